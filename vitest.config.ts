@@ -35,6 +35,7 @@ const FIRST = [
   "durable/eviction.",
   "worker/attacks-",
   "simulator/",
+  "outside/browser-wheel.",
   "outside/language-clients.",
   "outside/durability.",
   "outside/http-fuzz.",
@@ -51,6 +52,11 @@ const FIRST = [
   "outside/crash.",
   "outside/browser-states.",
   "outside/serve.",
+  "outside/deleted-text.",
+  "outside/key-outage.",
+  "outside/browser-messages.",
+  "outside/bench.",
+  "outside/tour.",
 ];
 
 /** The order of the projects; vitest ends a shared process when a file of another project comes next. */

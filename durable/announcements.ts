@@ -11,13 +11,13 @@ import type {
   AnnounceTotal,
 } from "../src/protocol/announcement.ts";
 import { beginRecord, progressOf, withNote, withTotal, type AnnounceRecord } from "../src/relay/announce-progress.ts";
-import { announceEach, type AnnouncePorts } from "../src/relay/announcing.ts";
+import { announceEach } from "../src/relay/announcing.ts";
 import { isReadableItem, UNREADABLE } from "../src/relay/readable-batch.ts";
 import { announcePorts, reportProblem } from "../src/rpc/announcements.ts";
-import { bury } from "../src/rpc/dead-letters.ts";
+import { storeDeadLetters } from "../src/rpc/dead-letters.ts";
 import type { AnnouncementsRpc } from "../src/rpc/relay.ts";
-import { readSettings } from "../src/settings/settings.ts";
 import type { Env } from "./env.ts";
+import { goodSettingsOf } from "./good-settings.ts";
 
 /** The API answers for this long how far an announcement has come, and knows an Idempotency-Key. */
 export const ANNOUNCEMENT_KEPT_MS = 24 * 3_600_000;
@@ -28,7 +28,7 @@ const SWEEP_MS = 3_600_000;
 /** Items that one alarm delivers. */
 const ITEMS_AT_ONCE = 20;
 
-/** After this an item is delivered again of which neither the rest could be stored nor the progress noted. */
+/** An item is delivered again after this where the object could not store its remaining rooms or note its progress. */
 const RETRY_MS = 5000;
 
 interface PendingRow extends Record<string, SqlStorageValue> {
@@ -59,13 +59,15 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
   }
 
   async begin(id: string, { by, accepted, parts }: Parameters<AnnouncementsRpc["begin"]>[1]): Promise<void> {
-    this.#sweep();
+    const nowMs = Date.now();
+    if (this.#sweeping.passIfOpen(nowMs))
+      this.ctx.storage.sql.exec("DELETE FROM announcements WHERE at < ?", nowMs - ANNOUNCEMENT_KEPT_MS);
     const known = this.#read(id);
     // Its first parts may have arrived before this.
     const { reached, failed, over, ...before } = known ?? beginRecord({ id, by, at: 0 }, 0, null);
     // A short walk may even have come to its end.
     const total = parts === null && before.parts !== null ? before : { accepted, parts };
-    const record = beginRecord({ id, by, at: Date.now() }, total.accepted, total.parts);
+    const record = beginRecord({ id, by, at: nowMs }, total.accepted, total.parts);
     this.#write({ ...record, reached, failed, over });
   }
 
@@ -91,12 +93,6 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
     this.ctx.storage.sql.exec(query, record.id, record.at, JSON.stringify(record));
   }
 
-  #sweep(): void {
-    const nowMs = Date.now();
-    if (!this.#sweeping.take(nowMs)) return;
-    this.ctx.storage.sql.exec("DELETE FROM announcements WHERE at < ?", nowMs - ANNOUNCEMENT_KEPT_MS);
-  }
-
   // ---- delivery --------------------------------------------------------------------------------------------
 
   async deliver(items: readonly AnnounceItem[], delaySeconds: number): Promise<void> {
@@ -118,27 +114,19 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
     await this.#schedule();
   }
 
-  /** @returns the items that have to come again */
+  /** @returns the items that have to be delivered again */
   async #deliverNow(items: readonly AnnounceItem[]): Promise<ReadonlySet<AnnounceItem>> {
     try {
       const unreadable = items.filter((item) => !isReadableItem(item)) as AnnouncePart[];
-      await bury(
-        this.env,
-        unreadable.map((batch) => ({ batch, reason: UNREADABLE })),
-      );
-      return await announceEach(items.filter(isReadableItem), this.#ports);
+      const dead = unreadable.map((batch) => ({ batch, reason: UNREADABLE }));
+      await storeDeadLetters(this.env, dead);
+      const send = async (...given: Parameters<typeof this.deliver>): Promise<void> => this.#keep(...given);
+      const ports = announcePorts(this.env, goodSettingsOf(this.env), send);
+      return await announceEach(items.filter(isReadableItem), { ...ports, note: (...given) => this.note(...given) });
     } catch (error) {
       reportProblem(error);
       return new Set(items);
     }
-  }
-
-  get #ports(): AnnouncePorts {
-    const read = readSettings(this.env);
-    if (!read.ok) throw new Error(`bad settings: ${read.problems.join("; ")}`);
-    const send = async (items: readonly AnnounceItem[], delaySeconds: number): Promise<void> =>
-      this.#keep(items, delaySeconds);
-    return { ...announcePorts(this.env, read.settings, send), note: (...given) => this.note(...given) };
   }
 
   #keep(items: readonly AnnounceItem[], delaySeconds: number): void {

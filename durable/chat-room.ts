@@ -1,10 +1,10 @@
-// The Durable Object of one chat room: its RPC calls and what ends it. Each call is a turn of the chat (create-chat.ts) behind the
-// Socket.IO shell.
+// The Durable Object of one chat room: the shell of Socket.IO (socketio/socket-object.ts), with the chat in it (create-chat.ts) and
+// the RPC calls of the Worker and of other objects. Each call runs as a turn of the object.
 import type { AnnounceRpc, RelayRpc } from "../src/rpc/relay.ts";
-import type { OutsideCaller, RoomRpc } from "../src/rpc/room.ts";
+import type { FileOfLog, OutsideCaller, RoomRpc } from "../src/rpc/room.ts";
 import { turnPorts } from "../src/rpc/turn-ports.ts";
 import { maybeLog, type LogFacts } from "../src/settings/log.ts";
-import type { ExportPiece, ExportPlace } from "../src/chat/log/export.ts";
+import type { ExportPiece, ExportCursor } from "../src/chat/log/export.ts";
 import type { UploadAnswer } from "../src/chat/files/attachments.ts";
 import { outcomeOfPost } from "../src/chat/announce/announced.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/room/notices.ts";
@@ -28,9 +28,10 @@ import type { StoreAfterErase } from "./socketio/erasing.ts";
 import { SocketObject } from "./socketio/socket-object.ts";
 import { createChat, type ChatParts } from "./create-chat.ts";
 
-export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<ExportPlace>, RelayRpc, AnnounceRpc {
+export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<ExportCursor>, RelayRpc, AnnounceRpc {
   constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env, (...given) => createChat(...given, () => this.#awake));
+    // Watchers of the room ask for the wake, long after this constructor: `this` is there by then.
+    super(ctx, env, (...given) => createChat(...given, () => this.#lastWake));
   }
 
   ask<Event extends keyof ClientToServerEvents>(
@@ -44,7 +45,8 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
 
   #ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {
     return new Promise((resolve, reject) => {
-      this.furtherTurn(() => this.parts.chat.calls.call(event, caller, given, resolve))?.catch(reject);
+      const request = { event, bearer: caller, given, reply: resolve };
+      this.furtherTurn(() => this.parts.chat.requests.perform(request))?.catch(reject);
     });
   }
 
@@ -55,7 +57,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
     });
   }
 
-  async permitReading(caller: OutsideCaller, file: Parameters<RoomRpc["permitReading"]>[1]): Promise<Answer<object>> {
+  async permitReading(caller: OutsideCaller, file: FileOfLog): Promise<Answer<object>> {
     return this.turn(() => this.parts.chat.calls.permitReading(caller, file), "read-file");
   }
 
@@ -65,9 +67,9 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
 
   async openDirect(users: DirectUsers): Promise<OpenDirectAnswer> {
     return this.turn(() => {
-      const { direct } = this.parts.chat.features;
+      const { direct, listing } = this.parts.chat.features;
       const answer = direct.begin(users);
-      if ("ok" in answer && answer.isNew) this.parts.chat.calls.tellLobby();
+      if ("ok" in answer && answer.isNew) listing?.reportAgain();
       return answer;
     }, "open-dm");
   }
@@ -76,7 +78,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
     return this.turn(() => this.parts.chat.calls.overview(), "overview");
   }
 
-  #tell(event: string, facts: LogFacts): void {
+  #logInfo(event: string, facts: LogFacts): void {
     maybeLog(this.parts.settings, "info", event, { room: this.ctx.id.name, ...facts });
   }
 
@@ -89,22 +91,22 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
       const { chat, server } = this.parts;
       const all = connectionsOf(server, (session) => this.lastSeenAtMs(session));
       return {
-        awake: this.#awake,
+        awake: this.#lastWake,
         members: chat.calls.overview().members,
         connectionCount: all.length,
         ...pageOfConnections(all, query),
-        unreported: chat.calls.unreported,
+        unreported: chat.features.counters.unreported,
       };
     }, "stats");
   }
 
-  get #awake(): RoomStats["awake"] {
+  get #lastWake(): RoomStats["awake"] {
     const { atMs: since, cause, detail } = this.activity.wake!;
     return { since, cause, detail };
   }
 
-  async exportPiece(place?: ExportPlace): Promise<ExportPiece | undefined> {
-    return this.turn(() => this.parts.chat.calls.exportPiece(place), "export");
+  async exportPiece(cursor?: ExportCursor): Promise<ExportPiece | undefined> {
+    return this.turn(() => this.parts.chat.calls.exportPiece(cursor), "export");
   }
 
   async link(to: string): Promise<Answer<object>> {
@@ -135,41 +137,39 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
     this.activity.request("call", "announced");
     // A failure of one does not repeat the others.
     return Promise.all(
-      announcements.map((announced) => this.#announce(announced).catch((error) => this.#unsaid(error))),
+      announcements.map(async (announced) => {
+        try {
+          return await this.#announce(announced);
+        } catch (error) {
+          const reason = "the room could not send an announcement";
+          this.report(reason, error);
+          return { ok: false, isFinal: false, reason };
+        }
+      }),
     );
-  }
-
-  #unsaid(error: unknown): AnnounceOutcome {
-    const problem = "the room could not say what was announced";
-    this.report(problem, error);
-    return { ok: false, isFinal: false, reason: problem };
   }
 
   async #announce(announced: AnnouncedHere): Promise<AnnounceOutcome> {
     if (announced.event !== POSTED_EVENT)
       return this.furtherTurn(() => this.parts.chat.features.announced.take(announced));
-    const known = await this.#announcedBefore(announced);
-    if (known) return known;
-    const { id, data, by } = announced;
-    const answer = await this.#ask(POSTED_EVENT, { ...by, role: "service" }, { ...(data as object), clientMsgId: id });
-    return outcomeOfPost(answer);
-  }
-
-  /** ANN-3. */
-  async #announcedBefore(announced: AnnouncedHere): Promise<AnnounceOutcome | undefined> {
+    // ANN-3: looks whether it is stored already.
     const before = this.furtherTurn(() => this.parts.chat.features.announced.lookFor(announced));
     for (;;) {
       const outcome = this.furtherTurn(() => before.look());
-      if (outcome !== "go on") return outcome === "new" ? undefined : outcome;
+      if (outcome === "new") break;
+      if (outcome !== "go on") return outcome;
       await turnPorts.giveWay();
     }
+    const { id, data, by } = announced;
+    const answer = await this.#ask(POSTED_EVENT, { ...by, role: "service" }, { ...(data as object), clientMsgId: id });
+    return outcomeOfPost(answer);
   }
 
   /** API-10. */
   async drain(withinMs: number): Promise<number> {
     const { chat, server } = this.parts;
     const { size } = server.sessions;
-    this.#tell("room.drained", { connections: size, withinMs });
+    this.#logInfo("room.drained", { connections: size, withinMs });
     this.turn(() => {
       chat.calls.prepareShutdown(({ id }) => shutdownNotice(id, withinMs));
       for (const session of server.sessions.values()) server.close(session, CLOSINGS.restart);
@@ -180,7 +180,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
   /** API-9. */
   async deleteRoom(): Promise<void> {
     const { chat, server } = this.parts;
-    this.#tell("room.deleted", { connections: server.sessions.size });
+    this.#logInfo("room.deleted", { connections: server.sessions.size });
     const prepare = (): StoreAfterErase | undefined =>
       this.turn(() => {
         chat.calls.prepareShutdown(() => ROOM_DELETED);
@@ -188,6 +188,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
         return chat.calls.prepareErase();
       }, "delete");
     await this.erase(prepare);
-    this.furtherTurn(() => this.parts.chat.calls.tellLobby());
+    // An erased room is a new one, although nothing has changed in it.
+    this.furtherTurn(() => this.parts.chat.features.listing?.reportAgain());
   }
 }

@@ -1,8 +1,10 @@
-// Makes the chat of a room from its settings, its SQLite and the bindings of the Worker. Called by chat-room.ts when the object wakes.
+// Makes the chat of a room from its settings, its SQLite and the bindings of the Worker. Called by chat-room.ts when the object
+// wakes.
 import type { Settings } from "../src/settings/settings.ts";
 import { Chat } from "../src/chat/chat.ts";
 import { isWatching, Watching } from "../src/chat/watching.ts";
 import type { FileOptions } from "../src/chat/features.ts";
+import { FILES_AT_ONCE, type FileStore } from "../src/chat/files/file-sweep.ts";
 import { SearchAllowance } from "../src/chat/search/search-allowance.ts";
 import { directOpenings } from "../src/rpc/direct-openings.ts";
 import type { ReportToLobby } from "../src/chat/listing/listing.ts";
@@ -20,7 +22,6 @@ import type { Refusal } from "../src/socketio/server/namespace.ts";
 import { Server } from "../src/socketio/server/server.ts";
 import { noteReport } from "./analytics.ts";
 import { connectionsOf } from "./room-connections.ts";
-import { BucketFiles } from "./bucket-files.ts";
 import { countedStorage } from "./socketio/counted-storage.ts";
 import type { Env } from "./env.ts";
 import { goodSettingsOf } from "./good-settings.ts";
@@ -48,12 +49,7 @@ export function createChat(
   const room = ctx.id.name!;
   const retention = { messages: settings.historyMessages, ageMs: settings.historyDays * DAY_MS };
   const storage = countedStorage(ctx.storage, ports.meter);
-  const log = new SqlMessageLog(storage, {
-    room,
-    retention,
-    nowMs: ports.now(),
-    newName,
-  });
+  const log = new SqlMessageLog(storage, { room, retention, nowMs: ports.now(), newName });
   const chat = new Chat({
     room,
     log,
@@ -64,7 +60,9 @@ export function createChat(
     durable: () => storage.sync(),
     ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),
     // Without its binding the Worker refuses everything.
-    ...(settings.webhook && { deliver: async (events) => void (await env.WEBHOOKS!.send({ room, events })) }),
+    ...(settings.webhookUrl !== undefined && {
+      deliver: async (events) => void (await env.WEBHOOKS!.send({ room, events })),
+    }),
     reportToLobby: lobbyPort(env, room, settings.lobbies),
     openings: directOpenings,
     openDirect: async (name, users) => env.CHAT_ROOM.getByName(name).openDirect(users),
@@ -74,6 +72,7 @@ export function createChat(
       maxContentLength: settings.maxContentLength,
       editWindowMs: settings.editWindowSeconds * 1000,
       flushWindowMs: settings.flushWindowMs,
+      flushBurst: settings.flushBurst,
       durability: settings.durability,
       guestRatePerIp: settings.guestRatePerIp,
       maxMembers: settings.maxMembers,
@@ -81,7 +80,7 @@ export function createChat(
       recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
     },
   });
-  const turnAway = (identity: Identity): Response | undefined => forbidden(chat.calls.refuseBearer(identity));
+  const refuseConnection = (identity: Identity): Response | undefined => forbidden(chat.calls.refuseBearer(identity));
   const watching = new Watching(chat, {
     connectionCount: () => server.sessions.size,
     look: () => {
@@ -93,7 +92,7 @@ export function createChat(
   const wakeCause: Application["wakeCause"] = ({ sid, handshake }) =>
     isWatching(handshake, server.sessions.get(sid)?.sockets) ? "watch" : undefined;
   const afterTurn = [() => chat.room.endTurn(), () => watching.look()];
-  return { server, limits: settings, settings, chat, turnAway, wakeCause, afterTurn };
+  return { server, limits: settings, settings, chat, refuseConnection, wakeCause, afterTurn };
 }
 
 /** One for all rooms of the isolate, which share its environment. */
@@ -108,6 +107,31 @@ const searchAllowances = new WeakMap<Env, SearchAllowance>();
 function fileOptions(bucket: R2Bucket, settings: Settings, retention: Retention): FileOptions {
   const limits = { bytesMax: settings.fileBytesMax, types: settings.fileTypes };
   return { store: new BucketFiles(bucket), limits, keptMs: keptMsMax(retention) };
+}
+
+/**
+ * The files of a room in R2. The room only finds and deletes them; the Worker stores and reads them.
+ * Source: https://developers.cloudflare.com/r2/api/workers/workers-api-reference/
+ */
+class BucketFiles implements FileStore {
+  readonly #bucket: R2Bucket;
+
+  constructor(bucket: R2Bucket) {
+    this.#bucket = bucket;
+  }
+
+  async list(prefix: string, startAfter?: string): Promise<{ keys: string[]; isEnd: boolean }> {
+    const { objects, truncated } = await this.#bucket.list({
+      prefix,
+      limit: FILES_AT_ONCE,
+      ...(startAfter !== undefined && { startAfter }),
+    });
+    return { keys: objects.map(({ key }) => key), isEnd: !truncated };
+  }
+
+  delete(keys: readonly string[]): Promise<void> {
+    return this.#bucket.delete([...keys]);
+  }
 }
 
 /** Sends reports to the lobby that lists the room, where there is one. */

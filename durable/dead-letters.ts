@@ -1,4 +1,5 @@
-// The DeadLetters object, one per deployment: keeps batches that no room took, one row each (RLY-9). Called through rpc/dead-letters.ts.
+// The DeadLetters object, one per deployment: keeps batches and pieces of announcements that no room took, one row each (RLY-9, ANN-6).
+// Called by rpc/dead-letters.ts and the API.
 import { DurableObject } from "cloudflare:workers";
 
 import { writeLog } from "../src/settings/log.ts";
@@ -18,11 +19,15 @@ interface Row extends Record<string, SqlStorageValue> {
 }
 
 export class DeadLetters extends DurableObject<Env> implements DeadLettersRpc {
-  async bury(dead: readonly DeadBatch[]): Promise<void> {
-    const { sql } = this.ctx.storage;
-    sql.exec(
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    ctx.storage.sql.exec(
       "CREATE TABLE IF NOT EXISTS dead_letters (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, reason TEXT NOT NULL, batch TEXT NOT NULL)",
     );
+  }
+
+  async add(dead: readonly DeadBatch[]): Promise<void> {
+    const { sql } = this.ctx.storage;
     const insert = "INSERT INTO dead_letters (at, reason, batch) VALUES (?, ?, ?)";
     for (const { batch, reason } of dead) sql.exec(insert, Date.now(), reason, JSON.stringify(batch));
     const { rowsWritten } = sql.exec(
@@ -49,19 +54,10 @@ export class DeadLetters extends DurableObject<Env> implements DeadLettersRpc {
   }
 
   async count(): Promise<number> {
-    return this.#isThere
-      ? this.ctx.storage.sql.exec<{ n: number }>("SELECT count(*) AS n FROM dead_letters").one().n
-      : 0;
+    return this.ctx.storage.sql.exec<{ n: number }>("SELECT count(*) AS n FROM dead_letters").one().n;
   }
 
-  get #isThere(): boolean {
-    const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'dead_letters'";
-    return this.ctx.storage.sql.exec(query).toArray().length > 0;
-  }
-
-  /** Makes no table where there never was a dead letter. */
   #select(condition: string, ...values: number[]): Row[] {
-    if (!this.#isThere) return [];
     return this.ctx.storage.sql
       .exec<Row>(`SELECT id, at, reason, batch FROM dead_letters WHERE ${condition}`, ...values)
       .toArray();

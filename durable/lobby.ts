@@ -1,4 +1,5 @@
-// The list of rooms = one Durable Object, or several that share them by name: the pure lobby over its own SQLite.
+// The Durable Object of the list of rooms: src/lobby over its own SQLite. Several share the rooms by name (LOBBIES). Called by rooms
+// and the Worker.
 import { DurableObject } from "cloudflare:workers";
 
 import { logProblem } from "../src/settings/log.ts";
@@ -71,7 +72,7 @@ export class Lobby extends DurableObject<Env> implements LobbyRpc {
 
 const PEOPLE_KEY = "wants-people";
 
-/** That rooms are to tell who is there: one row, written once. */
+/** Remembers that rooms report their members: one row, written once. */
 class StoredWish {
   readonly #storage: DurableObjectStorage;
   isWanted: boolean;

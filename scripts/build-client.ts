@@ -19,7 +19,7 @@ const OTHERS = ["page/page.css", "page/page-later.css", "admin/admin.tsx", "admi
 const EMBED = "embed/embed.tsx";
 const EMBED_STYLES = "embed/embed.css";
 const COPIED = ["page/index.html", "admin/admin.html", "page/theme.js", "favicon.svg", "_headers"];
-/** What a visitor's browser loads before the first room is on the screen. */
+/** The files that a browser loads before it shows the first room. */
 const FIRST_LOAD = ["index.html", "page.css", "theme.js", "page.js", "page-chunk.js", "favicon.svg"];
 
 const CONNECT_ROOM = `/** @param origin the server's, such as \`https://chat.example\` */
@@ -73,7 +73,7 @@ const IN_BROWSERS = {
   reserveProps: /^_placeholder$/,
 };
 
-/** The page's later parts are a file of their own, and what they share with the first ones another: index.html names it. */
+/** The lazy parts of the page are a file of their own, and the code that they share with the first part another one: index.html names both. */
 const PARTED = { ...IN_BROWSERS, splitting: true, chunkNames: "page-[name]" };
 
 export async function buildClient(): Promise<void> {
@@ -117,7 +117,7 @@ async function buildEmbed(): Promise<void> {
   await bundle({ ...IN_BROWSERS, entryPoints: [path.join(source, EMBED)], define, outdir: target });
 }
 
-/** Compressed, in bytes: all of client.js, and what of it is not socket.io-client. */
+/** Compressed sizes in bytes: all of client.js, and its part that is not socket.io-client. */
 export async function measureClient(): Promise<{ whole: number; own: number }> {
   const entryPoints = [path.join(source, CLIENT)];
   const { outputFiles } = await build({ ...OPTIONS, entryPoints, external: ["socket.io-client"] });

@@ -7,14 +7,20 @@ import { PROJECT_ROOT } from "./local-variables.ts";
 interface Check {
   readonly name: string;
   readonly command: readonly string[];
+  /** The command that mends what the check found. */
+  readonly mend?: string;
 }
 
 const CHECKS: readonly Check[] = [
   { name: "types", command: ["tsc", "-b"] },
   { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },
-  { name: "format", command: ["oxfmt", "--check"] },
+  { name: "format", command: ["oxfmt", "--check"], mend: "npm run format" },
   { name: "unused code", command: ["knip"] },
-  { name: "settings page", command: ["node", "scripts/settings-page.ts", "--check"] },
+  {
+    name: "settings page",
+    command: ["node", "scripts/settings-page.ts", "--check"],
+    mend: "node scripts/settings-page.ts",
+  },
 ];
 
 /**
@@ -32,7 +38,7 @@ export async function runChecks(): Promise<{ passed: number; failed: string[] }>
   return { passed: CHECKS.length - failed.length, failed };
 }
 
-async function passes({ name, command: [program, ...args] }: Check): Promise<boolean> {
+async function passes({ name, command: [program, ...args], mend }: Check): Promise<boolean> {
   const bin = path.join(PROJECT_ROOT, "node_modules", ".bin", program!);
   const child = spawn(bin, args, { cwd: PROJECT_ROOT, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
@@ -42,7 +48,7 @@ async function passes({ name, command: [program, ...args] }: Check): Promise<boo
     child.once("close", resolve);
   });
   console.log(`${code === 0 ? "ok" : "FAILED"}  ${name}`);
-  if (code !== 0) console.log(output);
+  if (code !== 0) console.log(output + (mend ? `Run: ${mend}\n` : ""));
   return code === 0;
 }
 

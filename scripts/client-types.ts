@@ -13,7 +13,7 @@ const failures = path.join(protocol, "failures.ts");
 /** Helpers of the schemas, without types of messages. */
 const FIELDS = "fields.ts";
 
-/** `Given` is what may be sent, with fields left out that have a default; `Sent` is what arrives. */
+/** `Given` is the type of a payload to send, with optional fields that have a default; `Sent` is the type that arrives. */
 type Side = "Given" | "Sent";
 
 type Schema = z.core.$ZodType;

@@ -1,5 +1,5 @@
-// Compares workerd versions by what a broadcast costs: deliveries per second of server CPU,
-// memory and file descriptors per socket. The version we pin was chosen with it.
+// Compares workerd versions: deliveries per second of server CPU, memory and file descriptors per socket.
+// The pinned version was chosen with it.
 //   node scripts/compare-workerd.ts [--versions a,b] [--rounds 5] [--members 500] [--seconds 6]
 //                                   [--in-flight 32] [--json FILE] [--cache DIR]
 import { execFile } from "node:child_process";

@@ -1,5 +1,5 @@
-// `npm run cost`: what a month of a workload costs, from parameters or from events counted in a load test. The model and its
-// assumptions: docs/cost.md.
+// `npm run cost`: prices a month of a workload, from parameters or from the counters of a load test. docs/cost.md explains
+// the model.
 import { readFileSync, writeFileSync } from "node:fs";
 
 import { readArguments, type CostArguments } from "./cost/arguments.ts";

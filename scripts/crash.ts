@@ -1,5 +1,5 @@
-// Kills the server of `npm run serve` again and again under load, at any moment, and looks each time whether what was
-// promised still holds (docs/reliability.md).
+// `npm run crash`: kills the server of `npm run serve` again and again under load, at random moments, and checks the
+// promises each time (docs/reliability.md).
 import { parseArgs } from "node:util";
 
 import { seededRandom } from "./crash/random.ts";
@@ -37,7 +37,7 @@ async function run(): Promise<boolean> {
       const reading = await (disk ? crashRounds.starve(disk) : crashRounds.round());
       readings.push(reading);
       print(round, reading);
-      // What is wrong once is wrong ever after.
+      // A fault that was found once stays in the history.
       if (reading.wrong.length > 0) break;
     }
     return conclude(readings, crashRounds.people);

@@ -13,7 +13,7 @@ import { onStop } from "./stopping.ts";
 const HOST = "127.0.0.1";
 const READY_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
-/** What `wrangler dev` gets to end by itself before it is made to. */
+/** The time for `wrangler dev` to end by itself before it is killed. */
 const STOP_TIMEOUT_MS = 5000;
 
 const { values: options } = parseArgs({
@@ -73,13 +73,13 @@ function startWrangler(port: number, isCompressed: boolean): ChildProcess {
   );
 }
 
-/** wrangler passes on what the Worker logs below a warning only together with words of its own: where somebody asked for it. */
+/** wrangler prints the Worker's info logs only together with its own: so only if LOG_LEVEL asks for them. */
 function wranglerLogLevel(): string {
   const asked = readLocalVariables()["LOG_LEVEL"];
   return asked === "debug" || asked === "info" ? "info" : "warn";
 }
 
-/** Ends together with what was started, whichever ends first. */
+/** Ends when its first child process ends, and ends the others. */
 function stopWith(wrangler: ChildProcess): void {
   const stop = (): void => {
     wrangler.kill("SIGTERM");

@@ -1,5 +1,5 @@
-// Sends thousands of clients away from a server of this machine and watches them come back (docs/reliability.md): how evenly,
-// how soon, and whether anybody missed anything that was said meanwhile.
+// `npm run drain`: drains thousands of clients from a server on this machine and measures how evenly and how soon they come
+// back, and whether one missed a message (docs/reliability.md).
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 

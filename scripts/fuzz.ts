@@ -1,4 +1,4 @@
-// Fuzzes everything that reads what others wrote, led by the code that inputs reach (docs/reliability.md).
+// Fuzzes all parsers of foreign input, guided by code coverage (docs/reliability.md).
 //   npm run fuzz -- [TARGET…] [--seconds N] [--seed N] [--keep]
 import { parseArgs } from "node:util";
 

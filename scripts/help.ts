@@ -1,4 +1,4 @@
-// The texts that `npm run NAME -- --help` shows (run.mjs prints them), for commands that were given what they do not know.
+// The texts of `npm run NAME -- --help`. Called by run.mjs, and by commands for unknown arguments.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 

@@ -29,7 +29,7 @@ function readJson(file) {
 }
 
 /**
- * Installs what is missing.
+ * Installs missing packages.
  * @param {(npm: import("node:child_process").ChildProcess) => void} begun is given npm, which has to end where the command is stopped
  * @returns {Promise<number>} npm's exit code
  */
@@ -48,7 +48,7 @@ export async function install(begun) {
 }
 
 function startNpm() {
-  // Errors only: the system's Node may be older than what the packages ask for, and they will not run on it.
+  // Errors only: the system's Node may be older than the packages ask for, but they do not run on it.
   return spawn("npm", ["ci", "--loglevel=error", "--no-fund", "--no-audit", "--no-progress"], {
     cwd: projectRoot,
     stdio: ["ignore", "ignore", "inherit"],
@@ -68,7 +68,7 @@ function exitOf(npm) {
 }
 
 /**
- * @param {boolean} isStopping npm takes back what it has installed then
+ * @param {boolean} isStopping npm removes the packages of an interrupted installation
  * @param {number} seconds
  */
 function showProgress(isStopping, seconds) {

@@ -1,4 +1,4 @@
-// The load test behind `npm run load`. What it does and how to read it: docs/load.md.
+// The load test behind `npm run load`. docs/load.md explains it and its report.
 import { accessSync, constants, existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
@@ -44,7 +44,7 @@ async function loadTest(args: LoadArguments): Promise<number> {
   }
 }
 
-/** The first Ctrl-C asks for what is known, another one ends at once. */
+/** The first Ctrl-C asks for the results so far, another one ends at once. */
 function onInterrupt(): AbortSignal {
   const controller = new AbortController();
   let firstAtMs: number | undefined;
@@ -57,7 +57,7 @@ function onInterrupt(): AbortSignal {
   return controller.signal;
 }
 
-/** What is found out at the end only would cost the whole run. */
+/** Checks at the start: a mistake found at the end would waste the whole run. */
 function checkFiles({ jsonFile, htmlFile }: LoadArguments): void {
   for (const [name, file] of Object.entries({ json: jsonFile, html: htmlFile })) {
     if (file === undefined) continue;

@@ -43,7 +43,7 @@ async function bench(wishes: BenchArguments): Promise<void> {
   printMachine(machine);
   const outcomes: Outcome[] = [];
   const { jsonFile, ...asked } = wishes;
-  // After each run: a bench that is ended early keeps what it has.
+  // After each run: a bench that is interrupted keeps its results so far.
   const keep = (): void => {
     if (jsonFile === undefined) return;
     writeFileSync(jsonFile, `${JSON.stringify({ machine, ...asked, outcomes }, null, 2)}\n`);

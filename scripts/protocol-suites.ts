@@ -17,7 +17,7 @@ import { EvictingProxy } from "./protocol-suites/evicting-proxy.ts";
 /** Where the suites expect their server; it cannot be set from outside. */
 const SUITE_URL = "http://localhost:3000";
 
-/** Nothing of a polling session survives its object, so what polls first cannot be run with evictions. */
+/** A polling session ends with its object, so the suite's polling tests cannot run with evictions. */
 const NEEDS_POLLING = "HTTP long-polling|upgrade";
 
 /** From a closing frame of the server to the closing that the suites wait for, where TCP stays open. */
@@ -142,7 +142,7 @@ async function runMocha(directory: string, url: URL, flags: readonly string[]): 
   return { passed: count("passing"), failed: count("failing") };
 }
 
-/** Runs a program to its end, however it ends. @returns what it printed, which is shown as well */
+/** Runs a program until it exits, with any code. @returns its output, which is printed as well */
 function runProgram(program: string, args: readonly string[], cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd, stdio: ["ignore", "pipe", "inherit"], timeout: SUITE_TIMEOUT_MS });

@@ -53,7 +53,7 @@ async function run(script) {
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) process.on(signal, () => stop(signal));
   if (process.env.npm_lifecycle_event !== undefined) stopWithNpm(() => stop("SIGTERM"));
   const code = await install((npm) => (running = npm));
-  // npm has taken back then what it had installed.
+  // npm has then removed the packages that it installed.
   if (isStopped) process.exit(EXIT_INTERRUPTED);
   if (code !== 0) {
     console.error("npm ci failed; the packages could not be installed.");

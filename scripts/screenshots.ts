@@ -1,5 +1,6 @@
-// `npm run screenshots`: takes pictures of the page as it is now, with a server and a story of its own, and of what an operator sees, into
-// dist/screenshots/. The name of a picture as an argument takes that one alone; `--update` replaces those in docs/screenshots/.
+// `npm run screenshots`: takes pictures of the page and the operator page, with a server and sample rooms of its own, into
+// dist/screenshots/. The name of a picture as argument takes that one alone; `--update` replaces those in
+// docs/screenshots/.
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -22,12 +23,12 @@ const PHONE: BrowserContextOptions = {
   hasTouch: true,
 };
 
-/** After so many, what was moved has been measured and drawn. */
+/** After so many frames the page has measured and drawn its rows again. */
 const SETTLING_FRAMES = 5;
 
 type Picture = (stage: Stage) => Promise<Page>;
 
-/** Settles what is in view before each picture is taken. */
+/** Waits before each picture until nothing moves. */
 const PICTURES: Readonly<Record<string, Picture>> = {
   "desktop-light": async (stage) => {
     const page = await stage.open({ ...DESKTOP, colorScheme: "light" });
@@ -89,7 +90,7 @@ async function isTyping(stage: Stage, page: Page): Promise<Page> {
 
 /** Shows a message at the upper edge. */
 async function scrollTo(page: Page, message: Locator): Promise<void> {
-  // The list stays at its end until it has drawn what it loaded.
+  // The list stays at its end until it has drawn the loaded messages.
   while ((await message.count()) === 0) {
     await page.getByTestId("log").evaluate((log) => (log.scrollTop = 0));
     await nextFrame(page);

@@ -16,7 +16,7 @@ import { onStop } from "./stopping.ts";
 const HOST_DEFAULT = "127.0.0.1";
 const STATE_DEFAULT = path.join(".wrangler", "serve");
 const ENVIRONMENT = "production";
-/** Queues live in the memory of this process here, and what rooms pass on to each other is to outlive it. */
+/** Queues live in this process's memory here, and relayed messages must survive a restart: so rooms call each other directly. */
 const RELAY_DEFAULT = { RELAY: "direct" };
 const BUILD_MS_MAX = 60_000;
 const BUNDLE_BYTES_MAX = 64 * 1024 * 1024;

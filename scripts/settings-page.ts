@@ -1,19 +1,18 @@
-// Writes docs/settings.md from the settings' own declarations: `node scripts/settings-page.ts`. With `--check` it writes nothing and
+// Writes docs/settings.md from the declarations of the settings and their texts: `node scripts/settings-page.ts`. With `--check` it writes nothing and
 // fails where the page is stale; `npm run check` calls it so.
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-import { DECLARED, SECTIONS } from "../src/settings/declared.ts";
-import type { Setting } from "../src/settings/setting.ts";
-import { RULES } from "../src/settings/setting-rules.ts";
-import { WARNINGS } from "../src/settings/setting-warnings.ts";
+import { DECLARED, SECTIONS, type Declared, type Setting } from "../src/settings/declared.ts";
+import { RULES, WARNINGS } from "../src/settings/setting-rules.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
+import { TEXTS } from "./setting-texts.ts";
 
 const PAGE = path.join(PROJECT_ROOT, "docs/settings.md");
 
 const INTRODUCTION = `# Settings
 
-<!-- Written by scripts/settings-page.ts from src/settings/declared.ts. Change it there, then run: node scripts/settings-page.ts -->
+<!-- Written by scripts/settings-page.ts from src/settings/declared.ts and scripts/setting-texts.ts. Change it there, then run: node scripts/settings-page.ts -->
 
 A setting is a variable of the Worker. An empty value counts as none.
 
@@ -29,7 +28,7 @@ The server names each bad value. \`npm start\` and \`npm run serve\` then stop; 
 /** The page as the declarations have it. */
 function settingsPage(): string {
   const sections = Object.entries(SECTIONS).map(([title, settings]) => {
-    const rows = Object.values<Setting>(settings).map(rowOf);
+    const rows = Object.entries<Setting>(settings).map(([key, setting]) => rowOf(setting, key as keyof Declared));
     return `## ${title}\n\n${tableOf([["setting", "value", "default", "meaning"], ...rows])}\n`;
   });
   const rules = RULES.map(({ setting, error }) => `- \`${DECLARED[setting].name}\` ${error}`);
@@ -43,7 +42,8 @@ function settingsPage(): string {
   ].join("\n");
 }
 
-function rowOf({ name, kind, unit, default: value, inDevelopment, defaultText, meaning }: Setting): string[] {
+function rowOf({ name, kind, default: value, inDevelopment }: Setting, key: keyof Declared): string[] {
+  const { unit, defaultText, meaning } = TEXTS[key];
   const development = inDevelopment === undefined ? "" : ` (development: ${textOf(inDevelopment)})`;
   return [
     `\`${name}\``,

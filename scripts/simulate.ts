@@ -1,8 +1,8 @@
-// `npm run simulate -- --seeds 10000`: runs seed after seed until something is broken, and tells what was done to the rooms.
-// `--seed N` runs one, `--plan FILE` one that was shrunk, `--from N` begins there, `--workers N` says how many run at a time,
-// `--minutes N` for how long at most.
-// With one run `--trace` prints what happens in it. `--planted` plants bugs into the product, one after the other, and tells
-// which seed finds which; with `--write` it writes that to docs/reliability.md, and to where the tests look first.
+// `npm run simulate -- --seeds 10000`: simulates seed after seed until a rule breaks, and prints the faults of that run.
+// `--seed N` runs one, `--plan FILE` a shrunk one, `--from N` begins there, `--workers N` runs some at a time, `--minutes
+// N` ends early. With one run `--trace` prints its events. `--planted` plants bugs into the product, one after the other,
+// and prints the seed that finds each; with `--write` it writes that to docs/reliability.md, and to the file from which the
+// tests take their seeds.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
@@ -51,14 +51,14 @@ function count({ counts, done }: Outcome): void {
 async function work(next: () => number | undefined): Promise<void> {
   const simulation = new Simulation(code);
   for (let seed = next(); seed !== undefined; seed = next()) {
-    const outcome = await simulation.seed(seed);
+    const outcome = await simulation.runSeed(seed);
     count(outcome);
     if (outcome.violations.length > 0) {
       failed.push(outcome);
       tell(outcome);
     }
   }
-  await simulation.end();
+  await simulation.stop();
 }
 
 function tell({ seed, violations: [first] }: Outcome): void {
@@ -96,7 +96,7 @@ function summarise(): void {
 async function tellShrunk(plan: Plan, { violations: [first] }: Outcome): Promise<void> {
   const simulation = new Simulation(code);
   const shrunk = await shrink(plan, first!.invariant, (candidate) => simulation.run(candidate));
-  await simulation.end();
+  await simulation.stop();
   const folder = path.join(PROJECT_ROOT, "dist", "simulate");
   await mkdir(folder, { recursive: true });
   const file = path.join(folder, `seed-${plan.seed}.json`);
@@ -110,7 +110,7 @@ async function tellShrunk(plan: Plan, { violations: [first] }: Outcome): Promise
 async function runOne(plan: Plan): Promise<void> {
   const simulation = new Simulation(code, { trace: values.trace });
   const outcome = await simulation.run(plan);
-  await simulation.end();
+  await simulation.stop();
   count(outcome);
   summarise();
   for (const violation of outcome.violations) tell({ ...outcome, violations: [violation] });

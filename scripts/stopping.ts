@@ -1,5 +1,5 @@
-// Tells a command of this project when it has to end: at a signal, or when run.mjs, which started it, is gone. The commands call it, so
-// that what they started ends with them.
+// Notices that a command has to end: at a signal, or when run.mjs, its parent, is gone. The commands call it to end their
+// child processes.
 
 const STOPS = ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const;
 
@@ -13,7 +13,7 @@ export function onStop(stop: () => void): void {
   process.channel?.unref();
 }
 
-/** For commands that end what they started when they exit. */
+/** For commands that end their child processes when they exit. */
 export function exitOnStop(): void {
   onStop(() => process.exit(EXIT_INTERRUPTED));
 }

@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 
 import { signToken, TokenVerifier } from "../src/settings/tokens/tokens.ts";
 import { isRoomName } from "../src/protocol/room-name.ts";
+import { claimNamesOf } from "../src/settings/settings.ts";
 import { readLocalSettings } from "./local-variables.ts";
 import { helpOf } from "./help.ts";
 
@@ -40,19 +41,11 @@ async function tokenFrom(args: string[]): Promise<string> {
       throw new Error(`--room ${rule} is no room name, nor a prefix with * behind it.`);
   }
   const settings = readLocalSettings();
-  const { secret, issuer, audience } = settings.jwt;
-  if (secret === undefined) throw new Error("JWT_SECRET is empty.");
+  const { jwtSecret, jwtIssuer: issuer, jwtAudience: audience } = settings;
+  if (jwtSecret === undefined) throw new Error("JWT_SECRET is empty.");
   const token = await signToken(
-    secret,
-    {
-      user,
-      role,
-      ...(name && { name }),
-      ...(room && { rooms: room }),
-      ...(issuer && { issuer }),
-      ...(audience && { audience }),
-      names: settings.claims,
-    },
+    jwtSecret,
+    { user, role, name, rooms: room, issuer, audience, names: claimNamesOf(settings) },
     secondsOf(ttl),
   );
   const verdict = await new TokenVerifier(settings).verify(token);

@@ -1,5 +1,5 @@
-// `npm run tour`: walks through what a room can do, against a running server, with stock clients and HTTP; each step is
-// printed with what came back. Ends with an error at the first thing that is not as it should be.
+// `npm run tour`: shows the features of a room on a running server, with stock clients and HTTP. Prints each step with its
+// result, and fails at the first wrong one.
 import { randomUUID } from "node:crypto";
 import { parseArgs } from "node:util";
 
@@ -26,8 +26,8 @@ try {
 
 async function walk(args: string[]): Promise<void> {
   const { url } = readWishes(args);
-  const { jwt, webhook } = readLocalSettings();
-  const jwtSecret = jwt.secret;
+  const { jwtSecret, webhookUrl, webhookSecret } = readLocalSettings();
+  const webhook = webhookUrl && webhookSecret ? { url: webhookUrl, secret: webhookSecret } : undefined;
   if (jwtSecret === undefined) throw new Error("JWT_SECRET is empty: the tour makes tokens of its own.");
   await mustRun(url);
   const room = `tour-${randomUUID().slice(0, 8)}`;

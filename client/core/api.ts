@@ -36,11 +36,14 @@ export interface ConnectOptions {
   readonly token: Token;
   /** Default: `connect`. */
   readonly authAt?: AuthAt;
-  /** Where messages that are not sent yet outlive a reload. Default: `localStorage` in browsers, nothing elsewhere; `null`: nothing. */
+  /**
+   * Where messages that are not sent yet outlive a reload. Default: `localStorage` in browsers, nothing elsewhere; `null`:
+   * nothing.
+   */
   readonly storage?: KeyValueStorage | null;
   /** Messages that wait while there is no connection, 50 by default; the oldest make room, and fail with `QUEUE_FULL`. */
   readonly queueLimit?: number;
-  /** What becomes of messages that another user wrote in this browser and has not sent. Default: they are left to that user. */
+  /** Decides on unsent messages that another user wrote in this browser. Default: they are left to that user. */
   readonly inherit?: (user: string) => Inheritance;
 }
 
@@ -50,7 +53,7 @@ export interface ConnectOptions {
  */
 export type Inheritance = "send" | "ask" | "leave";
 
-/** Why a conversation could not be opened: the server's own code, or `NO_ANSWER`. */
+/** The error of `connectDirect`: the server's own code, or `NO_ANSWER`. */
 export interface DirectError extends Error {
   readonly code: string;
   readonly retryAfterMs?: number;
@@ -91,9 +94,9 @@ export interface UploadProgress {
 }
 
 export interface UploadOptions {
-  /** What the file is called. Default: the name that a `File` has. */
+  /** The name of the file. Default: that of a `File`. */
   readonly name?: string;
-  /** Told while bytes go out in browsers; once at the end where there is no `XMLHttpRequest`. */
+  /** Called while a browser sends bytes; once at the end where there is no `XMLHttpRequest`. */
   readonly onProgress?: (progress: UploadProgress) => void;
   /** Rejects with its reason. */
   readonly signal?: CallOff;
@@ -103,13 +106,13 @@ export interface DownloadOptions {
   readonly signal?: CallOff;
 }
 
-/** What `upload` and `download` reject with. `code` as the HTTP API says it, or `NO_ANSWER`, `CLOSED`. */
+/** The error of `upload` and `download`. `code` as in the HTTP API, or `NO_ANSWER`, `CLOSED`. */
 export interface FileError extends Error {
   readonly code: string;
   readonly retryAfterMs?: number;
 }
 
-/** What a room answered when it stored a message. */
+/** The room's answer when it has stored a message. */
 export type SentAnswer = Exclude<PostAnswer, ErrorAnswer>;
 
 export interface SendFailure {
@@ -122,7 +125,7 @@ export interface SendFailure {
   readonly retryAfterMs?: number;
 }
 
-/** What `send` rejects with. */
+/** The error of `send`. */
 export interface SendError extends Error {
   readonly code: string;
   readonly clientMsgId: string;
@@ -176,7 +179,7 @@ export interface RoomEvents {
   "message-state": (state: MessageState) => void;
   connection: (connection: Connection) => void;
   gap: (gap: Gap) => void;
-  /** The room was deleted and begun again, or a backup of it was restored: forget what it said, all that is there comes again. */
+  /** The room was deleted and begun again, or a backup was restored: forget its messages, all that exist are delivered again. */
   restart: () => void;
   welcome: (welcome: Welcome) => void;
   "message-edited": (edited: MessageEdited) => void;
@@ -223,8 +226,8 @@ export interface Room {
    */
   send(content: string, options?: SendOptions): Promise<SentAnswer>;
   /**
-   * Uploads a file, to be sent as `attachment` by the same user within two days. Needs the network: nothing is queued. What
-   * passes by itself is tried again, five times in all.
+   * Uploads a file, to be sent as `attachment` by the same user within two days. Needs the network: nothing is queued.
+   * Temporary failures are tried again, five times in all.
    */
   upload(file: FileBytes, options?: UploadOptions): Promise<Attachment>;
   /** A file of this room: for an image, make a URL of it with `URL.createObjectURL`. */
@@ -233,7 +236,7 @@ export interface Room {
   retry(clientMsgId: string): Promise<SentAnswer>;
   /** Forgets a message that is waiting or failed. @returns false when it is in flight, or unknown */
   discard(clientMsgId: string): boolean;
-  /** Has all that waits fail: where the room has sent the user away, and the application does not want it to go out some day. */
+  /** Fails all waiting messages, for instance after a kick, so that they are not sent days later. */
   giveUp(failure: SendFailure): void;
   /** Messages ascending by `seq`, without bounds the newest. Rejects after 10 s, or when the connection breaks. */
   history(range?: HistoryPayload): Promise<HistoryAnswer>;
@@ -252,6 +255,9 @@ export interface Room {
   off<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void;
   /** Tries to connect now: after `stopped`, or instead of waiting. */
   connect(): void;
-  /** Leaves for good. Promises of `send` reject with `CLOSED`, later ones too; what was kept is sent when the room is next connected to. */
+  /**
+   * Leaves for good. Promises of `send` reject with `CLOSED`, later ones too; stored messages are sent at the next
+   * `connectRoom`.
+   */
   close(): void;
 }

@@ -9,7 +9,7 @@ export const RETRY_AFTER_MAX_MS = 60_000;
 /**
  * @param attempt how often it failed before: 0, 1, 2, …
  * @param random at least 0, less than 1
- * @param retryAfterMs what the server asked for
+ * @param retryAfterMs the wait that the server asked for
  */
 export function retryDelayMs(attempt: number, random: number, retryAfterMs = 0): number {
   const ceilingMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** attempt);
@@ -20,7 +20,7 @@ export function retryDelayMs(attempt: number, random: number, retryAfterMs = 0):
 /** The longest wait that a draining server may ask for: the longest time a drain may take (API-10). */
 export const APPOINTMENT_MAX_MS = 600_000;
 
-/** What came over the wire as `retryAfterMs`, if it is one. */
+/** Reads `retryAfterMs` from the wire; `undefined` where it is no wait. */
 export function readRetryAfterMs(value: unknown, maxMs = RETRY_AFTER_MAX_MS): number | undefined {
   return typeof value === "number" && value >= 0 ? Math.min(value, maxMs) : undefined;
 }

@@ -1,9 +1,9 @@
-// The clock as the client's cores see it, so that tests turn it by hand.
+// The clock that the client's classes get handed in, so that tests can set it.
 
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Runs something once, later. @returns what calls it off */
+  /** Runs something once, later. @returns a function that cancels it */
   after(delayMs: number, run: () => void): () => void;
 }
 

@@ -8,7 +8,7 @@ import type { AuthAt, Connection, Token } from "./api.ts";
 import { APPOINTMENT_MAX_MS, readRetryAfterMs, retryDelayMs } from "./backoff.ts";
 import { systemClock } from "./clock.ts";
 import { ExtendablePolling, ExtendedWebSocket } from "./extended-transports.ts";
-import { Reconnection, type Failure } from "./reconnection.ts";
+import { Reconnection } from "./reconnection.ts";
 import { ask, type StockSocket } from "./requests.ts";
 
 /** How long a transport may take to open. */
@@ -26,7 +26,7 @@ interface ConnectionOptions {
   readonly token: Token;
   readonly authAt: AuthAt;
   readonly changed: (connection: Connection) => void;
-  /** With this token the next connection is asked for. */
+  /** Called with the token of each attempt. */
   readonly dialling: (token: string) => void;
 }
 
@@ -39,7 +39,7 @@ export class RoomConnection {
   #transports = WEBSOCKET_FIRST;
   /** Why the room did not accept the last token, or ended the connection. */
   #refused: RefusalCode | undefined;
-  /** What the room announced of the end of this connection: if it ends, this is why. */
+  /** The room's notice of the reason, before it ends this connection. */
   #notice: { readonly code: string; readonly message: string; readonly retryAfterMs?: number } | undefined;
   #attempts = 0;
   #stopWaitingForToken = (): void => {};
@@ -58,7 +58,7 @@ export class RoomConnection {
       // Each room is a server of its own, so no two may share a connection.
       forceNew: true,
       autoConnect: false,
-      // The stock client does not let anybody else say when, nor tries again after a refusal.
+      // The stock client decides by itself when to reconnect, and never after a refusal.
       reconnection: false,
     });
     this.#reconnection = new Reconnection({
@@ -68,7 +68,14 @@ export class RoomConnection {
       attempt: () => void this.#attempt(),
       changed,
     });
-    this.#listen();
+    this.socket.on("connect", () => this.#onConnect());
+    this.socket.on("connect_error", (error) => this.#onConnectError(error));
+    this.socket.on("disconnect", (reason) => this.#onDisconnect(reason));
+    this.socket.on("notice", (notice) => {
+      // Other notices, such as `TOKEN_EXPIRING`, explain no end that follows them.
+      if (ENDINGS.some((code) => code === notice.code)) this.#notice = notice;
+      if (notice.code === "TOKEN_EXPIRING") void this.#refresh();
+    });
   }
 
   get state(): Connection {
@@ -102,38 +109,23 @@ export class RoomConnection {
     this.socket.disconnect();
   }
 
-  #listen(): void {
-    this.socket.on("connect", () => this.#onConnect());
-    this.socket.on("connect_error", (error) => this.#onConnectError(error));
-    this.socket.on("disconnect", (reason) => this.#onDisconnect(reason));
-    this.socket.on("notice", (notice) => {
-      // Others, such as `TOKEN_EXPIRING`, explain no end that follows them.
-      if (ENDINGS.some((code) => code === notice.code)) this.#notice = notice;
-      if (notice.code === "TOKEN_EXPIRING") void this.#refresh();
-    });
-  }
-
   /** A fresh token, given in time, keeps the connection. Without one it ends, and the next attempt asks again. */
   async #refresh(): Promise<void> {
     if (typeof this.#token === "string") return;
     const { id } = this.socket;
+    // Another connection has a token of its own.
+    const isSame = (): boolean => this.socket.connected && this.socket.id === id;
     try {
       const token = await this.#inTime(this.#token("TOKEN_EXPIRED"));
-      // Another connection has a token of its own.
-      if (!this.socket.connected || this.socket.id !== id) return;
+      if (!isSame()) return;
       const answer = await ask(this.socket, "refresh-token", { token });
-      if ("error" in answer && answer.error.code === "UNAVAILABLE") this.#refreshLater(id, answer.error.retryAfterMs);
+      if (!("error" in answer) || answer.error.code !== "UNAVAILABLE") return;
+      // The room could not check the token now. It may be able to before the old one ends.
+      const waitMs = retryDelayMs(0, Math.random(), readRetryAfterMs(answer.error.retryAfterMs));
+      systemClock.after(waitMs, () => isSame() && void this.#refresh());
     } catch {
-      // What ends the connection will say why.
+      // The end of the connection will say why.
     }
-  }
-
-  /** The room could not look at the token: until the old one ends it may yet. */
-  #refreshLater(id: string | undefined, retryAfterMs: unknown): void {
-    const waitMs = retryDelayMs(0, Math.random(), readRetryAfterMs(retryAfterMs));
-    systemClock.after(waitMs, () => {
-      if (this.socket.connected && this.socket.id === id) void this.#refresh();
-    });
   }
 
   async #attempt(): Promise<void> {
@@ -188,14 +180,13 @@ export class RoomConnection {
   }
 
   #onConnectError(error: Error & { readonly data?: unknown }): void {
-    // Still active: no refusal, the network or the server is not there.
-    if (this.socket.active) return this.#onBlocked(error);
-    const data = (error.data ?? {}) as { readonly code?: unknown; readonly retryAfterMs?: unknown };
-    this.#onRefused(data.code, error.message, data.retryAfterMs);
-  }
-
-  /** What does not let WebSockets through may let long-polling through: the other order is tried before any waiting. */
-  #onBlocked({ message }: Error): void {
+    const { message } = error;
+    // An inactive socket was refused. For an active one, the network or the server is not there.
+    if (!this.socket.active) {
+      const data = (error.data ?? {}) as { readonly code?: unknown; readonly retryAfterMs?: unknown };
+      return this.#onRefused(data.code, message, data.retryAfterMs);
+    }
+    // A network without WebSockets may let long-polling through: the other order is tried before any waiting.
     const isFirstTry = this.#transports === WEBSOCKET_FIRST;
     this.#transports = isFirstTry ? POLLING_FIRST : WEBSOCKET_FIRST;
     this.#reconnection.failed({ kind: isFirstTry ? "blocked" : "lost", message });
@@ -213,12 +204,12 @@ export class RoomConnection {
 
   #onRefused(code: unknown, message: string, retryAfterMs: unknown): void {
     if (isAboutToken(code)) this.#refused = code;
-    const failure: Failure = { kind: "refused", message, ...withRetry(retryAfterMs) };
-    this.#reconnection.failed(typeof code === "string" ? { ...failure, code } : failure);
+    const waitMs = readRetryAfterMs(retryAfterMs);
+    this.#reconnection.failed({
+      kind: "refused",
+      message,
+      ...(typeof code === "string" && { code }),
+      ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+    });
   }
-}
-
-function withRetry(value: unknown): { readonly retryAfterMs?: number } {
-  const retryAfterMs = readRetryAfterMs(value);
-  return retryAfterMs === undefined ? {} : { retryAfterMs };
 }

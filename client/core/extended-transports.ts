@@ -1,5 +1,5 @@
 // The transports of an extended session (EXT-1 to EXT-4), for the `transports` option of socket.io-client: a WebSocket that
-// batches packets and keeps the heartbeat itself, and long-polling for where no WebSocket gets through.
+// batches packets and keeps the heartbeat itself, and long-polling for networks without WebSockets. connection.ts uses them.
 import { Fetch, NodeWebSocket, XHR } from "socket.io-client";
 
 import { ENGINE_PONG, type EngineHandshake } from "../../src/socketio/wire/engine-io.ts";
@@ -10,28 +10,31 @@ import { Heartbeat } from "./heartbeat.ts";
 type Packet = Parameters<NodeWebSocket["doWrite"]>[0];
 type Data = Parameters<NodeWebSocket["doWrite"]>[1];
 
-/** By engine: the handshake comes over the first transport of a session, and the one it upgrades to needs it too. */
+/** By engine: the handshake comes over the first transport of a session; the transport of an upgrade needs it, too. */
 const handshakes = new WeakMap<object, EngineHandshake>();
 
 function noteHandshake(engine: object, { type, data }: Packet): void {
   if (type === "open") handshakes.set(engine, JSON.parse(String(data)) as EngineHandshake);
 }
 
-/** Bytes that the server takes in one packet; nothing is known before the handshake. */
+/** Bytes that the server takes in one packet; `undefined` before the handshake. */
 export function maxPayloadOf(engine: object): number | undefined {
   return handshakes.get(engine)?.maxPayload;
 }
 
 /** In a browser `NodeWebSocket` is the browser's own WebSocket; in Node it is that of the `ws` package, or Node's in a bundle. */
 export class ExtendedWebSocket extends NodeWebSocket {
-  /** Engine.IO answers each ping that is made up here; those answers are not for the server. */
+  /** Pongs by which Engine.IO will answer made-up pings; they are not sent to the server. */
   #pongsOwed = 0;
-  /** How long Engine.IO's watchdog may go without word before the next sign of life is passed on to it. */
+  /** The time after which the next frame resets Engine.IO's watchdog. */
   #calmForMs = Infinity;
   #calmedAtMs = 0;
   readonly #heartbeat = new Heartbeat({
     clock: systemClock,
-    beat: () => this.#beat(),
+    beat: () => {
+      this.#calmWatchdog();
+      this.#pong("");
+    },
     dead: () => {
       this.doClose();
       this.onClose({ description: "no answer to a heartbeat" });
@@ -57,28 +60,36 @@ export class ExtendedWebSocket extends NodeWebSocket {
   protected override onPacket(packet: Packet): void {
     noteHandshake(this.socket, packet);
     if (packet.type === "open") this.#startHeartbeat();
-    // EIO-10: the server asks how far we have read. Engine.IO's own answer would lack what it asks for.
+    // EIO-10: the server asks how far the client has read. Engine.IO's own answer would lack the data of the ping.
     if (packet.type === "ping" && packet.data !== undefined) return this.#pong(String(packet.data));
     super.onPacket(packet);
   }
 
   override write(packets: readonly Packet[]): void {
-    const due = packets.filter((packet) => !this.#isOwedPong(packet));
-    if (due.length === 0) return this.#drain();
+    const due = packets.filter(({ type, data }) => {
+      const isOwed = type === "pong" && data === undefined && this.#pongsOwed > 0;
+      if (isOwed) this.#pongsOwed -= 1;
+      return !isOwed;
+    });
+    if (due.length === 0) {
+      // Engine.IO waits for `drain`, also when there was nothing to write.
+      this.writable = false;
+      queueMicrotask(() => {
+        this.writable = true;
+        this.emitReserved("drain");
+      });
+      return;
+    }
     super.write(joinMessages(due, maxPayloadOf(this.socket) ?? 0));
-    // From here on this is the session's transport: the upgrade took place.
-    if (due.some(({ type }) => type === "upgrade")) this.#takeOver();
+    if (!due.some(({ type }) => type === "upgrade")) return;
+    // From here on this is the session's transport. The last ping of long-polling may be long ago.
+    this.#startHeartbeat();
+    this.#calmWatchdog();
   }
 
   protected override onClose(details?: Parameters<NodeWebSocket["onClose"]>[0]): void {
     this.#heartbeat.stop();
     super.onClose(details);
-  }
-
-  /** The last ping of long-polling may be long ago. */
-  #takeOver(): void {
-    this.#startHeartbeat();
-    this.#calmWatchdog();
   }
 
   #startHeartbeat(): void {
@@ -89,42 +100,22 @@ export class ExtendedWebSocket extends NodeWebSocket {
     this.#calmedAtMs = systemClock.now();
   }
 
-  #beat(): void {
-    this.#calmWatchdog();
-    this.#pong("");
-  }
-
   #pong(data: string): void {
     try {
       this.doWrite({ type: "pong" }, ENGINE_PONG + data);
     } catch {
-      // Closed already, and about to say so.
+      // Closed already; the close event follows.
     }
   }
 
   /**
-   * The server does not ping, and nothing but a ping keeps Engine.IO's own watchdog quiet. It is not to wait for the answer to a
-   * beat: that deadline is the heartbeat's, and in a hidden tab, where timers run once a minute, the watchdog would bite first.
+   * Resets Engine.IO's own watchdog by a made-up ping, because the server does not ping. It does not wait for the answer to a beat:
+   * the heartbeat has a deadline for that, and in a hidden tab, where timers run once a minute, the watchdog would fire first.
    */
   #calmWatchdog(): void {
     this.#calmedAtMs = systemClock.now();
     this.#pongsOwed += 1;
     super.onPacket({ type: "ping" });
-  }
-
-  #isOwedPong({ type, data }: Packet): boolean {
-    if (type !== "pong" || data !== undefined || this.#pongsOwed === 0) return false;
-    this.#pongsOwed -= 1;
-    return true;
-  }
-
-  /** Engine.IO waits for it, also when there was nothing to write. */
-  #drain(): void {
-    this.writable = false;
-    queueMicrotask(() => {
-      this.writable = true;
-      this.emitReserved("drain");
-    });
   }
 }
 

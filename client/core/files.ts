@@ -17,7 +17,7 @@ interface FilePorts {
   readonly random: () => number;
   /** @param refused why the last token was not accepted */
   readonly token: (refused?: TokenCode) => Promise<string>;
-  /** Whether another token may come of asking again. */
+  /** Whether a refused token can be replaced. */
   readonly hasTokenFunction: boolean;
   readonly transfer: (request: Transfer) => Promise<Transferred>;
 }
@@ -62,7 +62,7 @@ export class Files {
       const answer = await this.#try(asked, signal, refused);
       if (answer instanceof Blob) return answer;
       const isStale = isAboutToken(answer.code);
-      // A fresh token that is refused as well is not the clock's fault.
+      // If a fresh token is refused as well, a third one would not help.
       // `INTERNAL` may be a bug that the same file meets again.
       const isPassing = RETRY_AFTER.includes(answer.code) && answer.code !== "INTERNAL";
       const mayHelp = isStale ? this.#ports.hasTokenFunction && refused === undefined : isPassing;
@@ -100,7 +100,7 @@ export class Files {
   }
 }
 
-/** The server's words, or what stands for them where something between here and there answered. */
+/** The server's error, or a general one where a proxy answered. */
 async function failureOf(body: Blob): Promise<Failure> {
   try {
     const { error } = JSON.parse(await body.text()) as { readonly error: Failure };

@@ -4,7 +4,7 @@ import { frameBytes } from "../../src/socketio/wire/engine-io.ts";
 /** U+001E. JSON escapes it, so it cannot occur inside a packet. */
 const SEPARATOR = "\x1e";
 
-/** What engine.io-client hands to a transport, as far as joining needs it. */
+/** A packet that engine.io-client hands to a transport, as far as joining needs it. */
 export interface OutgoingPacket {
   readonly type: string;
   readonly data?: unknown;

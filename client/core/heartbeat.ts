@@ -1,5 +1,5 @@
-// The heartbeat that the client of an extended session keeps (EXT-3): it beats by itself, and takes the connection for
-// dead when a beat is followed by silence. The transport drives it.
+// The client's heartbeat in an extended session (EXT-3): it sends beats, and reports the connection as dead when a beat stays
+// without an answer. extended-transports.ts uses it.
 import type { Clock } from "./clock.ts";
 
 /** How long an answer may take after the page came back into view, in ms. */

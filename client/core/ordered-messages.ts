@@ -8,9 +8,9 @@ import type { Clock } from "./clock.ts";
 /** Missing messages fetched at most; of a longer absence the older part is skipped, and can be read with `history()`. */
 export const MISSING_FETCHED_MAX = 1000;
 export const PAGE_MESSAGES = 200;
-/** Messages kept back at most while something before them is fetched; what is beyond comes with the next pages. */
+/** Messages held back at most while earlier ones are fetched; further ones come with the next pages. */
 export const HELD_MAX = 1000;
-/** How often history is asked without a good answer, before the messages are given up. */
+/** Requests for the same missing messages without a good answer, before they are given up. */
 export const FETCH_TRIES = 3;
 
 /** Ascending by `seq`; `hasMore`: there are newer ones. */
@@ -19,7 +19,7 @@ export interface HistoryPage {
   readonly hasMore: boolean;
 }
 
-/** @param page nothing when it could not be had; `error` says why, if the room did */
+/** @param page `undefined` where the room gave none; `error` is its reason, if it gave one */
 export type FetchDone = (page: HistoryPage | undefined, error?: ErrorAnswer["error"]) => void;
 
 interface OrderedMessagesPorts {
@@ -39,7 +39,7 @@ export class OrderedMessages {
   #through: number | undefined;
   /** The id of the message at that place, where it is known. */
   #throughId: string | undefined;
-  /** Whether another message may stand at that place by now; nothing is handed on until that is known. */
+  /** Whether the room may have another message at that place by now; nothing is delivered until a page of history shows. */
   #isDoubted = false;
   /** The newest message known to exist. */
   #newest = 0;
@@ -68,20 +68,17 @@ export class OrderedMessages {
    */
   welcome(lastSeq: number, epoch: string | undefined, lastId?: string): void {
     this.#isConnected = true;
-    if (this.#epoch !== undefined && epoch !== undefined && epoch !== this.#epoch) this.#restart();
+    const isOtherLog = this.#epoch !== undefined && epoch !== undefined && epoch !== this.#epoch;
+    // A log never loses a sent message, unless an operator restored a backup.
+    const isEmptied = lastSeq === 0 && this.through > 0;
+    const isShorter = lastId !== undefined && lastSeq < this.through;
+    if (isOtherLog || isEmptied || isShorter) this.#restart();
     this.#epoch = epoch ?? this.#epoch;
-    this.#compare(lastSeq, lastId);
+    this.#isDoubted = lastId !== undefined && this.#throughId !== undefined && lastId !== this.#throughId;
     if (this.#through === undefined) this.#throughId = lastId;
     this.#through ??= lastSeq;
     this.#newest = Math.max(this.#newest, lastSeq);
     this.#fetchMissing();
-  }
-
-  /** A log never loses a sent message, unless an operator restored a backup. */
-  #compare(lastSeq: number, lastId: string | undefined): void {
-    const isEmptied = lastSeq === 0 && this.through > 0;
-    if (isEmptied || (lastId !== undefined && lastSeq < this.through)) this.#restart();
-    this.#isDoubted = [lastId, this.#throughId].every((id) => id !== undefined) && lastId !== this.#throughId;
   }
 
   lost(): void {
@@ -98,8 +95,9 @@ export class OrderedMessages {
     this.#through ??= seq - 1;
     if (seq <= this.#through) return;
     this.#newest = Math.max(this.#newest, seq);
-    if (seq > this.#through + 1 || this.#isDoubted) this.#hold(message);
-    else this.#deliver(message);
+    const isEarly = seq > this.#through + 1;
+    if (!isEarly && !this.#isDoubted) this.#deliver(message);
+    else if (this.#held.size < HELD_MAX) this.#held.set(seq, message);
     this.#deliverHeld();
     this.#fetchMissing();
   }
@@ -111,10 +109,6 @@ export class OrderedMessages {
     this.#newest = 0;
     this.#held.clear();
     this.#ports.restarted();
-  }
-
-  #hold(message: Message): void {
-    if (this.#held.size < HELD_MAX) this.#held.set(message.seq, message);
   }
 
   #deliver(message: Message): void {
@@ -166,8 +160,8 @@ export class OrderedMessages {
       if (connection !== this.#connection) return;
       this.#isFetching = false;
       const isOver = page && isDoubted && this.#hasRestarted(page, known);
-      if (page && !isOver) this.#take(page, known);
-      if (this.through === through && (!page || this.#newest > through)) return this.#tryAgain(error);
+      if (page && !isOver) this.#deliverPage(page, known);
+      if (this.through === through && (!page || this.#newest > through)) return this.#onFailure(error);
       this.#failedTries = 0;
       this.#fetchMissing();
     });
@@ -184,40 +178,37 @@ export class OrderedMessages {
   }
 
   /** @param known the newest message that was known when the page was asked for */
-  #take({ messages, hasMore }: HistoryPage, known: number): void {
+  #deliverPage({ messages, hasMore }: HistoryPage, known: number): void {
     // Only now: places that no message has are not too many messages.
     if (hasMore) this.#skipTo(known - MISSING_FETCHED_MAX, "too many");
-    for (const message of messages) this.#takeOne(message);
-    // A room stores all that anybody has seen before it answers (CHAT-7): what is not there now never will be.
+    for (const message of messages) {
+      if (message.seq <= this.through) continue;
+      // History goes on behind the hole, so the messages in it are gone for good.
+      this.#leaveOut(message.seq - 1, "missing");
+      this.#held.delete(message.seq);
+      if (message.seq > this.through) this.#deliver(message);
+    }
+    // A room stores a message before anybody sees it (CHAT-7): a message that is not there now never will be.
     if (!hasMore) this.#leaveOut(known, "missing");
     this.#newest = Math.max(this.#newest, this.through);
     this.#deliverHeld();
   }
 
-  #takeOne(message: Message): void {
-    if (message.seq <= this.through) return;
-    // History goes on behind the hole, so what was there is gone for good.
-    this.#leaveOut(message.seq - 1, "missing");
-    this.#held.delete(message.seq);
-    if (message.seq > this.through) this.#deliver(message);
-  }
-
-  #tryAgain(error?: ErrorAnswer["error"]): void {
+  /** Asks again after a wait, or gives the missing messages up. */
+  #onFailure(error?: ErrorAnswer["error"]): void {
     this.#failedTries += 1;
-    if (this.#failedTries >= FETCH_TRIES) return this.#giveUp();
+    if (this.#failedTries >= FETCH_TRIES) {
+      this.#failedTries = 0;
+      this.#isDoubted = false;
+      this.#skipTo(Math.min(this.#newest, this.#firstHeld() - 1), "unavailable");
+      this.#deliverHeld();
+      return this.#fetchMissing();
+    }
     const { clock, random } = this.#ports;
     const delayMs = retryDelayMs(this.#failedTries, random(), readRetryAfterMs(error?.retryAfterMs));
     this.#cancelRetry = clock.after(delayMs, () => {
       this.#cancelRetry = undefined;
       this.#fetchMissing();
     });
-  }
-
-  #giveUp(): void {
-    this.#failedTries = 0;
-    this.#isDoubted = false;
-    this.#skipTo(Math.min(this.#newest, this.#firstHeld() - 1), "unavailable");
-    this.#deliverHeld();
-    this.#fetchMissing();
   }
 }

@@ -1,5 +1,5 @@
 // Keeps messages that are not sent yet across reloads: one key per message, so that tabs of one browser never overwrite each
-// other's. What cannot be kept (storage blocked, full, or none) is in memory only.
+// other's. Without a usable storage (blocked, full, or none) messages are in memory only.
 import type { Draft, KeyValueStorage, SendFailure } from "./api.ts";
 
 export interface StoredMessage extends Draft {
@@ -10,9 +10,9 @@ export interface StoredMessage extends Draft {
   /** When it was first sent without a good answer: from then on it may be in the room, beyond `triedAfterSeq`. */
   readonly triedAtMs?: number;
   readonly triedAfterSeq?: number;
-  /** Who tried it, where that is not `user`: under that name the room may have it. */
+  /** The user who tried it, if not `user`: the room may have it under that name. */
   readonly triedBy?: string;
-  /** Why it is not sent. It never goes out by itself any more. */
+  /** Why it failed. It is sent only with `retry`. */
   readonly failure?: SendFailure;
 }
 
@@ -80,7 +80,7 @@ export function keysIn(storage: KeyValueStorage, prefix: string): string[] {
   return keys.filter((key) => key.startsWith(prefix));
 }
 
-/** Anybody on the page's origin can write there, so every field is checked. */
+/** Any script of the page's origin can write there, so every field is checked. */
 function parse(text: string): StoredMessage | undefined {
   try {
     const message = JSON.parse(text) as StoredMessage;
@@ -91,7 +91,7 @@ function parse(text: string): StoredMessage | undefined {
       content,
       order,
       ...(typeof replyTo === "string" && { replyTo }),
-      // What is in it the room judges: it is signed.
+      // The room checks its fields by the signature in the key.
       ...(typeof attachment === "object" && attachment !== null && { attachment }),
       ...(typeof user === "string" && { user }),
       ...triedOf(message),
@@ -117,7 +117,7 @@ export function defaultStorage(): KeyValueStorage | undefined {
 function readFailure(failure: unknown): SendFailure {
   const { code, message } = (failure ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   const isOurs = typeof code === "string" && typeof message === "string";
-  return isOurs ? { code, message } : { code: "NO_ANSWER", message: "It is not known any more why." };
+  return isOurs ? { code, message } : { code: "NO_ANSWER", message: "The reason is not known any more." };
 }
 
 export function draftOf({ clientMsgId, content, replyTo, attachment }: Draft): Draft {
@@ -134,7 +134,7 @@ export function triedOf({ triedAtMs, triedAfterSeq }: Tried): Tried {
   };
 }
 
-/** Whose a message is from here on. `before`: as it was kept under another name, which may have tried it. */
+/** The new owner of a message. @param before the message as it was stored, perhaps for another user who has tried it */
 export function ownedBy(user: string | undefined, before?: StoredMessage): Pick<StoredMessage, "user" | "triedBy"> {
   const isTriedByOther = before?.triedAtMs !== undefined && before.user !== user;
   const triedBy = before?.triedBy ?? (isTriedByOther ? before.user : undefined);

@@ -3,30 +3,22 @@
 // the order could not be restored. Room calls it; outbox-messages.ts keeps the messages.
 import { RETRY_AFTER } from "../../src/protocol/failures.ts";
 import type { ErrorAnswer, Message, PostAnswer, PostPayload } from "../../src/protocol/chat-events.ts";
-import type { Draft, Inheritance, MessageState, SendFailure, SentAnswer, Unsent } from "./api.ts";
+import type { Draft, Inheritance, MessageState, SendFailure, Unsent } from "./api.ts";
 import { readRetryAfterMs, RETRY_AFTER_MAX_MS, retryDelayMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 import { hasFailed, OutboxMessages } from "./outbox-messages.ts";
+import type { LookUpDone, Posted } from "./posted-lookup.ts";
 import { draftOf, ownedBy, triedOf, type OutboxStorage, type StoredMessage } from "./outbox-storage.ts";
 import { EXPIRED, OTHER_USER, QUEUE_FULL, UNANSWERED, UNCERTAIN } from "./send-failures.ts";
 
-/** The room recognises a `clientMsgId` for 10 minutes (CHAT-4); what was tried longer ago is looked up before it is sent again. */
+/** The room recognises a `clientMsgId` for 10 minutes (CHAT-4). Later it is looked up before the message is sent again. */
 export const RECOGNISED_MS = 9 * 60_000;
 /** Messages older than this are not sent any more: last week's greeting would confuse. */
 export const WAITING_MAX_MS = 24 * 3_600_000;
 /** Tries of one message that a connected room leaves unanswered or fails to store. */
 export const TRIES_MAX = 5;
-/** Connections that may break in a row while the same message is in flight; one more, and the message is what breaks them. */
+/** Connections that may break in a row while the same message is in flight; after one more, the message counts as the cause. */
 export const BREAKS_MAX = 8;
-
-/** Where a message stands in the room. */
-export type Posted = Omit<SentAnswer, "ok">;
-
-/** What history knows of a message: its place, that it is not there, or neither (`unknown`); `undefined` when it did not answer. */
-type LookedUp = Posted | "absent" | "unknown" | undefined;
-
-/** @param error why history did not answer, if the room said so */
-export type LookUpDone = (found: LookedUp, error?: ErrorAnswer["error"]) => void;
 
 interface OutboxPorts {
   readonly clock: Clock;
@@ -35,12 +27,12 @@ interface OutboxPorts {
   /** Calls `done` with the answer, or with nothing when none came. */
   readonly post: (payload: PostPayload, done: (answer: PostAnswer | undefined) => void) => void;
   readonly lookUp: (user: string, message: StoredMessage, done: LookUpDone) => void;
-  /** The newest `seq` known: what is sent now comes later. */
+  /** The newest known `seq`: a message that is sent now gets a later one. */
   readonly lastSeq: () => number;
   readonly report: (state: MessageState) => void;
   /** Messages that wait while there is no connection, at most. */
   readonly queueLimit: number;
-  /** What becomes of what another user wrote in this browser. */
+  /** Decides on unsent messages that another user wrote in this browser. */
   readonly inherit: (user: string) => Inheritance;
 }
 
@@ -50,7 +42,7 @@ export class Outbox {
   #user: string | undefined;
   #isOpen = false;
   #isPumping = false;
-  /** Whether the room shows messages only once they are durable. */
+  /** Whether a shown message is a stored one. */
   #isSeenStored = false;
   /** The message in flight. */
   #sending: string | undefined;
@@ -109,7 +101,7 @@ export class Outbox {
     while (queue.length > 0) this.#fail(queue[0]!.clientMsgId, failure);
   }
 
-  /** The next connection is for this user, says their token: what is written until then is theirs. */
+  /** The token names the user of the next connection: messages written until then are theirs. */
   expect(user: string): void {
     if (this.#isOpen) return;
     this.#user = user;
@@ -118,7 +110,7 @@ export class Outbox {
 
   /**
    * The room knows this user and takes messages.
-   * @param durability of the room: what a `strict` one shows is stored
+   * @param durability of the room: a `strict` one shows only stored messages
    */
   open(user: string, durability: string | undefined): void {
     this.#isOpen = true;
@@ -142,9 +134,9 @@ export class Outbox {
   }
 
   /**
-   * A message of the room went by: if it is one of these, it has arrived, and its answer was lost. While that may still come it
-   * is waited for. What comes before the welcome is replayed from what is stored; what comes later may be lost in a crash that
-   * follows, unless the room is strict. It is sent again then, and the room answers where it stands.
+   * The room delivered a message. If it is one of these, it has arrived, unless its answer is still awaited. Messages before the
+   * welcome are replayed from the log, so they are stored. Later ones may be lost in a crash, unless the room is strict: these are
+   * sent again, and the room answers with their place.
    */
   seen({ sender, clientMsgId, id, seq, timestamp }: Message): void {
     if (sender !== this.#user || clientMsgId === undefined || clientMsgId === this.#sending) return;
@@ -159,19 +151,17 @@ export class Outbox {
   /** Decides on stored messages of other users: sends them as this user, sets them aside, or leaves them to their writer. */
   #sortOut(): void {
     const { queue, failed } = this.#messages;
-    for (const message of queue.filter((message) => !this.#mayBeMine(message))) this.#inherit(message);
+    for (const message of queue.filter((message) => !this.#mayBeMine(message))) {
+      const inheritance = this.#ports.inherit(message.user!);
+      // Another tab may have been quicker.
+      const isTaken = this.#messages.stored(message)?.user !== message.user;
+      if (inheritance === "leave" || isTaken) this.#messages.leaveElsewhere(message);
+      else if (inheritance === "ask") this.#messages.setAside(message, OTHER_USER);
+      else this.#change({ ...message, ...ownedBy(this.#user, message) });
+    }
     for (const message of failed.values())
       if (!this.#mayBeMine(message) && this.#ports.inherit(message.user!) === "leave")
         this.#messages.leaveElsewhere(message);
-  }
-
-  #inherit(message: StoredMessage): void {
-    const inheritance = this.#ports.inherit(message.user!);
-    // Another tab may have been quicker.
-    if (inheritance === "leave" || this.#messages.stored(message)?.user !== message.user)
-      this.#messages.leaveElsewhere(message);
-    else if (inheritance === "ask") this.#messages.setAside(message, OTHER_USER);
-    else this.#change({ ...message, ...ownedBy(this.#user, message) });
   }
 
   /** Changes a message in the queue and in the storage. */
@@ -193,18 +183,18 @@ export class Outbox {
   #pump(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    while (this.#isOpen && this.#sending === undefined && !this.#cancelRetry && this.#messages.queue.length > 0)
-      this.#takeNext();
+    while (this.#isOpen && this.#sending === undefined && !this.#cancelRetry && this.#messages.queue.length > 0) {
+      const next = this.#refreshNext();
+      if (!next) continue;
+      const isExpired = this.#ports.clock.now() - next.order > WAITING_MAX_MS;
+      if (isExpired) this.#fail(next.clientMsgId, EXPIRED);
+      else {
+        this.#sending = next.clientMsgId;
+        if (this.#mayBeForgotten(next)) this.#lookUp(next);
+        else this.#post(next);
+      }
+    }
     this.#isPumping = false;
-  }
-
-  #takeNext(): void {
-    const next = this.#refreshNext();
-    if (!next) return;
-    if (this.#ports.clock.now() - next.order > WAITING_MAX_MS) return this.#fail(next.clientMsgId, EXPIRED);
-    this.#sending = next.clientMsgId;
-    if (this.#mayBeForgotten(next)) this.#lookUp(next);
-    else this.#post(next);
   }
 
   /** The first message as its last editor left it; `undefined` if another tab has dealt with it. */
@@ -235,8 +225,12 @@ export class Outbox {
     this.#change(tried);
     const current = ++this.#try;
     post(draftOf(tried), (answer) => {
-      if (answer && "ok" in answer) this.#settle(tried.clientMsgId, answer);
-      else if (current === this.#try) this.#onPutOff(tried, answer?.error);
+      if (answer && "ok" in answer) return this.#settle(tried.clientMsgId, answer);
+      if (current !== this.#try) return;
+      const error = answer?.error;
+      const retryAfterMs = this.#onRefusal(tried, error);
+      if (error && retryAfterMs !== undefined)
+        this.#messages.report(tried, { state: "pending", error: { ...error, retryAfterMs } });
     });
   }
 
@@ -244,8 +238,8 @@ export class Outbox {
     const current = ++this.#try;
     this.#ports.lookUp(next.triedBy ?? this.#user!, next, (found, error) => {
       if (current !== this.#try) return;
-      // What is refused for good here is the question, not the message.
       if (found === undefined) {
+        // A final refusal concerns the request for history, not the message.
         this.#onRefusal(next, error && RETRY_AFTER.includes(error.code) ? error : undefined);
         return;
       }
@@ -258,13 +252,7 @@ export class Outbox {
     });
   }
 
-  #onPutOff(message: StoredMessage, error: ErrorAnswer["error"] | undefined): void {
-    const retryAfterMs = this.#onRefusal(message, error);
-    if (error && retryAfterMs !== undefined)
-      this.#messages.report(message, { state: "pending", error: { ...error, retryAfterMs } });
-  }
-
-  /** @returns how long it waits; nothing when it failed for good */
+  /** Waits before the next try, or fails the message. @returns the wait; `undefined` where the message failed */
   #onRefusal(message: StoredMessage, error: ErrorAnswer["error"] | undefined): number | undefined {
     this.#breaks = 0;
     if (!error || error.code === "INTERNAL") this.#tries += 1;

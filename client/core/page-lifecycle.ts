@@ -10,7 +10,7 @@ interface LifecycleListener {
   readonly suspend: () => void;
 }
 
-/** @returns what ends it */
+/** @returns a function that ends it */
 export function watchPage({ wake, doubt, suspend }: LifecycleListener): () => void {
   if (typeof window === "undefined" || typeof document === "undefined") return () => {};
   const watching = new AbortController();

@@ -1,11 +1,22 @@
 // Looks a message up in history by its `clientMsgId`, to learn whether an unanswered post was stored. Room calls it.
-import type { Message } from "../../src/protocol/chat-events.ts";
+import type { ErrorAnswer, Message } from "../../src/protocol/chat-events.ts";
+import type { SentAnswer } from "./api.ts";
 import { PAGE_MESSAGES, type FetchDone } from "./ordered-messages.ts";
-import type { LookUpDone } from "./outbox.ts";
 import type { StoredMessage } from "./outbox-storage.ts";
 
-/** Pages of history read at most; a busier room keeps its secret. */
+/** Pages of history read at most; in a busier room the outcome stays unknown. */
 export const LOOKUP_PAGES_MAX = 10;
+
+/** Where a message stands in the room. */
+export type Posted = Omit<SentAnswer, "ok">;
+
+/**
+ * The place of a message in history, `absent`, or `unknown` where history does not tell; `undefined`: the room did not answer.
+ */
+type LookedUp = Posted | "absent" | "unknown" | undefined;
+
+/** @param error why the room did not answer, where it gave a reason */
+export type LookUpDone = (found: LookedUp, error?: ErrorAnswer["error"]) => void;
 
 type Fetch = (after: number, limit: number, done: FetchDone) => void;
 
@@ -24,7 +35,7 @@ export function lookUpPosted(
       const found = page.messages.find(isIt);
       if (found) return done(found);
       const [first] = page.messages;
-      // Something has been trimmed in between, and it may have been this.
+      // Messages in between were trimmed, and this may have been one of them.
       if (first && first.seq > after + 1) return done("unknown");
       if (!first || !page.hasMore) return done("absent");
       read(page.messages.at(-1)!.seq, pagesLeft - 1);

@@ -1,5 +1,5 @@
-// Decides when to connect again, and when to stop. The connection reports what happened; an attempt is called for when it is due,
-// by the clock handed in.
+// Decides when to connect again, and when to stop. connection.ts reports successes and failures, and makes the attempts that this
+// class calls for.
 import { isAboutToken, RETRY_AFTER, RETRY_NEVER } from "../../src/protocol/failures.ts";
 import type { Connection } from "./api.ts";
 import { retryDelayMs } from "./backoff.ts";
@@ -7,20 +7,20 @@ import type { Clock } from "./clock.ts";
 
 /** A connection that lasted so long was a success: the next failure starts with a short wait again. */
 const STABLE_MS = 5000;
-/** A token function that answers with refused tokens so often in a row has no better one. */
+/** Refused tokens in a row after which the token function is not asked again. */
 export const TOKENS_REFUSED_MAX = 3;
 
 export interface Failure {
   /**
    * `lost`: there was a connection, or an attempt that the network ended. `blocked`: a transport does not get through, and
-   * another one shall be tried at once. `token`: the token function failed. `refused`: the room said no.
+   * another one shall be tried at once. `token`: the token function failed. `refused`: the room refused.
    */
   readonly kind: "lost" | "blocked" | "token" | "refused";
   /** As in CONNECT_ERROR or in the last notice, where there was one. */
   readonly code?: string;
   readonly message: string;
   readonly retryAfterMs?: number;
-  /** `retryAfterMs` is for this client alone: the server has spread its clients, and chance would only heap them up. */
+  /** `retryAfterMs` is for this client alone: the server has spread its clients, so no random part is added. */
   readonly isAppointment?: boolean;
 }
 
@@ -39,7 +39,7 @@ export class Reconnection {
   #failures = 0;
   #tokensRefused = 0;
   #connectedAtMs: number | undefined;
-  /** Not before: what the server asked for holds also when the page wakes up. */
+  /** No attempt before this time, which the server asked for, also when the page wakes up. */
   #earliestMs = 0;
   #cancelTimer: (() => void) | undefined;
 

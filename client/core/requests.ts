@@ -4,18 +4,21 @@ import type { Socket } from "socket.io-client";
 import type {
   AnswerTo,
   ClientToServerEvents,
+  ErrorAnswer,
   PostAnswer,
   PostPayload,
   ServerToClientEvents,
 } from "../../src/protocol/chat-events.ts";
+import { frameBytes } from "../../src/socketio/wire/engine-io.ts";
 import { maxPayloadOf } from "./extended-transports.ts";
 import type { FetchDone } from "./ordered-messages.ts";
-import { tooLong } from "./post-limits.ts";
 
 export type StockSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
 
 /** How long a connected room may take to answer. */
 const ACK_TIMEOUT_MS = 10_000;
+/** The bytes before the event in an Engine.IO packet: a digit for each of its two types, and the number of its ack. */
+const ENVELOPE_BYTES_MAX = 2 + String(Number.MAX_SAFE_INTEGER).length;
 
 /**
  * Rejects when the connection drops or `ACK_TIMEOUT_MS` pass before the answer. A request made
@@ -32,8 +35,8 @@ export function ask<Event extends keyof ClientToServerEvents>(
   const { connected, sendBuffer } = socket;
   const bufferedBefore = sendBuffer.length;
   const asked = acked.timeout(ACK_TIMEOUT_MS).emitWithAck(event, payload);
-  // A connection that died in its sleep is about to say so. The stock client keeps the packet for the next connection, which
-  // may be another user's; the question is this one's, and fails with it.
+  // While a dead connection is not yet reported, the stock client buffers the packet for the next connection, which may be another
+  // user's. This request fails with its own connection instead.
   if (connected) sendBuffer.splice(bufferedBefore);
   return asked;
 }
@@ -58,8 +61,27 @@ export async function post(
   maxContentLength: number | undefined,
   done: (answer?: PostAnswer) => void,
 ): Promise<void> {
-  const refusal = tooLong(payload, { maxPayload: maxPayloadOf(socket.io.engine), maxContentLength });
+  const refusal = tooLong(payload, maxPayloadOf(socket.io.engine), maxContentLength);
   done(refusal ?? (await answerNow(socket, "chat-message", payload)));
+}
+
+/**
+ * A server ends the connection over a packet beyond its `maxPayload`. So such a packet is never sent: it would be sent again on
+ * every connection, and end them all.
+ * @param maxPayload bytes of an Engine.IO packet, from the handshake
+ * @param maxContentLength characters (Unicode code points), from `welcome`
+ * @returns the error that the room would answer, if the message is too long for it
+ */
+function tooLong(payload: PostPayload, maxPayload = Infinity, maxContentLength = Infinity): ErrorAnswer | undefined {
+  const content = payload.content.trim();
+  if (content.length > maxContentLength && Array.from(content).length > maxContentLength)
+    return refuse(`content: at most ${maxContentLength} characters`);
+  const bytes = frameBytes(JSON.stringify(["chat-message", payload])) + ENVELOPE_BYTES_MAX;
+  return bytes > maxPayload ? refuse(`The message takes ${bytes} bytes, and the room ${maxPayload}.`) : undefined;
+}
+
+function refuse(message: string): ErrorAnswer {
+  return { error: { code: "TOO_LONG", message } };
 }
 
 export async function fetchPage(socket: StockSocket, after: number, limit: number, done: FetchDone): Promise<void> {

@@ -6,11 +6,9 @@ import type {
   ClientToServerEvents,
   HistoryAnswer,
   HistoryPayload,
-  Message,
   PresenceAnswer,
   SearchAnswer,
   SearchPayload,
-  Welcome,
 } from "../../src/protocol/chat-events.ts";
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import type {
@@ -18,7 +16,6 @@ import type {
   ConnectOptions,
   DownloadOptions,
   Draft,
-  MessageState,
   Room,
   RoomEvents,
   SendError,
@@ -72,7 +69,7 @@ class ConnectedRoom implements Room {
   readonly #listeners = new Listeners<{ [Event in keyof OwnEvents]: Parameters<OwnEvents[Event]> }>();
   readonly #waiters = new Map<string, Waiter[]>();
   readonly #unwatch: () => void;
-  /** Characters, once the room said so. */
+  /** Characters, from the welcome. */
   #maxContentLength: number | undefined;
   #isClosed = false;
 
@@ -89,7 +86,11 @@ class ConnectedRoom implements Room {
       token,
       authAt,
       changed: (connection) => this.#listeners.emit("connection", connection),
-      dialling: (token) => this.#expect(claimsOf(token)?.user),
+      // Until the welcome, new messages belong to the user of the token.
+      dialling: (token) => {
+        const user = claimsOf(token)?.user;
+        if (user !== undefined) this.#outbox.expect(user);
+      },
     });
     this.socket = this.#connection.socket;
     const shared = { clock: systemClock, random: Math.random };
@@ -110,7 +111,13 @@ class ConnectedRoom implements Room {
       post: (payload, done) => void post(this.socket, payload, this.#maxContentLength, done),
       lookUp: (user, message, done) => lookUpPosted(fetch, user, message, done),
       lastSeq: () => this.#messages.through,
-      report: (state) => this.#onMessageState(state),
+      report: (state) => {
+        const { clientMsgId } = state;
+        if (state.state === "sent") for (const { resolve } of this.#takeWaiters(clientMsgId)) resolve(state.answer);
+        if (state.state === "failed") this.#reject(clientMsgId, state.error);
+        if (state.state === "elsewhere") this.#reject(clientMsgId, ELSEWHERE);
+        this.#listeners.emit("message-state", state);
+      },
     });
     this.#files = new Files({
       ...shared,
@@ -120,7 +127,16 @@ class ConnectedRoom implements Room {
       hasTokenFunction: typeof token !== "string",
       transfer,
     });
-    this.#listen();
+    this.socket.on("welcome", ({ lastSeq, lastId, user, settings, epoch }) => {
+      this.#maxContentLength = settings.maxContentLength;
+      this.#messages.welcome(lastSeq, epoch, lastId);
+      this.#outbox.open(user, settings.durability);
+    });
+    this.socket.on("chat-message", (message) => {
+      this.#outbox.seen(message);
+      this.#messages.receive(message);
+    });
+    this.socket.on("disconnect", () => this.#lost());
     this.#unwatch = watchPage({
       wake: () => this.#connection.wake(),
       doubt: () => this.#connection.probe(),
@@ -215,28 +231,6 @@ class ConnectedRoom implements Room {
     for (const clientMsgId of this.#waiters.keys()) this.#reject(clientMsgId, CLOSED);
   }
 
-  #listen(): void {
-    this.socket.on("welcome", (welcome) => this.#onWelcome(welcome));
-    this.socket.on("chat-message", (message) => this.#onMessage(message));
-    this.socket.on("disconnect", () => this.#lost());
-  }
-
-  /** What is written before the room has said so is this user's. */
-  #expect(user: string | undefined): void {
-    if (user !== undefined) this.#outbox.expect(user);
-  }
-
-  #onWelcome({ lastSeq, lastId, user, settings, epoch }: Welcome): void {
-    this.#maxContentLength = settings.maxContentLength;
-    this.#messages.welcome(lastSeq, epoch, lastId);
-    this.#outbox.open(user, settings.durability);
-  }
-
-  #onMessage(message: Message): void {
-    this.#outbox.seen(message);
-    this.#messages.receive(message);
-  }
-
   #lost(): void {
     this.#messages.lost();
     this.#outbox.lost();
@@ -247,22 +241,11 @@ class ConnectedRoom implements Room {
       const waiters = this.#waiters.get(draft.clientMsgId) ?? [];
       this.#waiters.set(draft.clientMsgId, [...waiters, { resolve, reject }]);
     });
-    // Who does not look at the promise hears of a failure by `message-state`.
+    // An application that ignores the promise hears of a failure by `message-state`.
     sent.catch(() => {});
     if (this.#isClosed) this.#reject(draft.clientMsgId, CLOSED);
     else this.#outbox.add(draft);
     return sent;
-  }
-
-  #onMessageState(state: MessageState): void {
-    if (state.state === "sent") this.#resolve(state.clientMsgId, state.answer);
-    if (state.state === "failed") this.#reject(state.clientMsgId, state.error);
-    if (state.state === "elsewhere") this.#reject(state.clientMsgId, ELSEWHERE);
-    this.#listeners.emit("message-state", state);
-  }
-
-  #resolve(clientMsgId: string, answer: SentAnswer): void {
-    for (const { resolve } of this.#takeWaiters(clientMsgId)) resolve(answer);
   }
 
   #reject(clientMsgId: string, failure: SendFailure): void {

@@ -1,4 +1,4 @@
-// Why the client itself gives a message up, or does not send it. The room's own refusals come with its own words.
+// The failures of messages that the client itself decides; the room's refusals have texts of their own. Room and outbox use them.
 import type { SendFailure } from "./api.ts";
 
 export const QUEUE_FULL: SendFailure = { code: "QUEUE_FULL", message: "Too many messages wait for a connection." };

@@ -1,5 +1,5 @@
-// One request with a file in it, there or back. Browsers tell how far an upload is by XMLHttpRequest only; everything else,
-// and Node, has fetch.
+// Sends one request that uploads or downloads a file. Browsers report the progress of an upload by XMLHttpRequest only; all other
+// requests use fetch. files.ts calls it.
 import type { UploadProgress } from "./api.ts";
 
 export interface Transfer {

@@ -6,9 +6,8 @@ import { isRoomName } from "../../src/protocol/room-name.ts";
 import { App } from "../page/components/app.tsx";
 import { applyChosenTheme } from "../page/components/theme.ts";
 import { embeddedGuest } from "./embedded-guest.ts";
-import { TokenNeeded } from "../page/state/identity.ts";
-import { Session } from "../page/state/session.ts";
-import type { TokenSource } from "../page/state/room-view-ports.ts";
+import { TokenNeeded } from "../page/state/reader-identity.ts";
+import { ChatStore } from "../page/state/chat-store.ts";
 
 /** The style sheet, put here by the build. */
 declare const EMBED_CSS: string;
@@ -23,7 +22,7 @@ let sheet: CSSStyleSheet | undefined;
 class ParleyRoom extends HTMLElement {
   static readonly observedAttributes = ["room", "name", "origin", "token-from"];
   #token: TokenFunction | string | undefined;
-  #session: Session | undefined;
+  #store: ChatStore | undefined;
   #lastState = "";
   #mount: HTMLElement | undefined;
 
@@ -38,18 +37,15 @@ class ParleyRoom extends HTMLElement {
   }
 
   connectedCallback(): void {
-    this.#adoptEarlyToken();
+    // A token that was set before this class was defined hides the accessor.
+    if (Object.hasOwn(this, "token")) {
+      const { token } = this;
+      delete (this as { token?: unknown }).token;
+      this.token = token;
+    }
     applyChosenTheme(this);
     this.#mount ??= this.#prepare();
     this.#restart();
-  }
-
-  /** A token that was set before this class was there hides the accessor. */
-  #adoptEarlyToken(): void {
-    if (!Object.hasOwn(this, "token")) return;
-    const { token } = this;
-    delete (this as { token?: unknown }).token;
-    this.token = token;
   }
 
   disconnectedCallback(): void {
@@ -82,26 +78,28 @@ class ParleyRoom extends HTMLElement {
     const origin = originOf(address);
     if (origin === undefined)
       return this.#complain("INVALID_ORIGIN", `${JSON.stringify(address)} is not the address of a server`);
-    const session = new Session({
+    let known: string | undefined;
+    const renew = async (): Promise<string> => (known = await this.#fetchToken(origin, known));
+    const store = new ChatStore({
       origin,
-      token: this.#tokenSource(origin),
-      changed: () => this.#draw(session),
+      token: { current: async () => known ?? renew(), renew },
+      changed: () => this.#draw(store),
       announced: (text) => this.#tell("parley-message", { text }),
     });
-    this.#session = session;
-    session.enter(room);
+    this.#store = store;
+    store.enter(room);
   }
 
   #stop(): void {
-    this.#session?.close();
-    this.#session = undefined;
+    this.#store?.close();
+    this.#store = undefined;
     if (this.#mount) render(null, this.#mount);
   }
 
-  #draw(session: Session): void {
-    if (session !== this.#session || !this.#mount) return;
-    render(<App session={session} />, this.#mount);
-    const { connection, reading } = session.view ?? {};
+  #draw(store: ChatStore): void {
+    if (store !== this.#store || !this.#mount) return;
+    render(<App store={store} />, this.#mount);
+    const { connection, reading } = store.view ?? {};
     const missed = reading?.missed;
     const state = `${connection?.kind} ${missed}`;
     if (state === this.#lastState) return;
@@ -121,17 +119,17 @@ class ParleyRoom extends HTMLElement {
     this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
   }
 
-  #tokenSource(origin: string): TokenSource {
-    let known: string | undefined;
-    const renew = async (): Promise<string> => (known = await this.#fetchToken(origin, known));
-    return { current: async () => known ?? renew(), renew };
-  }
-
   async #fetchToken(origin: string, refused: string | undefined): Promise<string> {
     if (typeof this.#token === "string") return this.#token;
     if (this.#token) return this.#token();
     const from = this.getAttribute("token-from");
-    if (from === null) return this.#askForGuest(origin, refused);
+    if (from === null) {
+      return embeddedGuest(origin, this.getAttribute("name") ?? "Guest", refused).catch((error: unknown) => {
+        // Visitors have no token to paste.
+        if (error instanceof TokenNeeded) throw new TokenNeeded("This chat needs a token, and its page gives none.");
+        throw error;
+      });
+    }
     // The page's own server knows its visitors by their cookies.
     const response = await fetch(new URL(from, document.baseURI), { method: "POST", credentials: "same-origin" });
     if (response.status === 401 || response.status === 403) throw new TokenNeeded("Sign in to join the conversation.");
@@ -139,16 +137,6 @@ class ParleyRoom extends HTMLElement {
     const body = (await response.json()) as { readonly token?: unknown };
     if (typeof body.token !== "string") throw new Error(`${from} answered without a token`);
     return body.token;
-  }
-
-  async #askForGuest(origin: string, refused: string | undefined): Promise<string> {
-    try {
-      return await embeddedGuest(origin, this.getAttribute("name") ?? "Guest", refused);
-    } catch (error) {
-      // Visitors have none to paste.
-      if (error instanceof TokenNeeded) throw new TokenNeeded("This chat needs a token, and its page gives none.");
-      throw error;
-    }
   }
 }
 

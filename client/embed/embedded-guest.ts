@@ -1,9 +1,7 @@
 // The guest identity of an embedded room: the browser stores it for the embedding page, so that a visitor stays the same
 // person across reloads, tabs and elements. embed.tsx calls it.
-import { fetchGuestToken } from "../page/state/identity.ts";
-import { keep, readJson } from "../page/state/json-storage.ts";
-
-const local = (): Storage => localStorage;
+import { fetchGuestToken } from "../page/state/reader-identity.ts";
+import { keep, local, readJson } from "../page/state/json-storage.ts";
 
 /** @param refused the token that the room does not take any more */
 export async function embeddedGuest(origin: string, name: string, refused: string | undefined): Promise<string> {

@@ -1,23 +1,23 @@
-// The chat page: one session in the whole window, and the address that names its room. index.html loads it.
+// The chat page: one chat store for the whole window, and the address that names its room. index.html loads it.
 import { render } from "preact";
-// In this order what is alike lies together in the bundle, which takes half a kilobyte less to load: libraries, the client,
-// what the page knows, what it draws.
+// This order puts similar code side by side in the bundle, which saves half a kilobyte compressed: libraries, the client, state,
+// components.
 import "preact/hooks";
 import "preact/jsx-runtime";
 import "../core/room.ts";
 
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import { bare } from "./state/names.ts";
-import { Session } from "./state/session.ts";
+import { ChatStore } from "./state/chat-store.ts";
 import { App } from "./components/app.tsx";
-import { keepFilesOut } from "./components/file-drag.ts";
+import { keepFilesOut } from "./components/drop-zone.tsx";
 
-/** Characters of an address that is no room's that are shown. */
+/** Characters shown of an address that names no room. */
 const SHOWN_MAX = 40;
 
 const root = document.getElementById("app")!;
 
-const session = new Session({
+const store = new ChatStore({
   origin: location.origin,
   changed: draw,
   entered: (room) => {
@@ -28,8 +28,8 @@ const session = new Session({
 
 keepFilesOut();
 addEventListener("hashchange", open);
-addEventListener("storage", (event) => session.onKept(event));
-addEventListener("pagehide", () => session.view?.signals.close());
+addEventListener("storage", (event) => store.onKept(event));
+addEventListener("pagehide", () => store.view?.signals.close());
 
 open();
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/page-later.css" }));
@@ -38,25 +38,25 @@ document.head.append(Object.assign(document.createElement("link"), { rel: "style
 function open(): void {
   const room = roomOfHash();
   if (room === undefined) refuseHash();
-  else if (session.view) session.enter(room);
-  else if (!session.resume(room)) draw();
+  else if (store.view) store.enter(room);
+  else if (!store.resume(room)) draw();
 }
 
-/** Of an address that names no room the reader hears, and it does not stay beside another one's messages. */
+/** Tells the reader that the address names no room, and restores the address of the room on the screen. */
 function refuseHash(): void {
-  const { view } = session;
+  const { view } = store;
   const name = readable(location.hash.slice(1));
   if (name !== "") {
     const problem = `“${name.slice(0, SHOWN_MAX)}${name.length > SHOWN_MAX ? "…" : ""}” is not the name of a room.`;
     if (view) view.show(problem);
-    else session.problem = problem;
+    else store.problem = problem;
   }
   if (view) history.replaceState(null, "", `#${view.room}`);
   draw();
 }
 
 function draw(): void {
-  render(<App session={session} room={roomOfHash()} />, root);
+  render(<App store={store} room={roomOfHash()} />, root);
 }
 
 /** An address like `/#general` names the room. */

@@ -1,4 +1,4 @@
-// Counts the work of an object: why it runs, its billed requests, and the time in which it could not sleep. Called by socket-object.ts.
+// Counts the work of an object: causes of waking, billed requests, and the time in which it could not sleep. Called by socket-object.ts.
 import { Meter } from "../../src/metrics/meter.ts";
 
 /** An application may add causes of its own. */
@@ -9,11 +9,11 @@ export interface Wake {
   /** In milliseconds since 1970. */
   readonly atMs: number;
   readonly cause: WakeCause;
-  /** Of an alarm the first deadline that was due, of a call its name, of a cause of the application's own the input, of others the transport. */
+  /** The first due deadline of an alarm, the name of a call, the input for a cause of the application's own, otherwise the transport. */
   readonly detail: string;
 }
 
-/** For calls without a name. */
+/** Stands for calls without a name. */
 const NO_DETAIL = "-";
 
 export class Activity {
@@ -25,7 +25,7 @@ export class Activity {
   #held = 0;
   #heldSinceMs = 0;
 
-  /** @param onEnd called when work ends that went on after its input */
+  /** @param onEnd called at the end of work that outlasted its input */
   constructor(onWoken: (wake: Wake) => void, onEnd: () => void = () => {}) {
     this.#onWoken = onWoken;
     this.#onEnd = onEnd;
@@ -51,7 +51,7 @@ export class Activity {
 
   /**
    * Counts a request of a client: for a connection, or of one over long-polling.
-   * @param cause the application's own, where it has one for the connection
+   * @param cause of the application's own for the connection, if any
    */
   connection({ method, url }: Pick<Request, "method" | "url">, sid: string | undefined, cause?: string): void {
     const transport = new URL(url).pathname.slice(1);
@@ -62,9 +62,9 @@ export class Activity {
   }
 
   /**
-   * The object cannot sleep while a timer runs, a poll waits or work goes on. That is what time costs: the ten seconds that
-   * it stays after the last of these are free.
-   * @returns ends the hold, once
+   * Called when a timer, a poll or work begins that keeps the object awake. That time is billed; the ten seconds that the object stays after
+   * it are free.
+   * @returns a function that ends the hold, once
    */
   hold(): () => void {
     if (this.#held++ === 0) this.#heldSinceMs = Date.now();
@@ -77,7 +77,7 @@ export class Activity {
     };
   }
 
-  /** For as long as `work` goes on. */
+  /** Holds the object for as long as `work` goes on. */
   during<Result>(work: Result): Result {
     if (work instanceof Promise) {
       const release = this.hold();
@@ -90,7 +90,7 @@ export class Activity {
     return work;
   }
 
-  /** Counts the time that has passed so far. */
+  /** Counts the time so far. */
   settle(): void {
     if (this.#held === 0) return;
     const nowMs = Date.now();

@@ -1,10 +1,10 @@
-// The parts of an application that the shell of an object works with. Made by applications, for socket-object.ts.
+// The interface between applications and the shell of an object (socket-object.ts): the parts that an application gives, and the ports
+// that it gets.
 import type { Meter } from "../../src/metrics/meter.ts";
-import type { Identity } from "../../src/socketio/engine/identity.ts";
 import type { SessionServer } from "../../src/socketio/engine/session-server.ts";
-import type { Session } from "../../src/socketio/engine/session.ts";
+import type { Identity, Session } from "../../src/socketio/engine/session.ts";
 import type { ServerPorts } from "../../src/socketio/server/server.ts";
-import type { ServerSideAnswer, ServerSideEvent } from "../../src/socketio/server/server-side.ts";
+import type { ServerSideRpc } from "../../src/rpc/server-side.ts";
 import type { Waiting } from "./wake-clock.ts";
 
 /** The limits of an object. */
@@ -14,32 +14,32 @@ export interface ObjectLimits {
   readonly pingIntervalMs: number;
   /** Connections that one address may have here; 0 is no limit. */
   readonly maxConnectionsPerIp: number;
-  /** How it waits for its deadlines; tests have reasons of their own. */
+  /** How the object waits for its deadlines; set by tests. */
   readonly waiting?: Waiting;
 }
 
 export interface Application {
-  /** One of Socket.IO hears the events of other rooms. */
-  readonly server: SessionServer & { hear?(event: ServerSideEvent): Promise<ServerSideAnswer> };
+  /** A server of Socket.IO receives the events of other rooms, too. */
+  readonly server: SessionServer & Partial<ServerSideRpc>;
   readonly limits: ObjectLimits;
-  /** Called before a connection is opened whose token the Worker has verified. @returns the answer that refuses it, if any */
-  turnAway?(identity: Identity): Response | undefined;
-  /** Where `serverSideEmit` finds the objects of other rooms, by name. */
-  readonly rooms?: { getByName(room: string): { hear(event: ServerSideEvent): Promise<ServerSideAnswer> } };
-  /** Called for a connection that wakes the object. @returns a cause of its own to count it under, as for operators' connections */
+  /** Called before a connection with a verified token is opened. @returns the answer that refuses it, if any */
+  refuseConnection?(identity: Identity): Response | undefined;
+  /** The binding with which `serverSideEmit` reaches other rooms. */
+  readonly rooms?: { getByName(room: string): ServerSideRpc };
+  /** Called for a connection that wakes the object. @returns a cause of the application's own, as for connections of operators */
   readonly wakeCause?: (connection: Pick<Session, "sid" | "handshake">) => string | undefined;
-  /** Called after each turn that an input or a deadline began, together in one turn of their own. */
+  /** Called after each turn of an input or a deadline, all in one turn. */
   readonly afterTurn?: ReadonlyArray<() => void>;
 }
 
-/** The outside world, as an object gives it to its server. */
+/** The functions of the outside world that an object gives to its server. */
 export interface ObjectPorts extends ServerPorts {
   readonly meter: Meter;
 }
 
 /**
- * Builds the server of an object, and what else the application keeps at hand. Called once per instance, before any
- * session is restored, and again after everything stored was erased.
+ * Makes the server of an object, and other parts that the application needs. Called once per instance, before any session is restored,
+ * and again after the storage was erased.
  */
 export type CreateServer<Env, Parts extends Application = Application> = (
   ctx: DurableObjectState,

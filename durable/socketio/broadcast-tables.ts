@@ -1,5 +1,5 @@
-// Stores a row per broadcast, in two tables that take turns, because dropping a table is free and deleting its rows is not. Reads are
-// complete, or `undefined`. Called by sql-recovery-log.ts.
+// Stores a row per broadcast in two tables, one for the current window and one for the window before: to drop a table is free, to delete
+// its rows is not. Called by sql-recovery-log.ts.
 import { UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
 import { decodePayload, encodePayload } from "../../src/socketio/wire/polling-payload.ts";
 import { encodeEvent, readMessage, type PartialPacket } from "../../src/socketio/wire/socket-io.ts";
@@ -23,7 +23,7 @@ interface Audience extends Pick<Broadcast, "channels" | "except"> {
   readonly life?: string;
 }
 
-/** Broadcasts replayed at most; a client that missed more starts afresh. */
+/** Broadcasts replayed at most; a client that missed more gets a fresh connection. */
 export const MISSED_BROADCASTS_MAX = 1000;
 
 export class BroadcastTables {
@@ -40,8 +40,8 @@ export class BroadcastTables {
   #currentSinceMs: number;
 
   /**
-   * @param names of both tables, which are made where they are missing
-   * @param newLife names a life of the log that follows on another one
+   * @param names of both tables, which are made if they are missing
+   * @param newLife names a life of the log, given the name of the one before it
    */
   constructor(
     sql: SqlStorage,
@@ -85,7 +85,7 @@ export class BroadcastTables {
   }
 
   append({ event, args, channels, except }: Broadcast, nowMs: number): number {
-    this.#takeTurns(nowMs);
+    if (nowMs - this.#currentSinceMs > this.#windowMs) this.#swapTables(nowMs);
     const seq = this.#lastSeq + 1;
     this.#sql.exec(
       `INSERT INTO ${this.#names[this.#current]} (seq, at_ms, audience, body) VALUES (?, ?, ?, ?)`,
@@ -99,9 +99,8 @@ export class BroadcastTables {
     return seq;
   }
 
-  /** After a window no client can recover from the rows of the other table any more. */
-  #takeTurns(nowMs: number): void {
-    if (nowMs - this.#currentSinceMs <= this.#windowMs) return;
+  /** Called after a window: no client can recover from the rows of the other table any more. */
+  #swapTables(nowMs: number): void {
     this.#current = this.#current === 0 ? 1 : 0;
     this.#currentSinceMs = nowMs;
     this.#sql.exec(`DROP TABLE ${this.#names[this.#current]}`);
@@ -109,8 +108,8 @@ export class BroadcastTables {
   }
 
   /**
-   * @returns the broadcasts after `seq` for one socket; `undefined` where they may be incomplete, or are too many to be replayed
-   * @throws Error where a row is damaged
+   * @returns all broadcasts after `seq` for one socket; `undefined` if they may be incomplete, or are too many to be replayed
+   * @throws Error if a row is damaged
    */
   since(seq: number, wasIn: WasIn): MissedEvent[] | undefined {
     const oldest = this.#names.map((name) => this.#edge(name, "ASC")?.seq).filter((first) => first !== undefined);
@@ -118,19 +117,15 @@ export class BroadcastTables {
     if (seq + 1 < firstSeq || this.#lastSeq - seq > MISSED_BROADCASTS_MAX) return undefined;
     const missed: MissedEvent[] = [];
     let chars = 0;
-    for (const row of this.#rowsAfter(seq)) {
-      if (!readBack(row, (kept) => isFor(kept, wasIn))) continue;
-      chars += row.body.length;
-      if (chars > MISSED_BYTES_MAX) return undefined;
-      missed.push(readBack(row, toMissedEvent));
+    for (const name of [this.#names[1 - this.#current]!, this.#names[this.#current]]) {
+      for (const row of this.#sql.exec<BroadcastRow>(`SELECT * FROM ${name} WHERE seq > ? ORDER BY seq`, seq)) {
+        if (!readBack(row, (kept) => isFor(kept, wasIn))) continue;
+        chars += row.body.length;
+        if (chars > MISSED_BYTES_MAX) return undefined;
+        missed.push(readBack(row, toMissedEvent));
+      }
     }
     return missed;
-  }
-
-  *#rowsAfter(seq: number): Iterable<BroadcastRow> {
-    for (const name of [this.#names[1 - this.#current]!, this.#names[this.#current]]) {
-      yield* this.#sql.exec<BroadcastRow>(`SELECT * FROM ${name} WHERE seq > ? ORDER BY seq`, seq);
-    }
   }
 }
 
@@ -140,7 +135,7 @@ function createTable(sql: SqlStorage, name: string): void {
   );
 }
 
-/** @throws Error that says which one is damaged */
+/** @throws Error that names a damaged row */
 function readBack<Read>(row: BroadcastRow, read: (row: BroadcastRow) => Read): Read {
   try {
     return read(row);

@@ -1,4 +1,4 @@
-// The requests for connections of an object: upgrades to WebSocket, and long-polling. Called by socket-object.ts.
+// Answers the HTTP requests of clients to an object: upgrades to WebSocket, and long-polling. Called by socket-object.ts.
 import { IttyRouter, type IRequestStrict } from "itty-router";
 
 import { decodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../src/rpc/upgrade-header.ts";
@@ -8,7 +8,7 @@ import type { Application } from "./application.ts";
 import { PollingRequests, refuse } from "./polling-requests.ts";
 import type { WebSockets } from "./web-sockets.ts";
 
-/** Seconds after which a client that was over a connection limit may try again. */
+/** `Retry-After` for a client over a connection limit. */
 const RETRY_AFTER_SECONDS = 30;
 
 export class ConnectionRequests {
@@ -18,7 +18,7 @@ export class ConnectionRequests {
   readonly #activity: Activity;
   readonly #router = IttyRouter<IRequestStrict, []>();
 
-  /** @param former the server that was there before, whose sessions may have final payloads to fetch */
+  /** @param former the server before an erasure; its clients may have final payloads to fetch */
   constructor(
     application: Application,
     {
@@ -51,7 +51,7 @@ export class ConnectionRequests {
 
   #upgrade({ sid, subprotocol, ...facts }: UpgradeFacts): Response {
     const { 0: client, 1: ws } = new WebSocketPair();
-    const refusal = sid === undefined ? this.#open(ws, facts) : this.#probe(ws, sid, facts);
+    const refusal = sid === undefined ? this.#open(ws, facts) : this.#openProbe(ws, sid, facts);
     if (refusal) return refusal;
     const headers = subprotocol ? { "Sec-WebSocket-Protocol": subprotocol } : {};
     return new Response(null, { status: 101, webSocket: client, headers });
@@ -60,7 +60,7 @@ export class ConnectionRequests {
   #open(ws: WebSocket, facts: UpgradeFacts): Response | undefined {
     const refusal = this.#refuse(facts);
     if (refusal) return refusal;
-    this.#webSockets.accept(ws, facts.line);
+    this.#webSockets.accept(ws, facts.tcpId);
     const { isExtended = false } = facts;
     this.#application.server.open(handshakeOf(facts), "websocket", {
       isExtended,
@@ -69,16 +69,16 @@ export class ConnectionRequests {
     return undefined;
   }
 
-  /** A WebSocket for a session that is carried by long-polling so far. */
-  #probe(ws: WebSocket, sid: string, facts: UpgradeFacts): Response | undefined {
+  /** Opens a WebSocket for a polling session. */
+  #openProbe(ws: WebSocket, sid: string, facts: UpgradeFacts): Response | undefined {
     const { server } = this.#application;
     const session = server.sessions.get(sid);
     if (!session) return refuse("unknownSid");
     const refusal = this.#refuseAddress(facts.address, { isArriving: true });
     if (refusal) return refusal;
     const probe = server.openProbe(session, facts.isExtended);
-    if (probe) this.#webSockets.acceptProbe(ws, facts.line, probe);
-    else this.#webSockets.acceptStray(ws, facts.line, server.turnAway(handshakeOf(facts)));
+    if (probe) this.#webSockets.acceptProbe(ws, facts.tcpId, probe);
+    else this.#webSockets.acceptStray(ws, facts.tcpId, server.openStray(handshakeOf(facts)));
     return undefined;
   }
 
@@ -87,15 +87,16 @@ export class ConnectionRequests {
     return this.#refuse(facts) ?? this.polling.open(handshakeOf(facts), facts.isJavaScript ?? false);
   }
 
-  /** @returns the answer to a request that may not open a connection at all */
+  /** @returns the answer to a request that may not open a connection */
   #refuse({ address, identity }: UpgradeFacts): Response | undefined {
     const full = this.#refuseAddress(address, { hasIdentity: identity !== undefined });
-    return full ?? (identity && this.#application.turnAway?.(identity));
+    return full ?? (identity && this.#application.refuseConnection?.(identity));
   }
 
   /**
-   * @param isArriving whether it is a WebSocket for an open session: as many again as may have sessions may have one on its way
-   * @returns the answer to an address with too many connections: LIM-1, LIM-5
+   * LIM-1, LIM-5
+   * @param isArriving whether the request is for the WebSocket of a polling session, for which the limit is twice as high
+   * @returns the answer to an address with too many connections
    */
   #refuseAddress(
     address: string,

@@ -1,4 +1,4 @@
-// Wraps the storage of an object, and counts its billed operations: rows written, by SQL and by key, and alarms set. Called by
+// Wraps the storage of an object to count its billed operations: rows written, by SQL and by key, and alarms set. Called by
 // socket-object.ts and the objects of the chat.
 import type { Meter } from "../../src/metrics/meter.ts";
 
@@ -12,7 +12,7 @@ export function countedStorage(
   const sql = wrap(storage.sql, {
     exec: (...args: Parameters<SqlStorage["exec"]>) => {
       const cursor = storage.sql.exec(...args);
-      // A statement that writes has written by now; one that reads goes on with the cursor, and writes nothing.
+      // A statement that writes has written by now. One that reads goes on with the cursor, and writes nothing.
       const { rowsWritten } = cursor;
       if (rowsWritten > 0) meter.count(series, rowsWritten);
       return cursor;

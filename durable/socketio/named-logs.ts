@@ -1,26 +1,26 @@
-// Lists the recovery logs that share one database, each under a name, and drops unused ones: namespaces made on demand are named by
-// clients, so their logs must not stay for ever. Called by sql-recovery-log.ts.
+// Lists the recovery logs in one database by name, and drops unused ones: clients name the namespaces that are made on demand, so their
+// logs must not stay for ever. Called by sql-recovery-log.ts.
 import type { LogName } from "../sql/log-name.ts";
 
 /** Characters of a log's name. */
 export const LOG_NAME_CHARS_MAX = 255;
 
 interface NamedLog extends LogName {
-  /** Stands in the names of all that belongs to it. */
+  /** Stands in the names of its tables and keys. */
   id: number;
 }
 
 interface Making {
-  /** How long its namespace's sockets may come back. */
+  /** How long the sockets of its namespace can be recovered. */
   readonly windowMs: number;
   readonly nowMs: number;
   readonly newName: () => string;
 }
 
-/** The logs that are open in this instance of an object, by its storage. */
+/** The open logs of each object in this isolate, by its storage. */
 const openLogs = new WeakMap<DurableObjectStorage, Set<number>>();
 
-/** @throws RangeError saying what a name is */
+/** @throws RangeError if it is no valid name */
 export function checkLogName(name: string): void {
   if (name.length > 0 && name.length <= LOG_NAME_CHARS_MAX && name.isWellFormed()) return;
   throw new RangeError(
@@ -28,7 +28,7 @@ export function checkLogName(name: string): void {
   );
 }
 
-/** @returns the log of that name, made where there is none */
+/** @returns the log of that name, which is made if there is none */
 export function openNamedLog(storage: DurableObjectStorage, name: string, making: Making): NamedLog {
   const { sql } = storage;
   const { windowMs } = making;
@@ -46,19 +46,19 @@ export function openNamedLog(storage: DurableObjectStorage, name: string, making
   return log;
 }
 
-/** Its namespace is empty. After a window no client can recover in it either, and the log is dropped. */
+/** Called when its namespace is empty. After a window no client can recover in it any more, and the log is dropped. */
 export function closeNamedLog(storage: DurableObjectStorage, id: number, nowMs: number): void {
   openIn(storage).delete(id);
   storage.sql.exec("UPDATE recovery_logs SET closed_at_ms = ? WHERE id = ?", nowMs, id);
 }
 
-/** The two tables of a log, which are written in turns. @param id `undefined` for the log without a name */
+/** @returns the names of the two tables of a log. @param id `undefined` for the log without a name */
 export function tablesOf(id: number | undefined): readonly [string, string] {
   const name = id === undefined ? "broadcasts" : `broadcasts_of_${id}`;
   return [`${name}_0`, `${name}_1`];
 }
 
-/** In front of the keys under which a log remembers sockets. No such prefix begins with another one. */
+/** @returns the prefix of the keys of stored sockets. No such prefix begins with another one. */
 export const rememberedPrefixOf = (id: number | undefined): string =>
   id === undefined ? "remembered:" : `remembered-${id}:`;
 
@@ -87,7 +87,7 @@ interface Registered extends Record<string, SqlStorageValue> {
   closed_at_ms: number | null;
 }
 
-/** A log that is open in no namespace of this instance was left open by one that died: its window begins now. */
+/** Drops logs that were closed for a window. An instance that died left its logs open: their window begins now. */
 function dropAbandoned(storage: DurableObjectStorage, nowMs: number): void {
   const open = openIn(storage);
   const logs = storage.sql.exec<Registered>("SELECT id, window_ms, closed_at_ms FROM recovery_logs").toArray();

@@ -1,10 +1,11 @@
-// The HTTP side of long-polling: holds each request until the core answers it. Called by connection-requests.ts and socket-object.ts.
+// Answers the HTTP requests of long-polling: holds each poll until the core answers it. Called by connection-requests.ts and
+// socket-object.ts.
 import { readText } from "../../src/http/body.ts";
 import { ENGINE_REFUSALS, type EngineRefusal } from "../../src/socketio/wire/engine-io.ts";
 import type { SessionServer } from "../../src/socketio/engine/session-server.ts";
 import type { Handshake, Session } from "../../src/socketio/engine/session.ts";
 
-/** The time to read the body of a refused post. */
+/** The time for reading the body of a refused post. */
 const REFUSED_BODY_MS_MAX = 1000;
 
 const POLL_HEADERS = { "Content-Type": "text/plain; charset=UTF-8", "Cache-Control": "no-store" };
@@ -13,22 +14,22 @@ export class PollingRequests {
   readonly #server: SessionServer;
   readonly #maxPayloadBytes: number;
   readonly #former: SessionServer | undefined;
-  /** Polls that wait, each with the function that answers it. */
+  /** Waiting polls by session, each with the function that answers it. */
   readonly #waiting = new Map<Session, (response: Response) => void>();
 
-  /** @param former the server that was there before, whose sessions may have final payloads to fetch */
+  /** @param former the server before an erasure; its clients may have final payloads to fetch */
   constructor(server: SessionServer, maxPayloadBytes: number, former?: SessionServer) {
     this.#server = server;
     this.#maxPayloadBytes = maxPayloadBytes;
     this.#former = former;
   }
 
-  /** A first GET: opens a session, and is the poll that brings its handshake. */
+  /** Answers a first GET: opens a session, and waits for its handshake. */
   open(handshake: Handshake, isJavaScript: boolean): Promise<Response> {
     return this.#wait(this.#server.open(handshake, "polling", { isJavaScript }));
   }
 
-  /** A GET with a `sid`: waits until there is something to bring. */
+  /** Answers a GET with a `sid`: waits for packets. */
   async poll(sid: string): Promise<Response> {
     const session = this.#server.sessions.get(sid);
     if (session) return this.#wait(session);
@@ -38,7 +39,7 @@ export class PollingRequests {
 
   #wait(session: Session): Promise<Response> {
     return new Promise((resolve) => {
-      // A second poll at a time is refused by the core, which first answers the one that is here.
+      // The core refuses a second poll at a time, after it has answered the first one.
       const isFirst = !this.#waiting.has(session);
       if (isFirst) this.#waiting.set(session, resolve);
       if (this.#server.poll(session)) return;
@@ -64,7 +65,7 @@ export class PollingRequests {
   async post(sid: string, request: Request): Promise<Response> {
     const session = this.#server.sessions.get(sid);
     if (!session || !this.#server.beginPost(session)) {
-      // Read, within bounds: the runtime complains of a body that is left lying.
+      // Reads the body within bounds, because the runtime warns about a body that is not read.
       await readText(request, this.#maxPayloadBytes, REFUSED_BODY_MS_MAX).catch(() => undefined);
       return refuse(session ? "badRequest" : "unknownSid");
     }

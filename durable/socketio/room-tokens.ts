@@ -1,4 +1,4 @@
-// Verifies tokens for the objects of a deployment, the chat's and those of other applications, by the keys of its settings.
+// Verifies tokens for all objects of a deployment by the keys of its settings. Called by socket-object.ts.
 import type { Identity } from "../../src/protocol/identity.ts";
 import { roomAllowed } from "../../src/protocol/room-name.ts";
 import { TokenVerifier } from "../../src/settings/tokens/tokens.ts";
@@ -6,7 +6,7 @@ import type { TokenPorts } from "../../src/socketio/server/token-life.ts";
 import { goodSettingsOf } from "../good-settings.ts";
 
 /**
- * @param room the object's name; one that has none is opened by tokens for every room only
+ * @param room the name of the object; only tokens for every room open an object without a name
  * @returns ports that read the settings with the first token
  */
 export function roomTokens(env: object, room: string | undefined): TokenPorts {

@@ -1,13 +1,15 @@
-// The shell around a server of sessions: hibernating WebSockets in, effects out, attachments, the alarm. No rule of any application is
-// in here. Extended by the classes of Durable Objects. Source:
-// https://developers.cloudflare.com/durable-objects/best-practices/websockets/
+// The shell of a server of sessions: passes hibernating WebSockets and alarms to it, carries out its effects, and stores sessions in
+// attachments. Contains no rule of any application. Extended by the classes of Durable Objects.
+// Source: https://developers.cloudflare.com/durable-objects/best-practices/websockets/
 import { DurableObject } from "cloudflare:workers";
+import { base64url } from "jose";
 
 import { isRoomName } from "../../src/protocol/room-name.ts";
+import type { ServerSideRpc } from "../../src/rpc/server-side.ts";
 import { logProblem } from "../../src/settings/log.ts";
 import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../../src/socketio/wire/closings.ts";
 import { ENGINE_NOOP, ENGINE_PONG, type Frame } from "../../src/socketio/wire/engine-io.ts";
-import type { Effect } from "../../src/socketio/engine/outbox.ts";
+import type { Effect } from "../../src/socketio/engine/effects.ts";
 import type { Session } from "../../src/socketio/engine/session.ts";
 import type { ServerSideAnswer, ServerSideEvent } from "../../src/socketio/server/server-side.ts";
 import { Activity, type Wake } from "./activity.ts";
@@ -15,19 +17,24 @@ import type { Application, CreateServer } from "./application.ts";
 import { ConnectionRequests } from "./connection-requests.ts";
 import { countedStorage } from "./counted-storage.ts";
 import { eraseStored, type StoreAfterErase } from "./erasing.ts";
-import { newId, phaseOf } from "./object-identity.ts";
 import { roomTokens } from "./room-tokens.ts";
 import { AWAKE_WAIT_MS_MAX, WakeClock } from "./wake-clock.ts";
 import { CODE_OF_NONE, UNJOINED, WebSockets } from "./web-sockets.ts";
 
-export abstract class SocketObject<Env, Parts extends Application = Application> extends DurableObject<Env> {
+/** Random bytes of an id: 20 characters of base64url, as long as the ids of Engine.IO on Node. */
+const ID_BYTES = 15;
+
+export abstract class SocketObject<Env, Parts extends Application = Application>
+  extends DurableObject<Env>
+  implements ServerSideRpc
+{
   readonly #create: CreateServer<Env, Parts>;
   #parts!: Parts;
   #clock!: WakeClock;
   #requests!: ConnectionRequests;
   readonly #webSockets: WebSockets;
   /** The deadline that a timer ran before the alarm that woke this instance. */
-  #metBefore: string | undefined;
+  #ranBeforeAlarm: string | undefined;
   /** Counts the work of this instance. */
   protected readonly activity = new Activity(
     (wake) => this.onWoken?.(wake),
@@ -39,7 +46,8 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     this.#create = create;
     this.#webSockets = new WebSockets(ctx);
     this.#begin();
-    this.#restore();
+    for (const ws of this.ctx.getWebSockets()) this.#restore(ws);
+    this.#parts.server.wake();
     void ctx.blockConcurrencyWhile(() => this.#clock.wake({ mayHaveDied: this.#webSockets.isEmpty }));
   }
 
@@ -48,8 +56,9 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     const former = this.#parts?.server;
     this.#parts = this.#create(this.ctx, this.env, {
       now: () => Date.now(),
-      newId,
-      phase: phaseOf(this.ctx.id),
+      newId: () => base64url.encode(crypto.getRandomValues(new Uint8Array(ID_BYTES))),
+      // The id of the object is as good as random, and never changes.
+      phase: Number.parseInt(this.ctx.id.toString().slice(0, 8), 16) / 2 ** 32,
       apply: (effects) => this.#apply(effects),
       lastPongAtMs: (session) => this.#webSockets.lastPongAtMs(session),
       report: (problem, error) => this.report(problem, error),
@@ -62,17 +71,17 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     const { activity } = this;
     this.#requests = new ConnectionRequests(this.#parts, { webSockets: this.#webSockets, activity, former });
     const tick = (): void => {
-      const met = this.#tick();
+      const ran = this.#tick();
       // A timer of an object that an alarm has just woken may be sooner than that alarm.
-      if (!this.activity.wake) this.#metBefore ??= met;
+      if (!this.activity.wake) this.#ranBeforeAlarm ??= ran;
     };
     this.#clock = new WakeClock(countedStorage(this.ctx.storage, this.activity.meter), server.deadlines, tick, {
       waiting: limits.waiting,
       hold: () => this.activity.hold(),
       rest: () => this.#rest(),
     });
-    // The runtime answers a client's pong by itself and notes the time; the object does not wake for it. EIO-7.
-    // An object that waits awake for its next ping gains nothing by that, and spares its clients the noop.
+    // EIO-7: the runtime answers a client's pong without waking the object, and notes the time. An object with a ping interval so short that
+    // it stays awake gains nothing by that, and spares its clients the noop.
     if (limits.pingIntervalMs > AWAKE_WAIT_MS_MAX) {
       this.ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(ENGINE_PONG, ENGINE_NOOP));
     } else this.ctx.setWebSocketAutoResponse();
@@ -84,18 +93,18 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   /**
-   * Runs a call from outside, by neither a socket nor the clock.
-   * @param call its name among the causes of the object's waking
+   * Runs a call by RPC as a turn.
+   * @param call its name in the metrics, as a cause of waking
    */
   protected turn<Result>(run: () => Result, call?: string): Result {
     this.activity.request("call", call);
     return this.furtherTurn(run);
   }
 
-  /** The same for a later step of a call, which is one request. */
+  /** The same for a later step of a call, which is no further request. */
   protected furtherTurn<Result>(run: () => Result): Result {
     try {
-      return this.activity.during(this.#parts.server.outbox.turn(run));
+      return this.activity.during(this.#parts.server.effects.turn(run));
     } finally {
       this.#rest();
     }
@@ -112,14 +121,14 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   /** Called after each input. */
   #rest(): void {
     this.activity.settle();
-    // The cause of an alarm is the deadline that it met, so it is known a moment later.
+    // Not while an alarm runs its deadlines: what woke the object is known after that.
     const { afterTurn, server } = this.parts;
-    if (this.activity.wake && afterTurn) server.outbox.turn(() => afterTurn.forEach((run) => run()));
+    if (this.activity.wake && afterTurn) server.effects.turn(() => afterTurn.forEach((run) => run()));
   }
 
   /**
-   * Closes all sessions, erases the storage and starts again, empty; where that fails the platform resets the object as it was.
-   * @param prepare says goodbye; the function that it returns stores the data of the next life
+   * Closes all sessions, erases the storage and starts again, empty. If that fails, the platform resets the object as it was.
+   * @param prepare called before the sessions are closed; the function that it returns stores data after the erasure
    */
   protected async erase(prepare?: () => StoreAfterErase | undefined): Promise<void> {
     const failure = this.#eraseAndBegin(prepare).then(undefined, (error: unknown) => ({ error }));
@@ -131,7 +140,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     });
   }
 
-  /** Synchronous up to the first await: calls arrive before the runtime holds them back, and the former server must answer none. */
+  /** Synchronous up to the first await, because calls arrive until the runtime blocks them, and the former server must answer none. */
   async #eraseAndBegin(prepare?: () => StoreAfterErase | undefined): Promise<void> {
     const storeAfter = prepare?.();
     for (const session of this.#parts.server.sessions.values()) this.#parts.server.close(session, CLOSINGS.restart);
@@ -145,16 +154,17 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     }
   }
 
-  /** An event of another room's server. Called by RPC. */
-  async hear(event: ServerSideEvent): Promise<ServerSideAnswer> {
+  /** Called by RPC. */
+  async receiveServerSideEvent(event: ServerSideEvent): Promise<ServerSideAnswer> {
     const { server } = this.parts;
-    return this.turn(() => server.hear?.(event) ?? { ok: false, reason: "it has no namespaces" }, "hear");
+    const noNamespaces: ServerSideAnswer = { ok: false, reason: "it has no namespaces" };
+    return this.turn(() => server.receiveServerSideEvent?.(event) ?? noNamespaces, "server-side-event");
   }
 
   async #callRoom(room: string, event: Omit<ServerSideEvent, "from">): Promise<ServerSideAnswer> {
     const { rooms } = this.parts;
     if (!rooms) throw new Error("the application gives no `rooms`");
-    return rooms.getByName(room).hear({ ...event, from: this.ctx.id.name! });
+    return rooms.getByName(room).receiveServerSideEvent({ ...event, from: this.ctx.id.name! });
   }
 
   override fetch(request: Request): Promise<Response> {
@@ -166,10 +176,10 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   override webSocketMessage(ws: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
     const session = this.#sessionOf(ws);
     this.#wokenBy("message", session);
-    // The WebSocket of an upgrade from a polling session that died with the object's last instance.
+    // The WebSocket of an upgrade whose polling session ended with the last instance of the object.
     if (!session) return this.#webSockets.finishClose(ws, CLOSINGS.protocolViolation.code, "session unknown");
     const frame: Frame = typeof message === "string" ? message : new Uint8Array(message);
-    // No await before the frame is handled: the next one of this socket arrives at the first await.
+    // No await before the frame is handled: the next frame of this WebSocket may arrive at the first await.
     return this.activity.during(this.#input(() => this.#parts.server.receive(session, frame)));
   }
 
@@ -184,7 +194,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   #lose(ws: WebSocket, closing: Closing): void {
-    this.#webSockets.gone(ws);
+    this.#webSockets.onGone(ws);
     const session = this.#sessionOf(ws);
     this.#wokenBy("close", session);
     if (session) this.#input(() => this.#parts.server.lost(session, closing));
@@ -199,14 +209,15 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
 
   override async alarm(): Promise<void> {
     this.#clock.alarmFired();
-    const met = this.#tick();
-    this.activity.request("alarm", this.#metBefore ?? met);
+    const ran = this.#tick();
+    this.activity.request("alarm", this.#ranBeforeAlarm ?? ran);
     await this.#clock.arm();
     this.#rest();
   }
 
   /**
-   * Runs the deadlines that are due. After a sleep a heartbeat is reckoned from its answer, so the alarm comes some milliseconds before it.
+   * Runs the deadlines that are due. After sleep the next ping is due an interval after the last pong, so the alarm may come some
+   * milliseconds before it.
    * @returns the name of the deadline that was due, if any
    */
   #tick(): string | undefined {
@@ -215,12 +226,12 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     return due ?? first;
   }
 
-  /** No failure of ours reaches the runtime or another session. */
+  /** Runs an input. No failure reaches the runtime or another session. */
   #input<Result>(run: () => Result): Result | undefined {
     try {
       return run();
     } catch (error) {
-      this.report("an input could not be dealt with", error);
+      this.report("an input failed", error);
       return undefined;
     } finally {
       this.#rest();
@@ -229,12 +240,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
 
   // ---- sockets ---------------------------------------------------------------------------------------------
 
-  #restore(): void {
-    for (const ws of this.ctx.getWebSockets()) this.#restoreOne(ws);
-    this.#parts.server.wake();
-  }
-
-  #restoreOne(ws: WebSocket): void {
+  #restore(ws: WebSocket): void {
     this.#webSockets.restore(ws, (record) =>
       this.#parts.server.restore(record, (session) => this.#webSockets.link(session, ws)),
     );
@@ -243,8 +249,8 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   #sessionOf(ws: WebSocket): Session | undefined {
     const session = this.#webSockets.sessionOf(ws);
     if (session) return session;
-    // An object that is woken by a closing does not find the closing socket among its sockets.
-    this.#restoreOne(ws);
+    // If a closing wakes the object, `getWebSockets` does not return the closing WebSocket.
+    this.#restore(ws);
     return this.#webSockets.sessionOf(ws);
   }
 

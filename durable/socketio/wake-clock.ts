@@ -1,5 +1,5 @@
-// The only clock of an object. Waits for a near moment with a timer, and sets the alarm for a later one, so that the object may sleep
-// meanwhile. Called by socket-object.ts.
+// Runs the deadlines of an object in time: waits for a near one with a timer, and sets the alarm for a later one, so that the object may
+// sleep meanwhile. Called by socket-object.ts and lobby.ts.
 // Source: https://developers.cloudflare.com/durable-objects/api/alarms/
 import type { Deadlines } from "../../src/clock/deadlines.ts";
 
@@ -7,24 +7,24 @@ import type { Deadlines } from "../../src/clock/deadlines.ts";
 export const AWAKE_WAIT_MS_MAX = 1000;
 
 /**
- * An alarm is set only after this much quiet: most new deadlines dissolve at once (the CONNECT that
- * follows an upgrade), and one row then serves a whole burst of them.
+ * An alarm is set only after this much quiet. Most new deadlines are cleared soon (by the CONNECT that follows an upgrade), and one row
+ * serves a burst of others.
  */
 const ARM_DELAY_MS = 250;
 
-/** An alarm that could not be set is tried again after this. */
+/** The wait before another try to set an alarm. */
 const RETRY_MS = 5000;
 
 /** How an object waits. */
 export interface Waiting {
-  /** Deadlines at most this near are waited for awake, with a timer. */
+  /** A timer waits for deadlines that are at most this near. */
   readonly awakeMsMax: number;
   readonly armDelayMs: number;
 }
 
 export const WAITING: Waiting = { awakeMsMax: AWAKE_WAIT_MS_MAX, armDelayMs: ARM_DELAY_MS };
 
-/** Never awake for a deadline, however near: for tests that put an object to sleep, which has to wait for its timers. */
+/** Never waits with a timer: for tests that put an object to sleep, which would have to wait for its timers. */
 export const WAITING_ASLEEP: Waiting = { awakeMsMax: 0, armDelayMs: 0 };
 
 export class WakeClock {
@@ -40,13 +40,13 @@ export class WakeClock {
   #release = (): void => {};
   #isStopped = false;
   #isStale = false;
-  /** Whether the alarm that is set is one of an instance that died. */
-  #isLegacy = false;
+  /** Whether the alarm was set by an instance that died. */
+  #isInherited = false;
 
   /**
-   * @param fire called when something is due; it runs it
-   * @param hold called when a timer starts, which keeps the object awake until the returned function is called
-   * @param rest called when a timer has set an alarm: the object may fall asleep after it
+   * @param fire called when a deadline is due; runs it
+   * @param hold called when a timer starts; the object is awake until the returned function is called
+   * @param rest called when a timer has set an alarm; the object may sleep after it
    */
   constructor(
     storage: DurableObjectStorage,
@@ -67,35 +67,35 @@ export class WakeClock {
   }
 
   /**
-   * Learns which alarm was set before the object slept, and looks after the deadlines from then on.
-   * @param mayHaveDied no connection is left that the alarm may have been set for: it has to fire once all the same
+   * Reads the alarm that was set before the object slept, and watches the deadlines from then on.
+   * @param mayHaveDied whether the object has no connection any more; the alarm may have been set for one, and has to fire once all the same
    */
   async wake({ mayHaveDied = false }: { readonly mayHaveDied?: boolean } = {}): Promise<void> {
     this.#alarmAtMs = await this.#storage.getAlarm();
-    this.#isLegacy = mayHaveDied && this.#alarmAtMs !== null;
-    this.#deadlines.watch(() => this.#scheduleSoon());
+    this.#isInherited = mayHaveDied && this.#alarmAtMs !== null;
+    this.#deadlines.watch(() => {
+      if (this.#isStale) return;
+      this.#isStale = true;
+      // Once for all changes up to the end of the running code: an input, a call by RPC, or the code after an await in a handler.
+      queueMicrotask(() => this.#isStale && this.#schedule());
+    });
     this.#schedule();
   }
 
-  /**
-   * Once for all changes up to the end of the running code: an input, a method called by RPC, or the code after an await in a
-   * handler.
-   */
-  #scheduleSoon(): void {
-    if (this.#isStale) return;
-    this.#isStale = true;
-    queueMicrotask(() => this.#isStale && this.#schedule());
-  }
-
-  /** Makes sure that the next deadline will be met, and that nothing else keeps us awake. */
+  /** Sets the timer or the alarm for the next deadline, and stops a timer that is not needed. */
   #schedule(): void {
     this.#isStale = false;
     const nextMs = this.#isStopped ? undefined : this.#deadlines.next();
     if (nextMs === undefined) return this.#clearTimer();
     const nowMs = Date.now();
-    // Where something else keeps the object awake anyway, waiting costs nothing more.
-    if (this.#isAwake || nextMs - nowMs <= this.#waiting.awakeMsMax)
-      return this.#setTimer(nextMs, nowMs, () => this.#meet());
+    // While another deadline keeps the object awake, a timer costs nothing more.
+    if (this.#isAwake || nextMs - nowMs <= this.#waiting.awakeMsMax) {
+      return this.#setTimer(nextMs, nowMs, () => {
+        this.#fire();
+        // A timer may come a moment early; then no deadline has changed, which would schedule again.
+        this.#schedule();
+      });
+    }
     if (this.#isArmedFor(nextMs)) return this.#clearTimer();
     const { armDelayMs } = this.#waiting;
     if (armDelayMs === 0) return void this.#armAndRest();
@@ -103,7 +103,7 @@ export class WakeClock {
     this.#setTimer(Math.max(nowMs + armDelayMs, atMs), nowMs, () => void this.#armAndRest());
   }
 
-  /** For a moment: where the clock was set back, it would be for long. */
+  /** Whether the next deadline will probably be cleared soon (`alarmWithinMs`), so that its alarm should wait; not after a clock was set back. */
   #isWaitedFor(nowMs: number): boolean {
     const waitMs = this.#deadlines.alarmFromMs() - nowMs;
     return this.#waiting.armDelayMs > 0 && waitMs > 0 && waitMs <= AWAKE_WAIT_MS_MAX;
@@ -113,42 +113,36 @@ export class WakeClock {
     return this.#deadlines.nextAwake() !== undefined;
   }
 
-  #meet(): void {
-    this.#fire();
-    // A timer may come a moment early, and then nothing has changed that would make us look again.
-    this.#schedule();
-  }
-
   /**
-   * Whether the alarm that is set will do. One whose deadline has dissolved since would wake the object for
-   * nothing, and be set again then: setting it again now costs the same row and lets the object sleep.
+   * Whether the alarm is right for the next deadline. If the deadline of the alarm was cleared, the alarm would wake the object in vain and
+   * be set again then; to set it again now costs the same row, and lets the object sleep.
    */
   #isArmedFor(nextMs: number): boolean {
     if (this.#alarmAtMs === null || this.#alarmAtMs > nextMs) return false;
-    return this.#isLegacy || this.#alarmAtMs > nextMs - AWAKE_WAIT_MS_MAX;
+    return this.#isInherited || this.#alarmAtMs > nextMs - AWAKE_WAIT_MS_MAX;
   }
 
-  /** The alarm went off, so none is set now. */
+  /** Called when the alarm fires: none is set any more. */
   alarmFired(): void {
     this.#alarmAtMs = null;
-    this.#isLegacy = false;
+    this.#isInherited = false;
   }
 
-  /** Sets the alarm for the next deadline, unless it is set for it. */
+  /** Sets the alarm for the next deadline, unless it is set. */
   async arm(): Promise<void> {
     const nextMs = this.#isStopped ? undefined : this.#deadlines.next();
     if (nextMs === undefined) return;
-    // Or something has come up meanwhile that is waited for awake.
+    // A near deadline may have come up meanwhile.
     const nowMs = Date.now();
     if (this.#isAwake || this.#isWaitedFor(nowMs) || nextMs - nowMs <= this.#waiting.awakeMsMax)
       return this.#schedule();
     if (this.#isArmedFor(nextMs)) return;
     this.#alarmAtMs = nextMs;
-    this.#isLegacy = false;
+    this.#isInherited = false;
     try {
       await this.#storage.setAlarm(nextMs);
     } catch {
-      // Storage is in trouble: nothing is set, so the next turn, or this timer, tries again.
+      // No alarm is set, so the next turn, or this timer, tries again.
       this.#alarmAtMs = null;
       this.#setTimer(Date.now() + RETRY_MS, Date.now(), () => void this.#armAndRest());
     }
@@ -159,7 +153,7 @@ export class WakeClock {
     this.#rest();
   }
 
-  /** For good: another clock takes over. */
+  /** Called when another clock takes over. */
   stop(): void {
     this.#isStopped = true;
     this.#clearTimer();

@@ -1,4 +1,5 @@
-// Stores the changes of messages: a table per segment of the log, made by the first change there and dropped with the segment. One row per changed message; without an index on `rev`, which would cost a row with every change.
+// Stores the changes of messages: a table per segment of the log, made by the first change there and dropped with the segment. One
+// row per changed message; without an index on `rev`, which would cost a row with every change. Called by sql-message-log.ts.
 import { decodeChange, encodeChange } from "../../src/chat/log/change-format.ts";
 import type { Change } from "../../src/chat/log/change.ts";
 import type { ChangedMessage } from "../../src/chat/log/message-log.ts";
@@ -18,6 +19,7 @@ interface RevRow extends Record<string, SqlStorageValue> {
 export class ChangeTables {
   readonly #storage: DurableObjectStorage;
   readonly #segments: LogSegments;
+
   constructor(storage: DurableObjectStorage, segments: LogSegments) {
     this.#storage = storage;
     this.#segments = segments;
@@ -28,7 +30,7 @@ export class ChangeTables {
     return segment && changesTableOf(segment.firstSeq);
   }
 
-  /** Changes of the messages at these places, both included, which one segment holds. */
+  /** Changes of the messages from one seq to another, both included, which one segment holds. */
   between(firstSeq: number, lastSeq: number): Map<number, Change> {
     const table = this.#tableOf(firstSeq);
     if (table === undefined || !this.#segments.tables.has(table)) return new Map();
@@ -42,17 +44,15 @@ export class ChangeTables {
   put(seq: number, rev: number, change: Change, besides: () => void): void {
     const table = this.#tableOf(seq)!;
     this.#storage.transactionSync(() => {
-      if (!this.#segments.tables.has(table)) this.#create(table);
+      if (!this.#segments.tables.has(table)) {
+        const { sql } = this.#storage;
+        sql.exec(`CREATE TABLE ${table} (seq INTEGER PRIMARY KEY, rev INTEGER NOT NULL, body TEXT NOT NULL)`);
+        sql.exec(`INSERT INTO ${table} (seq, rev, body) VALUES (0, 0, ?)`, PAGE_FILLER);
+      }
       this.#write(table, { seq, rev, body: encodeChange(change) });
       besides();
     });
     this.#segments.tables.add(table);
-  }
-
-  #create(table: string): void {
-    const { sql } = this.#storage;
-    sql.exec(`CREATE TABLE ${table} (seq INTEGER PRIMARY KEY, rev INTEGER NOT NULL, body TEXT NOT NULL)`);
-    sql.exec(`INSERT INTO ${table} (seq, rev, body) VALUES (0, 0, ?)`, PAGE_FILLER);
   }
 
   #write(table: string, { seq, rev, body }: ChangeRow & RevRow): void {

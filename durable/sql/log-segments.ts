@@ -3,14 +3,14 @@
 import type { Segment } from "../../src/chat/log/segments.ts";
 import { inPlaceOf, PAGE_FILLER } from "./overwriting.ts";
 
-/** The place of a batch. `skipped`: places of its segment before it that hold no message. */
-interface PlaceRow extends Record<string, SqlStorageValue> {
+/** The seqs of a batch. `skipped`: seqs of its segment before it that hold no message. */
+interface SeqsRow extends Record<string, SqlStorageValue> {
   first_seq: number;
   last_seq: number;
   skipped: number;
 }
 
-export interface BatchRow extends PlaceRow {
+export interface BatchRow extends SeqsRow {
   body: string;
 }
 
@@ -45,37 +45,27 @@ export class LogSegments {
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
     this.#sql = storage.sql;
-    this.tables = this.#readTables();
-    this.#all = this.tables.has(LIST) ? this.#readList() : [];
-  }
-
-  #readTables(): Set<string> {
-    const query = "SELECT name FROM sqlite_master WHERE type = 'table'";
-    return new Set(
-      this.#sql
-        .exec<{ name: string }>(query)
-        .toArray()
-        .map(({ name }) => name),
-    );
-  }
-
-  #readList(): Segment[] {
-    return this.#sql
-      .exec<SegmentRow>(`SELECT first_seq, until_ms, stored_before FROM ${LIST} ORDER BY first_seq`)
-      .toArray()
-      .map((row) => ({ firstSeq: row.first_seq, untilMs: row.until_ms, storedBefore: row.stored_before }));
+    const tables = this.#sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray();
+    this.tables = new Set(tables.map(({ name }) => name));
+    const query = `SELECT first_seq, until_ms, stored_before FROM ${LIST} ORDER BY first_seq`;
+    const listed = this.tables.has(LIST) ? this.#sql.exec<SegmentRow>(query).toArray() : [];
+    this.#all = listed.map((row) => ({
+      firstSeq: row.first_seq,
+      untilMs: row.until_ms,
+      storedBefore: row.stored_before,
+    }));
   }
 
   get all(): readonly Segment[] {
     return this.#all;
   }
 
-  /** The segment that holds a place, if it is kept. */
+  /** The segment that holds a seq, if it is kept. */
   of(seq: number): Segment | undefined {
     return this.#all.findLast(({ firstSeq }) => firstSeq <= seq);
   }
 
-  /** Replaces the text of a row, of which a message was deleted, in its place. */
+  /** Replaces the text of a row, of which a message was deleted, where it stands. */
   rewrite({ first_seq: firstSeq, body: before }: BatchRow, body: string): void {
     const { firstSeq: segment } = this.of(firstSeq)!;
     this.#sql.exec(`UPDATE ${tableOf(segment)} SET body = ? WHERE first_seq = ?`, inPlaceOf(before, body), firstSeq);
@@ -88,25 +78,22 @@ export class LogSegments {
 
   /** Begins a segment with its first row, or leaves everything as it was. */
   begin(segment: Segment, row: BatchRow): void {
+    const { firstSeq, untilMs, storedBefore } = segment;
     this.#storage.transactionSync(() => {
       this.#sql.exec(
-        `CREATE TABLE ${tableOf(segment.firstSeq)} (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, body TEXT NOT NULL, skipped INTEGER NOT NULL)`,
+        `CREATE TABLE ${tableOf(firstSeq)} (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, body TEXT NOT NULL, skipped INTEGER NOT NULL)`,
       );
-      this.#list(segment);
+      this.#sql.exec(CREATE_LIST);
+      this.#sql.exec(
+        `INSERT INTO ${LIST} (first_seq, until_ms, stored_before) VALUES (?, ?, ?)`,
+        firstSeq,
+        untilMs,
+        storedBefore,
+      );
       this.#insert(segment, FIRST_ROW);
       this.#insert(segment, row);
     });
     this.#all = [...this.#all, segment];
-  }
-
-  #list({ firstSeq, untilMs, storedBefore }: Segment): void {
-    this.#sql.exec(CREATE_LIST);
-    this.#sql.exec(
-      `INSERT INTO ${LIST} (first_seq, until_ms, stored_before) VALUES (?, ?, ?)`,
-      firstSeq,
-      untilMs,
-      storedBefore,
-    );
   }
 
   #insert({ firstSeq }: Segment, { first_seq, last_seq, body, skipped }: BatchRow): void {
@@ -132,22 +119,29 @@ export class LogSegments {
     this.#all = this.#all.slice(count);
   }
 
-  /** The place of the newest batch that begins at or before a place. */
-  at(seq: number): PlaceRow | undefined {
+  /** The seqs of the newest batch that begins at a seq or before it. */
+  at(seq: number): SeqsRow | undefined {
+    const found = this.#newestUpTo(seq);
+    return found && this.#sql.exec<SeqsRow>(`SELECT first_seq, last_seq, skipped ${found}`, seq).toArray()[0];
+  }
+
+  /** The seqs of the newest batch. */
+  newest(): SeqsRow | undefined {
+    return this.at(Number.MAX_SAFE_INTEGER);
+  }
+
+  /** The batch that begins at a seq or before it, as a whole. */
+  rowAt(seq: number): BatchRow | undefined {
+    const found = this.#newestUpTo(seq);
+    return found && this.#sql.exec<BatchRow>(`SELECT first_seq, last_seq, skipped, body ${found}`, seq).toArray()[0];
+  }
+
+  #newestUpTo(seq: number): `FROM ${string}` | undefined {
     const segment = this.of(seq);
-    return segment && this.#rowAt(segment, seq);
+    return segment && `FROM ${tableOf(segment.firstSeq)} WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1`;
   }
 
-  #rowAt({ firstSeq }: Segment, seq: number): PlaceRow | undefined {
-    return this.#sql
-      .exec<PlaceRow>(
-        `SELECT first_seq, last_seq, skipped FROM ${tableOf(firstSeq)} WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1`,
-        seq,
-      )
-      .toArray()[0];
-  }
-
-  /** Rows that begin at a place or later, oldest first; read as they are needed. */
+  /** Rows that begin at a seq or later, oldest first; read as they are needed. */
   *rowsFrom(seq: number): Iterable<BatchRow> {
     let next = seq;
     for (let limit = 1; ; limit = Math.min(ROWS_AT_ONCE, limit * 2)) {
@@ -162,7 +156,7 @@ export class LogSegments {
     }
   }
 
-  /** Rows that begin before a place, newest first; read as they are needed. */
+  /** Rows that begin before a seq, newest first; read as they are needed. */
   *rowsBefore(seq: number): Iterable<BatchRow> {
     let before = seq;
     for (let limit = 1; ; limit = Math.min(ROWS_AT_ONCE, limit * 2)) {

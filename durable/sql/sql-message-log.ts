@@ -11,9 +11,8 @@ import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat
 import { agedAtMs, beginSegment, countExpired, isFull, type Retention } from "../../src/chat/log/segments.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { ChangeTables } from "./change-tables.ts";
-import { LateName } from "./log-name.ts";
+import { nameLog, type LogName } from "./log-name.ts";
 import { LogSegments, type BatchRow } from "./log-segments.ts";
-import { ReservedSeq } from "./reserved-seq.ts";
 
 export interface MessageLogOptions {
   readonly room: string;
@@ -24,43 +23,45 @@ export interface MessageLogOptions {
 }
 
 export class SqlMessageLog implements MessageLog {
-  readonly #name: LateName;
-  readonly #room: string;
-  readonly #retention: Retention;
+  readonly #sql: SqlStorage;
+  readonly #options: MessageLogOptions;
   readonly #segments: LogSegments;
   readonly #changes: ChangeTables;
   readonly #reserved: ReservedSeq;
-  readonly #options: Pick<MessageLogOptions, "nowMs" | "newName">;
+  #name: LogName | undefined;
   #lastSeq: number;
   #life: string | undefined;
-  /** The first place that this life took. */
-  #ownSeq = Infinity;
+  /** The first seq that this life took. */
+  #ownSeq: number | undefined;
   /** The batch whose life was looked up last: many ask for the same. */
   #lookedUp: { readonly from: number; readonly to: number; readonly life: string } | undefined;
   /** Messages stored so far, counted as the segments count them. */
   #stored: number;
 
-  constructor(storage: DurableObjectStorage, { room, retention, nowMs, newName }: MessageLogOptions) {
-    this.#room = room;
-    this.#options = { nowMs, newName };
-    this.#retention = retention;
-    this.#name = new LateName(storage.sql, newName);
+  constructor(storage: DurableObjectStorage, options: MessageLogOptions) {
+    this.#sql = storage.sql;
+    this.#options = options;
     this.#segments = new LogSegments(storage);
     this.#changes = new ChangeTables(storage, this.#segments);
-    this.#reserved = new ReservedSeq(storage.sql);
+    this.#reserved = new ReservedSeq(storage.sql, this.#segments.tables);
     const segment = this.#segments.all.at(-1);
-    const newest = this.#segments.at(Number.MAX_SAFE_INTEGER);
+    const newest = this.#segments.newest();
     this.#stored =
       segment && newest ? segment.storedBefore + newest.last_seq + 1 - segment.firstSeq - newest.skipped : 0;
     this.#lastSeq = Math.max(newest?.last_seq ?? 0, this.#reserved.seq);
   }
 
   get epoch(): string {
-    return this.#name.epoch;
+    return this.#keepName().epoch;
   }
 
   get key(): string {
-    return this.#name.key;
+    return this.#keepName().key;
+  }
+
+  /** Names the log at its first write, or when its name is read: a room that is only looked at stores nothing (API-13). */
+  #keepName(): LogName {
+    return (this.#name ??= nameLog(this.#sql, this.#options.newName));
   }
 
   /** Begins with the first read of this value: a look at a room begins none. */
@@ -70,27 +71,22 @@ export class SqlMessageLog implements MessageLog {
   }
 
   get lastId(): string | undefined {
-    const newest = this.#segments.at(Number.MAX_SAFE_INTEGER)?.last_seq;
+    const newest = this.#segments.newest()?.last_seq;
     return newest === undefined ? undefined : messageId(this.epoch, newest, this.lifeAt(newest));
   }
 
   lifeAt(seq: number): string | undefined {
-    return seq >= this.#ownSeq || seq > this.#lastSeq ? this.life : this.#storedLife(seq);
+    return seq >= (this.#ownSeq ?? Infinity) || seq > this.#lastSeq ? this.life : this.#storedLife(seq);
   }
 
   #storedLife(seq: number): string | undefined {
     const known = this.#lookedUp;
     if (known && known.from <= seq && seq <= known.to) return known.life;
-    const place = this.#segments.at(seq);
-    if (!place) return undefined;
-    const [row] = this.#segments.rowsFrom(place.first_seq);
-    const life = lifeOfBatch(row!.body);
-    this.#lookedUp = { from: place.first_seq, to: place.last_seq, life };
+    const row = this.#segments.rowAt(seq);
+    if (!row) return undefined;
+    const life = lifeOfBatch(row.body);
+    this.#lookedUp = { from: row.first_seq, to: row.last_seq, life };
     return life;
-  }
-
-  #own(firstSeq: number): void {
-    this.#ownSeq = Math.min(this.#ownSeq, firstSeq);
   }
 
   get lastSeq(): number {
@@ -102,19 +98,22 @@ export class SqlMessageLog implements MessageLog {
   }
 
   append(batch: readonly Message[]): void {
-    this.#name.keep();
+    this.#keepName();
     const firstSeq = this.#lastSeq + 1;
     const lastSeq = this.#lastSeq + batch.length;
     const nowMs = batch.at(-1)!.timestamp;
     const row = { first_seq: firstSeq, last_seq: lastSeq, body: encodeBatch(batch, this.life) };
     const segment = this.#segments.all.at(-1);
-    if (segment && !isFull(this.#retention, segment, this.#stored, nowMs)) {
+    if (segment && !isFull(this.#options.retention, segment, this.#stored, nowMs)) {
       const held = this.#stored - segment.storedBefore;
       this.#segments.insert({ ...row, skipped: firstSeq - segment.firstSeq - held });
     } else {
-      this.#segments.begin(beginSegment(this.#retention, firstSeq, this.#stored, nowMs), { ...row, skipped: 0 });
+      this.#segments.begin(beginSegment(this.#options.retention, firstSeq, this.#stored, nowMs), {
+        ...row,
+        skipped: 0,
+      });
     }
-    this.#own(firstSeq);
+    this.#ownSeq ??= firstSeq;
     this.#stored += batch.length;
     this.#lastSeq = lastSeq;
   }
@@ -124,7 +123,7 @@ export class SqlMessageLog implements MessageLog {
   }
 
   skip(seq: number): void {
-    this.#own(this.#lastSeq + 1);
+    this.#ownSeq ??= this.#lastSeq + 1;
     this.#lastSeq = seq;
   }
 
@@ -141,22 +140,17 @@ export class SqlMessageLog implements MessageLog {
   }
 
   #batchAt(seq: number): BatchRow | undefined {
-    const place = this.#segments.at(seq);
-    if (!place || place.last_seq < seq) return undefined;
-    const [row] = this.#segments.rowsFrom(place.first_seq);
-    return row;
+    const row = this.#segments.rowAt(seq);
+    return row && row.last_seq >= seq ? row : undefined;
   }
 
   keep(seq: number, rev: number, change: Change): void {
     this.#changes.put(seq, rev, change, () => {
-      if (change.deletedBy !== undefined) this.#erase(seq);
+      if (change.deletedBy === undefined) return;
+      const row = this.#batchAt(seq)!;
+      const posted = this.#postedIn(row).map((message) => (message.seq === seq ? emptied(message) : message));
+      this.#segments.rewrite(row, encodeBatch(posted, lifeOfBatch(row.body)));
     });
-  }
-
-  #erase(seq: number): void {
-    const row = this.#batchAt(seq)!;
-    const posted = this.#postedIn(row).map((message) => (message.seq === seq ? emptied(message) : message));
-    this.#segments.rewrite(row, encodeBatch(posted, lifeOfBatch(row.body)));
   }
 
   changedAfter(rev: number, limit: number): ChangedMessage[] {
@@ -166,10 +160,10 @@ export class SqlMessageLog implements MessageLog {
   page({ before, after, limit }: PageQuery): Page {
     if (after !== undefined) {
       const messages = take(this.ascending(after), limit);
-      const newest = this.#segments.at(Number.MAX_SAFE_INTEGER);
+      const newest = this.#segments.newest();
       return { messages, hasMore: messages.length === limit && messages.at(-1)!.seq < newest!.last_seq };
     }
-    const messages = take(this.#descending(before ?? Infinity), limit).reverse();
+    const messages = take(this.descending(before ?? Infinity), limit).reverse();
     return { messages, hasMore: messages.length === limit && this.#segments.at(messages[0]!.seq - 1) !== undefined };
   }
 
@@ -183,13 +177,13 @@ export class SqlMessageLog implements MessageLog {
   }
 
   *newest(sinceMs: number): Iterable<Message> {
-    for (const message of this.#descending(Infinity)) {
+    for (const message of this.descending(Infinity)) {
       if (message.timestamp < sinceMs) return;
       yield message;
     }
   }
 
-  *#descending(before: number): Iterable<Message> {
+  *descending(before: number): Iterable<Message> {
     for (const row of this.#segments.rowsBefore(Math.min(before, Number.MAX_SAFE_INTEGER))) {
       for (const message of this.#messagesOf(row).reverse()) if (message.seq < before) yield message;
     }
@@ -201,19 +195,19 @@ export class SqlMessageLog implements MessageLog {
   }
 
   #postedIn({ first_seq: firstSeq, last_seq: lastSeq, body }: BatchRow): Message[] {
-    return decodeBatch(body, { room: this.#room, epoch: this.epoch, firstSeq, lastSeq });
+    return decodeBatch(body, { room: this.#options.room, epoch: this.epoch, firstSeq, lastSeq });
   }
 
   get trimDueMs(): number | undefined {
     const [oldest] = this.#segments.all;
-    return oldest && agedAtMs(this.#retention, oldest);
+    return oldest && agedAtMs(this.#options.retention, oldest);
   }
 
   trim(nowMs: number): void {
     const { all } = this.#segments;
-    const count = countExpired(this.#retention, all, this.#stored, nowMs);
+    const count = countExpired(this.#options.retention, all, this.#stored, nowMs);
     if (count === 0) return;
-    // The last row is the only record of the next message's place.
+    // The last row is the only record of the next message's seq.
     const isAll = count === all.length;
     this.#segments.drop(count, () => isAll && this.reserve(Math.max(this.#lastSeq, this.#reserved.seq)));
   }
@@ -223,4 +217,37 @@ function take(messages: Iterable<Message>, limit: number): Message[] {
   const taken: Message[] = [];
   for (const message of messages) if (taken.push(message) === limit) break;
   return taken;
+}
+
+const RESERVED_TABLE = "reserved_seq";
+
+/**
+ * The last seq of a log that is taken, where its messages do not say it: messages were shown and not stored, or all were
+ * trimmed. One row, made by the first need.
+ */
+class ReservedSeq {
+  readonly #sql: SqlStorage;
+  /** 0 where nothing is reserved. */
+  #seq = 0;
+
+  constructor(sql: SqlStorage, tables: ReadonlySet<string>) {
+    this.#sql = sql;
+    if (tables.has(RESERVED_TABLE))
+      this.#seq = sql.exec<{ seq: number }>(`SELECT seq FROM ${RESERVED_TABLE}`).toArray()[0]?.seq ?? 0;
+  }
+
+  get seq(): number {
+    return this.#seq;
+  }
+
+  set seq(seq: number) {
+    this.#sql.exec(
+      `CREATE TABLE IF NOT EXISTS ${RESERVED_TABLE} (id INTEGER PRIMARY KEY CHECK (id = 0), seq INTEGER NOT NULL)`,
+    );
+    this.#sql.exec(
+      `INSERT INTO ${RESERVED_TABLE} (id, seq) VALUES (0, ?) ON CONFLICT (id) DO UPDATE SET seq = excluded.seq`,
+      seq,
+    );
+    this.#seq = seq;
+  }
 }

@@ -1,4 +1,4 @@
-// Exact accounting: what each member received, held against what was sent and against what the others received.
+// Exact accounting: compares the messages that each member received with those sent and with those of the other members.
 
 export interface Faults {
   /** Messages that a member never got. */
@@ -21,7 +21,7 @@ export const SENDER_MAX = 2 ** (32 - COUNTER_BITS) - 1;
 
 export const codeOf = (sender: number, counter: number): number => ((sender << COUNTER_BITS) | counter) >>> 0;
 
-/** What one member received, in order. Grows without an object per message. */
+/** The messages that one member received, in order. Grows without an object per message. */
 export class Sequence {
   #codes = new Uint32Array(64);
   length = 0;
@@ -93,7 +93,7 @@ function faultsOf(codes: Uint32Array, sent: ReadonlySet<number>, places: Readonl
   return { lost, doubled: codes.length - seen.size, outOfOrder, disagreeing, strayed };
 }
 
-/** The length of the longest rising subsequence: what is left of it need not move. */
+/** The length of the longest rising subsequence: the rest is out of order. */
 function longestRise(numbers: readonly number[]): number {
   // ends[n] is the smallest number that a rise of n + 1 can end with.
   const ends: number[] = [];

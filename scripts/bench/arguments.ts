@@ -1,4 +1,4 @@
-// The command line of `npm run bench`: what to run, against whom, how often. Pure; every mistake is named.
+// The command line of `npm run bench`: scenarios, peers, rounds. Pure; names every mistake.
 import { parseArgs } from "node:util";
 
 const ROUNDS_DEFAULT = 3;
@@ -18,7 +18,7 @@ export interface Known {
   readonly peers: readonly string[];
 }
 
-/** @throws Error that says which argument is wrong, and what it may be */
+/** @throws Error with the wrong argument, and its allowed values */
 export function readArguments(args: readonly string[], known: Known): BenchArguments {
   const { values, positionals } = parseArgs({
     args: [...args],

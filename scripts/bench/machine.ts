@@ -39,7 +39,7 @@ export function describeMachine() {
       "redis-server": output("redis-server", ["--version"]).match(/v=(\S+)/)?.[1] ?? "absent",
     },
     settings: PARLEY_SETTINGS,
-    /** What .dev.vars and the environment change in this project. */
+    /** The settings of .dev.vars and of the environment. */
     changedSettings: readChangedSettings(),
   };
 }

@@ -36,7 +36,7 @@ export interface RunningServer {
 /** A measured server. */
 export interface Contender {
   readonly name: string;
-  /** What it is, and what it does beside the common job or leaves out. */
+  /** A description, with what it does beside the common job or leaves out. */
   readonly title: string;
   /** Whether it comes out of .bench/peers. */
   readonly isInstalled: boolean;

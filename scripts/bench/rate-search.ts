@@ -4,7 +4,7 @@ import type { Outcome } from "./outcome.ts";
 /** Shares of the offered rate that are tried. */
 const SHARES: readonly number[] = [1, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05];
 
-/** @param held what the round before ended with: one step above it, lest one bad moment decide about all rounds */
+/** @param held the result of the round before; this one starts a step above it, so that one slow moment does not decide all rounds */
 export function firstShare(held: number | undefined): number {
   return SHARES.findLast((share) => share > (held ?? 1)) ?? 1;
 }

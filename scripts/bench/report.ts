@@ -86,6 +86,7 @@ const kilobytes = (value: number): string => whole(value / KB);
 const FAULTS = "lost / doubled / out of order / disagreeing / strayed";
 
 export const perCpuSecond = (reading: TrafficReading): number => reading.deliveries / reading.serverCpuSeconds;
+const connectCpuMs = (reading: TrafficReading): number => (reading.connectCpuSeconds * 1000) / reading.members;
 const serverBusy = (reading: { serverCpuSeconds: number; wallSeconds: number }): number =>
   reading.serverCpuSeconds / reading.wallSeconds;
 const generatorBusy = (reading: { generatorBusy: number }): number => reading.generatorBusy;
@@ -100,6 +101,8 @@ const TRAFFIC: readonly Column<TrafficReading>[] = [
   [FAULTS, faults],
   ["server busy", spread(serverBusy, percent)],
   ["generator busy", spread(generatorBusy, percent)],
+  ["CPU ms / connect", spread(connectCpuMs, (ms) => ms.toFixed(2))],
+  ["KB / connection", spread((one) => one.connectedBytes / one.members, kilobytes)],
   ["generator late, p99 ms", spread((one) => one.lagP99Ms, tenths)],
 ];
 

@@ -1,4 +1,4 @@
-// One run of one peer: starts its server, lets the generator loose on it, and judges what came of it.
+// One run of one peer: starts its server, runs the generator against it, and checks the results.
 import path from "node:path";
 
 import { cpuSeconds, openFilesMax, processTree, sumOver } from "../process.ts";
@@ -11,7 +11,7 @@ import { firstShare, nextShare } from "./rate-search.ts";
 import type { EmitsJob, LoadJob, Run } from "./scenarios.ts";
 import { GENERATOR_CORE, Process } from "./spawn.ts";
 
-/** What a process has open besides its connections, databases of 100 rooms among it. */
+/** Open files of a process besides its connections, among them the databases of 100 rooms. */
 const FILES_SPARE = 1000;
 const GENERATOR = path.join(import.meta.dirname, "load", "generator.ts");
 const EMITS_MS_MAX = 300_000;
@@ -20,7 +20,7 @@ const GENERATOR_EXTRA_MS_MAX = 180_000;
 
 type Measured = Pick<Outcome, "verdict" | "reason" | "reading" | "rateShare">;
 
-/** Who takes part in a run, in the order of the table. */
+/** The peers of a run, in the order of the table. */
 export function contenders({ job }: Run): readonly Contender[] {
   if (job.kind === "emits") return EMITTING_PEERS;
   if (job.kind !== "followers") return PEERS;

@@ -20,7 +20,7 @@ export interface Scenario {
   readonly name: string;
   readonly question: string;
   readonly peers: readonly string[];
-  /** Some peers are measured once only: what they show does not scatter, and takes minutes. */
+  /** Some peers are measured once only: their results hardly vary, and a run takes minutes. */
   readonly roundsMax?: number;
   readonly runs: readonly Run[];
 }
@@ -49,6 +49,12 @@ export function scenarios(isQuick: boolean): readonly Scenario[] {
       question: "many quiet rooms",
       peers: CROWD_PEERS,
       runs: [rooms(isQuick ? 40 : 100, isQuick ? 4 : 10)],
+    },
+    {
+      name: "quiet",
+      question: "rooms in which somebody posts now and then",
+      peers: CROWD_PEERS,
+      runs: [isQuick ? quiet(40, 8) : quiet(80, 30)],
     },
     { name: "echo", question: "post to ack, little going on", peers: CHAT_PEERS, runs: [echo(isQuick ? 3 : 8)] },
     {
@@ -112,6 +118,23 @@ function rooms(count: number, seconds: number): Run {
   };
 }
 
+/** Members connect at a steady rate, as on a usual day, so that this measures a connect as well. */
+function quiet(count: number, seconds: number): Run {
+  const [membersPerRoom, perMemberPerSecond] = [50, 0.05];
+  return {
+    label: `quiet ${count} × ${membersPerRoom} × ${perMemberPerSecond}/s`,
+    job: {
+      kind: "traffic",
+      rooms: count,
+      membersPerRoom,
+      perMemberPerSecond,
+      connectsPerSecond: 300,
+      warmUpSeconds: 5,
+      seconds,
+    },
+  };
+}
+
 function echo(seconds: number): Run {
   return { label: "echo", job: { kind: "echo", rooms: 30, membersPerRoom: 5, pauseMs: 5, seconds } };
 }
@@ -125,7 +148,7 @@ function storm(membersPerRoom: number): Run {
 
 // A room sleeps 10 s after its last packet, and sets its alarm a moment before that.
 const SETTLE_SECONDS = 14;
-/** Until the list of rooms, too, has stored who came. */
+/** Waits until the lobby has stored the members, too. */
 const SETTLE_LIST_SECONDS = 90;
 
 function sleep(connections: number, seconds: number): Run {
@@ -148,7 +171,7 @@ function emits(count: number): Run {
   return { label: `emits ${count}`, job: { kind: "emits", count, chars: EMIT_CHARS } };
 }
 
-/** Beside what is announced, ten rooms go on chatting: a post a second in each. */
+/** While announcements run, ten rooms go on chatting: a post a second in each. */
 function followers(count: number, rooms: number, addressed: FollowersJob["addressed"]): Run {
   return {
     label: `followers ${count} in ${rooms}, by ${addressed}`,

@@ -54,7 +54,7 @@ export class Process {
     this.#child.stdin?.end(input);
   }
 
-  /** Of what it printed. */
+  /** Part of its output. */
   get lastLine(): string {
     return this.output.trimEnd().split("\n").at(-1) ?? "";
   }
@@ -112,7 +112,7 @@ export function forgetStateDir(stateDir: string): void {
 
 const running = new Set<Process>();
 const stateDirs = new Set<string>();
-// However the bench ends, what it started ends with it.
+// Its child processes end with the bench, however that ends.
 process.once("exit", () => {
   for (const one of running) one.kill();
   for (const stateDir of stateDirs) forgetStateDir(stateDir);

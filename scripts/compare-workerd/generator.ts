@@ -1,5 +1,5 @@
-// The load generator of compare-workerd, a process of its own so that its CPU time never mixes with the server's:
-// connects the members, keeps the room busy, and prints one JSON line with what was delivered and what it cost.
+// The load generator of compare-workerd, a process of its own so that its CPU time never mixes with the server's: connects
+// the members, posts, and prints deliveries and latencies as one JSON line.
 import { createRequire } from "node:module";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -79,7 +79,7 @@ function startTraffic(sockets: Socket[], inFlight: number): () => number {
 }
 
 async function measure(load: Load): Promise<Reading> {
-  // The first connection starts the isolate and the object; only what members add on top belongs to them.
+  // The first connection starts the isolate and the object; only the growth by further members counts.
   const [first] = await connectAll({ ...load, members: 1 });
   first?.terminate();
   await sleep(SETTLE_MS);

@@ -8,7 +8,7 @@ export interface CostArguments {
   readonly fromFile?: string;
   readonly jsonFile?: string;
   readonly htmlFile?: string;
-  /** What was asked for, and nothing else. */
+  /** Only the given options, without defaults. */
   readonly workload: Partial<Workload>;
 }
 
@@ -38,12 +38,13 @@ const OPTIONS: readonly Option[] = [
   { option: "uploads-per-user-day", name: "uploadsPerUserDay", min: 0, max: 10_000 },
   { option: "upload-bytes", name: "uploadBytes", min: 1, max: 1e9 },
   { option: "flush-window-ms", name: "flushWindowMs", min: 0, max: 10_000 },
+  { option: "flush-burst", name: "flushBurst", min: 1, max: 64, isWhole: true },
   { option: "ping-interval-seconds", name: "pingIntervalSeconds", min: 1, max: 3600 },
   { option: "handler-ms", name: "handlerMs", min: 0, max: 60_000 },
   { option: "relay", name: "relayShare", min: 0, max: 1 },
 ];
 
-/** @throws Error that says which argument is wrong, and what it may be */
+/** @throws Error with the wrong argument, and its allowed values */
 export function readArguments(args: readonly string[]): CostArguments {
   const text = { type: "string" } as const;
   const names = [...OPTIONS.map(({ option }) => option), "durability", "from", "json", "html"];

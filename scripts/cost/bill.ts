@@ -4,7 +4,7 @@ import type { Prices } from "./prices.ts";
 
 export interface BillLine {
   readonly item: string;
-  /** How many, of what. */
+  /** Number and unit. */
   readonly quantity: number;
   readonly unit: string;
   /** Of these the plan includes so many. */

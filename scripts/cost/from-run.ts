@@ -1,4 +1,4 @@
-// A load test's report as a basis for a bill: its workload, month-long, and how well the model predicts what was counted.
+// Derives a workload from a load test's report, extended to a month, and checks the model against the counters of that run.
 import type { LoadReport } from "../load/report.ts";
 import type { Workload } from "./model.ts";
 import { predict, type RunEvents } from "./run-model.ts";
@@ -6,8 +6,8 @@ import { predict, type RunEvents } from "./run-model.ts";
 const SECONDS_PER_MINUTE = 60;
 
 /**
- * What the run says of a workload; the rest is as by default, or as asked for.
- * @throws Error where it says nothing, because nobody was there to post
+ * The workload of the run; the other parameters are the defaults, or given.
+ * @throws Error if no member posted
  */
 export function workloadOf({ asked, messages, connections, phases }: LoadReport): Partial<Workload> {
   const minutes = (phases.postingTo - phases.postingFrom) / SECONDS_PER_MINUTE;
@@ -23,30 +23,34 @@ export function workloadOf({ asked, messages, connections, phases }: LoadReport)
   };
 }
 
-/** Of what was counted: a line that is no further off is predicted well. */
+/** Relative deviation up to which a line counts as predicted well. */
 const CLOSE_SHARE = 0.05;
 const FEW_EVENTS = 2;
 const CHANCE_SPREADS = 3;
 
-/** How well a line was predicted; where not closely, what explains it: too few to tell, or chance; or nothing. */
+/** The quality of a prediction: close, or off with an explanation (too few events, or chance), or off without one. */
 export type Fit = "close" | "few" | "chance" | "off";
 
 export interface Agreement {
   readonly what: keyof RunEvents;
   readonly predicted: number;
-  /** The standard deviation of what is predicted: what is up to chance. */
+  /** The standard deviation of the prediction. */
   readonly spread: number;
   readonly counted: number;
   readonly by: "server" | "clients";
-  /** Of what was counted. */
+  /** The relative deviation from the counter. */
   readonly deviation: number;
   readonly fit: Fit;
 }
 
-/** Lines that the model predicts of a run, beside what was counted: by the server where it tells, else by the clients. */
+/** The lines that the model predicts, beside the counters: the server's where it has them, otherwise the clients'. */
 export function agreementOf(
   report: LoadReport,
-  { flushWindowMs, pingIntervalSeconds }: Pick<Workload, "flushWindowMs" | "pingIntervalSeconds">,
+  {
+    flushWindowMs,
+    flushBurst,
+    pingIntervalSeconds,
+  }: Pick<Workload, "flushWindowMs" | "flushBurst" | "pingIntervalSeconds">,
 ): Agreement[] {
   const { asked, phases, counted, connections, messages } = report;
   const { connectedAt, postingFrom, postingTo, finishedAt } = phases;
@@ -62,6 +66,7 @@ export function agreementOf(
     // Reports of earlier versions do not say when the server was asked.
     askedAt: counted.askedAt ?? finishedAt,
     flushWindowMs,
+    flushBurst,
     pingIntervalSeconds,
   });
   return (Object.keys(events) as Array<keyof RunEvents>).flatMap((what) => {

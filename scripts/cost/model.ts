@@ -1,8 +1,8 @@
 // Computes the billable events of a workload from the costs per action in docs/cost.md. Pure; tests compare it with rooms in
 // workerd.
+import { burstOf } from "../../src/chat/posting/posts.ts";
+import { commitsOf, type Commits } from "./commits.ts";
 
-/** Group commit: one row per window at most, and at once where nothing was committed within it. */
-export const BATCH_POSTS_MAX = 64;
 /** A room that is busy in `relaxed` stores once a second. */
 const RELAXED_ROWS_PER_SECOND = 1;
 const RELAXED_BUSY_COMMITS_PER_SECOND = 3;
@@ -13,7 +13,7 @@ export const FIRST_MESSAGE_ROWS = 6;
 /** A segment of the log begins and is forgotten. */
 const SEGMENT_ROWS = 6;
 const SEGMENTS_KEPT = 10;
-/** Those who go within a second: grace, and the heartbeat put off. */
+/** Alarms of members that leave within a second: grace, and the postponed heartbeat. */
 const LEAVE_ALARMS = 2;
 /** From one report of a room that goes on to the next. */
 export const REPORT_WINDOW_SECONDS_MIN = 5;
@@ -22,13 +22,13 @@ export const ROOMS_PER_LOBBY_ROW = 256;
 const LOBBY_SAVE_SECONDS = 60;
 /** A poll waits this long at most, and its room with an alarm for that. */
 export const POLL_HOLD_SECONDS = 20;
-/** Read marks of all who read meanwhile are stored together. */
+/** Read marks of all users who read meanwhile are stored together. */
 const MARKS_SECONDS = 5;
-/** A newcomer reads a page of history and what `welcome` tells. */
+/** A new member reads a page of history and the data of `welcome`. */
 const ROWS_READ_PER_CONNECT = 60;
-/** What a message takes in the log besides its text. */
+/** The bytes of a message in the log besides its text. */
 const STORED_BYTES_PER_MESSAGE = 130;
-/** What a message has on the wire besides its text. */
+/** The bytes of a message on the wire besides its text. */
 export const WIRE_BYTES_PER_MESSAGE = 230;
 /** Waiting awake until it is clear which alarm to set, and for the CONNECT behind an upgrade. */
 export const ARM_SECONDS = 0.25;
@@ -37,6 +37,8 @@ const REPORT_SECONDS = 0.02;
 
 export const DAYS_PER_MONTH = 30;
 const SECONDS_PER_HOUR = 3600;
+/** A room sends one batch to its links in this time. */
+const RELAY_WINDOW_MS = 1000;
 const GB = 1e9;
 
 export interface Workload {
@@ -56,6 +58,7 @@ export interface Workload {
   readonly historyDays: number;
   readonly historyMessages: number;
   readonly flushWindowMs: number;
+  readonly flushBurst: number;
   readonly pingIntervalSeconds: number;
   readonly durability: "strict" | "relaxed";
   /** How long a room works on a frame. */
@@ -82,6 +85,7 @@ export const WORKLOAD: Workload = {
   historyDays: 30,
   historyMessages: 100_000,
   flushWindowMs: 50,
+  flushBurst: 8,
   pingIntervalSeconds: 45,
   durability: "strict",
   handlerMs: 5,
@@ -97,7 +101,7 @@ export interface Events {
   readonly posts: number;
   readonly deliveries: number;
   readonly commits: number;
-  /** WebSocket upgrades, and requests of those who long-poll. */
+  /** WebSocket upgrades, and requests of long-polling clients. */
   readonly upgrades: number;
   readonly polls: number;
   readonly framesIn: number;
@@ -115,29 +119,11 @@ export interface Events {
   readonly uploadedGb: number;
 }
 
-/**
- * Rows per message in a room that commits at once after quiet and once per window otherwise, where posts are independent of
- * each other: from one commit to the next it takes a window, and then, if nobody posted within it, until somebody does.
- */
-export function commitsPerPost(postsPerSecond: number, windowMs: number): number {
-  const inWindow = (postsPerSecond * windowMs) / 1000;
-  return Math.max(1 / BATCH_POSTS_MAX, 1 / (inWindow + Math.exp(-inWindow)));
-}
-
-/** How long a batch waits for its window to end, on average over all commits, in seconds: awake. */
-export function batchWaitSeconds(postsPerSecond: number, windowMs: number): number {
-  const window = windowMs / 1000;
-  if (postsPerSecond === 0 || window === 0) return 0;
-  const quiet = Math.exp(-postsPerSecond * window);
-  // The chance of a post within the window, times the rest of the window.
-  return window - (1 - quiet) / postsPerSecond;
-}
-
-function rowsPerPost({ durability, flushWindowMs }: Workload, postsPerSecond: number): number {
-  const share = commitsPerPost(postsPerSecond, flushWindowMs);
-  const commitsPerSecond = share * postsPerSecond;
-  if (durability === "strict" || commitsPerSecond < RELAXED_BUSY_COMMITS_PER_SECOND) return share;
-  return RELAXED_ROWS_PER_SECOND / postsPerSecond;
+function commitsOfRoom(workload: Workload, postsPerSecond: number): Commits {
+  const { durability, flushWindowMs, users, rooms } = workload;
+  const commits = commitsOf(postsPerSecond, flushWindowMs, burstOf(users / rooms, workload.flushBurst));
+  if (durability === "strict" || commits.perPost * postsPerSecond < RELAXED_BUSY_COMMITS_PER_SECOND) return commits;
+  return { ...commits, perPost: RELAXED_ROWS_PER_SECOND / postsPerSecond };
 }
 
 /** The chance that at least one of the people of a room is of a kind. */
@@ -156,11 +142,12 @@ export function eventsOf(asked: Workload): Events {
   const peoplePerRoom = users / rooms;
   const posts = userMinutes * workload.messagesPerUserMinute;
   const postsPerSecond = onlineSeconds === 0 ? 0 : posts / onlineSeconds / rooms;
-  const commits = posts * rowsPerPost(workload, postsPerSecond);
+  const { perPost, waitSeconds } = commitsOfRoom(workload, postsPerSecond);
+  const commits = posts * perPost;
   const connects = users * workload.connectsPerUserDay * DAYS_PER_MONTH;
   const roomSeconds = rooms * onlineSeconds;
   const stockShare = Math.max(0, 1 - shimShare);
-  // Of those who go at the same moment the room hears once, and it cannot hear more often than that.
+  // The room handles members that leave at the same moment once, and no more often than that.
   const leaves = Math.min(connects, roomSeconds);
   const changes = posts + connects * 2;
   const reports = reportsOf(workload, roomSeconds, changes);
@@ -176,10 +163,11 @@ export function eventsOf(asked: Workload): Events {
   const frames =
     posts * (1 - pollingShare) + userMinutes * (workload.readsPerUserMinute + workload.eventsPerUserMinute);
   const relayed = posts * workload.relayShare;
+  const relayFlushes = relayed * commitsOf(postsPerSecond * workload.relayShare, RELAY_WINDOW_MS, 1).perPost;
   const uploads = users * workload.uploadsPerUserDay * DAYS_PER_MONTH;
   const worked =
     (frames + connects) * (workload.handlerMs / 1000) +
-    commits * batchWaitSeconds(postsPerSecond, workload.flushWindowMs) +
+    commits * waitSeconds +
     connects * CONNECT_SECONDS +
     alarms * ARM_SECONDS +
     reports * REPORT_SECONDS;
@@ -198,13 +186,13 @@ export function eventsOf(asked: Workload): Events {
       rooms * (FIRST_VISIT_ROWS + FIRST_MESSAGE_ROWS) +
       segmentRows(workload, posts) +
       readMarks +
-      relayed * 2 * commitsPerPost(postsPerSecond * workload.relayShare, 1000) +
+      2 * relayFlushes +
       lobbyRows(workload, onlineSeconds, reports) +
       (uploads > 0 ? rooms : 0),
     rowsRead: connects * ROWS_READ_PER_CONNECT,
     awakeSeconds: Math.min(roomSeconds, worked) * (1 - isPolled) + roomSeconds * isPolled,
     storedGb: storedGbOf(workload, posts),
-    queueMessages: relayed * commitsPerPost(postsPerSecond * workload.relayShare, 1000),
+    queueMessages: relayFlushes,
     uploads,
     uploadedGb: (uploads * workload.uploadBytes) / GB,
   };
@@ -218,8 +206,8 @@ function reportsOf({ rooms }: Workload, roomSeconds: number, changes: number): n
 }
 
 /**
- * In a room that nobody has to be pinged in. What happens within a window is told when it is over, and an alarm is set lest
- * nothing happens then; where nothing happens for a moment after a report, another was set for the far future.
+ * In a room without server pings. Changes within a window are reported at its end, by an alarm if nothing else wakes the room;
+ * if nothing happens for a moment after a report, another alarm was set for the far future.
  */
 function alarmsPerReport(changesPerSecond: number): number {
   const isGoingOn = changesPerSecond * REPORT_WINDOW_SECONDS_MAX * 2 > 1;

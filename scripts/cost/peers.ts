@@ -1,5 +1,5 @@
-// Prices the same workload on other services, at their published prices. None does the same job; each line names what it
-// lacks.
+// Prices the same workload on other services, at their published prices. None offers the same; each line names the missing
+// features.
 import { WIRE_BYTES_PER_MESSAGE, type Events, type Workload } from "./model.ts";
 import type { Ladder, Prices } from "./prices.ts";
 

@@ -70,7 +70,7 @@ const schema = z.object({
     edgeTransaction: z.number(),
     note: z.string(),
   }),
-  /** What no figure was found for. */
+  /** Prices that were not found. */
   missing: z.array(z.string()),
 });
 
@@ -79,7 +79,7 @@ export type Ladder = z.infer<typeof ladder>;
 
 const PRICES_FILE = path.join(import.meta.dirname, "prices.json");
 
-/** @throws ZodError where the file does not hold what a bill needs */
+/** @throws ZodError if the file lacks a price */
 export function readPrices(file = PRICES_FILE): Prices {
   return schema.parse(JSON.parse(readFileSync(file, "utf8")));
 }

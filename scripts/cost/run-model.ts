@@ -1,8 +1,9 @@
-// Predicts what the server counts in a load test: it plays each room's life on a clock of its own, with people who come, post
+// Predicts the server's counters of a load test: simulates each room on a clock of its own, with members that connect, post
 // and are pinged. Pure; the same run gives the same prediction.
+import { burstOf } from "../../src/chat/posting/posts.ts";
+import { commitsOf } from "./commits.ts";
 import {
   ARM_SECONDS,
-  commitsPerPost,
   FIRST_MESSAGE_ROWS,
   FIRST_VISIT_ROWS,
   POLL_HOLD_SECONDS,
@@ -12,22 +13,23 @@ import {
   type Events,
 } from "./model.ts";
 
-/** What a load test did, as far as the model needs it. */
+/** The load test as the model needs it. */
 export interface RunFacts {
-  /** Who got in. */
+  /** The members that connected. */
   readonly connects: number;
   readonly rooms: number;
-  /** Of those who got in, who speaks as this project's own client does, and who long-polls. */
+  /** The parts of them that use this project's protocol extensions, and long-polling. */
   readonly shimShare: number;
   readonly pollingShare: number;
   /** That were acked. */
   readonly posts: number;
-  /** From the first connect on: when the last one was in, posting began and ended, and the server was asked what it counted. */
+  /** Seconds since the first connect: the last member connected, posting began and ended, and the counters were read. */
   readonly connectedAt: number;
   readonly postingFrom: number;
   readonly postingTo: number;
   readonly askedAt: number;
   readonly flushWindowMs: number;
+  readonly flushBurst: number;
   readonly pingIntervalSeconds: number;
 }
 
@@ -36,10 +38,10 @@ export type RunEvents = Pick<
   "posts" | "commits" | "upgrades" | "framesIn" | "heartbeats" | "alarms" | "reports" | "rowsWritten"
 >;
 
-/** What is predicted. */
+/** The prediction. */
 export interface Predicted {
   readonly events: RunEvents;
-  /** What chance adds or takes: the standard deviation over all rooms, which ping and report at moments of their own. */
+  /** Standard deviation over all rooms, which ping and report at moments of their own. */
   readonly spread: RunEvents;
 }
 
@@ -62,7 +64,7 @@ const ALIGNMENT = 0.5;
 const ARMED_EARLY_SECONDS = 1;
 /** A room with clients of ours looks for dead ones at some moment of such an interval, half of one ahead at least. */
 const REAP_SECONDS = 1800;
-/** A lobby stores what it hears at once after quiet, and at windows that double up to the longest. */
+/** A lobby stores the first report after quiet at once, and later ones at windows that double up to the longest. */
 const SAVE_SECONDS_MIN = 1;
 const SAVE_SECONDS_MAX = 60;
 /** Lives of rooms that are lived through, and fewer of rooms where so much goes on that it would take long. */
@@ -77,7 +79,8 @@ export function predict(run: RunFacts): Predicted {
   const rooms = Math.min(run.rooms, connects);
   if (rooms === 0) return { events: NOTHING, spread: NOTHING };
   const postsPerSecond = posts / rooms / Math.max(1e-3, run.postingTo - run.postingFrom);
-  const commits = posts * commitsPerPost(postsPerSecond, run.flushWindowMs);
+  const burst = burstOf(connects / rooms, run.flushBurst);
+  const commits = posts * commitsOf(postsPerSecond, run.flushWindowMs, burst).perPost;
   const spoken = rooms * (1 - Math.exp(-posts / rooms));
   const deedsPerRoom = (posts + connects) / rooms;
   const tried = Math.max(LIVES_MIN, Math.min(LIVES_MAX, Math.floor(DEEDS_MAX / (1 + deedsPerRoom))));
@@ -108,7 +111,7 @@ interface Estimate {
   readonly spread: number;
 }
 
-/** Of so many rooms, from what happened in some. */
+/** Scales the events of some rooms to this number of rooms. */
 function estimate(counts: readonly number[], rooms: number): Estimate {
   const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
   const variance = counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / counts.length;
@@ -148,7 +151,7 @@ class RoomLife {
   alarmsTold = 0;
   readonly #run: RunFacts;
   readonly #people: Person[] = [];
-  /** What people do, the first to come first. */
+  /** The actions of members, in order of time. */
   readonly #deeds: ReadonlyArray<{ readonly at: number; readonly comer?: Person }>;
   readonly #reapAt: number;
   /** How long the first one waits for the first ping. */

@@ -1,4 +1,4 @@
-// A bill for a terminal: its lines, what others would ask, what would double it, and how well the model predicted a run.
+// A bill for a terminal: its lines, prices of other providers, what would double it, and how well the model predicted a run.
 import type { Bill } from "./bill.ts";
 import type { Agreement, Fit } from "./from-run.ts";
 import type { Workload } from "./model.ts";
@@ -6,7 +6,7 @@ import type { PeerCost } from "./peers.ts";
 import type { Sensitivity } from "./sensitivity.ts";
 
 const BAR_CHARS = 36;
-/** Bars are as long as the logarithm: what is a hundred times as much would leave nothing to be seen of the rest. */
+/** Bars are logarithmic: beside a linear bar of a hundred times the size all others would vanish. */
 export const logShare = (dollars: number, most: number): number => Math.log10(1 + dollars) / Math.log10(1 + most);
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
@@ -72,7 +72,7 @@ export function deviationOf(deviation: number): string {
   return Number.isFinite(deviation) ? `${(deviation * 100).toFixed(1)} %` : "not predicted";
 }
 
-/** What is behind a line that is not close. */
+/** The explanation of a line that is not close. */
 export const FIT_WORDS: Readonly<Record<Fit, string>> = {
   close: "",
   few: "beyond 5 %, by an event or two",
@@ -114,7 +114,7 @@ export function money(dollars: number): string {
 /** The value of a number, rounded: it is not known more precisely. */
 export const about = (value: number): string => count(Number(value.toPrecision(3)));
 
-/** What chance may add or take, if anything. */
+/** The random deviation, if any. */
 export const aboutOf = (spread: number): string => (spread === 0 ? "" : `± ${count(Number(spread.toPrecision(2)))}`);
 
 /** Lines of an agreement, in words. */

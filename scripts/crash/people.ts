@@ -14,7 +14,7 @@ const RECONNECTION = { reconnectionDelay: 100, reconnectionDelayMax: 800 } as co
 
 /** Messages that a client saw without a gap, all after `after`. */
 export interface Stretch {
-  /** Absent until the room said where it stands. */
+  /** Absent until the room sent its last seq. */
   after: number | undefined;
   readonly messages: Message[];
 }
@@ -22,10 +22,10 @@ export interface Stretch {
 export interface Person {
   readonly name: string;
   readonly room: string;
-  /** Where each text stands that the room said it has stored. */
+  /** The seq of each acked text. */
   readonly acked: ReadonlyMap<string, number>;
   readonly stretches: readonly Stretch[];
-  /** What should never happen, in words. */
+  /** Broken promises, in words. */
   readonly complaints: readonly string[];
   /** Connections that were recovered, of all that were made. */
   readonly returns: { recovered: number; afresh: number };
@@ -72,7 +72,7 @@ export async function stockPerson({ origin, room, name }: Seat): Promise<Person>
     get isConnected() {
       return socket.connected;
     },
-    // What it was not told by the end of its connection, it never will be.
+    // An ack that did not arrive before the connection ended never will.
     pending: 0,
     post() {
       if (!socket.connected) return;
@@ -113,7 +113,7 @@ export async function ownPerson({ origin, room, name }: Seat): Promise<Person> {
     stretches: [stretch],
     complaints,
     returns,
-    // The client sends again what the room could not store.
+    // The client repeats messages that the room could not store.
     refusals: [],
     get isConnected() {
       return connected.connection.state === "connected";

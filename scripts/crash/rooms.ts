@@ -14,7 +14,7 @@ export const LINKS: ReadonlyArray<readonly [from: string, to: string]> = [
   ["west", "east"],
 ];
 
-/** What is stored, by room. */
+/** The stored messages, by room. */
 export type Histories = ReadonlyMap<string, readonly Message[]>;
 
 const TOKEN_SECONDS = 24 * 3600;
@@ -62,7 +62,7 @@ export class Backend {
     return this.call("POST", `/api/rooms/${room}/messages`, { content });
   }
 
-  /** The whole of a room, page by page; what is known of it is not read again. */
+  /** Reads the whole history of a room, page by page, from the first message that is not known yet. */
   async #history(room: string, known: readonly Message[]): Promise<readonly Message[]> {
     const all = [...known];
     for (;;) {

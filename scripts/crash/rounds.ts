@@ -20,13 +20,13 @@ const LOAD_MS_MIN = 300;
 const LOAD_MS_SPREAD = 2500;
 /** A start takes some seconds: a moment in there is in the build, in workerd's start or in that of the first objects. */
 const STARTING_MS_SPREAD = 4000;
-/** While everybody comes back, recovers, and rooms pass on what they could not before. */
+/** For all clients to reconnect and recover, and for rooms to relay their backlog. */
 const RECOVERING_MS_SPREAD = 1500;
 /** A log that is there already has some room left, which is used up first. */
 const STARVED_MS_MAX = 60_000;
 const STARVING_MS = 3000;
 const CONNECTED_MS_MAX = 60_000;
-/** What the queue lost is missed by the next batch, and asked for when that has waited for 15 s. */
+/** The next batch reveals a batch that the queue lost; the receiving room asks for it after 15 s. */
 const SETTLED_MS_MAX = 90_000;
 const POLL_MS = 200;
 
@@ -134,7 +134,7 @@ export class CrashRounds {
 
   async #look(readyMs: number): Promise<Omit<RoundReading, "kills">> {
     const { durability, relay } = this.#crash;
-    // A queue in memory loses what lies in it; the next message of the room is what misses it.
+    // A queue in memory loses its contents; the next message of the room reveals the gap.
     if (relay === "queue") await this.#poke();
     const histories = await this.#untilSettled();
     const settledMs = performance.now() - readyMs;

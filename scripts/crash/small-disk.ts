@@ -1,4 +1,4 @@
-// A disk that can be full: a file system in memory, of which a ballast takes what is left. Mounting it takes root.
+// A disk that can be full: a file system in memory, and a ballast file that fills it. Mounting it takes root.
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -4,7 +4,7 @@ import type { Durability } from "../../src/chat/room/room.ts";
 import type { Person, Stretch } from "./people.ts";
 import { LINKS, type Histories } from "./rooms.ts";
 
-/** @returns what is wrong, in words; nothing is what it should be */
+/** @returns the broken promises, in words; empty if none */
 export function judge(histories: Histories, people: readonly Person[], durability: Durability): string[] {
   return [
     ...[...histories].flatMap(([room, history]) => judgeRoom(room, history, durability)),
@@ -64,7 +64,7 @@ function judgeStretch({ after = 0, messages }: Stretch, bySeq: ReadonlyMap<numbe
   return wrong;
 }
 
-/** Everything that was said in one room is in the other, once and in the same order. */
+/** Checks that every message of one room is in the other, once and in the same order. */
 function judgeLink(from: string, to: string, histories: Histories): string[] {
   const copied = histories.get(to)!.filter(({ origin }) => origin?.room === from);
   const wrong = copied.flatMap(({ origin }, at) => {

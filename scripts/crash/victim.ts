@@ -50,7 +50,7 @@ export class Victim {
     await this.#process?.stop();
   }
 
-  /** What it last printed. */
+  /** Its last output. */
   get output(): string {
     return this.#process?.output ?? "";
   }

@@ -6,7 +6,7 @@ import type { Backend } from "../crash/rooms.ts";
 /** Each room hears something so often. */
 const SAY_EVERY_MS = 500;
 
-/** Says something in every room again and again, by HTTP; what is not answered may or may not have been said. */
+/** Posts in every room again and again, by HTTP; a post without an answer may or may not be stored. */
 export class Announcements {
   said = 0;
   readonly #backend: Backend;

@@ -41,14 +41,14 @@ export interface LoadArguments {
   readonly tokens: Tokens;
   readonly serverPid?: number;
   readonly metricsToken?: string;
-  /** Whether the server is asked what it counted, which takes until its rooms have told. */
+  /** Whether to read the server's counters, which takes until its rooms have reported. */
   readonly asksCounts: boolean;
   readonly deletesRooms: boolean;
   readonly jsonFile?: string;
   readonly htmlFile?: string;
 }
 
-/** @throws Error that says which argument is wrong, and what it may be */
+/** @throws Error with the wrong argument, and its allowed values */
 export function readArguments(args: readonly string[], peers: readonly string[]): LoadArguments {
   const text = { type: "string" } as const;
   const { values } = parseArgs({

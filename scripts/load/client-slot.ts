@@ -15,7 +15,7 @@ export interface ClientSlot {
   /** Counts all rooms of the run. */
   readonly roomNumber: number;
   readonly room: string;
-  /** What it speaks: plain Socket.IO, or what our own client speaks. */
+  /** Its protocol: plain Socket.IO, or with the extensions of this project's client. */
   readonly dialect: "stock" | "shim";
   readonly transport: "websocket" | "polling";
   /** A client library, instead of the few lines that can be had ten thousand times. */
@@ -24,7 +24,7 @@ export interface ClientSlot {
   readonly localAddress?: string;
 }
 
-/** What a member of any kind can do. */
+/** The methods of members of all kinds. */
 export interface Member {
   readonly slot: ClientSlot;
   readonly isIn: boolean;
@@ -48,11 +48,11 @@ export interface Post {
   readonly onAnswer?: () => void;
 }
 
-/** What all members of a process tell. */
+/** The callbacks of all members of a process. */
 export interface Observer {
   /** A message of a room, as a member got it. `mark` where it belongs to this run. */
   delivered(member: Member, seq: number, mark: { room: number; code: number; dueUs: number } | undefined): void;
-  /** The room said where it stands as the member came in. */
+  /** The room's last seq when the member connected, from its welcome. */
   entered(member: Member, lastSeq: number): void;
   acked(member: Member, seq: number, post: Post): void;
   refused(member: Member, code: string): void;

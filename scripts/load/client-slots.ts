@@ -3,7 +3,7 @@ import type { LoadArguments } from "./arguments.ts";
 import { SOURCES_MAX } from "./arguments.ts";
 import type { ClientSlot } from "./client-slot.ts";
 
-/** What a process has open besides its connections. */
+/** Open files of a process besides its connections. */
 const FILES_SPARE = 100;
 /** Users per process, where the arguments do not give the number of processes. */
 const USERS_PER_PROCESS = 5000;
@@ -25,7 +25,7 @@ export type Wishes = Pick<
   "users" | "rooms" | "roomPrefix" | "shimShare" | "pollingShare" | "realShare" | "processes" | "sources"
 >;
 
-/** @throws Error that says what this machine lacks, and what helps */
+/** @throws Error with the limit of this machine that is too low, and the way to raise it */
 export function seatAll(wishes: Wishes, isLoopback: boolean, machine: MachineFacts): ClientSlot[][] {
   const processes = Math.min(wishes.users, wishes.processes ?? Math.ceil(wishes.users / USERS_PER_PROCESS));
   requireFiles(wishes.users, processes, machine.openFilesMax);

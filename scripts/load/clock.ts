@@ -1,4 +1,4 @@
-// One clock for all processes of a load test on this machine, so that one may time what another sent.
+// One clock for all processes of a load test on this machine, so that one can time the messages of another.
 import { performance } from "node:perf_hooks";
 
 const US_PER_MS = 1000;

@@ -1,13 +1,13 @@
 // Events that a bill is made of, as the server counts them: read from `/metrics` before and after a run where it has them.
 
-/** A counted event, and the metrics or series that it is the sum of. What the server does not expose is left out. */
+/** A counted event, and the metrics or series of which it is the sum. Series that the server does not expose are left out. */
 export const METRIC_OF = {
   posts: ["parley_messages_posted_total"],
   commits: ["parley_commit_batch_messages_count"],
   rowsWritten: ["parley_rows_written_total"],
   alarms: ["parley_alarms_set_total"],
   upgrades: ["parley_connections_opened_total"],
-  // What comes by long-polling is billed as requests.
+  // Packets by long-polling are billed as requests.
   framesIn: ['parley_frames_received_total{transport="websocket"}'],
   reports: ["parley_lobby_reports_total"],
   awakeSeconds: ["parley_room_awake_seconds_total"],
@@ -28,7 +28,7 @@ export function sumsOf(text: string): Map<string, number> {
   return sums;
 }
 
-/** What happened between two scrapes. */
+/** The events between two scrapes. */
 export function countedBetween(before: string, after: string): Counted {
   const [earlier, later] = [sumsOf(before), sumsOf(after)];
   const counted: Counted = {};

@@ -36,7 +36,7 @@ export class DeliveryCheck {
   /** The lowest seen, where the first due `seq` is unknown. */
   #lowestSeq = Infinity;
 
-  /** The room said where it stands as the member came in, or came back without having been brought what it missed. */
+  /** The room's last seq when the member connected, or reconnected without recovery. */
   enter(lastSeq: number): void {
     if (this.#fromSeq === undefined) {
       this.#fromSeq = lastSeq;
@@ -65,7 +65,7 @@ export class DeliveryCheck {
 
   /**
    * @param span the room's first `seq` of the run less one, for members without a known start, and its last one
-   * @param isIn whether the member is still there; one that is not cannot be given what came after it
+   * @param isIn whether the member is still connected; one that left cannot receive later messages
    */
   faults({ baseSeq, lastSeq }: { baseSeq: number; lastSeq: number }, isIn: boolean): SeqFaults {
     const [atStart, atEnd] = [

@@ -13,11 +13,11 @@ const JOIN_TRIES = 6;
 const JOIN_RETRY_MS = 500;
 
 export interface HistoryVerdict {
-  /** Acked, and not in the history where the ack said. */
+  /** Acked, and not in the history at the seq of the ack. */
   readonly ackedAbsent: number;
   readonly messages: number;
   readonly rooms: number;
-  /** Rooms whose history could not be read: what was acked there is not known to be stored. */
+  /** Rooms whose history could not be read: whether their acked messages are stored is unknown. */
   readonly unread: number;
   /** Why, of one of them. */
   readonly problem?: string;
@@ -43,7 +43,7 @@ const silent: Observer = {
 };
 
 export interface RoomToCheck {
-  /** Whose place it is read from: that of the first one who is let in. */
+  /** The member whose place the check takes to read the history: the first one that the room admits. */
   readonly seats: readonly ClientSlot[];
   readonly span: Span;
   readonly index: RoomIndex;
@@ -87,8 +87,8 @@ async function checkHistory(where: Where, run: string, { seats, span, index }: R
 }
 
 /**
- * Not every token opens a room; and one that was full, or an address with all the connections that it may have, notices a
- * moment later who has gone.
+ * Tries several tokens, because not every one opens the room. A full room, or an address at its limit of connections, frees the
+ * places of closed connections a moment later.
  */
 async function enter(where: Where, seats: readonly ClientSlot[], run: string): Promise<LightMember> {
   for (let tries = 1; ; tries++) {

@@ -38,13 +38,13 @@ export class LightMember implements Member {
   #isOver = false;
   #wasIn = false;
   #nextAckId = 0;
-  /** Of what was first sent over the line that there is now. */
+  /** Belongs to messages that were first sent over the present connection. */
   #firstAckId = 0;
   readonly #asked = new Map<number, (answer: unknown) => void>();
   #pid: string | undefined;
   #offset: string | undefined;
 
-  /** @param run told apart by in marks */
+  /** @param run its id in marks */
   constructor(where: Where, slot: ClientSlot, run: string, observer: Observer) {
     this.#where = where;
     this.slot = slot;
@@ -123,7 +123,7 @@ export class LightMember implements Member {
     this.#line?.send("3");
   }
 
-  /** What stands behind a ping is asked back, for proof of reading (EIO-10). */
+  /** The server asks the client to repeat the number behind a ping, as proof of reading (EIO-10). */
   #pinged(proof: string): void {
     if (proof === "") this.#beat();
     else this.#send(`3${proof}`);
@@ -135,7 +135,7 @@ export class LightMember implements Member {
     this.#send(`42${id}["chat-message",{"content":"${content}"${clientMsgId}}]`);
   }
 
-  // ---- what comes -------------------------------------------------------------------------------------------
+  // ---- incoming frames --------------------------------------------------------------------------------------
 
   #packet(bytes: Buffer, start: number, end: number): void {
     switch (bytes[start]) {

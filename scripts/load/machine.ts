@@ -5,7 +5,7 @@ import { openFilesMax } from "../process.ts";
 import type { MachineFacts } from "./client-slots.ts";
 
 const PORT_RANGE_FILE = "/proc/sys/net/ipv4/ip_local_port_range";
-/** What IANA sets aside for it, and what other systems take. */
+/** The range that IANA reserves for it, and the ranges of other systems. */
 const PORTS_USUAL = 16_384;
 
 export function machineFacts(): MachineFacts {

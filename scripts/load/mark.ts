@@ -29,7 +29,7 @@ export interface Mark {
 }
 
 export interface MarkOfRun {
-  /** Four characters, so that what another run left in the rooms is told apart. */
+  /** Four characters that distinguish this run's messages from those of other runs in the same rooms. */
   readonly run: string;
   readonly payloadBytes: number;
 }

@@ -68,7 +68,7 @@ export interface Counts {
   readonly unanswered: number;
   /** Those of them whose member was connected all the time. */
   readonly ignored: number;
-  /** Who got in, and was not there at the end. */
+  /** Members that had connected and were not connected at the end. */
   readonly away: number;
 }
 

@@ -23,7 +23,7 @@ export function startPacing(pace: Pace, users: number, post: PostFor, random = M
   return { stop: () => clearInterval(timer) };
 }
 
-/** Many who do not know of each other: together a Poisson process, of which each event is anybody's. */
+/** Many independent users together are a Poisson process; each of its events is of a random user. */
 export class Arrivals {
   readonly #perSecond: number;
   readonly #users: number;

@@ -117,7 +117,7 @@ export class StockMember implements Member {
   }
 }
 
-/** This project's client: queues, sends again, and brings along what is missing. */
+/** This project's client: it queues, repeats, and fetches missed messages. */
 export class ShimMember implements Member {
   readonly slot: ClientSlot;
   readonly #where: Where;
@@ -154,7 +154,7 @@ export class ShimMember implements Member {
     const joined = connectRoom(this.#where.origin, room, { token, storage: null });
     this.#room = joined;
     joined.on("chat-message", (message) => hear(this, message, this.#run, this.#observer));
-    // What the room puts off waits here, and all that comes after it.
+    // A message that the room postponed waits here, and all later ones behind it.
     joined.on("message-state", (state) => state.state === "pending" && state.error && this.#open.clear());
     return new Promise((resolve, reject) => {
       joined.on("welcome", ({ lastSeq }) => this.#welcomed(lastSeq, resolve));

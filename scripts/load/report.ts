@@ -72,7 +72,7 @@ export const reportSchema = z.object({
     drops: z.number(),
     returns: z.number(),
     recoveries: z.number(),
-    /** Of those who got in, who was not there at the end. */
+    /** Members that had connected and were not connected at the end. */
     away: z.number().default(0),
   }),
   messages: z.object({
@@ -97,7 +97,7 @@ export const reportSchema = z.object({
     ackedAbsent: z.number(),
     /** Rooms of which it could not be looked up. */
     historiesUnread: z.number().default(0),
-    /** Posts of members who were connected all the time. */
+    /** Posts of members that were connected all the time. */
     unanswered: z.number().default(0),
   }),
   /** Posted while a member was away and not recovered: no fault, but missed. */
@@ -125,7 +125,7 @@ export const reportSchema = z.object({
 
 export type LoadReport = z.infer<typeof reportSchema>;
 
-/** @throws Error that names what does not fit */
+/** @throws Error with the field that does not fit */
 export function parseReport(text: string, file: string): LoadReport {
   const parsed = reportSchema.safeParse(parseJson(text, file));
   if (parsed.success) return parsed.data;

@@ -16,7 +16,7 @@ export class RoomIndex {
   readonly #seen = new Map<number, number>();
   #disagreeing = 0;
 
-  /** The server said that it has stored this message there. */
+  /** The server acked this message with this seq. */
   ack(seq: number, code: number): void {
     const known = this.#acked.get(seq);
     if (known === undefined) this.#acked.set(seq, code);

@@ -29,7 +29,7 @@ const DRAIN_MS_MAX = 15_000;
 /** On request. */
 const HURRIED_MS_MAX = 2000;
 const SHOW_MS = 500;
-/** Rooms tell what they counted now and then; a busy one once in a minute. */
+/** Rooms report their counters to the lobby from time to time; a busy one once a minute. */
 const COUNTED_MS_MAX = 110_000;
 const COUNTED_POLL_MS = 2500;
 const RUN_CHARS = 4;
@@ -46,7 +46,7 @@ export class LoadRun {
   readonly #run = this.#startUs.toString(36).replace(".", "").slice(-RUN_CHARS).padStart(RUN_CHARS, "0");
   #phase: () => void = () => undefined;
 
-  /** @param interrupt aborted where what is known by then is to be reported */
+  /** @param interrupt when aborted, the run ends early and reports its results so far */
   constructor(args: LoadArguments, target: LoadTarget, progress: Progress, interrupt: AbortSignal) {
     const { shimShare = args.shimShare } = target;
     this.#args = { ...args, shimShare, pollingShare: Math.min(args.pollingShare, 1 - shimShare) };
@@ -114,9 +114,9 @@ export class LoadRun {
     const spans = await pool.stop(isHurried ? HURRIED_MS_MAX : ANSWERS_MS_MAX);
     const reports = await pool.finish(isHurried ? HURRIED_MS_MAX : DRAIN_MS_MAX, spans);
     const indexes = mergeBooks(reports);
-    // Before anybody comes to look things up, who would be counted, too.
+    // Reads the counters before the history check connects, which would be counted, too.
     const server = await this.#count(before, reports);
-    // They make room: a full one would not let in who looks.
+    // The members leave first: a full room would refuse the connection of the history check.
     pool.end();
     const history = await this.#lookUp(crews, spans, indexes);
     if (this.#args.deletesRooms) await this.#deleteRooms();
@@ -180,7 +180,7 @@ export class LoadRun {
     return checkHistories(this.#target.where, this.#run, rooms);
   }
 
-  /** What the server counted, once it knows of all posts that it acked. */
+  /** The server's counters, once they include all acked posts. */
   async #count(before: string | undefined, reports: readonly FinalReport[]): Promise<Told["counted"]> {
     if (before === undefined) return undefined;
     const acks = reports.reduce((sum, { counts }) => sum + counts.acks, 0);

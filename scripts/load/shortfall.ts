@@ -1,4 +1,4 @@
-// Lists what a load test asked for and did not get. Pure; docs/load.md defines an incomplete run.
+// Lists the parts of a load test that did not happen as requested. Pure; docs/load.md defines an incomplete run.
 import type { LoadReport } from "./report.ts";
 
 /** A few lines that broke and came back cost a run no more of its posts. */
@@ -20,7 +20,7 @@ export function shortfallsOf({ connections: { users, in: entered, away }, messag
   return shortfalls;
 }
 
-/** What is missing, and what can be said of the rest. */
+/** The missing parts, and the consequence for the other results. */
 export function incompleteWords(report: Ran): string {
   const held =
     report.messages.posts === 0

@@ -69,7 +69,7 @@ export function summarize(told: Told): LoadReport {
       strayed: counts.strayed,
       ackedAbsent: history?.ackedAbsent ?? 0,
       historiesUnread: history?.unread ?? 0,
-      // Who wants to know now does not wait for the last answers.
+      // An interrupted run does not wait for the last answers.
       unanswered: told.isInterrupted ? 0 : counts.ignored,
     },
     missedAway,

@@ -18,7 +18,7 @@ class Second {
   readonly ack = new Histogram();
 }
 
-/** Errors by what befell whom: `post: RATE_LIMITED`, `connect: 429`. */
+/** Errors by action and code: `post: RATE_LIMITED`, `connect: 429`. */
 export class Errors {
   readonly counts: Record<string, number> = {};
 
@@ -78,7 +78,7 @@ export class Tally implements Observer {
     return index;
   }
 
-  // ---- what members tell -------------------------------------------------------------------------------------
+  // ---- callbacks of members ----------------------------------------------------------------------------------
 
   delivered(member: Member, seq: number, mark: { room: number; code: number; dueUs: number } | undefined): void {
     // It counts as lost: its number is unknown.
@@ -138,7 +138,7 @@ export class Tally implements Observer {
     this.counts.requests++;
   }
 
-  // ---- what the process tells of itself ----------------------------------------------------------------------
+  // ---- measurements of the process ---------------------------------------------------------------------------
 
   joined(dueUs: number): void {
     this.counts.connects++;
@@ -202,5 +202,5 @@ export class Tally implements Observer {
   }
 }
 
-/** What a server sends in its stead would make every sum that it gets into nothing to compare with. */
+/** Another value, sent by a broken server, would spoil every sum. */
 const isPlace = (seq: number): boolean => Number.isSafeInteger(seq);

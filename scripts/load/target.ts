@@ -21,9 +21,9 @@ export interface LoadTarget {
   readonly tokenFor: TokenFor;
   /** Whether rooms can be read back and deleted over the API. */
   readonly isParley: boolean;
-  /** What is to be watched. */
+  /** The process to watch. */
   readonly pid?: number;
-  /** What the server speaks to everybody, where it was started for that. */
+  /** The protocol that the server speaks with all clients, if it was started for one. */
   readonly shimShare?: number;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The report of a load test for a terminal: what came of it, in some twenty lines.
+// The report of a load test for a terminal, in some twenty lines.
 import type { LoadReport, Percentiles } from "./report.ts";
 import { faultsIn } from "./report.ts";
 import { incompleteWords } from "./shortfall.ts";
@@ -35,7 +35,7 @@ export function textOf(report: LoadReport): string {
   return lines.join("\n");
 }
 
-/** What was measured while people posted. */
+/** Measurements while members posted. */
 export function inPosting<Sample extends { readonly second: number }>(
   { phases }: Pick<LoadReport, "phases">,
   samples: readonly Sample[],

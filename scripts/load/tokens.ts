@@ -12,7 +12,7 @@ const GUESTS_AT_ONCE = 16;
 /** @returns a token for a user, or `undefined` where none is shown */
 export type TokenFor = (user: string, role?: string) => Promise<string | undefined>;
 
-/** @throws Error that says what is wrong with how tokens are to be had */
+/** @throws Error with the mistake in the options for tokens */
 export function tokenSource(tokens: Tokens, origin: string, isLoopback: boolean): TokenFor {
   switch (tokens.kind) {
     case "secret":
@@ -23,15 +23,22 @@ export function tokenSource(tokens: Tokens, origin: string, isLoopback: boolean)
       return () => askForGuest(origin);
     case "usual": {
       if (!isLoopback) throw new Error("Tokens are needed: --token-secret, --tokens or --guest.");
-      const { secret, issuer, audience } = readLocalSettings().jwt;
-      return signed({ secret: secret!, ...(issuer && { issuer }), ...(audience && { audience }) });
+      const { jwtSecret, jwtIssuer: issuer, jwtAudience: audience } = readLocalSettings();
+      return signed({ secret: jwtSecret!, issuer, audience });
     }
   }
 }
 
 export const noTokens: TokenFor = () => Promise.resolve(undefined);
 
-function signed({ secret, ...claims }: { secret: string; issuer?: string; audience?: string }): TokenFor {
+function signed({
+  secret,
+  ...claims
+}: {
+  secret: string;
+  issuer?: string | undefined;
+  audience?: string | undefined;
+}): TokenFor {
   return (user, role) => signToken(secret, { user, ...(role && { role }), ...claims }, TOKEN_SECONDS);
 }
 

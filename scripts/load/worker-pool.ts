@@ -24,7 +24,7 @@ class Worker {
   #isOver = false;
 
   constructor(number: number, listener: CrewListener) {
-    // A group of its own: Ctrl-C is for the process that started it, which then asks for what is known.
+    // A process group of its own: Ctrl-C signals only the main process, which then asks the workers for their results so far.
     this.#child = spawn("sh", [...WITH_ALL_FILES, process.execPath, WORKER], {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
       detached: true,

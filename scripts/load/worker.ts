@@ -1,4 +1,4 @@
-// One process of a load test: its members connect, post and keep account. Told what to do by the process that started it.
+// One process of a load test: its members connect, post and count. Commanded by the main process over its message channel.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { nowUs } from "./clock.ts";

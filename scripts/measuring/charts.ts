@@ -11,7 +11,7 @@ export interface ChartOptions {
   readonly title: string;
   readonly yUnit: string;
   readonly lines: readonly Line[];
-  /** What stands below the axis, for a value of x. */
+  /** The label below the axis for a value of x. */
   readonly xLabel: (x: number) => string;
   /** Where the axis begins and ends; where the points do, if absent. */
   readonly xRange?: readonly [from: number, to: number];

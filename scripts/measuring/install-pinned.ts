@@ -11,7 +11,7 @@ const INSTALLED_MARK = path.join("node_modules", ".package-lock.json");
 const INSTALL_MS_MAX = 300_000;
 
 export interface Pinned {
-  /** With package.json, lockfile, and whatever goes along. */
+  /** The folder of package.json, lockfile and further files. */
   readonly source: string;
   readonly target: string;
   /** For messages: `the peers`. */

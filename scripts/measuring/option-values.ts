@@ -2,7 +2,7 @@
 
 export type Values = Readonly<Record<string, string | boolean | undefined>>;
 
-/** @throws Error that says what the option may be */
+/** @throws Error with the option's allowed values */
 export function number(values: Values, name: string, usual: number, min: number, max: number): number {
   const text = values[name];
   if (text === undefined) return usual;
@@ -12,7 +12,7 @@ export function number(values: Values, name: string, usual: number, min: number,
   return value;
 }
 
-/** @throws Error that says what the option may be */
+/** @throws Error with the option's allowed values */
 export function whole(values: Values, name: string, usual: number, min: number, max: number): number {
   const value = number(values, name, usual, min, max);
   if (!Number.isInteger(value)) throw new Error(`--${name} must be a whole number, not ${value}.`);

@@ -34,7 +34,7 @@ const LENGTH = 0x7f;
 const [LENGTH_16, LENGTH_64] = [126, 127];
 const MASK_BYTES = 4;
 
-/** One for all sockets: what is read is dealt with before anything else can be read. */
+/** One buffer for all sockets: each read is processed before the next one. */
 const readBuffer = Buffer.allocUnsafeSlow(256 * 1024);
 
 export class RawSocket {
@@ -43,7 +43,7 @@ export class RawSocket {
   readonly #isSecure: boolean;
   #isOpen = false;
   #isOver = false;
-  /** The beginning of what has not arrived to its end. */
+  /** The first part of a frame whose rest has not arrived. */
   #rest: Buffer | undefined;
 
   constructor(target: Target, listener: Listener) {
@@ -163,7 +163,7 @@ function upgradeRequest({ host, port, path }: Target): string {
     "Upgrade: websocket",
     "Connection: Upgrade",
     "Sec-WebSocket-Version: 13",
-    // Any 16 bytes will do: nothing caches what goes between two processes of one machine.
+    // Any 16 bytes will do: no cache sits between two processes of one machine.
     "Sec-WebSocket-Key: cGFybGV5LWJlbmNoLWtleQ==",
     "\r\n",
   ].join("\r\n");

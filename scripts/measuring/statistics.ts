@@ -1,4 +1,4 @@
-// Medians, spreads, and percentiles from a histogram: what the measuring scripts make of their samples.
+// Medians, spreads, and percentiles from a histogram. Called by the measuring scripts.
 
 export interface Spread {
   readonly median: number;
@@ -33,7 +33,7 @@ export class Histogram {
     this.count++;
   }
 
-  /** What was added, as bucket and count, for another process to merge. */
+  /** The samples, as bucket and count, for another process to merge. */
   get entries(): ReadonlyArray<readonly [bucket: number, count: number]> {
     const entries: Array<readonly [number, number]> = [];
     for (let bucket = 0; bucket < BUCKETS; bucket++) {

@@ -8,10 +8,10 @@ import path from "node:path";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The server has said all it had to say when it has been silent for so long. */
+/** After so long without a frame the server has sent all its answers. */
 const QUIET_MS = 15;
 
-/** What is used of the package `ws`, which comes with the suites. Source: https://github.com/websockets/ws */
+/** The part used of the package `ws`, which comes with the suites. Source: https://github.com/websockets/ws */
 interface WsSocket {
   readonly OPEN: number;
   readonly readyState: number;
@@ -117,7 +117,7 @@ function holdMessages(ws: WsSocket): HeldMessages {
   };
 }
 
-/** Closes the other side likewise. 1005 and 1006 are no codes to send: no code was given, or no goodbye. */
+/** Closes the other side with the same code. 1005 and 1006 cannot be sent: they mean that no code, or no close frame, arrived. */
 function passOn(ws: WsSocket, code: number, reason: Buffer): void {
   if (code === 1006) ws.terminate();
   else if (code === 1005) ws.close();

@@ -59,7 +59,7 @@ export async function takeOperations(browser: Browser, take: Take): Promise<void
   }
 }
 
-/** @returns what resolves when it has ended without faults */
+/** @returns a promise that resolves when it has ended without faults */
 function startLoad({ url, pid }: Server, report: string): Promise<void> {
   const wishes = { ...LOAD, url, pid, "token-secret": SECRET, html: report };
   const args = Object.entries(wishes).flatMap(([name, value]) => [`--${name}`, String(value)]);

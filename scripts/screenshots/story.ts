@@ -43,7 +43,7 @@ interface StoryRoom {
   readonly lines: readonly Line[];
 }
 
-/** The main one is the last: what others hear of a room takes a while. */
+/** The main room is the last: other rooms' reports take a while. */
 export const ROOMS: readonly StoryRoom[] = [
   {
     room: "general",

@@ -1,6 +1,6 @@
-// Prints the deployment that `npm run serve` and the servers of the tests run, as JSON: the bundle, and what wrangler.toml says
-// around it, at its top level or in the environment that the first argument names.
-// A process of its own, because wrangler and esbuild would stay in the server's memory, 200 MB of it.
+// Prints the deployment for `npm run serve` and the servers of the tests as JSON: the bundle, and the bindings of
+// wrangler.toml, from its top level or from the environment in the first argument. A process of its own, because wrangler
+// and esbuild would stay in the server's memory, 200 MB of it.
 import path from "node:path";
 
 import type { V4WorkerOptions } from "miniflare";

@@ -1,6 +1,6 @@
-// Wraps the production Worker for `npm run serve`: opens a line for each request, so that rooms can cut its TCP connection. Plain
+// Wraps the production Worker for `npm run serve`: registers the TCP connection of each upgrade, so that rooms can end it. Plain
 // JavaScript: esbuild bundles it for workerd, and a Worker's platform types are not those of the scripts beside it.
-import { closeLine, openLine } from "../../src/rpc/lines.ts";
+import { closeTcp, registerTcp } from "../../src/rpc/tcp-connections.ts";
 import app from "../../src/index.ts";
 import { CLOSING_MS } from "../../src/socketio/wire/closings.ts";
 
@@ -34,12 +34,12 @@ const isUpgrade = ({ headers }) => headers.get("Upgrade")?.toLowerCase() === "we
 async function connect(request, env, ctx) {
   const cutting = new AbortController();
   const upgrade = new Request(request, { signal: cutting.signal });
-  const line = openLine(upgrade);
+  const connection = registerTcp(upgrade);
   const response = await app.fetch(upgrade, env, ctx);
-  if (response.status !== 101) closeLine(line.id);
+  if (response.status !== 101) closeTcp(connection.id);
   else
     ctx.waitUntil(
-      untilClosed(line)
+      untilClosed(connection)
         .then(() => scheduler.wait(CLOSING_MS))
         .then(() => cutting.abort()),
     );
@@ -47,12 +47,12 @@ async function connect(request, env, ctx) {
 }
 
 /** With a timer: workerd ends a request that waits for nothing of its own. */
-async function untilClosed(line) {
+async function untilClosed(connection) {
   let timer;
   const long = new Promise((resolve) => {
     timer = setTimeout(resolve, TIMER_MS_MAX);
   });
-  await Promise.race([line.closed, long]);
+  await Promise.race([connection.closed, long]);
   clearTimeout(timer);
 }
 

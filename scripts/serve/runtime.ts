@@ -2,8 +2,11 @@
 // restarts after a crash, but with sockets that lead straight into the Worker. Measured, that is as cheap as workerd alone.
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare";
 
+/** A larger young generation: V8 collects garbage less often, so fewer messages wait for that (docs/bench). Takes some 50 MB more. */
+const V8_FLAGS = "--semi-space-growth-factor=4 --min-semi-space-size=32 --max-semi-space-size=64";
+
 export interface Runtime {
-  /** Ends workerd. What it had acknowledged is on the disk. */
+  /** Ends workerd. Acked messages are on the disk. */
   stop(): Promise<void>;
 }
 
@@ -20,6 +23,7 @@ export async function startRuntime(
   worker: V4WorkerOptions,
   { address, entrypoint, stateDir }: { address: Address; entrypoint: string; stateDir: string },
 ): Promise<Runtime> {
+  process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= V8_FLAGS;
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       // Miniflare's own entry, which is unused: unreachable from other machines.

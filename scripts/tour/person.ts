@@ -44,7 +44,7 @@ export class Person {
     return (await this.socket.timeout(PATIENCE_MS).emitWithAck(event, payload)) as AnswerTo<Event>;
   }
 
-  /** The first such event that was not asked about before, and passes; what came before it is forgotten. */
+  /** Waits for the next such event; drops the events before it. */
   hears<Event extends ServerEvent>(event: Event, passes: (told: Told<Event>) => boolean = () => true) {
     return this.#next(event, passes as (payload: unknown) => boolean) as Promise<Told<Event>>;
   }

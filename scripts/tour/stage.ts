@@ -9,7 +9,7 @@ const SHOWN_CHARS_MAX = 320;
 
 export interface StageOptions {
   readonly url: string;
-  /** What the server checks tokens with. */
+  /** The key with which the server verifies tokens. */
   readonly jwtSecret: string;
   /** Each tour has rooms of its own, so that it can be walked again. */
   readonly room: string;
@@ -44,7 +44,7 @@ export class Stage {
     this.#say(`\n# ${title}`);
   }
 
-  /** Says what is done, does it, and shows what came of it. */
+  /** Prints a step, runs it, and prints its result. */
   async step<Result>(what: string, run: () => Promise<Result> | Result): Promise<Result> {
     this.#say(`> ${what}`);
     const result = await run();
@@ -91,7 +91,7 @@ export class Stage {
   }
 }
 
-/** What a good answer carries. @throws Error with the server's words, where it is a bad one */
+/** The data of a successful answer. @throws Error with the server's message otherwise */
 export function good<Answer extends object>(answer: Answer): Exclude<Answer, ErrorAnswer> {
   const { error } = answer as Partial<ErrorAnswer>;
   if (error) throw new Error(`${error.code}: ${error.message}`);

@@ -1,48 +1,38 @@
-// A chat room: the first application of the Socket.IO core. Maps what its server tells a namespace onto the room's features
-// (features.ts). Made by durable/create-chat.ts.
-import type { Answer, ClientToServerEvents, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
+// A chat room: the first application of the Socket.IO core. Passes connections and events to the room's features
+// (features.ts). Made by durable/create-chat.ts; the Socket.IO server calls it as a namespace.
+import type { Answer, RoomWelcome, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { Meter } from "../metrics/meter.ts";
-import {
-  Namespace,
-  type ConnectRequest,
-  type Handlers,
-  type Refusal,
-  type Verdict,
-} from "../socketio/server/namespace.ts";
+import { Namespace, type ConnectRequest, type Refusal, type AuthorizeResult } from "../socketio/server/namespace.ts";
+import type { EventsMap } from "../socketio/server/events.ts";
 import { makeFeatures, type ChatDependencies, type Features } from "./features.ts";
 import { ChatRecoveryLog } from "./log/chat-recovery.ts";
 import { RoomCalls } from "./room-calls.ts";
+import { deny } from "./room/answers.ts";
 import type { Reply } from "./room/operation.ts";
-import { refusePlace } from "./room/places.ts";
 import { Requests } from "./room/requests.ts";
 import { Room, type Client, type Membership } from "./room/room.ts";
 
-export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, Membership> {
+export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership> {
   readonly room: Room;
   readonly features: Features;
   /** Calls from outside the room. */
   readonly calls: RoomCalls;
-  readonly #requests: Requests;
+  /** Events of members, and of callers without a connection. */
+  readonly requests: Requests;
   override readonly recovery;
-  readonly handlers: Handlers<ClientToServerEvents, Client>;
+  /** Features have operations for all events, known or not: `handleEvent`. */
+  readonly handlers = {};
 
   constructor({ room: name, settings, log, state, meter = new Meter(), durable, ...outside }: ChatDependencies) {
     super();
     this.room = new Room({ name, settings, log, state, meter, durable });
     this.features = makeFeatures(this.room, outside);
-    this.#requests = new Requests(this.room, this.features.all);
-    this.calls = new RoomCalls(this.room, this.features, this.#requests);
-    // features.ts makes the compiler demand an operation for each event.
-    this.handlers = Object.fromEntries(
-      [...this.#requests.events].map((event) => [
-        event,
-        (client: Client, ...args: unknown[]) => this.#hear(client, event, args),
-      ]),
-    ) as unknown as Handlers<ClientToServerEvents, Client>;
-    const { seenSeq, catchUp, report } = this.room;
+    this.requests = new Requests(this.room, this.features.all, this.features.callerOf);
+    this.calls = new RoomCalls(this.room, this.features, this.requests);
+    const { seenSeq, catchUp, reportProblem } = this.room;
     const countChanges = (): number => this.features.changes.count;
-    const recoveryLog = new ChatRecoveryLog({ log, seenSeq, catchUp, countChanges, report });
+    const recoveryLog = new ChatRecoveryLog({ log, seenSeq, catchUp, countChanges, report: reportProblem });
     this.recovery = { log: recoveryLog, windowMs: settings.recoveryWindowMs };
   }
 
@@ -51,9 +41,9 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.room.open(this.context, { all, writer: posting.posts, sanctions: records });
   }
 
-  // ---- coming and going ------------------------------------------------------------------------------------
+  // ---- connections -----------------------------------------------------------------------------------------
 
-  override authorize({ identity }: ConnectRequest<Identity>): Verdict<Membership> {
+  override authorize({ identity }: ConnectRequest<Identity>): AuthorizeResult<Membership> {
     if (!identity) throw new Error("a chat room requires a verified token");
     const { user, name, role } = identity;
     const data = { user, name, role: this.features.direct.roleOf(role), sinceMs: this.room.now() };
@@ -70,10 +60,14 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     return undefined;
   }
 
+  /** LIM-7. */
   override admit(membership: Membership): Refusal | undefined {
     const { name, settings, clients, members } = this.room;
-    const taken = { inRoom: clients.size, ofUser: members.connectionsOf(membership.user) };
-    return refusePlace(name, taken, settings) ?? this.#refuseEntry(membership);
+    if (clients.size >= settings.maxMembers) return deny("ROOM_FULL", `Room ${name} is full`);
+    const ofUserMax = settings.maxConnectionsPerUser || Infinity;
+    if (members.connectionsOf(membership.user) >= ofUserMax)
+      return deny("TOO_MANY_CONNECTIONS", `At most ${ofUserMax} connections of one user to one room`);
+    return this.#refuseEntry(membership);
   }
 
   override ownerOf({ user }: Membership): string {
@@ -92,26 +86,25 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   #welcome(client: Client): Welcome {
     const { user, name, role } = client.peek();
     const { settings, log } = this.room;
-    return Object.assign(
-      {
-        room: this.room.name,
-        user,
-        name,
-        role,
-        epoch: log.epoch,
-        lastSeq: log.lastSeq,
-        ...(log.lastId !== undefined && { lastId: log.lastId }),
-        now: this.room.now(),
-        settings: {
-          maxContentLength: settings.maxContentLength,
-          durability: settings.durability,
-          messageRate: settings.messageRate.perSecond,
-          messageBurst: settings.messageRate.burst,
-          editWindowSeconds: settings.editWindowMs / 1000,
-        },
+    const ofRoom: RoomWelcome = {
+      room: this.room.name,
+      user,
+      name,
+      role,
+      epoch: log.epoch,
+      lastSeq: log.lastSeq,
+      ...(log.lastId !== undefined && { lastId: log.lastId }),
+      now: this.room.now(),
+      settings: {
+        maxContentLength: settings.maxContentLength,
+        durability: settings.durability,
+        messageRate: settings.messageRate.perSecond,
+        messageBurst: settings.messageRate.burst,
+        editWindowSeconds: settings.editWindowMs / 1000,
       },
-      ...this.features.all.map((feature) => feature.welcome?.(client)),
-    ) as Welcome;
+    };
+    // features.ts makes the compiler demand a feature for each other field.
+    return Object.assign(ofRoom, ...this.features.all.map((feature) => feature.welcome?.(client))) as Welcome;
   }
 
   override onRestore(client: Client): void {
@@ -129,18 +122,13 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     for (const feature of this.features.all) feature.onDisconnect?.(client);
   }
 
-  // ---- what members ask ------------------------------------------------------------------------------------
+  // ---- events of members -----------------------------------------------------------------------------------
 
-  override onUnknownEvent(client: Client, event: string, args: readonly unknown[]): void {
-    void this.#hear(client, event, args);
-  }
-
-  #hear(client: Client, event: string, args: readonly unknown[]): void | Promise<void> {
-    const caller = this.features.callerOf(client.peek(), client);
+  override handleEvent(client: Client, event: string, args: readonly unknown[]): void | Promise<void> {
     const ack = args.at(-1);
     const given = typeof ack === "function" && args.length === 1 ? undefined : args[0];
     const reply = typeof ack === "function" ? (ack as Reply<Answer<object>>) : errorTo(client);
-    return this.#requests.perform({ event, caller, given, reply });
+    return this.requests.perform({ event, bearer: client.peek(), client, given, reply });
   }
 }
 

@@ -1,6 +1,7 @@
 // The features of a chat room. To add one: a class in one of the folders, and a line in `list` below, whose order is that in which
-// hooks are called. Called by chat.ts.
-import type { FilesWelcome } from "../protocol/chat-events.ts";
+// hooks are called. What is made here and is not in `list` (`records`, `announced`) has no hooks: features or calls use it. Called by
+// chat.ts.
+import type { FilesWelcome, RoomWelcome, Welcome } from "../protocol/chat-events.ts";
 import type { Meter } from "../metrics/meter.ts";
 import { Announced } from "./announce/announced.ts";
 import { Attachments } from "./files/attachments.ts";
@@ -20,13 +21,12 @@ import type { MessageLog } from "./log/message-log.ts";
 import { ModerationLists } from "./moderation/moderation-lists.ts";
 import { Moderation } from "./moderation/moderation.ts";
 import { Posting } from "./posting/posting.ts";
-import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "./people/recently-left.ts";
-import { Presence } from "./people/presence.ts";
+import { LEAVE_GATHER_MS, LEAVE_GRACE_MS, Presence } from "./people/presence.ts";
 import { Reacting } from "./messages/reacting.ts";
 import { Reading } from "./people/reading.ts";
 import { Refreshing } from "./people/refreshing.ts";
 import { Relayed } from "./links/relayed.ts";
-import { Modes } from "./moderation/room-modes.ts";
+import { Speaking } from "./moderation/speaking.ts";
 import type { RoomState } from "../storage/room-state.ts";
 import type { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Feature } from "./room/feature.ts";
@@ -35,7 +35,6 @@ import type { ChatSettings, Client, Room } from "./room/room.ts";
 import type { SearchAllowance } from "./search/search-allowance.ts";
 import type { SearchIndex } from "./search/search-index.ts";
 import { Searching } from "./search/searching.ts";
-import { Mutes } from "./moderation/mutes.ts";
 import { UserRecords } from "./moderation/user-records.ts";
 import { Typing } from "./people/typing.ts";
 import { Webhooks, type Deliver } from "./webhooks/webhooks.ts";
@@ -80,12 +79,22 @@ type Outside = Omit<ChatDependencies, "room" | "settings" | "log" | "state" | "m
 /** The events that a feature has operations for. */
 type EventsOf<Each> = Each extends { readonly operations: infer Operations } ? keyof Operations : never;
 
-/** Fits a list only if its features together have an operation for each event, and for nothing else. */
-type Complete<Each extends Feature> = [ChatEvent, EventsOf<Each>] extends [EventsOf<Each>, ChatEvent]
+/** The fields of the welcome that a feature fills. */
+type FieldsOf<Each> = Each extends { welcome(client: Client): infer Part } ? keyof Part : never;
+
+type FieldOfFeatures = Exclude<keyof Welcome, keyof RoomWelcome>;
+
+/** Fits a list only if its features together have an operation for each event, and for nothing else, and fill the welcome. */
+type Complete<Each extends Feature> = [ChatEvent, EventsOf<Each>, FieldOfFeatures] extends [
+  EventsOf<Each>,
+  ChatEvent,
+  FieldsOf<Each>,
+]
   ? readonly Feature[]
   : {
       readonly eventsWithoutOperation: Exclude<ChatEvent, EventsOf<Each>>;
       readonly operationsWithoutEvent: Exclude<EventsOf<Each>, ChatEvent>;
+      readonly welcomeFieldsWithoutFeature: Exclude<FieldOfFeatures, FieldsOf<Each>>;
     };
 
 /** All of them, and by name those that chat.ts and room-calls.ts have business with. */
@@ -96,31 +105,28 @@ export function makeFeatures(
   room: Room,
   { index, searchAllowance, files: fileOptions, deliver, reportToLobby, relay, openDirect, openings }: Outside,
 ) {
-  const { members } = room;
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
   const posting = new Posting(room, attachments);
-  const records = new UserRecords(room, members);
-  const presence = new Presence(room, members);
+  const records = new UserRecords(room);
+  const presence = new Presence(room);
   const bans = new Bans(room, records, (user) => presence.endStay(user));
-  const [modes, trail] = [new Modes(room), new AuditTrail(room)];
-  const moderation = { bans, records, modes, trail };
+  const [speaking, trail] = [new Speaking(room), new AuditTrail(room)];
+  const moderation = { bans, records, speaking, trail };
   const changes = new MessageChanges(room);
   const editing = new Editing(room, { changes, files, trail, guestRates: posting.guestRates });
   const links = new Links(room, changes, relay);
   const relayed = new Relayed(room, editing);
-  const reading = new Reading(room, members);
+  const reading = new Reading(room);
   const direct = new Direct(room, { open: openDirect, openings }, (user) => reading.seqOf(user));
   const counters = new Counters(room);
-  const report = { counters, direct: () => direct.report };
-  const listing = reportToLobby && new Listing(room, members, { send: reportToLobby, ...report });
-  const announced = new Announced(room, () => listing?.tellPeople());
+  const listing = reportToLobby && new Listing(room, { send: reportToLobby, counters, direct: () => direct.report });
+  const announced = new Announced(room, () => listing?.reportPeople());
   const list = [
     direct,
     bans,
     new Flooding(room),
-    new Mutes(room),
-    modes,
+    speaking,
     presence,
     posting,
     new History(room),
@@ -128,9 +134,9 @@ export function makeFeatures(
     new Reacting(room, changes),
     changes,
     new Searching(room, index, searchAllowance),
-    new Typing(room, members),
+    new Typing(room),
     reading,
-    new Refreshing(room, members),
+    new Refreshing(room),
     new Moderation(room, moderation),
     new ModerationLists(room, moderation),
     attachments,

@@ -1,11 +1,10 @@
-// Calls of a chat room from outside: the HTTP API and other objects by RPC (durable/chat-room.ts), and the watchers of the room
-// (watching.ts).
+// Calls of a chat room from outside besides events (room/requests.ts): the HTTP API and other objects by RPC (durable/chat-room.ts), and
+// the watchers of the room (watching.ts).
 import type { Answer, ErrorAnswer, Notice, RoomOverview } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
-import type { RoomStats } from "../protocol/watching.ts";
 import type { Refusal } from "../socketio/server/namespace.ts";
 import type { Features } from "./features.ts";
-import { exportPiece, type ExportPiece, type ExportPlace } from "./log/export.ts";
+import { exportPiece, type ExportPiece, type ExportCursor } from "./log/export.ts";
 import { refuse } from "./room/answers.ts";
 import type { StoreAfterErase } from "./room/feature.ts";
 import { UPLOAD, type Bearer, type Reply } from "./room/operation.ts";
@@ -24,21 +23,13 @@ export class RoomCalls {
     this.#requests = requests;
   }
 
-  /**
-   * Runs an event for a caller whose token was checked elsewhere.
-   * @param event as a client would name it
-   */
-  call(event: string, bearer: Bearer, given: unknown, reply: Reply<Answer<object>>): void | Promise<void> {
-    return this.#requests.perform({ event, caller: this.#features.callerOf(bearer), given, reply });
-  }
-
   /** FILE-1: allows or refuses an upload; the answer holds the attachment that the caller may post then. */
   permitUpload(bearer: Bearer, given: unknown, reply: Reply<Answer<object>>): void | Promise<void> {
     const caller = this.#features.callerOf(bearer);
-    return this.#requests.run(this.#features.attachments.upload, { event: UPLOAD, caller, given }, reply);
+    return this.#requests.run(this.#features.attachments.upload, caller, { event: UPLOAD, given }, reply);
   }
 
-  /** FILE-4: allows or refuses to read a file. Files of an earlier life of the room, and of deleted messages, are not found. */
+  /** FILE-4: allows or refuses to read a file. Files of an earlier log of the room, and of deleted messages, are not found. */
   permitReading(
     { user, role }: Bearer,
     { key, epoch }: { readonly key: string; readonly epoch: string },
@@ -74,32 +65,22 @@ export class RoomCalls {
     return { members: this.#room.members.count, lastSeq: this.#room.seenSeq() };
   }
 
-  /** @returns `undefined` if the log that `place` is in is gone */
-  exportPiece(place?: ExportPlace): ExportPiece | undefined {
+  /** @returns `undefined` if the log of the cursor is gone */
+  exportPiece(cursor?: ExportCursor): ExportPiece | undefined {
     this.#room.catchUp();
-    return exportPiece(this.#room.log, place);
-  }
-
-  /** Reports to the lobby although nothing has changed: an erased room is a new one (API-9). */
-  tellLobby(): void {
-    this.#features.listing?.tell();
-  }
-
-  /** Counts that the lobby does not have yet. */
-  get unreported(): RoomStats["unreported"] {
-    return this.#features.counters.unreported;
+    return exportPiece(this.#room.log, cursor);
   }
 
   /** All connections are about to be closed: answers open requests and sends each member a notice (API-9, API-10). */
   prepareShutdown(noticeFor: (client: Client) => Notice): void {
-    this.#room.commit();
+    this.#room.finishPosts();
     for (const feature of this.#features.all) feature.onShutdown?.();
     for (const client of this.#room.clients.values()) client.emit("notice", noticeFor(client));
   }
 
   /**
    * All connections are closed, and the storage is erased next (API-9).
-   * @returns stores the features' data for the room's next life, if any has some
+   * @returns stores the features' data for the room's next log, if any has some
    */
   prepareErase(): StoreAfterErase | undefined {
     const stores = this.#features.all.flatMap((feature) => feature.onErase?.() ?? []);

@@ -4,7 +4,7 @@ import type { RefusalCode } from "../protocol/chat-events.ts";
 import { WATCH_INTERVAL_MS, WATCH_QUERY, type WatchedRoom, type WatchEvents } from "../protocol/watching.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import { Throttle } from "../clock/throttle.ts";
-import { Namespace, type ConnectRequest, type Refusal, type Verdict } from "../socketio/server/namespace.ts";
+import { Namespace, type ConnectRequest, type Refusal, type AuthorizeResult } from "../socketio/server/namespace.ts";
 import type { Handshake } from "../socketio/engine/session.ts";
 import type { Socket } from "../socketio/server/socket.ts";
 import type { Identity } from "../protocol/identity.ts";
@@ -44,7 +44,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
   }
 
   /** WATCH-1: admits users that the room would let in and that may call the HTTP API about it. */
-  override authorize(request: ConnectRequest<Identity>): Verdict<Watcher> {
+  override authorize(request: ConnectRequest<Identity>): AuthorizeResult<Watcher> {
     const verdict = this.#chat.authorize(request);
     if (!verdict.accepted) return verdict;
     const { user, name, role } = verdict.data;

@@ -1,9 +1,9 @@
-// Computes the wait before another try. Called by whatever retries: the courier of a room, the consumers of queues.
+// Computes the wait before a retry. Called by the courier of a room and the consumers of queues.
 
 export interface Backoff {
-  /** The wait after the first failure; … */
+  /** The wait after the first failure. */
   readonly first: number;
-  /** … it doubles with each further one, up to this. */
+  /** The wait doubles with each further failure, up to this. */
   readonly max: number;
 }
 

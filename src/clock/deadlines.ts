@@ -1,35 +1,35 @@
-// The deadlines of an object: named moments at which something is due. Its wake clock sets one alarm or timer for the soonest of
-// them; without deadlines the object sleeps until the next input. Features add theirs with `room.deadline`.
+// The deadlines of an object: named moments, each with a function to run. The wake clock of the object sets one alarm or timer for the
+// soonest of them; without any, the object sleeps until the next input. Features add deadlines with `room.deadline`.
 
 export interface DeadlineOptions {
-  /** Its work is in memory only, so the object must not sleep until then. */
+  /** The object must not sleep until then, because the work is in memory only. */
   readonly keepsAwake?: boolean;
-  /** It never wakes the object: once its moment has come it runs with the next deadline that is due. */
-  readonly rides?: boolean;
-  /** An alarm is set no sooner than this before it, because most often it is cleared earlier and the alarm would cost a row. */
+  /** It never wakes the object. Once its moment has come, it runs with the next deadline that is due. */
+  readonly piggybacks?: boolean;
+  /** An alarm is set no sooner than this before it, because usually it is cleared earlier, and an alarm costs a row. */
   readonly alarmWithinMs?: number;
 }
 
-/** One named moment: set, moved or cleared by its owner. Times are milliseconds since 1970. */
+/** A named moment that its owner sets, moves or clears. Times are in milliseconds since 1970. */
 export class Deadline {
   readonly name: string;
   readonly keepsAwake: boolean;
-  readonly rides: boolean;
+  readonly piggybacks: boolean;
   readonly alarmWithinMs: number;
   readonly run: (nowMs: number) => void;
   readonly #list: Pick<Deadlines, "changed">;
   #atMs: number | undefined;
 
-  /** @param list hears of each change of the moment */
+  /** @param list called at each change of the moment */
   constructor(
     name: string,
     run: (nowMs: number) => void,
-    { keepsAwake = false, rides = false, alarmWithinMs = Infinity }: DeadlineOptions,
+    { keepsAwake = false, piggybacks = false, alarmWithinMs = Infinity }: DeadlineOptions,
     list: Pick<Deadlines, "changed">,
   ) {
     this.name = name;
     this.keepsAwake = keepsAwake;
-    this.rides = rides;
+    this.piggybacks = piggybacks;
     this.alarmWithinMs = alarmWithinMs;
     this.run = run;
     this.#list = list;
@@ -74,7 +74,7 @@ export class Deadlines {
     this.#watch();
   }
 
-  /** @param run called once each time the moment has come; it may set the deadline again */
+  /** @param run called when the moment has come; it may set the deadline again */
   add(name: string, run: (nowMs: number) => void, options: DeadlineOptions = {}): Deadline {
     const deadline = new Deadline(name, run, options, this);
     this.#all.add(deadline);
@@ -87,12 +87,12 @@ export class Deadlines {
 
   /** The soonest moment that wakes the object, or `undefined` without any. */
   next(): number | undefined {
-    return this.#soonest(({ rides }) => !rides)?.atMs;
+    return this.#soonest(({ piggybacks }) => !piggybacks)?.atMs;
   }
 
   /** The earliest time to set an alarm for the soonest moment; `-Infinity` without any. */
   alarmFromMs(): number {
-    const soonest = this.#soonest(({ rides }) => !rides);
+    const soonest = this.#soonest(({ piggybacks }) => !piggybacks);
     return soonest ? soonest.atMs! - soonest.alarmWithinMs : -Infinity;
   }
 
@@ -100,7 +100,7 @@ export class Deadlines {
   dueName(nowMs: number, withinMs: number): string | undefined {
     const atMs = this.next();
     if (atMs === undefined || atMs > nowMs + withinMs) return undefined;
-    return [...this.#all].find((deadline) => deadline.atMs === atMs && !deadline.rides)?.name;
+    return [...this.#all].find((deadline) => deadline.atMs === atMs && !deadline.piggybacks)?.name;
   }
 
   /** The soonest moment that keeps the object awake. */
@@ -120,7 +120,7 @@ export class Deadlines {
 
   /**
    * Runs every deadline that is due at `nowMs`, also after one of them throws.
-   * @returns the names of those that ran, for the record of why the object woke
+   * @returns the names of those that ran, which the metrics give as causes of waking
    */
   runDue(nowMs: number, report: (name: string, error: unknown) => void): string[] {
     const isDue = ({ atMs }: Deadline): boolean => atMs !== undefined && atMs <= nowMs;

@@ -1,5 +1,5 @@
-// Limits how often something is done: at once after quiet, then at most once per window. Used by all that gathers changes
-// (posts, presence, read marks), reports or takes samples.
+// Limits how often an action runs: at once after quiet, then at most once per window. Used by features that gather changes (posts,
+// presence, read marks), by reports and by samples.
 import type { Deadline } from "./deadlines.ts";
 import { hasPassed } from "./has-passed.ts";
 
@@ -36,7 +36,7 @@ export class Throttle {
     return hasPassed(this.#atMs, this.#windowMs, nowMs);
   }
 
-  /** The end of the window, past or future; now, where the clock was set back. */
+  /** The end of the window, past or future; now, if the clock was set back. */
   dueMs(nowMs: number): number {
     return nowMs < this.#atMs ? nowMs : this.#atMs + this.#windowMs;
   }
@@ -49,7 +49,7 @@ export class Throttle {
   }
 
   /** Passes if the window is open. @returns whether it was */
-  take(nowMs: number): boolean {
+  passIfOpen(nowMs: number): boolean {
     if (!this.isOpen(nowMs)) return false;
     this.pass(nowMs);
     return true;
@@ -61,38 +61,72 @@ export class Throttle {
   }
 }
 
-/** Runs something on a throttle: at once after quiet, otherwise once for all requests of a window, when `deadline` is due. */
+/** How often an action runs while requests keep coming; both functions are called at each request. */
+export interface Rate {
+  /** Milliseconds from one run to the next. */
+  readonly windowMs: () => number;
+  /** Runs that may come ahead of their windows after quiet, at least 1 (the default). Each of them uses up a window in advance. */
+  readonly burst?: () => number;
+}
+
+/** The runs of a burst are at least this share of a window apart, so that requests of the same moment are gathered. */
+export const BURST_GAP = 0.1;
+
+/** Runs an action at a rate: at once after quiet, otherwise once for all requests of a window, when its deadline is due. */
 export class ThrottledRun {
-  readonly #windowMs: number;
-  readonly #throttle: Throttle;
+  readonly #rate: Required<Rate>;
   readonly #deadline: Deadline;
   readonly #run: () => void;
+  #ranAtMs = -Infinity;
+  /** The end of the windows that the runs so far have used up. */
+  #usedUntilMs = -Infinity;
 
-  /** @param deadline calls `flush` when it is due */
-  constructor(windowMs: number, deadline: Deadline, run: () => void) {
-    this.#windowMs = windowMs;
-    this.#throttle = new Throttle(windowMs);
-    this.#deadline = deadline;
+  /** @param makeDeadline makes the deadline of the run, with the function that it is given */
+  constructor(
+    { windowMs, burst = () => 1 }: Rate,
+    run: () => void,
+    makeDeadline: (run: (nowMs: number) => void) => Deadline,
+  ) {
+    this.#rate = { windowMs, burst };
     this.#run = run;
+    this.#deadline = makeDeadline((nowMs) => this.flush(nowMs));
   }
 
   request(nowMs: number): void {
-    const dueMs = this.#throttle.dueMs(nowMs);
+    const windowMs = this.#rate.windowMs();
+    const dueMs = this.#dueMs(nowMs, windowMs);
     const isQuiet = nowMs >= dueMs && this.#deadline.atMs === undefined;
     // In a busy room a late run has requests queued behind it, and the deadline's timer lets them pass first. After another
     // window it runs without the timer, because a burst of input starves timers.
-    if (isQuiet || nowMs >= dueMs + this.#windowMs) this.flush(nowMs);
+    if (isQuiet || nowMs >= dueMs + windowMs) this.flush(nowMs);
     else this.#deadline.pull(Math.max(nowMs, dueMs));
+  }
+
+  #dueMs(nowMs: number, windowMs: number): number {
+    // The clock was set back: no window is used up.
+    if (nowMs < this.#ranAtMs) return nowMs;
+    const aheadMs = (this.#rate.burst() - 1) * windowMs;
+    return Math.max(this.#usedUntilMs - aheadMs, this.#ranAtMs + BURST_GAP * windowMs);
   }
 
   /** Asks for a run a window from now, or together with one that is due sooner. */
   requestLater(nowMs: number): void {
-    this.#deadline.pull(nowMs + this.#windowMs);
+    this.#deadline.pull(nowMs + this.#rate.windowMs());
   }
 
+  /** Runs at once, and for no earlier request any more. */
   flush(nowMs: number): void {
     this.#deadline.clear();
-    this.#throttle.pass(nowMs);
+    const windowMs = this.#rate.windowMs();
+    const usedUntilMs = nowMs < this.#ranAtMs ? nowMs : Math.max(nowMs, this.#usedUntilMs);
+    // Runs that cannot wait use up no more than all the windows in advance.
+    this.#usedUntilMs = Math.min(usedUntilMs, nowMs + (this.#rate.burst() - 1) * windowMs) + windowMs;
+    this.#ranAtMs = nowMs;
     this.#run();
+  }
+
+  /** Forgets the requests so far. */
+  cancel(): void {
+    this.#deadline.clear();
   }
 }

@@ -9,7 +9,7 @@ export class Window<Key = string> {
   readonly #counts = new Map<Key, number>();
   #sinceMs = -Infinity;
 
-  /** @param keysMax keys counted at a time; one more begins all counts again */
+  /** @param keysMax keys counted at a time; one more takes the place of the key that was counted longest ago */
   constructor(lengthMs: number, keysMax = Infinity) {
     this.#lengthMs = lengthMs;
     this.#keysMax = keysMax;
@@ -18,7 +18,9 @@ export class Window<Key = string> {
   /** Counts one more. @returns how many there are of the key in this window */
   count(key: Key, nowMs: number): number {
     const count = this.countOf(key, nowMs) + 1;
-    if (count === 1 && this.#counts.size >= this.#keysMax) this.#counts.clear();
+    // The key counted last is the last in the map. Were all counts forgotten, many keys would set a flood's count back.
+    this.#counts.delete(key);
+    if (this.#counts.size >= this.#keysMax) this.#forgetOldest();
     this.#counts.set(key, count);
     return count;
   }
@@ -34,6 +36,10 @@ export class Window<Key = string> {
   /** Until the next window. */
   restMs(nowMs: number): number {
     return Math.max(0, this.#sinceMs + this.#lengthMs - nowMs);
+  }
+
+  #forgetOldest(): void {
+    for (const oldest of this.#counts.keys()) return this.forget(oldest);
   }
 
   forget(key: Key): void {

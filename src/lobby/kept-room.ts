@@ -51,7 +51,7 @@ export function withCounts(
   if (!counts) return before;
   const { sinceMs = nowMs, numbers: used = [], connections = 0 } = before ?? {};
   const recent = addRecent(before?.recent, counts, nowMs);
-  const deltaId = report.deltas?.at(-1)?.id ?? 0;
+  const deltaId = report.delta?.id ?? 0;
   return { sinceMs, deltaId, connections, numbers: addUsage(used, counts), recent };
 }
 

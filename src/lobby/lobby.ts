@@ -15,14 +15,13 @@ import {
   type CounterDelta,
 } from "../protocol/room-list.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
-import { Meter, type Counts } from "../metrics/meter.ts";
+import { Meter } from "../metrics/meter.ts";
 import type { RoomUsage, Scrape, UsageQuery } from "../metrics/busiest-rooms.ts";
 import type { Deadline } from "../clock/deadlines.ts";
-import { keptRoom, seenAt, withCounts } from "./kept-room.ts";
-import { NewestReports } from "./newest-reports.ts";
+import { keptRoom, seenAt, withCounts, type KeptRoom } from "./kept-room.ts";
+import { NewestNumbers } from "./newest-numbers.ts";
 import { RoomPages, type RoomTable } from "./room-pages.ts";
 import { mostUsed, sumOf } from "./room-usage.ts";
-import { SeenDeltas } from "./seen-deltas.ts";
 import { SortedRooms } from "./sorted-rooms.ts";
 
 /**
@@ -45,7 +44,7 @@ export interface LobbyPorts {
   readonly table: RoomTable;
   /** Calls `save` of this lobby when it is due, and keeps its object awake. */
   readonly saveDeadline: Deadline;
-  /** Whether rooms are to report who is there; `want` makes it so for good. */
+  /** Whether rooms report their members; `want` asks for it from now on. */
   readonly people: { readonly isWanted: boolean; want(): void };
   readonly report: (problem: string, error: unknown) => void;
   /** Counts what the lobby itself does. */
@@ -57,8 +56,8 @@ export interface LobbyPorts {
 export class Lobby {
   readonly #ports: LobbyPorts;
   readonly #rooms: RoomPages;
-  readonly #newest = new NewestReports();
-  readonly #deltas = new SeenDeltas();
+  readonly #reports = new NewestNumbers({ takesEqual: true });
+  readonly #deltas = new NewestNumbers({ takesEqual: false });
   readonly #meter: Meter;
   readonly #sorted = new SortedRooms();
   readonly #forgetting = new Throttle(FORGET_INTERVAL_MS);
@@ -72,56 +71,45 @@ export class Lobby {
 
   report(report: RoomReport, nowMs: number): ReportAnswer {
     this.#meter.count("reports");
-    const counts = this.#takeDeltas(report);
-    if (this.#newest.isOvertaken(report)) this.#takeLate(report, nowMs, counts);
-    else this.#take(report, nowMs, counts);
+    const { room, delta, madeAtMs } = report;
+    const before = this.#rooms.get(room);
+    const isFresh = delta && this.#deltas.take(room, delta.id, before?.usage?.deltaId);
+    const counts = isFresh ? delta.counts : undefined;
+    if (counts) this.#rooms.count(counts);
+    if (this.#reports.take(room, madeAtMs)) {
+      // A room keeps the members up to date only after the answer that asks for them.
+      const { people: _, ...withoutPeople } = report;
+      const kept = keptRoom(this.wantsPeople ? report : withoutPeople, nowMs, before, counts);
+      if (seenAt(kept, nowMs)) this.#rooms.set(kept);
+      else this.#rooms.delete(room);
+      this.#dropRooms(nowMs);
+    } else if (before && counts) {
+      // A later report has overtaken it: its counts alone are news.
+      this.#rooms.set({ ...before, usage: withCounts(before.usage, report, nowMs, counts)! });
+    }
     this.#saveInTime(nowMs);
     return this.wantsPeople ? { wantsPeople: true } : {};
   }
 
+  /** Drops conversations that are not listed any more (LOB-8), once an hour, and the quietest rooms of a list that is full. */
+  #dropRooms(nowMs: number): void {
+    const seen = (kept: KeptRoom): RoomOverview | undefined => seenAt(kept, nowMs);
+    if (this.#forgetting.passIfOpen(nowMs)) {
+      const unused = Array.from(this.#rooms.all()).filter((kept) => kept.direct && !seen(kept));
+      for (const { room } of unused) this.#rooms.delete(room);
+    }
+    const { roomsMax = ROOMS_MAX } = this.#ports;
+    if (this.#rooms.size <= roomsMax) return;
+    const idle = [...this.#rooms.all()].filter((kept) => (seen(kept)?.members ?? 0) === 0);
+    idle.sort((a, b) => (a.lastActivity ?? 0) - (b.lastActivity ?? 0));
+    for (const { room } of idle.slice(0, Math.ceil(roomsMax / 10))) this.#rooms.delete(room);
+  }
+
   /** Takes what a Worker counted. @param delta with a higher id than the one before, or the same where it is sent again: MET-3 */
   count(source: string, delta: CounterDelta, nowMs: number): void {
-    const [fresh] = this.#deltas.accept(source, [delta]);
-    if (!fresh) return;
-    this.#rooms.count(fresh.counts);
+    if (!this.#deltas.take(source, delta.id)) return;
+    this.#rooms.count(delta.counts);
     this.#saveInTime(nowMs);
-  }
-
-  /** Adds the new ones of the room's deltas to the sums. @returns what they count together */
-  #takeDeltas({ room, deltas = [] }: RoomReport): Counts | undefined {
-    const storedId = this.#rooms.get(room)?.usage?.deltaId;
-    const fresh = this.#deltas.accept(room, deltas, storedId);
-    if (fresh.length === 0) return undefined;
-    const news = new Meter();
-    for (const { counts } of fresh) news.add(counts);
-    const counts = news.read();
-    this.#rooms.count(counts);
-    return counts;
-  }
-
-  #take(report: RoomReport, nowMs: number, counts: Counts | undefined): void {
-    // A room keeps it up to date only after the answer that asks it to.
-    const { people: _, ...withoutPeople } = report;
-    const before = this.#rooms.get(report.room);
-    const kept = keptRoom(this.wantsPeople ? report : withoutPeople, nowMs, before, counts);
-    if (seenAt(kept, nowMs)) this.#rooms.set(kept);
-    else this.#rooms.delete(kept.room);
-    this.#forgetUnused(nowMs);
-    this.#makeSpace(nowMs);
-  }
-
-  /** LOB-8: drops conversations that are not listed any more, with a report once an hour: it wakes no object for that. */
-  #forgetUnused(nowMs: number): void {
-    if (!this.#forgetting.take(nowMs)) return;
-    const unused = Array.from(this.#rooms.all()).filter((kept) => kept.direct && !seenAt(kept, nowMs));
-    for (const { room } of unused) this.#rooms.delete(room);
-  }
-
-  /** Takes the counts of a report that a later one has overtaken. */
-  #takeLate(report: RoomReport, nowMs: number, counts: Counts | undefined): void {
-    const kept = this.#rooms.get(report.room);
-    const usage = kept && withCounts(kept.usage, report, nowMs, counts);
-    if (usage) this.#rooms.set({ ...kept, usage });
   }
 
   #saveInTime(nowMs: number): void {
@@ -227,15 +215,6 @@ export class Lobby {
       const seen = seenAt(kept, nowMs);
       if (seen) yield seen;
     }
-  }
-
-  #makeSpace(nowMs: number): void {
-    const { roomsMax = ROOMS_MAX } = this.#ports;
-    if (this.#rooms.size <= roomsMax) return;
-    const rooms = [...this.#rooms.all()];
-    const idle = rooms.filter((kept) => (seenAt(kept, nowMs)?.members ?? 0) === 0);
-    idle.sort((a, b) => (a.lastActivity ?? 0) - (b.lastActivity ?? 0));
-    for (const { room } of idle.slice(0, Math.ceil(roomsMax / 10))) this.#rooms.delete(room);
   }
 }
 

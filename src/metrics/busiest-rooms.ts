@@ -44,13 +44,13 @@ export interface RoomTotals {
 }
 
 export interface Scrape extends RoomTotals {
-  /** All that rooms and Workers ever counted. */
+  /** All counts of rooms and Workers ever. */
   readonly totals: Counts;
   /** The rooms with the most traffic lately. */
   readonly top: readonly RoomUsage[];
 }
 
-/** What a list is sorted by: a sum and no rate, because new rooms would have the highest rates. */
+/** The value that a list is sorted by: a sum and no rate, because new rooms would have the highest rates. */
 export function rankOf({ recent, connections }: Ranked, sort: UsageSort): number {
   return sort === "connections" ? connections : MEASURES[sort](recent);
 }

@@ -28,11 +28,11 @@ export const PREFIX = "parley_";
 export const COUNTERS = {
   opened: {
     name: "connections_opened_total",
-    help: "Engine.IO sessions opened, by the transport they came in by.",
+    help: "Engine.IO sessions opened, by transport.",
     labels: ["transport"],
     always: [["websocket"], ["polling"]],
   },
-  upgraded: { name: "transport_upgrades_total", help: "Sessions that went on from long-polling to WebSocket." },
+  upgraded: { name: "transport_upgrades_total", help: "Sessions that were upgraded from long-polling to WebSocket." },
   closed: {
     name: "connections_closed_total",
     help: "Engine.IO sessions that ended, by reason.",
@@ -46,88 +46,88 @@ export const COUNTERS = {
   },
   recoveries: {
     name: "recoveries_total",
-    help: "CONNECTs that asked for what they missed, by result: recovered, gap (not whole any more) or unknown (not theirs).",
+    help: "CONNECTs that asked for recovery, by result: recovered, gap (messages are missing) or unknown (another session or log).",
     labels: ["result"],
     always: [["recovered"], ["gap"], ["unknown"]],
   },
   frames_in: {
     name: "frames_received_total",
-    help: "Frames that clients sent. Heartbeats of a sleeping room are not among them.",
+    help: "Frames received from clients, without heartbeats that the runtime answers for a sleeping room.",
     labels: ["transport"],
   },
-  bytes_in: { name: "received_bytes_total", help: "Bytes of these frames." },
+  bytes_in: { name: "received_bytes_total", help: "Bytes received in frames." },
   frames_out: {
     name: "frames_sent_total",
     help: "Frames sent to clients, each recipient counted.",
     labels: ["transport"],
   },
-  bytes_out: { name: "sent_bytes_total", help: "Bytes of these frames." },
-  events: { name: "events_total", help: "Events and calls that a room was asked for.", labels: ["event"] },
+  bytes_out: { name: "sent_bytes_total", help: "Bytes sent in frames, each recipient counted." },
+  events: { name: "events_total", help: "Requests to rooms, by event or call.", labels: ["event"] },
   rejects: {
     name: "rejects_total",
-    help: "Events and calls that were answered with an error, by code.",
+    help: "Requests to rooms that were answered with an error, by code.",
     labels: ["code"],
     always: [["INTERNAL"]],
   },
-  posted: { name: "messages_posted_total", help: "Messages that were posted and shown." },
-  delivered: { name: "message_deliveries_total", help: "Messages times the connections that they were sent to." },
-  duplicates: { name: "message_duplicates_total", help: "Posts that had been stored before and were sent again." },
+  posted: { name: "messages_posted_total", help: "Messages that were posted and broadcast." },
+  delivered: { name: "message_deliveries_total", help: "Messages sent to clients, each recipient counted." },
+  duplicates: { name: "message_duplicates_total", help: "Posts that repeated a stored message." },
   announced: {
     name: "announcement_deliveries_total",
-    help: "Announcements times the connections that they were sent to.",
+    help: "Announcements sent to clients, each recipient counted.",
   },
   wakes: {
     name: "room_wakes_total",
-    help: "Rooms that began to run, by what woke them; of an alarm the first deadline that was due, of a call its name.",
+    help: "Wakes of rooms, by cause; the detail is the deadline of an alarm, or the name of a call.",
     labels: ["cause", "detail"],
   },
   requests: {
     name: "room_requests_total",
-    help: "What rooms are billed for as requests besides incoming WebSocket messages: connect, poll, post, call, alarm.",
+    help: "Billed requests to rooms without WebSocket messages, by kind: connect, poll, post, call, alarm.",
     labels: ["kind"],
   },
   awake_ms: {
     name: "room_awake_seconds_total",
-    help: "Seconds in which rooms could not sleep: a timer ran, a poll waited, work went on.",
+    help: "Seconds in which rooms could not sleep because of a timer, a waiting poll or unfinished work.",
     scale: 0.001,
   },
   alarms_set: { name: "alarms_set_total", help: "Alarms set; each is billed as a row written." },
   rows: {
     name: "rows_written_total",
-    help: "Rows that objects wrote to their storage, alarms not among them.",
+    help: "Rows written to the storage of objects, without alarms.",
     labels: ["object"],
     always: [["room"], ["lobby"]],
   },
   problems: {
     name: "problems_total",
-    help: "Failures that the log tells of, by where they were.",
+    help: "Failures in the log, by kind of object.",
     labels: ["object"],
     always: [["room"], ["lobby"], ["worker"]],
   },
-  reports: { name: "lobby_reports_total", help: "Reports that lobbies took from rooms." },
+  reports: { name: "lobby_reports_total", help: "Reports of rooms to lobbies." },
   http: {
     name: "http_requests_total",
-    help: "HTTP requests answered, by what was asked for and status.",
+    help: "HTTP requests answered, by route and status.",
     labels: ["route", "status"],
   },
   refusals: {
     name: "upgrade_refusals_total",
-    help: "Requests for a connection that were refused, by code.",
+    help: "Refused requests for a connection, by code.",
     labels: ["code"],
   },
   queue: {
     name: "queue_messages_total",
-    help: "Messages taken from queues, by result: done, retried, dead or dropped.",
+    help: "Queue messages consumed, by result: done, retried, dead or dropped.",
     labels: ["queue", "result"],
     always: ["relay", "webhooks"].flatMap((queue) => ["done", "retried", "dead"].map((result) => [queue, result])),
   },
   overflow: {
     name: "series_overflow_total",
-    help: "Counted where a meter had too many series to tell more of them apart.",
+    help: "Counts that were added to no series because there were too many.",
   },
 } as const satisfies Record<string, CounterFamily>;
 
-/** Whether a series counts refusals or failures: a room reports them soon, whatever else happens (MET-2). */
+/** Whether a series counts refusals or failures, which are a reason for a report (MET-2). */
 export const isFailure = (series: string): boolean => /^(?:rejects|problems):|^connects:(?!accepted$)/.test(series);
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -140,42 +140,42 @@ export const HISTOGRAMS = {
   },
   commit: {
     name: "commit_seconds",
-    help: "From a message's arrival in its room to its being handed to the storage.",
+    help: "Time from the arrival of a message in its room to its write.",
     buckets: SECONDS,
   },
   delivery: {
     name: "delivery_seconds",
-    help: "From there until it is durable and leaves the room; a sample, one per room and second at most.",
+    help: "Time from the write of a message until it is durable and sent; one sample per room and second at most.",
     buckets: SECONDS,
   },
   unread: {
     name: "room_unread_bytes",
-    help: "Bytes that a room has for clients that do not take them; a sample, one per second at most, of rooms that have any.",
+    help: "Bytes that wait for slow clients in a room; one sample per room and second at most.",
     buckets: [64, 256, 1024, 4096, 8192, 16384, 32768, 65536].map((kibibytes) => kibibytes * 1024),
   },
   relay_lag: {
     name: "relay_lag_seconds",
-    help: "How long messages to another room were under way when it had them: in the queue, or since the oldest was said.",
+    help: "Time that messages to another room took, since the oldest of their batch was posted.",
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600],
   },
 } as const satisfies Record<string, HistogramFamily>;
 
 export const GAUGES = {
-  build: { name: "build_info", help: "The version that answers.", labels: ["version"] },
+  build: { name: "build_info", help: "The version of the server; the value is 1.", labels: ["version"] },
   lobbies: { name: "lobbies", help: "Objects that share the list of rooms." },
-  max_members: { name: "room_connections_limit", help: "Connections that one room takes: the setting MAX_MEMBERS." },
-  rooms: { name: "rooms", help: "Rooms in the list: with somebody in them, or a message." },
-  occupied: { name: "rooms_occupied", help: "Rooms with somebody in them." },
-  members: { name: "members", help: "People in rooms, as rooms last said." },
-  connections: { name: "connections", help: "Connections to rooms, as rooms last said." },
-  largest: { name: "room_connections_max", help: "Connections to the room that has most of them." },
-  backlog: { name: "queue_backlog_messages", help: "Messages that wait in a queue.", labels: ["queue"] },
+  max_members: { name: "room_connections_limit", help: "Connections that one room accepts: the setting MAX_MEMBERS." },
+  rooms: { name: "rooms", help: "Rooms in the list: those with members or messages." },
+  occupied: { name: "rooms_occupied", help: "Rooms with members." },
+  members: { name: "members", help: "Members of all rooms, as last reported." },
+  connections: { name: "connections", help: "Connections to all rooms, as last reported." },
+  largest: { name: "room_connections_max", help: "Connections to the room with the most connections." },
+  backlog: { name: "queue_backlog_messages", help: "Messages waiting in a queue.", labels: ["queue"] },
   oldest: {
     name: "queue_oldest_message_age_seconds",
-    help: "How long the oldest message of a queue has waited.",
+    help: "Age of the oldest message in a queue.",
     labels: ["queue"],
   },
-  dead_letters: { name: "dead_letters", help: "Batches of the relay that nobody could take, kept to be replayed." },
+  dead_letters: { name: "dead_letters", help: "Relay batches that failed for good and are kept for a replay." },
   top_connections: { name: "top_room_connections", help: "Connections to one of the busiest rooms.", labels: ["room"] },
 } as const satisfies Record<string, Family>;
 

@@ -1,4 +1,4 @@
-// A meter counts in memory: one number per series. Rooms and Workers send what they counted to a lobby, which adds it up.
+// Counts in memory: one number per series. Rooms and Workers send their counts to a lobby, which adds them up.
 import { HISTOGRAMS, isFailure, type HistogramName } from "./families.ts";
 
 /**
@@ -7,7 +7,7 @@ import { HISTOGRAMS, isFailure, type HistogramName } from "./families.ts";
  */
 export type Counts = Readonly<Record<string, number>>;
 
-/** Series of one meter at most, because a label may have too many values; what exceeds them is counted as `overflow`. */
+/** Series of one meter at most, because a label may have too many values; further series are counted as `overflow`. */
 export const SERIES_MAX = 500;
 export const OVERFLOW = "overflow";
 
@@ -50,7 +50,7 @@ export class Meter {
     for (const [series, by] of Object.entries(counts)) this.count(series, by);
   }
 
-  /** What was counted so far. */
+  /** All counts so far. */
   read(): Counts {
     return Object.fromEntries(this.#counts);
   }

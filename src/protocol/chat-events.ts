@@ -1,5 +1,5 @@
-// The vocabulary of a chat room: its events, and the types of their payloads and answers. Used by room, Worker, client and tests. The types
-// of everything that is checked derive from the schemas beside this file. Rules: src/chat/SPEC.md.
+// The vocabulary of a chat room: its events, and the types of their payloads and answers. Used by room, Worker, client and tests. Types of
+// checked input and of answers that the HTTP API describes derive from schemas/; broadcasts are interfaces here. Rules: src/chat/SPEC.md.
 import type { ChangesPayload, EditPayload, MessagePayload, ReactPayload, Version } from "./schemas/changes.ts";
 import type { AnswerCode, NoticeCode } from "./failures.ts";
 import type { Sent } from "./schemas/fields.ts";
@@ -79,8 +79,19 @@ type Ask<Payload, Good extends Answer<object> = Answer<object>> = (
   ack?: (answer: Good) => void,
 ) => void;
 
+type ModerationActions = { readonly [Action in ModerationAction]: Ask<ActionPayload<Action>> };
+
+/** Events for moderators alone: others get FORBIDDEN. */
+interface ModeratorEvents extends ModerationActions {
+  versions: Ask<MessagePayload, VersionsAnswer>;
+  audit: Ask<AuditPayload, AuditAnswer>;
+  "moderation-state": Ask<ModerationStatePayload, ModerationStateAnswer>;
+}
+
+export type ModeratorEvent = keyof ModeratorEvents;
+
 /** Events that a client may send. Arguments are untrusted until a schema has checked them. */
-export interface ClientToServerEvents extends ModerationActions {
+export interface ClientToServerEvents extends ModeratorEvents {
   "chat-message": Ask<PostPayload, PostAnswer>;
   history: Ask<HistoryPayload, HistoryAnswer>;
   presence: Ask<PresencePayload, PresenceAnswer>;
@@ -88,7 +99,6 @@ export interface ClientToServerEvents extends ModerationActions {
   "get-message": Ask<MessagePayload, MessageAnswer>;
   "edit-message": Ask<EditPayload, EditAnswer>;
   "delete-message": Ask<MessagePayload>;
-  versions: Ask<MessagePayload, VersionsAnswer>;
   react: Ask<ReactPayload>;
   reactions: Ask<MessagePayload, ReactionsAnswer>;
   changes: Ask<ChangesPayload, ChangesAnswer>;
@@ -96,8 +106,6 @@ export interface ClientToServerEvents extends ModerationActions {
   "read-marks": Ask<Record<string, never>, ReadMarksAnswer>;
   typing: Ask<TypingPayload>;
   search: Ask<SearchPayload, SearchAnswer>;
-  audit: Ask<AuditPayload, AuditAnswer>;
-  "moderation-state": Ask<ModerationStatePayload, ModerationStateAnswer>;
   /** Between oneself and that user; `room` is to be connected to like any other. */
   "open-dm": Ask<{ readonly user: string }, OpenDirectAnswer>;
 }
@@ -106,8 +114,6 @@ export interface ClientToServerEvents extends ModerationActions {
 export type AnswerTo<Event extends keyof ClientToServerEvents> = Parameters<
   NonNullable<Parameters<ClientToServerEvents[Event]>[1]>
 >[0];
-
-type ModerationActions = { readonly [Action in ModerationAction]: Ask<ActionPayload<Action>> };
 
 /** The fields of every change of a message. */
 interface ChangeEvent {
@@ -220,8 +226,8 @@ export type ModerationWelcome = RoomModes & {
   readonly mutedUntil?: number;
 };
 
-/** The first event after CONNECT: where the client is, and the limits it lives under. */
-export interface Welcome extends ChangesWelcome, FilesWelcome, ReadingWelcome, TypingWelcome {
+/** The part of `welcome` that is about no feature: where the client is, and the limits it lives under. */
+export interface RoomWelcome {
   readonly room: string;
   readonly user: string;
   readonly name: string;
@@ -235,7 +241,6 @@ export interface Welcome extends ChangesWelcome, FilesWelcome, ReadingWelcome, T
   readonly lastSeq: number;
   /** The time of the room, in milliseconds since 1970: clocks of clients are off. */
   readonly now: number;
-  readonly presence: { readonly count: number };
   readonly settings: {
     readonly maxContentLength: number;
     /** `relaxed`: a busy room may show a message before it is stored. */
@@ -246,5 +251,10 @@ export interface Welcome extends ChangesWelcome, FilesWelcome, ReadingWelcome, T
     /** The time in which authors may edit their messages; 0 is none. */
     readonly editWindowSeconds: number;
   };
+}
+
+/** The first event after CONNECT. Each feature fills its part (Feature.welcome). */
+export interface Welcome extends RoomWelcome, ChangesWelcome, FilesWelcome, ReadingWelcome, TypingWelcome {
+  readonly presence: { readonly count: number };
   readonly moderation: ModerationWelcome;
 }

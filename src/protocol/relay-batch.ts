@@ -6,7 +6,7 @@ export type * from "./schemas/relay-batch.ts";
 export type * from "./schemas/relay.ts";
 
 /** Names a link, as distinct from earlier links between the same rooms. */
-export type LinkName = Pick<RelayBatch, "epoch" | "since" | "linkedAtMs">;
+export type LinkName = Pick<RelayBatch, "epoch" | "sinceSeq" | "linkedAtMs">;
 
 /** The version of the form of batches. A change of what a field means needs another one. */
 export const RELAY_VERSION = 1;

@@ -1,9 +1,9 @@
-// The list of rooms as it travels: what a room says of itself, what may be asked, and the one order that everybody
-// agrees on, so that the lists of several lobbies merge into one (LOB-5).
+// The list of rooms as data: reports, queries, pages, and the order by which the pages of several lobbies merge into one (LOB-5).
+// Used by rooms, lobbies and the Worker.
 import type { RoomOverview } from "./chat-events.ts";
 import type { DirectReport } from "./direct-room.ts";
 
-/** An occupied room says so again when it wakes after this: LOB-4. */
+/** An occupied room repeats its report when it wakes after this (LOB-4). */
 export const REPORT_AGAIN_MS = 30 * 60_000;
 
 /** What a room or a Worker has counted since its last delta: MET-2. */
@@ -14,22 +14,22 @@ export interface CounterDelta {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** A room's word on itself. */
+/** A room's description of itself. */
 export interface RoomReport extends RoomOverview {
-  /** How long it counts as occupied if nothing more is heard of it, in ms (LOB-4). */
+  /** How long it counts as occupied without another report, in milliseconds (LOB-4). */
   readonly believedMs: number;
-  /** The marks of those who are there (people-marks.ts), where that is wanted or costs next to nothing. */
+  /** The marks of its members (people-marks.ts), where the lobby wants them or they are few. */
   readonly people?: string;
-  /** Of a room between two people: whose it is. */
+  /** The users and read marks of a room between two people. */
   readonly direct?: DirectReport;
   /** By the room's own clock, in milliseconds since 1970: of two reports the later one counts, whichever arrives last. */
   readonly madeAtMs: number;
   readonly connections?: number;
-  /** What was counted since; before it, deltas that were sent before and may not have arrived. */
-  readonly deltas?: readonly CounterDelta[];
+  /** What was counted since, or the delta that was sent before and may not have arrived. */
+  readonly delta?: CounterDelta;
 }
 
-/** A report that was made earlier than the last one by more than this comes of a clock that was set back. */
+/** A report or a counter delta that was made earlier than the last one by more than this comes of a clock that was set back. */
 export const OVERTAKEN_MS_MAX = 60_000;
 
 export interface ReportAnswer {
@@ -39,10 +39,10 @@ export interface ReportAnswer {
 
 export const ROOM_SORTS = ["activity", "members", "name"] as const;
 
-/** By the newest message, by how many are there (the most come first), or by name. */
+/** By the newest message, by the number of members (the most come first), or by name. */
 export type RoomSort = (typeof ROOM_SORTS)[number];
 
-/** Where a page ended: what its last room was sorted by, and its name. */
+/** The end of a page: the value that its last room was sorted by, and its name. */
 export interface RoomPlace {
   readonly value: number;
   readonly room: string;
@@ -53,13 +53,13 @@ export interface RoomQuery {
   readonly limit: number;
   /** Exclusive. */
   readonly after?: RoomPlace | undefined;
-  /** How the names begin. */
+  /** The beginning of the names. */
   readonly prefix?: string | undefined;
-  /** A token's claim: names, or prefixes ending in `*`. Absent: every room. */
+  /** The `rooms` claim of a token: names, or prefixes ending in `*`. Absent: every room. */
   readonly rooms?: readonly string[] | undefined;
   /** Whether conversations between two users are left out. */
   readonly isForMembers?: boolean;
-  /** Whether only occupied rooms are meant. */
+  /** Whether only occupied rooms are listed. */
   readonly isOccupied?: boolean;
 }
 
@@ -68,7 +68,7 @@ export interface RoomPage {
   readonly hasMore: boolean;
 }
 
-/** What a room is sorted by; the higher comes first. */
+/** The value that a room is sorted by; the higher comes first. */
 export function valueIn(sort: RoomSort, { members, lastActivity }: RoomOverview): number {
   if (sort === "name") return 0;
   return sort === "members" ? members : (lastActivity ?? 0);
@@ -83,7 +83,7 @@ export const placeOf = (sort: RoomSort, room: RoomOverview): RoomPlace => ({
 export const byPlace = (a: RoomPlace, b: RoomPlace): number =>
   b.value - a.value || (a.room < b.room ? -1 : +(a.room > b.room));
 
-/** @param pages each in this order, of the same question */
+/** @param pages each in this order, of the same query */
 export function mergePages(pages: readonly RoomPage[], { sort, limit }: Pick<RoomQuery, "sort" | "limit">): RoomPage {
   const all = pages.flatMap(({ rooms }) => rooms).sort((a, b) => byPlace(placeOf(sort, a), placeOf(sort, b)));
   return { rooms: all.slice(0, limit), hasMore: all.length > limit || pages.some(({ hasMore }) => hasMore) };

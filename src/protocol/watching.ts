@@ -56,7 +56,7 @@ export interface RoomStats extends Pick<
   "awake" | "members" | "connectionCount" | "connections" | "hasMore"
 > {
   /** What was counted and not sent to the lobby; and what was sent, where it is not known to have arrived. */
-  readonly unreported: { readonly sent: readonly CounterDelta[]; readonly counts: CounterDelta["counts"] };
+  readonly unreported: { readonly sent: CounterDelta | undefined; readonly counts: CounterDelta["counts"] };
 }
 
 /** @param all of the room */

@@ -17,7 +17,7 @@ export const ANNOUNCE_DATA_BYTES_MAX = 32_768;
 /** Users of one room in one part, in bytes. */
 const USERS = { bytesMax: 40_000 };
 
-/** Users who are looked for together, in bytes: if each is in another room, the names of the rooms have to fit, too. */
+/** Users of one search, in bytes: if each is in another room, the names of the rooms have to fit, too. */
 const LOOK = { bytesMax: 10_000 };
 
 /** A destination without its users: keys, brackets, a name of 64 characters and a number. */
@@ -58,7 +58,7 @@ export function packUsers(
   return [...ofKnown, ...ofUnknown].map((part, number) => ({ announce, part: number, tries: 0, ...part }));
 }
 
-/** Packs users whom no lobby knows, to be looked for once more. */
+/** Packs users whom no lobby knows, for one more search. */
 export function packLooks(announce: Announcement, users: readonly NumberedUser[], firstPart: number): AnnounceLook[] {
   return inPieces(users, LOOK).map((look, i) => ({ announce, part: firstPart + i, look }));
 }

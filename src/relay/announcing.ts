@@ -1,5 +1,5 @@
-// Delivers announcements to their rooms, with one call per room for everything delivered in one go; what a room does not take is
-// sent again, and in the end buried (ANN-5, ANN-6). Called by the queue's consumer, by the Announcements object and for dead letters.
+// Delivers announcements to their rooms, with one call per room for all that is delivered together. What a room does not take is sent
+// again and in the end becomes a dead letter (ANN-5, ANN-6). Called by worker/queue and by the Announcements object.
 import { waitAfter } from "../clock/backoff.ts";
 import type {
   AnnouncedHere,
@@ -18,10 +18,10 @@ import { callRooms, UNREACHED } from "./call-rooms.ts";
 import type { TurnPorts } from "./taking-turns.ts";
 import { RELAY_RETRY, RELAY_TRIES_MAX } from "./tries.ts";
 
-/** Users who are nowhere are looked for once more after this, in seconds: the lobby knows newcomers by then (ANN-7). */
+/** Users whom no lobby knows are looked for once more after this, in seconds: the lobby knows newcomers by then (ANN-7). */
 export const LOOK_AGAIN_SECONDS = 8;
 
-/** Calls of one run: the platform limits what one request may ask of others. The next run makes the rest. */
+/** Calls of one run: the platform limits the calls of one request. The next run makes the rest. */
 export const ANNOUNCE_CALLS_MAX = 500;
 
 /** Rooms of a list that one step takes. */
@@ -36,12 +36,12 @@ export interface AnnouncePorts extends TurnPorts {
     prefix: string,
     options: { readonly after?: string; readonly limit: number; readonly isOccupied: boolean },
   ) => Promise<{ readonly rooms: readonly string[]; readonly hasMore: boolean }>;
-  /** Finds users, as far as the lobby knows. */
+  /** Finds the rooms of users, as far as the lobbies know them. */
   readonly find: (users: readonly string[]) => Promise<Pick<Whereabouts, "found">>;
-  /** Resolves once the items are sure to come again. */
+  /** Resolves once the items are stored, to be delivered later. */
   readonly send: (items: readonly AnnounceItem[], delaySeconds: number) => Promise<void>;
   readonly note: (notes: readonly AnnounceNote[], totals: readonly AnnounceTotal[]) => Promise<void>;
-  readonly bury: (dead: readonly DeadPart[]) => Promise<void>;
+  readonly storeDeadLetters: (dead: readonly DeadPart[]) => Promise<void>;
   readonly report: (error: unknown) => void;
 }
 
@@ -52,13 +52,13 @@ export async function announceItems(items: readonly AnnounceItem[], ports: Annou
   const found = await Promise.all(looks.map((look) => lookAgain(look, ports)));
   const parts = [...items.filter((item) => "to" in item), ...found];
   const totals: AnnounceTotal[] = [];
-  for (const walk of walks) totals.push(...(await step(walk, ports)));
+  for (const walk of walks) totals.push(...(await walkOn(walk, ports)));
   const now = withinLimit(parts);
   if (now.length < parts.length) await ports.send(parts.slice(now.length), 0);
   const delivered = await deliverParts(now, ports);
   for (const { again } of delivered) if (again) await ports.send([again], waitAfter(RELAY_RETRY, again.tries));
   const dead = delivered.flatMap(({ dead }) => dead);
-  if (dead.length > 0) await ports.bury(dead);
+  if (dead.length > 0) await ports.storeDeadLetters(dead);
   const notes = delivered.map(({ note }) => note);
   if (notes.length + totals.length > 0) await ports.note(notes, totals);
 }
@@ -93,7 +93,7 @@ function withinLimit(parts: readonly AnnouncePart[]): readonly AnnouncePart[] {
   return end === -1 ? parts : parts.slice(0, end);
 }
 
-/** Looks for users who were nowhere a moment ago. */
+/** Looks again for users whom no lobby knew. */
 async function lookAgain({ announce, part, look }: AnnounceLook, { find }: AnnouncePorts): Promise<AnnouncePart> {
   const { found } = await find(look.map(([, user]) => user));
   const to = found.map(([room, users]) => ({ room, users: users.map((place) => look[place]!) }));
@@ -101,16 +101,16 @@ async function lookAgain({ announce, part, look }: AnnounceLook, { find }: Annou
 }
 
 /** Sends the next rooms of a list as parts, and the rest of the list as another walk. */
-async function step({ announce, walk }: AnnounceWalk, { list, send }: AnnouncePorts): Promise<AnnounceTotal[]> {
+async function walkOn({ announce, walk }: AnnounceWalk, { list, send }: AnnouncePorts): Promise<AnnounceTotal[]> {
   const { prefix, after } = walk;
   const isOccupied = announce.event !== "chat-message";
   const page = await list(prefix, { ...(after !== undefined && { after }), limit: WALK_ROOMS_MAX, isOccupied });
   const parts = packRooms(announce, page.rooms, { firstNumber: walk.rooms, firstPart: walk.parts });
-  const so = { rooms: walk.rooms + page.rooms.length, parts: walk.parts + parts.length };
+  const walked = { rooms: walk.rooms + page.rooms.length, parts: walk.parts + parts.length };
   const last = page.rooms.at(-1);
   const isEnd = !page.hasMore || last === undefined;
-  await send([...parts, ...(isEnd ? [] : [{ announce, walk: { prefix, after: last, ...so } }])], 0);
-  return isEnd ? [{ id: announce.id, accepted: so.rooms, parts: so.parts }] : [];
+  await send([...parts, ...(isEnd ? [] : [{ announce, walk: { prefix, after: last, ...walked } }])], 0);
+  return isEnd ? [{ id: announce.id, accepted: walked.rooms, parts: walked.parts }] : [];
 }
 
 interface Delivered {

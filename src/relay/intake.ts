@@ -6,13 +6,13 @@ import type { LinkName, Reached, RelayBatch, RelayedChange, RelayedPost, Root } 
 /** Links that a message may pass. */
 export const RELAY_HOPS_MAX = 8;
 
-/** Rooms remembered per link whose messages came over it: those of the latest messages. */
+/** Roots remembered per link: those of the latest messages. */
 export const ROOTS_KEPT_MAX = 64;
 
-/** How much of what one room passes on another room has. */
+/** The position of a room in the log of a room that passes messages on to it. */
 export interface IntakeMark extends LinkName, Position {
   readonly rev: number;
-  /** The same for each room where messages began, and for each log of it. */
+  /** The same for the rooms where these messages began, and for each of their logs. */
   readonly roots: ReadonlyArray<readonly [key: string, seq: number, life?: string]>;
 }
 
@@ -34,7 +34,7 @@ export type Intake =
 export interface IntakeContext {
   readonly room: string;
   readonly known: IntakeMark | undefined;
-  /** Over any link: messages may come over several. */
+  /** The position over all links: messages may come over several. */
   readonly rootAt: (key: string) => Position;
 }
 
@@ -71,17 +71,17 @@ export function receive(batch: RelayBatch, { room, known, rootAt }: IntakeContex
 }
 
 const isSameLink = (a: LinkName, b: LinkName): boolean =>
-  a.epoch === b.epoch && a.since === b.since && a.linkedAtMs === b.linkedAtMs;
+  a.epoch === b.epoch && a.sinceSeq === b.sinceSeq && a.linkedAtMs === b.linkedAtMs;
 
 /** The mark where a link begins. Its first batch names the life of the log. */
-function begin({ epoch, since, linkedAtMs, posts }: RelayBatch, former: IntakeMark | undefined): IntakeMark {
-  const life = posts.after <= since && posts.afterLife !== undefined ? { life: posts.afterLife } : {};
-  return { epoch, since, linkedAtMs, seq: since, ...life, rev: linkedAtMs, roots: former?.roots ?? [] };
+function begin({ epoch, sinceSeq, linkedAtMs, posts }: RelayBatch, former: IntakeMark | undefined): IntakeMark {
+  const life = posts.after <= sinceSeq && posts.afterLife !== undefined ? { life: posts.afterLife } : {};
+  return { epoch, sinceSeq, linkedAtMs, seq: sinceSeq, ...life, rev: linkedAtMs, roots: former?.roots ?? [] };
 }
 
 class Roots {
   readonly #rootAt: (key: string) => Position;
-  /** The one with the latest message comes last. */
+  /** The root with the latest message comes last. */
   readonly #reached: Map<string, Position>;
 
   constructor(roots: IntakeMark["roots"], rootAt: (key: string) => Position) {

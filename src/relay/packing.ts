@@ -23,16 +23,19 @@ export class Packing<Item extends object = object> {
   readonly #space: Required<Space<Item>>;
   #items = 0;
   #bytes = 0;
+  /** Whether an item did not fit. */
+  isFull = false;
 
   constructor(space: Space<Item>) {
     this.#space = { itemsMax: Infinity, bytesMax: Infinity, bytesOf: (item) => bytesOf(item) + 1, ...space };
   }
 
-  /** @returns whether the item fits. The first one does, however large it is */
+  /** @returns whether the item fits. The first one does, however large it is; after one that does not, none does */
   take(item: Item): boolean {
     const { itemsMax, bytesMax, bytesOf } = this.#space;
     const bytes = bytesMax === Infinity ? 0 : bytesOf(item);
-    if (this.#items > 0 && (this.#items === itemsMax || this.#bytes + bytes > bytesMax)) return false;
+    this.isFull ||= this.#items > 0 && (this.#items === itemsMax || this.#bytes + bytes > bytesMax);
+    if (this.isFull) return false;
     this.#items++;
     this.#bytes += bytes;
     return true;

@@ -1,5 +1,5 @@
-// Checks the shape of relayed batches and of pieces of announcements. Versions meet while a deployment is under way, and operators put
-// messages into queues by hand; neither may hold up other messages. Used by rooms and by the consumers of queues.
+// Checks the shape of relayed batches and of pieces of announcements. During a deployment messages of two versions meet, and operators
+// may put messages into queues by hand; neither may hold up other messages. Used by rooms and by the consumers of queues.
 import type { AnnounceItem, AnnouncePart } from "../protocol/announcement.ts";
 import { isTooDeep, JSON_LEVELS_MAX } from "../protocol/nesting.ts";
 import { readAs } from "../protocol/read-as.ts";
@@ -30,7 +30,7 @@ export function describeBatch(
   body: unknown,
 ): Pick<DeadLetter, "from" | "announcement" | "to" | "messages" | "changes"> {
   const { from, to, posts, changes, announce } = fieldsOf(body);
-  // Parts of announcements are buried room by room.
+  // A dead letter of an announcement is for one room.
   if (announce !== undefined)
     return { announcement: nameIn(fieldsOf(announce)["id"]), to: onlyRoom(to), messages: 0, changes: 0 };
   return { from: nameIn(from), to: nameIn(to), messages: countIn(posts), changes: countIn(changes) };

@@ -1,5 +1,5 @@
-// Splits long work into turns of a few milliseconds, so that other rooms on the same thread are served in between. Used by all that
-// calls many rooms.
+// Splits long work into turns of a few milliseconds, so that other rooms on the same thread are served in between. Used
+// wherever one object calls many others.
 
 /** The length of a turn in milliseconds. A message of another room may wait for a few of them on its way. */
 export const TURN_MS = 4;
@@ -33,18 +33,16 @@ export class TakingTurns {
   }
 
   async #step(): Promise<void> {
-    if (this.#left === 0) await this.#endTurn();
+    if (this.#left === 0) {
+      const { giveWay, now } = this.#ports;
+      await giveWay();
+      // The time includes all that the steps caused on this thread: it is done by now.
+      const tookMs = now() - this.#beganAtMs;
+      if (tookMs > 2 * TURN_MS) this.#steps = Math.max(1, Math.floor(this.#steps / 2));
+      else if (tookMs < TURN_MS) this.#steps = Math.min(TURN_STEPS_MAX, this.#steps + 1);
+      this.#left = this.#steps;
+      this.#beganAtMs = now();
+    }
     this.#left--;
-  }
-
-  async #endTurn(): Promise<void> {
-    const { giveWay, now } = this.#ports;
-    await giveWay();
-    // The time includes all that the steps caused on this thread: it is done by now.
-    const tookMs = now() - this.#beganAtMs;
-    if (tookMs > 2 * TURN_MS) this.#steps = Math.max(1, Math.floor(this.#steps / 2));
-    else if (tookMs < TURN_MS) this.#steps = Math.min(TURN_STEPS_MAX, this.#steps + 1);
-    this.#left = this.#steps;
-    this.#beganAtMs = now();
   }
 }

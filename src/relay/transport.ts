@@ -1,5 +1,5 @@
-// The ways in which batches of links and pieces of announcements leave for their rooms: a queue, or direct calls. rpc/transport.ts
-// implements them.
+// The interface of a transport, which carries batches of links and pieces of announcements to their rooms: a queue, or direct calls.
+// Implemented by rpc/transport.ts.
 import type { AnnounceItem } from "../protocol/announcement.ts";
 import type { RelayBatch, RelayOutcome } from "../protocol/relay-batch.ts";
 

@@ -4,7 +4,7 @@ import type { AnnouncePorts } from "../relay/announcing.ts";
 import { logProblem } from "../settings/log.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { Bindings } from "./bindings.ts";
-import { bury } from "./dead-letters.ts";
+import { storeDeadLetters } from "./dead-letters.ts";
 import { roomsByPrefix, whereabouts } from "./lobby.ts";
 import { ANNOUNCEMENTS_NAME, type AnnouncementsRpc } from "./relay.ts";
 import { turnPorts } from "./turn-ports.ts";
@@ -14,7 +14,7 @@ export function announcementsOf({ ANNOUNCEMENTS }: Bindings): AnnouncementsRpc |
   return ANNOUNCEMENTS?.getByName(ANNOUNCEMENTS_NAME);
 }
 
-/** @param send sends what is left to do on its way again */
+/** @param send queues what is left to do */
 export function announcePorts(
   env: Bindings,
   { lobbies }: Pick<Settings, "lobbies">,
@@ -27,11 +27,11 @@ export function announcePorts(
     find: (users) => whereabouts(env.LOBBY, lobbies, users),
     send,
     note: async (notes, totals) => announcementsOf(env)?.note(notes, totals),
-    bury: (dead) => bury(env, dead),
+    storeDeadLetters: (dead) => storeDeadLetters(env, dead),
     report: reportProblem,
   };
 }
 
 export function reportProblem(error: unknown): void {
-  logProblem("announce.problem", "an announcement could not be brought on its way", error);
+  logProblem("announce.problem", "an announcement could not be delivered", error);
 }

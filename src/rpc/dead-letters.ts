@@ -17,11 +17,11 @@ interface Dead extends DeadBatch {
 }
 
 /** @throws where they cannot be stored */
-export async function bury(env: Bindings, dead: readonly Dead[]): Promise<void> {
+export async function storeDeadLetters(env: Bindings, dead: readonly Dead[]): Promise<void> {
   if (dead.length === 0) return;
   const letters = deadLettersOf(env);
   if (!letters) throw new Error("RELAY: needs the binding DEAD_LETTERS, which wrangler.toml does not give");
-  await letters.bury(dead.map(({ batch, reason }) => ({ batch, reason })));
+  await letters.add(dead.map(({ batch, reason }) => ({ batch, reason })));
   for (const { batch, reason, attempts } of dead)
     writeLog("warn", "relay.dead", { reason, ...describeBatch(batch), ...(attempts !== undefined && { attempts }) });
 }

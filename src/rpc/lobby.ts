@@ -13,19 +13,19 @@ import {
 } from "../protocol/room-list.ts";
 
 export interface LobbyRpc {
-  /** A room says how it is doing. */
+  /** Takes the report of a room. */
   report(report: RoomReport): Promise<ReportAnswer>;
 
   list(query: RoomQuery): Promise<RoomPage>;
 
-  /** A Worker says what it has counted. */
+  /** Takes the counts of an isolate of the Worker. */
   count(source: string, delta: CounterDelta): Promise<void>;
 
   scrape(): Promise<Scrape>;
 
   usage(query: UsageQuery): Promise<readonly RoomUsage[]>;
 
-  /** Counts these rooms. */
+  /** Counts the rooms of a query. */
   countRooms(query: Omit<RoomQuery, "sort" | "limit" | "after">): Promise<number>;
 
   /** The conversations of a user, behind one of them. */

@@ -1,4 +1,4 @@
-// The calls of links, announcements and dead letters that rooms and singleton objects answer. Used by the Worker and by other rooms.
+// The calls of rooms, of the Announcements object and of the DeadLetters object that the relay makes. Used by the Worker and by rooms.
 import type {
   AnnouncedHere,
   AnnounceItem,
@@ -34,7 +34,7 @@ export interface RelayRpc {
 }
 
 export interface DeadLettersRpc {
-  bury(dead: readonly DeadBatch[]): Promise<void>;
+  add(dead: readonly DeadBatch[]): Promise<void>;
 
   /** The oldest first. @param after an id */
   list(after: number, limit: number): Promise<readonly DeadLetter[]>;

@@ -13,11 +13,17 @@ import type {
 import type { RoomStats, StatsQuery } from "../protocol/watching.ts";
 import type { DirectUsers } from "../protocol/direct-room.ts";
 
-/** On whose behalf the Worker asks. */
+/** The user for whom the Worker calls. */
 export interface OutsideCaller {
   readonly user: string;
   readonly name: string;
   readonly role: Role;
+}
+
+/** A file of a room: its key, and the epoch of the log whose messages hold it. */
+export interface FileOfLog {
+  readonly key: string;
+  readonly epoch: string;
 }
 
 export interface RoomRpc<Place = unknown> {
@@ -34,8 +40,8 @@ export interface RoomRpc<Place = unknown> {
    */
   permitUpload(caller: OutsideCaller, file: object): Promise<Answer<{ readonly attachment: Attachment }>>;
 
-  /** Permits a user to read a file, and with it the other files of that life of the room. */
-  permitReading(caller: OutsideCaller, file: { readonly key: string; readonly epoch: string }): Promise<Answer<object>>;
+  /** Permits a user to read a file, and with it the other files of that log of the room. */
+  permitReading(caller: OutsideCaller, file: FileOfLog): Promise<Answer<object>>;
 
   /** @returns the refusal where the caller is no moderator of this room */
   refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined>;

@@ -1,5 +1,5 @@
-// The two ways from room to room: the queue, and direct calls of the other objects. Used by the links of a room (RLY-2) and by
-// whatever sends announcements (ANN-5).
+// The two transports between rooms: the queue, and direct calls of the other objects. Used by the links of a room (RLY-2) and by the
+// delivery of announcements (ANN-5).
 import { inPieces, isTooLargeForQueue } from "../relay/packing.ts";
 import { TakingTurns } from "../relay/taking-turns.ts";
 import type { Transport } from "../relay/transport.ts";

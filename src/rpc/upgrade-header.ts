@@ -17,8 +17,8 @@ export interface UpgradeFacts {
   readonly isJavaScript?: true;
   /** The session that the request belongs to; without it a new one is meant. */
   readonly sid?: string;
-  /** The TCP connection that the request came over, where it can be cut (lines.ts). */
-  readonly line?: string;
+  /** The id of the request's TCP connection, if the server can end that (tcp-connections.ts). */
+  readonly tcpId?: string;
   /** The WebSocket subprotocol to select, if the client offered any (EIO-11). */
   readonly subprotocol?: string;
 }

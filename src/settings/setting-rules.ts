@@ -1,5 +1,7 @@
-// Rules between settings: a broken one stops the start. Checked by settings.ts; docs/settings.md lists them.
+// Rules between settings: a broken one stops the start, a warning is logged at the start. Called by settings.ts and the Worker;
+// docs/settings.md lists them.
 import { TIMER_MS_MAX, type Declared } from "./declared.ts";
+import type { Settings } from "./settings.ts";
 
 export interface SettingRule {
   /** The setting that the error names. */
@@ -41,3 +43,29 @@ export const RULES: readonly SettingRule[] = [
     isKept: ({ webhookUrl, webhookSecret }) => webhookUrl === undefined || webhookSecret !== undefined,
   },
 ];
+
+/** Settings that work and are seldom meant. */
+export interface SettingWarning {
+  /** The variable. */
+  readonly name: string;
+  readonly warning: string;
+  readonly isDue: (settings: Settings) => boolean;
+}
+
+export const WARNINGS: readonly SettingWarning[] = [
+  {
+    name: "JWT_AUDIENCE",
+    warning: "is not set: tokens that JWT_JWKS_URL's provider gave for any other application open this one",
+    isDue: ({ jwtJwksUrl, jwtAudience }) => jwtJwksUrl !== undefined && jwtAudience === undefined,
+  },
+  {
+    name: "GUEST_ROOMS",
+    warning: "is not set: guests may enter every room, and write to anybody",
+    isDue: ({ environment, guestAccess, guestRooms }) =>
+      environment === "production" && guestAccess && guestRooms === undefined,
+  },
+];
+
+/** One line per warning, `NAME: warning`. */
+export const warningsOf = (settings: Settings): string[] =>
+  WARNINGS.filter(({ isDue }) => isDue(settings)).map(({ name, warning }) => `${name}: ${warning}`);

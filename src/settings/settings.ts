@@ -3,53 +3,17 @@
 import { z } from "zod";
 
 import type { ClaimNames } from "./tokens/claims.ts";
-import { DECLARED, type Declared } from "./declared.ts";
-import type { LogSettings } from "./log.ts";
-import type { Setting } from "./setting.ts";
+import { DECLARED, type Declared, type Setting } from "./declared.ts";
 import { RULES } from "./setting-rules.ts";
 
 /** Anything that holds settings by name: a Worker's `env`, or `process.env`. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** Settings whose value holds as it is declared. */
-type Plain = Omit<
-  Declared,
-  | `jwt${string}`
-  | `claim${string}`
-  | `webhook${string}`
-  | "guestAccess"
-  | "guestRooms"
-  | "guestRatePerIp"
-  | "metricsToken"
->;
-
-export interface Settings extends Plain, LogSettings {
+/** The declared settings. Defaults that depend on other settings are filled in. */
+export interface Settings extends Declared {
   readonly environment: "development" | "production";
   readonly guestAccess: boolean;
-  /** The rooms that guests' tokens open, as their `rooms`; absent: every room. */
-  readonly guestRooms?: readonly string[];
   readonly guestRatePerIp: number;
-  readonly jwt: {
-    readonly secret?: string;
-    /** While the secret is being rotated: tokens that were signed with the one before it are still believed. */
-    readonly secretPrevious?: string;
-    readonly publicKey?: string;
-    readonly jwksUrl?: string;
-    readonly issuer?: string;
-    readonly audience?: string;
-  };
-  /** Where tokens say who their bearer is (TOK-6). */
-  readonly claims: ClaimNames;
-  /** Opens the metrics; absent: everybody reads them, but no names of rooms (MET-4). */
-  readonly metricsToken?: string;
-  /** The operator's own server, which gets the events of all rooms; absent: no webhooks. */
-  readonly webhook?: Webhook;
-}
-
-export interface Webhook {
-  readonly url: string;
-  /** Signs what is sent there. */
-  readonly secret: string;
 }
 
 export type SettingsResult =
@@ -64,7 +28,7 @@ export const SETTING_NAMES: readonly string[] = ["ENVIRONMENT", ...ENTRIES.map((
 
 let last: { readonly values: readonly unknown[]; readonly result: SettingsResult } | undefined;
 
-/** The settings of a deployment, read again only where one has changed: that costs more than all else that a room does when it wakes. */
+/** The settings of a deployment. Read again only where one has changed, because reading costs more than the rest of a wake. */
 export function settingsOf(env: Variables): SettingsResult {
   const values = SETTING_NAMES.map((name) => env[name]);
   const isSame = last?.values.every((value, at) => value === values[at]) ?? false;
@@ -103,26 +67,20 @@ function schemaFor(environment: Settings["environment"]): z.ZodType {
 }
 
 function settingsFrom(declared: Declared, environment: Settings["environment"]): Settings {
-  const { jwtSecret, jwtSecretPrevious, jwtPublicKey, jwtJwksUrl, jwtIssuer, jwtAudience, ...keyless } = declared;
-  const { claimUser, claimName, claimRole, claimRooms, ...unclaimed } = keyless;
-  const { guestAccess, guestRooms, guestRatePerIp, metricsToken, webhookUrl, webhookSecret, ...plain } = unclaimed;
+  const { guestAccess, guestRatePerIp, jwtSecret, messageRate } = declared;
   const isDevelopment = environment === "development";
   return {
-    ...plain,
+    ...declared,
     environment,
     guestAccess: guestAccess ?? (isDevelopment && jwtSecret !== undefined),
-    ...(guestRooms && { guestRooms }),
-    guestRatePerIp: guestRatePerIp ?? (isDevelopment ? 0 : plain.messageRate),
-    jwt: {
-      ...(jwtSecret && { secret: jwtSecret }),
-      ...(jwtSecretPrevious && { secretPrevious: jwtSecretPrevious }),
-      ...(jwtPublicKey && { publicKey: jwtPublicKey }),
-      ...(jwtJwksUrl && { jwksUrl: jwtJwksUrl }),
-      ...(jwtIssuer && { issuer: jwtIssuer }),
-      ...(jwtAudience && { audience: jwtAudience }),
-    },
-    claims: { user: claimUser, name: claimName, role: claimRole, rooms: claimRooms },
-    ...(metricsToken && { metricsToken }),
-    ...(webhookUrl && webhookSecret && { webhook: { url: webhookUrl, secret: webhookSecret } }),
+    guestRatePerIp: guestRatePerIp ?? (isDevelopment ? 0 : messageRate),
   };
 }
+
+/** The names of the claims in tokens of this deployment (TOK-6). */
+export const claimNamesOf = ({ claimUser, claimName, claimRole, claimRooms }: Settings): ClaimNames => ({
+  user: claimUser,
+  name: claimName,
+  role: claimRole,
+  rooms: claimRooms,
+});

@@ -1,5 +1,5 @@
-// A map whose entries share stored rows, 256 to a row, because rows written are what storage is billed for. An entry keeps
-// its page for as long as it is in the map, so a change writes one row. Used by read marks, notified members and the lobby.
+// A map with 256 entries to a stored row, because storage is billed by rows written. An entry stays on its page for as long as it is in the
+// map, so a change writes one row. Used by read marks, notified members and the lobby.
 import type { RoomState } from "./room-state.ts";
 
 export const ENTRIES_PER_PAGE = 256;
@@ -8,7 +8,7 @@ export const ENTRIES_PER_PAGE = 256;
 export interface PageStore<Value> {
   /** All stored pages, in any order. */
   read(): Iterable<readonly [page: number, entries: Iterable<readonly [key: string, value: Value]>]>;
-  /** Replaces a page. @param entries none where the page holds nothing any more */
+  /** Replaces a page, or deletes it if there are no entries. */
   write(page: number, entries: ReadonlyMap<string, Value>): void;
 }
 
@@ -28,7 +28,7 @@ export class PagedMap<Value> {
 
   /**
    * Reads all pages.
-   * @param pagesMax the page after so many takes the place of the oldest, whose entries are lost
+   * @param pagesMax one more page replaces the oldest one, whose entries are lost
    */
   constructor(store: PageStore<Value>, pagesMax = Infinity) {
     this.#store = store;
@@ -66,7 +66,7 @@ export class PagedMap<Value> {
     this.#changed.add(page);
   }
 
-  /** Changes a value that is not worth a row: it is stored with the next change on its page. */
+  /** Changes a value without a row of its own: it is stored with the next change on its page. */
   amend(key: string, value: Value): void {
     this.#pageOf.get(key)?.entries.set(key, value);
   }
@@ -79,7 +79,7 @@ export class PagedMap<Value> {
     this.#changed.add(page);
   }
 
-  /** Whether the value of a key, or of another key on its page, is not stored. */
+  /** Whether the page of a key has changes that are not stored. */
   isUnsaved(key: string): boolean {
     const page = this.#pageOf.get(key);
     return page !== undefined && this.#changed.has(page);
@@ -87,7 +87,7 @@ export class PagedMap<Value> {
 
   /**
    * Writes one row per changed page.
-   * @param keys where given, only their pages
+   * @param keys if given, only their pages
    * @throws a storage error; the next call writes what this one could not
    */
   save(keys?: Iterable<string>): void {
@@ -95,7 +95,7 @@ export class PagedMap<Value> {
     for (const page of pages) if (page && this.#changed.has(page)) this.#write(page);
   }
 
-  /** Writes one row: a changed page if there is one. For a store that adds to a page what has no row of its own. */
+  /** Writes one row, that of a changed page if there is one. For stores that add data without a row of its own to a page. */
   saveOne(): void {
     const [page = this.#pages[0] ?? this.#addPage()] = this.#changed;
     this.#write(page);
@@ -106,7 +106,7 @@ export class PagedMap<Value> {
     this.#changed.delete(page);
   }
 
-  /** A changed page if possible, because that page costs a row anyway. */
+  /** @returns a page with space, a changed one if possible, because that is written anyway */
   #pageWithSpace(): Page<Value> {
     const open = this.#pages.filter(({ entries }) => entries.size < ENTRIES_PER_PAGE);
     return open.find((page) => this.#changed.has(page)) ?? open[0] ?? this.#addPage();
@@ -115,15 +115,13 @@ export class PagedMap<Value> {
   #addPage(): Page<Value> {
     const page: Page<Value> = { number: (this.#pages.at(-1)?.number ?? -1) + 1, entries: new Map() };
     this.#pages.push(page);
-    if (this.#pages.length > this.#pagesMax) this.#dropOldest();
+    if (this.#pages.length > this.#pagesMax) {
+      const oldest = this.#pages.shift()!;
+      for (const key of oldest.entries.keys()) this.#pageOf.delete(key);
+      oldest.entries.clear();
+      this.#changed.add(oldest);
+    }
     return page;
-  }
-
-  #dropOldest(): void {
-    const oldest = this.#pages.shift()!;
-    for (const key of oldest.entries.keys()) this.#pageOf.delete(key);
-    oldest.entries.clear();
-    this.#changed.add(oldest);
   }
 }
 

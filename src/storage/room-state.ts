@@ -1,15 +1,15 @@
-// Key-value storage of a room for all but its messages, such as bans and read marks. Values are few and rarely written, because
-// each `put` and `delete` is a row written. Implemented by the platform's synchronous key-value storage as it is.
+// The key-value storage of a room for all data but its messages, such as bans and read marks. Each `put` and `delete` is a row written, so
+// features write few values and seldom. The platform's synchronous key-value storage implements it.
 
 export interface RoomState {
   get(key: string): unknown;
-  /** @param value what a structured clone carries */
+  /** @param value plain data (structured clone) */
   put(key: string, value: unknown): void;
   delete(key: string): void;
-  /** In the order of the keys. */
+  /** Lists values in the order of their keys. */
   list(options: {
     readonly prefix: string;
-    /** Keys behind this one only. */
+    /** Only keys after this one. */
     readonly startAfter?: string;
     readonly limit?: number;
   }): Iterable<[string, unknown]>;

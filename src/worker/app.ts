@@ -4,7 +4,7 @@ import { cors } from "hono/cors";
 import { describeApi } from "./api/openapi.ts";
 import { api } from "./api/routes.ts";
 import { issueGuestToken } from "./api/guest.ts";
-import { isOriginAllowed } from "./http/origin.ts";
+import { isOriginAllowed } from "./http/request-origin.ts";
 import { PREFLIGHT_SECONDS } from "./connect/polling-cors.ts";
 import { refuseMethod } from "./http/refusals.ts";
 import { socketIoWorker } from "./socketio.ts";

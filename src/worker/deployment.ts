@@ -2,7 +2,7 @@
 // wrong there is none, and the Worker refuses every request. Called by socketio.ts and the queues' consumers.
 import { compressionProblem } from "../settings/compression-flags.ts";
 import { writeLog } from "../settings/log.ts";
-import { warningsOf } from "../settings/setting-warnings.ts";
+import { warningsOf } from "../settings/setting-rules.ts";
 import { settingsOf, type Settings } from "../settings/settings.ts";
 import { TokenVerifier } from "../settings/tokens/tokens.ts";
 import { TokenBuckets } from "../clock/token-bucket.ts";
@@ -87,15 +87,13 @@ function deploy(env: Configured): Deployment | undefined {
   };
 }
 
-/** Lists what the settings need and the deployment lacks. */
+/** Lists what the settings need and the deployment lacks: a flag of the runtime, and the queues of webhooks (HOOK-6). */
 function unmetNeeds(settings: Settings, env: Configured): string[] {
   const flags = (globalThis as { Cloudflare?: { compatibilityFlags?: Record<string, boolean> } }).Cloudflare;
   const compression = compressionProblem(settings.compression, flags?.compatibilityFlags);
-  return [...missingBindings(settings, env), ...(compression ? [compression] : [])];
-}
-
-/** HOOK-6: webhooks need their queues. */
-function missingBindings({ webhook }: Settings, env: Configured): string[] {
-  const missing = webhook ? (["WEBHOOKS", "WEBHOOKS_DEAD"] as const).filter((name) => !env[name]) : [];
-  return missing.map((name) => `WEBHOOK_URL: needs the queue binding ${name}, which wrangler.toml does not give`);
+  const queues = settings.webhookUrl === undefined ? [] : ["WEBHOOKS", "WEBHOOKS_DEAD"].filter((name) => !env[name]);
+  return [
+    ...queues.map((name) => `WEBHOOK_URL: needs the queue binding ${name}, which wrangler.toml does not give`),
+    ...(compression ? [compression] : []),
+  ];
 }

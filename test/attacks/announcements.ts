@@ -1,5 +1,5 @@
-// Hostile calls about announcements and conversations between two people: by strangers, by members who may do none of it or
-// some, and by a service whose call is wrong.
+// Hostile calls about announcements and conversations between two people: by callers without a token, by members without the
+// right, and by a service with a wrong payload.
 import type { HostileRequest } from "./requests.ts";
 
 type Case = Omit<HostileRequest, "name" | "status" | "path" | "method">;

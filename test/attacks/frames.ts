@@ -1,4 +1,4 @@
-// Hostile frames over an open WebSocket: each costs the session that sends it, is answered, or is passed over.
+// Hostile frames over an open WebSocket: the server ends the session, answers, or ignores them.
 
 export interface HostileFrames {
   readonly name: string;
@@ -146,7 +146,7 @@ const BATCH_OF_PLAIN = closing(1002, {
   "a batch where none was agreed on": ['42["presence",{}]\x1e42["presence",{}]'],
 });
 
-/** What changes nothing, and costs nobody the connection. */
+/** Frames that change nothing and end no connection. */
 const PASSED_OVER: HostileFrames[] = Object.entries({
   "a pong that nobody asked for": ["3"],
   "a pong with something in it": ["3probe"],

@@ -1,5 +1,5 @@
-// Text that becomes a script, a request or an element where a page takes it for markup: classics, each short enough for a
-// name. A script that runs raises a dialog or the flag `pwned`; what is loaded comes from evil.example or a path of no page.
+// Texts that become a script, a request or an element in a page that takes them for markup: classics, each short enough for a
+// name. A script that runs raises a dialog or the flag `pwned`; a request goes to evil.example or to an unused path.
 
 export const PAGE_PAYLOADS: readonly string[] = [
   // Elements that run or load by themselves.
@@ -56,7 +56,7 @@ export const PAGE_PAYLOADS: readonly string[] = [
   "![x](//evil.example/pixel.png)",
   "<a href=javascript:pwned=1>click</a>",
   'http://evil.example/"onmouseover="alert(1)',
-  // Templates, prototypes, and what decoding twice would set free.
+  // Templates, prototypes, and markup behind a second decoding.
   "{{constructor.constructor('alert(1)')()}}",
   "${alert(1)}",
   "<%= alert(1) %>",

@@ -1,4 +1,4 @@
-// Hostile requests: what the Worker refuses before anything of a room is touched, and what a stranger may not learn.
+// Hostile requests: the Worker refuses them without touching a room, and tells callers without a token nothing.
 
 import { HOSTILE_CALLS } from "./announcements.ts";
 
@@ -164,7 +164,7 @@ const NO_ADDRESSES: HostileRequest[] = paths(404, [
   "/server-status",
 ]);
 
-/** Every call about a room, by somebody without a token: 401, whatever else is wrong with it. */
+/** Every call about a room, without a token: 401, also when more is wrong with it. */
 const STRANGERS: HostileRequest[] = [
   ...[
     "",
@@ -213,7 +213,7 @@ const STRANGERS: HostileRequest[] = [
   }),
 ];
 
-/** The same by a member, who is no moderator of the room. */
+/** The same by a member without the moderator's role. */
 const MEMBERS: HostileRequest[] = [
   ...["", "/messages", "/members", "/search?query=x", "/export", "/audit", "/moderation", "/links"].map((call) => ({
     name: `GET of ${call || "the room"} by a member`,

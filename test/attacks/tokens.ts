@@ -1,5 +1,5 @@
-// Hostile tokens: none lets anybody in. Sources: RFC 8725 (JSON Web Token Best Current Practices), and what became known of
-// libraries over the years.
+// Hostile tokens: the Worker and the rooms refuse all of them. Sources: RFC 8725 (JSON Web Token Best Current Practices), and
+// published flaws of libraries.
 import { base64url, exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from "jose";
 
 export interface HostileToken {
@@ -197,7 +197,7 @@ async function wrongClaims(secret: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** What the library refuses to write. */
+/** Tokens that the library refuses to write. */
 async function signedByHand(secret: string, payload: object): Promise<string> {
   const text = `${json({ alg: "HS256" })}.${json(payload)}`;
   const hmac = await crypto.subtle.importKey(

@@ -1,4 +1,4 @@
-// Bytes that are no HTTP, or no WebSocket: what a listener has to stand that hears whatever the network brings.
+// Hostile bytes that are neither HTTP nor WebSocket frames. Called by attacks.test.ts and test/outside/attacks.test.ts.
 
 export interface HostileBytes {
   readonly name: string;

@@ -70,7 +70,7 @@ describe("a CONNECT is refused", () => {
     expect(late.received("welcome")).toHaveLength(1);
   });
 
-  it("ROOM_FULL: of two users who ask for the last place at the same moment one gets it", async () => {
+  it("ROOM_FULL: of two users who connect at the same moment, one gets the last socket", async () => {
     const room = new ChatRoom({ maxMembers: 1 });
     const clients = await Promise.all(["ada", "ben"].map((user) => room.joinWithToken(room.token(user))));
     expect(clients.flatMap((client) => client.received("welcome"))).toHaveLength(1);
@@ -88,7 +88,7 @@ describe("a CONNECT is refused", () => {
     expect(third.received("welcome")).toHaveLength(1);
   });
 
-  it("LIM-7: a recovering client takes the place of the socket that it recovers", async () => {
+  it("LIM-7: a recovering client replaces the socket that it recovers", async () => {
     const room = new ChatRoom({ maxConnectionsPerUser: 1 });
     const handshake = { canRecover: true, identity: identityOf("ada") };
     const ada = await room.shell.connect(handshake);
@@ -99,7 +99,7 @@ describe("a CONNECT is refused", () => {
     expect(back.packets[0]!.data).toMatchObject({ pid });
   });
 
-  it("and leaves no trace: members get no event, and the client may try again with a good token", async () => {
+  it("members get no event of it, and the client may try again with a good token", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     room.quiet();
@@ -113,7 +113,7 @@ describe("a CONNECT is refused", () => {
 });
 
 describe("a CONNECT whose token is being verified", () => {
-  it("changes nothing where the client goes meanwhile", async () => {
+  it("changes nothing where the client disconnects meanwhile", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     const verifying = Promise.withResolvers<void>();
@@ -125,6 +125,6 @@ describe("a CONNECT whose token is being verified", () => {
     await room.shell.settle();
     room.quiet();
     expect(await ada.ask("presence", {})).toMatchObject({ count: 1 });
-    expect(room.shell.reports).toEqual([]);
+    expect(room.shell.problems).toEqual([]);
   });
 });

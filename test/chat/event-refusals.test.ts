@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { REQUEST_LIMIT } from "../../src/chat/room/requests.ts";
-import { EPOCH } from "../host/chat-room.ts";
+import { EPOCH } from "../host/memory-log.ts";
 import { cast, OK, post, refusalOf, type Cast } from "../host/moderated-room.ts";
 
 const ID = `${EPOCH}-1`;
@@ -52,7 +52,7 @@ describe("INTERNAL: the storage could not be read", () => {
     room.shell.evict();
     room.log.unreadable = room.state.unreadable = new Error("damaged");
     expect(await mia.ask(event, payload)).toEqual(refusalOf("INTERNAL"));
-    expect(room.shell.reports).toMatchObject([{ problem: "what is stored could not be read" }]);
+    expect(room.shell.problems).toMatchObject([{ problem: "what is stored could not be read" }]);
     room.log.unreadable = room.state.unreadable = undefined;
     expect(await mia.ask(event, payload)).toMatchObject(OK);
   });

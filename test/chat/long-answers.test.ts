@@ -10,6 +10,7 @@ import { Server } from "../../src/socketio/server/server.ts";
 import { ChatRoom, identityOf, ROOM, SETTINGS, UNLIMITED } from "../host/chat-room.ts";
 import type { AnyAnswer, Client } from "../host/client.ts";
 import { OPTIONS } from "../host/harness.ts";
+import { SEPARATOR, WireClient } from "../wire/wire-client.ts";
 
 const POSTS = 300;
 const CONTENT_CHARS_MAX = 1000;
@@ -166,7 +167,7 @@ describe("an answer without a further page", () => {
     const many = new ChatRoom({ messageRate: UNLIMITED });
     const eve = await many.join("eve");
     const { id } = await eve.ask("chat-message", { content: "hello" });
-    const react = (user: string, emoji: string): void => void many.ask(user, "react", { id, emoji, on: true });
+    const react = (user: string, emoji: string): void => void many.call("react", user, { id, emoji, on: true });
     for (let n = 0; n < 900; n++) react(`${"\ud800".repeat(120)}${n}`, "+");
     const { reactions, hasMore } = await eve.ask("reactions", { id });
     expect(hasMore).toBe(true);
@@ -176,15 +177,10 @@ describe("an answer without a further page", () => {
   });
 });
 
-/** A polling client of a room, which fetches after each thing that it says. */
-class Poller {
-  readonly packets: string[] = [];
-  isClosed = false;
-  readonly #server: Server;
-  readonly #session;
-  #lastAck = 0;
-
+/** A polling client of a room, which polls after each packet that it sends. */
+class Poller extends WireClient {
   constructor() {
+    super({ send: (frame) => post(frame as string), close: () => post("1") });
     const chat = new Chat({
       room: ROOM,
       log: room.log,
@@ -194,7 +190,7 @@ class Poller {
       settings: SETTINGS,
     });
     let ids = 0;
-    this.#server = new Server(
+    const server = new Server(
       { ...OPTIONS, transports: ["polling"] },
       { static: { "/": chat } },
       {
@@ -203,8 +199,9 @@ class Poller {
         phase: 0,
         apply: (effects) => {
           for (const effect of effects) {
-            if (effect.type === "answer-poll") this.packets.push(...effect.payload.split("\x1e"));
-            if (effect.type === "close") this.isClosed = true;
+            if (effect.type === "answer-poll")
+              for (const packet of effect.payload.split(SEPARATOR)) this.receive(packet);
+            if (effect.type === "close") this.end(effect.closing);
           }
         },
         lastPongAtMs: () => undefined,
@@ -214,19 +211,14 @@ class Poller {
         },
       },
     );
-    this.#server.wake();
+    server.wake();
     const handshake = { address: "192.0.2.1", query: {}, issued: room.shell.nowMs, identity: identityOf("bob") };
-    this.#session = this.#server.open(handshake, "polling");
-    this.#server.endPost(this.#session, "40{}");
-    this.#server.poll(this.#session);
-  }
-
-  ask(event: string, payload: object): AnyAnswer {
-    const ack = this.#lastAck++;
-    this.#server.endPost(this.#session, `42${ack}${JSON.stringify([event, payload])}`);
-    if (!this.isClosed) this.#server.poll(this.#session);
-    const packet = this.packets.find((one) => one.startsWith(`43${ack}[`));
-    return packet && JSON.parse(packet.slice(`43${ack}`.length))[0];
+    const session = server.open(handshake, "polling");
+    const post = (frame: string): void => {
+      server.endPost(session, frame);
+      if (!this.closed) server.poll(session);
+    };
+    this.send("40{}");
   }
 }
 
@@ -235,10 +227,10 @@ describe("a polling client", () => {
     // What the whole page would take, which is why the client was closed.
     expect(bytesOf(room.log.messages.slice(-200))).toBeGreaterThan(POLL_QUEUE_BYTES_MAX);
     const poller = new Poller();
-    expect(poller.ask("history", { limit: 200 })).toMatchObject({ ok: true, hasMore: true });
-    expect(poller.isClosed).toBe(false);
-    expect(poller.ask("changes", { after: 0, limit: 200 })).toMatchObject({ ok: true, hasMore: true });
-    expect(poller.isClosed).toBe(false);
+    expect(poller.call("history", { limit: 200 }).answer).toMatchObject({ ok: true, hasMore: true });
+    expect(poller.closed).toBeUndefined();
+    expect(poller.call("changes", { after: 0, limit: 200 }).answer).toMatchObject({ ok: true, hasMore: true });
+    expect(poller.closed).toBeUndefined();
   });
 });
 

@@ -1,4 +1,6 @@
 // RATE_LIMITED: one token bucket per user and room; reconnecting and sleep do not fill it.
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { REQUEST_LIMIT } from "../../src/chat/room/requests.ts";
@@ -150,7 +152,7 @@ describe("RATE_LIMITED", () => {
   });
 });
 
-describe("CHAT-6: whatever else a user asks for", () => {
+describe("CHAT-6: requests other than posts", () => {
   const { burst, perSecond } = REQUEST_LIMIT;
   const askUntilLimited = async (client: Client, event: string, payload: object): Promise<number> => {
     for (let asked = 0; asked <= burst; asked++) {
@@ -264,4 +266,19 @@ describe("DM-5: conversations that a user begins", () => {
     openings.giveBack("ada", START_MS + later);
     expect(takes(later, 21).filter(Boolean)).toHaveLength(20);
   });
+});
+
+it("takes for each event what CHAT-6 says, and one where it says nothing", () => {
+  const spec = readFileSync(path.join(import.meta.dirname, "../../src/chat/SPEC.md"), "utf8");
+  const rule = /\*\*CHAT-6\*\*([^]*?)\n- \*\*/.exec(spec)![1]!;
+  // Posts have a bucket of their own.
+  const stated: Record<string, number> = { "chat-message": 0 };
+  for (const part of rule.split(";")) {
+    // Without a number at its begin, it is about pages that cost by their length alone: 0 for the empty page of this test.
+    const cost = Number(/^\s*(\d+) /.exec(part)?.[1] ?? 0);
+    for (const [, event] of part.matchAll(/`([a-z-]+)`/g)) stated[event!] = cost;
+  }
+  const operations = new ChatRoom().chat.features.all.flatMap((feature) => Object.entries(feature.operations ?? {}));
+  const taken = operations.map(([event, { cost }]) => [event, cost({ limit: 0 })] as const);
+  expect(Object.fromEntries(taken)).toEqual({ ...Object.fromEntries(taken.map(([event]) => [event, 1])), ...stated });
 });

@@ -92,7 +92,7 @@ class Story {
 
   #say(): void {
     const content = `${++this.#said}`;
-    const { id } = this.room.ask("backend", "chat-message", { content }).answer as unknown as { id: string };
+    const { id } = this.room.call("chat-message", "backend", { content }).answer as unknown as { id: string };
     this.room.quiet();
     expect(this.#contents.has(id), `${id} is ${this.#contents.get(id)} and ${content}`).toBe(false);
     this.#contents.set(id, content);

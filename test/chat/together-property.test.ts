@@ -6,7 +6,8 @@ import { expect, it } from "vitest";
 import type { Durability } from "../../src/chat/room/room.ts";
 import type { Message, SearchAnswer } from "../../src/protocol/chat-events.ts";
 import type { RoomReport } from "../../src/protocol/room-list.ts";
-import { EPOCH, UNLIMITED } from "../host/chat-room.ts";
+import { UNLIMITED } from "../host/chat-room.ts";
+import { EPOCH } from "../host/memory-log.ts";
 import { DAY_MS, FileRoom } from "../host/file-room.ts";
 import type { Client } from "../host/harness.ts";
 import { MemoryFiles } from "../host/memory-files.ts";
@@ -89,7 +90,7 @@ class Life {
       blockMessages: 2,
       partMessages: 8,
       unindexedMessages: 4,
-      pieceMessages: 4,
+      gapMessagesMin: 4,
       partsMax: 4,
     };
   }
@@ -130,7 +131,7 @@ class Life {
   async #post(count: number): Promise<void> {
     for (let i = 0; i < count; i++) {
       const n = ++this.#count;
-      this.#room.ask("ada", "chat-message", { content: `w${n % 4} x${n}` });
+      this.#room.call("chat-message", "ada", { content: `w${n % 4} x${n}` });
     }
     await this.#pass(0);
   }
@@ -140,7 +141,7 @@ class Life {
     if (attachment) {
       this.#room.files.keys.add(attachment.key);
       const n = ++this.#count;
-      this.#room.ask("ada", "chat-message", { content: n % 2 ? "" : `w2 x${n}`, attachment }, "member");
+      this.#room.call("chat-message", "ada", { content: n % 2 ? "" : `w2 x${n}`, attachment }, "member");
     }
     await this.#pass(0);
   }
@@ -149,7 +150,7 @@ class Life {
     const n = ++this.#count;
     const content = what === "edit to nothing" ? "" : `e w${n % 4} x${n}`;
     const id = `${EPOCH}-${place.toString(36)}`;
-    this.#room.ask(asker(n), EVENTS[what], { id, content, emoji: "x", on: n % 2 === 0 });
+    this.#room.call(EVENTS[what], asker(n), { id, content, emoji: "x", on: n % 2 === 0 });
     await this.#pass(0);
   }
 
@@ -160,7 +161,7 @@ class Life {
 
   async #search(word: string): Promise<void> {
     await this.#pass(100);
-    const asked = this.#room.ask(asker(++this.#count), "search", { query: `${word} ` });
+    const asked = this.#room.call("search", asker(++this.#count), { query: `${word} ` });
     // Searches rest between turns, the longer the more was asked for lately.
     for (let waits = 0; waits < SEARCH_WAITS_MAX && asked.answer === undefined; waits++) await this.#pass(10);
     const { messages } = asked.answer as Extract<SearchAnswer, { ok: true }>;
@@ -209,7 +210,7 @@ class Life {
     this.#checkDeleted();
     this.#checkTold();
     this.#checkLobby();
-    const trouble = this.#room.shell.reports.filter(
+    const trouble = this.#room.shell.problems.filter(
       ({ problem }) => !/queued|report to the lobby failed|files could not/.test(problem),
     );
     expect(trouble).toEqual([]);

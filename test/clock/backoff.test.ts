@@ -1,4 +1,4 @@
-// The wait before another try.
+// Backoff: the wait before a retry.
 import { expect, it } from "vitest";
 
 import { waitAfter } from "../../src/clock/backoff.ts";

@@ -1,4 +1,4 @@
-// The list of named moments that a room's only clock looks at.
+// Deadlines: the named moments for which the wake clock of an object waits.
 import { describe, expect, it } from "vitest";
 
 import { Deadlines, type Deadline } from "../../src/clock/deadlines.ts";
@@ -8,7 +8,7 @@ const fail = (name: string, error: unknown): never => {
 };
 
 describe("deadlines", () => {
-  it("are none at first, and the soonest of those that are set", () => {
+  it("have no next moment at first, then the soonest that is set", () => {
     const deadlines = new Deadlines();
     const [a, b] = [deadlines.add("a", () => undefined), deadlines.add("b", () => undefined)];
     expect(deadlines.next()).toBeUndefined();
@@ -21,27 +21,27 @@ describe("deadlines", () => {
     expect(deadlines.next()).toBeUndefined();
   });
 
-  it("that ride wake nobody, and run with the next that is due once their moment has come", () => {
+  it("that piggyback do not wake the object, and run with the next due deadline once their moment has come", () => {
     const deadlines = new Deadlines();
     const ran: string[] = [];
-    const rider = deadlines.add("rider", () => ran.push("rider"), { rides: true });
+    const piggyback = deadlines.add("piggyback", () => ran.push("piggyback"), { piggybacks: true });
     const other = deadlines.add("other", () => ran.push("other"));
-    rider.set(10);
+    piggyback.set(10);
     expect(deadlines.next()).toBeUndefined();
     other.set(5);
     expect(deadlines.runDue(5, fail)).toEqual(["other"]);
     other.set(20);
     expect(deadlines.next()).toBe(20);
-    expect(deadlines.runDue(20, fail)).toEqual(["rider", "other"]);
-    expect([ran.length, rider.atMs]).toEqual([3, undefined]);
+    expect(deadlines.runDue(20, fail)).toEqual(["piggyback", "other"]);
+    expect([ran.length, piggyback.atMs]).toEqual([3, undefined]);
   });
 
-  it("say what an alarm is for: no rider, nothing that is far off, and what is due a moment after it, too", () => {
+  it("give the name of an alarm's deadline: not one that piggybacks or is far off, but one that is due a moment later", () => {
     const deadlines = new Deadlines();
-    const rider = deadlines.add("rider", () => undefined, { rides: true });
+    const piggyback = deadlines.add("piggyback", () => undefined, { piggybacks: true });
     const [ping, token] = [deadlines.add("ping", () => undefined), deadlines.add("token", () => undefined)];
     expect(deadlines.dueName(10, 1000)).toBeUndefined();
-    rider.set(5);
+    piggyback.set(5);
     ping.set(30);
     token.set(90_000);
     expect(deadlines.dueName(10, 1000)).toBe("ping");
@@ -50,7 +50,7 @@ describe("deadlines", () => {
     expect(deadlines.dueName(50, 1000)).toBeUndefined();
   });
 
-  it("tell whoever watches of every change, and of nothing else", () => {
+  it("call the watcher at each change, and at no other time", () => {
     const deadlines = new Deadlines();
     let changes = 0;
     const a = deadlines.add("a", () => undefined);
@@ -104,7 +104,7 @@ describe("deadlines", () => {
     expect(deadlines.next()).toBe(12);
   });
 
-  it("that one which ran before has moved or cleared are not due any more", () => {
+  it("do not run if an earlier one has moved or cleared them", () => {
     const deadlines = new Deadlines();
     const first = deadlines.add("first", () => {
       moved.set(20);
@@ -119,7 +119,7 @@ describe("deadlines", () => {
     expect(deadlines.runDue(20, fail)).toEqual(["moved"]);
   });
 
-  it("may set themselves anew while they run, without running again in the same go", () => {
+  it("may set themselves again while they run, and do not run twice in one pass", () => {
     const deadlines = new Deadlines();
     let runs = 0;
     const deadline = deadlines.add("again", (nowMs) => {

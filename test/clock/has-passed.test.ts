@@ -1,4 +1,4 @@
-// Whether a span of time is over, whatever is done to the clock.
+// hasPassed: whether a span of time is over, also after the clock was set.
 import { expect, it } from "vitest";
 
 import { hasPassed } from "../../src/clock/has-passed.ts";
@@ -7,6 +7,6 @@ it("has passed from its last millisecond on", () => {
   expect([1000, 1099, 1100].map((nowMs) => hasPassed(1000, 100, nowMs))).toEqual([false, false, true]);
 });
 
-it("has passed where there was no beginning, and where the clock was set back", () => {
+it("has passed if there was no beginning, or the clock was set back", () => {
   expect([hasPassed(-Infinity, 100, 0), hasPassed(1000, 100, 999)]).toEqual([true, true]);
 });

@@ -1,4 +1,4 @@
-// The throttle: something quiet runs at once, something busy once per window.
+// Throttle and ThrottledRun: at once after quiet, then once per window.
 import { describe, expect, it } from "vitest";
 
 import { Throttle, ThrottledRun } from "../../src/clock/throttle.ts";
@@ -6,7 +6,7 @@ import { Deadlines } from "../../src/clock/deadlines.ts";
 
 const WINDOW_MS = 50;
 
-function throttled(): {
+function throttled(burst = 1): {
   request: (nowMs: number) => void;
   tick: (nowMs: number) => void;
   runs: number[];
@@ -15,8 +15,11 @@ function throttled(): {
   const deadlines = new Deadlines();
   const runs: number[] = [];
   let clockMs = 0;
-  const deadline = deadlines.add("flush", (nowMs) => run.flush(nowMs));
-  const run = new ThrottledRun(WINDOW_MS, deadline, () => runs.push(clockMs));
+  const run = new ThrottledRun(
+    { windowMs: () => WINDOW_MS, burst: () => burst },
+    () => runs.push(clockMs),
+    (due) => deadlines.add("flush", due),
+  );
   return {
     request: (nowMs) => run.request((clockMs = nowMs)),
     tick: (nowMs) => void deadlines.runDue((clockMs = nowMs), () => undefined),
@@ -26,14 +29,14 @@ function throttled(): {
 }
 
 describe("a throttled run", () => {
-  it("runs at once where it was quiet for a window", () => {
+  it("runs at once after a quiet window", () => {
     const { request, runs } = throttled();
     request(1000);
     request(1000 + WINDOW_MS);
     expect(runs).toEqual([1000, 1050]);
   });
 
-  it("gathers what comes within the window, and runs when it is over", () => {
+  it("gathers the requests of a window, and runs at its end", () => {
     const { request, tick, runs, dueMs } = throttled();
     for (const nowMs of [1000, 1010, 1049]) request(nowMs);
     expect([runs, dueMs()]).toEqual([[1000], 1050]);
@@ -41,7 +44,7 @@ describe("a throttled run", () => {
     expect([runs, dueMs()]).toEqual([[1000, 1050], undefined]);
   });
 
-  it("behind a run that took longer than the window gathers again, not one by one", () => {
+  it("gathers requests again after a run that took longer than the window", () => {
     const { request, tick, runs, dueMs } = throttled();
     request(1000);
     request(1020);
@@ -52,7 +55,31 @@ describe("a throttled run", () => {
     expect(runs).toEqual([1000, 1075]);
   });
 
-  it("runs at once where the clock is set back", () => {
+  it("runs as often as its burst at once after quiet, then once per window", () => {
+    const { request, tick, runs, dueMs } = throttled(3);
+    for (const nowMs of [1000, 1005, 1010, 1015, 1020]) request(nowMs);
+    expect([runs, dueMs()]).toEqual([[1000, 1005, 1010], 1050]);
+    tick(1050);
+    request(1060);
+    expect([runs.at(-1), dueMs()]).toEqual([1050, 1100]);
+    tick(1100);
+    // After a quiet window one run may come at once, after three of them three.
+    for (const nowMs of [1150, 1155]) request(nowMs);
+    expect([runs.slice(-2), dueMs()]).toEqual([[1100, 1150], 1200]);
+    tick(1200);
+    for (const nowMs of [1350, 1355, 1360, 1365]) request(nowMs);
+    expect([runs.slice(-3), dueMs()]).toEqual([[1350, 1355, 1360], 1400]);
+  });
+
+  it("gathers requests of the same moment in a burst, too", () => {
+    const { request, tick, runs, dueMs } = throttled(3);
+    for (let i = 0; i < 10; i++) request(1000);
+    expect([runs, dueMs()]).toEqual([[1000], 1005]);
+    tick(1005);
+    expect([runs, dueMs()]).toEqual([[1000, 1005], undefined]);
+  });
+
+  it("runs at once after the clock was set back", () => {
     const { request, runs } = throttled();
     request(10_000_000);
     for (const nowMs of [1000, 1010]) request(nowMs);
@@ -69,7 +96,7 @@ describe("a throttled run", () => {
 describe("a throttle", () => {
   it("is open once per window, and at the end of it", () => {
     const throttle = new Throttle(WINDOW_MS);
-    expect([1000, 1000, 1049, 1050, 1051].map((nowMs) => throttle.take(nowMs))).toEqual([
+    expect([1000, 1000, 1049, 1050, 1051].map((nowMs) => throttle.passIfOpen(nowMs))).toEqual([
       true,
       false,
       false,
@@ -82,26 +109,26 @@ describe("a throttle", () => {
   it("doubles its window while it is in use, up to the largest, and falls back after quiet", () => {
     const throttle = new Throttle(50, 180);
     const windows = [1000, 1050, 1150, 1330, 2000].map((nowMs) => {
-      expect(throttle.take(nowMs)).toBe(true);
+      expect(throttle.passIfOpen(nowMs)).toBe(true);
       return throttle.dueMs(nowMs) - nowMs;
     });
     expect(windows).toEqual([50, 100, 180, 180, 50]);
   });
 
-  it("opens where the clock is set back", () => {
+  it("opens after the clock was set back", () => {
     const throttle = new Throttle(WINDOW_MS);
     throttle.pass(10_000_000);
     expect([throttle.isOpen(1000), throttle.dueMs(1000)]).toEqual([true, 1000]);
   });
 
-  it("goes on after a sleep", () => {
+  it("keeps its window through sleep", () => {
     const [before, after] = [new Throttle(50, 200), new Throttle(50, 200)];
     for (const nowMs of [1000, 1050]) before.pass(nowMs);
     after.restore(structuredClone(before.state));
     expect([after.isOpen(1149), after.isOpen(1150)]).toEqual([false, true]);
   });
 
-  it("opens when it is told to", () => {
+  it("opens by reopen", () => {
     const throttle = new Throttle(WINDOW_MS);
     throttle.pass(1000);
     throttle.reopen();

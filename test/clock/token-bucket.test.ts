@@ -1,4 +1,4 @@
-// Token buckets by user. What they limit is tested where it is limited: test/chat/rate.test.ts.
+// Token buckets by user. Tests of the limits on posts and requests: test/chat/rate.test.ts.
 import { expect, it } from "vitest";
 
 import { TokenBuckets } from "../../src/clock/token-bucket.ts";
@@ -7,7 +7,7 @@ const SLOW = { perSecond: 1, burst: 3 };
 const takes = (buckets: TokenBuckets, nowMs: number, times: number): boolean[] =>
   Array.from({ length: times }, () => buckets.take("ada", nowMs).ok);
 
-it("gives a burst, then what comes back, and names the wait", () => {
+it("gives a burst, then the tokens that come back, and returns the wait", () => {
   const buckets = new TokenBuckets(SLOW);
   expect(takes(buckets, 1000, 4)).toEqual([true, true, true, false]);
   expect(buckets.take("ada", 1500)).toEqual({ ok: false, retryAfterMs: 500 });
@@ -15,20 +15,20 @@ it("gives a burst, then what comes back, and names the wait", () => {
   expect(buckets.take("ben", 2000).ok).toBe(true);
 });
 
-it("leaves a debt where more is charged than there is", () => {
+it("leaves a debt if more is charged than there is", () => {
   const buckets = new TokenBuckets(SLOW);
   buckets.charge("ada", 1000, 5);
   expect(buckets.take("ada", 1000)).toEqual({ ok: false, retryAfterMs: 3000 });
 });
 
-it("gives nothing back where the clock is set back, and goes on from there", () => {
+it("gives no tokens when the clock is set back, and goes on from the new time", () => {
   const buckets = new TokenBuckets(SLOW);
   takes(buckets, 3_600_000, 3);
   expect(buckets.take("ada", 1000)).toEqual({ ok: false, retryAfterMs: 1000 });
   expect(takes(buckets, 2000, 2)).toEqual([true, false]);
 });
 
-it("takes over the latest state of a bucket, or the emptier of two", () => {
+it("restores the latest state of a bucket, and of two at one time the emptier", () => {
   const buckets = new TokenBuckets(SLOW);
   const states = [
     { tokens: 1, atMs: 1000 },

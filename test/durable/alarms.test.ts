@@ -9,23 +9,23 @@ const HOUR_MS = 3_600_000;
 
 afterEach(() => vi.restoreAllMocks());
 
-it("an alarm that comes early, and again, does nothing but set the next one", async () => {
+it("an early alarm, and a doubled one, only set the next alarm", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   const sleeper = new Sleeper(room);
   await sleeper.sleep();
   await vi.waitFor(async () => expect(await alarmOf(room)).not.toBeNull());
   const dueMs = await alarmOf(room);
-  const heard = ada.packets().length;
+  const heard = ada.packets.length;
   expect(await runDurableObjectAlarm(stubOf(room))).toBe(true);
-  // What was pinged when is known to the second only, after a sleep.
+  // After a sleep the times of pings are known to the second only.
   await vi.waitFor(async () => expect(Math.abs((await alarmOf(room))! - dueMs!)).toBeLessThan(1000));
   await sleeper.sleep();
   await runDurableObjectAlarm(stubOf(room));
   await runDurableObjectAlarm(stubOf(room));
   await vi.waitFor(async () => expect(await alarmOf(room)).not.toBeNull());
   expect(ada.closed).toBeUndefined();
-  expect(ada.packets()).toHaveLength(heard);
+  expect(ada.packets).toHaveLength(heard);
   expect(await ada.ask("chat-message", { content: "still here" })).toMatchObject({ ok: true, seq: 1 });
 });
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Announcements } from "../../durable/announcements.ts";
 import { ChatRoom } from "../../durable/chat-room.ts";
 import worker from "../../src/index.ts";
-import { LOOK_MESSAGES_PER_TURN } from "../../src/chat/announce/announced-before.ts";
+import { LOOK_MESSAGES_PER_TURN } from "../../src/chat/announce/announced.ts";
 import { ANNOUNCE_VERSION, POSTED_EVENT, type AnnouncePart } from "../../src/protocol/announcement.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";

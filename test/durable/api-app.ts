@@ -13,7 +13,7 @@ export const OPTIONS = {
   transports: ["websocket", "polling"] as const,
 };
 
-/** One connection: what it was sent, and its place in the server that there is now. */
+/** One connection: its frames, and its place in the present server. */
 export class Line {
   readonly frames: string[] = [];
   closing: string | undefined;
@@ -39,7 +39,7 @@ export class Line {
 export class Shell {
   nowMs = 1_000_000;
   server!: Server;
-  readonly reports: string[] = [];
+  readonly problems: string[] = [];
   readonly #create: () => NamespaceTable;
   #lines = new Map<Session, Line>();
   #ids = 0;
@@ -56,7 +56,7 @@ export class Shell {
       newId: () => `id-${++this.#ids}`,
       phase: 0,
       lastPongAtMs: () => undefined,
-      report: (problem, error) => this.reports.push(`${problem}: ${String(error)}`),
+      report: (problem, error) => this.problems.push(`${problem}: ${String(error)}`),
       apply: (effects) => {
         for (const effect of effects) {
           if (effect.type === "send") {

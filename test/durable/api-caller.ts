@@ -1,4 +1,4 @@
-// The HTTP API as a backend uses it: a call with a token, and what came back.
+// The HTTP API as a backend uses it: a call with a token, and its answer.
 import { exports } from "cloudflare:workers";
 import { expect } from "vitest";
 
@@ -18,7 +18,7 @@ export interface CallOptions {
 export interface Called {
   readonly status: number;
   readonly headers: Headers;
-  // oxlint-disable-next-line typescript/no-explicit-any -- what came back is for the test to judge
+  // oxlint-disable-next-line typescript/no-explicit-any -- each test knows the shape of its answer
   readonly body: any;
 }
 

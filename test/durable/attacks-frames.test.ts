@@ -9,6 +9,7 @@ import { AttackedRoom } from "./attacked-room.ts";
 import { Poller, textOf } from "./poller.ts";
 import type { RawClient } from "./raw-client.ts";
 import { join, useSettings } from "./rooms.ts";
+import { PacketType } from "../wire/wire-client.ts";
 
 // The bystanders speak once per input.
 useSettings({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
@@ -48,7 +49,7 @@ describe("events", () => {
     const id = asked;
     mallory!.send(`42${id}["${event}",${payload}]`);
     const { data } = await mallory!.until("the answer", () =>
-      mallory!.packets().find((packet) => packet.digit === "3" && packet.id === id),
+      mallory!.packets.find((packet) => packet.type === PacketType.ACK && packet.id === id),
     );
     const [answer] = data as Array<{ error?: { code: string; message: string } }>;
     if (code !== undefined) expect(answer!.error).toMatchObject({ code });
@@ -64,7 +65,7 @@ describe("long-polling bodies: EIO-8", () => {
     const response = await mallory.post(body);
     expect(response.status).toBe(status);
     await attacked.goesOn();
-    // It hears what it had still to hear, 16 packets at a time, and that it ended; then it is unknown.
+    // Polls return the rest of its frames, 16 packets at a time, and the end; then the session is unknown.
     let heard = await textOf(mallory.poll());
     for (let polls = 1; heard.status === 200 && polls < 10; polls++) heard = await textOf(mallory.poll());
     expect(heard.status).toBe(400);

@@ -19,7 +19,7 @@ const rowsIn = (room: string): Promise<Row[]> =>
     sql.exec<Row>("SELECT first_seq, last_seq FROM batches_1 ORDER BY first_seq").toArray(),
   );
 
-it(`${POSTS} posts at once are all stored, in as few rows as count and window allow`, async () => {
+it(`${POSTS} posts at once are all stored, in as few rows as batch size and window allow`, async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   const startMs = Date.now();

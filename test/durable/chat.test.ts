@@ -1,15 +1,16 @@
-// The promises of a room that only a real object can keep: order, durability, and what happens when storing fails.
+// Promises of a room that need a real object: order, durability, and storage failures.
 import { runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 
 import type { Message, PostAnswer } from "../../src/protocol/chat-events.ts";
 import type { RawClient } from "./raw-client.ts";
 import { freshRoom, join, stubOf } from "./rooms.ts";
+import { PacketType } from "../wire/wire-client.ts";
 
 const seqsOf = (client: RawClient): number[] => client.received<Message>("chat-message").map(({ seq }) => seq);
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 
-it("everybody sees the same messages in the same order: CHAT-2", async () => {
+it("all members see the same messages in the same order: CHAT-2", async () => {
   const room = freshRoom();
   const members = await Promise.all(upTo(20).map((i) => join(room, `user-${i}`)));
   const posts = members.flatMap((member, user) =>
@@ -28,23 +29,23 @@ it("everybody sees the same messages in the same order: CHAT-2", async () => {
   }
 });
 
-it("a message is seen before it is acked: CHAT-2", async () => {
+it("members see a message before its sender gets the ack: CHAT-2", async () => {
   const ada = await join(freshRoom(), "ada");
   await Promise.all(upTo(5).map((i) => ada.ask("chat-message", { content: `${i}` })));
   const seenAt = (seq: number): number =>
-    ada.packets().findIndex(({ digit, data }) => {
-      if (digit !== "2") return false;
+    ada.packets.findIndex(({ type, data }) => {
+      if (type !== PacketType.EVENT) return false;
       const [event, message] = data as [string, Message];
       return event === "chat-message" && message.seq === seq;
     });
-  const acks = ada.packets().flatMap(({ digit, data }, index) => {
-    return digit === "3" ? [{ index, seq: (data as [{ seq: number }])[0].seq }] : [];
+  const acks = ada.packets.flatMap(({ type, data }, index) => {
+    return type === PacketType.ACK ? [{ index, seq: (data as [{ seq: number }])[0].seq }] : [];
   });
   expect(acks.map(({ seq }) => seq)).toEqual(upTo(5));
   for (const { index, seq } of acks) expect(seenAt(seq)).toBeLessThan(index);
 });
 
-it("what cannot be stored is seen by nobody, answered INTERNAL, and leaves no hole", async () => {
+it("a message that cannot be stored is not shown, is answered INTERNAL, and skips no seq", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   const ben = await join(room, "ben");

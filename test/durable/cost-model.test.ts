@@ -16,7 +16,7 @@ const DEVIATION_MAX = 0.05;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Posts as people do who do not know of each other. @returns how many were acked */
+/** Posts at random moments, as independent users do. @returns the number of acks */
 async function talk(members: readonly RawClient[], untilMs: number): Promise<number> {
   const answers: Array<Promise<{ ok?: true }>> = [];
   while (Date.now() < untilMs) {
@@ -61,6 +61,7 @@ it("rows, alarms, requests and reports of a run are predicted within 5 %", { tim
     postingTo,
     askedAt: second(),
     flushWindowMs: FLUSH_WINDOW_MS,
+    flushBurst: 8,
     pingIntervalSeconds: PING_INTERVAL_SECONDS,
   });
   const counted = { alarms, reports, rowsWritten: rows - alarms + lobbyRows };

@@ -1,4 +1,4 @@
-// The table in docs/cost.md, line by line: what people do, and what a room writes for it.
+// The table in docs/cost.md, line by line: an action of users, and the rows that the room writes for it.
 import { expect, it } from "vitest";
 
 import { ANNOUNCE_VERSION, type AnnouncedHere } from "../../src/protocol/announcement.ts";
@@ -28,7 +28,7 @@ interface People {
   readonly post: (content?: string) => Promise<string>;
 }
 
-/** What is prepared, uncounted, and then done. */
+/** Uncounted preparation, and the counted action. */
 type Scene = (people: People) => Promise<() => Promise<unknown>>;
 
 const AT_ONCE = "ten messages at once, at most";
@@ -122,7 +122,7 @@ async function usedRoom(): Promise<People> {
   return { room, ada, mia, post };
 }
 
-it("every line has its scene", () => {
+it("every line of the price list has a scene", () => {
   expect(LINES.map(({ what }) => what)).toEqual(Object.keys(SCENES));
 });
 
@@ -136,7 +136,7 @@ it.each(LINES)("$what: $rows rows, $alarms alarms", async ({ what, rows, alarms 
   expect(counted.alarms).toBe(alarms);
 });
 
-it("the first message of a room lays out its log: 7 rows", async () => {
+it("the first message of a room creates its log: 7 rows", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   await isArmed(room);

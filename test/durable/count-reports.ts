@@ -3,7 +3,7 @@ import { Lobby } from "../../durable/lobby.ts";
 
 /**
  * Counts the reports that arrive. A spy would hold on to answers, which belong to the object that gave them.
- * @param work is given what is counted so far
+ * @param work gets the count so far
  */
 export async function countReports(work: (soFar: () => number) => Promise<unknown>): Promise<number> {
   let reports = 0;

@@ -1,5 +1,5 @@
-// Objects that are aborted or evicted under load, again and again, in rooms that mirror each other: what was acked is there
-// once and in order, what was seen is what is stored, and the copies are exact.
+// Aborts and evicts objects under load, again and again, in rooms that mirror each other: every acked message is there once
+// and in order, every message that a client saw is stored, and the copies are exact.
 import { abortAllDurableObjects, evictAllDurableObjects } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
@@ -29,7 +29,7 @@ const historyOf = async (room: string): Promise<Message[]> => {
   }
 };
 
-/** Everybody posts until the room is gone; who is not answered does not know. */
+/** All clients post until the room is gone; a post without an answer may or may not be stored. */
 async function load(room: string, run: number, acked: Map<string, number>): Promise<RawClient[]> {
   const posters = await Promise.all(Array.from({ length: POSTERS }, (_, i) => join(room, `user-${i}`)));
   for (const [user, poster] of posters.entries()) {
@@ -52,7 +52,7 @@ describe.each([
   useSettings({ RELAY: relay });
 
   it(
-    `${RUNS} times: nothing acked is lost, nothing doubled, and the copies are exact`,
+    `${RUNS} times: no acked message is lost, none is doubled, and the copies are exact`,
     { timeout: 120_000 },
     async () => {
       const [from, to] = [freshRoom(), freshRoom()];
@@ -68,7 +68,7 @@ describe.each([
         await end();
         for (const poster of posters) seen.push(...poster.received<Message>("chat-message"));
       }
-      // What an abort tore out of a queue is missed by what comes next.
+      // The next batch shows the gap that an aborted batch left in the queue.
       await callApi("POST", `/api/rooms/${from}/messages`, { body: { content: "the last" } });
       await vi.waitFor(async () => {
         const copies = (await historyOf(to)).map(({ content }) => content);

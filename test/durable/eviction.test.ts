@@ -1,10 +1,11 @@
-// A room that sleeps between any two steps is the same room: nobody can tell from outside.
+// A room that sleeps between any two steps behaves like one that stays awake.
 import { runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 
 import type { Member, Message, PostAnswer, PresenceChange } from "../../src/protocol/chat-events.ts";
 import { RawClient } from "./raw-client.ts";
 import { freshRoom, join, Sleeper, stubOf, tokenFor, useSettings } from "./rooms.ts";
+import { PacketType } from "../wire/wire-client.ts";
 
 /** One token in ten seconds: none comes back while a test of a slow machine sleeps. */
 useSettings({ MESSAGE_RATE: "0.1", MESSAGE_BURST: "20" });
@@ -49,7 +50,7 @@ it("two members chat with a sleep between every step: CHAT-2", async () => {
   expect(sleeper.instances).toBe(steps + 1);
 });
 
-it("nobody is announced again after a sleep, and presence is the same", async () => {
+it("no member is announced again after a sleep, and presence is the same", async () => {
   const { ada, ben, sleeper } = await pair();
   const before = await ada.ask<{ count: number; members: Member[] }>("presence", {});
   const announcements = ada.received("presence").length;
@@ -63,7 +64,7 @@ it("nobody is announced again after a sleep, and presence is the same", async ()
   expect(before).toMatchObject({ count: 2 });
 });
 
-it("who comes and goes after a sleep is announced once, with the right count", async () => {
+it("joins and leaves after a sleep are announced once, with the right count", async () => {
   const { room, ada, ben, sleeper } = await pair();
   await sleeper.sleep();
   const cyd = await join(room, "cyd");
@@ -74,7 +75,7 @@ it("who comes and goes after a sleep is announced once, with the right count", a
     left: [],
   });
   await sleeper.sleep();
-  // The closing itself is what wakes the room.
+  // The close of the connection wakes the room.
   ben.close();
   for (const client of [ada, cyd]) {
     const farewell = await client.until("ben's leaving", () =>
@@ -84,7 +85,7 @@ it("who comes and goes after a sleep is announced once, with the right count", a
   }
 });
 
-it("a second connection of a member does not count, before and after a sleep: PRES-1", async () => {
+it("a member's second connection does not count, before and after a sleep: PRES-1", async () => {
   const { room, ada, sleeper } = await pair();
   const secondTab = await join(room, "ben");
   await sleeper.sleep();
@@ -101,7 +102,7 @@ it("a second connection of a member does not count, before and after a sleep: PR
   expect(ada.received("presence")).toHaveLength(announcements);
 });
 
-it("a rate limit is no weaker for a sleep", async () => {
+it("a sleep does not reset the rate limit", async () => {
   const { ada, sleeper } = await pair();
   const { settings } = ada.received<{ settings: { messageBurst: number } }>("welcome")[0]!;
   const burst = (): Promise<Posted[]> =>
@@ -116,7 +117,7 @@ it("a rate limit is no weaker for a sleep", async () => {
   });
 });
 
-it("a post sent again after a sleep is recognised: CHAT-4", async () => {
+it("a repeated post after a sleep is recognised: CHAT-4", async () => {
   const { ada, ben, sleeper } = await pair();
   const first = await post(ada, "once", { clientMsgId: "m-1" });
   await sleeper.sleep();
@@ -131,18 +132,18 @@ it("a post sent again after a sleep is recognised: CHAT-4", async () => {
   expect(ada.received<Message>("chat-message").map(({ content }) => content)).toEqual(["once", "mine"]);
 });
 
-it("a binary packet that is half received survives the sleep: SIO-9", async () => {
+it("a half-received binary packet survives the sleep: SIO-9", async () => {
   const { ada, sleeper } = await pair();
   ada.send('451-7["chat-message",{"_placeholder":true,"num":0}]');
   await sleeper.sleep();
   ada.send(new Uint8Array([1, 2, 3]).buffer);
-  const ack = await ada.until("the answer", () => ada.packets().find(({ digit, id }) => digit === "3" && id === 7));
+  const ack = await ada.receivesPacket(PacketType.ACK, 7);
   // Bytes are no message, but they arrived as the argument of that event.
   expect(ack.data).toMatchObject([{ error: { code: "INVALID_PAYLOAD" } }]);
   expect(await post(ada, "fine")).toMatchObject({ ok: true });
 });
 
-it("a session that has not sent CONNECT keeps its place through a sleep: SIO-1", async () => {
+it("a session that has not sent CONNECT survives a sleep: SIO-1", async () => {
   const room = freshRoom();
   const late = await RawClient.open({ room });
   await new Sleeper(room).sleep();
@@ -150,7 +151,7 @@ it("a session that has not sent CONNECT keeps its place through a sleep: SIO-1",
   expect(await late.receives("welcome")).toHaveLength(1);
 });
 
-it("a token that ends while the room sleeps ends the membership", async () => {
+it("a token that expires while the room sleeps ends the membership", async () => {
   const room = freshRoom();
 
   const brief = await RawClient.open({ room });
@@ -159,10 +160,10 @@ it("a token that ends while the room sleeps ends the membership", async () => {
   await new Sleeper(room).sleep();
   // Nobody speaks: the room's own alarm has to do it.
   expect(await brief.receives("notice", 2)).toMatchObject([{ code: "TOKEN_EXPIRING" }, { code: "TOKEN_EXPIRED" }]);
-  await brief.until("the disconnect packet", () => brief.packets().find(({ digit }) => digit === "1"));
+  await brief.receivesPacket(PacketType.DISCONNECT);
 });
 
-it("history holds all that was said before and after the sleep, and keeps its epoch", async () => {
+it("the history holds all messages from before and after the sleep, and keeps its epoch", async () => {
   const { room, ada, sleeper } = await pair();
   const first = await post(ada, "before");
   await sleeper.sleep();

@@ -2,17 +2,17 @@
 import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
-import { SEPARATOR } from "../wire/packets.ts";
+import { SEPARATOR } from "../wire/wire-client.ts";
 import { messagesIn, Poller, say } from "./poller.ts";
 import { RawClient } from "./raw-client.ts";
-import { alarmOf, freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
+import { alarmOf, freshRoom, join, Sleeper, stubOf, withSettings } from "./rooms.ts";
 
 const EXTENDED = { query: { ext: "1" } };
 
 const MINUTES_MS = 60_000;
 
 describe("EXT-1: a WebSocket that asks for the extensions", () => {
-  it("gets the handshake that everybody gets", async () => {
+  it("gets the same handshake as stock clients", async () => {
     const [stock, extended] = [await RawClient.open(), await RawClient.open(EXTENDED)];
     const { sid: _, ...handshake } = stock.handshake;
     expect(extended.handshake).toEqual({ ...handshake, sid: expect.any(String) });
@@ -24,7 +24,7 @@ describe("EXT-1: a WebSocket that asks for the extensions", () => {
     expect(await client.closes()).toMatchObject({ code: 1002 });
   });
 
-  it("has them through sleep", async () => {
+  it("keeps them through sleep", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada", EXTENDED);
     await new Sleeper(room).sleep();
@@ -33,14 +33,14 @@ describe("EXT-1: a WebSocket that asks for the extensions", () => {
     expect(ada.closed).toBeUndefined();
   });
 
-  it("takes them along from long-polling, when the WebSocket takes over", async () => {
+  it("keeps them when it upgrades from long-polling", async () => {
     const room = freshRoom();
     const poller = await Poller.join(room, "ada");
     const socket = await poller.openWebSocket(EXTENDED.query);
     await socket.probe();
     socket.send("5");
     socket.send(`${say("one", 1)}\x1e${say("two", 2)}`);
-    const packets = (): string[] => socket.frames.flatMap((frame) => frame.split(SEPARATOR));
+    const packets = (): string[] => socket.texts.flatMap((frame) => frame.split(SEPARATOR));
     await vi.waitFor(() => expect(messagesIn(packets())).toMatchObject([{ content: "one" }, { content: "two" }]));
   });
 });
@@ -48,7 +48,7 @@ describe("EXT-1: a WebSocket that asks for the extensions", () => {
 describe("EXT-2: a busy room", () => {
   it("sends an extended client what a stock client gets, in fewer frames", async () => {
     const room = freshRoom();
-    const stock = await join(room, "ada");
+    const stock = await withSettings({ FLUSH_BURST: "1" }, () => join(room, "ada"));
     const extended = await join(room, "ben", EXTENDED);
     const before = [stock.frames.length, extended.frames.length] as const;
     const count = 8;

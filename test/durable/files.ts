@@ -32,7 +32,7 @@ interface FileOptions {
   readonly method?: string;
 }
 
-async function call(path: string, body: BodyInit | undefined, options: FileOptions): Promise<Response> {
+async function request(path: string, body: BodyInit | undefined, options: FileOptions): Promise<Response> {
   const { as = {}, headers = {}, fetcher = exports.default, method = "GET" } = options;
   const { user = "ada", ...claims } = as ?? {};
   const all = new Headers();
@@ -58,7 +58,7 @@ export function requestUpload(
 ): Promise<Response> {
   const query = new URLSearchParams({ ...(name !== undefined && { name }), ...(as !== undefined && { as }) });
   const length = body instanceof Uint8Array ? { "Content-Length": String(body.byteLength) } : {};
-  return call(`/api/rooms/${room}/files?${query.toString()}`, body, {
+  return request(`/api/rooms/${room}/files?${query.toString()}`, body, {
     method: "POST",
     headers: { "Content-Type": type, ...length, ...headers },
     ...options,
@@ -88,4 +88,4 @@ export async function uploaded(...args: Parameters<typeof requestUpload>): Promi
 }
 
 export const read = (key: string, options: FileOptions = {}): Promise<Response> =>
-  call(`/files/${key}`, undefined, options);
+  request(`/files/${key}`, undefined, options);

@@ -14,13 +14,13 @@ useSettings({ PING_INTERVAL_MS: String(PING_INTERVAL_MS), PING_TIMEOUT_MS: Strin
 const pings = (client: RawClient, count: number): Promise<true> =>
   client.until(`${count} pings`, () => client.pings >= count || undefined);
 
-it.concurrent("stock clients stay through five intervals with a sleep in each: EIO-7", async () => {
+it.concurrent("stock clients stay connected through five intervals with a sleep in each: EIO-7", async () => {
   const room = freshRoom();
   const sleeper = new Sleeper(room);
   const startMs = Date.now();
   const members = [await join(room, "ada"), await join(room, "ben")];
   for (let beat = 1; beat <= 5; beat++) {
-    // Asleep with an alarm: that is what wakes it.
+    // Asleep with an alarm, which wakes it.
     await isArmed(room);
     await sleeper.sleep();
     for (const member of members) await pings(member, beat);
@@ -37,7 +37,7 @@ it.concurrent("stock clients stay through five intervals with a sleep in each: E
   expect(ada.pings).toBeLessThanOrEqual((Date.now() - startMs) / PING_INTERVAL_MS + 2);
 });
 
-it.concurrent("who answers no ping is taken for dead, before and after a sleep, and the others hear of it", async () => {
+it.concurrent("a client that answers no ping is disconnected, before and after a sleep, and the others receive its leave", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   const ghost = await join(room, "ghost", { answersPings: false });
@@ -62,7 +62,7 @@ it.concurrent("the runtime answers a pong with a noop, and the room sleeps on: E
   await expect(evictDurableObject(stubOf(room))).rejects.toThrow();
 });
 
-it.concurrent("an alarm run by hand pings only who is due", async () => {
+it.concurrent("an alarm that is run by hand pings only the sessions that are due", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   await isArmed(room);
@@ -72,7 +72,7 @@ it.concurrent("an alarm run by hand pings only who is due", async () => {
   await pings(ada, 1);
 });
 
-it.concurrent("there is one alarm per interval, however much is said", async () => {
+it.concurrent("there is one alarm per interval, regardless of the traffic", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   await isArmed(room);
@@ -83,7 +83,7 @@ it.concurrent("there is one alarm per interval, however much is said", async () 
   expect(await alarmOf(room)).toBe(armed);
 });
 
-it.concurrent("an empty room has no alarm left once the last one rang", async () => {
+it.concurrent("an empty room sets no further alarm after its last one", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   await isArmed(room);

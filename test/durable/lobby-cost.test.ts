@@ -20,7 +20,7 @@ const post = (room: string) => callApi("POST", `/api/rooms/${room}/messages`, { 
 
 const evictLobby = (): Promise<void> => evictDurableObject(env.LOBBY.getByName(lobbyOf("any", 1)));
 
-it("survives the lobby's sleep", async () => {
+it("keeps the list through a sleep of the lobby", async () => {
   const room = freshRoom();
   await join(room, "ada");
   await expectListed(room, [{ members: 1 }]);
@@ -28,7 +28,7 @@ it("survives the lobby's sleep", async () => {
   expect(await list(room)).toMatchObject([{ members: 1 }]);
 });
 
-/** As after a long time: what is reported next is stored at once. */
+/** As after a long quiet time: the next report is stored at once. */
 async function quiet(): Promise<void> {
   await evictLobby();
   await list("x");
@@ -57,7 +57,7 @@ describe("what it costs: LOB-2, LOB-7", () => {
     expect({ reports, lobbyRows }).toEqual({ reports: 1, lobbyRows: 1 });
   });
 
-  it("a token that is refused where nobody is: a request and a row of the lobby; no row and no alarm of the room's", async () => {
+  it("a token that an empty room refuses: a request and a row of the lobby; no row and no alarm of the room's", async () => {
     const room = freshRoom();
     await quiet();
     let [lobbyRows, reports] = [0, 0];
@@ -78,7 +78,7 @@ describe("what it costs: LOB-2, LOB-7", () => {
     expect(await alarmOf(room)).toBe(null);
   });
 
-  it("an idle room: nothing, however often it is listed and looked at", async () => {
+  it("an idle room: nothing, however often it is listed and read", async () => {
     const room = freshRoom();
     await join(room, "ada");
     await expectListed(room, [{ members: 1 }]);

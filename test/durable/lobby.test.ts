@@ -31,7 +31,7 @@ const post = (room: string) => callApi("POST", `/api/rooms/${room}/messages`, { 
 afterEach(() => vi.restoreAllMocks());
 
 describe("GET /api/rooms: LOB-1", () => {
-  it("has rooms with their members, newest message and when that was; and not one that is only looked at", async () => {
+  it("lists rooms with members, lastSeq and lastActivity, and none that was only read", async () => {
     const prefix = freshPrefix();
     await join(`${prefix}a`, "ada");
     await post(`${prefix}b`);
@@ -62,7 +62,7 @@ describe("GET /api/rooms: LOB-1", () => {
     expect(looking.besidesLobby).toBeGreaterThan(0);
   });
 
-  it("leads through pages in any order: API-7, LOB-5", async () => {
+  it("pages through the list in every order: API-7, LOB-5", async () => {
     const prefix = freshPrefix();
     const rooms = ["a", "b", "c", "d", "e"].map((name) => prefix + name);
     for (const room of rooms) await post(room);
@@ -98,7 +98,7 @@ describe("GET /api/rooms: LOB-1", () => {
     expect(refused.body.error.issues).toMatchObject([{ path }]);
   });
 
-  it("without a lobby: 503 that says what is missing, and the rest works", async () => {
+  it("answers 503 naming the missing binding without a lobby; other calls work", async () => {
     const fetcher = workerWith({ LOBBY: undefined });
     const refused = await callApi("GET", "/api/rooms", { fetcher });
     expect(refused).toMatchObject({ status: 503, body: refusal("MISCONFIGURED") });
@@ -107,8 +107,8 @@ describe("GET /api/rooms: LOB-1", () => {
   });
 });
 
-describe("who is told: LOB-6", () => {
-  it("everyone sees the rooms that their token opens", async () => {
+describe("permission to list rooms: LOB-6", () => {
+  it("lists the rooms that the token opens", async () => {
     const prefix = freshPrefix();
     const rooms = [`${prefix}a`, `${prefix}b`];
     for (const room of rooms) await post(room);
@@ -122,7 +122,7 @@ describe("who is told: LOB-6", () => {
     }
   });
 
-  it("in production members are not told, unless ROOM_LIST is on", async () => {
+  it("refuses members in production unless ROOM_LIST is on", async () => {
     const statusOf = async (role: string, settings: Record<string, string>): Promise<number> =>
       (await callApi("GET", "/api/rooms", { as: { role }, fetcher: workerWith(settings) })).status;
     expect(await statusOf("member", { ENVIRONMENT: "production", GUEST_ACCESS: "off" })).toBe(403);
@@ -134,8 +134,8 @@ describe("who is told: LOB-6", () => {
   });
 });
 
-describe("what the lobby knows: LOB-3", () => {
-  it("that a room was deleted: it vanishes, and comes back as a new one", async () => {
+describe("the list follows the rooms: LOB-3", () => {
+  it("drops a deleted room, and lists it again as a new one", async () => {
     const room = `${freshPrefix()}a`;
     await join(room, "ada");
     await post(room);
@@ -146,7 +146,7 @@ describe("what the lobby knows: LOB-3", () => {
     await expectListed(room, [{ members: 0, lastSeq: 1 }]);
   });
 
-  it("who comes and goes, also where the room slept in between", async () => {
+  it("follows members who come and go, also through a sleep of the room", async () => {
     const room = `${freshPrefix()}a`;
     const ada = await join(room, "ada");
     await expectListed(room, [{ members: 1 }]);
@@ -157,7 +157,7 @@ describe("what the lobby knows: LOB-3", () => {
     await sleeper.see();
   });
 
-  it("that a room died with everybody there: when its clock rings, whoever looks at it before", async () => {
+  it("lists a room that died as empty once its alarm rings, also if it was read before", async () => {
     const room = `${freshPrefix()}a`;
     await join(room, "ada");
     await post(room);
@@ -174,7 +174,7 @@ describe("what the lobby knows: LOB-3", () => {
     await expectListed(room, [{ members: 0, lastSeq: 1 }]);
   });
 
-  it("later, where it was away: nobody in the room notices", async () => {
+  it("catches up after it was away, unnoticed by the members", async () => {
     const room = `${freshPrefix()}a`;
     const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const report = vi.spyOn(Lobby.prototype, "report").mockImplementation(async () => {
@@ -187,7 +187,7 @@ describe("what the lobby knows: LOB-3", () => {
     await vi.waitFor(() => expect(log.mock.calls.flat().join(" ")).toContain("the report to the lobby failed"));
     report.mockRestore();
     ada.close();
-    // The last one's going is told at once.
+    // A room that empties reports at once.
     await expectListed(room, [{ members: 0, lastSeq: 1 }]);
   });
 });

@@ -1,4 +1,4 @@
-// A log in segments, in real SQLite: what is trimmed, and what that costs.
+// A log in segments, in real SQLite: trimming, and its rows.
 import { describe, expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
@@ -18,8 +18,8 @@ import {
 const BATCH_MAX = 64;
 const LONG_MS = 1e12;
 
-describe("a log that is trimmed", () => {
-  it.each([1, 2, 3])("is what an array of its newest messages is (seed %i)", async (seed) => {
+describe("a trimmed log", () => {
+  it.each([1, 2, 3])("equals an array of its newest messages (seed %i)", async (seed) => {
     await withStorage((storage, room) => {
       const dice = new Dice(seed);
       const retention = { messages: 300, ageMs: LONG_MS };
@@ -41,7 +41,7 @@ describe("a log that is trimmed", () => {
     });
   });
 
-  it("forgets all of it in time, and goes on counting, also after it was opened anew", async () => {
+  it("drops every message in time and continues its seq, also after it was opened anew", async () => {
     await withStorage((storage, room) => {
       const retention = { messages: 1000, ageMs: 100_000 };
       const log = openLog(storage, room, retention);
@@ -68,7 +68,7 @@ describe("a log that is trimmed", () => {
     });
   });
 
-  it("keeps what was reserved, though nothing else is left", async () => {
+  it("keeps the reserved seq although no message is left", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room, { messages: 10, ageMs: 1000 });
       fill(log, room, new Dice(1), 2);
@@ -78,7 +78,7 @@ describe("a log that is trimmed", () => {
     });
   });
 
-  it("can be trimmed while somebody goes through it, who goes on behind what is gone", async () => {
+  it("can be trimmed while a reader iterates, who continues behind the dropped segments", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room, { messages: 100, ageMs: LONG_MS });
       const all = fill(log, room, new Dice(9), 60);
@@ -95,11 +95,11 @@ describe("a log that is trimmed", () => {
     });
   });
 
-  it("costs a row per segment to forget, and a few to begin one, however many messages that are", async () => {
+  it("writes a row to drop a segment and a few to begin one, for any number of messages", async () => {
     await withStorage((storage, room) => {
       const counted = new Counted(storage);
       const log = openLog(counted.storage, room, { messages: 2000, ageMs: LONG_MS });
-      // Whoever enters a room is told the name of its log: it has one before its first message.
+      // The welcome contains the name of the log, so the log has one before its first message.
       expect(log.epoch).toBe(EPOCH);
       const dice = new Dice(4);
       let begun = 0;
@@ -115,7 +115,7 @@ describe("a log that is trimmed", () => {
     });
   });
 
-  it("is as it was where forgetting fails", async () => {
+  it("is unchanged where trimming fails", async () => {
     await withStorage((storage, room) => {
       const retention = { messages: 100, ageMs: LONG_MS };
       const log = openLog(storage, room, retention);

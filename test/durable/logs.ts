@@ -1,4 +1,4 @@
-// Logs to test in real SQLite: on storage that nobody else uses, filled by dice, and compared with an array.
+// Logs to test in real SQLite: on storage of their own, filled at random, and compared with an array.
 import { runInDurableObject } from "cloudflare:test";
 
 import { SqlMessageLog } from "../../durable/sql/sql-message-log.ts";
@@ -41,7 +41,7 @@ export function makeMessage(room: string, seq: number, dice: Dice, life: string)
   };
 }
 
-/** What a page is by definition. */
+/** The definition of a page. */
 export function pageOf(all: readonly Message[], { before, after, limit }: PageQuery): Page {
   if (after !== undefined) {
     const found = all.filter(({ seq }) => seq > after);

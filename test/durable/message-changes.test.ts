@@ -1,4 +1,4 @@
-// Tests edits, deletions and reactions in real SQLite: what is read back, what is gone, and the rows written.
+// Tests edits, deletions and reactions in real SQLite: reads, remains of deleted texts, and rows written.
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 
@@ -16,7 +16,7 @@ const liked = (...users: string[]): Change => ({ ...UNCHANGED, reactions: new Ma
 const DELETED: Change = { ...UNCHANGED, deletedBy: "user-2" };
 
 describe("a log whose messages change", () => {
-  it.each([1, 2, 3])("is what an array of them is, trimmed and opened anew (seed %i)", async (seed) => {
+  it.each([1, 2, 3])("equals an array of messages, also trimmed and reopened (seed %i)", async (seed) => {
     await withStorage((storage, room) => {
       const dice = new Dice(seed);
       const retention = { messages: 200, ageMs: 1e12 };
@@ -56,7 +56,7 @@ describe("a log whose messages change", () => {
     });
   });
 
-  it("leaves the others of a batch as they were when one is deleted, and nothing of that one", async () => {
+  it("deletes one message of a batch completely and leaves the others as they were", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       const all = fill(log, room, new Dice(7), 6);
@@ -75,7 +75,7 @@ describe("a log whose messages change", () => {
     });
   });
 
-  it("finds nothing where no message is", async () => {
+  it("finds no message at a skipped seq", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       expect(log.find(1)).toBeUndefined();
@@ -88,7 +88,7 @@ describe("a log whose messages change", () => {
     });
   });
 
-  it("keeps a change whole or not at all", async () => {
+  it("stores a change whole or not at all", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       const all = fill(log, room, new Dice(3), 2);
@@ -113,7 +113,7 @@ describe("a log whose messages change", () => {
 });
 
 describe("rows written", () => {
-  it("one by an edit or a reaction, two by a further edit or a deletion, and three more by the first change of a segment", async () => {
+  it("an edit or a reaction writes one, a further edit or a deletion two, and the first change of a segment three more", async () => {
     await withStorage((storage, room) => {
       fill(openLog(storage, room), room, new Dice(2), 1);
       const counted = new Counted(storage);
@@ -129,7 +129,7 @@ describe("rows written", () => {
     });
   });
 
-  it("as many by forgetting a segment as without changes", async () => {
+  it("dropping a segment writes as many as without changes", async () => {
     const costOfTrim = (changes: number): Promise<number> =>
       withStorage((storage, room) => {
         const retention = { messages: 100, ageMs: 1e12 };
@@ -144,7 +144,7 @@ describe("rows written", () => {
     expect(await costOfTrim(200)).toBe(await costOfTrim(0));
   });
 
-  it("none by asking what changed, and no body is read for it", async () => {
+  it("listing changes writes none and reads no message body", async () => {
     await withStorage((storage, room) => {
       fill(openLog(storage, room), room, new Dice(2), 20);
       const counted = new Counted(storage);
@@ -158,7 +158,7 @@ describe("rows written", () => {
 });
 
 describe("a room whose messages change", () => {
-  it("tells everyone, and remembers it through sleep: MSG-1 to MSG-6", async () => {
+  it("sends each change to every member, and keeps it through sleep: MSG-1 to MSG-6", async () => {
     const room = freshRoom();
     const [ada, mia] = [await join(room, "ada"), await joinModerator(room)];
     const posts = [];

@@ -1,10 +1,10 @@
-// The log in real SQLite against a plain array: whatever is asked, both answer alike. And what it costs.
+// Compares the log in real SQLite with a plain array, for every kind of read; and counts its rows.
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 
 import { SqlMessageLog } from "../../durable/sql/sql-message-log.ts";
 import { UnreadableBatch } from "../../src/chat/log/batch-format.ts";
-import { BATCH_CHARS_MAX } from "../../src/chat/posting/posts.ts";
+import { BATCH_CHARS_MAX } from "../../src/chat/posting/commit.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import {
   appendBatch,
@@ -22,7 +22,7 @@ import {
 import { freshRoom, join, LONG_WINDOW, stubOf, withSettings } from "./rooms.ts";
 
 describe("pages", () => {
-  it.each([1, 2, 3, 4])("are those of an array of messages (seed %i)", async (seed) => {
+  it.each([1, 2, 3, 4])("equal those of an array of messages (seed %i)", async (seed) => {
     await withStorage((storage, room) => {
       const dice = new Dice(seed);
       const log = openLog(storage, room);
@@ -53,7 +53,7 @@ describe("pages", () => {
     });
   });
 
-  it.each([1, 2, 3])("jump over places that hold no message (seed %i)", async (seed) => {
+  it.each([1, 2, 3])("jump over skipped seqs (seed %i)", async (seed) => {
     await withStorage((storage, room) => {
       const dice = new Dice(seed);
       let log = openLog(storage, room);
@@ -94,7 +94,7 @@ describe("a fresh log", () => {
     });
   });
 
-  it("begins behind what was reserved, or behind the newest message: the later of both", async () => {
+  it("begins behind the reserved seq or the newest message, whichever is later", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       log.reserve(100);
@@ -110,8 +110,8 @@ describe("a fresh log", () => {
   });
 });
 
-describe("going through a log", () => {
-  it("newest() goes back in time and no further than asked", async () => {
+describe("iterating over a log", () => {
+  it("newest() goes back to the given time", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       const all = fill(log, room, new Dice(13), 30);
@@ -120,7 +120,7 @@ describe("going through a log", () => {
     });
   });
 
-  it("ascending() gives all behind a place, and what is appended while it goes", async () => {
+  it("ascending() gives all messages after a seq, and those appended meanwhile", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       const dice = new Dice(23);
@@ -135,7 +135,7 @@ describe("going through a log", () => {
   });
 });
 
-describe("what it costs", () => {
+describe("the cost of a log", () => {
   it("a batch is one row, however many messages it holds", async () => {
     await withStorage((storage, room) => {
       const counted = new Counted(storage);
@@ -148,7 +148,7 @@ describe("what it costs", () => {
     });
   });
 
-  it("running ahead is one row more when it begins, and one when it ends", async () => {
+  it("showing first writes one more row when it begins, and one when it ends", async () => {
     await withStorage((storage, room) => {
       const counted = new Counted(storage);
       const log = openLog(counted.storage, room);
@@ -157,7 +157,7 @@ describe("what it costs", () => {
     });
   });
 
-  it("a page reads the rows it needs, and opening a log no more than its list of segments", async () => {
+  it("a page reads only its own rows, and opening a log only the list of segments", async () => {
     await withStorage((storage, room) => {
       fill(openLog(storage, room), room, new Dice(19), 400);
       const segments = storage.sql.exec("SELECT 1 FROM segments").toArray().length;
@@ -234,7 +234,7 @@ describe("a row", () => {
     });
   });
 
-  it("is kept whole or not at all, also where a segment begins", async () => {
+  it("is stored whole or not at all, also where a segment begins", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room, { ...RETENTION, messages: 10 });
       const [first, second] = [1, 2].map((seq) => makeMessage(room, seq, new Dice(seq), log.life));

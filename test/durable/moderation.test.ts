@@ -35,7 +35,7 @@ describe("MOD-3: a ban", () => {
     expect(ben.received("moderation")).toMatchObject([{ action: "ban", user: "ada", by: "mia", seconds: 60 }]);
   });
 
-  it("answers a request that brings the token with 403, and a CONNECT with BANNED, also after eviction", async () => {
+  it("answers a request with the banned user's token with 403, and a CONNECT with BANNED, also after eviction", async () => {
     const room = freshRoom();
     const mia = await joinModerator(room);
     await mia.ask("ban", { user: "ada", seconds: 60, reason: "spam" });
@@ -85,7 +85,7 @@ describe("MOD-3: a ban", () => {
     }
   });
 
-  it("has no retryAfterMs where it does not end", async () => {
+  it("has no retryAfterMs when it has no end", async () => {
     const room = freshRoom();
     await (await joinModerator(room)).ask("ban", { user: "ada" });
     const response = await upgrade({ room, query: { token: await tokenFor("ada") } });

@@ -1,6 +1,6 @@
 // Namespaces made on demand: SIO-10.
 import { describe, expect, it } from "vitest";
-import { Namespace, type ConnectRequest, type Verdict } from "../../src/socketio/server/namespace.ts";
+import { Namespace, type ConnectRequest, type AuthorizeResult } from "../../src/socketio/server/namespace.ts";
 import { Shell, Plain } from "./api-app.ts";
 
 describe("namespaces on demand: SIO-10", () => {
@@ -15,8 +15,10 @@ describe("namespaces on demand: SIO-10", () => {
       started.push(this.nsp);
       this.deadline("never", () => {}).set(Number.MAX_SAFE_INTEGER);
     }
-    override authorize({ auth }: ConnectRequest): Verdict<object> | Promise<Verdict<object>> {
-      const verdict: Verdict<object> = auth["no"] ? { accepted: false, message: "no" } : { accepted: true, data: {} };
+    override authorize({ auth }: ConnectRequest): AuthorizeResult<object> | Promise<AuthorizeResult<object>> {
+      const verdict: AuthorizeResult<object> = auth["no"]
+        ? { accepted: false, message: "no" }
+        : { accepted: true, data: {} };
       if (auth["bug"]) throw new Error("a bug");
       return auth["slow"] ? new Promise((resolve) => void slow.push(() => resolve(verdict))) : verdict;
     }
@@ -89,7 +91,7 @@ describe("namespaces on demand: SIO-10", () => {
     expect(await isInService(shell, "/team-1")).toBe(false);
   });
 
-  it("one whose only client goes before the verdict does not stay", async () => {
+  it("one whose only client leaves before it is authorized does not stay", async () => {
     const shell = shellWith();
     const line = shell.open();
     const verdict = shell.send(line, '40/team-1,{"slow":true}');
@@ -99,7 +101,7 @@ describe("namespaces on demand: SIO-10", () => {
     expect(await isInService(shell, "/team-1")).toBe(false);
   });
 
-  it("one whose only client goes, though the verdict never comes, does not stay", async () => {
+  it("one whose only client leaves while authorization never ends does not stay", async () => {
     const shell = shellWith();
     const line = shell.open();
     void shell.send(line, '40/team-1,{"slow":true}');
@@ -107,7 +109,7 @@ describe("namespaces on demand: SIO-10", () => {
     expect(await isInService(shell, "/team-1")).toBe(false);
   });
 
-  it("one that a rule lets through too late, when its client has gone, is not made", async () => {
+  it("one that is authorized after its client has left is not made", async () => {
     const shell = shellWith();
     const line = shell.open();
     const verdict = shell.send(line, "40/async-x,");
@@ -116,7 +118,7 @@ describe("namespaces on demand: SIO-10", () => {
     expect(started).toEqual([]);
   });
 
-  it("one that another CONNECT still waits for stays, though its last socket goes meanwhile", async () => {
+  it("one that another CONNECT waits for stays when its last socket leaves", async () => {
     const shell = shellWith();
     const first = await shell.connect("/team-1");
     const second = shell.open();
@@ -126,7 +128,7 @@ describe("namespaces on demand: SIO-10", () => {
     await verdict;
     await shell.send(second, '42/team-1,["echo",1]');
     expect(second.heard("echoed", "/team-1")).toEqual([[1]]);
-    expect(shell.reports).toEqual([]);
+    expect(shell.problems).toEqual([]);
   });
 
   it("one that two ask for at once stays for the second, though the first is refused", async () => {
@@ -136,10 +138,10 @@ describe("namespaces on demand: SIO-10", () => {
     await shell.send(accepted, '42/async-x,["echo",1]');
     expect(accepted.heard("echoed", "/async-x")).toEqual([[1]]);
     expect(started).toEqual(["/async-x"]);
-    expect(shell.reports).toEqual([]);
+    expect(shell.problems).toEqual([]);
   });
 
-  it("one that fails to start is no namespace: whoever comes next starts another", async () => {
+  it("one that fails to start is dropped: the next client starts another", async () => {
     let starts = 0;
     class Shy extends Plain {
       override onStart(): void {

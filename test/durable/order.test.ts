@@ -1,9 +1,9 @@
-// Everybody hears everything in the order in which it was said, also where a polling client falls too far behind.
+// All members receive events in the order in which they happened, also when a polling client falls too far behind.
 import { expect, it } from "vitest";
 import { POLL_QUEUE_BYTES_MAX } from "../../src/socketio/engine/poll-queue.ts";
 import { Plain, Shell } from "./api-app.ts";
 
-it("what the going of one who fell behind tells the others does not overtake what made it fall behind", async () => {
+it("the leave of a client that fell behind does not overtake the messages that made it fall behind", async () => {
   class Loud extends Plain {
     override onDisconnect(): void {
       this.emit("left");

@@ -10,7 +10,7 @@ import { freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
 const welcomeOf = (client: RawClient): Welcome => client.received<Welcome>("welcome")[0]!;
 
 describe.concurrent("presence", () => {
-  it("sends the leave of a member who went before a sleep, by the room's own alarm: PRES-4", async () => {
+  it("sends the leave of a member who left before a sleep, by the room's own alarm: PRES-4", async () => {
     const room = freshRoom();
     const [ada, ben] = await enter(room, "ada", "ben");
     ben!.close();
@@ -55,7 +55,7 @@ describe.concurrent("presence", () => {
 });
 
 describe.concurrent("typing", () => {
-  it("is sent to others, ends by itself, and begins again after a sleep: TYP-2, TYP-3", async () => {
+  it("is sent to the other members, ends by itself, and begins again after a sleep: TYP-2, TYP-3", async () => {
     const room = freshRoom();
     const [ada, ben] = await enter(room, "ada", "ben");
     expect(await ada!.ask("typing", { on: true })).toEqual({ ok: true });
@@ -64,16 +64,16 @@ describe.concurrent("typing", () => {
       { user: "ada", on: false },
     ]);
     await new Sleeper(room).sleep();
-    ada!.say("typing", { on: true });
+    ada!.emit("typing", { on: true });
     await ben!.receives("typing", 3);
-    ada!.say("chat-message", { content: "done" });
+    ada!.emit("chat-message", { content: "done" });
     expect((await ben!.receives("typing", 4)).at(-1)).toMatchObject({ user: "ada", on: false });
     expect(ada!.received("typing")).toEqual([]);
   });
 
   it("ends with a connection that breaks", async () => {
     const [ada, ben] = await enter(freshRoom(), "ada", "ben");
-    ada!.say("typing", { on: true });
+    ada!.emit("typing", { on: true });
     await ben!.receives("typing");
     ada!.close();
     expect((await ben!.receives("typing", 2))[1]).toEqual({ user: "ada", name: "ada", on: false });
@@ -81,7 +81,7 @@ describe.concurrent("typing", () => {
 });
 
 describe.concurrent("reading", () => {
-  it("is kept through sleep, and after the reader went: READ-4", async () => {
+  it("survives sleep, and the reader's leave: READ-4", async () => {
     const room = freshRoom();
     const [ada, ben] = await enter(room, "ada", "ben");
     for (let i = 0; i < 4; i++) await ada!.ask("chat-message", { content: `${i}` });
@@ -95,7 +95,7 @@ describe.concurrent("reading", () => {
     expect(ada!.received("read").at(-1)).toEqual({ user: "ben", seq: 3 });
   });
 
-  it("is kept through a crash", async () => {
+  it("survives a crash", async () => {
     const room = freshRoom();
     const [ada] = await enter(room, "ada");
     for (let i = 0; i < 2; i++) await ada!.ask("chat-message", { content: `${i}` });

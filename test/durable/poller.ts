@@ -1,12 +1,12 @@
-// A long-polling client that sends what a test tells it to. Called by the tests of polling and of the upgrade.
+// A wire client over long-polling, which polls and posts only when a test asks. Called by the tests of polling and of the upgrade.
 import { exports } from "cloudflare:workers";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { readPacket, SEPARATOR } from "../wire/packets.ts";
-import { ORIGIN, upgrade, type UpgradeOptions } from "./raw-client.ts";
+import { SEPARATOR, WireClient, type Frame } from "../wire/wire-client.ts";
+import { ORIGIN, RawClient, upgrade, type UpgradeOptions } from "./raw-client.ts";
 import { freshRoom, tokenFor } from "./rooms.ts";
 
-/** MAX_PAYLOAD of a server that is told nothing else. */
+/** The default MAX_PAYLOAD. */
 export const PAYLOAD_BYTES_MAX = 65_536;
 /** A poll that has nothing to bring is still waiting after this. */
 export const PATIENCE_MS = 300;
@@ -19,16 +19,19 @@ export interface PollingOptions {
   readonly sid?: string;
   readonly method?: string;
   readonly body?: string | ReadableStream;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly query?: Readonly<Record<string, string>> | undefined;
   readonly fetcher?: NonNullable<UpgradeOptions["fetcher"]>;
 }
 
 export async function request(options: PollingOptions): Promise<Response> {
-  const { room, sid, method = "GET", body, headers = {}, fetcher = exports.default } = options;
+  const { room, sid, method = "GET", body, headers = {}, query, fetcher = exports.default } = options;
   const url = new URL(`/rooms/${room}/socket.io/`, ORIGIN);
   url.searchParams.set("EIO", "4");
   url.searchParams.set("transport", "polling");
-  if (sid !== undefined) url.searchParams.set("sid", sid);
+  for (const [name, value] of Object.entries({ ...query, ...(sid !== undefined && { sid }) })) {
+    url.searchParams.set(name, value);
+  }
   return fetcher.fetch(new Request(url, { method, headers, ...(body !== undefined && { body }) }));
 }
 
@@ -42,40 +45,69 @@ export async function textOf(response: Promise<Response> | Response): Promise<{ 
   return { status: answer.status, body: await answer.text() };
 }
 
-export interface Handshake {
-  readonly sid: string;
-  readonly upgrades: readonly string[];
-}
-
-export class Poller {
+export class Poller extends WireClient {
   readonly room: string;
-  readonly handshake: Handshake;
+  readonly #query: PollingOptions["query"];
+  /** Posts under way. */
+  #posting: Promise<unknown> = Promise.resolve();
 
-  static async open(room = freshRoom(), headers: PollingOptions["headers"] = {}): Promise<Poller> {
-    const { body } = await textOf(request({ room, headers }));
-    return new Poller(room, JSON.parse(body.slice(1)) as Handshake);
-  }
-
-  /** A member who has heard the welcome. */
-  static async join(room: string, user: string, headers?: PollingOptions["headers"]): Promise<Poller> {
-    const poller = await Poller.open(room, headers);
-    await poller.post(`40${JSON.stringify({ token: await tokenFor(user) })}`);
-    await poller.pollUntil((packet) => packet.startsWith('42["welcome"'));
+  /** Up to and with the Engine.IO handshake. */
+  static async open(room = freshRoom(), options: Pick<PollingOptions, "headers" | "query"> = {}): Promise<Poller> {
+    const poller = new Poller(room, options.query);
+    poller.#receivePayload((await textOf(request({ room, ...options }))).body);
     return poller;
   }
 
-  private constructor(room: string, handshake: Handshake) {
+  /** A member that got its welcome. */
+  static async join(room: string, user: string, headers: PollingOptions["headers"] = {}): Promise<Poller> {
+    const poller = await Poller.open(room, { headers });
+    await poller.enter("/", { token: await tokenFor(user) });
+    await poller.receives("welcome");
+    return poller;
+  }
+
+  private constructor(room: string, query: PollingOptions["query"]) {
+    const send = (frame: Frame): void => void (this.#posting = this.#postAfter(this.#posting, frame as string));
+    super({ send, close: () => send("1") }, { answersPings: false });
     this.room = room;
-    this.handshake = handshake;
+    this.#query = query;
+  }
+
+  async #postAfter(earlier: Promise<unknown>, packet: string): Promise<void> {
+    await earlier;
+    expect(await textOf(this.post(packet))).toEqual({ status: 200, body: "ok" });
+  }
+
+  #receivePayload(body: string): string[] {
+    const packets = body.split(SEPARATOR);
+    for (const packet of packets) this.receive(packet);
+    return packets;
+  }
+
+  /** Polls until it is found. */
+  override async until<Found>(_what: string, find: () => Found | undefined): Promise<Found> {
+    await this.#posting;
+    for (;;) {
+      const found = find();
+      if (found !== undefined) return found;
+      await this.#fetch();
+    }
+  }
+
+  async #fetch(): Promise<string[]> {
+    const { status, body } = await textOf(this.poll());
+    expect(status, body).toBe(200);
+    return this.#receivePayload(body);
   }
 
   poll(): Promise<Response> {
-    return request({ room: this.room, sid: this.handshake.sid });
+    return request({ room: this.room, sid: this.handshake.sid, query: this.#query });
   }
 
   /** The answer has come whole by then: an object whose answers are left lying cannot be put to sleep. */
   async post(body: string | ReadableStream): Promise<Response> {
-    const response = await request({ room: this.room, sid: this.handshake.sid, method: "POST", body });
+    const { room } = this;
+    const response = await request({ room, sid: this.handshake.sid, query: this.#query, method: "POST", body });
     return new Response(await response.text(), response);
   }
 
@@ -86,7 +118,7 @@ export class Poller {
     const answer = this.post(readable);
     await writer.write(new TextEncoder().encode(head));
     return async (tail) => {
-      // Who was refused reads no more of it.
+      // A refused client does not read the rest of the answer.
       await writer.write(new TextEncoder().encode(tail)).catch(() => undefined);
       await writer.close().catch(() => undefined);
       return answer;
@@ -96,19 +128,15 @@ export class Poller {
   /** Polls until a packet fits. @returns all packets up to the payload that brought it */
   async pollUntil(fits: (packet: string) => boolean): Promise<string[]> {
     const packets: string[] = [];
-    while (!packets.some(fits)) {
-      const { status, body } = await textOf(this.poll());
-      expect(status, body).toBe(200);
-      packets.push(...body.split(SEPARATOR));
-    }
+    while (!packets.some(fits)) packets.push(...(await this.#fetch()));
     return packets;
   }
 
   /** A WebSocket for the same session. */
-  async openWebSocket(query: Readonly<Record<string, string>> = {}): Promise<Probe> {
+  async openWebSocket(query: Readonly<Record<string, string>> = {}): Promise<RawClient> {
     const response = await upgrade({ room: this.room, query: { ...query, sid: this.handshake.sid } });
     expect(response.status).toBe(101);
-    return new Probe(response.webSocket!);
+    return RawClient.over(response.webSocket!, { query, answersPings: false });
   }
 
   /** The server has ended the session: one more poll says so. */
@@ -119,37 +147,6 @@ export class Poller {
 
   async isGone(): Promise<void> {
     expect(await answerOf(this.poll())).toEqual({ status: 400, body: UNKNOWN_SID });
-  }
-}
-
-export class Probe {
-  readonly frames: string[] = [];
-  closed: { readonly code: number; readonly reason: string } | undefined;
-  readonly #ws: WebSocket;
-
-  constructor(ws: WebSocket) {
-    this.#ws = ws;
-    ws.addEventListener("message", ({ data }) => void this.frames.push(data as string));
-    ws.addEventListener("close", ({ code, reason }) => void (this.closed = { code, reason }));
-    ws.accept();
-  }
-
-  send(frame: string): void {
-    this.#ws.send(frame);
-  }
-
-  close(): void {
-    this.#ws.close(1000);
-  }
-
-  receives(frame: string): Promise<void> {
-    return vi.waitFor(() => expect(this.frames).toContain(frame));
-  }
-
-  /** From the probe to the moment when the client may complete the upgrade. */
-  async probe(): Promise<void> {
-    this.send("2probe");
-    await this.receives("3probe");
   }
 }
 
@@ -166,7 +163,8 @@ export const say = (content: string, ackId: number | "" = ""): string =>
 
 /** The messages among packets, in the order in which they came. */
 export function messagesIn(packets: readonly string[]): Message[] {
-  return packets
-    .map((packet) => readPacket(packet)?.data as [name: string, message: Message] | undefined)
-    .flatMap((event) => (event?.[0] === "chat-message" ? [event[1]] : []));
+  const begin = '42["chat-message",';
+  return packets.flatMap((packet) =>
+    packet.startsWith(begin) ? [JSON.parse(packet.slice(begin.length, -1)) as Message] : [],
+  );
 }

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { upgrade } from "./raw-client.ts";
 import { freshRoom, join, stubOf, tokenFor, workerWith } from "./rooms.ts";
-import { SEPARATOR } from "../wire/packets.ts";
+import { SEPARATOR } from "../wire/wire-client.ts";
 import {
   PAYLOAD_BYTES_MAX,
   UNKNOWN_SID,
@@ -12,7 +12,6 @@ import {
   request,
   answerOf,
   textOf,
-  type Handshake,
   Poller,
   isStillWaiting,
   say,
@@ -71,19 +70,19 @@ describe("a polling session: EIO-8", () => {
     expect(polls[0]).toHaveLength(packets);
   });
 
-  it("a poll waits for what others say", async () => {
+  it("a poll waits for messages of others", async () => {
     const room = freshRoom();
     const poller = await Poller.join(room, "ada");
     const ben = await join(room, "ben");
     await poller.pollUntil((packet) => packet.includes('"user":"ben"'));
     const poll = poller.poll();
     expect(await isStillWaiting(poll)).toBe(true);
-    ben.say("chat-message", { content: "good morning" });
+    ben.emit("chat-message", { content: "good morning" });
     const { body } = await textOf(poll);
     expect(messagesIn(body.split(SEPARATOR))).toMatchObject([{ sender: "ben", content: "good morning" }]);
   });
 
-  it("bytes travel as base64, and what is none closes the session", async () => {
+  it("binary data travels as base64, and bad base64 closes the session", async () => {
     const poller = await Poller.join(freshRoom(), "ada");
     await poller.post(`451-7["chat-message",{"_placeholder":true,"num":0}]${SEPARATOR}bAQIDBA==`);
     const packets = await poller.pollUntil((packet) => packet.startsWith("437["));
@@ -93,7 +92,7 @@ describe("a polling session: EIO-8", () => {
     await poller.isGone();
   });
 
-  it("a second poll ends the session: the first one gets the close packet, the second is refused", async () => {
+  it("a second concurrent poll ends the session: the first one gets the close packet, the second is refused", async () => {
     const poller = await Poller.open();
     const first = poller.poll();
     expect(await isStillWaiting(first)).toBe(true);
@@ -102,17 +101,17 @@ describe("a polling session: EIO-8", () => {
     await poller.isGone();
   });
 
-  it("a ping is answered while a post is under way, as clients of several threads do it", async () => {
+  it("a pong may arrive while a post is under way, as clients with several threads send it", async () => {
     const poller = await Poller.join(freshRoom(), "ada");
     const end = await poller.beginPost('421["nothing",');
-    // The first few may overtake it; and what is done counts no longer.
+    // The first few may arrive after it; finished ones do not count.
     for (let pongs = 0; pongs < 20; pongs++)
       expect(await textOf(poller.post("3"))).toEqual({ status: 200, body: "ok" });
     expect((await end('"x"]')).status).toBe(200);
     await poller.pollUntil((packet) => packet.startsWith("431["));
   });
 
-  it("a fifth post at a time ends the session", async () => {
+  it("a fifth concurrent post ends the session", async () => {
     const poller = await Poller.open();
     const ends = await Promise.all([1, 2, 3, 4].map(() => poller.beginPost("6")));
     // They may still be on their way when the fifth one arrives.
@@ -150,7 +149,7 @@ describe("a polling session: EIO-8", () => {
     await poller.isGone();
   });
 
-  it("final payload: frames that an ended session had not fetched come with one more poll, and its end with another", async () => {
+  it("final payload: one more poll gets the frames that an ended session had not fetched, another one its end", async () => {
     const poller = await Poller.open();
     await poller.post(`40${JSON.stringify({ token: "no token at all" })}`);
     await poller.post("abc");
@@ -194,7 +193,7 @@ describe("a session id", () => {
     },
   );
 
-  it("is good in its own room only", async () => {
+  it("is valid in its own room only", async () => {
     const { handshake } = await Poller.open();
     const elsewhere = request({ room: freshRoom(), sid: handshake.sid });
     expect(await answerOf(elsewhere)).toEqual({ status: 400, body: UNKNOWN_SID });
@@ -209,12 +208,12 @@ describe("pages of other origins", () => {
     headers.get("Access-Control-Allow-Credentials"),
   ];
 
-  it("may read every answer, refusals too, with credentials", async () => {
+  it("may read every answer, also refusals, with credentials", async () => {
     const room = freshRoom();
     const opened = await request({ room, fetcher, headers: { Origin } });
     expect(corsOf(opened)).toEqual([Origin, "true"]);
     expect(opened.headers.get("Vary")).toContain("Origin");
-    const { sid } = JSON.parse((await opened.text()).slice(1)) as Handshake;
+    const { sid } = JSON.parse((await opened.text()).slice(1)) as { sid: string };
     const posted = await request({ room, sid, fetcher, method: "POST", body: "1", headers: { Origin } });
     expect(corsOf(posted)).toEqual([Origin, "true"]);
     for (const unknown of [sid, "malformed"]) {
@@ -224,7 +223,7 @@ describe("pages of other origins", () => {
     }
   });
 
-  it("a preflight is answered without asking the room", async () => {
+  it("a preflight is answered without a call of the room", async () => {
     const before = await listDurableObjectIds(env.CHAT_ROOM);
     const headers = { Origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "x-mine" };
     const response = await request({ room: freshRoom(), fetcher, method: "OPTIONS", headers });
@@ -235,7 +234,7 @@ describe("pages of other origins", () => {
     expect(await listDurableObjectIds(env.CHAT_ROOM)).toHaveLength(before.length);
   });
 
-  it("that are not allowed are refused and may read nothing", async () => {
+  it("that are not allowed are refused and cannot read the answer", async () => {
     for (const method of ["GET", "OPTIONS"]) {
       const headers = { Origin: "https://evil.example" };
       const response = await request({ room: freshRoom(), fetcher, method, headers });
@@ -245,7 +244,7 @@ describe("pages of other origins", () => {
     }
   });
 
-  it("no page, no headers", async () => {
+  it("a request without Origin gets no CORS headers", async () => {
     const response = await request({ room: freshRoom(), fetcher });
     expect(corsOf(response)).toEqual([null, null]);
     await response.text();

@@ -38,9 +38,14 @@ export class RawClient extends WireClient {
   static async open(options: RawClientOptions = {}): Promise<RawClient> {
     const response = await upgrade(options);
     if (!response.webSocket) throw new Error(`refused: ${response.status} ${await response.text()}`);
-    const client = new RawClient(response.webSocket, options);
+    const client = RawClient.over(response.webSocket, options);
     await client.until("the handshake", () => client.frames[0]);
     return client;
+  }
+
+  /** For a session that exists already: nothing has to come first. */
+  static over(ws: WebSocket, options: RawClientOptions = {}): RawClient {
+    return new RawClient(ws, options);
   }
 
   private constructor(ws: WebSocket, { answersPings = true, query }: RawClientOptions) {
@@ -52,5 +57,16 @@ export class RawClient extends WireClient {
     ws.addEventListener("message", ({ data }) => this.receive(data as Frame));
     ws.addEventListener("close", ({ code, reason }) => this.end({ code, reason }));
     ws.accept();
+  }
+
+  /** Enters the main namespace. @returns the socket's id; @throws the CONNECT_ERROR's payload */
+  async connect(auth?: object): Promise<string> {
+    return (await this.enter<{ sid: string }>("/", auth)).sid;
+  }
+
+  /** From the probe to the moment when the client may complete the upgrade (EIO-9). */
+  async probe(): Promise<void> {
+    this.send("2probe");
+    await this.until("the answer to the probe", () => this.frames.includes("3probe") || undefined);
   }
 }

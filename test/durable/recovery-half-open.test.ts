@@ -14,14 +14,14 @@ useSettings({
   RECOVERY_WINDOW_SECONDS: "60",
 });
 
-/** Ada's line takes in what is sent and gives nothing back. */
+/** Ada's connection accepts frames of the server and delivers none. */
 const beginHalfOpen = (): Promise<Story> => begin({ answersPings: false });
 
 const givenUp = ({ ada }: Story): Promise<void> =>
   vi.waitFor(() => expect(ada.closed).toEqual({ code: 4002, reason: "ping timeout" }));
 
 describe.concurrent("a half-open connection: REC-3, REC-4", () => {
-  it("given up by a room that is awake: what was said before and after that is replayed once, in order", async () => {
+  it("ended by a room that is awake: messages from before and after that are replayed once, in order", async () => {
     const story = await beginHalfOpen();
     const watcher = await join(story.room, "watcher");
     await story.say(MISSED.slice(0, 1));
@@ -31,23 +31,23 @@ describe.concurrent("a half-open connection: REC-3, REC-4", () => {
     );
     expect(gone.left).toEqual([{ user: "ada" }]);
     await story.say(MISSED.slice(1));
-    await expectRecovered(story, await comeBack(story.room, story.ticket), MISSED);
+    await expectRecovered(story, await comeBack(story.room, story.recoveryAuth), MISSED);
   });
 
-  it("given up by the alarm of a room that slept, and that slept again", async () => {
+  it("ended by the alarm of a sleeping room, which then slept again", async () => {
     const story = await beginHalfOpen();
     await story.say(MISSED.slice(0, 1));
     await story.sleeper.sleep();
     await givenUp(story);
     await story.say(MISSED.slice(1));
     await story.sleeper.sleep();
-    await expectRecovered(story, await comeBack(story.room, story.ticket), MISSED);
+    await expectRecovered(story, await comeBack(story.room, story.recoveryAuth), MISSED);
   });
 
-  it("not given up yet: the client was faster", async () => {
+  it("not ended yet: the client was faster", async () => {
     const story = await beginHalfOpen();
     await story.say(MISSED);
-    const back = await comeBack(story.room, story.ticket);
+    const back = await comeBack(story.room, story.recoveryAuth);
     expect(await story.ada.closes()).toEqual({ code: 4005, reason: "superseded" });
     await expectRecovered(story, back, MISSED);
   });

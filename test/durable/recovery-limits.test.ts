@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 import { MISSED_BYTES_MAX } from "../../src/socketio/recovery/recovery.ts";
 import { ORIGIN, type RawClient } from "./raw-client.ts";
-import { begin, comeBack, connectAnswer, contentsOf, type Ticket } from "./recovery-story.ts";
+import { begin, comeBack, connectAnswer, contentsOf, type RecoveryAuth } from "./recovery-story.ts";
 import { join, tokenFor, useSettings } from "./rooms.ts";
 
 const CONTENT = "x".repeat(1000);
@@ -12,14 +12,14 @@ const CONTENT = "x".repeat(1000);
 const RATE = "10000";
 useSettings({ MESSAGE_RATE: RATE, MESSAGE_BURST: RATE });
 
-/** Posts in one breath: nobody but the last is waited for. */
+/** Posts many messages and waits for the last ack only. */
 const BREATH_MESSAGES = 50;
 
 /** Says so many long messages. */
 async function sayLong(room: string, messages: number): Promise<void> {
   for (let left = messages; left > 0; left -= BREATH_MESSAGES) {
     const ben = await join(room, "ben");
-    for (let i = 1; i < Math.min(left, BREATH_MESSAGES); i++) ben.say("chat-message", { content: CONTENT });
+    for (let i = 1; i < Math.min(left, BREATH_MESSAGES); i++) ben.emit("chat-message", { content: CONTENT });
     expect(await ben.ask("chat-message", { content: CONTENT })).toMatchObject({ ok: true });
     ben.close();
   }
@@ -31,7 +31,7 @@ async function leave(client: RawClient): Promise<void> {
 }
 
 /** Comes back as a stock client does, by polling first. @returns the packets up to `welcome` */
-async function comeBackPolling(room: string, ticket: Ticket): Promise<string[]> {
+async function comeBackPolling(room: string, recoveryAuth: RecoveryAuth): Promise<string[]> {
   const query = new URLSearchParams({ EIO: "4", transport: "polling", recovery: "on" });
   const request = async (init?: RequestInit): Promise<string> => {
     const address = `${ORIGIN}/rooms/${room}/socket.io/?${query.toString()}`;
@@ -39,7 +39,7 @@ async function comeBackPolling(room: string, ticket: Ticket): Promise<string[]> 
   };
   const { sid } = JSON.parse((await request()).slice(1)) as { sid: string };
   query.set("sid", sid);
-  const { pid, offset } = ticket;
+  const { pid, offset } = recoveryAuth;
   const auth = { pid, offset, token: await tokenFor("ada") };
   expect(await request({ method: "POST", body: `40${JSON.stringify(auth)}` })).toBe("ok");
   const packets: string[] = [];
@@ -61,14 +61,14 @@ it.each([
   [FITTING, true],
   [1000, false],
 ])(
-  "after %i long messages a client that polls is let in at its first try, recovered: %s: REC-3",
+  "after %i long messages a polling client connects at its first try, recovered: %s: REC-3",
   async (messages, isRecovered) => {
-    const { room, ada, ticket } = await begin();
+    const { room, ada, recoveryAuth } = await begin();
     await leave(ada);
     await sayLong(room, messages);
-    const packets = await comeBackPolling(room, ticket);
+    const packets = await comeBackPolling(room, recoveryAuth);
     const answer = JSON.parse(packets.find((packet) => packet.startsWith("40{"))!.slice(2)) as { sid: string };
-    expect(answer.sid === ticket.sid).toBe(isRecovered);
+    expect(answer.sid === recoveryAuth.sid).toBe(isRecovered);
     expect(said(packets)).toBe(isRecovered ? messages : 0);
   },
 );
@@ -77,11 +77,11 @@ it.each([
   [FITTING, true],
   [1000, false],
 ])("the same over a WebSocket: %i long messages, recovered: %s", async (messages, isRecovered) => {
-  const { room, ada, ticket } = await begin();
+  const { room, ada, recoveryAuth } = await begin();
   await leave(ada);
   await sayLong(room, messages);
-  const back = await comeBack(room, ticket);
-  expect(connectAnswer(back).sid === ticket.sid).toBe(isRecovered);
+  const back = await comeBack(room, recoveryAuth);
+  expect(connectAnswer(back).sid === recoveryAuth.sid).toBe(isRecovered);
   expect(contentsOf(back)).toHaveLength(isRecovered ? messages : 0);
   expect(await back.ask("history", { limit: 1 })).toMatchObject({ ok: true });
 });

@@ -5,21 +5,23 @@ import { describe, expect, it, vi } from "vitest";
 
 import { ORIGIN, RawClient, type UpgradeOptions } from "./raw-client.ts";
 import { freshRoom, join, stubOf, tokenFor, useSettings } from "./rooms.ts";
+import { PacketType } from "../wire/wire-client.ts";
 
 const RECOVERING = { query: { recovery: "on" } };
 const BROWSER = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36";
 
-const connectAnswer = (client: RawClient): object =>
-  client.packets().find(({ digit }) => digit === "0")!.data as object;
+const connectAnswer = (client: RawClient): object => client.accepted();
 
 /** All events so far, each with all of its arguments; those that ask for an ack are not among them. */
 const eventsOf = (client: RawClient): unknown[][] =>
-  client.packets().flatMap(({ digit, id, data }) => (digit === "2" && id === undefined ? [data as unknown[]] : []));
+  client.packets.flatMap(({ type, id, data }) =>
+    type === PacketType.EVENT && id === undefined ? [data as unknown[]] : [],
+  );
 
-/** A member to whom everything was said that a room can say. */
+/** A member that received each kind of event of a room. */
 async function hearAll(room: string, options: UpgradeOptions): Promise<unknown[][]> {
   const ada = await join(room, "ada", options);
-  ada.say("no-such-event", {});
+  ada.emit("no-such-event", {});
   await ada.receives("error");
   const ben = await join(room, "ben");
   await ben.ask("chat-message", { content: "hello" });
@@ -29,7 +31,7 @@ async function hearAll(room: string, options: UpgradeOptions): Promise<unknown[]
   return eventsOf(ada);
 }
 
-describe("is offered to clients that know it: REC-1, REC-2", () => {
+describe("is offered to clients that support it: REC-1, REC-2", () => {
   const clients: Array<[client: string, isOffered: boolean, options: Pick<UpgradeOptions, "query" | "headers">]> = [
     ["a browser", true, { headers: { "User-Agent": BROWSER } }],
     ["Node's own WebSocket", true, { headers: { "User-Agent": "node" } }],
@@ -62,19 +64,19 @@ describe("is offered to clients that know it: REC-1, REC-2", () => {
     expect(new Set(ends)).toEqual(new Set([0, 1]));
   });
 
-  it("no event does for a client that does not know it: REC-2", async () => {
+  it("no event ends with an offset for a client that does not support it: REC-2", async () => {
     const events = await hearAll(freshRoom(), { query: { recovery: "off" } });
     expect(new Set(events.map((event) => event.length))).toEqual(new Set([2]));
   });
 
-  it("the first offset comes right after CONNECT, before anything is said: REC-1", async () => {
+  it("the first offset comes right after CONNECT, before any event: REC-1", async () => {
     const ada = await join(freshRoom(), "ada", RECOVERING);
     const texts = ada.frames.filter((frame) => typeof frame === "string");
     expect(texts[1]).toMatch(/^40\{"sid":"[^"]+","pid":"[^"]+"\}$/);
     expect(texts[2]).toMatch(/^42\["welcome",.*,"[0-9a-f]{20}\.0"\]$/);
   });
 
-  it("who does not know it cannot use it: a pid of an earlier connection is ignored", async () => {
+  it("a client that does not support it cannot use it: a pid of an earlier connection is ignored", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada", RECOVERING);
     const { sid, pid } = connectAnswer(ada) as { sid: string; pid: string };
@@ -109,7 +111,7 @@ describe("long-polling", () => {
   const post = (room: string, sid: string, body: string): Promise<Response> =>
     exports.default.fetch(new Request(addressOf(room, sid), { method: "POST", body }));
 
-  /** Opens a session and joins. @returns its sid and what the polls brought so far */
+  /** Opens a session and joins. @returns its sid and the frames of its polls so far */
   async function enter(room: string, auth: object): Promise<{ sid: string; packets: string[] }> {
     const { sid } = JSON.parse((await (await poll(room)).text()).slice(1)) as { sid: string };
     expect(await (await post(room, sid, `40${JSON.stringify({ token: await tokenFor("ada"), ...auth })}`)).text()).toBe(
@@ -153,7 +155,7 @@ describe("long-polling", () => {
     },
   );
 
-  it("what was in the queue and never fetched is replayed: REC-4", async () => {
+  it("events that were queued and never fetched are replayed: REC-4", async () => {
     const room = freshRoom();
     const first = await enter(room, {});
     const ben = await join(room, "ben");

@@ -1,16 +1,17 @@
-// Ada leaves a room and comes back: what every story about recovery is made of.
+// Ada leaves a room and comes back: the steps of all tests of recovery.
 import { expect } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { RawClient } from "./raw-client.ts";
 import { freshRoom, join, Sleeper, tokenFor } from "./rooms.ts";
+import { PacketType } from "../wire/wire-client.ts";
 
 export const RECOVERING = { query: { recovery: "on" } };
 export const HEARD = ["heard 1", "heard 2"];
 export const MISSED = ["missed 1", "missed 2", "missed 3"];
 
-/** What a client has to show to come back. */
-export interface Ticket {
+/** The pid and the offset that a client sends to recover. */
+export interface RecoveryAuth {
   readonly sid: string;
   readonly pid: string;
   readonly offset: string;
@@ -20,7 +21,7 @@ export interface Ticket {
 export interface Story {
   readonly room: string;
   readonly ada: RawClient;
-  readonly ticket: Ticket;
+  readonly recoveryAuth: RecoveryAuth;
   readonly sleeper: Sleeper;
   /** Says it as somebody else. */
   readonly say: (contents: readonly string[]) => Promise<void>;
@@ -28,18 +29,14 @@ export interface Story {
 
 export type Step = (story: Story) => void | Promise<void>;
 
-export const connectAnswer = (client: RawClient): { sid: string; pid?: string } =>
-  client.packets().find(({ digit }) => digit === "0")!.data as { sid: string; pid?: string };
+export const connectAnswer = (client: RawClient): { sid: string; pid?: string } => client.accepted();
 
 export function offsets(client: RawClient, event?: string): string[] {
-  return client
-    .packets()
-    .map(({ digit, data }) => (digit === "2" ? (data as unknown[]) : []))
-    .filter(([name]) => name !== undefined && (event === undefined || name === event))
-    .map((packet) => packet.at(-1) as string);
+  const events = client.events().map((heard) => heard.event);
+  return events.filter(([name]) => event === undefined || name === event).map((args) => args.at(-1) as string);
 }
 
-export const ticketOf = (client: RawClient): Ticket => ({
+export const recoveryAuthOf = (client: RawClient): RecoveryAuth => ({
   ...(connectAnswer(client) as { sid: string; pid: string }),
   offset: offsets(client).at(-1)!,
 });
@@ -47,21 +44,21 @@ export const ticketOf = (client: RawClient): Ticket => ({
 export const contentsOf = (client: RawClient): string[] =>
   client.received<Message>("chat-message").map(({ content }) => content);
 
-/** Says it as a member of its own, who need not outlive it. */
+/** Posts as a member of its own, which leaves afterwards. */
 export async function sayIn(room: string, contents: readonly string[]): Promise<void> {
   const ben = await join(room, "ben");
   await Promise.all(contents.map((content) => ben.ask("chat-message", { content })));
   ben.close();
 }
 
-/** Ada is in a room and has heard some of what was said there. */
+/** Ada is in a room and has received some messages. */
 export async function begin(options: Parameters<typeof join>[2] = {}): Promise<Story> {
   const room = freshRoom();
   const ada = await join(room, "ada", { ...RECOVERING, ...options });
   const say = (contents: readonly string[]): Promise<void> => sayIn(room, contents);
   await say(HEARD);
   await ada.receives("chat-message", HEARD.length);
-  return { room, ada, ticket: ticketOf(ada), sleeper: new Sleeper(room), say };
+  return { room, ada, recoveryAuth: recoveryAuthOf(ada), sleeper: new Sleeper(room), say };
 }
 
 export async function comeBack(
@@ -77,13 +74,13 @@ export async function comeBack(
 
 /** Recovered, with these messages and no others, before and after `welcome`: REC-4, REC-5. */
 export async function expectRecovered(
-  { room, ticket, say }: Story,
+  { room, recoveryAuth, say }: Story,
   back: RawClient,
   missed: readonly string[],
 ): Promise<void> {
-  expect(connectAnswer(back)).toEqual({ sid: ticket.sid, pid: ticket.pid });
+  expect(connectAnswer(back)).toEqual({ sid: recoveryAuth.sid, pid: recoveryAuth.pid });
   expect(contentsOf(back)).toEqual(missed);
-  const events = back.packets().flatMap(({ digit, data }) => (digit === "2" ? [(data as string[])[0]] : []));
+  const events = back.packets.flatMap(({ type, data }) => (type === PacketType.EVENT ? [(data as string[])[0]] : []));
   expect(events.slice(0, missed.length + 1)).toEqual([...missed.map(() => "chat-message"), "welcome"]);
   const replayed = back.received<Message>("chat-message");
   expect(replayed.map(({ seq }) => seq)).toEqual(missed.map((_, i) => HEARD.length + 1 + i));
@@ -94,12 +91,15 @@ export async function expectRecovered(
   expect(await back.ask("history", { limit: 1 }), room).toMatchObject({ ok: true });
 }
 
-/** As fresh as anybody: another id, and nothing of what was missed, not even a part: REC-3. */
-export async function expectFresh({ ticket, say }: Pick<Story, "ticket" | "say">, back: RawClient): Promise<void> {
+/** A fresh connection: another id, and none of the missed messages: REC-3. */
+export async function expectFresh(
+  { recoveryAuth, say }: Pick<Story, "recoveryAuth" | "say">,
+  back: RawClient,
+): Promise<void> {
   const { sid, pid } = connectAnswer(back);
-  expect(sid).not.toBe(ticket.sid);
+  expect(sid).not.toBe(recoveryAuth.sid);
   expect(pid).toBeTypeOf("string");
-  expect(pid).not.toBe(ticket.pid);
+  expect(pid).not.toBe(recoveryAuth.pid);
   await say(["afterwards"]);
   await back.receives("chat-message");
   expect(contentsOf(back)).toEqual(["afterwards"]);

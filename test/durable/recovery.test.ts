@@ -17,15 +17,16 @@ import {
   MISSED,
   RECOVERING,
   sayIn,
-  ticketOf,
+  recoveryAuthOf,
   type Step,
   type Story,
-  type Ticket,
+  type RecoveryAuth,
 } from "./recovery-story.ts";
 import { freshRoom, stubOf, tokenFor, useSettings, wipeStorage } from "./rooms.ts";
+import { PacketType } from "../wire/wire-client.ts";
 
 const WINDOW_SECONDS = 60;
-/** What one recovery replays at most: REC-5. */
+/** REC-5: the largest replay. */
 const MISSED_MAX = 1000;
 useSettings({
   RECOVERY_WINDOW_SECONDS: String(WINDOW_SECONDS),
@@ -68,11 +69,11 @@ async function fill({ room, sleeper }: Story, count: number): Promise<void> {
   await sleeper.sleep();
 }
 
-describe("recovers, with exactly what was missed, in order: REC-3, REC-4, REC-5", () => {
+describe("recovers exactly the missed events, in order: REC-3, REC-4, REC-5", () => {
   const causes: Array<[cause: string, leave: Step, ...meanwhile: Step[]]> = [
-    ["the line breaks", drop],
+    ["the connection breaks", drop],
     ["the client's Engine.IO says close", (story) => sendAndGo(story, "1")],
-    ["the line breaks while the object sleeps", (story) => story.sleeper.sleep().then(() => drop(story))],
+    ["the connection breaks while the object sleeps", (story) => story.sleeper.sleep().then(() => drop(story))],
     ["the object sleeps while the client is away", drop, ({ sleeper }) => sleeper.sleep()],
     ["it sleeps twice", drop, ({ sleeper }) => sleeper.sleep(), ({ say }) => say([]), ({ sleeper }) => sleeper.sleep()],
     ["the object dies with its connections", crash],
@@ -85,20 +86,20 @@ describe("recovers, with exactly what was missed, in order: REC-3, REC-4, REC-5"
     await leave(story);
     await story.say(MISSED);
     for (const step of meanwhile) await step(story);
-    await expectRecovered(story, await comeBack(story.room, story.ticket), MISSED);
+    await expectRecovered(story, await comeBack(story.room, story.recoveryAuth), MISSED);
   });
 
   it("nothing was missed", async () => {
     const story = await begin();
     await drop(story);
-    await expectRecovered(story, await comeBack(story.room, story.ticket), []);
+    await expectRecovered(story, await comeBack(story.room, story.recoveryAuth), []);
   });
 
-  it("the server has not noticed yet: the connection left behind is closed with 4005", async () => {
+  it("the server has not noticed yet: the stale connection is closed with 4005", async () => {
     const story = await begin();
-    const { room, ada, ticket, say } = story;
+    const { room, ada, recoveryAuth, say } = story;
     await say(MISSED);
-    const back = await comeBack(room, ticket);
+    const back = await comeBack(room, recoveryAuth);
     expect(await ada.closes()).toEqual({ code: 4005, reason: "superseded" });
     await expectRecovered(story, back, MISSED);
     expect(await back.ask("presence", {})).toMatchObject({
@@ -108,24 +109,24 @@ describe("recovers, with exactly what was missed, in order: REC-3, REC-4, REC-5"
 
   it("again and again, each time from the last offset", async () => {
     const story = await begin();
-    let { ticket, ada: line } = story;
+    let { recoveryAuth, ada: line } = story;
     for (let round = 1; round <= 4; round++) {
       line.close();
       await line.closes();
       await story.say([`round ${round}`]);
       if (round % 2) await story.sleeper.sleep();
-      line = await comeBack(story.room, ticket);
-      expect(connectAnswer(line)).toEqual({ sid: ticket.sid, pid: ticket.pid });
+      line = await comeBack(story.room, recoveryAuth);
+      expect(connectAnswer(line)).toEqual({ sid: recoveryAuth.sid, pid: recoveryAuth.pid });
       expect(contentsOf(line)).toEqual([`round ${round}`]);
-      ticket = ticketOf(line);
+      recoveryAuth = recoveryAuthOf(line);
     }
   });
 
-  it("again and again without ever being noticed", async () => {
-    const { room, ticket, say } = await begin();
+  it("again and again, never noticed by the server", async () => {
+    const { room, recoveryAuth, say } = await begin();
     for (let round = 1; round <= 3; round++) {
-      const back = await comeBack(room, ticket);
-      expect(connectAnswer(back), `round ${round}`).toEqual({ sid: ticket.sid, pid: ticket.pid });
+      const back = await comeBack(room, recoveryAuth);
+      expect(connectAnswer(back), `round ${round}`).toEqual({ sid: recoveryAuth.sid, pid: recoveryAuth.pid });
     }
     await say([]);
   });
@@ -134,8 +135,8 @@ describe("recovers, with exactly what was missed, in order: REC-3, REC-4, REC-5"
     const story = await begin();
     await drop(story);
     await fill(story, MISSED_MAX);
-    const back = await comeBack(story.room, story.ticket);
-    expect(connectAnswer(back)).toEqual({ sid: story.ticket.sid, pid: story.ticket.pid });
+    const back = await comeBack(story.room, story.recoveryAuth);
+    expect(connectAnswer(back)).toEqual({ sid: story.recoveryAuth.sid, pid: story.recoveryAuth.pid });
     const first = HEARD.length + 1;
     expect(back.received<Message>("chat-message").map(({ seq }) => seq)).toEqual(
       Array.from({ length: MISSED_MAX }, (_, i) => first + i),
@@ -143,14 +144,14 @@ describe("recovers, with exactly what was missed, in order: REC-3, REC-4, REC-5"
     back.close();
     await back.closes();
     await story.say(["one more"]);
-    await expectFresh(story, await comeBack(story.room, story.ticket));
+    await expectFresh(story, await comeBack(story.room, story.recoveryAuth));
   });
 });
 
 describe("does not recover: REC-3", () => {
   const trim: Step = ({ room }) =>
     runInDurableObject(stubOf(room), (_instance, { storage }) => {
-      // What followed the last one heard is gone with all that came before it; the newest message is there.
+      // The trim dropped the messages after the client's offset; the newest message is there.
       const retention = { messages: 1, ageMs: 1e12 };
       const log = openLog(storage, room, retention);
       const { lastSeq } = log;
@@ -168,7 +169,7 @@ describe("does not recover: REC-3", () => {
   };
   const sleep: Step = ({ sleeper }) => sleeper.sleep();
 
-  /** What a moderator does about ada. */
+  /** A moderator's action on ada. */
   const moderate =
     (...events: string[]): Step =>
     async ({ room }) => {
@@ -182,8 +183,8 @@ describe("does not recover: REC-3", () => {
     ["a moderator kicked the user", moderate("kick")],
     ["a moderator kicked the user, and the object slept", moderate("kick"), ({ say }) => say(MISSED), sleep],
     ["a moderator banned the user, and lifted the ban", moderate("ban", "unban"), sleep],
-    ["the same while the line was broken", drop, moderate("ban", "unban"), ({ say }) => say(MISSED), sleep],
-    ["the client said goodbye", (story) => sendAndGo(story, "41")],
+    ["the same while the connection was broken", drop, moderate("ban", "unban"), ({ say }) => say(MISSED), sleep],
+    ["the client disconnected on purpose", (story) => sendAndGo(story, "41")],
     ["the client broke the protocol", (story) => sendAndGo(story, "nonsense")],
     ["the window is over", drop, () => advance(WINDOW_SECONDS + 1)],
     ["the log was trimmed", drop, sayOneByOne, trim, sleep],
@@ -200,33 +201,33 @@ describe("does not recover: REC-3", () => {
   it.each(causes)("%s", async (_cause, ...steps) => {
     const story = await begin();
     for (const step of steps) await step(story);
-    await expectFresh(story, await comeBack(story.room, story.ticket));
+    await expectFresh(story, await comeBack(story.room, story.recoveryAuth));
   });
 
-  it("the server said goodbye: the token's time was over", async () => {
+  it("the server disconnected it: the token had expired", async () => {
     const room = freshRoom();
     const ada = await RawClient.open({ room, ...RECOVERING });
     await ada.connect({ token: await tokenFor("ada", {}, 30) });
     await ada.receives("welcome");
-    const ticket = ticketOf(ada);
+    const recoveryAuth = recoveryAuthOf(ada);
     advance(31);
     const say = (contents: readonly string[]): Promise<void> => sayIn(room, contents);
     await say(["on and on"]);
-    await ada.until("the disconnect packet", () => ada.packets().find(({ digit }) => digit === "1"));
-    await expectFresh({ ticket, say }, await comeBack(room, ticket));
+    await ada.receivesPacket(PacketType.DISCONNECT);
+    await expectFresh({ recoveryAuth, say }, await comeBack(room, recoveryAuth));
   });
 
-  it("after the window, however many others have gone since", async () => {
+  it("after the window, regardless of how many others left since", async () => {
     const story = await begin();
     await drop(story);
     for (let i = 0; i < 3; i++) {
       advance(WINDOW_SECONDS + 1);
       await story.say([`later ${i}`]);
     }
-    await expectFresh(story, await comeBack(story.room, story.ticket));
+    await expectFresh(story, await comeBack(story.room, story.recoveryAuth));
   });
 
-  it("after a goodbye, however many others have gone since", async () => {
+  it("after a disconnect, regardless of how many others left since", async () => {
     const story = await begin();
     story.ada.send("41");
     await drop(story);
@@ -234,17 +235,17 @@ describe("does not recover: REC-3", () => {
       advance(WINDOW_SECONDS + 1);
       await story.say([`later ${i}`]);
     }
-    await expectFresh(story, await comeBack(story.room, story.ticket));
+    await expectFresh(story, await comeBack(story.room, story.recoveryAuth));
   });
 
-  it("a token that has expired meanwhile is refused: CONNECT_ERROR; with a fresh one the same ticket recovers", async () => {
+  it("a token that has expired meanwhile is refused: CONNECT_ERROR; with a fresh one the same pid and offset recover", async () => {
     const story = await begin();
-    const { room, ticket } = story;
+    const { room, recoveryAuth } = story;
     await drop(story);
     await story.say(MISSED);
     const expired = await tokenFor("ada", {}, -10);
-    await expect(comeBack(room, ticket, expired)).rejects.toMatchObject({ data: { code: "TOKEN_EXPIRED" } });
-    await expectRecovered(story, await comeBack(room, ticket), MISSED);
+    await expect(comeBack(room, recoveryAuth, expired)).rejects.toMatchObject({ data: { code: "TOKEN_EXPIRED" } });
+    await expectRecovered(story, await comeBack(room, recoveryAuth), MISSED);
   });
 
   it.each<[when: string, ...steps: Step[]]>([
@@ -256,35 +257,35 @@ describe("does not recover: REC-3", () => {
     const story = await begin();
     for (const step of steps) await step(story);
     await story.say(MISSED);
-    const { pid, offset } = story.ticket;
+    const { pid, offset } = story.recoveryAuth;
     const back = await RawClient.open({ room: story.room, ...RECOVERING });
     const connecting = back.connect({ pid, offset, token: await tokenFor("ada") });
     await expect(connecting).rejects.toMatchObject({ data: { code: "BANNED" } });
     await story.say(["afterwards"]);
-    expect(back.packets()).toHaveLength(1);
+    expect(back.packets).toHaveLength(1);
   });
 
-  it("the token of somebody else with a stolen pid, and the owner still recovers", async () => {
+  it("another user's token with a stolen pid does not, and the owner still recovers", async () => {
     const story = await begin();
     await story.say(MISSED);
-    const thief = await comeBack(story.room, story.ticket, await tokenFor("mallory"));
-    expect(connectAnswer(thief).sid).not.toBe(story.ticket.sid);
+    const thief = await comeBack(story.room, story.recoveryAuth, await tokenFor("mallory"));
+    expect(connectAnswer(thief).sid).not.toBe(story.recoveryAuth.sid);
     expect(contentsOf(thief)).toEqual([]);
     expect(story.ada.closed).toBeUndefined();
     thief.close();
     await drop(story);
-    const back = await comeBack(story.room, story.ticket);
-    expect(connectAnswer(back).sid).toBe(story.ticket.sid);
+    const back = await comeBack(story.room, story.recoveryAuth);
+    expect(connectAnswer(back).sid).toBe(story.recoveryAuth.sid);
     expect(contentsOf(back)).toEqual(MISSED);
   });
 
   it("the pid of another room", async () => {
     const [here, there] = [await begin(), await begin()];
-    await expectFresh({ ...there, ticket: here.ticket }, await comeBack(there.room, here.ticket));
+    await expectFresh({ ...there, recoveryAuth: here.recoveryAuth }, await comeBack(there.room, here.recoveryAuth));
   });
 
   const flip = (text: string): string => `${text.slice(0, -1)}${text.endsWith("0") ? "1" : "0"}`;
-  const forgeries: Array<[what: string, forge: (ticket: Ticket) => { pid?: unknown; offset?: unknown }]> = [
+  const forgeries: Array<[what: string, forge: (recoveryAuth: RecoveryAuth) => { pid?: unknown; offset?: unknown }]> = [
     ["a pid with another signature", ({ pid, offset }) => ({ pid: flip(pid), offset })],
     [
       "a pid with another id",
@@ -316,28 +317,28 @@ describe("does not recover: REC-3", () => {
     ["a giant offset", ({ pid, offset }) => ({ pid, offset: `${offset.replace(/\..*/, ".")}${"1".repeat(20_000)}` })],
   ];
 
-  it("a client that has no offset is replayed all since its CONNECT: REC-3", async () => {
+  it("a client without an offset gets all events since its CONNECT: REC-3", async () => {
     const story = await begin();
     await drop(story);
     await story.say(MISSED);
-    const back = await comeBack(story.room, { pid: story.ticket.pid });
-    expect(connectAnswer(back)).toEqual({ sid: story.ticket.sid, pid: story.ticket.pid });
+    const back = await comeBack(story.room, { pid: story.recoveryAuth.pid });
+    expect(connectAnswer(back)).toEqual({ sid: story.recoveryAuth.sid, pid: story.recoveryAuth.pid });
     expect(contentsOf(back)).toEqual([...HEARD, ...MISSED]);
   });
 
-  it("whatever a client makes of its pid and its offset", { timeout: 60_000 }, async () => {
+  it("any made-up pid and offset", { timeout: 60_000 }, async () => {
     const story = await begin();
     await drop(story);
     await story.say(MISSED);
     for (const [what, forge] of forgeries) {
-      const client = await comeBack(story.room, forge(story.ticket));
+      const client = await comeBack(story.room, forge(story.recoveryAuth));
       const { sid, pid } = connectAnswer(client);
-      expect(sid, what).not.toBe(story.ticket.sid);
-      expect(pid, what).not.toBe(story.ticket.pid);
+      expect(sid, what).not.toBe(story.recoveryAuth.sid);
+      expect(pid, what).not.toBe(story.recoveryAuth.pid);
       expect(contentsOf(client), what).toEqual([]);
       client.close();
     }
     // None of it has cost the rightful owner anything.
-    await expectRecovered(story, await comeBack(story.room, story.ticket), MISSED);
+    await expectRecovered(story, await comeBack(story.room, story.recoveryAuth), MISSED);
   });
 });

@@ -1,4 +1,4 @@
-// CHAT-7 in a real object: seen at once, stored within a second, and what a crash does to what lies between.
+// CHAT-7 in a real object: messages are seen at once and stored within a second, and a crash loses only those in between.
 import { runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 
@@ -13,7 +13,7 @@ type Page = Extract<HistoryAnswer, { ok: true }>;
 const seqsOf = (client: RawClient): number[] => client.received<Message>("chat-message").map(({ seq }) => seq);
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 
-/** Posts as fast as it is answered until the room shows messages before it stores them. @returns what it was answered */
+/** Posts after each ack until the room shows messages before it stores them. @returns the answers */
 async function makeBusy(client: RawClient): Promise<Posted[]> {
   const answers: Posted[] = [];
   for (let i = 1; i <= 3; i++) answers.push(await client.ask<Posted>("chat-message", { content: `${i}` }));
@@ -26,7 +26,7 @@ const rowsIn = (room: string): Promise<number> =>
     (_instance, { storage: { sql } }) => sql.exec("SELECT 1 FROM batches_1").toArray().length,
   );
 
-it("shows a busy room's messages before they are stored, stores them many to a row, and acks them then", async () => {
+it("shows a busy room's messages before they are stored, stores many in a row, and acks them afterwards", async () => {
   const room = freshRoom();
   const [ada, ben] = [await join(room, "ada"), await join(room, "ben")];
   await makeBusy(ada);
@@ -41,7 +41,7 @@ it("shows a busy room's messages before they are stored, stores them many to a r
   expect(await rowsIn(room)).toBeLessThan(10);
 });
 
-it("a crash loses only what was never acked, and its places go to no other message", async () => {
+it("a crash loses only unacked messages, and no other message gets their seq", async () => {
   const room = freshRoom();
   const [ada, ben] = [await join(room, "ada"), await join(room, "ben")];
   const acked = await makeBusy(ada);
@@ -69,7 +69,7 @@ it("a crash loses only what was never acked, and its places go to no other messa
   expect(again.duplicate).toBeUndefined();
 });
 
-it("a room that became quiet leaves no place empty, whatever happens to it then", async () => {
+it("a room that became quiet skips no seq, also after a crash", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   await makeBusy(ada);

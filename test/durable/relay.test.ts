@@ -209,7 +209,7 @@ describe("faults", () => {
   });
 });
 
-describe("what it costs", () => {
+describe("costs", () => {
   useSettings(LONG_WINDOW);
 
   /** Rows of both rooms, messages of the queue and calls of a room, while `contents` are posted and arrive. */
@@ -222,7 +222,7 @@ describe("what it costs", () => {
       await vi.waitFor(() => expect(soFar().rows).toBeGreaterThanOrEqual(rowsMin), SLOW);
       await pause(NOTED_MS);
     });
-    // Rooms of earlier tests may still tell each other something.
+    // Rooms of earlier tests may still send batches to each other.
     const mine = calls.mock.calls.filter(([given]) =>
       given.some((batch) => [from, to].some((room) => batch.from === room || batch.to === room)),
     );

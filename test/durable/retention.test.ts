@@ -1,4 +1,4 @@
-// A room that forgets by itself, and one whose log was damaged: what members notice of it.
+// Retention, and a log with a damaged row, as members notice them.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
 
@@ -45,7 +45,7 @@ const storedIn = (room: string): Promise<number> =>
         .one().count,
   );
 
-it("forgets what is older than HISTORY_DAYS though nobody is there, by one alarm and another an hour later: CHAT-8", async () => {
+it("an empty room drops messages older than HISTORY_DAYS, by one alarm and another an hour later: CHAT-8", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   await say(ada, 3);
@@ -76,7 +76,7 @@ it("forgets what is older than HISTORY_DAYS though nobody is there, by one alarm
   expect(await back.ask("chat-message", { content: "again" })).toMatchObject({ ok: true, seq: 4 });
 });
 
-it("a row that cannot be read is INTERNAL to who asks for it; the room goes on", async () => {
+it("a request that needs an unreadable row gets INTERNAL; the room goes on", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   for (let i = 1; i <= 4; i++) await ada.ask("chat-message", { content: `${i}`, clientMsgId: `c${i}` });

@@ -1,4 +1,4 @@
-// Calls to a room by RPC: the room checks their input as well, whoever calls.
+// RPC calls to a room: the room validates the input of every caller.
 import { expect, it } from "vitest";
 
 import { CALLS } from "../../src/worker/api/calls.ts";
@@ -28,7 +28,7 @@ it("takes no event that clients cannot send", async () => {
   expect(await ada.ask("presence", {})).toMatchObject({ count: 1 });
 });
 
-it("every call has an answer, a name of its own and somebody who may ask", () => {
+it("every call has an answer schema, a name of its own and allowed roles", () => {
   expect(new Set(CALLS.map(({ id }) => id)).size).toBe(CALLS.length);
   for (const { answers, roles, summary } of CALLS) {
     expect(Object.keys(answers)).not.toEqual([]);

@@ -34,7 +34,7 @@ export function isArmed(room: string): Promise<void> {
   return vi.waitFor(async () => expect(await alarmOf(room)).not.toBeNull());
 }
 
-/** A member who is welcome in the room. */
+/** A member that got its welcome. */
 export async function join(room: string, user: string, options: RawClientOptions = {}): Promise<RawClient> {
   const client = await RawClient.open({ room, ...options });
   await client.connect({ token: await tokenFor(user) });
@@ -42,7 +42,7 @@ export async function join(room: string, user: string, options: RawClientOptions
   return client;
 }
 
-/** Mia, who is a moderator by her token. */
+/** Mia, a moderator by her token. */
 export async function joinModerator(room: string): Promise<RawClient> {
   const client = await RawClient.open({ room });
   await client.connect({ token: await tokenFor("mia", { role: "moderator" }) });
@@ -64,7 +64,7 @@ export function useSettings(settings: Readonly<Record<string, string>>): void {
 
 /**
  * Settings of the objects that are created while `work` is under way, and of those only.
- * @returns what `work` does
+ * @returns the result of `work`
  */
 export async function withSettings<Result>(
   settings: Readonly<Record<string, string>>,
@@ -83,7 +83,7 @@ export async function withSettings<Result>(
   }
 }
 
-/** What is said at once is gathered, however long the machine takes to hear it: for rooms whose rows are counted. */
+/** A long window gathers all posts of a moment, however slow the machine is: for rooms whose rows are counted. */
 export const LONG_WINDOW = { FLUSH_WINDOW_MS: "1000" };
 
 /** Forgets all that a room keeps, as if it had never been. */
@@ -119,7 +119,7 @@ export class Sleeper {
   }
 }
 
-/** The Worker with other settings than the objects have: for what is decided before a room is asked. */
+/** The Worker with other settings than the objects have: for decisions that the Worker makes before it calls a room. */
 export function workerWith(settings: Readonly<Record<string, unknown>>): NonNullable<UpgradeOptions["fetcher"]> {
   const variables = { ...env, ...settings };
   return { fetch: (request) => app.fetch(request, variables) };

@@ -12,8 +12,8 @@ export interface Counted {
 const IN_LOBBY = /\broom_pages\b/;
 
 /**
- * Counts what a room writes, in SQL, by key and as alarms (a row each), while `work` is under way; it may sleep once meanwhile.
- * @param work is given what is counted so far, so that it can wait for what is written last
+ * Counts the rows that a room writes, by SQL, by key and as alarms (a row each), while `work` runs; the room may sleep once meanwhile.
+ * @param work gets the count so far, so that it can wait for the last write
  * @param through another room, where this one is asleep and must not be woken before `work`
  */
 export async function rowsWritten(
@@ -76,7 +76,7 @@ async function counting(through: string, work: (written: readonly Write[]) => Pr
 
 /**
  * Counts the rows that lobbies write, and the queries of all others, while `work` is under way.
- * A lobby stores what it heard when it gets to it, which can fall into any work.
+ * A lobby stores reports some time after it received them, which may fall into the counted time.
  */
 export async function queriesMade(
   room: string,
@@ -100,7 +100,7 @@ export async function queriesMade(
   }
 }
 
-/** On the prototype, which all instances of the platform's objects share. @returns what takes it back */
+/** Patches the prototype that all instances of the platform's objects share. @returns a function that restores it */
 function watch<Target extends object>(
   target: Target,
   method: keyof Target & string,

@@ -1,4 +1,4 @@
-// Search in real SQLite: the proposals of FTS5, the rows that it writes, and what is left in the storage.
+// Search in real SQLite: the candidates of FTS5, the rows that it writes, and the remains in storage.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 
@@ -23,7 +23,7 @@ const SMALL: IndexShape = {
   blockChars: 1e6,
   partMessages: 32,
   unindexedMessages: 16,
-  pieceMessages: 8,
+  gapMessagesMin: 8,
   partUnits: 1e6,
   partsMax: 100,
 };
@@ -55,7 +55,7 @@ function searchAll({ log, index }: Opened, query: string, from?: string, problem
     index,
     query: { phrases: parsePhrases(query), from },
     before: Infinity,
-    since: 0,
+    sinceSeq: 0,
     limit: 1e6,
     report: (_problem, error) => problems.push(error),
   });
@@ -64,7 +64,7 @@ function searchAll({ log, index }: Opened, query: string, from?: string, problem
   return [...walk.found];
 }
 
-/** What stands in the tables of a room's search index, as text. */
+/** The contents of a room's search tables, as text. */
 function indexText({ sql }: DurableObjectStorage): string {
   const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE name LIKE 'search_%_data'").toArray();
   const blocks = tables.flatMap(({ name }) => sql.exec<{ block: ArrayBuffer }>(`SELECT block FROM ${name}`).toArray());
@@ -72,7 +72,7 @@ function indexText({ sql }: DurableObjectStorage): string {
 }
 
 describe("the index in FTS5", () => {
-  it("proposes all that reading everything finds: SRCH-6", async () => {
+  it("finds every message that a full scan finds: SRCH-6", async () => {
     await withStorage((storage, room) => {
       const dice = new Dice(7);
       let found = 0;
@@ -116,7 +116,7 @@ describe("the index in FTS5", () => {
     });
   });
 
-  it("of another version is dropped and made again", async () => {
+  it("of another version is dropped and rebuilt", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       for (let i = 0; i < 100; i++) say(log, room, `place ${i + 1}`);
@@ -131,7 +131,7 @@ describe("the index in FTS5", () => {
     });
   });
 
-  it("takes the longest messages: no row is longer than the platform takes", async () => {
+  it("indexes the longest messages: no row exceeds the platform's limit", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       const dice = new Dice(3);
@@ -147,7 +147,7 @@ describe("the index in FTS5", () => {
     });
   });
 
-  it("that is damaged is not used, and made again", async () => {
+  it("that is damaged is not used, and rebuilt", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       for (let i = 0; i < 100; i++) say(log, room, `place ${i + 1}`);
@@ -205,7 +205,7 @@ describe("rows: SRCH-7", () => {
     expect(rows - alarms).toBe(0);
   });
 
-  it("none where the newest messages are enough, and no more for a post than without search", async () => {
+  it("none when the newest messages are enough, and no more for a post than without search", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     await ada.ask("chat-message", { content: "first" });
@@ -232,7 +232,7 @@ describe("rows: SRCH-7", () => {
   });
 });
 
-describe("what is left in the storage: SRCH-7", () => {
+describe("remaining in storage: SRCH-7", () => {
   it("nothing of a deleted message", async () => {
     const room = await longRoom(5000);
     const ada = await join(room, "ada");
@@ -249,7 +249,7 @@ describe("what is left in the storage: SRCH-7", () => {
     expect(await indexTextOf(room)).toContain("xylograph1000");
   });
 
-  it("nothing of messages that the log dropped: CHAT-8", async () => {
+  it("nothing of messages that retention dropped: CHAT-8", async () => {
     const room = await longRoom(13_000);
     const ada = await join(room, "ada");
     expect(seqsOf(await search(ada, "xylograph1000z "))).toEqual([1000]);

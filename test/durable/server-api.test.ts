@@ -1,6 +1,6 @@
 // The server's API for applications: selections, acks, middleware, hooks.
 import { describe, expect, it } from "vitest";
-import { type Refusal, type Verdict } from "../../src/socketio/server/namespace.ts";
+import { type Refusal, type AuthorizeResult } from "../../src/socketio/server/namespace.ts";
 import type { Socket } from "../../src/socketio/server/socket.ts";
 import { Line, Shell, Plain, plainShell, three } from "./api-app.ts";
 
@@ -52,7 +52,7 @@ describe("selections", () => {
     expect(sockets.map(({ connected }) => connected)).toEqual([false, false, true]);
   });
 
-  it("volatile: a polling client hears it only while its poll waits", async () => {
+  it("volatile: a polling client receives it only while its poll waits", async () => {
     const { shell, namespace } = plainShell();
     const line = shell.open("polling");
     shell.server.poll(line.session);
@@ -88,18 +88,18 @@ describe("acks of many", () => {
     await expect(answers).rejects.toMatchObject({ message: "operation has timed out", responses: ["only me"] });
   });
 
-  it("nobody selected: no answers, and no waiting", async () => {
+  it("without recipients: no answers, and no wait", async () => {
     const { namespace } = plainShell();
     expect(await namespace.timeout(500).emitWithAck("q")).toEqual([]);
   });
 
-  it.each([0, -1, 10_001, Number.NaN])("a wait of %s ms is a mistake of the application's", async (ms) => {
+  it.each([0, -1, 10_001, Number.NaN])("a timeout of %s ms throws", async (ms) => {
     const { sockets } = await three();
     await expect(sockets[0]!.timeout(ms).emitWithAck("q")).rejects.toThrow(RangeError);
     await expect(sockets[0]!.broadcast.timeout(ms).emitWithAck("q")).rejects.toThrow(RangeError);
   });
 
-  it("what awaits an ack keeps the object awake, and what is asked long does not", async () => {
+  it("a short wait for acks keeps the object awake, a long one does not", async () => {
     const { shell, sockets, lines } = await three();
     sockets[0]!.ask("q", [], { handler: "h", timeoutMs: 3_600_000 });
     expect(shell.server.deadlines.nextAwake()).toBeUndefined();
@@ -128,7 +128,7 @@ describe("middleware", () => {
       override onStart(): void {
         for (const step of steps) this.use(step);
       }
-      override authorize(): Verdict<object> {
+      override authorize(): AuthorizeResult<object> {
         seen.push("authorize");
         return { accepted: true, data: {} };
       }
@@ -144,7 +144,7 @@ describe("middleware", () => {
     expect(line.closing).toBeUndefined();
   });
 
-  it("use(): one that throws costs the session that met it, and nobody else", async () => {
+  it("use(): a middleware that throws ends the session that called it, and no other", async () => {
     class Broken extends Plain {
       override onStart(): void {
         this.use(({ auth }) => {
@@ -156,10 +156,10 @@ describe("middleware", () => {
     const [good, bad] = [await shell.connect(), shell.open()];
     await shell.send(bad, '40{"bad":true}');
     expect([good.closing, bad.closing]).toEqual([undefined, "internal error"]);
-    expect(shell.reports).toHaveLength(1);
+    expect(shell.problems).toHaveLength(1);
   });
 
-  it("useEvents(): in order, before the handler; an error is told to the client and ends it", async () => {
+  it("useEvents(): in order, before the handler; an error is sent to the client and ends the event", async () => {
     const seen: unknown[] = [];
     class Watched extends Plain {
       override onStart(): void {
@@ -236,7 +236,7 @@ describe("hooks", () => {
     ]);
   });
 
-  it("channels come with their first socket and go with their last", async () => {
+  it("channels are created with their first socket and dropped with their last", async () => {
     const { shell, namespace, lines, ids } = await curious();
     const [a, b] = namespace.fetchSockets() as [Socket, Socket];
     a.join("red");

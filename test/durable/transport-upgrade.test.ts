@@ -4,11 +4,11 @@ import { describe, expect, it, vi } from "vitest";
 import { callApi } from "./api-caller.ts";
 import { upgrade } from "./raw-client.ts";
 import { freshRoom, join, stubOf } from "./rooms.ts";
-import { SEPARATOR } from "../wire/packets.ts";
+import { PacketType, SEPARATOR } from "../wire/wire-client.ts";
 import { PAYLOAD_BYTES_MAX, BAD_REQUEST, answerOf, textOf, Poller, isStillWaiting, say, messagesIn } from "./poller.ts";
 
 describe("the upgrade: EIO-9", () => {
-  it("probe, noop for the poll that waits, upgrade: then the WebSocket alone speaks", async () => {
+  it("probe, noop for the waiting poll, upgrade: then only the WebSocket carries packets", async () => {
     const poller = await Poller.join(freshRoom(), "ada");
     const poll = poller.poll();
     expect(await isStillWaiting(poll)).toBe(true);
@@ -17,13 +17,13 @@ describe("the upgrade: EIO-9", () => {
     expect(await textOf(poll)).toEqual({ status: 200, body: "6" });
     socket.send("5");
     socket.send(say("over the WebSocket", 9));
-    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("439["))).toBe(true));
+    await socket.receivesPacket(PacketType.ACK, 9);
     const wrongTransport = { status: 400, body: BAD_REQUEST };
     expect(await answerOf(poller.poll())).toEqual(wrongTransport);
     expect(await answerOf(poller.post("40"))).toEqual(wrongTransport);
   });
 
-  it("while it lasts polls end soon, and nothing else may be said over the WebSocket", async () => {
+  it("while it lasts polls end soon, and the WebSocket accepts no other packet", async () => {
     const poller = await Poller.join(freshRoom(), "ada");
     const socket = await poller.openWebSocket();
     await socket.probe();
@@ -32,7 +32,7 @@ describe("the upgrade: EIO-9", () => {
     await vi.waitFor(() => expect(socket.closed).toEqual({ code: 1002, reason: "parse error" }));
   });
 
-  it("a probe that goes away leaves the session as it was: its polls wait again", async () => {
+  it("a probe that disconnects leaves the session as it was: its polls wait again", async () => {
     const poller = await Poller.join(freshRoom(), "ada");
     const socket = await poller.openWebSocket();
     await socket.probe();
@@ -45,20 +45,20 @@ describe("the upgrade: EIO-9", () => {
     await (await poller.openWebSocket()).probe();
   });
 
-  it("a post that is still under way when the WebSocket takes over, and then is too large, ends nothing", async () => {
+  it("a post under way at the upgrade that turns out too large does not end the session", async () => {
     const poller = await Poller.join(freshRoom(), "ada");
     const end = await poller.beginPost("4");
     const socket = await poller.openWebSocket();
     await socket.probe();
     socket.send("5");
     socket.send(say("here", 1));
-    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("431["))).toBe(true));
+    await socket.receivesPacket(PacketType.ACK, 1);
     expect((await end("x".repeat(PAYLOAD_BYTES_MAX))).status).toBe(413);
     socket.send(say("and still here", 2));
-    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("432["))).toBe(true));
+    await socket.receivesPacket(PacketType.ACK, 2);
   });
 
-  it("a second WebSocket is closed, before and after the upgrade, and the first one lives on", async () => {
+  it("a second WebSocket is closed, before and after the upgrade, and the first one stays open", async () => {
     const poller = await Poller.join(freshRoom(), "ada");
     const socket = await poller.openWebSocket();
     const refused = { code: 1002, reason: expect.any(String) };
@@ -67,14 +67,14 @@ describe("the upgrade: EIO-9", () => {
     await socket.probe();
     socket.send("5");
     socket.send(say("here", 1));
-    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("431["))).toBe(true));
+    await socket.receivesPacket(PacketType.ACK, 1);
     const third = await poller.openWebSocket();
     await vi.waitFor(() => expect(third.closed).toEqual(refused));
     socket.send(say("and here", 2));
-    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("432["))).toBe(true));
+    await socket.receivesPacket(PacketType.ACK, 2);
   });
 
-  it("a second WebSocket does not keep the object awake, though its peer never answers the closing", async () => {
+  it("a second WebSocket does not keep the object awake, even if its peer ignores the close frame", async () => {
     const poller = await Poller.join(freshRoom(), "ada");
     await poller.openWebSocket();
     const { webSocket: second } = await upgrade({ room: poller.room, query: { sid: poller.handshake.sid } });
@@ -85,7 +85,7 @@ describe("the upgrade: EIO-9", () => {
     await poller.isGone();
   });
 
-  it("who is sent away on the way hears why at its end", async () => {
+  it("a client that is disconnected during the upgrade gets the reason", async () => {
     const poller = await Poller.join(freshRoom(), "ada");
     const socket = await poller.openWebSocket();
     await socket.probe();
@@ -93,13 +93,13 @@ describe("the upgrade: EIO-9", () => {
     expect((await callApi("DELETE", `/api/rooms/${poller.room}`)).status).toBe(200);
     socket.send("5");
     await vi.waitFor(() => expect(socket.closed).toMatchObject({ code: 4003 }));
-    expect(socket.frames.filter((frame) => frame.startsWith("4"))).toEqual([
+    expect(socket.texts.filter((frame) => frame.startsWith("4"))).toEqual([
       expect.stringMatching(/^42\["notice",\{"code":"ROOM_DELETED"/),
       "41",
     ]);
   });
 
-  it("nothing is lost, doubled or reordered on the way", async () => {
+  it("no packet is lost, doubled or reordered during the upgrade", async () => {
     const room = freshRoom();
     const poller = await Poller.join(room, "ada");
     const ben = await join(room, "ben");
@@ -119,8 +119,8 @@ describe("the upgrade: EIO-9", () => {
     await says(5);
     socket.send("5");
     for (let number = 6; number <= count; number++) await says(number);
-    await vi.waitFor(() => expect(messagesIn([...packets, ...socket.frames])).toHaveLength(count));
+    await vi.waitFor(() => expect(messagesIn([...packets, ...socket.texts])).toHaveLength(count));
     const expected = Array.from({ length: count }, (_, i) => `message ${i + 1}`);
-    expect(messagesIn([...packets, ...socket.frames]).map(({ content }) => content)).toEqual(expected);
+    expect(messagesIn([...packets, ...socket.texts]).map(({ content }) => content)).toEqual(expected);
   });
 });

@@ -51,7 +51,7 @@ async function clocked() {
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
-it("a CONNECT that comes half a second after its upgrade costs no alarm: there is one, for the ping", async () => {
+it("a CONNECT half a second after its upgrade sets no alarm of its own: there is one, for the ping", async () => {
   const { alarms, unjoined, come } = await clocked();
   const session = come();
   await pass(500);
@@ -60,7 +60,7 @@ it("a CONNECT that comes half a second after its upgrade costs no alarm: there i
   expect(alarms).toEqual([PING_INTERVAL_MS - 750]);
 });
 
-it("nor do those of many who come one after the other, each from far away", async () => {
+it("many such CONNECTs one after the other set no alarm either", async () => {
   const { alarms, unjoined, come } = await clocked();
   const sessions: SocketSession[] = [];
   for (let step = 0; step < 40; step++) {
@@ -73,7 +73,7 @@ it("nor do those of many who come one after the other, each from far away", asyn
   expect(alarms).toHaveLength(1);
 });
 
-it("a clock that is set back meanwhile keeps nobody awake for long", async () => {
+it("a clock that is set back keeps the object awake only briefly", async () => {
   const { alarms, come } = await clocked();
   come();
   await pass(200);
@@ -82,7 +82,7 @@ it("a clock that is set back meanwhile keeps nobody awake for long", async () =>
   expect(alarms).toHaveLength(1);
 });
 
-it("whoever does not say CONNECT for a second is left to an alarm, and put out when it goes off", async () => {
+it("a session without CONNECT after a second is left to an alarm, which ends it", async () => {
   const { alarms, closed, come, ring } = await clocked();
   const session = come();
   await pass(1500);

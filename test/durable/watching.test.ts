@@ -1,4 +1,4 @@
-// Namespace `/admin` of a room: who may watch it, what they are shown and when, and that a watched room sleeps. WATCH-1 to WATCH-4
+// Namespace `/admin` of a room: who may watch, the snapshots, and that a watched room sleeps. WATCH-1 to WATCH-4
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
@@ -12,7 +12,7 @@ import { rowsWritten } from "./rows-written.ts";
 
 type Claims = Parameters<typeof tokenFor>[1];
 
-/** Somebody who looks after the room, over a connection of our own client's kind. */
+/** A watcher with our own client's kind of connection. */
 class Operator {
   readonly client: RawClient;
 
@@ -66,14 +66,14 @@ describe("who may watch a room: WATCH-1", () => {
     expect(operator.shown).toEqual([]);
   });
 
-  it("nobody may without a token, or with one that has ended", async () => {
+  it("nobody without a token or with an expired one", async () => {
     const room = freshRoom();
     const ended = await tokenFor("olga", { role: "service" }, -10);
     expect(await (await Operator.open(room)).connect(undefined)).toMatchObject({ data: { code: "UNAUTHORIZED" } });
     expect(await (await Operator.open(room)).connect(ended)).toMatchObject({ data: { code: "TOKEN_EXPIRED" } });
   });
 
-  it("a service, a moderator, and who was granted the role may, and are no members", async () => {
+  it("services, moderators and users with a granted role may, and do not become members", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     await callApi("POST", `/api/rooms/${room}/moderation`, {
@@ -102,8 +102,8 @@ describe("who may watch a room: WATCH-1", () => {
   });
 });
 
-describe("what is shown: WATCH-2", () => {
-  it("the room as it stands, with its connections, and then what changes", async () => {
+describe("snapshots: WATCH-2", () => {
+  it("show the room with its connections, then the changes", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     const olga = await watch(room);
@@ -121,7 +121,7 @@ describe("what is shown: WATCH-2", () => {
     await olga.isShown("ada's going", ({ members, lastSeq }) => members === 1 && lastSeq === 1);
   });
 
-  it("once a second at most, however much happens", async () => {
+  it("are sent once a second at most", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     const olga = await watch(room);
@@ -133,7 +133,7 @@ describe("what is shown: WATCH-2", () => {
     }
   });
 
-  it("nothing that changes nothing: not for being asked how the room is", async () => {
+  it("are not sent when nothing changed, also not for reading the room's state", async () => {
     const room = freshRoom();
     const olga = await watch(room);
     const before = olga.shown.length;
@@ -141,7 +141,7 @@ describe("what is shown: WATCH-2", () => {
     expect(olga.shown).toHaveLength(before);
   });
 
-  it("nothing is made where nobody watches", async () => {
+  it("are not made without watchers", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     const olga = await watch(room);
@@ -155,7 +155,7 @@ describe("what is shown: WATCH-2", () => {
   });
 });
 
-/** What the object waits for, and what it has to be awake for until then; in milliseconds since 1970. */
+/** The object's deadlines, and those that keep it awake; in milliseconds since 1970. */
 const waitsFor = (room: string): Promise<{ next: number | undefined; awake: number | undefined }> =>
   runInDurableObject(stubOf(room), (instance) => {
     const { deadlines } = (instance as unknown as { parts: { server: Server } }).parts.server;
@@ -163,7 +163,7 @@ const waitsFor = (room: string): Promise<{ next: number | undefined; awake: numb
   });
 
 describe("a watched room sleeps: WATCH-2, WATCH-4", () => {
-  it("while it is watched, and goes on showing when somebody speaks", async () => {
+  it("while it is watched, and sends snapshots again after a post", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     const olga = await watch(room);
@@ -175,7 +175,7 @@ describe("a watched room sleeps: WATCH-2, WATCH-4", () => {
     await sleeper.see();
   });
 
-  it("and is shown what its alarm changes, with what woke it", async () => {
+  it("and sends the changes of an alarm, with the cause of the wake", async () => {
     const room = freshRoom();
     await join(room, "ada");
     const olga = await watch(room);
@@ -184,7 +184,7 @@ describe("a watched room sleeps: WATCH-2, WATCH-4", () => {
     expect(await olga.isShown("the alarm", ({ awake }) => awake.cause === "alarm")).toMatchObject({ members: 1 });
   });
 
-  it("and nothing of it is left when it is over: the same deadlines as before, no row, no timer", async () => {
+  it("and watching leaves nothing behind: the same deadlines as before, no row, no timer", async () => {
     const room = freshRoom();
     await join(room, "ada", { query: { ext: "1" } });
     const settled = async () => {
@@ -201,7 +201,7 @@ describe("a watched room sleeps: WATCH-2, WATCH-4", () => {
         expect((await callApi("GET", `/api/rooms/${room}/stats`)).body.connectionCount).toBe(1),
       );
     });
-    // A CONNECT that takes its time sets an alarm, whoever comes.
+    // A CONNECT that arrives late sets an alarm, for every client.
     expect(rows - alarms).toBe(0);
     expect(await vi.waitFor(settled)).toBe(before);
     const sleeper = new Sleeper(room);
@@ -209,7 +209,7 @@ describe("a watched room sleeps: WATCH-2, WATCH-4", () => {
     await sleeper.see();
   });
 
-  it("what watching wakes it for is counted as `watch`: coming and going", async () => {
+  it("wakes by watchers that connect and leave are counted as `watch`", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     await evictDurableObject(stubOf(room), { webSockets: "hibernate" });
@@ -226,7 +226,7 @@ describe("a watched room sleeps: WATCH-2, WATCH-4", () => {
   });
 });
 
-it("who may not watch any more is sent away before the next `watch`: WATCH-3", async () => {
+it("a watcher who lost the right is disconnected before the next `watch`: WATCH-3", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   await callApi("POST", `/api/rooms/${room}/moderation`, { body: { action: "grant", user: "gus", role: "moderator" } });

@@ -11,16 +11,16 @@ useSettings({ WEBHOOK_URL: "https://hooks.example.com/", WEBHOOK_SECRET: "only-w
 /** The queue has it before the room can note that. */
 const NOTED_MS = 300;
 
-const told: WebhookEvent[] = [];
+const received: WebhookEvent[] = [];
 beforeAll(() => {
   vi.spyOn(globalThis, "fetch").mockImplementation(async (_url, init) => {
-    told.push(...(JSON.parse(init!.body as string) as WebhookDelivery).events);
+    received.push(...(JSON.parse(init!.body as string) as WebhookDelivery).events);
     return new Response(null);
   });
 });
 afterAll(() => vi.restoreAllMocks());
 
-const typesOf = (room: string): string[] => told.filter((event) => event.room === room).map(({ type }) => type);
+const typesOf = (room: string): string[] => received.filter((event) => event.room === room).map(({ type }) => type);
 
 const isTold = (room: string, type: WebhookEvent["type"], count = 1): Promise<void> =>
   vi.waitFor(
@@ -113,7 +113,7 @@ it("HOOK-6: rows of members, to the last one who goes", { timeout: 60_000 }, asy
   expect(vacated.alarms).toBeLessThanOrEqual(2);
 });
 
-it("HOOK-5: a deleted room tells what is left, and starts fresh after it", async () => {
+it("HOOK-5: a deleted room sends its remaining events, and starts fresh after it", async () => {
   const room = freshRoom();
   await join(room, "ada");
   await isTold(room, "member.joined");

@@ -1,4 +1,4 @@
-// The inputs that are kept, a JSON list per target: those that reached new code, and those that once failed.
+// Reads and writes the kept inputs, a JSON list per target: inputs that reached new code, and inputs that once failed.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 

@@ -1,6 +1,5 @@
 // Collects the pieces of this project's code that have run, as V8 counts them: an input that reaches a new piece is kept.
-// Called by loop.ts. Source: https://nodejs.org/api/inspector.html,
-// https://chromedevtools.github.io/devtools-protocol/tot/Profiler/
+// Called by loop.ts.
 // Source: https://nodejs.org/api/inspector.html, https://chromedevtools.github.io/devtools-protocol/tot/Profiler/
 import { Session, type Profiler } from "node:inspector";
 
@@ -21,7 +20,7 @@ export class Coverage {
     return this.#known.size;
   }
 
-  /** Forgets what has run since the last look. */
+  /** Forgets the code that has run since the last look. */
   skip(): void {
     this.#take();
   }

@@ -1,4 +1,5 @@
-// Fuzzes one target: mutates what is known, keeps what reaches new code, and stops at what fails.
+// Fuzzes one target: mutates known inputs, keeps inputs that reach new code, and stops at a failing one. Called by fuzz.test.ts and
+// scripts/fuzz.ts.
 import type { Coverage } from "./coverage.ts";
 import { Mutator } from "./mutate.ts";
 import type { Target } from "./target.ts";

@@ -1,10 +1,10 @@
-// Makes new inputs of those that are known: by characters, by words that mean something, and, where an input is JSON, by
-// its structure.
+// Makes new inputs from known ones: changes characters, inserts words of the target, and changes the structure of JSON. Called by
+// loop.ts.
 
 const PIECE_CHARS_MAX = 64;
 const INPUT_CHARS_MAX = 4096;
 const MUTATIONS_MAX = 4;
-/** A repeated piece: what grows without a bound shows here. */
+/** Repeats of a piece: so many, because growth without a bound shows only then. */
 const REPEATS_MAX = 200;
 
 const CHARS = [
@@ -90,30 +90,30 @@ export class Mutator {
     const [from, to] = this.#range(input);
     const [head, piece, tail] = [input.slice(0, from), input.slice(from, to), input.slice(to)];
     switch (this.#below(9)) {
-      case 0:
+      case 0: // removes the piece
         return head + tail;
-      case 1:
+      case 1: // doubles it
         return head + piece + piece + tail;
-      case 2:
+      case 2: // repeats it
         return head + piece.repeat(1 + this.#below(REPEATS_MAX)) + tail;
-      case 3:
+      case 3: // replaces it with an odd character
         return head + this.#one(CHARS) + tail;
-      case 4:
+      case 4: // replaces it with a number at a limit
         return head + this.#one(NUMBERS) + tail;
-      case 5:
+      case 5: // inserts a word of the target
         return head + (this.#words.length > 0 ? this.#one(this.#words) : "") + input.slice(from);
-      case 6:
+      case 6: // replaces one character
         return head + String.fromCharCode(this.#below(this.#random() < 0.7 ? 256 : 65_536)) + input.slice(from + 1);
-      case 7:
+      case 7: // replaces some of the numbers
         return input.replace(/-?\d+/g, (number) => (this.#random() < 0.3 ? this.#one(NUMBERS) : number));
-      default:
+      default: // replaces the piece with one of another input
         return head + this.#slice(this.#one(corpus)) + tail;
     }
   }
 
-  /** Another value somewhere in it, or another key. `undefined` for what is no JSON. */
+  /** Replaces a value or a key somewhere in the JSON of an input. @returns `undefined` if the input contains no JSON */
   #mutateJson(input: string): string | undefined {
-    // What stands before is a packet's type and the like.
+    // Before the JSON come the type of the packet, its namespace and its ack id.
     const start = input.search(/[[{]/);
     if (start === -1) return undefined;
     try {
@@ -125,8 +125,8 @@ export class Mutator {
   }
 
   #mutateValue(value: unknown, depth: number): unknown {
-    const isLeaf = typeof value !== "object" || value === null || this.#random() < 0.15;
-    if (isLeaf || depth > 8) return this.#one(VALUES);
+    const isReplaced = typeof value !== "object" || value === null || this.#random() < 0.15;
+    if (isReplaced || depth > 8) return this.#one(VALUES);
     if (Array.isArray(value)) {
       const at = this.#below(value.length + 1);
       return [...value.slice(0, at), this.#mutateValue(value[at], depth + 1), ...value.slice(at + 1)];

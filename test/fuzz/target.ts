@@ -6,7 +6,7 @@ export interface Target {
   readonly seeds: readonly string[];
   /** Pieces that mean something to the reader. */
   readonly words: readonly string[];
-  /** Gives it one input. @throws where something is not as it must be, whatever the input */
+  /** Reads one input. @throws Error when a check fails; a refused input is no failure */
   readonly run: (input: string) => void | Promise<void>;
 }
 

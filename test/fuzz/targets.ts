@@ -1,4 +1,4 @@
-// Everything that is fuzzed.
+// The list of all fuzz targets. Called by fuzz.test.ts and scripts/fuzz.ts.
 import { GIVEN_TARGETS } from "./targets/given.ts";
 import { STORED_TARGETS } from "./targets/stored.ts";
 import { TEXT_TARGETS } from "./targets/texts.ts";

@@ -1,4 +1,4 @@
-// Looks from another thread whether the fuzzer still gets on, and names the input that it hangs on.
+// Watches the fuzzer from another thread and names the input on which it hangs.
 import { writeSync } from "node:fs";
 import { isMainThread, Worker, workerData } from "node:worker_threads";
 
@@ -13,7 +13,7 @@ interface Shared {
   readonly memory: SharedArrayBuffer;
 }
 
-/** @returns what has to be told each input before it runs */
+/** @returns call it with each input before the input runs */
 export function startWatchdog(): (input: string) => void {
   const memory = new SharedArrayBuffer(HEAD_BYTES + INPUT_BYTES_MAX);
   const head = new Int32Array(memory, 0, 2);

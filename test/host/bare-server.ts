@@ -1,4 +1,4 @@
-// A server without anything around it, for what no client can do.
+// A server without a shell, for calls that no client can cause. Called by tests of the server.
 import { Server } from "../../src/socketio/server/server.ts";
 import { OPTIONS, START_MS } from "./harness.ts";
 import { Probe } from "./probe.ts";

@@ -7,14 +7,14 @@ import { OutboxStorage } from "../../client/core/outbox-storage.ts";
 import { Outbox } from "../../client/core/outbox.ts";
 import { DEDUPE_WINDOW_MS } from "../../src/chat/log/posted-ids.ts";
 import type { ErrorAnswer, Message, PostAnswer, PostPayload } from "../../src/protocol/chat-events.ts";
-import type { MemoryStorage } from "../simulator/memory-storage.ts";
+import type { FakeLocalStorage } from "./fake-local-storage.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 export const ACK_TIMEOUT_MS = 10_000;
 
 export class ModelRoom {
   readonly log: Message[] = [];
-  /** What the next posts are refused with. */
+  /** The error that answers the next posts. */
   readonly refusals: Array<ErrorAnswer["error"]> = [];
   readonly pages = new Set<Page>();
   /** `relaxed`: a message may be shown that a crash takes. */
@@ -67,7 +67,7 @@ export class ModelRoom {
     this.#seq += count;
   }
 
-  /** The process dies: what was shown last and not stored is nowhere, and its place stays empty. */
+  /** The process dies: messages that were shown and not stored are lost, and their seqs stay empty. */
   crash(): void {
     this.log.pop();
   }
@@ -95,7 +95,7 @@ export class ModelRoom {
 interface PageOptions {
   readonly room: ModelRoom;
   readonly clock: VirtualClock;
-  readonly storage?: MemoryStorage;
+  readonly storage?: FakeLocalStorage;
   readonly user?: string;
   readonly inherit?: (user: string) => Inheritance;
   readonly queueLimit?: number;
@@ -111,7 +111,7 @@ export class Page {
   answersToLose = 0;
   /** Requests for history that are not answered well. */
   fetchesToFail = 0;
-  /** What the next requests for history are refused with. */
+  /** The error that answers the next requests for history. */
   readonly fetchRefusals: Array<ErrorAnswer["error"]> = [];
   fetches = 0;
   /** Events that have not reached the page yet, and requests that have not reached the room. */
@@ -121,9 +121,9 @@ export class Page {
   readonly outbox: Outbox;
   readonly messages: OrderedMessages;
   readonly #options: PageOptions;
-  /** The last message that came over the wire: what recovery starts from. */
+  /** The last message that came over the wire, where recovery starts. */
   #offset: number | undefined;
-  /** What is asked and not answered. */
+  /** Requests without an answer. */
   readonly #asked = new Set<() => void>();
 
   constructor(options: PageOptions) {
@@ -150,7 +150,7 @@ export class Page {
     });
   }
 
-  /** What its messages went through, as `CLIENTMSGID STATE`. */
+  /** The states of its messages, as `CLIENTMSGID STATE`. */
   get fates(): string[] {
     return this.states.map(({ clientMsgId, state }) => `${clientMsgId} ${state}`);
   }
@@ -208,7 +208,7 @@ export class Page {
     this.toPage = [];
     this.messages.lost();
     this.outbox.lost();
-    // As the stock client does it: whoever waits for an answer hears that none comes, after the disconnect.
+    // As the stock client does it: after the disconnect, callers without an answer get an error.
     for (const giveUp of this.#asked) giveUp();
     return late;
   }
@@ -225,7 +225,7 @@ export class Page {
     this[direction].shift()?.();
   }
 
-  /** Delivers everything, and what that sets going. */
+  /** Delivers everything, and all that follows from it. */
   settle(): void {
     while (this.toRoom.length + this.toPage.length > 0) {
       this.deliver("toRoom");

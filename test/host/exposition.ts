@@ -1,4 +1,4 @@
-// Prometheus text, read back as strictly as Prometheus does: every line has to be one that it knows.
+// Reads Prometheus text as strictly as Prometheus does: an unknown line is an error. Called by tests of metrics.
 
 export interface Exposition {
   /** @returns `undefined` where there is no such sample */

@@ -1,6 +1,4 @@
-// A room that takes files, and what the Worker does for somebody who uploads one.
-import { setImmediate } from "node:timers/promises";
-
+// A room that takes files, with the Worker's part of an upload. Called by the tests of files.
 import type { Attachment } from "../../src/protocol/chat-events.ts";
 import type { ChatDependencies } from "../../src/chat/features.ts";
 import type { ChatSettings } from "../../src/chat/room/room.ts";
@@ -25,7 +23,7 @@ export class FileRoom extends ChatRoom {
     this.files = files;
   }
 
-  /** What the Worker is answered that wants to store a file. */
+  /** Asks for leave to upload, as the Worker does. @returns the room's answer */
   async permit(
     person: string | Person,
     facts: object = {},
@@ -42,15 +40,6 @@ export class FileRoom extends ChatRoom {
     const { attachment } = await this.permit(person);
     this.files.keys.add(attachment!.key);
     return attachment!;
-  }
-
-  /** Lets time pass, and what is due be done to its end. */
-  async pass(ms: number): Promise<void> {
-    this.shell.advance(ms);
-    for (let i = 0; i < 20; i++) {
-      await setImmediate();
-      this.shell.advance(0);
-    }
   }
 }
 

@@ -1,12 +1,14 @@
-// A shell without a platform: drives a `Server` with a clock turned by hand and with ids that count, keeps
-// the records of its sessions as the platform would, and can throw the server away and restore it from them.
+// The host of core tests: drives one `Server` in memory. Tests turn its clock by hand; it keeps the records of sessions as the
+// platform would, and restores the server from them after sleep. All other rooms in this folder are thin uses of it.
+// The host of test/simulator runs the real shell instead. That needs the product bundled into a thread with another clock and
+// takes about a second for each start: too much for the 1,800 core tests, which also look inside the room.
 import { serialize } from "node:v8";
 
 import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../../src/socketio/wire/closings.ts";
 import { ENGINE_PONG, type Frame } from "../../src/socketio/wire/engine-io.ts";
 import { Meter } from "../../src/metrics/meter.ts";
 import type { Namespace } from "../../src/socketio/server/namespace.ts";
-import type { Effect } from "../../src/socketio/engine/outbox.ts";
+import type { Effect } from "../../src/socketio/engine/effects.ts";
 import type { ServerSideAnswer, ServerSideEvent } from "../../src/socketio/server/server-side.ts";
 import { withoutPartial } from "../../src/socketio/server/records.ts";
 import { Server, type ServerOptions, type ServerPorts } from "../../src/socketio/server/server.ts";
@@ -29,21 +31,22 @@ export const OPTIONS: ServerOptions = {
   transports: ["websocket"],
 };
 
-/** The platform takes longer than this to put an object to sleep; a timer waits for what is due any sooner. */
+/** The platform takes longer than this to put an object to sleep. For an earlier deadline it stays awake, with a timer. */
 const SLEEPY_MS = 1000;
 
 /** Deadlines that may fall due in one `advance`; more of them are a deadline that sets itself again for ever. */
 const TICKS_MAX = 100_000;
 
-export interface Report {
+/** What a server reported as going wrong inside. */
+export interface Problem {
   readonly problem: string;
   readonly error: unknown;
 }
 
 export class FakeShell {
   nowMs = START_MS;
-  /** What went wrong inside, and what the operator would read in the log. */
-  readonly reports: Report[] = [];
+  /** What the operator would read in the log. */
+  readonly problems: Problem[] = [];
   /** Everything that reached the outside, in order. */
   readonly journal: string[] = [];
   /** When the server last had anything to do: an input or a deadline. */
@@ -99,7 +102,7 @@ export class FakeShell {
         lastPongAtMs: (session) => this.#lastPongAtMs(this.#clients.get(session)),
         report: (problem, error) => {
           meter.count("problems:room");
-          this.reports.push({ problem, error });
+          this.problems.push({ problem, error });
         },
         meter,
         ...(this.#tokens && { tokens: this.#tokens }),
@@ -108,10 +111,10 @@ export class FakeShell {
     );
   }
 
-  /** What another room tells this one. */
-  hear(event: ServerSideEvent): Promise<ServerSideAnswer> {
+  /** Receives an event of another room. */
+  receiveServerSideEvent(event: ServerSideEvent): Promise<ServerSideAnswer> {
     this.activeAtMs = this.nowMs;
-    return this.#server.hear(event);
+    return this.#server.receiveServerSideEvent(event);
   }
 
   // ---- connections -----------------------------------------------------------------------------------------
@@ -152,7 +155,7 @@ export class FakeShell {
     // The runtime answers pongs by itself: the server never sees one.
     if (frame === ENGINE_PONG) return void this.#pongsAtMs.set(client, this.nowMs);
     this.#follow(this.#server.receive(session, frame));
-    this.#rest();
+    this.rest();
   }
 
   #lose(client: Client): void {
@@ -161,11 +164,12 @@ export class FakeShell {
     this.activeAtMs = this.nowMs;
     this.#server.lost(session, TRANSPORT_CLOSE);
     this.#forget(client, session);
-    this.#rest();
+    this.rest();
   }
 
-  #rest(): void {
-    this.#server.outbox.turn(() => this.afterTurn());
+  /** Called after each input was handled. */
+  rest(): void {
+    this.#server.effects.turn(() => this.afterTurn());
   }
 
   /** A client with extensions volunteers its heartbeats, and is taken to have done so just now. */
@@ -186,7 +190,7 @@ export class FakeShell {
     this.#work.add(work);
     void work.finally(() => {
       this.#work.delete(work);
-      this.#rest();
+      this.rest();
     });
   }
 
@@ -216,17 +220,18 @@ export class FakeShell {
       this.nowMs += Math.max(0, this.quietMs);
       this.activeAtMs = this.nowMs;
       this.#server.tick();
-      this.#rest();
+      this.rest();
     }
     this.nowMs = endMs;
   }
 
-  /** The alarm that an earlier life had set goes off, whatever is due. */
+  /** Rings the alarm that was set before the sleep, whether a deadline is due or not. */
   ring(): void {
     this.#server.tick();
+    this.rest();
   }
 
-  /** Sleep and waking: what is not in the records is gone. The clients notice nothing. */
+  /** Sleeps and wakes: everything outside the records is lost. The clients notice nothing. */
   evict(): void {
     if (this.#work.size > 0) throw new Error("a room does not sleep while a handler is busy");
     this.sleeps++;
@@ -241,7 +246,7 @@ export class FakeShell {
     this.#server.wake();
   }
 
-  /** The process dies: connections and memory are gone, what is stored stays. */
+  /** The process dies: connections and memory are lost, storage stays. */
   crash(): void {
     for (const [client, session] of this.#sessions) {
       this.#forget(client, session);
@@ -287,7 +292,7 @@ export class FakeShell {
     const whole = session.toRecord();
     const record = [whole, withoutPartial(whole)].find((kept) => sizeOf(kept) <= RECORD_BYTES_MAX);
     if (!record) {
-      this.reports.push({ problem: "a record is too large", error: sizeOf(whole) });
+      this.problems.push({ problem: "a record is too large", error: sizeOf(whole) });
       return this.#server.close(session, CLOSINGS.stateTooLarge);
     }
     this.recordBytesMax = Math.max(this.recordBytesMax, sizeOf(record));

@@ -1,4 +1,4 @@
-// A room that tells a lobby how it is doing, for tests: what it told, and a lobby that can be away.
+// A room that reports to a lobby, which keeps the reports and can fail. Called by the tests of the listing.
 import { setImmediate } from "node:timers/promises";
 
 import type { LinkTransport } from "../../src/relay/transport.ts";
@@ -10,7 +10,7 @@ export class ReportingRoom {
   readonly reports: RoomReport[] = [];
   /** While set, reports fail with it. */
   failure: Error | undefined;
-  /** Called with each report that arrives; what it returns is the lobby's answer. */
+  /** Called with each report that arrives. @returns the lobby's answer */
   onReport: (report: RoomReport) => ReportAnswer | void = () => {};
   #posted = 0;
 
@@ -25,9 +25,15 @@ export class ReportingRoom {
     this.room = new ChatRoom({ messageRate: UNLIMITED, flushWindowMs: 0 }, {}, { reportToLobby: send, relay });
   }
 
-  /** What was told since the last time. */
+  /** The reports since the last call. */
   take(): Array<Pick<RoomReport, "members" | "lastSeq">> {
     return this.reports.splice(0).map(({ members, lastSeq }) => ({ members, lastSeq }));
+  }
+
+  /** The sum of a series over all reports; a batch that was sent again counts once. */
+  counted(series: string): number {
+    const batches = new Map(this.reports.flatMap(({ delta }) => (delta ? [[delta.id, delta.counts]] : [])));
+    return [...batches.values()].reduce((sum, counts) => sum + (counts[series] ?? 0), 0);
   }
 
   /** Lets reports that are under way arrive. */
@@ -48,7 +54,7 @@ export class ReportingRoom {
   }
 
   async post(): Promise<void> {
-    await this.room.call("chat-message", "ada", { content: `post ${++this.#posted}` });
+    await this.room.ask("chat-message", "ada", { content: `post ${++this.#posted}` });
     await this.settle();
   }
 }

@@ -1,4 +1,4 @@
-// A storage of files for tests: keys only, a few to a page, with trouble on demand.
+// A storage of files in memory: keeps keys only, lists a few to a page, and fails on demand. Called by the tests of files.
 import type { FileStore } from "../../src/chat/files/file-sweep.ts";
 
 export class MemoryFiles implements FileStore {

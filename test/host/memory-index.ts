@@ -1,4 +1,4 @@
-// A search index in memory, which does what the port says and no more: it knows nothing of words.
+// A search index in memory: the port of search without SQLite. Called by chat-room.ts.
 import {
   INDEX_SHAPE,
   type IndexBlock,

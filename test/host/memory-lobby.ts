@@ -33,7 +33,7 @@ export class MemoryLobby {
     this.restart();
   }
 
-  /** The next life: what was not stored is gone. */
+  /** Starts the next life, which has the stored rows only. */
   restart(): void {
     this.#deadlines = new Deadlines();
     this.#lobby = new Lobby({

@@ -1,59 +1,171 @@
-// A recovery log that outlives every sleep and every crash of a test's room, and forgets nothing.
-import type {
-  Broadcast,
-  MissedEvent,
-  RecoveryLog,
-  RememberedSocket,
-  WasIn,
-} from "../../src/socketio/recovery/recovery.ts";
-import { Probe, type ProbeParts } from "./probe.ts";
+// A room's log of messages in memory, which keeps exactly what its retention says. Called by chat-room.ts and tests of the log.
+import type { Retention } from "../../src/chat/log/segments.ts";
+import { decodeBatch, encodeBatch } from "../../src/chat/log/batch-format.ts";
+import { emptied, withChange, type Change, type Kept } from "../../src/chat/log/change.ts";
+import { UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
+import { parseMessageId } from "../../src/chat/log/message-id.ts";
+import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat/log/message-log.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
 
-export class MemoryLog implements RecoveryLog {
+export const EPOCH = "e1";
+
+/** A log that keeps exactly what its retention says. */
+export class MemoryLog implements MessageLog {
   readonly epoch: string;
-  readonly key = "a key";
-  /** How often something was remembered. */
-  writes = 0;
-  readonly #now: () => number;
-  readonly #broadcasts: Array<Broadcast & MissedEvent> = [];
-  readonly #sockets = new Map<string, RememberedSocket>();
+  life: string = UNNAMED_LIFE;
+  readonly key = "a-key-that-nobody-guesses";
+  readonly batches: Message[][] = [];
+  /** All that was ever appended, as it was then. */
+  readonly appended: Message[] = [];
+  readonly changes = new Map<number, { readonly rev: number; readonly change: Change }>();
+  retention: Retention = { messages: Infinity, ageMs: Infinity };
+  /** While set, storing fails with it. */
+  failure: Error | undefined;
+  /** While set, reading fails with it. */
+  unreadable: Error | undefined;
+  /** Called when a batch was stored. */
+  onAppend: ((batch: readonly Message[]) => void) | undefined;
+  /** Called when places were reserved. */
+  onReserve: ((seq: number) => void) | undefined;
+  /** How often anything was written. */
+  rowsWritten = 0;
+  #reservedSeq = 0;
+  #takenSeq = 0;
 
-  constructor(epoch: string, now: () => number = () => 0) {
+  constructor(epoch = EPOCH) {
     this.epoch = epoch;
-    this.#now = now;
+  }
+
+  /** All that is kept, as it stands now. */
+  get messages(): Message[] {
+    return this.batches.flat().map((message) => withChange(message, this.changes.get(message.seq)?.change));
+  }
+
+  /** Sets the next seq as an object finds it that opens this log after sleep. */
+  reopen(): void {
+    this.#takenSeq = Math.max(this.messages.at(-1)?.seq ?? 0, this.#reservedSeq);
   }
 
   get lastSeq(): number {
-    return this.#broadcasts.length;
+    return this.#takenSeq;
   }
 
-  append(broadcast: Broadcast): number {
-    const seq = this.lastSeq + 1;
-    this.#broadcasts.push(structuredClone({ ...broadcast, seq, atMs: this.#now() }));
-    return seq;
+  get firstSeq(): number {
+    return this.batches.find((batch) => batch.length > 0)?.[0]!.seq ?? this.lastSeq + 1;
   }
 
-  since(seq: number, wasIn: WasIn): MissedEvent[] {
-    const isFor = ({ seq: at, channels, except }: Broadcast & MissedEvent): boolean =>
-      (channels?.some((channel) => wasIn(channel, at)) ?? true) && !except?.some((channel) => wasIn(channel, at));
-    return this.#broadcasts.slice(seq).filter(isFor);
+  get lastId(): string | undefined {
+    return this.messages.at(-1)?.id;
   }
 
-  remember(id: string, socket: RememberedSocket): void {
-    this.writes++;
-    this.#sockets.set(id, structuredClone(socket));
+  lifeAt(seq: number): string | undefined {
+    if (seq > this.#takenSeq) return this.life;
+    const message = this.messages.findLast((one) => one.seq <= seq);
+    return message && parseMessageId(this.epoch, message.id)!.life;
   }
 
-  recall(id: string): RememberedSocket | undefined {
-    return structuredClone(this.#sockets.get(id));
+  append(batch: readonly Message[]): void {
+    if (this.failure) throw this.failure;
+    batch.forEach(({ seq }, index) => {
+      if (seq !== this.lastSeq + 1 + index) throw new Error(`seq ${seq} does not follow on ${this.lastSeq}`);
+    });
+    const place = { room: batch[0]!.room, epoch: this.epoch, firstSeq: batch[0]!.seq, lastSeq: batch.at(-1)!.seq };
+    this.batches.push(decodeBatch(encodeBatch(batch, this.life), place));
+    this.appended.push(...structuredClone([...batch]));
+    this.#takenSeq = batch.at(-1)!.seq;
+    this.rowsWritten++;
+    this.onAppend?.(batch);
   }
-}
 
-/** A namespace for tests whose sockets come back. */
-export class RecoverableProbe extends Probe {
-  override readonly recovery: { log: RecoveryLog; windowMs: number };
+  reserve(seq: number): void {
+    if (this.failure) throw this.failure;
+    this.#reservedSeq = seq;
+    this.rowsWritten++;
+    this.onReserve?.(seq);
+  }
 
-  constructor(log: RecoveryLog, parts: ProbeParts, calls: string[]) {
-    super(parts, calls);
-    this.recovery = { log, windowMs: 60_000 };
+  skip(seq: number): void {
+    this.#takenSeq = seq;
+  }
+
+  has(seq: number): boolean {
+    return this.#read().some((message) => message.seq === seq);
+  }
+
+  find(seq: number): Kept | undefined {
+    const posted = this.#read() && this.batches.flat().find((message) => message.seq === seq);
+    return posted && { posted, change: this.changes.get(seq)?.change };
+  }
+
+  keep(seq: number, rev: number, change: Change): void {
+    if (this.failure) throw this.failure;
+    this.changes.set(seq, structuredClone({ rev, change }));
+    this.rowsWritten++;
+    if (change.deletedBy === undefined) return;
+    const erase = (message: Message): Message => (message.seq === seq ? emptied(message) : message);
+    this.batches.splice(0, Infinity, ...this.batches.map((batch) => batch.map(erase)));
+  }
+
+  changedAfter(rev: number, limit: number): ChangedMessage[] {
+    this.#read();
+    return [...this.changes]
+      .map(([seq, changed]) => ({ seq, rev: changed.rev }))
+      .filter((changed) => changed.rev > rev)
+      .sort((a, b) => a.rev - b.rev)
+      .slice(0, limit);
+  }
+
+  #read(): Message[] {
+    if (this.unreadable) throw this.unreadable;
+    return this.messages;
+  }
+
+  page({ before, after, limit }: PageQuery): Page {
+    if (after !== undefined) {
+      const found = [...this.ascending(after)];
+      return { messages: found.slice(0, limit), hasMore: found.length > limit };
+    }
+    const found = this.#read().filter(({ seq }) => before === undefined || seq < before);
+    return { messages: found.slice(-limit), hasMore: found.length > limit };
+  }
+
+  *ascending(after: number): Iterable<Message> {
+    if (this.unreadable) throw this.unreadable;
+    for (const batch of this.batches) {
+      if (batch.length === 0 || batch.at(-1)!.seq <= after) continue;
+      for (const message of batch)
+        if (message.seq > after) yield withChange(message, this.changes.get(message.seq)?.change);
+    }
+  }
+
+  *descending(before: number): Iterable<Message> {
+    if (this.unreadable) throw this.unreadable;
+    for (const batch of this.batches.toReversed()) {
+      if (batch.length === 0 || batch[0]!.seq >= before) continue;
+      for (const message of batch.toReversed())
+        if (message.seq < before) yield withChange(message, this.changes.get(message.seq)?.change);
+    }
+  }
+
+  *newest(sinceMs: number): Iterable<Message> {
+    for (const message of this.#read().reverse()) {
+      if (message.timestamp < sinceMs) return;
+      yield message;
+    }
+  }
+
+  get trimDueMs(): number | undefined {
+    const [oldest] = this.messages;
+    return oldest && this.retention.ageMs < Infinity ? oldest.timestamp + this.retention.ageMs : undefined;
+  }
+
+  trim(nowMs: number): void {
+    const { messages, ageMs } = this.retention;
+    const all = this.messages;
+    const kept = all.slice(-messages).filter(({ timestamp }) => nowMs < timestamp + ageMs);
+    if (kept.length === all.length) return;
+    if (this.failure) throw this.failure;
+    this.batches.splice(0, Infinity, kept);
+    if (kept.length === 0) this.reserve(Math.max(this.lastSeq, this.#reservedSeq));
   }
 }

@@ -1,4 +1,4 @@
-// A namespace for tests: handlers as given, and a record of what was called in it, kept over sleep.
+// A namespace with the handlers of a test, and a record of its calls that outlives sleep. Called by the tests of the server.
 import type { AskAnswer } from "../../src/socketio/server/acks.ts";
 import {
   Namespace,
@@ -6,14 +6,14 @@ import {
   type Continuations,
   type Handlers,
   type Refusal,
-  type Verdict,
+  type AuthorizeResult,
 } from "../../src/socketio/server/namespace.ts";
 import type { Socket } from "../../src/socketio/server/socket.ts";
 import { FakeShell } from "./harness.ts";
 
 export interface ProbeParts {
   readonly handlers?: Record<string, (this: Probe, socket: Socket, ...args: AnyArgument[]) => void | Promise<void>>;
-  readonly authorize?: (request: ConnectRequest) => Verdict<unknown> | Promise<Verdict<unknown>>;
+  readonly authorize?: (request: ConnectRequest) => AuthorizeResult<unknown> | Promise<AuthorizeResult<unknown>>;
   readonly admit?: () => Refusal | undefined;
   readonly onConnect?: (socket: Socket) => unknown;
   readonly onRestore?: (socket: Socket) => unknown;
@@ -45,7 +45,7 @@ export class Probe extends Namespace {
     if (parts.admit) this.admit = parts.admit;
   }
 
-  declare authorize?: (request: ConnectRequest) => Verdict<unknown> | Promise<Verdict<unknown>>;
+  declare authorize?: (request: ConnectRequest) => AuthorizeResult<unknown> | Promise<AuthorizeResult<unknown>>;
   declare admit?: () => Refusal | undefined;
 
   override onConnect(socket: Socket): void | Promise<void> {

@@ -1,9 +1,11 @@
-// Random programs of a chat room's life: what people do, step by step, and what each of them saw of it.
+// Random programs of a chat room: the steps that people take, and all that each client received. Called by the property tests of
+// sleep and of the extensions.
 import { PacketType } from "socket.io-parser";
 
-import type { Member, PostAnswer } from "../../src/protocol/chat-events.ts";
+import type { ClientToServerEvents, Member, ModeratorEvent, PostAnswer } from "../../src/protocol/chat-events.ts";
 import type { Handshake } from "../../src/socketio/engine/session.ts";
-import { ChatRoom, EPOCH, expiresIn, identityOf, type Person } from "./chat-room.ts";
+import { ChatRoom, expiresIn, identityOf, type Person } from "./chat-room.ts";
+import { EPOCH } from "./memory-log.ts";
 import { START_MS, type Call, type Client } from "./harness.ts";
 import { fc } from "./properties.ts";
 
@@ -24,38 +26,60 @@ export type Step =
   | { readonly do: "storage"; readonly fails: boolean }
   | { readonly do: "advance"; readonly ms: number };
 
-/** What is asked besides posting. */
-const QUESTIONS: ReadonlyArray<readonly [event: string, payload: object]> = [
-  ["presence", {}],
-  ["history", {}],
-  ["history", { limit: 3 }],
-  ["history", { limit: -1 }],
-  ["dance", {}],
-  ["typing", { on: true }],
-  ["typing", { on: true }],
-  ["typing", { on: false }],
-  ["read", { seq: 1 }],
-  ["read", { seq: 2 }],
-  ["read", { seq: 5 }],
-  ["read-marks", {}],
-  ["edit-message", { id: `${EPOCH}-1`, content: "better, @ben" }],
-  ["edit-message", { id: `${EPOCH}-3`, content: "best" }],
-  ["delete-message", { id: `${EPOCH}-2` }],
-  ["react", { id: `${EPOCH}-1`, emoji: "👍", on: true }],
-  ["react", { id: `${EPOCH}-1`, emoji: "👍", on: false }],
-  ["react", { id: `${EPOCH}-4`, emoji: "🎉", on: true }],
-  ["reactions", { id: `${EPOCH}-1` }],
-  ["versions", { id: `${EPOCH}-1` }],
-  ["changes", { after: 0 }],
-  ["search", { query: "text" }],
-  ["search", { query: "better", from: "ada", limit: 1 }],
-  ["search", { query: "?" }],
-  ["history", { around: 2, limit: 2 }],
-  ["history", { afterTime: START_MS + 1000 }],
-];
+/** The payloads of the step `ask`. The compiler asks for a line for each new event: no payload where the event has a step of its own. */
+const QUESTIONS: Readonly<Record<Exclude<keyof ClientToServerEvents, ModeratorEvent>, readonly object[]>> = {
+  "chat-message": [],
+  "refresh-token": [],
+  presence: [{}],
+  history: [{}, { limit: 3 }, { limit: -1 }, { around: 2, limit: 2 }, { afterTime: START_MS + 1000 }],
+  typing: [{ on: true }, { on: true }, { on: false }],
+  read: [{ seq: 1 }, { seq: 2 }, { seq: 5 }],
+  "read-marks": [{}],
+  "get-message": [{ id: `${EPOCH}-1` }],
+  "edit-message": [
+    { id: `${EPOCH}-1`, content: "better, @ben" },
+    { id: `${EPOCH}-3`, content: "best" },
+  ],
+  "delete-message": [{ id: `${EPOCH}-2` }],
+  react: [
+    { id: `${EPOCH}-1`, emoji: "👍", on: true },
+    { id: `${EPOCH}-1`, emoji: "👍", on: false },
+    { id: `${EPOCH}-4`, emoji: "🎉", on: true },
+  ],
+  reactions: [{ id: `${EPOCH}-1` }],
+  changes: [{ after: 0 }],
+  search: [{ query: "text" }, { query: "better", from: "ada", limit: 1 }, { query: "?" }],
+  "open-dm": [{ user: "ben" }],
+};
+
+const user = fc.constantFrom(...USERS);
+const seconds = fc.constantFrom(1, 30);
+
+/** The payloads of the step `moderate`. The compiler asks for a line for each new event of moderators. */
+const ACTIONS: Readonly<Record<ModeratorEvent, fc.Arbitrary<object>>> = {
+  kick: fc.record({ user }),
+  ban: fc.record({ user, seconds }),
+  unban: fc.record({ user }),
+  mute: fc.record({ user, seconds }),
+  unmute: fc.record({ user }),
+  "slow-mode": fc.record({ seconds }),
+  "read-only": fc.record({ on: fc.boolean() }),
+  grant: fc.record({ user, role: fc.constantFrom("moderator", "reader") }),
+  revoke: fc.record({ user }),
+  versions: fc.constant({ id: `${EPOCH}-1` }),
+  audit: fc.constant({}),
+  "moderation-state": fc.constant({}),
+};
+
+const actions = Object.entries(ACTIONS).map(([event, payloads]) =>
+  payloads.map((payload) => ({ do: "moderate" as const, event, payload })),
+);
+
+const questions = Object.entries(QUESTIONS).flatMap(([event, payloads]) =>
+  payloads.map((payload) => ({ event, payload })),
+);
 
 const who = fc.nat(7);
-const user = fc.constantFrom(...USERS);
 const ttlSeconds = fc.constantFrom(0, 30, 100, 900, 1_000_000);
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -76,8 +100,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc
-      .tuple(who, fc.constantFrom(...QUESTIONS))
-      .map(([who, [event, payload]]) => ({ do: "ask" as const, who, event, payload })),
+      .tuple(who, fc.constantFrom(...questions, { event: "dance", payload: {} }))
+      .map(([who, question]) => ({ do: "ask" as const, who, ...question })),
   },
   // Busy enough for a room that may run ahead of its storage.
   { weight: 2, arbitrary: fc.record({ do: fc.constant("chat"), who, times: fc.integer({ min: 3, max: 9 }) }) },
@@ -90,18 +114,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       payload: fc.constantFrom({ content: "from outside" }, { content: "again", clientMsgId: "c0" }, { limit: 3 }),
     }),
   },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("moderate"),
-      event: fc.constantFrom("kick", "ban", "unban", "mute", "slow-mode", "grant", "audit", "moderation-state"),
-      payload: fc.record({
-        user,
-        seconds: fc.constantFrom(1, 30),
-        role: fc.constantFrom("moderator", "reader"),
-      }),
-    }),
-  },
+  { weight: 2, arbitrary: fc.oneof(...actions) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("refresh"), who, user, ttlSeconds }) },
   {
     weight: 1,
@@ -120,7 +133,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 export const programs = fc.array(step, { minLength: 1, maxLength: 60 });
 
-/** A post with its good answer: what the client may rely on from then on. */
+/** A post that the room acked: the client relies on it from then on. */
 export interface Acked {
   readonly sender: string;
   readonly content: string;
@@ -133,10 +146,10 @@ export interface Acked {
 export class Run {
   readonly room: ChatRoom;
   readonly clients: Client[] = [];
-  /** Those who went, or left the namespace, by their own will. */
+  /** Clients that disconnected, or left the namespace, by themselves. */
   readonly departed = new Set<Client>();
-  /** What was asked from outside, each with its answer. */
-  readonly calls: Array<ReturnType<ChatRoom["ask"]>> = [];
+  /** Requests from outside, each with its answer. */
+  readonly calls: Array<ReturnType<ChatRoom["call"]>> = [];
   readonly #posts: Array<{ sender: string; content: string; call: Call<PostAnswer> }> = [];
   #posted = 0;
 
@@ -148,7 +161,7 @@ export class Run {
     this.#isExtended = isExtended;
   }
 
-  /** Does one step; steps of somebody who is not there do nothing. */
+  /** Does one step; steps of an absent client do nothing. */
   async take(step: Step): Promise<void> {
     const { shell, log } = this.room;
     const client = "who" in step ? this.clients[step.who % Math.max(1, this.clients.length)] : undefined;
@@ -169,7 +182,7 @@ export class Run {
       case "ask":
         return void client?.call(step.event, step.payload);
       case "call":
-        return void this.calls.push(this.room.ask(step.user, step.event, step.payload));
+        return void this.calls.push(this.room.call(step.event, step.user, step.payload));
       case "moderate":
         return void this.clients.findLast(({ name }) => name === MODERATOR)?.call(step.event, step.payload);
       case "refresh": {
@@ -229,12 +242,12 @@ export class Run {
   }
 }
 
-/** What a call was answered with, members in an order that means something. */
+/** The answer to a call, with members in a fixed order. */
 export function answerOf({ answer }: { readonly answer: unknown }): unknown {
   return sorted(answer);
 }
 
-/** What one client saw, without what only measures time (pings) and without an order that means nothing (members). */
+/** The packets that one client received, without pings, which only measure time, and with members in a fixed order. */
 export function sightOf(client: Client): unknown {
   const packets = client.packets.map((packet) => {
     return packet.type === PacketType.ACK ? { ...packet, data: (packet.data as unknown[]).map(sorted) } : packet;

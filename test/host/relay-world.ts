@@ -9,7 +9,7 @@ import { ChatRoom, UNLIMITED } from "./chat-room.ts";
 export type Way = "queue" | "direct" | "off";
 export type Mood = "takes" | "refuses" | "takes and says it did not" | "is silent";
 
-/** What the platform tries before a message is a dead letter. */
+/** Deliveries that the platform tries before a message becomes a dead letter. */
 export const TRIES_MAX = 5;
 /** How often a batch has to be early before it is taken that something was lost. */
 const LOST_ATTEMPTS_MIN = 3;
@@ -20,13 +20,13 @@ interface Item {
   attempts: number;
 }
 
-/** What a consumer is told to do. */
+/** One run of the consumer. */
 export interface Consuming {
-  /** Places in the queue, in the order of their coming. */
+  /** Indexes of the queue, in the order of delivery. */
   readonly picks: readonly number[];
-  /** Ends after so many rooms have been asked, and nothing is acknowledged. */
+  /** The consumer throws after calls to so many rooms, and acknowledges nothing. */
   readonly throwsAfter?: number | undefined;
-  /** Nobody hears what it acknowledges. */
+  /** Its acknowledgements are lost. */
   readonly isUnheard?: boolean;
 }
 
@@ -61,7 +61,7 @@ export class RelayWorld {
     return this.rooms.get(name)!;
   }
 
-  // ---- what crosses ----------------------------------------------------------------------------------------
+  // ---- the queue ------------------------------------------------------------------------------------------
 
   async #send(batch: RelayBatch): Promise<RelayOutcome> {
     if (this.mood === "is silent") return new Promise(() => {});
@@ -119,7 +119,7 @@ export class RelayWorld {
     if (outcome?.ok || isBuried) this.queue = this.queue.filter((other) => other !== item);
   }
 
-  /** What an operator does: again and again, until nothing more is taken. */
+  /** Sends the dead letters again, as an operator does, until no room takes another. */
   replay(): void {
     for (;;) {
       const dead = this.dead;
@@ -135,7 +135,7 @@ export class RelayWorld {
 
   // ---- time ------------------------------------------------------------------------------------------------
 
-  /** Lets time pass, and with it what is answered. */
+  /** Lets time pass, with the answers that come in it. */
   async pass(ms: number): Promise<void> {
     const shells = (): Array<ChatRoom["shell"]> => [...this.rooms.values()].map(({ shell }) => shell);
     const endMs = shells()[0]!.nowMs + ms;
@@ -167,7 +167,7 @@ export class RelayWorld {
   }
 
   say(room: string, content: string, user = "ada"): void {
-    this.room(room).ask(user, "chat-message", { content });
+    this.room(room).call("chat-message", user, { content });
   }
 
   /** As the object does it: API-9, RLY-8. */
@@ -185,7 +185,7 @@ export class RelayWorld {
     this.rooms.set(name, room);
   }
 
-  /** @returns does with the room what restoring a backup does that was taken just now, under the name of its next life */
+  /** Takes a backup of the room. @returns restores it, under the name of the room's next life */
   backUp(name: string): (life: string) => void {
     const { state, log } = this.room(name);
     const [values, batches] = [[...state.list({ prefix: "" })], structuredClone(log.batches)];
@@ -208,7 +208,7 @@ export class RelayWorld {
     return [...this.#pastOf(name), ...this.room(name).log.appended];
   }
 
-  /** What a room shows: `ada: hello`, and where it began. */
+  /** The messages that a room shows: `ada: hello`, and their room of origin. */
   story(name: string): string[] {
     return this.room(name).log.messages.map(({ sender, content, origin, deleted }) => {
       const where = origin ? ` (${origin.room} ${origin.seq})` : "";
@@ -245,7 +245,7 @@ export async function change(
   user = "mo",
 ): Promise<void> {
   const { id } = world.room(room).log.messages.at(-1)!;
-  expect(world.room(room).ask(user, event, { id, ...more }).answer).toMatchObject({ ok: true });
+  expect(world.room(room).call(event, user, { id, ...more }).answer).toMatchObject({ ok: true });
   await world.pass(1100);
 }
 

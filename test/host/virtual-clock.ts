@@ -1,4 +1,4 @@
-// A clock that tests turn by hand: what is due runs at its moment, and nobody sleeps.
+// A clock that tests turn by hand: each timer runs at its moment, without waiting. Called by the tests of the client.
 import type { Clock } from "../../client/core/clock.ts";
 import { START_MS } from "./harness.ts";
 

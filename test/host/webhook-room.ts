@@ -1,4 +1,4 @@
-// A room with a webhook, and a queue that takes events, refuses them or never answers, as a test wants.
+// A room with a webhook, and a queue that takes events, refuses them or never answers. Called by the tests of webhooks.
 import type { ChatSettings } from "../../src/chat/room/room.ts";
 import type { WebhookEvent } from "../../src/protocol/webhook-events.ts";
 import { ChatRoom, UNLIMITED } from "./chat-room.ts";
@@ -16,24 +16,13 @@ export class WebhookRoom extends ChatRoom {
     super({ messageRate: UNLIMITED, ...settings }, {}, { deliver: queue.deliver });
     this.queue = queue;
   }
-
-  /** Lets time pass, and with it what the queue answers. */
-  async pass(ms: number): Promise<void> {
-    const endMs = this.shell.nowMs + ms;
-    while (this.shell.nowMs < endMs) {
-      this.shell.advance(Math.max(0, Math.min(this.shell.quietMs, endMs - this.shell.nowMs)));
-      await settled();
-    }
-    this.shell.advance(0);
-    await settled();
-  }
 }
 
 export class FakeQueue {
   mood: Mood = "takes";
-  /** Each time the queue took something: what it took. */
+  /** The batches that the queue took. */
   readonly batches: WebhookEvent[][] = [];
-  /** How often it was asked to. */
+  /** Calls of `deliver`. */
   asked = 0;
   #answer: (() => void) | undefined;
 
@@ -46,7 +35,7 @@ export class FakeQueue {
     if (this.mood !== "takes") throw new Error("the line broke");
   };
 
-  /** Answers the last one that was left without an answer. */
+  /** Answers the last call that got no answer. */
   answerAtLast(): void {
     this.#answer?.();
   }
@@ -81,9 +70,6 @@ function tell(event: WebhookEvent): string {
   }
 }
 
-/** Everything that only waits for promises is done. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 export async function roomWithAda(settings = {}): Promise<{ room: WebhookRoom; ada: Client }> {
   const room = new WebhookRoom(settings);
   const ada = await room.join({ user: "ada", name: "Ada" });
@@ -91,8 +77,8 @@ export async function roomWithAda(settings = {}): Promise<{ room: WebhookRoom; a
   return { room, ada };
 }
 
-/** The same, where what was told so far is forgotten. */
-export async function told(): Promise<{ room: WebhookRoom; ada: Client }> {
+/** The same, after the queue has taken and forgotten the first events. */
+export async function withEmptyQueue(): Promise<{ room: WebhookRoom; ada: Client }> {
   const parts = await roomWithAda();
   parts.room.queue.batches.length = 0;
   return parts;

@@ -158,7 +158,7 @@ class Life {
   }
 }
 
-it("once it is quiet, the lobby knows the truth", PATIENT, async () => {
+it("lists the true state once the rooms are quiet", PATIENT, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(troubled, { maxLength: 50 }), async (steps) => {
       const life = new Life();
@@ -169,7 +169,7 @@ it("once it is quiet, the lobby knows the truth", PATIENT, async () => {
   );
 });
 
-it("who has been there for ten seconds is found, also where the room falls asleep: ANN-7", PATIENT, async () => {
+it("finds users who have been connected for ten seconds, also in a sleeping room: ANN-7", PATIENT, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 50 }), user, fc.boolean(), async (steps, last, sleeps) => {
       const life = new Life();

@@ -49,7 +49,7 @@ describe("conversations without a message: LOB-8", () => {
       ...more,
     });
 
-  it("leave the lists of both after a week, with the row that they took; those with a message stay", () => {
+  it("leave the lists of both users after a week and free their row; those with a message stay", () => {
     const lobby = lobbyWith(
       direct("ben"),
       direct("cyd", { lastSeq: 1, lastActivity: START_MS }),
@@ -64,7 +64,7 @@ describe("conversations without a message: LOB-8", () => {
     expect(lobby.directOf("ada").sort(), "it is forgotten, and not only hidden").toEqual(["cyd", "dan"]);
   });
 
-  it("come back with whoever comes in, and are listed while somebody is there", () => {
+  it("come back when one of the users comes in, and stay while occupied", () => {
     const lobby = lobbyWith(direct("ben"));
     lobby.advance(UNUSED_DIRECT_MS_MAX);
     lobby.report(direct("ben", { members: 1, believedMs: REPORT_BELIEVED_MS, madeAtMs: lobby.nowMs }));
@@ -75,12 +75,12 @@ describe("conversations without a message: LOB-8", () => {
 });
 
 describe("what is listed: LOB-1", () => {
-  it("what a room last said of itself", () => {
+  it("lists the last report of each room", () => {
     const lobby = lobbyWith(reportOf("a"), reportOf("a", { members: 3, lastSeq: 7 }));
     expect(lobby.list()).toEqual([{ room: "a", members: 3, lastSeq: 7, lastActivity: START_MS }]);
   });
 
-  it("no room with nobody there and never a message: it is as if it had never been", () => {
+  it("lists no empty room without a message", () => {
     const lobby = lobbyWith(reportOf("a", { members: 1, lastSeq: 0, lastActivity: null }));
     expect(namesIn(lobby)).toEqual(["a"]);
     lobby.report(reportOf("a", { members: 0, lastSeq: 0, lastActivity: null }));
@@ -88,7 +88,7 @@ describe("what is listed: LOB-1", () => {
     expect(namesIn(lobby)).toEqual([]);
   });
 
-  it("only the rooms that a token opens, that begin so, that have somebody in them", () => {
+  it("filters by token, prefix and occupancy", () => {
     const lobby = lobbyWith(reportOf("team-a", { members: 2 }), reportOf("team-b"), reportOf("other", { members: 1 }));
     expect(namesIn(lobby, { rooms: ["team-*"] })).toEqual(["team-a", "team-b"]);
     expect(namesIn(lobby, { rooms: ["other", "nothing"] })).toEqual(["other"]);
@@ -98,13 +98,13 @@ describe("what is listed: LOB-1", () => {
     expect(namesIn(lobby, { isOccupied: true, prefix: "o", rooms: ["team-*"] })).toEqual([]);
   });
 
-  it("rooms between people are not shown to members: LOB-6", () => {
+  it("lists no rooms between two people for members: LOB-6", () => {
     const lobby = lobbyWith(reportOf("dm~ada~ben"), reportOf("dm-team"), reportOf("x.dm~y"));
     expect(namesIn(lobby, { isForMembers: true })).toEqual(["dm-team", "x.dm~y"]);
     expect(namesIn(lobby)).toHaveLength(3);
   });
 
-  it("who was believed to be there is so no longer than the room said: LOB-4", () => {
+  it("takes a room for empty when its report has expired: LOB-4", () => {
     const lobby = lobbyWith(
       reportOf("a", { members: 2 }),
       reportOf("b", { members: 1, lastSeq: 0, lastActivity: null }),
@@ -171,7 +171,7 @@ describe("orders and pages: LOB-5", () => {
     );
   });
 
-  it("rooms spread over the lobbies, and each has its own", () => {
+  it("spreads rooms over the lobbies by name", () => {
     const counts = new Map<string, number>(lobbyNames(4).map((name) => [name, 0]));
     for (let i = 0; i < 4000; i++) {
       const name = lobbyOf(`room-${i}`, 4);
@@ -183,7 +183,7 @@ describe("orders and pages: LOB-5", () => {
 });
 
 describe("storing: LOB-7", () => {
-  it("at once after quiet; a row has many rooms; a crash loses nothing then", () => {
+  it("stores a report after quiet at once, many rooms to a row", () => {
     const lobby = lobbyWith(reportOf("a"));
     expect([lobby.writes, lobby.isSaved]).toEqual([1, true]);
     lobby.advance(10_000);
@@ -193,7 +193,7 @@ describe("storing: LOB-7", () => {
     expect(namesIn(lobby)).toEqual(["a", "b"]);
   });
 
-  it("what keeps coming is stored together, once a minute at last, and the last of it when it ends", () => {
+  it("stores continuing reports together, once a minute at most, and the last ones at the end", () => {
     const lobby = new MemoryLobby();
     const hour = (): number => {
       const before = lobby.writes;
@@ -213,10 +213,10 @@ describe("storing: LOB-7", () => {
     expect(lobby.list()).toEqual(before);
   });
 
-  it("counts its own rows: the last one goes along with the next, whatever is looked at meanwhile", () => {
+  it("counts its own rows with the next row that it writes", () => {
     const lobby = new MemoryLobby();
     for (let round = 1; round <= 5; round++) {
-      lobby.report(reportOf("general", { lastSeq: round, deltas: [{ id: round, counts: { posted: 1 } }] }));
+      lobby.report(reportOf("general", { lastSeq: round, delta: { id: round, counts: { posted: 1 } } }));
       lobby.advance(2 * SAVE_WINDOW_MS_MAX);
       for (let i = 0; i < 3; i++) lobby.scrape();
       expect(lobby.scrape().totals).toMatchObject({ posted: round, reports: round });
@@ -224,7 +224,7 @@ describe("storing: LOB-7", () => {
     }
   });
 
-  it("a report changes one row, however many rooms there are; places are used again", () => {
+  it("writes one row per report, however many rooms there are, and reuses the entries of rooms that left", () => {
     const lobby = new MemoryLobby();
     const names = Array.from({ length: 3 * ENTRIES_PER_PAGE }, (_, i) => `room-${i}`);
     for (const name of names) lobby.report(reportOf(name));
@@ -245,7 +245,7 @@ describe("storing: LOB-7", () => {
     expect(namesIn(lobby).sort()).toEqual(["a-new-one", ...names.slice(1)].sort());
   });
 
-  it("storage in trouble loses nothing: it is tried again", () => {
+  it("retries a failed write and loses nothing", () => {
     const lobby = new MemoryLobby();
     lobby.failure = new Error("full");
     lobby.report(reportOf("a"));
@@ -259,7 +259,7 @@ describe("storing: LOB-7", () => {
     expect(namesIn(lobby)).toEqual(["a"]);
   });
 
-  it("a list that is full forgets those that were quiet the longest, and nobody who is there", () => {
+  it("drops the rooms that were quiet the longest from a full list, and no occupied one", () => {
     const lobby = new MemoryLobby(20);
     for (let i = 0; i < 20; i++) {
       lobby.report(reportOf(`room-${i}`, { members: i === 0 ? 1 : 0, lastActivity: START_MS + i }));
@@ -273,7 +273,7 @@ describe("storing: LOB-7", () => {
 });
 
 describe("reports that overtake one another", () => {
-  it("the one that was made last counts, whichever comes last: LOB-1", () => {
+  it("takes the report that was made last, in any order of arrival: LOB-1", () => {
     const lobby = lobbyWith(reportOf("a", { members: 2 }));
     lobby.report(reportOf("a", { lastActivity: null, madeAtMs: START_MS + 20 }));
     lobby.report(reportOf("a", { members: 2, madeAtMs: START_MS + 10 }));
@@ -282,14 +282,14 @@ describe("reports that overtake one another", () => {
     expect(namesIn(lobby)).toEqual(["a"]);
   });
 
-  it("a room whose clock was set back is believed all the same", () => {
+  it("takes the reports of a room whose clock was set back", () => {
     const lobby = lobbyWith(reportOf("a", { members: 2 }));
     lobby.report(reportOf("a", { members: 1, madeAtMs: START_MS - 3_600_000 }));
     expect(lobby.list()).toMatchObject([{ members: 1 }]);
   });
 });
 
-it("a large lobby sorts once a second, however many ask: LOB-7", () => {
+it("sorts a large list once a second at most: LOB-7", () => {
   const lobby = new MemoryLobby();
   const names = Array.from({ length: SORTED_AT_ONCE_MAX + 1 }, (_, i) => `room-${String(i).padStart(5, "0")}`);
   for (const name of names) lobby.report(reportOf(name));

@@ -22,7 +22,7 @@ import {
 import { countCommit } from "../../src/chat/room/metering.ts";
 import { SAVE_WINDOW_MS_MAX, TOP_ROOMS } from "../../src/lobby/lobby.ts";
 import { ENTRIES_PER_PAGE } from "../../src/storage/paged-map.ts";
-import { SeenDeltas } from "../../src/lobby/seen-deltas.ts";
+import { NewestNumbers } from "../../src/lobby/newest-numbers.ts";
 import type { CounterDelta } from "../../src/protocol/room-list.ts";
 import { expositionOf } from "../host/exposition.ts";
 import { MemoryLobby } from "../host/memory-lobby.ts";
@@ -59,7 +59,7 @@ describe("a meter", () => {
     });
   });
 
-  it("has a bounded number of series, whatever it counts", () => {
+  it("limits the number of its series", () => {
     const meter = new Meter();
     for (let i = 0; i < 2 * SERIES_MAX; i++) meter.count(`events:made-up-${i}`, 3);
     const counts = meter.read();
@@ -69,7 +69,7 @@ describe("a meter", () => {
     expect(meter.read()["events:made-up-0"]).toBe(6);
   });
 
-  it("adds up the counts of others to what one meter would have counted, in any order", () => {
+  it("adds counts of other meters in any order", () => {
     const counts = fc.dictionary(fc.constantFrom("a", "b:x", "c:y,z", "__proto__x"), fc.integer({ min: 1, max: 100 }));
     fc.assert(
       fc.property(fc.array(counts), (added) => {
@@ -100,7 +100,7 @@ describe("the exposition: MET-1", () => {
     expect(exposition.valueOf("parley_message_duplicates_total")).toBe(0);
   });
 
-  it("shows failures that never happened as 0, so that the first ones are a rise that alerts see", () => {
+  it("shows failures that never happened as 0, so that alerts see the first ones", () => {
     const before = shown({});
     expect(before.valueOf("parley_problems_total", { object: "room" })).toBe(0);
     expect(before.valueOf("parley_rejects_total", { code: "INTERNAL" })).toBe(0);
@@ -155,7 +155,7 @@ describe("the exposition: MET-1", () => {
 });
 
 describe("the usage of a room", () => {
-  it("is read from what it counted", () => {
+  it("follows from its counts", () => {
     const counts = {
       posted: 2,
       "frames_in:websocket": 40,
@@ -200,7 +200,7 @@ describe("the usage of a room", () => {
   it("ranks rooms by their recent usage, not by sums since the beginning", () => {
     const lobby = new MemoryLobby();
     const tell = (room: string, counts: Counts): void =>
-      void lobby.report({ ...ROOM_REPORT, room, madeAtMs: lobby.nowMs, deltas: [{ id: lobby.nowMs, counts }] });
+      void lobby.report({ ...ROOM_REPORT, room, madeAtMs: lobby.nowMs, delta: { id: lobby.nowMs, counts } });
     const first = (sort: UsageSort): string => lobby.usage({ sort, limit: 1 })[0]!.room;
     tell("old", { delivered: 1e6, rows: 1e6, "wakes:alarm,ping": 1e6, awake_ms: 1e10 });
     lobby.advance(24 * 3_600_000);
@@ -237,7 +237,7 @@ describe("the usage of a room", () => {
         ...ROOM_REPORT,
         room,
         madeAtMs: lobby.nowMs,
-        deltas: [{ id: lobby.nowMs, counts: { delivered } }],
+        delta: { id: lobby.nowMs, counts: { delivered } },
       });
     for (let i = 0; i < 2 * TOP_ROOMS; i++) tell(`once-${i}`, 10_000);
     const named = (): string[] => lobby.scrape().top.map(({ room }) => room);
@@ -259,16 +259,15 @@ describe("the usage of a room", () => {
   });
 });
 
-describe("deltas that are sent again: MET-2", () => {
+describe("counter deltas that are sent again: MET-2", () => {
   it("count once, however long the lobby's answers were lost, and though it slept meanwhile", () => {
     for (const isAsleepBetween of [false, true]) {
       const lobby = new MemoryLobby();
-      const deltas: CounterDelta[] = [];
+      const delta: CounterDelta = { id: lobby.nowMs, counts: { posted: 4 } };
       // A room retries its reports after a minute, then two, then four; none of them is answered.
       for (const afterMs of [0, 60_000, 120_000, 240_000]) {
         lobby.advance(afterMs);
-        deltas.push({ id: lobby.nowMs, counts: { posted: 1 } });
-        lobby.report({ ...ROOM_REPORT, madeAtMs: lobby.nowMs, deltas: [...deltas] });
+        lobby.report({ ...ROOM_REPORT, madeAtMs: lobby.nowMs, delta });
         lobby.advance(2 * SAVE_WINDOW_MS_MAX);
         if (isAsleepBetween) lobby.restart();
       }
@@ -284,7 +283,7 @@ describe("deltas that are sent again: MET-2", () => {
       return { all: totals["delivered"], ...Object.fromEntries(top.map(({ room, usage }) => [room, usage.delivered])) };
     };
     const tell = (room: string, id: number, delivered: number): void =>
-      void lobby.report({ ...ROOM_REPORT, room, deltas: [{ id, counts: { delivered } }] });
+      void lobby.report({ ...ROOM_REPORT, room, delta: { id, counts: { delivered } } });
     // Two rooms in different rows, with a row full of rooms between them.
     tell("first", 1, 10);
     for (let i = 0; i < ENTRIES_PER_PAGE; i++) tell(`room-${i}`, 1, 1);
@@ -298,27 +297,21 @@ describe("deltas that are sent again: MET-2", () => {
   });
 
   it("count once, in any order", () => {
-    const seen = new SeenDeltas();
-    const accepted = (source: string, ...ids: readonly number[]): number[] =>
-      seen
-        .accept(
-          source,
-          ids.map((id) => ({ id })),
-        )
-        .map(({ id }) => id);
-    expect([accepted("a", 5), accepted("a", 5), accepted("a", 4), accepted("b", 4), accepted("a", 5, 6)]).toEqual([
-      [5],
-      [],
-      [],
-      [4],
-      [6],
+    const seen = new NewestNumbers({ takesEqual: false });
+    const accepted = (source: string, id: number): boolean => seen.take(source, id);
+    expect([accepted("a", 5), accepted("a", 5), accepted("a", 4), accepted("b", 4), accepted("a", 6)]).toEqual([
+      true,
+      false,
+      false,
+      true,
+      true,
     ]);
   });
 
   it("are known from storage after the lobby slept, and a clock that was set back does not stop counting", () => {
-    const seen = new SeenDeltas();
-    expect(seen.accept("a", [{ id: 1_000_000 }], 1_000_000)).toHaveLength(0);
-    expect(seen.accept("a", [{ id: 1_000_001 }], 1_000_000)).toHaveLength(1);
-    expect(seen.accept("a", [{ id: 1000 }])).toHaveLength(1);
+    const seen = new NewestNumbers({ takesEqual: false });
+    expect(seen.take("a", 1_000_000, 1_000_000)).toBe(false);
+    expect(seen.take("a", 1_000_001, 1_000_000)).toBe(true);
+    expect(seen.take("a", 1000)).toBe(true);
   });
 });

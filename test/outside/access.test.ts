@@ -16,7 +16,7 @@ interface Refusal {
   readonly body: unknown;
 }
 
-/** An upgrade by hand: stock clients do not show what they were refused with. */
+/** An upgrade by hand: stock clients do not show the status of a refusal. */
 function upgradeByHand(url: string, headers: Record<string, string> = {}): Promise<Refusal | "upgraded"> {
   return new Promise((resolve, reject) => {
     const outgoing = request(`${url}/socket.io/?EIO=4&transport=websocket`, {
@@ -93,7 +93,7 @@ describe("a server with a JWKS and two connections per address", () => {
     for (const socket of [inConnect, atUpgrade]) socket.disconnect();
   });
 
-  it("refuses another issuer, another key and a key id that nobody knows", async () => {
+  it("refuses tokens of another issuer, of another key, and with an unknown key id", async () => {
     const { privateKey } = await generateKeyPair("RS256");
     for (const options of [{ issuer: "https://other.example" }, { key: privateKey }, { kid: "key-2" }]) {
       const refused = await upgradeByHand(server.url, { Authorization: `Bearer ${await sign(options)}` });
@@ -101,7 +101,7 @@ describe("a server with a JWKS and two connections per address", () => {
     }
   });
 
-  it("refuses a third connection of one address with 429 and Retry-After, and lets it in when one went", async () => {
+  it("refuses a third connection of one address with 429 and Retry-After, and accepts it once another has closed", async () => {
     const connect = async () => {
       const socket = open(server.url, { path: "/socket.io", auth: { token: await sign() } });
       await next(socket, "welcome");
@@ -117,7 +117,7 @@ describe("a server with a JWKS and two connections per address", () => {
   });
 });
 
-it("a browser's WebSocket may offer its token as a subprotocol, and `bearer` is selected", async () => {
+it("a browser's WebSocket may send its token as a subprotocol, and the server selects `bearer`", async () => {
   const address = `${inject("serverUrl").replace("http", "ws")}/socket.io/?EIO=4&transport=websocket`;
   const socket = new WebSocket(address, ["bearer", await tokenFor("ada")]);
   const frames: string[] = [];
@@ -158,7 +158,7 @@ describe("production without a key", () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it("refuses everybody, and the log names the setting", async () => {
+  it("refuses every connection, and logs which setting is missing", async () => {
     const authorization = { Authorization: `Bearer ${await tokenFor("ada")}` };
     for (const headers of [{}, authorization]) {
       expect(await upgradeByHand(url, headers)).toMatchObject({
@@ -173,7 +173,7 @@ describe("production without a key", () => {
     await group.prints(/JWT_SECRET/);
   });
 
-  it("still shows its page: nothing in there is secret", async () => {
+  it("still serves the chat page", async () => {
     expect((await fetch(url)).status).toBe(200);
   });
 });

@@ -13,7 +13,12 @@ const url = inject("serverUrl");
 const ROOMS = 40;
 const WAIT = { timeout: 30_000, interval: 50 };
 
-async function call(method: string, address: string, token: string, body?: object): Promise<Record<string, unknown>> {
+async function request(
+  method: string,
+  address: string,
+  token: string,
+  body?: object,
+): Promise<Record<string, unknown>> {
   const response = await fetch(new URL(address, url), {
     method,
     headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
@@ -28,7 +33,7 @@ async function joinWith(connect: Connect, room: string, user: string): Promise<S
   return socket;
 }
 
-it("forty rooms, and the followers in them, by one call each: ANN-1, ANN-6, ANN-7", async () => {
+it("one call announces to forty rooms, another to users in them: ANN-1, ANN-6, ANN-7", async () => {
   const service = await tokenFor("backend", { role: "service" });
   const rooms = Array.from({ length: ROOMS }, (_, i) => `forty-${i}`);
   const sockets: Socket[] = [];
@@ -39,32 +44,33 @@ it("forty rooms, and the followers in them, by one call each: ANN-1, ANN-6, ANN-
   const heard = sockets.map((socket) => collect<unknown>(socket, "announcement"));
   const news = sockets.map((socket) => collect<unknown>(socket, "news"));
 
-  // Whoever is looked for by prefix is known to the lobby by then (LOB-2).
+  // By then the lobby knows the rooms that are addressed by prefix (LOB-2).
   await vi.waitFor(
-    async () => expect((await call("GET", "/api/rooms?prefix=forty-&limit=100", service))["rooms"]).toHaveLength(ROOMS),
+    async () =>
+      expect((await request("GET", "/api/rooms?prefix=forty-&limit=100", service))["rooms"]).toHaveLength(ROOMS),
     WAIT,
   );
   const addresses = [{ rooms }, { prefix: "forty-" }, { users: rooms.map((_, i) => `follower-${i}`) }];
   for (const [i, address] of addresses.entries()) {
-    const { status, id, accepted } = await call("POST", "/api/announce", service, { ...address, data: { i } });
+    const { status, id, accepted } = await request("POST", "/api/announce", service, { ...address, data: { i } });
     expect({ status, accepted }).toEqual({ status: 202, accepted: ROOMS });
     await vi.waitFor(() => {
       for (const own of heard) expect(own[i]).toEqual({ id, data: { i } });
     }, WAIT);
     const all = { done: true, accepted: ROOMS, delivered: ROOMS, absent: 0, failed: 0 };
     await vi.waitFor(
-      async () => expect(await call("GET", `/api/announce/${id as string}`, service)).toMatchObject(all),
+      async () => expect(await request("GET", `/api/announce/${id as string}`, service)).toMatchObject(all),
       WAIT,
     );
   }
-  await call("POST", "/api/announce", service, { rooms, event: "news", data: ["one argument"] });
+  await request("POST", "/api/announce", service, { rooms, event: "news", data: ["one argument"] });
   await vi.waitFor(() => {
     for (const own of news) expect(own).toEqual([["one argument"]]);
   }, WAIT);
   for (const own of heard) expect(own).toHaveLength(addresses.length);
 });
 
-it("two people talk, one with the client module and one with a stock client: DM-1, DM-2", async () => {
+it("two users have a conversation, one with the client module and one with a stock client: DM-1, DM-2", async () => {
   const file = pathToFileURL(path.join(PROJECT_ROOT, "dist", "client", "client.js")).href;
   const { connectDirect } = (await import(file)) as {
     readonly connectDirect: (origin: string, user: string, options: ConnectOptions) => Promise<Room>;
@@ -80,7 +86,7 @@ it("two people talk, one with the client module and one with a stock client: DM-
     await vi.waitFor(() => expect(said).toMatchObject([{ sender: "ada-outside", content: "Hello Ben" }]), WAIT);
     const token = await tokenFor("ben-outside");
     const listed = [{ room: conversation.room, user: "ada-outside", lastSeq: 1, unread: 1 }];
-    await vi.waitFor(async () => expect(await call("GET", "/api/dms", token)).toMatchObject({ dms: listed }), WAIT);
+    await vi.waitFor(async () => expect(await request("GET", "/api/dms", token)).toMatchObject({ dms: listed }), WAIT);
   } finally {
     conversation.close();
   }

@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(stateDir, { recursive: true, force: true });
 });
 
-describe.concurrent("bytes that are no request", () => {
+describe.concurrent("bytes that are not HTTP", () => {
   it.each(HOSTILE_BYTES)("$name", async ({ name, bytes, isOverWebSocket }) => {
     const ada = await join(url, "wire", "ada", { transports: ["websocket"] });
     const line = isOverWebSocket
@@ -63,7 +63,7 @@ describe.concurrent("bytes that are no request", () => {
   });
 });
 
-it("none of what was sent so far, and no token, is in the log", () => {
+it("the log contains none of these inputs, and no token", () => {
   expect(group.output).not.toContain("SECRET-IN-A-QUERY");
   expect(group.output).not.toContain(TEST_SECRET);
   expect(group.output).not.toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]+/);
@@ -75,7 +75,7 @@ describe("EIO-10: readers that stop reading", () => {
   /** More than the machine's own buffers keep for a connection. */
   const ROUNDS = 300;
 
-  it("are sent away, and the others hear everything", { timeout: 180_000 }, async () => {
+  it("are disconnected, and the other members receive every message", { timeout: 180_000 }, async () => {
     const stuck = await Promise.all(
       Array.from({ length: STUCK }, async (_, i) => {
         const line = await RawLine.openWebSocket(port, "/rooms/busy/socket.io/?EIO=4&transport=websocket");
@@ -91,7 +91,7 @@ describe("EIO-10: readers that stop reading", () => {
     const ada = await join(url, "busy", "ada", { transports: ["websocket"] });
     for (let i = 0; i < ROUNDS; i++) await ask(ada, "chat-message", { content: "x".repeat(CHUNK) });
     await expect.poll(() => heard, { timeout: 20_000 }).toBe(ROUNDS);
-    // Ada and Ben are left: who was sent away is no member any more, however long its socket takes to notice.
+    // Ada and Ben are left: a disconnected user is no member any more, even if its socket has not noticed.
     await expect
       .poll(async () => (await ask<{ count: number }>(ben, "presence", {})).count, { timeout: 30_000 })
       .toBe(2);
@@ -103,7 +103,7 @@ describe("EIO-10: readers that stop reading", () => {
     for (const socket of [ada, ben]) socket.disconnect();
   });
 
-  it("who reads late, but reads, stays", { timeout: 120_000 }, async () => {
+  it("a slow reader stays connected", { timeout: 120_000 }, async () => {
     const late = await RawLine.openWebSocket(port, "/rooms/calm/socket.io/?EIO=4&transport=websocket");
     late.write(textFrame(`40${JSON.stringify({ token: await tokenFor("late") })}`));
     await late.until(() => late.heard.includes("welcome"));
@@ -126,7 +126,7 @@ describe("EIO-10: readers that stop reading", () => {
   });
 });
 
-it("a page of history costs tokens, however many are asked for in one frame", async () => {
+it("each page of history takes tokens from the bucket, also when one frame asks for many", async () => {
   const ada = await join(url, "asked", "ada", { transports: ["websocket"] });
   const answers = await Promise.all(
     Array.from({ length: 300 }, () => ask<{ error?: { code: string } }>(ada, "history", { limit: 100 })),

@@ -24,7 +24,7 @@ describe("npm run bench", () => {
     expect(outcomes).toMatchObject([{ run: "echo", peer: "parley", verdict: "ok", reading: { kind: "echo" } }]);
   });
 
-  it("says what it can do when it is asked for something else", async () => {
+  it("lists its scenarios when the name is unknown", async () => {
     const group = bench("speed");
     expect(await group.exit()).toBe(1);
     expect(group.output).toMatch(/^There is no scenario "speed"; there are busy, rooms, .*\nUsage: npm run bench/);

@@ -1,4 +1,4 @@
-// Requests whose clients are gone before the end, at a real server: what they held for themselves, or for others, is given back.
+// Requests that are aborted, at a real server: it frees what they held.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -46,7 +46,7 @@ async function begin(head: string, token: string, body = ""): Promise<RawLine> {
   return line;
 }
 
-it("a stranger who breaks off while keys are fetched keeps nobody from getting them: TOK-5", async () => {
+it("an anonymous request that is aborted while keys are fetched does not stop the fetch for others: TOK-5", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   answering = promise;
   const stranger = await begin("GET /api/rooms", await signed("made-up"), "\r\n");

@@ -60,7 +60,7 @@ async function passes(page: Page, state: string): Promise<void> {
   expect({ state, violations }).toEqual({ state, violations: [] });
 }
 
-it("would find what is wrong", async () => {
+it("axe finds a planted fault", async () => {
   const { page } = await Visitor.open(browser, url);
   await page.goto(url);
   await page.getByTestId("join").evaluate((button) => (button.textContent = ""));
@@ -69,7 +69,7 @@ it("would find what is wrong", async () => {
 });
 
 describe.each(VIEWS)("%s", (_, view) => {
-  it("the way in, and what is wrong with it", async () => {
+  it("the join form, with and without errors", async () => {
     const ada = await Visitor.open(browser, url, { ...view, reducedMotion: "reduce" });
     await ada.page.goto(url);
     await ada.page.getByTestId("join").waitFor();
@@ -80,7 +80,7 @@ describe.each(VIEWS)("%s", (_, view) => {
     await ada.close();
   });
 
-  it("the room, its panels, menus and dialogs, and offline", { timeout: 120_000 }, async () => {
+  it("the room, its panels, menus and dialogs, online and offline", { timeout: 120_000 }, async () => {
     const mo = await Visitor.open(browser, url, { ...view, reducedMotion: "reduce" });
     await mo.enterWith(moderator, ROOM, "Mo");
     await mo.isConnected();

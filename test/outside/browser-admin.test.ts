@@ -8,7 +8,7 @@ import { useBrowser, useServer } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { WAIT } from "./visitor.ts";
 
-/** What stands on the line, one after the other: some of it for a moment only. */
+/** All texts of the status line, in order: some of them are shown for a moment only. */
 const OBSERVE_LINE = `globalThis.lines = [];
   new MutationObserver(() => {
     const words = document.querySelector("[data-testid=line]")?.textContent;
@@ -55,7 +55,7 @@ async function signIn({ page }: Operating, token: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-it("an operator sees two people talk, kicks one, drains and deletes the room", { timeout: 120_000 }, async () => {
+it("an operator watches two members talk, kicks one, drains and deletes the room", { timeout: 120_000 }, async () => {
   const room = "operated-1";
   const [ada, ben] = [await join(url, room, "ada"), await join(url, room, "ben")];
   const notices = collect<Notice>(ada, "notice");
@@ -63,6 +63,9 @@ it("an operator sees two people talk, kicks one, drains and deletes the room", {
   const { page, reads } = operator;
   await signIn(operator, await tokenFor("olga", { role: "service" }));
   expect(page.url()).toBe(`${url}/admin`);
+  // The bar shows the whole name beside the choice of a theme.
+  const isCut = page.locator(".who").evaluate((who) => who.scrollWidth > who.clientWidth);
+  expect(await isCut).toBe(false);
   await page.locator(`[data-testid=room-row][data-room="${room}"] a`).click();
   await reads("line", "Live");
   await reads("people", /^2$/);
@@ -113,7 +116,7 @@ it("an operator sees two people talk, kicks one, drains and deletes the room", {
   expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([]);
 });
 
-it("says why it lets somebody not in, as the API says it", async () => {
+it("shows the API's reason when it refuses a token", async () => {
   const operator = await operate();
   await signIn(operator, "nonsense");
   await operator.reads("sign-in-problem", /^UNAUTHORIZED: /);
@@ -122,7 +125,7 @@ it("says why it lets somebody not in, as the API says it", async () => {
   await operator.page.context().close();
 });
 
-it("a moderator sees their rooms, and is not offered what only a service may", async () => {
+it("a moderator sees their rooms, without the actions that only a service may take", async () => {
   const room = "operated-2";
   await join(url, room, "ada");
   const operator = await operate();

@@ -21,7 +21,7 @@ const cancel = (ada: Visitor): Promise<void> => ada.page.getByTestId("about").ge
 const isUploaded = (ada: Visitor): Promise<void> =>
   vi.waitFor(async () => expect(await ada.page.locator(".uploads progress").count()).toBe(0), WAIT);
 
-it("a draft waits while a message is changed, and the change itself survives a reload and another room", async () => {
+it("a draft waits during an edit, and the edit survives a reload and a visit to another room", async () => {
   const room = freshRoom();
   const ada = await enter(room);
   const composer = ada.page.getByTestId("composer");
@@ -55,7 +55,7 @@ it("a draft waits while a message is changed, and the change itself survives a r
   await ada.close();
 });
 
-it("what is selected stays selected, and the next letter takes its place", async () => {
+it("a selection stays while the page updates, and typing replaces it", async () => {
   const ada = await enter(freshRoom());
   const composer = ada.page.getByTestId("composer");
   await composer.pressSequentially("some words");
@@ -68,7 +68,7 @@ it("what is selected stays selected, and the next letter takes its place", async
   await ada.close();
 });
 
-it("a change that cannot be saved stays with the reason, and is saved when it can be", async () => {
+it("an edit that cannot be saved shows the reason, and is saved later", async () => {
   const room = freshRoom();
   const ada = await enter(room);
   const composer = ada.page.getByTestId("composer");
@@ -89,7 +89,7 @@ it("a change that cannot be saved stays with the reason, and is saved when it ca
   await ada.close();
 });
 
-it("a change of a message that is gone meanwhile keeps its words", async () => {
+it("an edit of a message that was deleted meanwhile keeps its text", async () => {
   const room = freshRoom();
   const ada = await enter(room);
   const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { role: "moderator" }) } });
@@ -106,7 +106,7 @@ it("a change of a message that is gone meanwhile keeps its words", async () => {
   await ada.close();
 });
 
-it("a file on its way shows how far it is, and can be called off", async () => {
+it("an upload shows its progress and can be cancelled", async () => {
   const ada = await enter(freshRoom());
   const network = await ada.context.newCDPSession(ada.page);
   const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 50_000 };
@@ -130,7 +130,7 @@ it("a file on its way shows how far it is, and can be called off", async () => {
   await ada.close();
 });
 
-it("files are taken from the clipboard, and where they are dropped", async () => {
+it("files can be pasted and dropped", async () => {
   const room = freshRoom();
   const ada = await enter(room);
   const ben = await (await Visitor.open(browser, url)).enter(room, "Ben");

@@ -1,5 +1,5 @@
-// Whose drafts they are, and what becomes of them, in a real Chromium against the real server: nothing typed is lost, and nobody
-// finds what another one typed.
+// Drafts in a real Chromium against the real server: no typed text is lost, and no user sees the draft
+// of another one.
 import type { Page } from "playwright-core";
 import { expect, inject, it, vi } from "vitest";
 
@@ -18,7 +18,7 @@ async function field(page: Page, text: string): Promise<void> {
   await vi.waitFor(async () => expect(await composer.inputValue({ timeout: 500 })).toBe(text), WAIT);
 }
 
-it("whoever comes with another token finds no draft of the one before, who finds it again", async () => {
+it("another user's token shows no draft of the user before, who finds it again later", async () => {
   const room = freshRoom();
   const visitor = await open();
   const comesBack = async (user: string): Promise<void> => {
@@ -36,7 +36,7 @@ it("whoever comes with another token finds no draft of the one before, who finds
   await visitor.close();
 });
 
-it("two tabs of one reader share the draft: what is typed in one of them is in the other, until it is sent", async () => {
+it("two tabs of one user share the draft until it is sent", async () => {
   const room = freshRoom();
   const ada = await (await open()).enter(room, "Ada");
   const other = await ada.context.newPage();
@@ -57,7 +57,7 @@ it("two tabs of one reader share the draft: what is typed in one of them is in t
   await ada.close();
 });
 
-it("files that were uploaded and not sent are there after a reload, and can be taken away or sent", async () => {
+it("uploaded files that were not sent survive a reload, and can be removed or sent", async () => {
   const room = freshRoom();
   const ada = await (await open()).enter(room, "Ada");
   const files = ["kept.txt", "dropped.txt"].map((name) => ({
@@ -89,7 +89,7 @@ it("files that were uploaded and not sent are there after a reload, and can be t
   await ada.close();
 });
 
-it("a change that is under way waits while an answer is written, and goes on once that is sent", async () => {
+it("an unfinished edit waits while a reply is written, and continues once it is sent", async () => {
   const room = freshRoom();
   const ada = await (await open()).enter(room, "Ada");
   const ben = await join(url, room, "ben");

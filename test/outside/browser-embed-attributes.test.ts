@@ -1,5 +1,4 @@
-// <parley-room> as the page around it tells it: where the rooms are, who the visitor is, its colours and keys. The server
-// admits no guests.
+// The attributes of <parley-room>: server, room, token, colours and keys. The server admits no guests.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -41,12 +40,12 @@ afterAll(async () => {
 
 interface Told {
   readonly errors: Array<{ readonly code: string; readonly message: string }>;
-  /** With what the token function was called, and what it gives. */
+  /** The arguments of the token function, and its results. */
   readonly asked: unknown[];
   readonly tokens: string[];
 }
 
-/** A page with one room in it, which asks `told.tokens` for its tokens where there are any. */
+/** A page with one room in it, which takes its tokens from `told.tokens`. */
 async function place(attributes: Record<string, string>, tokens: readonly string[] = []): Promise<Page> {
   const page = await browser.newPage();
   await page.goto(hostUrl);
@@ -79,7 +78,7 @@ async function stands(page: Page, state: string): Promise<void> {
   await vi.waitFor(async () => expect(await line.getAttribute("data-state", { timeout: 500 })).toBe(state), WAIT);
 }
 
-it("without a token, where guests are not admitted: says so to visitor and page, and asks when it is to", async () => {
+it("without a token, where guests are refused: informs visitor and page, and asks for a token when the page allows it", async () => {
   const page = await browser.newPage();
   let guests = 0;
   page.on("request", (request) => {
@@ -103,20 +102,20 @@ it("without a token, where guests are not admitted: says so to visitor and page,
   await page.close();
 });
 
-it("`token-from` that knows no visitor: asks them to sign in", async () => {
+it("`token-from` without a user: asks the visitor to sign in", async () => {
   const page = await place({ room: "closed", "token-from": "/no-token" });
   await stands(page, "token-needed");
   expect(await page.getByTestId("connection").textContent()).toBe("Sign in to join the conversation.");
   await page.close();
 });
 
-it("no room of that name: tells its page", async () => {
+it("a bad room name: fires an error event on the page", async () => {
   const page = await place({ room: "no room" });
   await vi.waitFor(async () => expect((await told(page)).errors).toMatchObject([{ code: "INVALID_ROOM" }]), WAIT);
   await page.close();
 });
 
-it("`origin`: with a slash at its end it is the same; what is no address is told", async () => {
+it("`origin`: accepts a slash at its end, and reports a bad address", async () => {
   const slash = await place({ room: "closed", origin: `${server.url}/` });
   await stands(slash, "token-needed");
   await slash.close();
@@ -125,7 +124,7 @@ it("`origin`: with a slash at its end it is the same; what is no address is told
   await page.close();
 });
 
-it("`token`, a function: asked again when the room does not accept what it gave", async () => {
+it("`token`, a function: called again when the room refuses its token", async () => {
   const page = await place({ room: "tokens" }, ["nonsense", await tokenFor("ada", { name: "Ada" })]);
   await stands(page, "connected");
   expect((await told(page)).asked).toHaveLength(2);
@@ -136,7 +135,7 @@ it("`token`, a function: asked again when the room does not accept what it gave"
   await page.close();
 });
 
-it("another visitor's token: the room does not show what the one before had typed", async () => {
+it("another visitor's token: the draft of the visitor before is not shown", async () => {
   const [ada, ben] = [await tokenFor("ada"), await tokenFor("ben")];
   const page = await place({ room: "visitors" }, [ada]);
   await stands(page, "connected");
@@ -154,7 +153,7 @@ it("another visitor's token: the room does not show what the one before had type
   await page.close();
 });
 
-it("`data-theme`: as the system says, as the page says, and as the visitor chose, each at once", async () => {
+it("`data-theme`: follows the system, the page or the visitor's choice at once", async () => {
   const page = await place({ room: "colours" }, [await tokenFor("ada")]);
   await stands(page, "connected");
   const ground = (): Promise<string> =>
@@ -184,7 +183,7 @@ it("`data-theme`: as the system says, as the page says, and as the visitor chose
   await page.close();
 });
 
-it("`--accent`: own messages and one's avatar have it, too", async () => {
+it("`--accent`: colours own messages and the own avatar", async () => {
   const page = await place({ room: "accent" }, [await tokenFor("ada")]);
   await stands(page, "connected");
   await page.getByTestId("composer").fill("mine");
@@ -207,7 +206,7 @@ it("`--accent`: own messages and one's avatar have it, too", async () => {
   await page.close();
 });
 
-it("has its keys while the focus is in it, lists those only, and leaves all others to its page", async () => {
+it("handles and lists its keys only while it has the focus, and leaves all others to the page", async () => {
   const page = await place({ room: "keys" }, [await tokenFor("ada")]);
   await stands(page, "connected");
   await page.evaluate(`globalThis.taken = [];
@@ -221,7 +220,9 @@ it("has its keys while the focus is in it, lists those only, and leaves all othe
   await page.getByTestId("members").waitFor({ state: "detached" });
   await page.getByTestId("room-menu").click();
   await page.getByRole("menuitem", { name: "Keyboard shortcuts…" }).click();
-  const keys = await page.getByTestId("dialog").locator("kbd").allTextContents();
+  const shown = page.getByTestId("dialog").locator("kbd");
+  await shown.first().waitFor();
+  const keys = await shown.allTextContents();
   expect(keys).toContain("Ctrl Shift M");
   expect(keys.join()).not.toContain("Alt");
   await page.close();

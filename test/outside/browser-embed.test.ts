@@ -61,7 +61,7 @@ afterAll(async () => {
   host?.close();
 });
 
-it("people in the embed and people elsewhere are in one room", async () => {
+it("a user of the embed and a stock client meet in one room", async () => {
   const ben = await join(url, "embedded", "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
   const heard = collect<Message>(ben, "chat-message");
   await page.goto(hostUrl);
@@ -78,7 +78,7 @@ it("people in the embed and people elsewhere are in one room", async () => {
   await page.getByText("from elsewhere").first().waitFor();
 });
 
-it("neither's styles reach the other", async () => {
+it("styles of page and embed do not affect each other", async () => {
   const look = await page
     .getByTestId("message")
     .first()
@@ -92,7 +92,7 @@ it("neither's styles reach the other", async () => {
   expect(await page.evaluate(() => document.adoptedStyleSheets.length)).toBe(0);
 });
 
-it("tells its page how it stands, follows its attributes, and leaves when it is taken away", async () => {
+it("reports its state to the page, follows its attributes, and disconnects when it is removed", async () => {
   const other = await join(url, "embedded-2", "ben");
   const joined = collect<PresenceChange>(other, "presence");
   await page.evaluate(() => {
@@ -110,7 +110,7 @@ it("tells its page how it stands, follows its attributes, and leaves when it is 
   expect(complaints).toEqual([]);
 });
 
-it("a guest of the embed is the same person after a reload, and in another tab", async () => {
+it("a guest of the embed stays the same user after a reload and in another tab", async () => {
   const context = await browser.newContext();
   const tabs = [await context.newPage(), await context.newPage()];
   const ownIn = async (tab: Page): Promise<number> => tab.locator("[data-testid=message].own").count();
@@ -129,7 +129,7 @@ it("a guest of the embed is the same person after a reload, and in another tab",
 });
 
 // Every server that is started builds, and others serve the same files meanwhile.
-it("a build that changes nothing touches nothing", async () => {
+it("a build without changes writes no file", async () => {
   const folder = path.join(PROJECT_ROOT, "dist", "client");
   const stamps = async (): Promise<unknown[]> =>
     Promise.all(

@@ -1,5 +1,5 @@
-// A chat that nobody can see, in a page that hides it or has it further down: it fetches nothing for nobody, says nothing of
-// having been read, and is where it was once it is shown.
+// A chat outside the visible part of its page: it fetches no history, sends no read marks, and keeps its scroll position
+// until it is shown.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -13,23 +13,23 @@ import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { WAIT } from "./visitor.ts";
 
 const WRITERS = 16;
-/** What each may write at once. */
+/** The messages that each user writes at once. */
 const BURST = 10;
 const MESSAGES = WRITERS * BURST;
 const ROOM = "hidden";
-/** By then a chat has said what was read. */
+/** By then a chat has sent its read marks. */
 const LATER_MS = 3000;
 
 const url = inject("serverUrl");
 const browser = await useBrowser();
 let host: Server;
-/** What the host answers. */
+/** The answers of the host page. */
 let body: string;
 let page: Page;
 let ben: Awaited<ReturnType<typeof join>>;
 let read: ReadMark[];
 let newest = MESSAGES;
-/** What the chat asked of the history beyond the newest messages. */
+/** The chat's history requests beyond the newest messages. */
 let asked: string[];
 
 beforeAll(async () => {
@@ -75,7 +75,7 @@ async function open(user: string, above: string, hidden = ""): Promise<void> {
   await page.goto(`http://${HOST}:${(host.address() as AddressInfo).port}`);
 }
 
-/** By the time that the page is told of it, all that came before has been drawn. */
+/** When the page gets this event, the messages before it have been drawn. */
 async function hears(text: string): Promise<void> {
   await ask(ben, "chat-message", { content: text });
   newest += 1;
@@ -91,7 +91,7 @@ async function hasItsHistory(): Promise<void> {
 const readBy = (who: string): number | undefined => read.findLast(({ user }) => user === who)?.seq;
 const reads = (who: string, seq: number): Promise<void> => vi.waitFor(() => expect(readBy(who)).toBe(seq), WAIT);
 
-/** What was read before somebody else read is known as well then. */
+/** Read marks from before another user's read mark are known by then. */
 async function hasToldOfReads(): Promise<void> {
   const other = `reader-${newest}`;
   const reader = await join(url, ROOM, other);
@@ -104,7 +104,7 @@ async function hide(isHidden: boolean): Promise<void> {
   await page.evaluate(`document.querySelector("parley-room").hidden = ${isHidden}`);
 }
 
-it("hidden, it asks for the newest messages only and marks none as read; shown, it catches up", async () => {
+it("a hidden embed fetches only the newest messages and marks none as read; shown, it catches up", async () => {
   await open("ada", "0", "hidden");
   await hasItsHistory();
   for (const text of ["one", "two"]) await hears(text);
@@ -121,7 +121,7 @@ it("hidden, it asks for the newest messages only and marks none as read; shown, 
   await vi.waitFor(() => expect(asked.length).toBeGreaterThan(0), WAIT);
 });
 
-it("further down than the window reaches, it marks none as read until one is there", async () => {
+it("an embed below the visible part of its page marks nothing as read until it is scrolled into view", async () => {
   await open("cid", "3000px");
   await hasItsHistory();
   await hears("four");
@@ -133,13 +133,13 @@ it("further down than the window reaches, it marks none as read until one is the
   await reads("cid", newest);
 });
 
-it("hidden and shown again, it is where the reader left it", async () => {
+it("an embed that is hidden and shown again keeps its scroll position", async () => {
   await open("dan", "0");
   await hasItsHistory();
   await page.getByTestId("log").hover();
   await page.mouse.wheel(0, -1500);
   await page.getByTestId("newest").waitFor();
-  // Until what is loaded above has come.
+  // Waits until the older messages above have loaded.
   await vi.waitFor(async () => expect(await page.getByText("Loading earlier messages…").count()).toBe(0), WAIT);
   const first = (): Promise<{ seq: string | undefined; y: number }> =>
     page.getByTestId("log").evaluate((log) => {
@@ -160,7 +160,7 @@ it("hidden and shown again, it is where the reader left it", async () => {
   }, WAIT);
 });
 
-it("what its page has the focus on keeps it, whatever comes in the chat", async () => {
+it("new messages do not take the focus from the page", async () => {
   await open("eve", "0");
   await hasItsHistory();
   await page.getByTestId("message").last().focus();

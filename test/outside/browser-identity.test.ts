@@ -1,5 +1,5 @@
-// The reader's identity, in a real Chromium against the real server: guests who come back, guests whose token ended, what another
-// guest of the browser left, and what stays when somebody signs out.
+// The user's identity in a real Chromium against the real server: returning guests, expired tokens, unsent messages of an earlier
+// guest of the browser, and signing out.
 import { expect, inject, it, vi } from "vitest";
 
 import { signToken } from "../../src/settings/tokens/tokens.ts";
@@ -14,7 +14,7 @@ let rooms = 0;
 const freshRoom = (): string => `identity-${++rooms}`;
 const open = (): Promise<Visitor> => Visitor.open(browser, url);
 
-/** What an earlier page left in this browser: read once, by the first page that is loaded. */
+/** Storage that an earlier page left in this browser: read once, by the first page that is loaded. */
 async function leaveBehind(visitor: Visitor, kept: { room: string; user: string; contents: string[]; token?: string }) {
   await visitor.page.addInitScript(
     ({ room, user, contents, token }) => {
@@ -31,7 +31,7 @@ async function leaveBehind(visitor: Visitor, kept: { room: string; user: string;
   );
 }
 
-it("a guest whose token has ended gets another one unasked, and what they wrote meanwhile is sent", async () => {
+it("a guest whose token has expired gets another one by itself, and messages written meanwhile are sent", async () => {
   const [room, user] = [freshRoom(), "guest-00000000000000aa"];
   const ada = await open();
   const token = await signToken(TEST_SECRET, { user, name: "Ada" }, -3600);
@@ -46,7 +46,7 @@ it("a guest whose token has ended gets another one unasked, and what they wrote 
   await ada.close();
 });
 
-it("a guest stays the same person in a new tab, which a link to a room opens at once; signing out ends it in all", async () => {
+it("a guest stays the same user in a new tab, which opens a linked room at once; signing out ends all tabs", async () => {
   const [room, other] = [freshRoom(), freshRoom()];
   const ada = await (await open()).enter(room, "Ada");
   await ada.say("mine");
@@ -74,7 +74,7 @@ it("a guest stays the same person in a new tab, which a link to a room opens at 
   await ada.close();
 });
 
-it("a guest whose token has ended is the same user again, and what they said before is still theirs", async () => {
+it("a guest whose token has expired becomes the same user again, and their earlier messages stay their own", async () => {
   const [room, user] = [freshRoom(), "guest-00000000000000cc"];
   const before = await join(url, room, user, { auth: { token: await tokenFor(user, { name: "Ada" }) } });
   await ask(before, "chat-message", { content: "yesterday" });
@@ -89,7 +89,7 @@ it("a guest whose token has ended is the same user again, and what they said bef
   await ada.close();
 });
 
-it("a guest who may not enter one room is still the same person in another", async () => {
+it("a guest who is refused in one room is still the same user in another", async () => {
   const [room, other, user] = [freshRoom(), freshRoom(), "guest-00000000000000dd"];
   const claims = { name: "Ada", guest: true, rooms: [other] };
   const token = await tokenFor(user, claims);
@@ -108,7 +108,7 @@ it("a guest who may not enter one room is still the same person in another", asy
   await ada.close();
 });
 
-it("what another guest of this browser left is sent under the new name only when the reader says so", async () => {
+it("unsent messages of an earlier guest are sent under the new name only when the user agrees", async () => {
   const room = freshRoom();
   const ada = await open();
   await leaveBehind(ada, { room, user: "guest-00000000000000bb", contents: ["one", "two"] });
@@ -125,7 +125,7 @@ it("what another guest of this browser left is sent under the new name only when
   await ada.close();
 });
 
-it("whatever a name is made of: no label, tooltip or announcement turns around with it", async () => {
+it("a name of right-to-left characters does not reverse a label, tooltip or announcement", async () => {
   const room = freshRoom();
   const name = "\u202Enimda\u2066";
   const mallory = await join(url, room, "mallory", { auth: { token: await tokenFor("mallory", { name }) } });
@@ -156,7 +156,7 @@ it("whatever a name is made of: no label, tooltip or announcement turns around w
   await mo.close();
 });
 
-it("signing out asks about what is not sent, and leaves nothing for the next one", async () => {
+it("signing out asks about unsent messages, and leaves nothing for the next user", async () => {
   const room = freshRoom();
   const ada = await (await open()).enter(room, "Ada");
   const { page } = ada;

@@ -1,4 +1,4 @@
-// The page without a mouse: Tab leads to one of the messages, arrow keys to the others, and Tab from there to what can be done.
+// The page without a mouse: Tab moves to one of the messages, arrow keys to the others, and Tab from there to its actions.
 import { expect, inject, it, vi } from "vitest";
 
 import { useBrowser } from "./stage.ts";
@@ -10,7 +10,7 @@ const browser = await useBrowser();
 
 const TABS_MAX = 10;
 
-/** @returns the test id of what has the focus, and the text of the message it is in */
+/** @returns the test id of the focused element, and the text of its message */
 const focusOf = ({ page }: Visitor): Promise<[string | undefined, string | undefined]> =>
   page.evaluate(() => {
     const focus = document.activeElement as HTMLElement;
@@ -29,7 +29,7 @@ async function goBackToMessages(visitor: Visitor): Promise<void> {
   throw new Error(`no message within ${TABS_MAX} tabs`);
 }
 
-it("one message is a tab stop, arrows lead to the others, and Tab to what can be done with them", async () => {
+it("one message is a tab stop, arrow keys move to the others, and Tab moves to a message's actions", async () => {
   const ada = await (await Visitor.open(browser, url)).enter("keys", "Ada");
   for (const text of ["one", "two", "three"]) await ada.say(text);
   await ada.sees("one", "two", "three");
@@ -57,13 +57,13 @@ it("one message is a tab stop, arrows lead to the others, and Tab to what can be
   await keyboard.press("Shift+Tab");
   await keyboard.press("Enter");
   await ada.reads("about", "two");
-  // Who comes back finds the newest.
+  // Tabbing back into the list focuses the newest message.
   await goBackToMessages(ada);
   await hasFocus(ada, "message", "three");
   await ada.close();
 });
 
-it("with older messages in view, Tab leads to one of them; what waits to be sent is reached as well", async () => {
+it("with older messages in view, Tab moves to one of them, and to unsent messages", async () => {
   const ada = await (await Visitor.open(browser, url)).enter("keys-up", "Ada");
   const texts = ["a", "b", "c", "d", "e", "f"].map((letter) => `${letter}\n`.repeat(30).trim());
   for (const text of texts) await ada.say(text);
@@ -97,7 +97,7 @@ it("with older messages in view, Tab leads to one of them; what waits to be sent
   await ada.close();
 });
 
-it("Shift+Tab goes back from the suggestions, and takes none of them", async () => {
+it("Shift+Tab leaves the suggestions without choosing one", async () => {
   const ben = await join(url, "keys-mention", "ben", { auth: { token: await tokenFor("ben", { name: "Benedict" }) } });
   const ada = await (await Visitor.open(browser, url)).enter("keys-mention", "Ada");
   await ada.countsMembers(2);

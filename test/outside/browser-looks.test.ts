@@ -28,7 +28,7 @@ async function post(writer: Writer, content: string, replyTo?: string): Promise<
 const writer = async (room: string, user = "ben"): Promise<Writer> =>
   join(url, room, user, { auth: { token: await tokenFor(user, { name: user }) } });
 
-it("colours that were chosen stay over a reload, and the system's come back", async () => {
+it("a chosen colour scheme survives a reload, and the system's can be restored", async () => {
   const ada = await (await Visitor.open(browser, url, { colorScheme: "light" })).enter("looks-theme", "Ada");
   const ground = (): Promise<string> =>
     ada.page.evaluate("getComputedStyle(document.querySelector('.parley')).backgroundColor");
@@ -57,7 +57,7 @@ it("colours that were chosen stay over a reload, and the system's come back", as
   await ada.close();
 });
 
-it("an address that names no room: said so, and it does not stay beside another room's messages", async () => {
+it("a bad room name in the address shows an error, which disappears in another room", async () => {
   const ada = await (await Visitor.open(browser, url)).enter("looks-address", "Ada");
   const name = "x".repeat(66);
   await ada.page.evaluate((name) => (location.hash = name), name);
@@ -73,7 +73,7 @@ it("an address that names no room: said so, and it does not stay beside another 
   await Promise.all([ada.close(), stranger.close()]);
 });
 
-it("a long name of a room makes the field of a phone no higher", async () => {
+it("a long room name does not make the composer of a phone higher", async () => {
   const heights: number[] = [];
   for (const room of ["short", `looks-${"long-".repeat(11)}`]) {
     const ada = await (await Visitor.open(browser, url, { viewport: { width: 390, height: 844 } })).enter(room, "Ada");
@@ -87,7 +87,7 @@ describe.each([
   ["reduce", "none"],
   ["no-preference", "found"],
 ] as const)("motion: %s", (reducedMotion, animation) => {
-  it("a message that was jumped to is found", async () => {
+  it("the target of a jump is highlighted", async () => {
     const room = `looks-motion-${reducedMotion}`;
     const ada = await (await Visitor.open(browser, url, { reducedMotion })).enter(room, "Ada");
     await ada.say("a question");
@@ -104,7 +104,7 @@ describe.each([
   });
 });
 
-it("what was found and then deleted can still be gone to: it says that it is gone", async () => {
+it("a search result that was deleted meanwhile opens as a deleted message", async () => {
   const room = "looks-deleted";
   const ben = await writer(room);
   const secret = await post(ben, "a secret");
@@ -126,7 +126,7 @@ it("what was found and then deleted can still be gone to: it says that it is gon
   ben.disconnect();
 });
 
-it("a window of another size: what one reads stays in view, and who is at the end stays there", async () => {
+it("resizing the window keeps the message being read in view, and the end at the end", async () => {
   const room = "looks-resize";
   const ben = await writer(room);
   for (let n = 0; n < 27; n++) await post(ben, `m${n} ${"many words ".repeat(30)}`);
@@ -173,7 +173,7 @@ it("a window of another size: what one reads stays in view, and who is at the en
   ben.disconnect();
 });
 
-it("on a phone, a long draft hides no news: who is at the end stays there", async () => {
+it("on a phone, a long draft keeps the list at its end", async () => {
   const room = "looks-draft";
   const ben = await writer(room);
   for (let n = 0; n < 8; n++) await post(ben, `m${n}\n`.repeat(8).trim());
@@ -199,7 +199,7 @@ it("on a phone, a long draft hides no news: who is at the end stays there", asyn
   ben.disconnect();
 });
 
-it("on a phone, nothing that people write makes the page wider than it is", async () => {
+it("on a phone, no text makes the page scroll sideways", async () => {
   const room = `looks-wide-${"w".repeat(53)}`;
   const name = "N".repeat(64);
   const wide = await join(url, room, "wide", { auth: { token: await tokenFor("wide", { name }) } });
@@ -240,7 +240,7 @@ it("on a phone, nothing that people write makes the page wider than it is", asyn
   wide.disconnect();
 });
 
-it("a tower of marks, in a name or a text, covers nothing of what others wrote", async () => {
+it("stacked combining characters in a name or a text cover no other message", async () => {
   const room = "looks-tower";
   const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
   await ada.say("calm words");
@@ -264,7 +264,7 @@ it("a tower of marks, in a name or a text, covers nothing of what others wrote",
   await ada.close();
 });
 
-it("what the room has to say stands where a screen reader listened before it came", async () => {
+it("notices appear in a live region that was there before", async () => {
   const room = "looks-notice";
   const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { role: "moderator", name: "Mo" }) } });
   const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");

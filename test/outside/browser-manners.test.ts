@@ -12,7 +12,7 @@ const SIZES = [
   ["desktop", { viewport: { width: 1200, height: 800 } }],
   ["phone", { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true }],
 ] as const;
-/** More than fit in the list, so that what comes with them is there as well. */
+/** More rooms than fit in the list. */
 const MANY_ROOMS = Array.from({ length: 40 }, (_, at) => ({
   room: `r${at}`,
   members: at,
@@ -23,7 +23,7 @@ const MANY_ROOMS = Array.from({ length: 40 }, (_, at) => ({
 const url = inject("serverUrl");
 const browser = await useBrowser();
 
-/** What moved is told with its place in the document and on the screen, or as "gone" where it did not stay. */
+/** Elements that moved, each with its place in the document and on the screen, or "gone" if it was removed. */
 const OBSERVE = `globalThis.shifts = [];
   const nameOf = (node) => node.nodeName.toLowerCase() + (node.className?.length > 0 ? "." + node.className.trim().replaceAll(/ +/g, ".") : "");
   const pathTo = (node) => node === null ? "gone" : [node, node.parentNode, node.parentNode?.parentNode].filter(Boolean).map(nameOf).join(" in ");
@@ -41,7 +41,7 @@ interface Shift {
 }
 
 async function staysPut(page: Page): Promise<void> {
-  // Two frames: what was drawn last has been looked at.
+  // Two frames: by then the layout observer has seen the last drawing.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   const shifts = await page.evaluate<Shift[]>("shifts");
   const sum = shifts.reduce((sum, { value }) => sum + value, 0);
@@ -61,7 +61,7 @@ async function talk(ada: Visitor): Promise<void> {
 }
 
 describe.each(SIZES)("%s", (size, view) => {
-  it("nothing jumps while the page loads: neither the way in nor a room with messages", async () => {
+  it("nothing jumps while the join form or a room with messages loads", async () => {
     const ada = await Visitor.open(browser, url, view);
     await ada.page.addInitScript(OBSERVE);
     await ada.page.goto(url);
@@ -76,7 +76,7 @@ describe.each(SIZES)("%s", (size, view) => {
     await ada.close();
   });
 
-  it("nor when the rooms come in the same frame as the messages, or long after them", async () => {
+  it("nothing jumps when the rooms arrive with the messages, or long after them", async () => {
     const ada = await Visitor.open(browser, url, view);
     const told = Promise.withResolvers<void>();
     await ada.page.route("**/api/rooms?*", async (route) => {
@@ -101,7 +101,7 @@ describe.each(SIZES)("%s", (size, view) => {
     await ada.close();
   });
 
-  it("nor when the connection is lost and comes back, or the room has something to say", async () => {
+  it("nothing jumps when the connection is lost and comes back, or a notice appears", async () => {
     const ada = await (await Visitor.open(browser, url, view)).enter(`lost-${size}`, "Ada");
     await talk(ada);
     // A moment after a click is no reason either.
@@ -121,7 +121,7 @@ describe.each(SIZES)("%s", (size, view) => {
     await ada.close();
   });
 
-  it("nor when what waits to be sent is settled before the history comes", async () => {
+  it("nothing jumps when unsent messages are sent before the history arrives", async () => {
     const ada = await Visitor.open(browser, url, view);
     const line = await holdHistory(ada.page);
     await ada.page.addInitScript(OBSERVE);
@@ -143,7 +143,7 @@ describe.each(SIZES)("%s", (size, view) => {
     await ada.close();
   });
 
-  it("nor does what was not sent, when the history of a room comes that has hardly any", async () => {
+  it("unsent messages do not jump when a short history arrives", async () => {
     const room = `short-${size}`;
     const ada = await Visitor.open(browser, url, view);
     const line = await holdHistory(ada.page);
@@ -170,7 +170,7 @@ describe.each(SIZES)("%s", (size, view) => {
   });
 });
 
-/** A line that can be cut, and one that keeps what the room tells of its history to itself until it is asked to give it. */
+/** A connection that can be cut, and one that holds the room's history back until the test asks for it. */
 async function holdHistory(page: Page) {
   const line = { isCut: false, holdsHistory: false, held: [] as (() => void)[] };
   await page.routeWebSocket(/socket\.io/, (socket) => {
@@ -185,7 +185,7 @@ async function holdHistory(page: Page) {
   return line;
 }
 
-it("the list of rooms stands still while one points at it: what is new comes below, and finds its place later", async () => {
+it("the list of rooms does not reorder under the pointer: new rooms come below, and move later", async () => {
   const ada = await Visitor.open(browser, url);
   const { page } = ada;
   let rooms = MANY_ROOMS.slice(0, 3);
@@ -205,7 +205,7 @@ it("the list of rooms stands still while one points at it: what is new comes bel
   await ada.close();
 });
 
-it("the focus comes back when a dialog, a menu or a picker closes", async () => {
+it("the focus returns when a dialog, a menu or a picker closes", async () => {
   const ada = await (await Visitor.open(browser, url)).enter("focus", "Ada");
   const { page } = ada;
   const hasFocus = async (testId: string): Promise<void> =>
@@ -241,7 +241,7 @@ it("the focus comes back when a dialog, a menu or a picker closes", async () => 
   await page.keyboard.press("Escape");
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   await onMessage();
-  // What had it is gone: it is with the composer or the messages, never nowhere.
+  // The element that had the focus is gone: the focus is in the composer or in the messages, never on the body.
   await page.keyboard.press("Delete");
   await page.getByTestId("dialog-submit").click();
   await ada.page.getByText("Message deleted").waitFor();

@@ -11,7 +11,7 @@ const browser = await useBrowser();
 /** One more than a room lists. */
 const CROWD = 201;
 
-it("a moderator sees who has which role, in the order of names, and what can be done about each", async () => {
+it("a moderator sees each member's role, in the order of names, and the actions for each", async () => {
   const room = "members-roles";
   for (const [user, name, role] of [
     ["u1", "Ben 10", "member"],
@@ -49,7 +49,7 @@ it("a moderator sees who has which role, in the order of names, and what can be 
   await mo.close();
 });
 
-it("in a large room, those who are not listed and never spoke are found and can be mentioned", async () => {
+it("in a large room, silent members outside the list can be found and mentioned", async () => {
   const room = "members-crowd";
   const crowd = await Promise.all(
     Array.from({ length: CROWD }, async (_, at) => {

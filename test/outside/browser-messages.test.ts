@@ -18,7 +18,7 @@ const PIXEL = Buffer.from(
   "base64",
 );
 
-it("a message of a thousand lines takes no more than its place, until the reader wants to see all of it", async () => {
+it("a message of a thousand lines is cut until the user expands it", async () => {
   const room = freshRoom();
   const ada = await open();
   const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
@@ -53,7 +53,7 @@ it("a message of a thousand lines takes no more than its place, until the reader
   await ada.close();
 });
 
-it("reply, edit, react and delete, as both see it", async () => {
+it("both users see a reply, an edit, a reaction and a deletion", async () => {
   const room = freshRoom();
   const [ada, ben] = [await open(), await open()];
   await ada.enter(room, "Ada");
@@ -89,7 +89,7 @@ it("reply, edit, react and delete, as both see it", async () => {
   await Promise.all([ada.close(), ben.close()]);
 });
 
-it("typing and reading are seen by the other", async () => {
+it("the other user sees typing and read marks", async () => {
   const room = freshRoom();
   const [ada, ben] = [await open(), await open()];
   await ada.enter(room, "Ada");
@@ -104,7 +104,7 @@ it("typing and reading are seen by the other", async () => {
   await Promise.all([ada.close(), ben.close()]);
 });
 
-it("a mention is completed by keyboard, and told to whom it speaks", async () => {
+it("a mention is completed by keyboard, and shown to the mentioned user", async () => {
   const room = freshRoom();
   const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Benedict" }) } });
   const ada = await (await open()).enter(room, "Ada");
@@ -120,7 +120,7 @@ it("a mention is completed by keyboard, and told to whom it speaks", async () =>
   await ada.close();
 });
 
-it("guests are called by their names while one writes and once they have left, and two of one name are told apart", async () => {
+it("guests keep their names in mentions while they type and after they left; two of one name are distinguishable", async () => {
   const room = freshRoom();
   const [ada, ben, other] = [await open(), await open(), await open()];
   await ben.enter(room, "Ben");
@@ -157,7 +157,7 @@ it("guests are called by their names while one writes and once they have left, a
   await ada.page.getByRole("button", { name: "❤️ 1: Ben" }).waitFor();
   await ada.page.getByRole("img", { name: /^Seen by .*Ben/ }).waitFor();
   expect(await rawIds()).toBe(0);
-  // What one changes is read as it was written.
+  // The composer shows the text as it was written.
   await ada.use("hi @Ben", "more");
   await ada.choose("Edit");
   await ada.drafts("hi @Ben ".trim());
@@ -169,7 +169,7 @@ it("guests are called by their names while one writes and once they have left, a
   await ada.close();
 });
 
-it("files are uploaded, shown as what they are, and given back", async () => {
+it("files are uploaded, shown by their type, and downloaded unchanged", async () => {
   const room = freshRoom();
   const [ada, ben] = [await open(), await open()];
   await ada.enter(room, "Ada");
@@ -192,7 +192,7 @@ it("files are uploaded, shown as what they are, and given back", async () => {
   await Promise.all([ada.close(), ben.close()]);
 });
 
-it("a draft and its reply survive a reload and a visit elsewhere", async () => {
+it("a draft and its reply survive a reload and a visit to another room", async () => {
   const room = freshRoom();
   const ada = await (await open()).enter(room, "Ada");
   await ada.say("a question");
@@ -219,7 +219,7 @@ it("a draft and its reply survive a reload and a visit elsewhere", async () => {
 });
 
 // The lobby hears of a busy room now and then only (LOB-2).
-it("other rooms are listed with what is new in them", { timeout: 180_000 }, async () => {
+it("other rooms are listed with their unread counts", { timeout: 180_000 }, async () => {
   const room = freshRoom();
   const [ada, ben] = [await open(), await open()];
   await ada.enter(room, "Ada");
@@ -246,7 +246,7 @@ it("other rooms are listed with what is new in them", { timeout: 180_000 }, asyn
   await Promise.all([ada.close(), ben.close()]);
 });
 
-it("works without a mouse: to a message, and what can be done with it", async () => {
+it("the actions of a message work without a mouse", async () => {
   const room = freshRoom();
   const ada = await (await open()).enter(room, "Ada");
   for (const text of ["one", "two", "three"]) await ada.say(text);
@@ -267,7 +267,7 @@ it("works without a mouse: to a message, and what can be done with it", async ()
   const shortcuts = ada.page.getByRole("heading", { name: "Keyboard shortcuts" });
   await shortcuts.waitFor();
   await ada.page.keyboard.press("Escape");
-  // What is typed before it is gone is typed into it.
+  // Text typed before the picture is gone goes into its dialog.
   await shortcuts.waitFor({ state: "detached" });
   await ada.page.keyboard.press("Control+Shift+M");
   await ada.page.getByTestId("members").waitFor();

@@ -1,4 +1,4 @@
-// A reader in Chromium who loses the network: what they write meanwhile survives even a reload, and arrives once, in order.
+// A user in Chromium loses the network: messages written meanwhile survive a reload, and are sent once, in order.
 import path from "node:path";
 
 import type { BrowserContext, Page } from "playwright-core";
@@ -46,7 +46,7 @@ async function say(page: Page, text: string): Promise<void> {
   await page.getByTestId("send").click();
 }
 
-it("offline, five messages, a reload, online: five messages, once each, in order", async () => {
+it("five messages written offline survive a reload and are sent once, in order", async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(url);
@@ -80,7 +80,7 @@ it("offline, five messages, a reload, online: five messages, once each, in order
   await context.close();
 });
 
-/** Joins with the client module, as a page of somebody else's would; a second time it is a page that was loaded anew. */
+/** Joins with the client module, as another site's page does; the second time as a reloaded page. */
 const enterTab = async (tab: Page): Promise<void> => {
   const options = JSON.stringify({ url, token: await tokenFor("ada") });
   // As text: the test runner would rewrite an import that it sees.
@@ -92,7 +92,7 @@ const enterTab = async (tab: Page): Promise<void> => {
 };
 const stateOf = (tab: Page): Promise<string> => tab.evaluate("room.connection.state");
 
-it("two tabs of one user, and one of them begins anew while offline: nothing is lost, nothing doubled", async () => {
+it("two tabs of one user, one reloaded while offline: nothing is lost or doubled", async () => {
   const context = await browser.newContext();
   const ben = await join(url, "tabs", "ben");
   const heard = collect<Message>(ben, "chat-message");
@@ -117,7 +117,7 @@ it("two tabs of one user, and one of them begins anew while offline: nothing is 
   await context.close();
 });
 
-it("comes back at once when the page is shown again, online again, or out of the back/forward cache", async () => {
+it("reconnects at once when the page is shown, online, or restored from the back/forward cache", async () => {
   const page = await browser.newPage();
   await page.goto(`${url}/health`);
   await enterTab(page);

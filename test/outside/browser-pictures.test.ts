@@ -53,7 +53,7 @@ async function send(visitor: Visitor, name: string, buffer: Buffer): Promise<voi
   await visitor.page.getByTestId("uploads").waitFor({ state: "detached" });
 }
 
-it("a picture opens large, leads to the others by its keys and buttons, and gives the focus back", async () => {
+it("a picture opens large, keys and buttons lead to the others, and closing restores the focus", async () => {
   const ada = await (await Visitor.open(browser, url)).enter("pictures", "Ada");
   const { page } = ada;
   for (const name of ["one.png", "two.png", "three.png"]) await send(ada, name, png(800, 600));
@@ -106,7 +106,7 @@ it("a picture opens large, leads to the others by its keys and buttons, and give
   await ada.close();
 });
 
-it("pictures of more pixels than a browser should hold are files, by what the bytes say and by what they hold", async () => {
+it("pictures with too many pixels are shown as files, by their header and by their decoded size", async () => {
   const ada = await (await Visitor.open(browser, url)).enter("bombs", "Ada");
   const side = Math.sqrt(PICTURE_PIXELS_MAX);
   await send(ada, "most.png", png(side, side));

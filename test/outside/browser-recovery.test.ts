@@ -19,7 +19,7 @@ interface Visitor {
   readonly heard: readonly string[];
 }
 
-/** Runs in the page: joins, and keeps what happens where the test finds it. */
+/** Runs in the page: joins, and keeps its events for the test. */
 function joinInPage({ url, token }: { url: string; token: string }): Promise<void> {
   const page = globalThis as unknown as { io: typeof io; socket: ReturnType<typeof io>; look: () => Visitor };
   const socket = page.io(url, { path: "/rooms/chromium/socket.io", auth: { token } });
@@ -37,7 +37,7 @@ function joinInPage({ url, token }: { url: string; token: string }): Promise<voi
   });
 }
 
-it("a client that is told nothing polls, upgrades, loses its transport and recovers what it missed", async () => {
+it("a client with default options polls, upgrades, loses its transport and recovers what it missed", async () => {
   const page = await browser.newPage();
   // A page of the same origin that is not under the chat page's policy, so that a script can be put into it.
   await page.goto(`${server.url}/health`);

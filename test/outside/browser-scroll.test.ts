@@ -9,7 +9,7 @@ import { Visitor, WAIT } from "./visitor.ts";
 const MESSAGES = 10_000;
 const NODES_MAX = 1000;
 const TASK_MS_MAX = 100;
-/** What `layOut` takes where a task may take that long; where it takes longer, so may a task. */
+/** The longest task allowed for `layOut`; a slower machine gets more. */
 const LAY_OUT_MS = 20;
 const STEP = 3000;
 /** Posts that wait for their answers. */
@@ -20,7 +20,7 @@ type Seeder = Awaited<ReturnType<typeof join>>;
 const browser = await useBrowser();
 const server = await useServer({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
 
-/** A machine that is busy with other things answers late: what is sent again is stored once. */
+/** A busy machine acks late: a repeated message is stored once. */
 async function post(seeder: Seeder, n: number): Promise<void> {
   const payload = { content: `${n} ${"lorem ipsum dolor sit amet ".repeat((n * 7) % 13)}`, clientMsgId: `seed-${n}` };
   for (;;) {
@@ -60,7 +60,7 @@ it(
     await reader.enter("long", "Reader");
     const { page } = reader;
     await page.locator(`[data-seq="${MESSAGES}"]`).waitFor();
-    // How long the page's own thread worked, whatever else the machine was doing meanwhile.
+    // The time that the page's main thread worked, regardless of the machine's other load.
     const devtools = await reader.context.newCDPSession(page);
     await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
     const workedMs = async (): Promise<number> => {
@@ -86,7 +86,7 @@ it(
     while ((await first.count()) === 0 && steps < 1000) {
       const before = await workedMs();
       await page.mouse.wheel(0, -STEP);
-      // A frame for what the wheel moved, and one for what came of it.
+      // A frame for the wheel event, and one for its effects.
       const seen = await log.evaluate(
         (log) =>
           new Promise<{ nodes: number; isBlank: boolean }>((resolve) => {
@@ -99,7 +99,7 @@ it(
           }),
       );
       expect(seen.isBlank).toBe(false);
-      // All tasks of a step together, held against what the machine can do at this moment; one alone it may have stalled.
+      // All tasks of a step together, compared with the machine's present speed: a single one may have been stalled.
       const stepMs = (await workedMs()) - before;
       slowMs = stepMs < TASK_MS_MAX ? [] : [...slowMs, stepMs];
       if (slowMs.length > 1) expect(Math.min(...slowMs)).toBeLessThan(await allowedMs());
@@ -121,7 +121,7 @@ it(
   },
 );
 
-it("what one reads stays where it is while others write, and older messages come above it", async () => {
+it("the message being read stays in place while others write and older messages load above", async () => {
   const room = "place";
   const seeder = await join(server.url, room, "seeder");
   const said = Array.from({ length: 300 }, (_, i) => `m${i + 1} ${"word ".repeat((i + 1) % 40)}`);
@@ -135,7 +135,7 @@ it("what one reads stays where it is while others write, and older messages come
   const target = page.locator("[data-testid=message]").nth(8);
   const seq = await target.getAttribute("data-seq");
   const place = async (): Promise<number> => (await page.locator(`[data-seq="${seq}"]`).boundingBox())!.y;
-  // Until what is loaded above has come.
+  // Waits until the older messages above have loaded.
   await vi.waitFor(async () => expect(await page.getByText("Loading earlier messages…").count()).toBe(0), WAIT);
   const before = await place();
   for (let n = 1; n <= 5; n++) await ask(seeder, "chat-message", { content: `news ${n}` });

@@ -1,4 +1,4 @@
-// Searching on the page, in a real Chromium against the real server: what was said long ago is found and shown in its place.
+// Searching on the page, in a real Chromium against the real server: old messages are found and opened in the history.
 import { expect, it, vi } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
@@ -11,7 +11,7 @@ const ROOM = "haystack";
 const browser = await useBrowser();
 const server = await useServer({ MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" });
 
-it("what is searched is found, and shown where it stands", async () => {
+it("a search finds messages, and opens them in the history", async () => {
   const seeder = await join(server.url, ROOM, "seeder");
   await Promise.all(
     Array.from({ length: 200 }, (_, at) => {

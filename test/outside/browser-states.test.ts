@@ -20,7 +20,7 @@ const member = async (room: string, user = "ada"): Promise<Visitor> =>
 const moderator = async (room: string): Promise<Awaited<ReturnType<typeof join>>> =>
   join(server.url, room, "mo", { auth: { token: await tokenFor("mo", MODERATOR) } });
 
-it("kicked: told why once, nothing can be written, what waits is not sent, and one may rejoin", async () => {
+it("kicked: the page shows the reason once, disables writing, keeps unsent messages, and offers to rejoin", async () => {
   const room = freshRoom();
   const ada = await member(room);
   await ada.isConnected();
@@ -49,7 +49,7 @@ it("kicked: told why once, nothing can be written, what waits is not sent, and o
   await ada.close();
 });
 
-it("banned: told why, also when they try again, and nothing can be written", async () => {
+it("banned: the page shows the reason, also after another try, and disables writing", async () => {
   const room = freshRoom();
   const ada = await member(room);
   await ada.isConnected();
@@ -67,7 +67,7 @@ it("banned: told why, also when they try again, and nothing can be written", asy
   await ada.close();
 });
 
-it("muted: the composer says how long, and takes nothing", async () => {
+it("muted: the composer shows for how long, and is disabled", async () => {
   const room = freshRoom();
   const ada = await member(room);
   await ada.isConnected();
@@ -81,7 +81,7 @@ it("muted: the composer says how long, and takes nothing", async () => {
   await ada.close();
 });
 
-it("read-only, and a reader's token: no composer, but a reason", async () => {
+it("read-only room or reader's token: a reason in place of the composer", async () => {
   const room = freshRoom();
   const ada = await member(room);
   await ada.isConnected();
@@ -97,7 +97,7 @@ it("read-only, and a reader's token: no composer, but a reason", async () => {
   await reader.close();
 });
 
-it("slow mode: how long until the next message", async () => {
+it("slow mode: the composer shows the time until the next message", async () => {
   const room = freshRoom();
   const ada = await member(room);
   await ada.isConnected();
@@ -113,7 +113,7 @@ it("slow mode: how long until the next message", async () => {
   await ada.close();
 });
 
-it("too fast: told so, and everything arrives in order all the same", async () => {
+it("too fast: the page shows it, and all messages arrive in order", async () => {
   const room = freshRoom();
   const ada = await member(room);
   await ada.isConnected();
@@ -139,7 +139,7 @@ it("expired: signing in again leads back into the room", async () => {
   await ada.close();
 });
 
-it("a token that does not open this room: asked for another, one may go elsewhere as a guest all the same", async () => {
+it("a token that does not open this room: the page asks for another, and a guest may go to another room", async () => {
   const room = freshRoom();
   const token = await tokenFor("ada", { name: "Ada", rooms: [`${room}-other`] });
   const ada = await (await open()).enterWith(token, room, "Ada");
@@ -152,7 +152,7 @@ it("a token that does not open this room: asked for another, one may go elsewher
   await ada.close();
 });
 
-it("expired: what failed before is tried again with the next token", async () => {
+it("expired: failed messages are sent again with the next token", async () => {
   const room = freshRoom();
   const ada = await open();
   const kept = { clientMsgId: "x", content: "once more", user: "ada", order: Date.now() };
@@ -177,7 +177,7 @@ it("expired: what failed before is tried again with the next token", async () =>
   await ada.close();
 });
 
-it("full: waits for a place, and takes it", async () => {
+it("full: the page waits for a place, and connects", async () => {
   const room = freshRoom();
   const others = [await join(server.url, room, "one"), await join(server.url, room, "two")];
   const ada = await member(room);
@@ -211,7 +211,7 @@ it("a failed message can be sent again or discarded", async () => {
   await ada.close();
 });
 
-it("a moderator mutes, sends away, deletes, and sets slow mode from the page", async () => {
+it("a moderator mutes, kicks, deletes, and sets slow mode from the page", async () => {
   const room = freshRoom();
   const ben = await join(server.url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
   const mo = await (await open()).enterWith(await tokenFor("mo", MODERATOR), room, "Mo");
@@ -245,7 +245,7 @@ it("a moderator mutes, sends away, deletes, and sets slow mode from the page", a
   await mo.close();
 });
 
-it("connecting: said while it lasts", async () => {
+it("connecting: shown while it lasts", async () => {
   const room = freshRoom();
   const ada = await open();
   let goOn!: () => void;
@@ -281,7 +281,7 @@ it("a moderator bans from the menu of a message", async () => {
   await mo.close();
 });
 
-it("only the server does not answer: no word of being offline, which the browser is not", async () => {
+it("server away: the page does not claim that the browser is offline", async () => {
   const room = freshRoom();
   const ada = await open();
   let isDown = false;
@@ -308,7 +308,7 @@ it("only the server does not answer: no word of being offline, which the browser
   await ada.close();
 });
 
-it("back online after a break: says so for a moment, then nothing", async () => {
+it("back online: shown for a moment", async () => {
   const room = freshRoom();
   const ada = await member(room);
   await ada.isConnected();

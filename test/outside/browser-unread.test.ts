@@ -1,5 +1,5 @@
-// A room with much that is new to the reader, in a real Chromium: it opens where they have read to, tells how much came since,
-// and what passes through the window is read.
+// A room with many unread messages in a real Chromium: it opens at the first unread one, shows their number, and marks
+// messages as read that pass through the window.
 import { expect, it, vi } from "vitest";
 
 import type { ReadMark } from "../../src/protocol/chat-events.ts";
@@ -81,7 +81,7 @@ it.each([
   await ada.close();
 });
 
-it("down to the end by hand, and the bar is gone", async () => {
+it("scrolling to the end removes the bar", async () => {
   const ben = await fill("by-hand", 30);
   const ada = await enter("by-hand");
   await ada.reads("news", "30 new messages");
@@ -97,7 +97,7 @@ it("down to the end by hand, and the bar is gone", async () => {
   await ada.close();
 });
 
-it("little that is new stands at the end below its line, without a bar", async () => {
+it("a few new messages stand at the end below a separator, without a bar", async () => {
   const ben = await fill("little", 2);
   const ada = await enter("little");
   await ada.page.getByTestId("unread-line").waitFor();
@@ -107,7 +107,7 @@ it("little that is new stands at the end below its line, without a bar", async (
   await ada.close();
 });
 
-it("who writes there is at the end", async () => {
+it("posting scrolls to the end", async () => {
   const ben = await fill("writes", 260);
   const ada = await enter("writes");
   await ada.reads("news", "260 new messages");

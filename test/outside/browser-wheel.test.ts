@@ -1,5 +1,5 @@
-// The message list under a wheel, a trackpad and a finger in a real Chromium: it moves by what the reader moves, from its end
-// and from its middle, also while messages come in, and follows them again at its end.
+// The message list under a wheel, a trackpad and a finger in a real Chromium: it scrolls by the distance of the input, from
+// its end and from its middle, also while messages arrive, and follows them again at its end.
 import type { BrowserContextOptions } from "playwright-core";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
@@ -13,7 +13,7 @@ const MESSAGES = 400;
 const FLOOD_EVERY_MS = 50;
 const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
-/** What is measured above the view is put right to the pixel, once for each row. */
+/** Rows above the view are estimated until they are measured; the list corrects its position once for each row. */
 const ROUNDING_PX = 12;
 /** A finger that moves less than this may still be a tap. */
 const TAP_PX = 20;
@@ -50,7 +50,7 @@ async function open(device: BrowserContextOptions, from: "end" | "middle" = "end
   await meter.rest();
   if (from === "middle") {
     await reader.page.getByTestId("log").evaluate((log) => (log.scrollTop -= 1500));
-    // Until what is loaded above has come.
+    // Waits until the older messages above have loaded.
     await reader.page.getByTestId("newest").waitFor();
     await meter.rest();
   }
@@ -79,7 +79,7 @@ const back = ({ px, times }: Hand): Hand => ({ px: -px, times });
 
 describe.each(["end", "middle"] as const)("from the %s", (from) => {
   it.each([...WHEEL, ...TRACKPAD].map((hand) => [nameOf(hand), hand] as const))(
-    "a wheel or trackpad of %s moves the list by that, up and down",
+    "a wheel or trackpad of %s scrolls the list by the same distance, up and down",
     async (_, hand) => {
       const [reader, meter] = await open(DESKTOP, from);
       expectMoved(await meter.wheel(hand), hand, ROUNDING_PX);
@@ -88,13 +88,16 @@ describe.each(["end", "middle"] as const)("from the %s", (from) => {
     },
   );
 
-  it.each(FINGER.map((hand) => [nameOf(hand), hand] as const))("a finger of %s moves it by that", async (_, hand) => {
-    const [reader, meter] = await open(PHONE, from);
-    expectMoved(await meter.drag(hand), hand, TAP_PX + ROUNDING_PX);
-    await reader.close();
-  });
+  it.each(FINGER.map((hand) => [nameOf(hand), hand] as const))(
+    "a finger of %s scrolls it by the same distance",
+    async (_, hand) => {
+      const [reader, meter] = await open(PHONE, from);
+      expectMoved(await meter.drag(hand), hand, TAP_PX + ROUNDING_PX);
+      await reader.close();
+    },
+  );
 
-  it("while messages come in, too", async () => {
+  it("also while messages arrive", async () => {
     const slack = from === "end" ? LINE_PX : 0;
     const [reader, meter] = await open(DESKTOP, from);
     for (const hand of [
@@ -112,7 +115,7 @@ describe.each(["end", "middle"] as const)("from the %s", (from) => {
   });
 });
 
-it.each([6, 40, 100, 400])("steps of %i px lead down to the end again, where new messages are followed", async (px) => {
+it.each([6, 40, 100, 400])("steps of %i px reach the end again, where the list follows new messages", async (px) => {
   const [reader, meter] = await open(DESKTOP);
   const { page } = reader;
   await meter.wheel({ px: 100, times: 10 });
@@ -128,7 +131,7 @@ it.each([6, 40, 100, 400])("steps of %i px lead down to the end again, where new
   await reader.close();
 });
 
-it("a few pixels up, and what comes is not followed", async () => {
+it("a few pixels above the end, the list does not follow new messages", async () => {
   const [reader, meter] = await open(DESKTOP);
   await meter.wheel({ px: 6, times: 1 });
   await ask(seeder, "chat-message", { content: "not followed" });

@@ -23,7 +23,7 @@ const browser = await useBrowser();
 const server = await useServer({ MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" });
 let host: Server;
 let hostUrl: string;
-/** What the room keeps of it, in order. */
+/** The messages that the room keeps, in order. */
 let posted: Message[];
 
 beforeAll(async () => {
@@ -75,7 +75,7 @@ async function upload(token: string, name: string): Promise<Attachment> {
   return attachment;
 }
 
-/** What a script, or an element that loads something, could not do unnoticed. */
+/** Side effects of a script, or of an element that loads something. */
 class Watch {
   readonly dialogs: string[] = [];
   readonly strangeRequests: string[] = [];
@@ -108,7 +108,7 @@ class Watch {
   }
 
   async sawNothing(): Promise<void> {
-    // What a wrong element would begin, it begins within a frame or two.
+    // An injected element would act within a frame or two.
     await this.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
     expect(await this.page.evaluate(strangers)).toEqual([]);
     expect(await this.page.evaluate("typeof pwned")).toBe("undefined");
@@ -141,7 +141,7 @@ function strangers(): string[] {
   return found;
 }
 
-/** What is read is what was written, character by character. */
+/** The page shows each text character by character as it was written. */
 async function standsAsText(page: Page): Promise<void> {
   const texts = (selector: string): Promise<string[]> => page.locator(selector).allTextContents();
   await vi.waitFor(async () => expect(await texts("[data-testid=message] .content")).toHaveLength(posted.length), WAIT);
@@ -163,13 +163,13 @@ const enter = async (page: Page): Promise<void> => {
   await page.getByTestId("join").click();
 };
 
-it("there are more than forty of them", () => {
+it("there are more than forty payloads", () => {
   expect(new Set(PAGE_PAYLOADS).size).toBeGreaterThanOrEqual(40);
   expect(posted.map(({ name }) => name)).toEqual(PAGE_PAYLOADS);
 });
 
 it(
-  "on the page: names, messages, mentions, quotes, files, members, what is found, who writes",
+  "on the page: names, messages, mentions, quotes, files, members, search results, typing",
   { timeout: 120_000 },
   async () => {
     const context = await browser.newContext({ viewport: VIEW });
@@ -212,7 +212,7 @@ it(
   },
 );
 
-it("in an address and in the form, where a room's name is expected", async () => {
+it("in the address and in the form, as a room's name", async () => {
   const context = await browser.newContext();
   const watch = await Watch.open(context);
   const { page } = watch;
@@ -238,7 +238,7 @@ it("in an address and in the form, where a room's name is expected", async () =>
   await context.close();
 });
 
-it("in the embed, in a page that would let scripts run", { timeout: 120_000 }, async () => {
+it("in the embed, on a page without a content security policy", { timeout: 120_000 }, async () => {
   const context = await browser.newContext({ viewport: VIEW });
   const watch = await Watch.open(context);
   await watch.page.goto(hostUrl);

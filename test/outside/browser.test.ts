@@ -13,7 +13,7 @@ const freshRoom = (): string => `page-${++rooms}`;
 const open = (): Promise<Visitor> => Visitor.open(browser, url);
 
 describe("the chat page", () => {
-  it("two visitors chat, see each other come and go, and one reloads", async () => {
+  it("two users chat, see each other join and leave, and one reloads", async () => {
     const room = freshRoom();
     const ada = await open();
     await ada.enter(room, "Ada");
@@ -38,7 +38,7 @@ describe("the chat page", () => {
     await ada.close();
   });
 
-  it("a page and a stock client are in one room", async () => {
+  it("the page and a stock client meet in one room", async () => {
     const room = freshRoom();
     const visitor = await open();
     await visitor.enter(room, "Ada");
@@ -50,7 +50,7 @@ describe("the chat page", () => {
     await visitor.close();
   });
 
-  it("what others write is text, never markup", async () => {
+  it("messages are shown as text, never as markup", async () => {
     const room = freshRoom();
     const visitor = await open();
     await visitor.enter(room, "<b>Ada</b>");
@@ -66,7 +66,7 @@ describe("the chat page", () => {
     await visitor.close();
   });
 
-  it("its content security policy lets no inline script run", async () => {
+  it("its content security policy blocks inline scripts", async () => {
     const response = await fetch(url);
     expect(response.status).toBe(200);
     const policy = response.headers.get("Content-Security-Policy");
@@ -87,7 +87,7 @@ describe("the chat page", () => {
     await visitor.close();
   });
 
-  it("a name or room that is wrong is told at its field", async () => {
+  it("a bad name or room shows its error at the field", async () => {
     const visitor = await open();
     await visitor.page.goto(url);
     await visitor.page.getByTestId("room").fill("no spaces");
@@ -99,7 +99,7 @@ describe("the chat page", () => {
   });
 });
 
-it("GET /client.js: a module that a page imports, and that any other site may", async () => {
+it("GET /client.js: pages of any site may import the module", async () => {
   const response = await fetch(`${url}/client.js`);
   expect(response.headers.get("Content-Type")).toMatch(/javascript/);
   expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");

@@ -1,4 +1,4 @@
-// The built client as applications get it: its size, its types, and what it does in Node against a real server.
+// The built client as applications get it: its size, its types, and its behaviour in Node against a real server.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -71,7 +71,7 @@ describe("dist/client", () => {
     expect(own).toBeLessThan(whole / 2);
   });
 
-  it("client.d.ts next to it is all that a TypeScript application needs", () => {
+  it("a TypeScript application compiles with client.d.ts alone", () => {
     const directory = mkdtempSync(path.join(tmpdir(), "parley-consumer-"));
     try {
       for (const name of ["client.js", "client.d.ts"]) copyFileSync(path.join(BUILT, name), path.join(directory, name));
@@ -131,7 +131,7 @@ export { first, where };
 describe("in Node", () => {
   const url = inject("serverUrl");
 
-  it("sends, hears, reads history and presence over an extended WebSocket", async () => {
+  it("sends, receives, reads history and presence over a WebSocket with extensions", async () => {
     const { room, heard, states } = enter(url, "node");
     const answer = await room.send("hello");
     expect(answer).toMatchObject({ ok: true, seq: 1 });
@@ -145,14 +145,14 @@ describe("in Node", () => {
     expect(await room.presence()).toMatchObject({ ok: true, count: 1 });
   });
 
-  it("keeps the order of many messages said at once, also when the rate limit stops it in the middle", async () => {
+  it("keeps the order of many messages sent at once, also when the rate limit interrupts them", async () => {
     const { room, heard } = enter(url, "many");
     const said = Array.from({ length: 15 }, (_, n) => `message ${n}`);
     await Promise.all(said.map((content) => room.send(content)));
     expect(contents(heard)).toEqual(said);
   });
 
-  it("rejects what the room does not want, and goes on", async () => {
+  it("rejects a message that the room refuses, and sends the next", async () => {
     const { room, heard, states } = enter(url, "wanted");
     const refused = room.send("x".repeat(1001), { clientMsgId: "long" });
     await expect(refused).rejects.toMatchObject({ code: "TOO_LONG", clientMsgId: "long" });
@@ -163,7 +163,7 @@ describe("in Node", () => {
     expect(() => room.retry("nobody")).toThrow(RangeError);
   });
 
-  it("a broken line costs nothing: what was said meanwhile arrives on both sides, once and in order", async () => {
+  it("after a broken connection the messages of both sides arrive once and in order", async () => {
     const line = await new Line(Number(new URL(url).port)).open();
     const { room, heard, gaps } = enter(line.url, "line");
     await room.send("before");
@@ -179,7 +179,7 @@ describe("in Node", () => {
     ben.disconnect();
   });
 
-  it("calls a token function anew for each attempt, tells it of a refusal, and outlives its failures", async () => {
+  it("calls the token function for each attempt, passes it the refusal, and survives its errors", async () => {
     const asked: unknown[] = [];
     const { room, connections } = enter(url, "tokens", {
       token: async (refused) => {
@@ -200,7 +200,7 @@ describe("in Node", () => {
     expect(connections[2]).toMatchObject({ code: "UNAUTHORIZED" });
   });
 
-  it("stops where no attempt can help, and tries again when it is told to", async () => {
+  it("stops after an error that no retry can fix, and tries again on request", async () => {
     const { room } = enter(url, "elsewhere", { token: await tokenFor("ada", { rooms: ["other"] }) });
     await until(room, "stopped");
     expect(room.connection).toMatchObject({ code: "FORBIDDEN_ROOM" });
@@ -209,7 +209,7 @@ describe("in Node", () => {
     await until(room, "stopped");
   });
 
-  it("keeps what was not sent in the storage that it is given", async () => {
+  it("keeps unsent messages in the given storage", async () => {
     const items = new Map<string, string>();
     const storage = {
       get length() {
@@ -234,7 +234,7 @@ describe("in Node", () => {
     expect(items.size).toBe(0);
   });
 
-  it("says at once what is wrong with its arguments", () => {
+  it("throws at once for bad arguments", () => {
     const connect =
       (room: string, options: Partial<ConnectOptions> = {}) =>
       () =>
@@ -244,12 +244,12 @@ describe("in Node", () => {
   });
 });
 
-describe("where no WebSocket gets through", () => {
-  /** The socket is a stock one, whatever little the module's own types say of it. */
+describe("where WebSockets are blocked", () => {
+  /** The socket is a stock one, although the module's own types declare little of it. */
   const transportOf = (room: Room): { name: string; query: Record<string, string> } =>
     (room.socket as unknown as Socket).io.engine.transport;
 
-  it("falls back to long-polling at once, and takes WebSockets when they get through again", async () => {
+  it("falls back to long-polling at once, and returns to WebSockets when they work again", async () => {
     const line = await new Line(Number(new URL(inject("serverUrl")).port)).open();
     line.blocksWebSockets = true;
     const { room, heard, connections } = enter(line.url, "blocked");
@@ -266,7 +266,7 @@ describe("where no WebSocket gets through", () => {
     expect(contents(heard)).toEqual(["over polling", "over a WebSocket"]);
   });
 
-  it.concurrent("also where the server has none", async (ctx) => {
+  it.concurrent("falls back also where the server offers no WebSockets", async (ctx) => {
     const server = await serve(ctx, { TRANSPORTS: "polling" });
     const { room, heard } = enter(server.url, "polling");
     await room.send("over polling");
@@ -288,7 +288,7 @@ describe.concurrent("against a server that wants the token at the upgrade", () =
 });
 
 describe.concurrent("against a server that ends connections quickly", () => {
-  it("EXT-3: an idle member beats, stays, and Engine.IO's own watchdog is quiet", async (ctx) => {
+  it("EXT-3: an idle member sends heartbeats and stays, and Engine.IO's own watchdog does not fire", async (ctx) => {
     const [interval, timeout] = [500, 6000];
     const server = await serve(ctx, { PING_INTERVAL_MS: String(interval), PING_TIMEOUT_MS: String(timeout) });
     const { room, connections } = enter(server.url, "beats");

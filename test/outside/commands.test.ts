@@ -16,7 +16,7 @@ afterAll(async () => {
   for (const dir of stateDirs.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 
-/** What `npm start` runs. */
+/** The program of `npm start`. */
 function start(env: Record<string, string>): ProcessGroup {
   const stateDir = mkdtempSync(path.join(tmpdir(), "parley-state-"));
   stateDirs.push(stateDir);
@@ -35,7 +35,7 @@ describe.concurrent("npm start", () => {
     const ada = await join(`http://${HOST}:${port}`, "lobby", "ada");
     ada.disconnect();
     ada.connect();
-    // A token signed with the environment's secret was accepted, whatever stands in .dev.vars.
+    // A token signed with the environment's secret was accepted, regardless of .dev.vars.
     expect(readFileSync(devVars, "utf8")).not.toContain(TEST_SECRET);
     expect(await next(ada, "welcome")).toMatchObject({ settings: { maxContentLength: 77 } });
     expect(await ask(ada, "chat-message", { content: "x".repeat(78) })).toMatchObject({ error: { code: "TOO_LONG" } });
@@ -43,7 +43,7 @@ describe.concurrent("npm start", () => {
     expect(group.stderr).toBe("");
   });
 
-  it("logs what is below a warning where LOG_LEVEL asks for it", async () => {
+  it("LOG_LEVEL=info logs more than warnings", async () => {
     const port = await freePort();
     const group = start({ PORT: String(port), JWT_SECRET: TEST_SECRET, LOG_LEVEL: "debug" });
     await group.prints(/Ready on/);
@@ -64,7 +64,7 @@ describe.concurrent("npm start", () => {
     expect(group.stderr).toBe("");
   });
 
-  it("a port that is in use: says so, and which one to try", async () => {
+  it("a port in use: suggests another one", async () => {
     const port = await freePort();
     const squatter = createServer().listen(port, HOST);
     const group = start({ PORT: String(port) });
@@ -88,7 +88,7 @@ describe.concurrent("npm start", () => {
     expect(group.stderr).not.toMatch(/^ +at /m);
   });
 
-  it("every setting that is wrong is named, not only the first", async () => {
+  it("names every bad setting, not only the first", async () => {
     const group = start({ MESSAGE_RATE: "fast", MAX_PAYLOAD: "1" });
     expect(await group.exit()).toBe(1);
     expect(group.stderr).toContain("MESSAGE_RATE");

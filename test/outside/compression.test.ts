@@ -1,4 +1,4 @@
-// COMPRESSION=on: frames are compressed for whoever asks for it, and what they inflate to is limited like any other frame.
+// COMPRESSION=on: the server compresses for clients that offer it, and limits the inflated size of their frames.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -53,14 +53,14 @@ function deflatedFrame(text: string): Buffer {
   return Buffer.concat([Buffer.from([0xc1, 0x80 | 127]), length, Buffer.alloc(4), deflated]);
 }
 
-it.concurrent("is off where nobody asks for it", { timeout: 90_000 }, async (ctx) => {
+it.concurrent("is off by default", { timeout: 90_000 }, async (ctx) => {
   const line = await open(await serve(ctx));
   expect(line.heard).toMatch(/^HTTP\/1\.1 101/);
   expect(line.heard).not.toMatch(/permessage-deflate/i);
 });
 
 it.concurrent(
-  "compresses, and ends whoever sends what inflates beyond MAX_PAYLOAD; nobody else notices",
+  "compresses, and disconnects a client whose frame inflates beyond MAX_PAYLOAD; others are not affected",
   { timeout: 90_000 },
   async (ctx) => {
     const port = await serve(ctx, { COMPRESSION: "on" });
@@ -68,7 +68,7 @@ it.concurrent(
     const small = await open(port);
     expect(small.heard).toMatch(/sec-websocket-extensions: permessage-deflate/i);
     small.write(deflatedFrame("40{}"));
-    // CONNECT_ERROR in a compressed frame: what matters is that the server read ours.
+    // CONNECT_ERROR in a compressed frame shows that the server read ours.
     expect(await small.until(() => small.heard.length > small.heard.indexOf("\r\n\r\n") + 100)).toBe(true);
     expect(small.isOver).toBe(false);
     for (const bytes of [MIB, 31 * MIB, 40 * MIB]) {

@@ -1,4 +1,4 @@
-// `npm run cost -- --from`: what the model predicts of a load test beside what the server counted in it, line by line.
+// `npm run cost -- --from`: compares the model's prediction of a load test with the server's counters, line by line.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -7,12 +7,12 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { CostReport } from "../../scripts/cost/text.ts";
 import { ProcessGroup, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
 
-/** Shorter than usual, so that rooms have told all soon; long enough to be left to an alarm. */
+/** Shorter than the default, so that rooms report soon; long enough for an alarm. */
 const PING_INTERVAL_SECONDS = 10;
 const DEVIATION_MAX = 0.05;
 /** Of a line that counts few. */
 const EVENTS_MAX = 2;
-/** Standard deviations of what chance decides, as the model has them: a room pings all of its clients, at a moment of its own. */
+/** Standard deviations of random counts, as in the model: a room pings all of its clients at a moment of its own. */
 const SPREADS_MAX = 3;
 /** A machine that has much else to do makes connects wait, which sets alarms, and batches larger. */
 const TRIES = 3;

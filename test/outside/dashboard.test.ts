@@ -20,7 +20,7 @@ afterAll(() => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-/** Some of everything that the dashboard has a panel for, but what a healthy server never does. */
+/** Produces some of each series of the dashboard, except those of a broken server. */
 async function makeTraffic(url: string): Promise<void> {
   const room = `watched-${Date.now()}`;
   const ada = await join(url, room, "ada", { reconnection: false });
@@ -65,7 +65,7 @@ interface Answer<Data> {
   readonly data: Data;
 }
 
-it("answers every query of the dashboard, and finds every alert well", { timeout: 240_000 }, async (ctx) => {
+it("Prometheus answers every query of the dashboard and accepts every alert", { timeout: 240_000 }, async (ctx) => {
   ctx.skip(isMissing, "no prometheus on this machine");
   const url = inject("serverUrl");
   await makeTraffic(url);

@@ -1,4 +1,4 @@
-// MSG-3: what a deleted message said is in no file of the server that stored it.
+// MSG-3: no file of the server contains the text of a deleted message.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -20,7 +20,7 @@ type Client = Awaited<ReturnType<typeof join>>;
 const MESSAGES = 4200;
 const LIMITS = { MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" };
 
-/** Words that nothing else has in it; a name for each place where they were said. */
+/** Words that occur nowhere else; one for each kind of text. */
 const SAID = {
   alone: "quizzaciouslyalone",
   edited: ["quizzaciouslyposted", "quizzaciouslyeditedonce, and longer", "quizzaciouslyeditedtwice, and longer still"],
@@ -45,72 +45,76 @@ const walsIn = (directory: string): string[] =>
     (name) => /ChatRoom.[0-9a-f]+.sqlite-wal$/.test(name) && statSync(path.join(directory, name)).size > 0,
   );
 
-it("MSG-3: a deleted text is in no file once its room was put away", { timeout: 180_000 }, async () => {
-  const port = await freePort();
-  const group = new ProcessGroup({
-    args: [path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
-    env: { PORT: String(port), JWT_SECRET: TEST_SECRET, ...LIMITS },
-  });
-  started.push(group);
-  await group.prints(/Ready on/);
-  const url = `http://${HOST}:${port}`;
-  const post = async (client: Client, content: string): Promise<string> => {
-    const answer = await ask<{ id: string }>(client, "chat-message", { content });
-    expect(answer).toMatchObject({ ok: true });
-    return answer.id;
-  };
-  /** As quickly as the room lets people change what they said. */
-  const change = async (client: Client, event: string, given: object): Promise<void> => {
-    for (;;) {
-      const answer = await ask<{ error?: { retryAfterMs?: number } }>(client, event, given);
-      if (!answer.error) return;
-      expect(answer.error).toHaveProperty("retryAfterMs");
-      await new Promise((resolve) => setTimeout(resolve, answer.error!.retryAfterMs));
+it(
+  "MSG-3: no file contains a deleted text once the room's object is gone from memory",
+  { timeout: 180_000 },
+  async () => {
+    const port = await freePort();
+    const group = new ProcessGroup({
+      args: [path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
+      env: { PORT: String(port), JWT_SECRET: TEST_SECRET, ...LIMITS },
+    });
+    started.push(group);
+    await group.prints(/Ready on/);
+    const url = `http://${HOST}:${port}`;
+    const post = async (client: Client, content: string): Promise<string> => {
+      const answer = await ask<{ id: string }>(client, "chat-message", { content });
+      expect(answer).toMatchObject({ ok: true });
+      return answer.id;
+    };
+    /** As quickly as the room's rate limit lets users edit. */
+    const change = async (client: Client, event: string, given: object): Promise<void> => {
+      for (;;) {
+        const answer = await ask<{ error?: { retryAfterMs?: number } }>(client, event, given);
+        if (!answer.error) return;
+        expect(answer.error).toHaveProperty("retryAfterMs");
+        await new Promise((resolve) => setTimeout(resolve, answer.error!.retryAfterMs));
+      }
+    };
+    const edit = async (client: Client, id: string, contents: readonly string[]): Promise<void> => {
+      for (const content of contents) await change(client, "edit-message", { id, content });
+    };
+    const remove = async (client: Client, ids: readonly string[]): Promise<void> => {
+      for (const id of ids) await change(client, "delete-message", { id });
+    };
+
+    const small = await join(url, "small", "ada");
+    const gone = [await post(small, SAID.alone)];
+    await post(small, KEPT);
+    gone.push(await post(small, SAID.long));
+    const [posted, ...edits] = SAID.edited;
+    const edited = await post(small, posted);
+    await edit(small, edited, edits);
+    const burst = ["one", SAID.inBurst, "three"].map((content) => post(small, content));
+    gone.push(edited, (await Promise.all(burst))[1]!);
+    await remove(small, gone);
+
+    const many = await join(url, "many", "ada");
+    const manyIds: string[] = [];
+    for (let n = 0; n < 60; n++) {
+      const id = await post(many, `quizzaciouslymany ${n} ${"and so on ".repeat(10)}`);
+      await edit(many, id, [`quizzaciouslymanyedited ${n} ${"and so on ".repeat(12)}`]);
+      manyIds.push(id);
     }
-  };
-  const edit = async (client: Client, id: string, contents: readonly string[]): Promise<void> => {
-    for (const content of contents) await change(client, "edit-message", { id, content });
-  };
-  const remove = async (client: Client, ids: readonly string[]): Promise<void> => {
-    for (const id of ids) await change(client, "delete-message", { id });
-  };
+    await remove(many, manyIds);
 
-  const small = await join(url, "small", "ada");
-  const gone = [await post(small, SAID.alone)];
-  await post(small, KEPT);
-  gone.push(await post(small, SAID.long));
-  const [posted, ...edits] = SAID.edited;
-  const edited = await post(small, posted);
-  await edit(small, edited, edits);
-  const burst = ["one", SAID.inBurst, "three"].map((content) => post(small, content));
-  gone.push(edited, (await Promise.all(burst))[1]!);
-  await remove(small, gone);
+    const large = await join(url, "large", "ada");
+    const first = await post(large, SAID.first);
+    const indexed = await post(large, SAID.indexed);
+    const [before, ...after] = SAID.indexedAndEdited;
+    const indexedAndEdited = await post(large, before);
+    for (let sent = 0; sent < MESSAGES; sent += 300)
+      await Promise.all(Array.from({ length: 300 }, (_, i) => post(large, `message number ${sent + i}`)));
+    const search = (query: string): Promise<{ messages: object[] }> => ask(large, "search", { query });
+    expect((await search(SAID.indexed)).messages).toHaveLength(1);
+    await edit(large, indexedAndEdited, after);
+    expect((await search(SAID.indexedAndEdited[1])).messages).toHaveLength(1);
+    await remove(large, [first, indexed, indexedAndEdited]);
+    expect((await search("quizzaciously*")).messages).toEqual([]);
 
-  const many = await join(url, "many", "ada");
-  const manyIds: string[] = [];
-  for (let n = 0; n < 60; n++) {
-    const id = await post(many, `quizzaciouslymany ${n} ${"and so on ".repeat(10)}`);
-    await edit(many, id, [`quizzaciouslymanyedited ${n} ${"and so on ".repeat(12)}`]);
-    manyIds.push(id);
-  }
-  await remove(many, manyIds);
-
-  const large = await join(url, "large", "ada");
-  const first = await post(large, SAID.first);
-  const indexed = await post(large, SAID.indexed);
-  const [before, ...after] = SAID.indexedAndEdited;
-  const indexedAndEdited = await post(large, before);
-  for (let sent = 0; sent < MESSAGES; sent += 300)
-    await Promise.all(Array.from({ length: 300 }, (_, i) => post(large, `message number ${sent + i}`)));
-  const search = (query: string): Promise<{ messages: object[] }> => ask(large, "search", { query });
-  expect((await search(SAID.indexed)).messages).toHaveLength(1);
-  await edit(large, indexedAndEdited, after);
-  expect((await search(SAID.indexedAndEdited[1])).messages).toHaveLength(1);
-  await remove(large, [first, indexed, indexedAndEdited]);
-  expect((await search("quizzaciously*")).messages).toEqual([]);
-
-  for (const client of [small, many, large]) client.disconnect();
-  // An empty room is put away after a while, and with it goes the log that SQLite writes ahead.
-  await vi.waitFor(() => expect(walsIn(stateDir)).toEqual([]), { timeout: 120_000, interval: 500 });
-  expect(foundIn(stateDir)).toEqual([KEPT]);
-});
+    for (const client of [small, many, large]) client.disconnect();
+    // An empty room is put away after a while, and with it goes the log that SQLite writes ahead.
+    await vi.waitFor(() => expect(walsIn(stateDir)).toEqual([]), { timeout: 120_000, interval: 500 });
+    expect(foundIn(stateDir)).toEqual([KEPT]);
+  },
+);

@@ -14,7 +14,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const wrangler = [path.join("node_modules", "wrangler", "bin", "wrangler.js"), "deploy"];
 
-/** What would be uploaded, and what it would be bound to. */
+/** The files and bindings of an upload. */
 interface Upload {
   readonly code: string;
   readonly bindings: readonly string[];

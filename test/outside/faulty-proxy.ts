@@ -1,7 +1,7 @@
-// A proxy between WebSocket clients and their server that tampers with what the server sends: for tests of what notices it.
+// A proxy between WebSocket clients and their server that changes what the server sends. Used by tests of programs that must notice it.
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-/** @returns what goes on to the client instead of a text frame, in order */
+/** @returns the frames for the client in place of a text frame, in order */
 export type Tamper = (text: string) => readonly string[];
 
 const HEADERS_END = "\r\n\r\n";
@@ -14,7 +14,7 @@ export interface FaultyProxy {
 
 /**
  * @param tamperer makes a `Tamper` for each connection
- * @param heard is told what a client sends, as it travels: a light user masks its frames with zeros, so that they are readable
+ * @param heard is called with each frame of a client, as it travels: a light user masks its frames with zeros, so that they are readable
  */
 export async function startFaultyProxy(
   target: string,
@@ -47,7 +47,7 @@ export async function startFaultyProxy(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 }
 
-/** What is compressed cannot be tampered with. */
+/** Compressed frames cannot be changed. */
 function withoutExtensions(head: Buffer): Buffer {
   return Buffer.from(head.toString("latin1").replace(/^Sec-WebSocket-Extensions:.*\r\n/im, ""), "latin1");
 }

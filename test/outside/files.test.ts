@@ -31,7 +31,7 @@ function enter(origin: string, name: string, user = "ada"): Room {
 
 const GIF = new Blob(["GIF89a\u0005\u0000\u0007\u0000", new Uint8Array(300_000).fill(7)], { type: "image/gif" });
 
-it("the client uploads, sends without a word, and another one sees and downloads it: FILE-1, FILE-2", async () => {
+it("a client uploads a file and sends it without a text; another one downloads it: FILE-1, FILE-2", async () => {
   const origin = inject("serverUrl");
   const [ada, ben] = [enter(origin, "pictures"), await join(origin, "pictures", "ben")];
   const heard = next<Message>(ben, "chat-message");
@@ -45,7 +45,7 @@ it("the client uploads, sends without a word, and another one sees and downloads
   expect([downloaded.type, await downloaded.bytes()]).toEqual(["image/gif", await GIF.bytes()]);
 });
 
-it("the client tells what the server does not take", async () => {
+it("the client reports the reason why the server refused a file", async () => {
   const room = enter(inject("serverUrl"), "pictures-2");
   const script = new Blob(["<script>"], { type: "text/html" });
   await expect(room.upload(script)).rejects.toMatchObject({ code: "UNSUPPORTED_MEDIA_TYPE" });

@@ -21,7 +21,7 @@ interface Example {
   readonly answer: string;
 }
 
-/** Each block of commands, with the block behind it that says what comes back. */
+/** Each block of commands, with the block of its expected output. */
 function examplesOf(page: string): { setUp: string; examples: Example[] } {
   const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```/gms)].map(([, kind, text]) => ({ kind: kind!, text: text! }));
   const [first, ...rest] = blocks;
@@ -41,7 +41,7 @@ function isMissing(tool: string): boolean {
   }
 }
 
-/** JSON without what only this run could know. */
+/** JSON without the values that differ in each run. */
 const stable = (text: string): unknown =>
   JSON.parse(text, (key, value: unknown) => (MOMENTARY.has(key) ? typeof value : value));
 

@@ -1,4 +1,4 @@
-// The HTTP API and stock clients in one room: what one does, the other sees.
+// The HTTP API and stock clients in one room: each sees the effects of the other.
 import { describe, expect, inject, it, onTestFinished, vi } from "vitest";
 
 import type { Message, Notice } from "../../src/protocol/chat-events.ts";
@@ -7,7 +7,7 @@ import { ask, collect, join, next, tokenFor, VERSIONS, open } from "./stock-clie
 
 const url = inject("serverUrl");
 
-async function call(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
+async function request(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
   const response = await fetch(`${url}${path}`, {
     method,
     headers: {
@@ -43,29 +43,29 @@ describe.each(VERSIONS)("socket.io-client %s", (version, connect) => {
     return socket;
   };
 
-  it("hears what a backend posts, and the backend reads what it says: API-2", async () => {
+  it("receives what a backend posts, and the backend reads what it posts: API-2", async () => {
     const room = roomFor("both");
     const ada = await enter(room, "ada");
     const heard = next<Message>(ada, "chat-message");
-    await call("POST", `/api/rooms/${room}/messages`, { content: "Order 17 was paid" });
+    await request("POST", `/api/rooms/${room}/messages`, { content: "Order 17 was paid" });
     expect(await heard).toMatchObject({ seq: 1, sender: "backend", content: "Order 17 was paid" });
     await ask(ada, "chat-message", { content: "Thank you!" });
-    const { messages } = await call("GET", `/api/rooms/${room}/messages?after=1`);
+    const { messages } = await request("GET", `/api/rooms/${room}/messages?after=1`);
     expect(messages).toMatchObject([{ seq: 2, sender: "ada", content: "Thank you!" }]);
   });
 
-  it("comes back by itself after a drain, and has missed nothing: API-10", async () => {
+  it("reconnects after a drain, and misses nothing: API-10", async () => {
     const room = roomFor("drain");
     const ada = await enter(room, "ada");
     const messages = collect<Message>(ada, "chat-message");
     const [gone, notice] = [next(ada, "disconnect"), next<Notice>(ada, "notice")];
-    await call("POST", `/api/rooms/${room}/messages`, { content: "before" });
-    await call("POST", "/api/drain", { rooms: [room], reconnectWithinMs: 1000 });
-    await call("POST", `/api/rooms/${room}/messages`, { content: "meanwhile" });
+    await request("POST", `/api/rooms/${room}/messages`, { content: "before" });
+    await request("POST", "/api/drain", { rooms: [room], reconnectWithinMs: 1000 });
+    await request("POST", `/api/rooms/${room}/messages`, { content: "meanwhile" });
     expect(await notice).toMatchObject({ code: "SERVER_SHUTDOWN", retryAfterMs: expect.any(Number) });
     expect(await gone).toBe("transport close");
     await vi.waitFor(() => expect(ada.connected).toBe(true));
-    await call("POST", `/api/rooms/${room}/messages`, { content: "after" });
+    await request("POST", `/api/rooms/${room}/messages`, { content: "after" });
     await vi.waitFor(() => expect(messages.at(-1)?.content).toBe("after"));
     // Those that know recovery have it all; 4.4 may have been late, and would ask `history`.
     const contents = messages.map(({ content }) => content);
@@ -74,12 +74,12 @@ describe.each(VERSIONS)("socket.io-client %s", (version, connect) => {
     );
   });
 
-  it("stays away from a room that was deleted, and whoever enters finds it empty: API-9", async () => {
+  it("does not reconnect to a deleted room, which is empty for the next client: API-9", async () => {
     const room = roomFor("delete");
     const ada = await enter(room, "ada");
     await ask(ada, "chat-message", { content: "gone soon" });
     const [gone, notice] = [next(ada, "disconnect"), next<Notice>(ada, "notice")];
-    await call("DELETE", `/api/rooms/${room}`);
+    await request("DELETE", `/api/rooms/${room}`);
     expect(await notice).toMatchObject({ code: "ROOM_DELETED" });
     expect(await gone).toBe("io server disconnect");
     const ben = await join(url, room, "ben");

@@ -1,5 +1,5 @@
-// The HTTP API against its own document: Schemathesis reads /openapi.json, makes up requests that fit it and requests
-// that do not, and holds every answer to it. What cannot run on a machine is skipped, with the reason.
+// The HTTP API against its own document: Schemathesis reads /openapi.json, makes up valid and invalid requests, and checks
+// every answer. Where it cannot run, it is skipped with the reason.
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -35,7 +35,7 @@ interface Run {
   readonly selection?: readonly string[];
 }
 
-/** @returns what the fuzzer printed; rejects with it where it found something */
+/** @returns the fuzzer's output; rejects with it if the fuzzer found a fault */
 async function fuzz({ configuration, selection = [] }: Run): Promise<string> {
   const authorization = `Authorization: Bearer ${await tokenFor("fuzzer", { role: "service" })}`;
   const config = configuration === undefined ? [] : ["--config-file", path.join(FOLDER, configuration)];
@@ -46,7 +46,7 @@ async function fuzz({ configuration, selection = [] }: Run): Promise<string> {
   return execute([schemathesis, "--no-color", ...config, ...run], RUN_TIMEOUT_MS, { cwd });
 }
 
-describe("requests that nobody would think of", () => {
+describe("random HTTP requests", () => {
   // Both at once: each keeps but one core busy.
   it.concurrent.for<[where: string, run: Run]>([
     ["of any name", {}],
@@ -63,7 +63,7 @@ describe("requests that nobody would think of", () => {
     },
   );
 
-  it("leave the server well", async () => {
+  it("leave the server working", async () => {
     expect((await fetch(`${server.url}/health`)).status).toBe(200);
     expect(server.group.output).not.toMatch(/a request failed|uncaught/i);
   });

@@ -51,14 +51,14 @@ async function serve(): Promise<void> {
   server = await startServer({ settings: { JWT_JWKS_URL: `http://${HOST}:${port}/jwks.json`, LOG_LEVEL: "warn" } });
 }
 
-describe("a provider that is out of order when the server starts", () => {
+describe("an identity provider that is down when the server starts", () => {
   beforeAll(async () => {
     isWell = false;
     await serve();
   });
   afterAll(() => server?.stop());
 
-  it("HTTP and upgrades are answered 503 with Retry-After; stock clients and ours get in as soon as it is well", async () => {
+  it("requests get 503 with Retry-After; stock clients and ours connect as soon as the provider is back", async () => {
     const token = await tokenOf("ada");
     const stock = connect("outage", token);
     const errors = collect<Error>(stock, "connect_error");
@@ -95,14 +95,14 @@ describe("a provider that is out of order when the server starts", () => {
   });
 });
 
-describe("a provider that was well", () => {
+describe("an identity provider that goes down later", () => {
   beforeAll(async () => {
     isWell = true;
     await serve();
   });
   afterAll(() => server?.stop());
 
-  it("is asked once for one token in thirty rooms, and at most once for made-up keys in twenty", async () => {
+  it("is asked once for one token in thirty rooms, and at most once for unknown key ids in twenty", async () => {
     const token = await tokenOf("ada");
     const sockets = Array.from({ length: 30 }, (_, at) => connect(`room-${at}`, token));
     await Promise.all(sockets.map(entered));
@@ -118,12 +118,12 @@ describe("a provider that was well", () => {
     for (const socket of [...sockets, ...strangers]) socket.disconnect();
   });
 
-  it("sends nobody away when it is out of order, and lets known keys in", async () => {
+  it("while it is down nobody is disconnected, and tokens with known keys are accepted", async () => {
     const ada = connect("known", await tokenOf("ada"));
     await entered(ada);
     const gone = collect<string>(ada, "disconnect");
     isWell = false;
-    // Until somebody could ask it again, and was told that it is out of order.
+    // Waits until a request may fetch again, and got the failure.
     await vi.waitFor(async () => {
       const unknown = { token: await tokenOf("ada", { kid: "new" }) };
       expect(await ask(ada, "refresh-token", unknown)).toEqual({
@@ -137,7 +137,7 @@ describe("a provider that was well", () => {
     for (const socket of [ada, ben]) socket.disconnect();
   });
 
-  it("is heard to its end although the stranger who had it asked hung up meanwhile", async () => {
+  it("its answer counts although the request that caused the fetch was aborted", async () => {
     const heard = Promise.withResolvers<void>();
     answering = heard.promise;
     isWell = true;
@@ -157,7 +157,7 @@ describe("a provider that was well", () => {
     const closings = collect<Error>(ada, "connect_error");
     await entered(ada);
     expect(closings).toEqual([]);
-    // What the stranger had asked for is there: it is known now that there is no such key, and nobody asks for it again.
+    // The answer to the aborted request's fetch has arrived: the key id is known to be unknown, and is not fetched again.
     const answer = await fetch(`${server.url}/api/rooms`, { headers: { Authorization: `Bearer ${stranger}` } });
     expect(answer.status).toBe(401);
     expect(fetches).toBe(before + 1);

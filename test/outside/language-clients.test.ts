@@ -1,5 +1,5 @@
 // Members written in Python, Java and Rust, each with its language's own Socket.IO library (clients/README.md).
-// What cannot run on a machine is reported as skipped, with the reason.
+// A language that this machine cannot run is reported as skipped, with the reason.
 import { afterAll, beforeAll, describe, expect, it, vi, type TestContext } from "vitest";
 
 import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
@@ -10,15 +10,15 @@ import { ask, collect, join, LEAVE_TIMEOUT_MS, tokenFor } from "./stock-clients.
 
 const PING_INTERVAL_MS = 2000;
 const PING_TIMEOUT_MS = 5000;
-/** Longer than a client without a ping or a server without a pong, which it notices a beat later, would wait. */
+/** Longer than either side waits for a missing ping or pong. A server notices a missing pong only one interval later. */
 const STAY_MS = 2 * PING_INTERVAL_MS + PING_TIMEOUT_MS + 1500;
 /**
- * At once, but for a client that polls: python-socketio forgets its goodbye if another post is under way, and is
- * missed one ping later than it would have timed out.
+ * How long the server may take to announce that a program left. Most clients say so at once. python-socketio by polling drops its
+ * disconnect packet if another of its requests is under way: the server notices that it is gone when a ping stays unanswered.
  */
-const FAREWELL_TIMEOUT_MS = 2 * PING_INTERVAL_MS + PING_TIMEOUT_MS + LEAVE_TIMEOUT_MS;
+const LEFT_TIMEOUT_MS = 2 * PING_INTERVAL_MS + PING_TIMEOUT_MS + LEAVE_TIMEOUT_MS;
 
-/** As the programs have them. */
+/** The texts that the programs post. */
 const CONTENTS = ["plain", 'Grüße 👋🏽, 日本語,   "quoted" \\ \u2028 \u001E', "still here ⏳"];
 /** An event's last argument behind an object: where recovery puts the offset. */
 const OFFSET_ARGUMENT = /\},"[^"]*"\]/;
@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 describe.concurrent("a member", () => {
-  it.for(CASES)("%s, %s: posts, hears itself, outlives pings, leaves", async (program, ctx) => {
+  it.for(CASES)("%s, %s: posts, receives its own message, answers pings, leaves", async (program, ctx) => {
     const [library, transport, language, ...args] = program;
     const obstacle = obstacles.get(language);
     ctx.skip(obstacle !== undefined, obstacle);
@@ -65,16 +65,16 @@ describe.concurrent("a member", () => {
     expectSteps(steps, user, room);
     // A member in JavaScript heard the same, and that it left.
     await vi.waitFor(() => expect(messages).toEqual(factsOf(steps, "message", "message")));
-    await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user }]), FAREWELL_TIMEOUT_MS);
+    await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user }]), LEFT_TIMEOUT_MS);
     expectTransport(proxy, steps, transport);
-    // The wire itself, whatever the library makes of it: recovery is nothing to this client.
+    // The frames themselves: this client does not support recovery.
     expect(proxy.fromServer).toContain('40{"sid":');
     expect(proxy.fromServer).toContain('42["chat-message",{');
     expect(proxy.fromServer).not.toContain('"pid"');
     expect(proxy.fromServer).not.toMatch(OFFSET_ARGUMENT);
   });
 
-  it("python-socketio by polling hears 40 messages that come at once, more than it takes in one poll: EIO-8", async (ctx) => {
+  it("python-socketio by polling receives 40 messages at once, more than it accepts in one poll: EIO-8", async (ctx) => {
     ctx.skip(obstacles.get("python") !== undefined, obstacles.get("python"));
     const { user, room, watcher, proxy } = await stage("python listening", "polling", ctx);
     const changes = collect<PresenceChange>(watcher, "presence");

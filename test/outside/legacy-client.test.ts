@@ -42,7 +42,7 @@ it.each(VERSIONS)(
       id: answer["id"],
       seq: answer["seq"],
       room: "global",
-      // From the token, whatever the payload says.
+      // From the token, not from the payload.
       sender: `ada-${version}`,
       name: `ada-${version}`,
       content: "with an ack",
@@ -65,7 +65,7 @@ describe.concurrent.each(VERSIONS)("socket.io-client %s", (_version, connect) =>
     expect(await next(socket, "welcome")).toMatchObject({ room, user: "ada", lastSeq: 0, presence: { count: 1 } });
   });
 
-  it("presence: who comes and who goes", async () => {
+  it("presence: joins and leaves", async () => {
     const path = `/rooms/${freshRoom()}/socket.io`;
     const ada = await enter("ada", { path });
     const changes = collect<PresenceChange>(ada, "presence");
@@ -81,7 +81,7 @@ describe.concurrent.each(VERSIONS)("socket.io-client %s", (_version, connect) =>
     );
   });
 
-  it("typing and reading: the others hear of it", async () => {
+  it("typing and reading: the others receive it", async () => {
     const path = `/rooms/${freshRoom()}/socket.io`;
     const [ada, ben] = [await enter("ada", { path }), await enter("ben", { path })];
     const [typing, reading] = [collect(ben, "typing"), collect(ben, "read")];
@@ -97,7 +97,7 @@ describe.concurrent.each(VERSIONS)("socket.io-client %s", (_version, connect) =>
     await vi.waitFor(() => expect(reading).toEqual([{ user: "ada", seq: 1 }]));
   });
 
-  it("presence: a reload is no leave", async () => {
+  it("presence: a reload sends no leave", async () => {
     const path = `/rooms/${freshRoom()}/socket.io`;
     const [ada, ben] = [await enter("ada", { path }), await enter("ben", { path })];
     const changes = collect<PresenceChange>(ada, "presence");
@@ -118,7 +118,7 @@ describe.concurrent.each(VERSIONS)("socket.io-client %s", (_version, connect) =>
     expect(socket.active).toBe(false);
   });
 
-  it("no token is one, too", async () => {
+  it("a missing token is a connect_error, too", async () => {
     const error = await next<Error & { data?: unknown }>(open(url, {}, connect), "connect_error");
     expect(error.data).toEqual({ code: "UNAUTHORIZED" });
   });
@@ -137,7 +137,7 @@ describe.concurrent.each(VERSIONS)("socket.io-client %s", (_version, connect) =>
     expect(disconnects).toEqual([]);
   });
 
-  it("a message that is wrong is an error and no disconnect", async () => {
+  it("a bad message is an error and no disconnect", async () => {
     const ada = await enter("ada", { path: `/rooms/${freshRoom()}/socket.io` });
     const error = next<{ code: string }>(ada, "error");
     ada.emit("chat-message", { content: "x".repeat(1001) });
@@ -145,7 +145,7 @@ describe.concurrent.each(VERSIONS)("socket.io-client %s", (_version, connect) =>
     expect(ada.connected).toBe(true);
   });
 
-  it("`disconnect` comes when the client leaves, and it may come back", async () => {
+  it("`disconnect` fires when the client leaves, and it may connect again", async () => {
     const ada = await enter("ada", { path: `/rooms/${freshRoom()}/socket.io` });
     await ask(ada, "chat-message", legacyPost("ada", "before"));
     const reason = next(ada, "disconnect");
@@ -156,7 +156,7 @@ describe.concurrent.each(VERSIONS)("socket.io-client %s", (_version, connect) =>
     expect(await ask(ada, "history", {})).toMatchObject({ messages: [{ content: "before" }] });
   });
 
-  it("a connection that is cut off without a word: the others hear that the member left", async () => {
+  it("a connection that breaks without a close frame: the others receive the member's leave", async () => {
     const path = `/rooms/${freshRoom()}/socket.io`;
     const ada = await enter("ada", { path });
     const changes = collect<PresenceChange>(ada, "presence");
@@ -164,13 +164,13 @@ describe.concurrent.each(VERSIONS)("socket.io-client %s", (_version, connect) =>
     await vi.waitFor(() =>
       expect(changes.flatMap(({ joined }) => joined)).toContainEqual({ user: "ben", name: "ben" }),
     );
-    // As when a machine loses power: no goodbye of Socket.IO, and none of WebSocket.
+    // As when a machine loses power: neither a Socket.IO disconnect nor a WebSocket close frame.
     const { ws } = ben.io.engine.transport as unknown as { ws: { terminate(): void } };
     ws.terminate();
     await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user: "ben" }]), LEAVE_TIMEOUT_MS);
   });
 
-  it("a lost connection is mended by the client itself", async () => {
+  it("the client reconnects by itself after a lost connection", async () => {
     const ada = await enter("ada", { path: `/rooms/${freshRoom()}/socket.io`, reconnectionDelay: 50 });
     const reason = next(ada, "disconnect");
     ada.io.engine.close();
@@ -180,7 +180,7 @@ describe.concurrent.each(VERSIONS)("socket.io-client %s", (_version, connect) =>
   });
 });
 
-it("clients of both versions are in one room", async () => {
+it("clients of both versions meet in one room", async () => {
   const path = `/rooms/${freshRoom()}/socket.io`;
   const connectAs = async (user: string, connect: Connect): Promise<Socket> => {
     const socket = open(url, { path, auth: { token: await tokenFor(user) } }, connect);

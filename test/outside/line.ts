@@ -45,14 +45,14 @@ export class Line {
     return this;
   }
 
-  /** Both ends are told. */
+  /** Both ends get a close. */
   cut(): void {
     this.#isDead = true;
     for (const [near] of this.#pairs) near.destroy();
     this.#pairs.clear();
   }
 
-  /** Only the client is told: the server believes that it is still there. */
+  /** Only the client gets a close: the server believes that it is still connected. */
   cutSilently(): void {
     this.#isDead = true;
     for (const [near, far] of this.#pairs) {

@@ -27,11 +27,11 @@ function load(...args: string[]): ProcessGroup {
 
 interface ShortRun {
   readonly group: ProcessGroup;
-  /** What its rooms' names begin with. */
+  /** The prefix of its rooms' names. */
   readonly name: string;
   readonly file: string;
   readonly html: string;
-  /** What it wrote, when it has ended. */
+  /** Its report, after the end. */
   readonly report: () => LoadReport;
 }
 
@@ -45,7 +45,7 @@ function shortRun(server: string, ...args: string[]): ShortRun {
 }
 
 describe("npm run load", () => {
-  it("finds no faults in this server, whatever its clients speak, and writes what it saw", async () => {
+  it("finds no faults in this server with all kinds of clients, and writes its report", async () => {
     const mixed = ["--shim", "0.3", "--polling", "0.1", "--real", "0.3", "--processes", "2", "--sources", "3"];
     const { group, report, html } = shortRun(url, ...(process.platform === "linux" ? mixed : mixed.slice(0, -2)));
     expect(await group.exit(), group.output).toBe(0);
@@ -56,7 +56,7 @@ describe("npm run load", () => {
     expect(new Set(Object.values(faults))).toEqual(new Set([0]));
     expect(messages.acks).toBe(messages.posts);
     expect(messages.posts).toBeGreaterThan(20);
-    // Eight to a room, and nobody came late.
+    // Eight to a room, and none connected late.
     expect(messages.deliveries).toBe(messages.posts * 8);
     expect(history).toEqual({ rooms: 3, messages: messages.posts });
     expect(connections).toMatchObject({ users: 24, in: 24 });
@@ -71,7 +71,7 @@ describe("npm run load", () => {
 
 // Each run waits more than it works.
 describe.concurrent("npm run load", () => {
-  it("lets users think between an answer and their next post, as guests, and deletes its rooms when asked to", async () => {
+  it("pauses users between an ack and their next post, uses guests, and deletes its rooms on request", async () => {
     const { group, name, report } = shortRun(url, "--clean");
     expect(await group.exit(), group.output).toBe(0);
     const { asked } = report();
@@ -100,7 +100,7 @@ describe.concurrent("npm run load", () => {
     expect(thinking.outcome).toBe("clean");
   });
 
-  it("prints and writes what is known when it is interrupted", async () => {
+  it("prints and writes the results so far when it is interrupted", async () => {
     const { group, report, html } = shortRun(url, "--duration", "600");
     await group.prints(/posting: [2-9]/);
     group.signal("SIGINT");
@@ -111,7 +111,7 @@ describe.concurrent("npm run load", () => {
     expect(readFileSync(html, "utf8")).toContain("<svg");
   });
 
-  it("was interrupted, and did not fail, where nobody is in yet", async () => {
+  it("an interruption before the first user connects is no failure", async () => {
     const group = load("--url", url, "--users", "50", "--connect-rate", "1", "--token-secret", "x".repeat(32));
     await group.prints(/connecting: /);
     group.signal("SIGINT");
@@ -119,7 +119,7 @@ describe.concurrent("npm run load", () => {
     expect(group.stdout).toMatch(/Interrupted: no faults in what was known by then\.\n$/);
   });
 
-  it("says what is wrong, and how it would go", async () => {
+  it("names a bad option and shows its usage", async () => {
     const port = await freePort();
     const [nobody, misspelt] = [load("--url", `http://${HOST}:${port}`), load("--users", "lots")];
     expect([await nobody.exit(), await misspelt.exit()]).toEqual([1, 1]);
@@ -154,9 +154,9 @@ describe.concurrent("npm run load", () => {
     expect(refused.stdout).not.toContain("No faults");
   });
 
-  it("does not call a run clean in which half of the users did not get in", async () => {
+  it("a run in which half of the users could not connect is not clean", async () => {
     const tokens = path.join(scratch, "tokens.txt");
-    // Nobody of the former half is let in, nor can read what the latter said.
+    // The server admits none of the former half, so they cannot read the messages of the latter.
     const secrets = ["a-wrong-secret-of-enough-characters", TEST_SECRET].flatMap((secret) =>
       Array<string>(6).fill(secret),
     );
@@ -177,7 +177,7 @@ describe.concurrent("npm run load", () => {
   });
 });
 
-it("proves to the server that its light users read, as its own client does", async () => {
+it("its light users prove to the server that they read, as the client does", async () => {
   const tamperer = (): Tamper => {
     let isAsked = false;
     return (text) => {
@@ -191,11 +191,11 @@ it("proves to the server that its light users read, as its own client does", asy
   started.push(proxy);
   const { group } = shortRun(proxy.url, "--shim", "1");
   expect(await group.exit(), group.output).toBe(0);
-  // All 24, and who reads the histories in the end.
+  // All 24 users, and the reader of the histories at the end.
   expect(heard.split("3whether-you-read").length - 1).toBeGreaterThanOrEqual(24);
 });
 
-describe.concurrent("a server that does not do what it promised", () => {
+describe.concurrent("a server that breaks its promises", () => {
   async function through(
     tamperer: () => Tamper,
     ...args: string[]
@@ -228,7 +228,7 @@ describe.concurrent("a server that does not do what it promised", () => {
     };
   }
 
-  it("is found to lose one message to one member", async () => {
+  it("is caught losing one message to one member", async () => {
     const { code, report } = await through(onceWith((text, held) => (text === held() ? [] : [text])));
     expect([code, report.outcome]).toEqual([1, "faults"]);
     expect(report.faults).toMatchObject({ lost: 1, doubled: 0, outOfOrder: 0 });
@@ -251,19 +251,19 @@ describe.concurrent("a server that does not do what it promised", () => {
     expect(output).toContain("1 unanswered over a line that held");
   });
 
-  it("is found to double one", async () => {
+  it("is caught doubling a message", async () => {
     const { code, report } = await through(onceWith((text, held) => (text === held() ? [text, text] : [text])));
     expect([code, report.outcome]).toEqual([1, "faults"]);
     expect(report.faults).toMatchObject({ lost: 0, doubled: 1, outOfOrder: 0 });
   });
 
-  it("is found to swap two", async () => {
+  it("is caught swapping two messages", async () => {
     const { code, report } = await through(onceWith((text, held) => (text === held() ? [] : [text, held()!])));
     expect([code, report.outcome]).toEqual([1, "faults"]);
     expect(report.faults).toMatchObject({ lost: 0, doubled: 0, outOfOrder: 1 });
   });
 
-  it("is found to have another message at a place than others saw", async () => {
+  it("is caught giving one seq to two messages", async () => {
     let changed = 0;
     const tamperer = (): Tamper => (text) =>
       isMessage(text) && changed++ === 0 ? [text.replace(/(~p~.{4}\d{5}\d{6})\d{7}/, "$10999999")] : [text];
@@ -272,7 +272,7 @@ describe.concurrent("a server that does not do what it promised", () => {
     expect(report.faults.disagreeing).toBeGreaterThan(0);
   });
 
-  it("is found to have acked what its history lacks", async () => {
+  it("is caught acking a message that its history lacks", async () => {
     const tamperer = (): Tamper => (text) => {
       const [, head, json] = /^(43\d+)(\[.*"messages":.*\])$/s.exec(text) ?? [];
       if (head === undefined) return [text];
@@ -285,7 +285,7 @@ describe.concurrent("a server that does not do what it promised", () => {
     expect(report.faults).toMatchObject({ lost: 0, ackedAbsent: 3 });
   });
 
-  it("is not believed where it does not show its history", async () => {
+  it("is not trusted when its history cannot be read", async () => {
     const refused = '[{"error":{"code":"INTERNAL","message":"Something went wrong"}}]';
     const tamperer = (): Tamper => (text) => [text.replace(/^(43\d+)\[.*"messages":.*\]$/s, `$1${refused}`)];
     const { code, report, output } = await through(tamperer);
@@ -296,7 +296,7 @@ describe.concurrent("a server that does not do what it promised", () => {
 });
 
 describe.concurrent("npm run cost", () => {
-  it("makes a bill of a load test, beside what others would ask, as text, JSON and a page", async () => {
+  it("makes a bill of a load test, compared with other providers, as text, JSON and a page", async () => {
     const { group, file: from, report } = shortRun(url);
     expect(await group.exit(), group.output).toBe(0);
     const files = { json: path.join(scratch, "cost.json"), html: path.join(scratch, "cost.html") };
@@ -324,7 +324,7 @@ describe.concurrent("npm run cost", () => {
     expect(readFileSync(files.html, "utf8")).toContain("Socket.IO on Node + Redis");
   });
 
-  it("names what is wrong", async () => {
+  it("names a bad option", async () => {
     const cost = new ProcessGroup({ args: [path.join("scripts", "cost.ts"), "--from", "package.json"] });
     expect(await cost.exit()).toBe(1);
     expect(cost.output).toMatch(/^package\.json is no report of npm run load: format/);

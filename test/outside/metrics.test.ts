@@ -10,7 +10,7 @@ import { ask, join, tokenFor } from "./stock-clients.ts";
 
 const ops = (file: string): string => readFileSync(path.join(PROJECT_ROOT, "scripts", "ops", file), "utf8");
 
-it("shows what happened in a room, and all that the dashboard and the alerts ask for: MET-1", async () => {
+it("shows the events of a room, and every series of the dashboard and the alerts: MET-1", async () => {
   const url = inject("serverUrl");
   const room = `metrics-${Date.now()}`;
   const scrape = async () => {

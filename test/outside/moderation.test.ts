@@ -1,4 +1,4 @@
-// Kicked and banned as a stock client meets it: told why, and staying away by itself.
+// A stock client that is kicked or banned: it gets the reason and does not reconnect by itself.
 import type { Socket } from "socket.io-client";
 import { describe, expect, inject, it, vi } from "vitest";
 
@@ -34,7 +34,7 @@ async function scene([, transport, connect]: (typeof CASES)[number]): Promise<Sc
   return { mia, ada, reconnects, heard: collect<Message>(ada, "chat-message") };
 }
 
-/** Whoever went is missed after a while: time enough for a client to try again. */
+/** Waits longer than a client that would reconnect. */
 function expectAlone(socket: Socket): Promise<void> {
   return vi.waitFor(async () => expect(await ask(socket, "presence", {})).toMatchObject({ count: 1 }), {
     timeout: 15_000,
@@ -42,7 +42,7 @@ function expectAlone(socket: Socket): Promise<void> {
 }
 
 describe.concurrent.each(CASES)("a stock client %s over %s", (...which) => {
-  it("that is kicked is told, stays away, and starts afresh when its user wants back", async () => {
+  it("that is kicked gets the notice, does not reconnect, and starts a fresh connection on request", async () => {
     const { mia, ada, reconnects, heard } = await scene(which);
     const [notice, reason] = [next<Notice>(ada, "notice"), next<string>(ada, "disconnect")];
     expect(await ask(mia, "kick", { user: "ada", reason: "calm down" })).toEqual({ ok: true });
@@ -58,7 +58,7 @@ describe.concurrent.each(CASES)("a stock client %s over %s", (...which) => {
     await vi.waitFor(() => expect(heard.map(({ content }) => content)).toEqual(["back"]));
   });
 
-  it("that is banned is told, is refused when it comes again, and does not try for ever", async () => {
+  it("that is banned gets the notice, is refused when it connects again, and stops trying", async () => {
     const { mia, ada, reconnects, heard } = await scene(which);
     const [notice, reason] = [next<Notice>(ada, "notice"), next<string>(ada, "disconnect")];
     expect(await ask(mia, "ban", { user: "ada", seconds: 600 })).toEqual({ ok: true });

@@ -28,7 +28,7 @@ const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_ROOT, "package.jso
 const NAMES = Object.keys(scripts).filter((name) => name !== "format");
 
 describe.concurrent("--help", () => {
-  it.each(NAMES)("of %s says how it is called and how long it takes, and does nothing else", async (name) => {
+  it.each(NAMES)("of %s prints usage and duration, and does nothing else", async (name) => {
     expect(scripts[name]).toBe(`node scripts/run.mjs ${name}`);
     const group = command([name, "--help"]);
     expect(await group.exit()).toBe(0);
@@ -37,14 +37,14 @@ describe.concurrent("--help", () => {
     expect(group.stderr).toBe("");
   });
 
-  it("comes through npm, too", async () => {
+  it("works through npm", async () => {
     const group = new ProcessGroup({ program: "npm", args: ["run", "--silent", "fuzz", "--", "--help"] });
     expect(await group.exit()).toBe(0);
     expect(group.stdout).toContain("per target");
   });
 });
 
-it("a command that there is not is named, with those that there are", async () => {
+it("an unknown command fails with the list of commands", async () => {
   const group = command(["sevre"]);
   expect(await group.exit()).toBe(2);
   expect(group.stderr).toMatch(/no command "sevre"; there are start, test, .*serve/);
@@ -70,7 +70,7 @@ const ENDS: Array<[how: string, end: (group: ProcessGroup) => void]> = [
   ["Ctrl-C, which all of them hear", (group) => group.signalAll("SIGINT")],
 ];
 
-describe.concurrent("what npm started ends with it", () => {
+describe.concurrent("all processes that npm started end with it", () => {
   it.each(["start", "serve"].flatMap((name) => ENDS.map((end) => [name, ...end] as const)))(
     "%s: %s",
     async (name, _how, end) => {
@@ -91,7 +91,7 @@ describe.concurrent("what npm started ends with it", () => {
   );
 });
 
-it("commands leave the tree as it was", async () => {
+it("commands change no tracked file", async () => {
   const status = (): string => execFileSync("git", ["status", "--porcelain"], { cwd: PROJECT_ROOT, encoding: "utf8" });
   const before = status();
   const quick = [["build", "--size"], ["token", "--user", "ada"], ["cost"], ["fuzz", "--seconds", "0.01"]];
@@ -103,7 +103,7 @@ it("commands leave the tree as it was", async () => {
 });
 
 describe("the first command of a clone", () => {
-  /** A project whose packages are missing, and an npm that does what the script says. */
+  /** A project whose packages are missing, and an npm that is a shell script of the test. */
   function freshClone(npm: string): { run: string; env: Record<string, string> } {
     const root = mkdtempSync(path.join(scratch, "clone-"));
     mkdirSync(path.join(root, "bin"));
@@ -119,7 +119,7 @@ describe("the first command of a clone", () => {
     };
   }
 
-  it("says at once that it installs, and how long that takes, where nobody waits for it on stdout", async () => {
+  it("announces the installation and its duration at once, where stdout is not read by a program", async () => {
     const { run, env } = freshClone("sleep 60");
     const group = new ProcessGroup({ args: [run, "start"], env });
     started.push(group);
@@ -128,10 +128,10 @@ describe("the first command of a clone", () => {
     group.killAll();
   });
 
-  it.each(ENDS)("ends while it installs: %s", async (_how, end) => {
+  it.each(ENDS)("ends during the installation: %s", async (_how, end) => {
     // Like npm, it takes a moment to put things back.
     const { run, env } = freshClone("trap 'sleep 0.5; exit 1' INT TERM; while :; do sleep 0.1; done");
-    // A shell stands for npm: it ends at a SIGTERM without a word to what it started.
+    // A shell in place of npm: it ends at a SIGTERM and does not signal its children.
     const script = `'${process.execPath}' '${run}' start; exit`;
     const group = new ProcessGroup({
       program: "sh",
@@ -145,7 +145,7 @@ describe("the first command of a clone", () => {
     expect(group.stderr).not.toContain("npm ci failed");
   });
 
-  it("ends as npm does where that fails", async () => {
+  it("ends with npm's exit code when the installation fails", async () => {
     const { run, env } = freshClone("echo no network >&2; exit 7");
     const group = new ProcessGroup({ args: [run, "start"], env });
     expect(await group.exit()).toBe(7);

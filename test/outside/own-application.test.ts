@@ -1,4 +1,4 @@
-// The example of docs/from-socket-io.md, run as it says there, with stock clients: who gets in, how long, and what is not there.
+// The example of docs/from-socket-io.md with stock clients: tokens, their ends, and the addresses that it does not serve.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -50,7 +50,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
   });
   const codeOf = (error: unknown): unknown => (error as { data?: { code?: unknown } }).data?.code;
 
-  it.each(VERSIONS)("TOK-4: client %s with auth.token gets in and speaks", async (version, connect) => {
+  it.each(VERSIONS)("TOK-4: client %s with auth.token connects and emits", async (version, connect) => {
     const room = `open-${version}-${transports.join("-")}`;
     const [ada, ben] = await Promise.all(
       ["ada", "ben"].map(async (user) => {
@@ -64,7 +64,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
     expect(await drawn).toEqual([LINE, "teal"]);
   });
 
-  it("TOK-4: without a good token nobody gets in", async () => {
+  it("TOK-4: no client connects without a valid token", async () => {
     const attempts: Array<[auth: object, code: string]> = [
       [{}, "UNAUTHORIZED"],
       [{ token: "forged" }, "UNAUTHORIZED"],
@@ -79,7 +79,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
     }
   });
 
-  it("TOK-2: a token's end ends the connection; a function gives a fresh one for the next", async () => {
+  it("TOK-2: an expired token ends the connection; the client's function provides the next token", async () => {
     let ttlSeconds = 6;
     const auth = (give: (auth: object) => void): void =>
       void tokenFor("ada", ttlSeconds).then((token) => give({ token }));
@@ -95,7 +95,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
     expect(await ask(socket, "draw", LINE)).toEqual({ ok: true });
   });
 
-  it("TOK-3: who refreshes the token in time stays", async () => {
+  it("TOK-3: a client that refreshes its token in time stays connected", async () => {
     const socket = open(url, options("long", { auth: { token: await tokenFor("ada", 6) } }));
     await next(socket, "connect");
     expect(await next(socket, "notice")).toMatchObject({ code: "TOKEN_EXPIRING" });
@@ -110,7 +110,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
 });
 
 describe("addresses", () => {
-  it("a bad token in the request is 401, one for another room 403, before the object is asked", async () => {
+  it("a bad token in the request gets 401, one for another room 403, without a call of the object", async () => {
     const statusOf = async (token: string): Promise<number> => {
       const { status } = await fetch(`${url}/rooms/plans/socket.io/?EIO=4&transport=polling`, {
         headers: { Authorization: `Bearer ${token}` },
@@ -130,11 +130,11 @@ describe("addresses", () => {
     },
   );
 
-  it("/api/guest gives nobody a token", async () => {
+  it("/api/guest issues no token", async () => {
     expect((await fetch(`${url}/api/guest`, { method: "POST" })).status).toBe(404);
   });
 
-  it("/health is there", async () => {
+  it("/health answers", async () => {
     expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: "healthy" });
   });
 });

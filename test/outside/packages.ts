@@ -1,5 +1,5 @@
-// Packages of other languages that tests use: installed on first use, into .bench, and anew when their pins change.
-// What cannot be installed on a machine is said, so that the tests which need it are skipped with the reason.
+// Packages of other languages that tests use: installed into .bench on first use, and again when their pins change.
+// Where one cannot be installed, the tests which need it are skipped with the reason.
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { PROJECT_ROOT } from "./servers.ts";
 
 const INSTALL_TIMEOUT_MS = 600_000;
-/** As `nice` counts: compilers get what tests that run meanwhile leave over. */
+/** A `nice` value: compilers yield to the tests that run meanwhile. */
 const INSTALL_NICENESS = 3;
 
 export type Command = readonly [program: string, ...args: string[]];
@@ -17,7 +17,7 @@ export type Command = readonly [program: string, ...args: string[]];
 export interface Packages {
   /** Programs that have to be on the machine. */
   readonly tools: readonly string[];
-  /** What says which packages: they are installed anew when it changes. */
+  /** The pins: the packages are installed again when they change. */
   readonly pins: string;
   readonly install: readonly Command[];
   /** Builds our own program, where that is a step of its own: a failure here is ours. */
@@ -52,7 +52,7 @@ export async function ensureInstalled(set: string, packages: Packages): Promise<
 /** Python packages, in an environment of their own. */
 export function pythonPackages(set: string, requirements: string): Packages {
   const venv = installed(set, "venv");
-  // Python compiles what is used when it is used, which is little of it.
+  // Python compiles modules on first use, and tests use few of them.
   const flags = ["--quiet", "--no-deps", "--no-compile", "--disable-pip-version-check"];
   return {
     tools: ["python3"],
@@ -64,7 +64,7 @@ export function pythonPackages(set: string, requirements: string): Packages {
   };
 }
 
-/** Runs a program to its end. @returns what it printed; rejects with all of that if it ends badly or takes too long */
+/** Runs a program to its end. @returns its output; rejects with the output if the program fails or takes too long */
 export async function execute(
   [program, ...args]: Command,
   timeout: number,
@@ -72,7 +72,7 @@ export async function execute(
 ): Promise<string> {
   try {
     const running = promisify(execFile)(program, args, { timeout, killSignal: "SIGKILL", cwd });
-    // What it starts takes after it.
+    // Its children inherit this.
     if (niceness > 0 && running.child.pid !== undefined) setPriority(running.child.pid, niceness);
     return (await running).stdout;
   } catch (error) {

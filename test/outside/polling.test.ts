@@ -42,7 +42,7 @@ async function connect(
 
 const transportOf = (socket: Socket): string | undefined => socket.io.engine?.transport.name;
 
-/** @param meanwhile what has to have happened before the last message */
+/** @param meanwhile has to happen before the last message */
 async function sendAll(socket: Socket, name: string, meanwhile?: Promise<unknown>): Promise<unknown[]> {
   const answers: Array<Promise<unknown>> = [];
   for (let number = 0; number < MESSAGES; number++) {
@@ -57,8 +57,8 @@ const from = (messages: readonly Message[], sender: string): string[] =>
   messages.filter((message) => message.sender === sender).map(({ content }) => content);
 const sequence = (name: string): string[] => Array.from({ length: MESSAGES }, (_, number) => `${name} ${number}`);
 
-describe("a client without a word about transports", () => {
-  it("connects by polling, upgrades, and chats on", async () => {
+describe("a client with default transports", () => {
+  it("connects by polling, upgrades, and posts", async () => {
     const room = freshRoom();
     const ada = await connect(room, "ada");
     const transports: Array<string | undefined> = [];
@@ -72,7 +72,7 @@ describe("a client without a word about transports", () => {
     expect(ada.connected).toBe(true);
   });
 
-  it("that offers subprotocols of its own upgrades all the same, and connects without polling: EIO-11", async () => {
+  it("that offers its own subprotocols upgrades, and connects without polling: EIO-11", async () => {
     const [ada, ben] = [
       await connect(freshRoom(), "ada", { protocols: ["chat", "v1"] }),
       await connect(freshRoom(), "ben", { protocols: ["chat", "v1"], transports: ["websocket"] }),
@@ -107,7 +107,7 @@ describe("a client without a word about transports", () => {
     expect(from(heardByBen, "ada")).toEqual(sequence("ada"));
     expect(from(heardByBen, "ben")).toEqual(sequence("ben"));
     expect(heardByBen.map(({ seq }) => seq)).toEqual(Array.from({ length: 2 * MESSAGES }, (_, i) => i + 1));
-    // She came while he was talking: all that was said since her welcome.
+    // She connected while he was posting: she gets all messages since her welcome.
     expect(heardByAda).toEqual(heardByBen.slice(lastSeq));
     expect(answers.flat().every((answer) => (answer as { ok: boolean }).ok)).toBe(true);
     expect(transportOf(ada)).toBe("websocket");
@@ -116,7 +116,7 @@ describe("a client without a word about transports", () => {
   });
 });
 
-it("a client that only polls chats like any other, and its going is noticed", async () => {
+it("a client that only polls posts and receives, and its end is noticed", async () => {
   const room = freshRoom();
   const ben = await join(server.url, room, "ben");
   const heardByBen = collect<Message>(ben, "chat-message");

@@ -1,4 +1,4 @@
-// A TCP connection that says what it is told to and reads when it is told to: for clients that are none.
+// A TCP connection that sends and reads exactly on command: for bytes that no client would send.
 import { connect, type Socket } from "node:net";
 
 import { HOST } from "./servers.ts";
@@ -66,7 +66,7 @@ export class RawLine {
     this.#socket.destroy();
   }
 
-  /** Without a goodbye (RST): a peer takes a mere end for one that may still be answered. */
+  /** Resets the connection (RST): after a mere FIN the peer may still answer. */
   reset(): void {
     this.#socket.resetAndDestroy();
   }

@@ -1,4 +1,4 @@
-// Recovery as a stock client has it: `socket.recovered`, the same id, exactly what was missed.
+// Recovery of stock clients: `socket.recovered`, the same id, exactly the missed events.
 import type { Socket } from "socket.io-client";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
@@ -33,7 +33,7 @@ async function enter(url: string, room: string, options: Options = {}): Promise<
   return { ada, heard, id: ada.id! };
 }
 
-/** Says what is missed, as somebody whose line is whole. */
+/** Posts the messages that the client misses, from a connection that works. */
 async function sayMissed(url: string, room: string): Promise<void> {
   const ben = await join(url, room, "ben");
   for (const content of MISSED) expect(await ask(ben, "chat-message", { content })).toMatchObject({ ok: true });
@@ -51,7 +51,7 @@ async function expectRecovered({ ada, heard, id }: Scene): Promise<void> {
 }
 
 describe.concurrent("a stock client recovers: REC-3, REC-4", () => {
-  it.each(["websocket", "polling", "polling+websocket"])("its line breaks (%s)", async (names) => {
+  it.each(["websocket", "polling", "polling+websocket"])("its connection breaks (%s)", async (names) => {
     const room = `cut-${names.replace("+", "-")}`;
     const transports = names.split("+");
     const { url, port } = await shared();
@@ -65,7 +65,7 @@ describe.concurrent("a stock client recovers: REC-3, REC-4", () => {
     await expectRecovered(scene);
   });
 
-  it("its line breaks and the server has not noticed", async () => {
+  it("its connection breaks and the server has not noticed", async () => {
     const { url, port } = await shared();
     const line = await new Line(port).open();
     const scene = await enter(line.url, "half-open");
@@ -104,7 +104,7 @@ describe.concurrent("a stock client recovers: REC-3, REC-4", () => {
     await server.stop();
   });
 
-  it("the server is killed under its open connection, and the client finds the way back by itself", async () => {
+  it("the server is killed under its open connection, and the client reconnects by itself", async () => {
     const port = await freePort();
     const settings = { PORT: String(port) };
     const url = `http://${HOST}:${port}`;
@@ -120,7 +120,7 @@ describe.concurrent("a stock client recovers: REC-3, REC-4", () => {
     expect(scene.heard).toHaveLength(before);
   });
 
-  it("it said goodbye: a fresh connection, and nothing of what it missed", async () => {
+  it("it disconnected on purpose: a fresh connection without missed messages", async () => {
     const { url } = await shared();
     const { ada, heard, id } = await enter(url, "goodbye");
     ada.disconnect();

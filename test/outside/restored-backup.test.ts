@@ -1,5 +1,5 @@
-// A backup is restored: the state directory as it was some messages ago. Who was there before must not take the messages that were said
-// since for those that they know.
+// Restores an older copy of the state directory: clients that were connected before must not take later messages for those
+// that they know.
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -93,8 +93,8 @@ async function comeBack({ ada, welcomes }: { ada: Socket; welcomes: Welcome[] })
   await vi.waitFor(() => expect(welcomes.length).toBeGreaterThan(known), { timeout: 30_000 });
 }
 
-describe("a room that goes on from a backup", () => {
-  it("recovers nobody who heard what the backup does not have, and gives no id twice: REC-3, CHAT-9", async () => {
+describe("a room restored from a backup", () => {
+  it("recovers no client that received messages which the backup lacks, and gives no id twice: REC-3, CHAT-9", async () => {
     const server = new Backups(await freePort());
     await server.start();
     await say(server.url, "old", ["one", "two"]);
@@ -116,7 +116,7 @@ describe("a room that goes on from a backup", () => {
     expect(scene.welcomes.at(-1)).toMatchObject({ lastSeq: 6, lastId: others.at(-1) });
     const { messages } = await ask<{ messages: Message[] }>(scene.ada, "history", { after: 2 });
     expect(messages.map(({ content }) => content)).toEqual(["other 1", "other 2", "other 3", "other 4"]);
-    // What is said to a message that is gone is not said to another one.
+    // A reply to a lost message must not become a reply to another one.
     expect(await ask(scene.ada, "react", { id: lost[0], emoji: "+", on: true })).toMatchObject({
       error: { code: "NOT_FOUND" },
     });
@@ -124,7 +124,7 @@ describe("a room that goes on from a backup", () => {
       error: { code: "NOT_FOUND" },
     });
 
-    // Who had heard nothing that is gone has missed just what was said since.
+    // A client that received none of the lost messages missed only those posted since.
     await comeBack(early);
     expect(early.ada.recovered).toBe(true);
     expect(early.heard.map(({ content }) => content)).toEqual(["other 1", "other 2", "other 3", "other 4"]);

@@ -17,7 +17,7 @@ export interface Hand {
   readonly times: number;
 }
 
-/** What the page runs: the movements of the messages, taken in each frame from one that was there in the frame before. */
+/** Runs in the page: measures in each frame how far the messages moved, by one that was there in the frame before. */
 function measureFrames(): void {
   const frames: number[] = [];
   let before = new Map<string, number>();

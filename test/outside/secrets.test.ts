@@ -1,5 +1,5 @@
-// Walks through all that the server says, and looks for what only its owner may know: Engine.IO session ids, the `pid`s of
-// recovery, and tokens. Each is given once, by the handshake or to it; EIO-12.
+// Reads all outputs of the server, and looks for secrets of single clients: Engine.IO session ids, the `pid`s of recovery,
+// and tokens. Only the handshake may contain them (EIO-12).
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import path from "node:path";
@@ -10,13 +10,13 @@ import { freePort, HOST, PROJECT_ROOT, startServer, type TestServer } from "./se
 import { next, open, tokenFor, type Options } from "./stock-clients.ts";
 
 const ROOM = "vault";
-/** Of two users who have a room between them. */
+/** The conversation of two users. */
 const FRIENDS = ["member", "friend"] as const;
 const WAIT = { timeout: 30_000, interval: 50 };
 
-/** What must stay with its owner, by whose it is and what. */
+/** Secrets, by owner and kind. */
 const secrets = new Map<string, string>();
-/** All that was said, with where. */
+/** All outputs of the server, each with its place. */
 const said: Array<readonly [where: string, text: string]> = [];
 const tokens: Record<string, string> = {};
 const sockets: Record<string, Socket> = {};
@@ -50,7 +50,7 @@ async function enter(user: string, token: string, options: Options = {}, nsp = "
     const { engine } = io;
     secrets.set(`${user}'s sid`, (engine as unknown as { id: string }).id);
     engine.on("packet", ({ type, data }) => {
-      // `0` is what CONNECT is answered with, and that is the other handshake.
+      // `0` without a namespace's CONNECT answer is the Engine.IO handshake, which may contain the session id.
       if (type === "message" && !String(data).startsWith("0")) say(`an event for ${user}`, String(data));
     });
   });
@@ -65,7 +65,7 @@ interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-async function call(user: string, method: string, address: string, body?: unknown): Promise<Answer> {
+async function request(user: string, method: string, address: string, body?: unknown): Promise<Answer> {
   const headers: Record<string, string> = { Authorization: `Bearer ${tokens[user]}` };
   if (body instanceof Blob) headers["Content-Type"] = body.type;
   else if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -96,7 +96,7 @@ function eventsOfDocs(): string[] {
   return [...table.matchAll(/^\| `([a-z-]+) /gm)].map(([, event]) => event!);
 }
 
-/** Everybody who matters, each by a token, a transport or a namespace of their own. */
+/** All kinds of clients, each with a token, a transport or a namespace of its own. */
 async function assemble(): Promise<void> {
   for (const role of ["service", "moderator", "reader", "member"] as const)
     tokens[role] = await tokenFor(role, { role });
@@ -140,11 +140,11 @@ async function walkEvents(): Promise<void> {
   await ask("member", "no-such-event", {});
 }
 
-/** Every call of the document, by each who may and some who may not; what ends things comes last. */
+/** Every call of the OpenAPI document, with tokens that may call it and some that may not; calls that end something come last. */
 async function walkCalls(): Promise<void> {
-  const { id } = (await call("service", "POST", `/api/rooms/${ROOM}/messages`, { content: "by HTTP" })).body;
+  const { id } = (await request("service", "POST", `/api/rooms/${ROOM}/messages`, { content: "by HTTP" })).body;
   const file = new Blob(["a note"], { type: "text/plain" });
-  const { body: uploaded } = await call("service", "POST", `/api/rooms/${ROOM}/files?name=note.txt`, file);
+  const { body: uploaded } = await request("service", "POST", `/api/rooms/${ROOM}/files?name=note.txt`, file);
   const attachment = uploaded["attachment"] as { readonly key?: string } | undefined;
   const bodies: Record<string, unknown> = {
     announce: { rooms: [ROOM], data: "news" },
@@ -165,7 +165,7 @@ async function walkCalls(): Promise<void> {
     unlinkRooms: "?to=mirror",
     getRoomStats: "?limit=2",
   };
-  const { paths } = (await call("service", "GET", "/openapi.json")).body as {
+  const { paths } = (await request("service", "GET", "/openapi.json")).body as {
     paths: Record<string, Record<string, { operationId?: string }>>;
   };
   const places: Record<string, string> = { room: ROOM, key: attachment?.key ?? "none", id: String(id) };
@@ -182,7 +182,7 @@ async function walkCalls(): Promise<void> {
   for (const { place, method, operationId } of inOrder) {
     const address = place.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(places[name] ?? "none"));
     for (const user of ["reader", "member", "granted", "moderator", "service"])
-      await call(user, method, `${address}${queries[operationId] ?? ""}`, bodies[operationId]);
+      await request(user, method, `${address}${queries[operationId] ?? ""}`, bodies[operationId]);
   }
 }
 
@@ -191,7 +191,7 @@ async function walkPages(user: string): Promise<number> {
   const ids: unknown[] = [];
   let address: string | undefined = `/api/rooms/${ROOM}/stats?limit=1`;
   while (address !== undefined) {
-    const { body } = await call(user, "GET", address);
+    const { body } = await request(user, "GET", address);
     ids.push(...(body["connections"] as Array<{ id?: unknown }>).map(({ id }) => id));
     const [where, headers] = said.at(-2)!;
     expect(where).toContain("headers");
@@ -217,10 +217,10 @@ async function walkRefusals(): Promise<void> {
     `/health?token=${member}`,
     `/metrics?token=${member}`,
   ])
-    await call("member", "GET", address);
+    await request("member", "GET", address);
 }
 
-it("no answer, event, log, header, address or webhook has a session id, a pid or a token in it: EIO-12", async () => {
+it("no answer, event, log, header, address or webhook contains a session id, a pid or a token: EIO-12", async () => {
   await assemble();
   await walkEvents();
   for (const user of ["granted", "moderator", "service"])

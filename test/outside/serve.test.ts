@@ -1,4 +1,4 @@
-// `npm run serve` as someone who hosts the server on a machine of their own meets it.
+// `npm run serve` for people who host the server on their own machine.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ function newStateDir(): string {
   return stateDir;
 }
 
-/** What `npm run serve` runs. */
+/** The program of `npm run serve`. */
 function serve(port: number, stateDir: string, env: Record<string, string> = {}): ProcessGroup {
   const group = new ProcessGroup({
     args: [path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
@@ -35,7 +35,7 @@ function serve(port: number, stateDir: string, env: Record<string, string> = {})
 
 // Servers take a while to begin and to end: all at once.
 describe.concurrent("npm run serve", () => {
-  it("keeps what was acked through kill -9, and prints the Ready line only", { timeout: 90_000 }, async () => {
+  it("keeps acked messages through kill -9, and prints the Ready line only", { timeout: 90_000 }, async () => {
     const [port, stateDir] = [await freePort(), newStateDir()];
     const url = `http://${HOST}:${port}`;
     const first = serve(port, stateDir);
@@ -67,7 +67,7 @@ describe.concurrent("npm run serve", () => {
     expect((await fetch(`${url}/api/guest`, { method: "POST" })).status).toBe(403);
   });
 
-  it("believes the proxy in front of it about addresses and https", async () => {
+  it("trusts the proxy's headers about addresses and https", async () => {
     const port = await freePort();
     const settings = { CONNECT_RATE_PER_IP: "2" };
     await serve(port, newStateDir(), settings).prints(/Ready on/);
@@ -93,7 +93,7 @@ describe.concurrent("npm run serve", () => {
     expect(group.stderr).toBe("");
   });
 
-  it("shares its directory with no other server, and leaves it to the next one", async () => {
+  it("locks its directory against a second server, and frees it at its end", async () => {
     const [port, other, stateDir] = [await freePort(), await freePort(), newStateDir()];
     const first = serve(port, stateDir);
     await first.prints(/Ready on/);
@@ -116,7 +116,7 @@ describe.concurrent("npm run serve", () => {
     expect(group.output).toMatch(/^.*a-file cannot be used \(.+\)\. Choose another one: .*\n$/);
   });
 
-  it("names what is wrong and ends: a port in use, a bad setting, an unknown option", async () => {
+  it("names the fault and exits: a port in use, a bad setting, an unknown option", async () => {
     const port = await freePort();
     const squatter = createServer().listen(port, HOST);
     const taken = serve(port, newStateDir());

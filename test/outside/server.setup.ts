@@ -1,5 +1,5 @@
-// Builds the deployment that all test servers run, and starts the server and the browser that most outside tests share: before
-// the first of them. Run by vitest, which ends both after the last.
+// Vitest calls this before the first outside test. It builds the bundle that all test servers run, and starts the server and the
+// browser that most tests share. The returned function stops both.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import { DEPLOYMENT_FILE, PROJECT_ROOT, startServer } from "./servers.ts";
 declare module "vitest" {
   interface ProvidedContext {
     readonly serverUrl: string;
-    /** Where the browser listens to the tests. */
+    /** The address at which tests control the browser. */
     readonly browserEndpoint: string;
   }
 }
@@ -23,7 +23,7 @@ const BUNDLE_BYTES_MAX = 64 * 1024 * 1024;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(path.join(tmpdir(), "parley-deployment-"));
-  // Processes of vitest, and servers that tests start, inherit it.
+  // Inherited by the processes of vitest and by the servers that tests start.
   process.env[DEPLOYMENT_FILE] = path.join(folder, "deployment.json");
   const [, browser] = await Promise.all([build(process.env[DEPLOYMENT_FILE]), launchBrowserServer()]);
   const server = await startServer();

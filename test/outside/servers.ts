@@ -19,14 +19,14 @@ const STOP_TIMEOUT_MS = 8000;
 const POLL_MS = 50;
 
 export interface Command {
-  /** Node, if nothing is said. */
+  /** Default: Node. */
   readonly program?: string;
   readonly args: readonly string[];
   /** On top of this process's own; `undefined` removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A command with all that it starts; what it prints is kept. */
+/** A command with all its child processes; keeps their output. */
 export class ProcessGroup {
   stdout = "";
   stderr = "";
@@ -67,7 +67,7 @@ export class ProcessGroup {
     return this.#exit;
   }
 
-  /** Signals the first process alone; what it started is its own business. */
+  /** Signals the first process alone, not its children. */
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
@@ -77,7 +77,7 @@ export class ProcessGroup {
     process.kill(-this.pid, signal);
   }
 
-  /** Its living processes, by what Linux says; elsewhere nobody can tell. */
+  /** Its living processes, from Linux's /proc; other systems have none. */
   members(): number[] {
     const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
     return pids.map(Number).filter((pid) => {
@@ -91,7 +91,7 @@ export class ProcessGroup {
     });
   }
 
-  /** Ends everything in the group at once, without a chance to say goodbye. */
+  /** Kills all processes of the group at once. */
   killAll(): void {
     try {
       process.kill(-this.pid, "SIGKILL");
@@ -143,15 +143,14 @@ interface ServerOptions {
 export const DEPLOYMENT_FILE = "PARLEY_TEST_DEPLOYMENT";
 
 /**
- * The Worker by the rules of development, on a free port, with rooms kept in a temporary directory. It starts in a second, and
- * a request costs a fifth of what it costs behind `wrangler dev`; commands.test.ts and serve.test.ts hold `npm start` and
- * `npm run serve`.
+ * The Worker with the settings of development, on a free port, with rooms in a temporary directory. It starts in a second, and a
+ * request takes a fifth of its time behind `wrangler dev`; commands.test.ts and serve.test.ts test `npm start` and `npm run serve`.
  */
 export function startServer(options: ServerOptions = {}): Promise<TestServer> {
   return start(options, (stateDir) => ["test/outside/server-process.ts", process.env[DEPLOYMENT_FILE]!, stateDir]);
 }
 
-/** The server of `npm start`, for tests of what `wrangler dev` does with a request. */
+/** The server of `npm start`, for tests of the behaviour of `wrangler dev`. */
 export function startDevServer(options: ServerOptions = {}): Promise<TestServer> {
   return start(options, (stateDir) => ["scripts/dev-server.ts", "--state", stateDir]);
 }

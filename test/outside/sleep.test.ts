@@ -1,5 +1,5 @@
-// 11 s after the last packet a room sleeps, whatever its clients left behind. Sleep shows from outside: a
-// long-polling session lives in memory only, so a room that has slept does not know it any more (EIO-8).
+// A room sleeps 11 s after its last packet, for all kinds of clients. Sleep shows from outside: a long-polling session
+// lives in memory only, so a room that has slept does not know it any more (EIO-8).
 import { setTimeout as pause } from "node:timers/promises";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,9 +9,9 @@ import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 
 /** The platform's 10 s of quiet, and one more for the room to set its alarm. */
 const SLEEP_WITHIN_MS = 11_000;
-/** How long a poll that nobody reads any more is held: EIO-8. */
+/** A poll without a reader is held so long: EIO-8. */
 const POLL_HOLD_MS = 20_000;
-/** Everybody is in, and what the arriving set going is over. */
+/** All clients are connected, and the work that their connects caused is done. */
 const SETTLED_MS = 1000;
 
 let server: TestServer;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A member over long-polling who does nothing: its room knows it as long as it is awake. */
+/** An idle member over long-polling: the room remembers it while it is awake. */
 class Canary {
   readonly #url: URL;
 
@@ -63,8 +63,8 @@ class Canary {
 const post = (socket: Parameters<typeof ask>[0], content: string): Promise<unknown> =>
   ask(socket, "chat-message", { content });
 
-describe.concurrent("11 s after its last packet a room sleeps", () => {
-  it("with idle stock clients, who stay connected", async () => {
+describe.concurrent("a room sleeps 11 s after its last packet", () => {
+  it("with idle stock clients, which stay connected", async () => {
     const canary = await new Canary("idle").enter();
     const members = [await join(server.url, "idle", "ada"), await join(server.url, "idle", "ben")];
     const disconnects = members.map((member) => collect(member, "disconnect"));
@@ -76,7 +76,7 @@ describe.concurrent("11 s after its last packet a room sleeps", () => {
     expect(disconnects).toEqual([[], []]);
   });
 
-  it("and not before: one who speaks every few seconds keeps it awake", async () => {
+  it("not while a client sends something every few seconds", async () => {
     const canary = await new Canary("busy").enter();
     const ada = await join(server.url, "busy", "ada");
     for (let waitedMs = 0; waitedMs < SLEEP_WITHIN_MS + 4000; waitedMs += 3000) {
@@ -86,14 +86,14 @@ describe.concurrent("11 s after its last packet a room sleeps", () => {
     expect(await canary.hasSlept()).toBe(false);
   });
 
-  it("with a polling client that went away without a word: the last packet is the noop that ends its poll", async () => {
+  it("with a polling client that vanished: the last packet is the noop that ends its poll", async () => {
     const canary = await new Canary("gone").enter();
     await canary.pollAndGo();
     await pause(POLL_HOLD_MS + SLEEP_WITHIN_MS);
     expect(await canary.hasSlept()).toBe(true);
   });
 
-  it("with half of a binary packet, whose other half is understood afterwards: SIO-9", async () => {
+  it("with half of a binary packet, which is completed afterwards: SIO-9", async () => {
     const canary = await new Canary("half").enter();
     const ada = await join(server.url, "half", "ada");
     const answers: string[] = [];

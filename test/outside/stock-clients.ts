@@ -8,7 +8,7 @@ import { TEST_SECRET } from "./servers.ts";
 export type Options = Partial<ManagerOptions & SocketOptions>;
 export type Connect = (url: string, options: Options) => Socket;
 
-/** 4.4 has neither `emitWithAck` nor `timeout(…)` acks: what is used here is common to both. */
+/** 4.4 has neither `emitWithAck` nor `timeout(…)` acks: this uses only what both have. */
 export const VERSIONS: ReadonlyArray<readonly [version: string, connect: Connect]> = [
   ["4.8", io],
   ["4.4", io44 as unknown as Connect],
@@ -16,7 +16,7 @@ export const VERSIONS: ReadonlyArray<readonly [version: string, connect: Connect
 
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** Who goes has left only when a reload would have been over (PRES-2), and some more for a busy machine. */
+/** A leave is sent after the grace for reloads (PRES-2); some more for a busy machine. */
 export const LEAVE_TIMEOUT_MS = 30_000;
 
 const opened = new Set<Socket>();
@@ -71,7 +71,7 @@ function within<Value>(what: string, start: (resolve: (value: Value) => void) =>
   });
 }
 
-/** A member who is welcome in the room. */
+/** A member that got its welcome. */
 export async function join(url: string, room: string, user: string, options: Options = {}): Promise<Socket> {
   const socket = open(url, { path: `/rooms/${room}/socket.io`, auth: { token: await tokenFor(user) }, ...options });
   await next(socket, "welcome");

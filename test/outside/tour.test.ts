@@ -1,4 +1,4 @@
-// The tour walks a newcomer through everything; each of its steps fails where what came back is not as it should be.
+// The tour shows a newcomer every feature; each of its steps fails if an answer is not as expected.
 import { expect, it } from "vitest";
 
 import { freePort, ProcessGroup, startServer, TEST_SECRET } from "./servers.ts";
@@ -6,7 +6,7 @@ import { freePort, ProcessGroup, startServer, TEST_SECRET } from "./servers.ts";
 const tour = (url: string, settings: Readonly<Record<string, string>> = {}): ProcessGroup =>
   new ProcessGroup({ args: ["scripts/tour.ts", "--url", url], env: { JWT_SECRET: TEST_SECRET, ...settings } });
 
-it("npm run tour goes through all of it", { timeout: 120_000 }, async () => {
+it("npm run tour runs every step", { timeout: 120_000 }, async () => {
   const url = `http://127.0.0.1:${await freePort()}/hook`;
   const settings = { WEBHOOK_URL: url, WEBHOOK_SECRET: "a-secret-that-only-the-tour-knows" };
   const server = await startServer({ settings });
@@ -22,7 +22,7 @@ it("npm run tour goes through all of it", { timeout: 120_000 }, async () => {
   }
 });
 
-it("npm run tour says how to start a server where there is none", async () => {
+it("npm run tour without a server prints how to start one", async () => {
   const walk = tour(`http://127.0.0.1:${await freePort()}`);
   expect(await walk.exit()).toBe(1);
   expect(walk.stderr).toMatch(/^No server answers at .*npm start\n$/);

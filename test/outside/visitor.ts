@@ -1,4 +1,4 @@
-// A visitor of the chat page in a browser profile of their own; whatever the browser complains about is kept.
+// A user of the chat page in a browser profile of their own; keeps all errors and warnings of the browser.
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect, vi } from "vitest";
 
@@ -68,7 +68,7 @@ export class Visitor {
     await this.page.getByTestId("send").click();
   }
 
-  /** What stands in the composer. */
+  /** The text in the composer. */
   async drafts(text: string): Promise<void> {
     const draft = this.page.getByTestId("composer");
     await vi.waitFor(async () => expect(await draft.inputValue({ timeout: 500 })).toBe(text), WAIT);

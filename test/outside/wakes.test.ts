@@ -46,7 +46,7 @@ async function sleepsAgain(): Promise<void> {
   await vi.waitFor(() => expect(pingWakes()).toBeGreaterThan(before), WAIT);
 }
 
-it("tells heartbeats from those who come, and nothing of those who only look", { timeout: 400_000 }, async () => {
+it("counts wakes by heartbeats and by connects, and none by reading requests", { timeout: 400_000 }, async () => {
   const ada = await join(url, ROOM, "ada");
   await ask(ada, "chat-message", { content: "hello" });
   await sleepsAgain();

@@ -1,5 +1,5 @@
-// Webhooks as their receiver meets them: the example of docs/webhooks.md, run as it stands there behind a server that
-// fails as it is told, and `npm start` in front of both.
+// Webhooks end to end: the receiver of docs/webhooks.md behind a proxy that fails on command, and `npm start` in front of
+// both.
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
@@ -19,7 +19,7 @@ interface Answer {
 }
 
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-hooks-"));
-/** What the line in front of the receiver answers instead of it, one after the other. */
+/** Answers of the proxy in front of the receiver, in order, in place of the receiver's. */
 const failures: Answer[] = [];
 const bodies: string[] = [];
 let [printed, receiverUrl, lineUrl] = ["", "", ""];
@@ -73,7 +73,7 @@ async function forward(headers: Record<string, string>, body: string): Promise<A
 
 const hears = (pattern: RegExp): Promise<void> => vi.waitFor(() => expect(printed).toMatch(pattern), SLOW);
 
-it("HOOK-7, HOOK-9: the receiver of the docs believes what is ours, twice answered 500 or not", async () => {
+it("HOOK-7, HOOK-9: the receiver of the docs accepts our signed deliveries, also after two answers of 500", async () => {
   const ada = await join(server.url, "general", "ada");
   await hears(/^member\.joined general \{"user":"ada"/m);
   failures.push({ status: 500 }, { status: 500, headers: { "Retry-After": "1" } });
@@ -84,7 +84,7 @@ it("HOOK-7, HOOK-9: the receiver of the docs believes what is ours, twice answer
   expect(failures).toEqual([]);
 });
 
-it("HOOK-7: and nobody else", async () => {
+it("HOOK-7: the receiver of the docs refuses other senders", async () => {
   const body = '{"events":[{"id":"x","type":"forged","room":"general","data":{}}]}';
   const now = String(Math.floor(Date.now() / 1000));
   for (const headers of [{}, { "Parley-Timestamp": now, "Parley-Signature": `v1=${"0".repeat(64)}` }]) {
@@ -93,7 +93,7 @@ it("HOOK-7: and nobody else", async () => {
   expect(printed).not.toContain("forged");
 });
 
-it("HOOK-10: what fails for good is a dead letter, told in the log, and those behind it go through", async () => {
+it("HOOK-10: a delivery that fails for good becomes a dead letter and a log line, and later ones go through", async () => {
   const ada = await join(server.url, "doomed", "ada");
   await hears(/^member\.joined doomed/m);
   failures.push({ status: 410 });
@@ -106,7 +106,7 @@ it("HOOK-10: what fails for good is a dead letter, told in the log, and those be
   expect(printed).not.toContain("never to be read");
 });
 
-it("HOOK-10: so is what was tried too often", { timeout: 120_000 }, async () => {
+it("HOOK-10: a delivery that was tried too often becomes a dead letter", { timeout: 120_000 }, async () => {
   const ada = await join(server.url, "stubborn", "ada");
   await hears(/^member\.joined stubborn/m);
   failures.push(...Array.from({ length: 21 }, () => ({ status: 503, headers: { "Retry-After": "0" } })));
@@ -117,7 +117,7 @@ it("HOOK-10: so is what was tried too often", { timeout: 120_000 }, async () => 
   expect(server.group.output).not.toMatch(/only-we-two-know|tried and tried/);
 });
 
-it("HOOK-1: npm run serve has the queue too", async () => {
+it("HOOK-1: npm run serve delivers webhooks", async () => {
   const port = await freePort();
   const group = new ProcessGroup({
     args: [path.join("scripts", "run.mjs"), "serve", "--state", path.join(scratch, "serve")],

@@ -6,7 +6,7 @@ import { WAITING, WAITING_ASLEEP } from "../../durable/socketio/wake-clock.ts";
 import { settingsOf, type Settings } from "../../src/settings/settings.ts";
 import { encodeMessage, type Frame } from "../../src/socketio/wire/engine-io.ts";
 import type { EventsMap } from "../../src/socketio/server/events.ts";
-import { Namespace, type ConnectRequest, type Verdict } from "../../src/socketio/server/namespace.ts";
+import { Namespace, type ConnectRequest, type AuthorizeResult } from "../../src/socketio/server/namespace.ts";
 import { Server, type ServerPorts } from "../../src/socketio/server/server.ts";
 import { SessionServer } from "../../src/socketio/engine/session-server.ts";
 import { Session } from "../../src/socketio/engine/session.ts";
@@ -68,9 +68,9 @@ export class EngineEcho extends CountedObject {
       ctx,
       env,
       (settings, ports) =>
-        new SessionServer(settings, ports, ({ outbox }) => ({
+        new SessionServer(settings, ports, ({ effects }) => ({
           newSession: (...begun) => new Session(...begun),
-          onMessage: (session, data: Frame) => outbox.send([session], [encodeMessage(data)]),
+          onMessage: (session, data: Frame) => effects.send([session], [encodeMessage(data)]),
           onClose: () => {},
         })),
     );
@@ -105,7 +105,7 @@ class EchoNamespace extends Namespace<EventsMap, EventsMap, EchoData> {
     },
   };
 
-  override authorize({ auth }: ConnectRequest): Verdict<EchoData> {
+  override authorize({ auth }: ConnectRequest): AuthorizeResult<EchoData> {
     return { accepted: true, data: { auth } };
   }
 

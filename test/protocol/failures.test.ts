@@ -8,6 +8,7 @@ import {
   ENDINGS,
   HTTP_STATUS,
   isAboutToken,
+  NOT_IN_API,
   REFUSALS,
   RETRY_AFTER,
   RETRY_NEVER,
@@ -57,9 +58,7 @@ describe("the table of failures", () => {
     const explained = rows.flatMap(([, status, codes]) =>
       codesIn(codes!).map((code) => [code, Number(status)] as const),
     );
-    // Events that HTTP has no call for, and what only the Socket.IO endpoint refuses.
-    const elsewhere = new Set(["UNKNOWN_EVENT", "UPGRADE_REQUIRED", "TOO_MANY_CONNECTIONS"]);
-    const expected = Object.entries(HTTP_STATUS).filter(([code]) => !elsewhere.has(code));
+    const expected = Object.entries(HTTP_STATUS).filter(([code]) => !NOT_IN_API.includes(code));
     expect(Object.fromEntries(explained)).toEqual(Object.fromEntries(expected));
   });
 

@@ -107,7 +107,7 @@ class World {
     report: (error) => {
       throw error;
     },
-    bury: async (dead) => void this.dead.push(...dead.map(({ batch }) => batch.to[0]!.room)),
+    storeDeadLetters: async (dead) => void this.dead.push(...dead.map(({ batch }) => batch.to[0]!.room)),
   };
 
   /** Until the queue is empty. @param disturb picks what comes next, and whether it comes again */

@@ -59,7 +59,9 @@ const fine: TrafficReading = {
   ackP99Ms: 9,
   drainMs: 10,
   lagP99Ms: 1,
-  serverRssBytes: 1e8,
+  connectCpuSeconds: 1,
+  connectedBytes: 1e8,
+  members: 1000,
 };
 
 describe("verdicts", () => {

@@ -5,14 +5,15 @@ import { readArguments } from "../../scripts/cost/arguments.ts";
 import { billOf } from "../../scripts/cost/bill.ts";
 import { workloadOf } from "../../scripts/cost/from-run.ts";
 import type { LoadReport } from "../../scripts/load/report.ts";
-import { batchWaitSeconds, BATCH_POSTS_MAX, commitsPerPost, eventsOf, WORKLOAD } from "../../scripts/cost/model.ts";
+import { commitsOf } from "../../scripts/cost/commits.ts";
+import { eventsOf, WORKLOAD } from "../../scripts/cost/model.ts";
 import { predict, type RunEvents, type RunFacts } from "../../scripts/cost/run-model.ts";
 import { climb, peerCosts } from "../../scripts/cost/peers.ts";
 import { readPrices } from "../../scripts/cost/prices.ts";
 import { sensitivities } from "../../scripts/cost/sensitivity.ts";
 import { textOf } from "../../scripts/cost/text.ts";
 import { PRICES as ROOM_PRICES } from "../../src/metrics/cost.ts";
-import * as posts from "../../src/chat/posting/posts.ts";
+import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
 import { ChatRoom, SETTINGS, UNLIMITED } from "../host/chat-room.ts";
 
 const PRICES = readPrices();
@@ -24,8 +25,9 @@ function seeded(seed: number): () => number {
   return () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
 }
 
-async function rowsOfRoom(perSecond: number, count: number, random: () => number): Promise<number> {
-  const room = new ChatRoom({ messageRate: UNLIMITED });
+/** In a room of one connection, which may use its whole burst. */
+async function rowsOfRoom(perSecond: number, flushBurst: number, count: number, random: () => number): Promise<number> {
+  const room = new ChatRoom({ messageRate: UNLIMITED, flushBurst });
   const ada = await room.join("ada");
   let atMs = room.shell.nowMs;
   for (let i = 0; i < count; i++) {
@@ -40,27 +42,28 @@ async function rowsOfRoom(perSecond: number, count: number, random: () => number
 }
 
 describe("rows per message", () => {
-  it.each([0.1, 2, 10, 40, 200])(
-    "%s posts a second, independent of each other: within 5 % of a room",
+  it.each([1, 4].flatMap((burst) => [0.1, 2, 10, 40, 200].map((perSecond) => [perSecond, burst] as const)))(
+    "%s independent posts a second, %s batches at once: within 5 % of a room",
     { timeout: 30_000 },
-    async (perSecond) => {
-      const [rooms, count] = [4, 500];
+    async (perSecond, burst) => {
+      // Long enough that the burst at the beginning hardly counts.
+      const [rooms, count] = perSecond > 100 ? [2, 3000] : [4, 500];
       let counted = 0;
-      for (let seed = 1; seed <= rooms; seed++) counted += await rowsOfRoom(perSecond, count, seeded(seed * 1009));
-      const predicted = rooms * count * commitsPerPost(perSecond, WINDOW_MS);
+      for (let seed = 1; seed <= rooms; seed++)
+        counted += await rowsOfRoom(perSecond, burst, count, seeded(seed * 1009));
+      const predicted = rooms * count * commitsOf(perSecond, WINDOW_MS, burst).perPost;
       expect(Math.abs(predicted - counted) / counted).toBeLessThan(0.05);
     },
   );
 
   it("knows how many messages one row takes", () => {
-    expect(BATCH_POSTS_MAX).toBe(posts.BATCH_POSTS_MAX);
-    expect(commitsPerPost(1e6, WINDOW_MS)).toBe(1 / BATCH_POSTS_MAX);
-    expect(commitsPerPost(0, WINDOW_MS)).toBe(1);
-    expect(commitsPerPost(5, 0)).toBe(1);
+    expect(commitsOf(1e6, WINDOW_MS, 1).perPost).toBe(1 / BATCH_POSTS_MAX);
+    expect(commitsOf(0, WINDOW_MS, 1).perPost).toBe(1);
+    expect(commitsOf(5, 0, 1).perPost).toBe(1);
   });
 
   it("a batch waits for less than its window, and longer the busier the room", () => {
-    const waits = [0, 1, 10, 100, 1000].map((perSecond) => batchWaitSeconds(perSecond, 50));
+    const waits = [0, 1, 10, 100, 1000].map((perSecond) => commitsOf(perSecond, 50, 1).waitSeconds);
     expect(waits).toEqual(waits.toSorted((a, b) => a - b));
     expect(waits[0]).toBe(0);
     expect(waits.at(-1)).toBeLessThan(0.05);
@@ -149,6 +152,7 @@ describe("a run", () => {
     postingTo: 32.5,
     askedAt: 85.5,
     flushWindowMs: 50,
+    flushBurst: 8,
     pingIntervalSeconds: 45,
   };
   const predicted = (changed: Partial<RunFacts>): RunEvents => predict({ ...RUN, ...changed }).events;
@@ -157,7 +161,7 @@ describe("a run", () => {
     expect(predicted({})).toMatchObject({ posts: 600, upgrades: 200, framesIn: 800 });
     expect(predicted({})).toEqual(predicted({}));
     expect(predicted({ pollingShare: 0.25 }).framesIn).toBe(600);
-    expect(predicted({}).commits).toBeCloseTo(600 * commitsPerPost(2, 50));
+    expect(predicted({}).commits).toBeCloseTo(600 * commitsOf(2, 50, 8).perPost);
   });
 
   // What `npm run load -- --counts` found in such runs.

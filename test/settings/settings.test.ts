@@ -35,7 +35,7 @@ const problemsOf = (variables: Variables): readonly string[] => {
 const COMMON = {
   authAt: "connect",
   allowUnexpiringTokens: false,
-  jwt: { secret: SECRET },
+  jwtSecret: SECRET,
   messageRate: 10,
   messageBurst: 10,
   maxContentLength: 1000,
@@ -48,6 +48,7 @@ const COMMON = {
   pingTimeoutMs: 30_000,
   connectTimeoutMs: 10_000,
   flushWindowMs: 50,
+  flushBurst: 8,
   durability: "strict",
   historyDays: 30,
   historyMessages: 100_000,
@@ -96,7 +97,7 @@ describe("defaults", () => {
 
   it("hold for an empty value", () => {
     expect(settingsOf({ MAX_MEMBERS: "", JWT_ISSUER: "" })).toMatchObject(PRODUCTION);
-    expect(settingsOf({ JWT_ISSUER: "" }).jwt).not.toHaveProperty("issuer");
+    expect(settingsOf({ JWT_ISSUER: "" })).not.toHaveProperty("jwtIssuer");
   });
 });
 
@@ -124,11 +125,11 @@ describe("a setting that is given", () => {
         "moz-extension://6a25ffe1-5d25-4a3d-9a3a-000000000000",
       ])
       .map((origin): [string, string, object] => ["ALLOWED_ORIGINS", origin, { allowedOrigins: [origin] }]),
-    ["CLAIM_USER", "user.id", { claims: { user: "user.id", name: "name", role: "role", rooms: "rooms" } }],
-    ["CLAIM_NAME", "x".repeat(256), { claims: { name: "x".repeat(256) } }],
-    ["CLAIM_ROLE", "https://example.com/roles", { claims: { role: "https://example.com/roles" } }],
-    ["CLAIM_ROOMS", "app_metadata.rooms", { claims: { rooms: "app_metadata.rooms" } }],
-    ["JWT_SECRET_PREVIOUS", SECRET, { jwt: { secret: SECRET, secretPrevious: SECRET } }],
+    ["CLAIM_USER", "user.id", { claimUser: "user.id", claimName: "name", claimRole: "role", claimRooms: "rooms" }],
+    ["CLAIM_NAME", "x".repeat(256), { claimName: "x".repeat(256) }],
+    ["CLAIM_ROLE", "https://example.com/roles", { claimRole: "https://example.com/roles" }],
+    ["CLAIM_ROOMS", "app_metadata.rooms", { claimRooms: "app_metadata.rooms" }],
+    ["JWT_SECRET_PREVIOUS", SECRET, { jwtSecret: SECRET, jwtSecretPrevious: SECRET }],
     ["METRICS_TOKEN", "x".repeat(16), { metricsToken: "x".repeat(16) }],
     ["MESSAGE_RATE", "0.5", { messageRate: 0.5 }],
     ["MESSAGE_BURST", "1", { messageBurst: 1 }],
@@ -145,6 +146,8 @@ describe("a setting that is given", () => {
     ["PING_TIMEOUT_MS", "100", { pingTimeoutMs: 100 }],
     ["CONNECT_TIMEOUT_MS", "100", { connectTimeoutMs: 100 }],
     ["FLUSH_WINDOW_MS", "0", { flushWindowMs: 0 }],
+    ["FLUSH_BURST", "1", { flushBurst: 1 }],
+    ["FLUSH_BURST", "64", { flushBurst: 64 }],
     ["DURABILITY", "relaxed", { durability: "relaxed" }],
     ["HISTORY_DAYS", "0.5", { historyDays: 0.5 }],
     ["HISTORY_MESSAGES", "10", { historyMessages: 10 }],
@@ -220,6 +223,8 @@ describe("a setting that is given", () => {
     ["CONNECT_TIMEOUT_MS", "0x100"],
     ["FLUSH_WINDOW_MS", "1001"],
     ["FLUSH_WINDOW_MS", "NaN"],
+    ["FLUSH_BURST", "0"],
+    ["FLUSH_BURST", "65"],
     ["DURABILITY", "on"],
     ["HISTORY_DAYS", "0"],
     ["HISTORY_DAYS", "-1"],
@@ -325,9 +330,9 @@ describe("the webhook", () => {
   const WEBHOOK = { WEBHOOK_URL: "https://example.com/hook", WEBHOOK_SECRET: SHORT };
 
   it("HOOK-6: is an address and a secret", () => {
-    expect(settingsOf(WEBHOOK).webhook).toEqual({ url: "https://example.com/hook", secret: SHORT });
-    expect(settingsOf({})).not.toHaveProperty("webhook");
-    expect(settingsOf({ WEBHOOK_SECRET: SHORT })).not.toHaveProperty("webhook");
+    expect(settingsOf(WEBHOOK)).toMatchObject({ webhookUrl: "https://example.com/hook", webhookSecret: SHORT });
+    expect(settingsOf({})).not.toHaveProperty("webhookUrl");
+    expect(settingsOf({ WEBHOOK_SECRET: SHORT })).not.toHaveProperty("webhookUrl");
   });
 
   it.each([

@@ -10,10 +10,10 @@ import { ServerSocket, type ObjectHost } from "./object-host.ts";
 import { Storage } from "./storage.ts";
 import type { Witness } from "./witness.ts";
 
-/** Whatever has no bound of its own: people, connections, features, links, what a record says. */
+/** Collections without a bound of their own: members, connections, features, links, fields of a record. */
 const SIZE_MAX = 100;
 
-/** What grows with what is said. */
+/** Collections that grow with the messages. */
 const SIZES_MAX: Readonly<Record<string, number>> = {
   "ChatRecoveryLog.answered": MISSED_MESSAGES_MAX,
   "Copies.remembered": COPIES_REMEMBERED_MAX,
@@ -40,17 +40,17 @@ const OF_CONNECTIONS: ReadonlySet<string> = new Set([
   "Backpressure.behind",
 ]);
 
-/** What is under way; once all is quiet, nothing is. */
+/** Work in progress: empty once the room is quiet. */
 const UNDER_WAY: ReadonlySet<string> = new Set([
   "Acks.awaited",
   "TransportUpgrades.probes",
   "Members.joined",
   "Members.left",
-  "Outbox.effects",
-  "Outbox.fed",
-  "Outbox.overfed",
-  "Outbox.touched",
-  "Outbox.unsaved",
+  "Effects.effects",
+  "Effects.queued",
+  "Effects.overflowing",
+  "Effects.touched",
+  "Effects.unsaved",
   "PollQueue.frames",
   "Posts.batch",
   "Posts.waiting",
@@ -70,7 +70,7 @@ const isForeign = (value: object, key: string): boolean =>
 /** At any time. */
 export function checkSizes(witness: Witness, host: ObjectHost): void {
   checkEach(witness, host, (name) => {
-    // Of what was stored, and is not durable yet, nobody knows how much it is.
+    // The number of stored messages that are not durable yet is unknown.
     if (name === "PostedIds.posted") return SIZE_MAX + durableIn(witness, host);
     return SIZES_MAX[name] ?? SIZE_MAX;
   });

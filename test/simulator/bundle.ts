@@ -18,7 +18,7 @@ export interface Edit {
   readonly replace: string;
 }
 
-/** Nobody signs tokens in a simulation: they are what they say. */
+/** Tokens of a simulation are unsigned claims. */
 const PLAIN_TOKENS: Edit = {
   file: "src/settings/tokens/tokens.ts",
   find: "if (token.length > TOKEN_LENGTH_MAX)",
@@ -61,7 +61,7 @@ function standIns(): Plugin {
   };
 }
 
-/** The product as it is, but for the edits. What is private in it is a property like any other, which can be looked at from outside. */
+/** Loads the product with the edits. Private fields become plain properties, so that the checks can read them. */
 function readProduct(edits: readonly Edit[]): Plugin {
   for (const { file } of edits)
     if (!PRODUCT.test(path.join(ROOT, file))) throw new Error(`${file} is not the product's`);

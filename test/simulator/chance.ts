@@ -1,5 +1,5 @@
-// Chance that a seed decides. Whoever needs chance takes a branch with a name of its own, so that leaving one thing out of a
-// run changes as little as possible of the others' luck.
+// Random numbers from a seed. Each user takes a branch with a name of its own, so that a part left out of a run changes as few
+// of the other parts' numbers as possible.
 
 export class Chance {
   #state: number;

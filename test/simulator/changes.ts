@@ -1,29 +1,30 @@
-// Checks edits, deletions and reactions: compares requests and answers with the messages' final state.
+// Checks edits, deletions and reactions: compares requests and answers with the messages' final state. Called by run.ts, witness.ts and
+// verdict.ts.
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { Person } from "./people.ts";
 import type { Witness } from "./witness.ts";
 
 export type ChangeEvent = "edit-message" | "delete-message" | "react";
 
-/** What everybody says who edits, and what everybody reacts with. */
+/** The content of all edits, and the emoji of all reactions. */
 export const EDITED = "edited";
 export const EMOJI = "👍";
 
-const TOLD_BY: Readonly<Record<string, ChangeEvent>> = {
+const ANNOUNCED_BY: Readonly<Record<string, ChangeEvent>> = {
   "message-edited": "edit-message",
   "message-deleted": "delete-message",
   reaction: "react",
 };
 
-/** What is known of one message. */
+/** The requests and answers about one message. */
 interface Known {
-  /** Asked for, whatever came of it. */
+  /** Requests, accepted or not. */
   readonly asked: Set<ChangeEvent>;
   /** Answered with `ok`. */
   readonly done: Set<ChangeEvent>;
   readonly reacted: Set<string>;
-  /** Told to anybody. */
-  readonly told: Set<ChangeEvent>;
+  /** Announced to at least one member. */
+  readonly announced: Set<ChangeEvent>;
 }
 
 export class Changes {
@@ -37,16 +38,16 @@ export class Changes {
   #of(id: string): Known {
     let known = this.#byId.get(id);
     if (!known)
-      this.#byId.set(id, (known = { asked: new Set(), done: new Set(), reacted: new Set(), told: new Set() }));
+      this.#byId.set(id, (known = { asked: new Set(), done: new Set(), reacted: new Set(), announced: new Set() }));
     return known;
   }
 
-  /** A person asks. @returns what hears the answer */
-  ask({ plan }: Person, event: ChangeEvent, message: Message): (answer: unknown) => void {
+  /** Notes the request of a person. @returns called with the answer */
+  noteRequest({ plan }: Person, event: ChangeEvent, message: Message): (answer: unknown) => void {
     const known = this.#of(message.id);
     known.asked.add(event);
-    // What a poll was to bring, and brought nobody, cannot be seen from here.
-    if (plan.kind === "polling" || plan.kind === "upgrading") known.told.add(event);
+    // This check cannot see the packets of a poll that never arrived.
+    if (plan.kind === "polling" || plan.kind === "upgrading") known.announced.add(event);
     return (answer) => {
       if (!(answer as { readonly ok?: true } | undefined)?.ok) return;
       known.done.add(event);
@@ -55,12 +56,12 @@ export class Changes {
       this.#witness.demand(
         event === "react" || sender === plan.user,
         "let in",
-        () => `${plan.name} was allowed to ${event} ${id}, which ${sender} said`,
+        () => `${plan.name} was allowed to ${event} ${id}, which ${sender} posted`,
       );
       this.#witness.demand(
-        known.told.has(event),
+        known.announced.has(event),
         "changed for all",
-        () => `${plan.name} was told that its ${event} of ${id} is done, and nobody was told of it`,
+        () => `${plan.name} got an ack for its ${event} of ${id}, which was announced to nobody`,
       );
     };
   }
@@ -69,18 +70,18 @@ export class Changes {
     return this.#byId.get(id)?.asked.has("delete-message") === true;
   }
 
-  /** What leaves a room. */
+  /** Notes an event that a room sends. */
   spoken(packet: string): void {
     const [, name] = /^42\["([a-z-]+)"/.exec(packet) ?? [];
-    const event = name === undefined ? undefined : TOLD_BY[name];
+    const event = name === undefined ? undefined : ANNOUNCED_BY[name];
     if (event === undefined) return;
     const [, { id }] = JSON.parse(packet.slice(2)) as [string, { readonly id: string }];
-    this.#of(id).told.add(event);
+    this.#of(id).announced.add(event);
   }
 
   /**
-   * @param copy as a room shows it in the end, of a message that another room was told of all changes to
-   * @param root the message itself
+   * @param copy a message in a linked room, as that room shows it in the end
+   * @param root the original message
    */
   checkCopy(copy: Message, root: Message): void {
     const { done } = this.#of(root.id);

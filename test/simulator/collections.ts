@@ -1,7 +1,7 @@
 // Lists the collections that an object reaches by properties: each list, map, set and record, by class and property, with the
 // largest size. Closures cannot be inspected.
 
-/** The beginning of the names that `bundle.ts` gives to what is private. */
+/** The prefix that `bundle.ts` gives to private fields. */
 const PRIVATE = /^\$\w+?\$/;
 
 type IsForeign = (value: object, key: string) => boolean;
@@ -19,7 +19,7 @@ interface Look {
   readonly parts: readonly Part[];
 }
 
-/** @param isForeign what is not looked into: it belongs to the platform, or is the same for all objects */
+/** @param isForeign objects to skip: they belong to the platform, or all rooms share them */
 export function collectionsIn(root: object, isForeign: IsForeign): Map<string, number> {
   const largest = new Map<string, number>();
   const seen = new Set<unknown>();

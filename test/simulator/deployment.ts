@@ -1,6 +1,6 @@
 // The server side of a run: rooms, lobby and dead letters as objects, and the queue between rooms, which delivers at least once
 // and in no order.
-import { ChatRoom, DeadLetters, deliverCrossing, Lobby, SqlMessageLog } from "product:objects";
+import { ChatRoom, DeadLetters, deliverRelay, Lobby, SqlMessageLog } from "product:objects";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { ObjectHost, type HostPorts, type ObjectClass, type Spoken } from "./object-host.ts";
@@ -19,7 +19,7 @@ interface Deadlines {
   nextAwake(): number | undefined;
 }
 
-/** What of a room is looked at from within. */
+/** The inside of a room, as far as the checks read it. */
 export interface RoomParts {
   readonly server: {
     readonly deadlines: Deadlines;
@@ -70,6 +70,8 @@ export class Deployment {
       DURABILITY: plan.durability,
       RELAY: plan.relay,
       FLUSH_WINDOW_MS: String(plan.flushWindowMs),
+      // Rooms with the longest window gather every batch, all others run ahead of it.
+      FLUSH_BURST: plan.flushWindowMs > 50 ? "1" : "8",
       MESSAGE_RATE: String(plan.messageRate),
       MESSAGE_BURST: String(plan.messageRate),
       RECOVERY_WINDOW_SECONDS: String(plan.recoveryWindowSeconds),
@@ -303,6 +305,6 @@ export class Deployment {
       for (const item of items) if (!settled.has(item)) this.#put(item, 1000);
       if (ready.length > 0) this.world.after(10, this.#worker, () => this.#pump());
     };
-    deliverCrossing({ messages }, this.env).then(again, again);
+    deliverRelay({ messages }, this.env).then(again, again);
   }
 }

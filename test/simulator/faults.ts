@@ -116,7 +116,7 @@ export class Faults {
     host.skewMs = skewMs;
   }
 
-  /** A room that wakes meanwhile cannot begin, and loses its connections with what they remembered: like a death. */
+  /** A room that wakes meanwhile fails to start and loses its connections with their attachments, as in a crash. */
   #setFailure(host: ObjectHost, failure: Error | undefined): void {
     if (host.storage.failure !== failure) this.#run.witness.died(host.name);
     host.storage.failure = failure;
@@ -130,7 +130,7 @@ export class Faults {
 
   #delete(host: ObjectHost): boolean {
     const { deployment, world, people, witness } = this.#run;
-    // Of one that nothing is stored in yet only those know who were welcomed.
+    // Only welcomed clients know a room that has stored nothing yet.
     for (const { plan, epoch } of people) if (plan.room === host.name && epoch) witness.log(host.name, epoch);
     witness.deleted(host.name);
     world.within(world.nowhere, () => deployment.call(host, "deleteRoom", [])).catch(() => {});

@@ -52,7 +52,7 @@ export class Connection {
     return this.link.chance.between(this.link.minMs, this.link.maxMs);
   }
 
-  /** On its way down the line, behind whatever went before. */
+  /** Travels down the line after all earlier frames. */
   #down(run: () => void): void {
     this.#toClientMs = Math.max(this.#toClientMs, this.world.nowMs + this.#delayMs());
     this.world.at(this.#toClientMs, this.clientZone, () => {
@@ -124,7 +124,7 @@ export class Connection {
     });
   }
 
-  /** The line breaks. @param noticed who notices at once */
+  /** The line breaks. @param noticed the ends that notice at once */
   cut(noticed: { readonly client: boolean; readonly server: boolean }): void {
     if (this.isOver) return;
     const { client } = this;
@@ -145,11 +145,11 @@ export class Connection {
 interface Opening {
   readonly status: number;
   readonly webSocket?: PairEnd;
-  /** What a poll or a post is answered with. */
+  /** The answer to a poll or a post. */
   readonly content: string;
 }
 
-/** What an object gets for one end of a new WebSocket, and gives back with its answer. */
+/** One end of a new WebSocket, which the object accepts and the other end of which its answer carries. */
 export class PairEnd {
   connection: Connection | undefined;
 }
@@ -159,7 +159,7 @@ export class Network {
   readonly connections = new Set<Connection>();
   /** WebSockets that were asked for. */
   dialled = 0;
-  /** What a room answers to a poll. */
+  /** The answer of a room to a poll. */
   onPolled: (host: ObjectHost, link: Link, content: string) => void = () => {};
   readonly #links = new Map<Zone, Link>();
   readonly #hostOf: (room: string) => ObjectHost;
@@ -280,7 +280,7 @@ const asFetched = (response: Opening): unknown => ({
 /** Which connection the next WebSocket that an object makes belongs to: it is made while its request is dealt with. */
 let pairing: Connection | undefined;
 
-/** Puts what objects answer requests with in place of what Node has. */
+/** Replaces Node's `Response` and `WebSocketPair` for the objects. */
 export function replaceResponses(): void {
   class SimulatedResponse {
     readonly status: number;

@@ -6,7 +6,7 @@ import type { Connection } from "./network.ts";
 import { Storage } from "./storage.ts";
 import { Zone, type World } from "./world.ts";
 
-/** What the platform keeps of one sleeping WebSocket. */
+/** The platform's limit of the attachment of one WebSocket. */
 const ATTACHMENT_BYTES_MAX = 16 * 1024;
 
 /** So long the platform may take to see that an object could sleep by now. */
@@ -14,7 +14,7 @@ const PATIENCE_MS_MAX = 5000;
 
 export type ObjectClass = new (context: unknown, env: unknown) => ObjectInstance;
 
-/** What is called from outside, by name. */
+/** The methods that callers reach from outside, by name. */
 export type ObjectInstance = Record<string, (...args: unknown[]) => unknown>;
 
 export class ServerSocket {
@@ -50,7 +50,7 @@ export class ServerSocket {
   }
 }
 
-/** What the object says to the outside, held back until what was written before is durable. */
+/** Output of the object, which the output gate holds back until all earlier writes are durable. */
 interface Saying {
   readonly after: number | undefined;
   readonly run: () => void;
@@ -66,7 +66,7 @@ export interface HostPorts {
   /** How long until what is written is durable. */
   readonly commitMs: () => number;
   readonly spoken: (host: ObjectHost, spoken: Spoken) => void;
-  /** What was written has just become durable, or a group of it was closed. */
+  /** A group of writes was closed, or has just become durable. */
   readonly closed: (host: ObjectHost, group: number) => void;
   readonly confirmed: (host: ObjectHost, group: number) => void;
   readonly lost: (host: ObjectHost, keptGroups: number) => void;
@@ -91,7 +91,7 @@ export class ObjectHost {
   alarms = 0;
   /** Calls that are not answered yet, in either direction. */
   #busy = 0;
-  /** What those hear who wait for an answer, should the object die. */
+  /** Reject the calls without an answer when the object dies. */
   readonly #callers = new Set<() => void>();
   #blocks = 0;
   #held: Array<() => void> = [];
@@ -172,14 +172,14 @@ export class ObjectHost {
       Promise.resolve()
         .then(() => run(instance))
         .then(end, (error: unknown) => {
-          // The one who called may try again, and nobody would ever know.
+          // The caller might try again and hide the error.
           if (error instanceof TypeError || error instanceof ReferenceError) this.world.onError(error);
           end(error instanceof Error ? error : new Error(String(error)));
         });
     });
   }
 
-  /** The object waits for somebody else. @returns what has to be called when that is over */
+  /** The object waits for another object. @returns ends the waiting */
   waits(): () => void {
     const { zone } = this;
     this.#busy++;
@@ -204,7 +204,7 @@ export class ObjectHost {
     else this.#sayings.push({ after, run });
   }
 
-  /** What was written in the event that is over becomes durable a while later. */
+  /** The writes of the finished event become durable a while later. */
   settle(): void {
     const group = this.storage.closeGroup();
     if (group !== undefined) {
@@ -244,7 +244,7 @@ export class ObjectHost {
 
   // ---- sleep and death -------------------------------------------------------------------------------------
 
-  /** What keeps it awake, for people to read. */
+  /** The reasons that keep it awake, as text for a failure. */
   get keptBy(): string {
     const counts = {
       timers: this.zone.timers.size,
@@ -274,7 +274,7 @@ export class ObjectHost {
     });
   }
 
-  /** What is not in storage or attachments is gone; the clients notice nothing. */
+  /** The object loses its memory and keeps storage and attachments; clients notice nothing. */
   sleep(): void {
     this.#ports.beforeSleep(this);
     this.sleeps++;
@@ -292,7 +292,7 @@ export class ObjectHost {
     for (const { connection } of this.#crash(keep)) connection.lose(isNoticed);
   }
 
-  /** @param keep whether what was being written becomes durable after all, though nobody is told */
+  /** @param keep whether pending writes become durable after all, though no caller gets an answer */
   #crash(keep: boolean): ServerSocket[] {
     const groups = keep ? this.storage.unconfirmed : 0;
     this.#ports.lost(this, groups);
@@ -317,7 +317,7 @@ export class ObjectHost {
     this.storage.close();
   }
 
-  // ---- what the object is given ----------------------------------------------------------------------------
+  // ---- the context of the object ---------------------------------------------------------------------------
 
   #makeContext(): unknown {
     const { zone } = this;
@@ -339,7 +339,7 @@ export class ObjectHost {
         connection.respondedAtMs === undefined ? null : new Date(connection.respondedAtMs),
       blockConcurrencyWhile: (run: () => Promise<unknown>) => {
         this.#blocks++;
-        // What fails here resets the object.
+        // A failure in it resets the object.
         const reset = (): void =>
           void this.world.at(this.world.nowMs, this.#clockZone, () => zone.isOver || this.die(false, true));
         const running = run();

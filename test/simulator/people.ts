@@ -1,5 +1,5 @@
-// The clients: the stock one over every transport, and the one with extensions. They are the real thing; only the network
-// under them is simulated.
+// The clients of a run: the stock socket.io-client over every transport, and the client with extensions. Both are the real ones; only
+// their network is simulated. Called by run.ts, faults.ts and verdict.ts.
 import { Fetch, io, NodeWebSocket, type Socket } from "socket.io-client";
 
 import type { Room, SentAnswer } from "../../client/core/api.ts";
@@ -7,7 +7,7 @@ import { connectRoom } from "../../client/core/room.ts";
 import type { Message, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
 import type { Link, Network } from "./network.ts";
 import { epochOf, offsetOf, setOffset } from "./offset.ts";
-import { MemoryStorage } from "./memory-storage.ts";
+import { FakeLocalStorage } from "../host/fake-local-storage.ts";
 import type { PlannedClient } from "./plan.ts";
 import { Typists } from "./typists.ts";
 import type { World, Zone } from "./world.ts";
@@ -15,12 +15,12 @@ import type { Chain, Witness } from "./witness.ts";
 
 export const ORIGIN = "http://rooms.example";
 
-/** Refusals of a post that mean that it is not stored, and will not be. */
+/** Refusals after which a post is never stored. */
 const REFUSED = new Set(["MUTED", "ROOM_READ_ONLY", "SLOW_MODE", "FORBIDDEN", "TOO_LONG", "INVALID_PAYLOAD"]);
-/** So long a client waits for an ack before it says something again. */
+/** A client that got no ack posts the same text again after this. */
 const AGAIN_MS = 7000;
 
-/** Tokens that hold for a run, all of it. */
+/** The lifetime of tokens that outlive every run. */
 const LONG_SECONDS = 1_000_000;
 
 interface Said {
@@ -28,7 +28,7 @@ interface Said {
   readonly clientMsgId: string | undefined;
   state: "open" | "acked" | "refused" | "failed";
   code?: string;
-  /** The how manieth connection it was posted over last, until an answer came. */
+  /** The number of the connection over which it was posted last; absent once it is answered. */
   postedOver?: number | undefined;
 }
 
@@ -43,11 +43,11 @@ export abstract class Person {
   readonly zone: Zone;
   readonly link: Link;
   readonly said: Said[] = [];
-  /** Whether nothing goes wrong any more: its tokens hold. */
+  /** Whether all faults have ended: its tokens do not expire any more. */
   isCalm = false;
-  /** Whether it wants to be there. */
+  /** Whether it has joined and not left; the connection may be broken meanwhile. */
   isHere = false;
-  /** Members, as it was told last. */
+  /** The last number of members that the room sent. */
   count: number | undefined;
   epoch: string | undefined;
   /** Ids of messages that it has seen. */
@@ -73,15 +73,16 @@ export abstract class Person {
 
   abstract get isConnected(): boolean;
   abstract get last(): number | undefined;
-  /** Whether it has yet to send what it queued. */
+  /** Whether it has queued messages that it has not sent yet. */
   get isSending(): boolean {
     return false;
   }
   abstract join(): void;
   abstract leave(): void;
   abstract say(): void;
-  abstract ask(event: string, payload: object, done?: (answer: unknown) => void): void;
-  /** As after a reload of its page. */
+  /** Emits with an ack callback. */
+  abstract call(event: string, payload: object, done?: (answer: unknown) => void): void;
+  /** Leaves, and comes back with the memory of a reloaded page. */
   abstract reload(forMs: number): void;
 
   protected nextText(): Said {
@@ -94,10 +95,10 @@ export abstract class Person {
     return said;
   }
 
-  /** A token that the rooms believe; nobody signs anything here. */
+  /** A token that the rooms accept: in a simulation nobody signs tokens. */
   protected token(): string {
     const { user, ttlSeconds } = this.plan;
-    // The backend that makes it has the right time.
+    // By the true time, not that of a client or a room.
     const exp =
       Math.floor(this.around.world.nowMs / 1000) + (this.isCalm ? LONG_SECONDS : (ttlSeconds ?? LONG_SECONDS));
     return JSON.stringify({ user, name: user.toUpperCase(), role: "member", exp });
@@ -122,7 +123,7 @@ export class StockPerson extends Person {
   #notice: Notice | undefined;
   readonly offsets: string[] = [];
   #connections = 0;
-  /** An offset that was put in the place of the one it had, until its next connection stands. */
+  /** A false offset that a fault gave to the socket; absent again after the next connect. */
   #planted: { readonly offset: string; readonly seq: number | undefined } | undefined;
 
   constructor(plan: PlannedClient, around: Surroundings) {
@@ -138,7 +139,7 @@ export class StockPerson extends Person {
     return this.chain.last;
   }
 
-  /** What it posted over the line that it still has, without a word of what became of it. */
+  /** Posts over the present connection that have no answer yet. */
   get unanswered(): Said[] {
     return this.isConnected ? this.said.filter(({ postedOver }) => postedOver === this.#connections) : [];
   }
@@ -159,7 +160,7 @@ export class StockPerson extends Person {
   reload(forMs: number): void {
     this.leave();
     this.around.world.after(forMs, this.zone, () => {
-      // It may have come back already.
+      // Another step may have let it join meanwhile.
       this.socket?.disconnect();
       this.socket = undefined;
       this.chain.id = undefined;
@@ -198,7 +199,7 @@ export class StockPerson extends Person {
     });
   }
 
-  /** What a page does after the room said no. */
+  /** Connects again later, as a page does after the room refused it. */
   #retry(code: string | undefined, retryAfterMs = 1000): void {
     if (code === "KICKED" || (code === "BANNED" && retryAfterMs === 1000)) return;
     const { world } = this.around;
@@ -209,7 +210,7 @@ export class StockPerson extends Person {
     );
   }
 
-  /** What it says now is what counts: over a line that was to be closed, more may have come, and with it a later offset. */
+  /** Expects what the offset promises that leaves now: more messages may have come after a fault had replaced it. */
   #resume(socket: Socket): void {
     if (!this.#planted || offsetOf(socket) !== this.#planted.offset) return;
     const { seq } = this.#planted;
@@ -267,15 +268,15 @@ export class StockPerson extends Person {
     );
   }
 
-  ask(event: string, payload: object, done: (answer: unknown) => void = () => {}): void {
-    // A client that tries again by itself hears of its own troubles first.
+  call(event: string, payload: object, done: (answer: unknown) => void = () => {}): void {
+    // With `retries` the stock client calls back with an error first.
     const hear = this.plan.insists === "retries" ? (_error: unknown, answer: unknown): void => done(answer) : done;
     this.around.world.within(this.zone, () => {
       if (this.isConnected) this.socket!.emit(event, payload, hear);
     });
   }
 
-  /** Its memory of where it was goes back by some messages. */
+  /** Gives the socket the offset of an earlier message. @returns whether there was one */
   forget(back: number): boolean {
     const offset = this.offsets.at(-1 - back);
     const { socket, chain } = this;
@@ -285,14 +286,14 @@ export class StockPerson extends Person {
     return this.#plant(socket, offset, Number.parseInt(seq, 36));
   }
 
-  /** It comes back with an offset of a log that never was this room's. */
+  /** Gives the socket an offset of a log that this room never had. @returns whether it had an offset */
   confuse(): boolean {
     if (!this.socket || this.offsets.length === 0) return false;
     const foreign = this.offsets.at(-1)!.replace(/^[^.]*/, (epoch) => epoch.split("").reverse().join(""));
     return this.#plant(this.socket, foreign, undefined);
   }
 
-  /** @param seq where the offset leads */
+  /** @param seq the message to which the offset leads; `undefined` for none */
   #plant(socket: Socket, offset: string, seq: number | undefined): boolean {
     setOffset(socket, offset);
     this.#planted = { offset, seq };
@@ -309,7 +310,7 @@ export class ShimPerson extends Person {
   room: Room | undefined;
   #last: number | undefined;
   readonly gaps: Array<{ from: number; to: number; reason: string }> = [];
-  readonly #storage = new MemoryStorage();
+  readonly #storage = new FakeLocalStorage();
 
   get isConnected(): boolean {
     return this.room?.connection.state === "connected";
@@ -384,7 +385,7 @@ export class ShimPerson extends Person {
     });
   }
 
-  ask(event: string, payload: object, done: (answer: unknown) => void = () => {}): void {
+  call(event: string, payload: object, done: (answer: unknown) => void = () => {}): void {
     this.around.world.within(this.zone, () => {
       const socket = this.room?.socket as unknown as Socket | undefined;
       if (this.isConnected && socket?.connected) socket.emit(event, payload, done);

@@ -1,5 +1,6 @@
 // The plan of one run, as data: the clients, their actions, and the faults. A seed decides all of it; a shrunk plan leaves
 // parts out.
+import type { ClientToServerEvents, ModerationAction } from "../../src/protocol/chat-events.ts";
 import { Chance } from "./chance.ts";
 
 export type ClientKind = "websocket" | "polling" | "upgrading" | "shim";
@@ -12,7 +13,7 @@ export interface PlannedClient {
   readonly joinsAtMs: number;
   /** Of a stock client: whether it asks for recovery. */
   readonly recovers: boolean;
-  /** Of a stock client: how it makes sure that what it says arrives. */
+  /** Of a stock client: its way to get posts through. */
   readonly insists: "not" | "again" | "retries";
   /** How long its tokens hold; absent: for long. */
   readonly ttlSeconds?: number;
@@ -58,7 +59,7 @@ export type Fault = At<
 
 export interface Plan {
   readonly seed: number;
-  /** Decides what a plan leaves to chance: how long things take, what they are called. Absent: the seed does. */
+  /** The seed of latencies and ids, which a plan leaves open. Absent: `seed`. */
   readonly luck?: number;
   readonly durability: "strict" | "relaxed";
   readonly relay: "queue" | "direct";
@@ -161,25 +162,60 @@ function drawClients(chance: Chance, rooms: readonly string[], durationMs: numbe
   });
 }
 
-const QUESTIONS: ReadonlyArray<readonly [event: string, payload: object]> = [
-  ["presence", {}],
-  ["history", { limit: 20 }],
-  ["typing", { on: true }],
-  ["read-marks", {}],
-  ["changes", { after: 0 }],
-  ["search", { query: "says" }],
-  ["nonsense", {}],
-];
+type Asking = readonly [event: string, payload: object];
 
-const DEEDS: ReadonlyArray<readonly [event: string, payload: object]> = [
-  ["ban", { seconds: 20 }],
-  ["ban", {}],
-  ["unban", {}],
-  ["kick", {}],
-  ["mute", { seconds: 10 }],
-  ["unmute", {}],
-  ["grant", { role: "reader" }],
-  ["revoke", {}],
+const allOf = (payloads: Readonly<Record<string, readonly object[]>>): Asking[] =>
+  Object.entries(payloads).flatMap(([event, each]) => each.map((payload) => [event, payload] as const));
+
+/**
+ * The payloads of the step `ask`. The compiler asks for a line for each new event: no payload where the event has a step of its
+ * own, or names a message, a token or another room.
+ */
+const QUESTION_PAYLOADS: Readonly<Record<Exclude<keyof ClientToServerEvents, ModerationAction>, readonly object[]>> = {
+  presence: [{}],
+  history: [{ limit: 20 }],
+  typing: [{ on: true }],
+  "read-marks": [{}],
+  changes: [{ after: 0 }],
+  search: [{ query: "says" }],
+  // The steps say, talk, read and change.
+  "chat-message": [],
+  read: [],
+  "edit-message": [],
+  "delete-message": [],
+  react: [],
+  "get-message": [],
+  versions: [],
+  reactions: [],
+  "refresh-token": [],
+  "open-dm": [],
+  audit: [],
+  "moderation-state": [],
+};
+
+const QUESTIONS: readonly Asking[] = [...allOf(QUESTION_PAYLOADS), ["nonsense", {}]];
+
+/** The payloads of the step `moderate`, without the user. The compiler asks for a line for each new action. */
+const ACTION_PAYLOADS: Readonly<Record<ModerationAction, readonly object[]>> = {
+  ban: [{ seconds: 20 }, {}],
+  unban: [{}],
+  kick: [{}],
+  mute: [{ seconds: 10 }],
+  unmute: [{}],
+  grant: [{ role: "reader" }],
+  revoke: [{}],
+  // Actions without a user: see MODES.
+  "slow-mode": [],
+  "read-only": [],
+};
+
+const ACTIONS = allOf(ACTION_PAYLOADS);
+
+const MODES: readonly Asking[] = [
+  ["read-only", { on: true }],
+  ["read-only", { on: false }],
+  ["slow-mode", { seconds: 3 }],
+  ["slow-mode", { seconds: 0 }],
 ];
 
 function drawStep(chance: Chance, { rooms, clients, durationMs }: Drawn): Step {
@@ -216,7 +252,7 @@ function drawStep(chance: Chance, { rooms, clients, durationMs }: Drawn): Step {
     case "post":
       return { atMs, do: "post", room: chance.pick(rooms), times: chance.pick([1, 3, 40]) };
     case "moderate": {
-      const [event, payload] = chance.pick(DEEDS);
+      const [event, payload] = chance.pick(ACTIONS);
       return {
         atMs,
         do: "moderate",
@@ -226,12 +262,7 @@ function drawStep(chance: Chance, { rooms, clients, durationMs }: Drawn): Step {
       };
     }
     case "mode": {
-      const [event, payload] = chance.pick([
-        ["read-only", { on: true }],
-        ["read-only", { on: false }],
-        ["slow-mode", { seconds: 3 }],
-        ["slow-mode", { seconds: 0 }],
-      ] as const);
+      const [event, payload] = chance.pick(MODES);
       return { atMs, do: "moderate", room: chance.pick(rooms), event, payload };
     }
   }

@@ -47,6 +47,6 @@ export async function findPlanted(planted: PlantedBug, seeds: number): Promise<F
     }
     return undefined;
   } finally {
-    await simulation.end();
+    await simulation.stop();
   }
 }

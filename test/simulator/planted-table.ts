@@ -3,7 +3,7 @@ import type { PlantedBug } from "./planted-bugs.ts";
 
 const HEAD = ["bug", "in", "found by seed", "rule"];
 
-/** What the table tells of one bug. */
+/** One row of the table. */
 export type PlantedRow = Pick<PlantedBug, "bug" | "file" | "breaks"> & { readonly seed: number };
 
 const cellsOf = ({ bug, file, seed, breaks }: PlantedRow): string[] => [bug, `\`${file}\``, String(seed), breaks];

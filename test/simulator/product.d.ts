@@ -7,7 +7,7 @@ declare module "product:objects" {
   export const Lobby: ObjectClass;
   export const DeadLetters: ObjectClass;
   /** The consumer of the relay's queue. */
-  export const deliverCrossing: (batch: unknown, env: unknown) => Promise<void>;
+  export const deliverRelay: (batch: unknown, env: unknown) => Promise<void>;
   /** Reads a room's log. */
   export const SqlMessageLog: new (
     storage: unknown,

@@ -1,18 +1,18 @@
-// Checks read marks: a mark that a room acked is there at the end, and no other.
+// Checks read marks: a mark that a room acked is there at the end, and no other. Called by run.ts, verdict.ts and witness.ts.
 import type { ReadMark } from "../../src/protocol/chat-events.ts";
 import type { Witness } from "./witness.ts";
 
 interface Reader {
   readonly room: string;
-  /** Of the log that it was said of. */
+  /** Of the log that the mark belongs to. */
   readonly epoch: string;
   readonly user: string;
 }
 
 interface Known extends Reader {
-  /** The furthest that was asked for, whatever came of it. */
+  /** The furthest seq of all requests, accepted or not. */
   asked: number;
-  /** The furthest that was answered with ok since the room died last: a crash may cost a mark, a sleep may not. */
+  /** The furthest seq that the room acked since its last crash: a crash may lose a mark, a sleep may not. */
   kept: number;
 }
 
@@ -24,8 +24,8 @@ export class Readers {
     this.#witness = witness;
   }
 
-  /** Somebody says how far they have read. @returns what hears the answer */
-  ask(reader: Reader, seq: number): (answer: unknown) => void {
+  /** Notes that a user asks to set their mark. @returns to be called with the answer */
+  noteRequest(reader: Reader, seq: number): (answer: unknown) => void {
     const { epoch, user } = reader;
     const key = `${epoch} ${user}`;
     const known = this.#known.get(key) ?? { ...reader, asked: 0, kept: 0 };
@@ -44,14 +44,17 @@ export class Readers {
 
   /** @param marks all that the room has in the end */
   check(room: string, epoch: string, marks: readonly ReadMark[]): void {
-    const told = new Map(marks.map(({ user, seq }) => [user, seq]));
+    const stored = new Map(marks.map(({ user, seq }) => [user, seq]));
     for (const { user, kept } of [...this.#known.values()].filter((known) => known.epoch === epoch))
-      this.#demand((told.get(user) ?? 0) >= kept, () => `${room} has ${told.get(user)} for ${user}, who read ${kept}`);
-    for (const [user, seq] of told) {
-      // What was said of a log that is gone may arrive in the next one: a stock client keeps it until it is back.
-      const said = [...this.#known.values()].filter((known) => known.room === room && known.user === user);
-      const asked = Math.max(0, ...said.map((known) => known.asked));
-      this.#demand(seq <= asked, () => `${room} says that ${user} read ${seq}, who said ${asked}`);
+      this.#demand(
+        (stored.get(user) ?? 0) >= kept,
+        () => `${room} has ${stored.get(user)} for ${user}, who read ${kept}`,
+      );
+    for (const [user, seq] of stored) {
+      // A stock client keeps an event until it is connected again, so a mark of a deleted log may arrive in the next one.
+      const requests = [...this.#known.values()].filter((known) => known.room === room && known.user === user);
+      const asked = Math.max(0, ...requests.map((known) => known.asked));
+      this.#demand(seq <= asked, () => `${room} says that ${user} read ${seq}, who asked for ${asked} at most`);
     }
   }
 

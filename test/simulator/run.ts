@@ -1,5 +1,5 @@
-// One run: a plan is carried out, everything that is broken is mended, everybody comes back, and at every step and in the end
-// the witness is asked what was not as it should be.
+// One run: carries out a plan, ends all faults, and brings all clients back. The witness checks the invariants at every step, the
+// verdict the final state. Called by worker.ts.
 import { splitPackets } from "../../src/socketio/wire/engine-io.ts";
 import { EDITED, EMOJI, type ChangeEvent } from "./changes.ts";
 import { checkSizes } from "./bounds.ts";
@@ -9,27 +9,27 @@ import { Network, plugIn } from "./network.ts";
 import type { ObjectHost, Spoken } from "./object-host.ts";
 import { makePerson, ShimPerson, type StockPerson } from "./people.ts";
 import type { Plan, Step } from "./plan.ts";
-import { onProblem } from "./server-log.ts";
+import { onProblem } from "./console-errors.ts";
 import { isTracing, trace } from "./trace.ts";
 import { checkDeserted, checkEnd, checkLeft, checkRest } from "./verdict.ts";
 import { Witness, type Violation } from "./witness.ts";
 import { enter, START_MS, World } from "./world.ts";
 
-/** So long everybody has to come back and hear what was missed, and the lobby to be told: after a line died unnoticed (75 s), 105 s. */
+/** Until all clients are back and have caught up, and rooms have reported: 105 s after a connection broke, which takes 75 s to notice. */
 const CALM_MS = 200_000;
-/** What crosses from room to room may be tried again as late as this, and in slow mode a queue takes its time. */
+/** The longest wait for messages between rooms, which are tried again late, and for the queue of a client in slow mode. */
 const UNDER_WAY_MS_MAX = 900_000;
-/** The lobby hears of the last change after this: LOB-2. */
+/** After this the lobby knows the last change (LOB-2). */
 const LISTED_MS_MAX = 110_000;
-/** A link that failed is tried again as late as this. */
+/** After this a failed link is tried again. */
 const RELAY_AGAIN_MS = 320_000;
-/** Who leaves is gone for the others after this. */
+/** After this the other members know that a user has left. */
 const LEAVE_MS = 60_000;
-/** From one word to the next of somebody who talks. */
+/** The time between two posts of the step `talk`. */
 const TALK_MS = 70;
-/** After this every clock of a room has rung that people need. */
+/** After this no deadline of an empty room is left that serves its members. */
 const DESERTED_MS = 3_600_000;
-/** So long nobody is there in the end. */
+/** How long the empty rooms must rest in the end. */
 const REST_MS = 3 * 3_600_000;
 
 export interface Outcome {
@@ -54,9 +54,9 @@ export class Run {
   readonly done: Record<string, number> = {};
   readonly reports: string[] = [];
   #posted = 0;
-  /** What the backend asked and has no answer to yet. */
+  /** Requests of the backend without an answer yet. */
   readonly asked = new Map<string, { isAnswered: boolean }>();
-  /** Sessions, by connection, that have heard that their CONNECT was accepted. */
+  /** Connections over which an accepted CONNECT was sent. */
   readonly #joined = new WeakSet<object>();
 
   constructor(plan: Plan) {
@@ -78,7 +78,7 @@ export class Run {
 
   #onError(error: unknown): void {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    // What a dead object's last promises come to.
+    // Promises of an object that died are rejected with this.
     if (!text.includes("this object is no more")) this.witness.broken("no trouble", text);
   }
 
@@ -97,7 +97,7 @@ export class Run {
     }
   }
 
-  /** Whoever is let in may be so by a poll. */
+  /** The accepted CONNECT may also be sent in the answer to a poll. */
   #onPolled(host: ObjectHost, client: string, content: string): void {
     const nowMs = this.world.nowMs + host.skewMs;
     const speech = { nowMs, event: this.world.events, mayHaveWaited: true };
@@ -149,7 +149,7 @@ export class Run {
     return this.#finish();
   }
 
-  /** What a client does happens in its own zone, with all that follows. */
+  /** Runs an action of a client in the client's zone, with all its consequences. */
   #everybody(act: (person: StockPerson | ShimPerson) => unknown): void {
     for (const person of this.people) this.world.at(this.world.nowMs, person.zone, () => act(person));
   }
@@ -160,7 +160,7 @@ export class Run {
 
   async #until(ms: number): Promise<void> {
     const endMs = START_MS + ms;
-    // In steps, so that a run ends soon once something is broken.
+    // In steps, so that a run ends soon after an invariant breaks.
     while (this.#goesOn && this.world.nowMs < endMs) {
       await this.world.runUntil(Math.min(endMs, this.world.nowMs + 5000));
       for (const host of this.deployment.rooms) checkSizes(this.witness, host);
@@ -199,7 +199,7 @@ export class Run {
           this.world.after(times * TALK_MS, person!.zone, () => person!.say());
         return;
       case "ask":
-        return person!.ask(step.event, step.payload);
+        return person!.call(step.event, step.payload);
       case "read":
         return this.#read(person!, step.back);
       case "change":
@@ -222,7 +222,7 @@ export class Run {
     const seq = (last ?? 0) - back;
     if (epoch === undefined || seq <= 0) return;
     const { readers } = this.witness;
-    person.ask("read", { seq }, readers.ask({ room: plan.room, epoch, user: plan.user }, seq));
+    person.call("read", { seq }, readers.noteRequest({ room: plan.room, epoch, user: plan.user }, seq));
   }
 
   #change(person: StockPerson | ShimPerson, event: ChangeEvent): void {
@@ -234,12 +234,12 @@ export class Run {
       react: { id, emoji: EMOJI, on: true },
     };
     const posted = this.witness.posted(id);
-    // Twice, as who hears no answer does: it is to count once.
+    // Twice, as a client does that got no answer: it must count once.
     for (let times = 0; times < 2; times++)
-      person.ask(event, payloads[event], posted && this.witness.changes.ask(person, event, posted));
+      person.call(event, payloads[event], posted && this.witness.changes.noteRequest(person, event, posted));
   }
 
-  /** The backend posts, and again until it is answered. */
+  /** The backend posts, and repeats the post until it is answered. */
   #post(room: string, length = 0): void {
     const said = `backend says ${this.#posted++}`;
     const content = said.padEnd(length, ".");

@@ -1,4 +1,4 @@
-// Makes a plan that breaks a rule as small as can be: leaves out what it breaks the rule without.
+// Shrinks a plan that breaks a rule: leaves out each part without which the plan still breaks it. Called by scripts/simulate.ts.
 import type { Plan } from "./plan.ts";
 import type { Outcome } from "./run.ts";
 import type { Invariant } from "./witness.ts";

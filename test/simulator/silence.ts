@@ -1,4 +1,4 @@
-// Checks mutes, read-only and slow mode: no message appears that they forbid.
+// Checks mutes, read-only and slow mode: no message appears that they forbid. Called by witness.ts.
 import type { Witness } from "./witness.ts";
 
 interface Silence {
@@ -7,7 +7,7 @@ interface Silence {
   readonly untilMs: number;
 }
 
-type Told = [
+type ModerationEvent = [
   event: string,
   change: {
     readonly action: string;
@@ -18,7 +18,7 @@ type Told = [
   },
 ];
 
-/** In slow mode. */
+/** Slow mode of a room. */
 interface Pace {
   readonly sinceMs: number;
   readonly seconds: number;
@@ -26,14 +26,14 @@ interface Pace {
   readonly postedAtMs: Map<string, number>;
 }
 
-/** Everybody in a room. */
+/** In place of a user: everybody in the room, for read-only. */
 const ALL = "*";
 
 export class Silences {
   readonly #witness: Witness;
   readonly #byWhom = new Map<string, Silence>();
   readonly #slow = new Map<string, Pace>();
-  /** When each text was said first, in ms since the run began. */
+  /** When a client first posted each text, in ms since the run began. */
   readonly #saidAtMs = new Map<string, number>();
 
   constructor(witness: Witness) {
@@ -44,7 +44,7 @@ export class Silences {
     this.#saidAtMs.set(content, this.#witness.now());
   }
 
-  /** Somebody asks to end it: nobody knows from when on it is over. */
+  /** A moderator asks to end or replace a restriction. The moment at which it ends is unknown, so it is not checked any more. */
   ends(room: string, action: string, { user = ALL, on }: { readonly user?: string; readonly on?: boolean }): void {
     if (action === "slow-mode") this.#slow.delete(room);
     if (action === "unmute" || action === "mute" || (action === "read-only" && on === false))
@@ -52,7 +52,8 @@ export class Silences {
   }
 
   /**
-   * Times of messages never go back, so for a while they are no times; and what was over stays so for who spoke then.
+   * The clock of a room jumped. Times of messages never go back, so for a while they do not show when a message was posted; and a
+   * restriction that was over remains over for those who posted meanwhile.
    * @param beforeMs by the clock of the room
    */
   clockJumped(room: string, beforeMs: number): void {
@@ -68,11 +69,13 @@ export class Silences {
 
   spoken(room: string, packet: string): void {
     if (!packet.startsWith('42["moderation"')) return;
-    const [, { action, user = ALL, until: untilMs = Infinity, on, seconds = 0 }] = JSON.parse(packet.slice(2)) as Told;
+    const [, { action, user = ALL, until: untilMs = Infinity, on, seconds = 0 }] = JSON.parse(
+      packet.slice(2),
+    ) as ModerationEvent;
     if (action === "slow-mode" && seconds > 0 && !this.#slow.has(room))
       this.#slow.set(room, { sinceMs: this.#witness.now(), seconds, postedAtMs: new Map() });
     const key = `${room} ${user}`;
-    // Slow storage tells of a beginning when its end was asked for already.
+    // When storage is slow, the room announces a beginning after its end was asked for.
     if (action === "slow-mode" && seconds === 0) this.#slow.delete(room);
     if (action === "unmute" || (action === "read-only" && on === false)) this.#byWhom.delete(key);
     const begins = action === "mute" || (action === "read-only" && on === true);

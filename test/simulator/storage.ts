@@ -11,7 +11,7 @@ interface Write {
   readonly bindings: readonly Value[];
 }
 
-/** What was written in one go, and becomes durable, or is lost, in one piece. */
+/** The writes of one event, which become durable or get lost together. */
 interface Group {
   readonly id: number;
   readonly writes: Write[];
@@ -54,7 +54,7 @@ export class Storage {
   #open: Group | undefined;
   #isBegun = false;
   #groupIds = 0;
-  /** Who waits for a group to be durable. */
+  /** Callers that wait until a group is durable. */
   #awaited: Array<{ readonly group: number; readonly resolve: () => void }> = [];
   /** Lets the object go on that waited, in its own time. */
   resume: (run: () => void) => void = (run) => run();
@@ -155,7 +155,7 @@ export class Storage {
     return this.#open && this.#open.writes.length > 0 ? this.#open.id : this.#groups.at(-1)?.id;
   }
 
-  /** What was written so far becomes durable together. @returns the group, if anything was written */
+  /** Closes the group of the writes so far. @returns the group, if it has any writes */
   closeGroup(): number | undefined {
     const group = this.#open;
     this.#open = undefined;

@@ -1,4 +1,4 @@
-// Whom a client believes to be typing: who heard the beginning has to hear the end.
+// Checks typing: a client that received the beginning also receives the end.
 import type { TypingChange, TypingWelcome } from "../../src/protocol/chat-events.ts";
 
 interface Line {

@@ -44,7 +44,7 @@ export async function checkEnd(run: Run, pass: (ms: number) => Promise<void>): P
   await checkRead(run, pass);
 }
 
-/** What a room shows of its messages in the end, and what it finds of them. */
+/** The messages that a room shows in the end, and those that its search finds. */
 async function checkChanges({ witness, people, world, plan }: Run, pass: (ms: number) => Promise<void>): Promise<void> {
   const found: Message[] = [];
   const asked = new Set<string>();
@@ -57,8 +57,8 @@ async function checkChanges({ witness, people, world, plan }: Run, pass: (ms: nu
       found.push(...messages);
     };
     world.at(world.nowMs, person.zone, () => {
-      person.ask("history", { limit: 100 }, hear);
-      person.ask("search", { query: "says", limit: SEARCH_LIMIT_MAX }, hear);
+      person.call("history", { limit: 100 }, hear);
+      person.call("search", { query: "says", limit: SEARCH_LIMIT_MAX }, hear);
     });
   }
   await pass(5000);
@@ -75,7 +75,7 @@ async function checkRead({ witness, people, world }: Run, pass: (ms: number) => 
     if (!asking) continue;
     let answer: ReadMarksAnswer | undefined;
     world.at(world.nowMs, asking.zone, () =>
-      asking.ask("read-marks", {}, (given) => (answer = given as ReadMarksAnswer)),
+      asking.call("read-marks", {}, (given) => (answer = given as ReadMarksAnswer)),
     );
     await pass(5000);
     if (answer && "ok" in answer && asking.epoch !== undefined) witness.readers.check(room, asking.epoch, answer.marks);
@@ -88,7 +88,7 @@ function rootOf(witness: Witness, { room, seq }: NonNullable<Message["origin"]>)
   return others.length === 0 ? log?.durable.get(seq) : undefined;
 }
 
-/** A room that was deleted forgets its links, and one that rules over people leaves out what they say. */
+/** Whether rooms may rightly miss messages: a deleted room forgets its links, and a moderated room refuses posts. */
 const isRuled = ({ steps, faults }: Plan): boolean =>
   steps.some((step) => step.do === "moderate") || faults.some(({ fault }) => fault === "delete");
 
@@ -159,7 +159,7 @@ async function checkPresence(
     const [asking] = there;
     if (asking)
       world.at(world.nowMs, asking.zone, () =>
-        asking.ask("presence", {}, (given) => (answer = given as PresenceAnswer)),
+        asking.call("presence", {}, (given) => (answer = given as PresenceAnswer)),
       );
     await pass(5000);
     if (!answer?.ok) continue;
@@ -215,7 +215,7 @@ function checkRelayed({ witness, plan }: Run): void {
     const arrived = new Set(mirrored.map(({ origin }) => origin!.seq));
     const first = Math.min(...arrived);
     for (const { id, seq, content } of sources) {
-      // What is deleted does not cross.
+      // The link does not carry deleted messages.
       const isDue = seq >= first && !witness.changes.mayBeDeleted(id);
       witness.demand(
         !isDue || arrived.has(seq),

@@ -9,27 +9,26 @@ import { Silences } from "./silence.ts";
 import { isTracing, trace } from "./trace.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 
-/** The rules, and what each of them says. */
+/** The invariants and their meaning. docs/reliability.md has the same list. */
 export const INVARIANTS = {
-  "acked once": "what was acked is stored, once, and where the ack says",
-  answered: "who posts over a line that stands is told what became of it",
+  "acked once": "an acked message is stored, once, at the place that the ack names",
+  answered: "a member who posts over a working connection gets an answer",
   "seen in order": "each connected member sees every message once, in the order of seq",
-  "recovered whole": "a client that is told that it recovered misses nothing",
-  "seen is stored": "nobody sees what is not stored (strict), and no place is given to two messages",
+  "recovered whole": "a client that recovered has missed nothing",
+  "seen is stored": "members see only what is stored (strict), and no place is given to two messages",
   "let in":
-    "no event reaches a socket before its CONNECT, and no message a user after the ban; nobody speaks while muted, or changes what others said",
+    "no event reaches a socket before its CONNECT, and no message a user after the ban; nobody posts who is muted, in a read-only room, or too soon in slow mode, or changes what others wrote",
   "changed for all":
-    "an edit, a deletion, a reaction that is acked was told, and is there in the end, also for a search",
-  read: "a mark of how far somebody has read outlives sleep, and is not made up",
+    "an acked edit, deletion or reaction reached everybody and is there in the end, in searches and in copies in other rooms, too; a reaction counts once",
+  read: "a read mark outlives sleep, and no user has one that they did not set",
   listed: "the lobby knows how far each room has come",
-  presence:
-    "once everything is quiet, those who are there are those whom the room believes to be there, and nobody is believed to be typing",
+  presence: "once everything is quiet, the room's members are those who are there, and nobody types",
   bounded:
-    "what a room has in memory stays within its limit, ends with its connections, and is empty where nothing is under way",
-  sleeps: "a room sleeps while nothing is due, wakes when something is, and has all it needs when it does",
+    "everything that a room keeps in memory stays within its limit, ends with its connections, and is empty when nothing is in progress",
+  sleeps: "a room sleeps while nothing is due, wakes when something is, and has then all that it needs",
   "relayed once": "a message crosses each link once and in order, and only after it is stored",
-  "sent by the client": "what a client with extensions queued is posted once, unless it was told why not",
-  "no trouble": "no input makes the product throw",
+  "sent by the client": "a message that a client with extensions queued is posted once, or the client reports why not",
+  "no trouble": "no input makes the product throw, and its log reports no problem that was not planned",
 } as const;
 
 export type Invariant = keyof typeof INVARIANTS;
@@ -48,14 +47,12 @@ interface Ban {
   readonly event: number;
 }
 
-/** One thing that is wrong breaks much else. */
+/** One bug breaks several invariants, often: more are not recorded. */
 const VIOLATIONS_MAX = 20;
-/** How a stack names the module that a thread runs: all of it. */
-const BUNDLE = /data:text\/javascript;base64,[\w+/=]*/g;
-/** So late a room may tell what was done: its storage is slow, and the call was. */
+/** A room may announce a lifted ban this late: the call was slow, and so is its storage. */
 const TOLD_MS_MAX = 10_000;
 
-/** One log that a room has had: what is durable in it, and what anybody saw. */
+/** One log of a room: its durable messages, and the messages that clients received. */
 interface Log {
   readonly room: string;
   readonly epoch: string;
@@ -63,13 +60,13 @@ interface Log {
   readonly seen: Map<number, Message>;
   readonly contents: Map<string, number>;
   lastSeq: number;
-  /** How often the room died with what it had in memory. */
+  /** How often the room crashed and lost its memory. */
   deaths: number;
   /** Whether the room was deleted since. */
   isErased: boolean;
 }
 
-/** What one stock socket saw, over all connections that it recovered. */
+/** The events that one stock socket received, over all recovered connections. */
 export interface Chain {
   readonly who: string;
   id: string | undefined;
@@ -79,12 +76,12 @@ export interface Chain {
   mayRecover: boolean;
 }
 
-/** How a packet left a room. */
+/** When and how a room sent a packet. */
 interface Speech {
   /** By the clock of the room. */
   readonly nowMs: number;
   readonly event: number;
-  /** Whether it may have lain there until a poll or a WebSocket fetched it. */
+  /** Whether it may have waited until a poll fetched it or a WebSocket took over. */
   readonly mayHaveWaited: boolean;
 }
 
@@ -98,12 +95,12 @@ export class Witness {
   readonly isStrict: boolean;
   readonly now: () => number;
   readonly #logs = new Map<string, Log>();
-  /** Places that somebody did not see: no message may ever turn out to be there. */
+  /** Places that a client did not see: no message may turn out to be there. */
   readonly #skipped: Array<{ who: string; epoch: string; seq: number }> = [];
   readonly #arrived = new Map<string, number>();
-  /** Until when who is banned where. */
+  /** The ends of bans, by room and user. */
   readonly #banned = new Map<string, Ban>();
-  /** When somebody asked for a ban to be lifted, which a room tells only those who are there. */
+  /** When a ban was asked to be lifted, which a room announces only to those who are there. */
   readonly #unbanAskedAtMs = new Map<string, number>();
   acks = 0;
   sights = 0;
@@ -118,7 +115,7 @@ export class Witness {
 
   broken(invariant: Invariant, message: string): void {
     if (this.violations.length >= VIOLATIONS_MAX) return;
-    this.violations.push({ invariant, message: message.replaceAll(BUNDLE, "bundle"), atMs: this.now() });
+    this.violations.push({ invariant, message, atMs: this.now() });
   }
 
   demand(isTrue: boolean, invariant: Invariant, message: () => string): void {
@@ -168,7 +165,7 @@ export class Witness {
     const { room: from, seq: rootSeq } = origin!;
     const key = `${epoch} ${from}`;
     const before = this.#arrived.get(key) ?? 0;
-    // A room that was deleted counts anew.
+    // A deleted room begins again at seq 1.
     const roots = [...this.#logs.values()].filter((log) => log.room === from);
     const isStored = roots.some(({ durable }) => durable.has(rootSeq));
     if (this.isStrict)
@@ -190,9 +187,9 @@ export class Witness {
     this.acks++;
     const log = this.#logs.get(epochOf(id));
     const stored = log?.durable.get(seq);
-    // Stored, acked and erased in one piece.
+    // Stored, acked and erased within one event.
     if (log?.isErased) return void log.contents.set(content, seq);
-    // What was deleted before it was durable has no text any more.
+    // A message that was deleted before it was durable has no text any more.
     if (stored && stored.content === "") return void log!.contents.set(content, seq);
     this.demand(
       stored?.content === content,
@@ -214,7 +211,7 @@ export class Witness {
     const before = stored ?? log.seen.get(message.seq);
     if (this.isStrict)
       this.demand(
-        // Stored, shown and erased in one piece.
+        // Stored, shown and erased within one event.
         stored !== undefined || log.isErased,
         "seen is stored",
         () => `${who} saw ${message.room} ${message.seq} "${message.content}", which is not stored`,
@@ -281,7 +278,7 @@ export class Witness {
     );
   }
 
-  /** A client with extensions was told that there is nothing there. */
+  /** A client with extensions learnt that there is nothing at these seqs. */
   skipped(who: string, epoch: string, { from, to, reason }: { from: number; to: number; reason: string }): void {
     if (reason !== "missing") return;
     if (this.isStrict)
@@ -295,7 +292,8 @@ export class Witness {
   // ---- the wire --------------------------------------------------------------------------------------------
 
   /**
-   * What a room says about a ban, and what it says to the banned: what was said before may leave in the same go.
+   * Checks bans in the packets that a room sends: none may let a banned user in or show a message to them. Packets from before the ban may
+   * leave in the same event.
    */
   spoken(room: string, user: string | undefined, packet: string, speech: Speech): void {
     this.changes.spoken(packet);
@@ -322,7 +320,7 @@ export class Witness {
     this.demand(isOld, "let in", () => `${room} told ${user} after the ban: ${packet.slice(0, 120)}`);
   }
 
-  /** Of one that takes the place of another, only those hear who are there. */
+  /** Only present members hear of a ban that replaces another. */
   banAsked(room: string, user: string): void {
     this.#banned.delete(`${room} ${user}`);
   }

@@ -4,13 +4,13 @@ import { parentPort } from "node:worker_threads";
 import { replaceResponses, fetchOver } from "./network.ts";
 import type { Plan } from "./plan.ts";
 import { Run, type Outcome } from "./run.ts";
-import { hearLog } from "./server-log.ts";
+import { checkConsole } from "./console-errors.ts";
 import { replaceRuntime } from "./world.ts";
 
 replaceRuntime(fetchOver);
 replaceResponses();
-// What goes wrong in a run is told by its outcome.
-hearLog();
+// The outcome of a run holds the problems that were found.
+checkConsole();
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- to a thread, not to a window
 const answer = (outcome: Outcome): void => parentPort!.postMessage(outcome);

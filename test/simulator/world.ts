@@ -60,7 +60,7 @@ export class World {
     return new Zone(name, this.chance.branch(name));
   }
 
-  /** What the clock on the wall of the current zone shows. */
+  /** The wall clock of the current zone. */
   clock(): number {
     return Math.floor(this.nowMs + this.zone.skewMs);
   }
@@ -112,7 +112,7 @@ export class World {
     for (const id of zone.timers) this.clearTimer(id);
   }
 
-  /** Runs what is due up to then. */
+  /** Runs all events that are due by then. */
   async runUntil(endMs: number): Promise<void> {
     for (;;) {
       const next = this.#heap[0];

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 
 import { ENTRIES_PER_PAGE, PagedMap, pagesIn } from "../../src/storage/paged-map.ts";
-import { MemoryState } from "../host/chat-room.ts";
+import { MemoryState } from "../host/memory-state.ts";
 import { fc } from "../host/properties.ts";
 
 const PREFIX = "page:";
@@ -93,7 +93,7 @@ it("saves only the pages of given keys", () => {
   expect(open(state).get(last)).toBe(-1);
 });
 
-it("saveOne writes a changed page, any page where none has changed, and an empty one where there is none", () => {
+it("saveOne writes a changed page; if there is none, any page; without pages, an empty one", () => {
   const written: number[] = [];
   const map = new PagedMap<number>({ read: () => [], write: (page) => void written.push(page) });
   map.saveOne();
@@ -105,7 +105,7 @@ it("saveOne writes a changed page, any page where none has changed, and an empty
   expect(written).toEqual([0, 0, 1, 1, 0]);
 });
 
-it("gives up the oldest page where there would be more than allowed", () => {
+it("drops the oldest page if there would be more than allowed", () => {
   const { state, map } = filled(2 * ENTRIES_PER_PAGE, 2);
   map.set("new", 1);
   map.set("key-0", 2);
@@ -117,7 +117,7 @@ it("gives up the oldest page where there would be more than allowed", () => {
   expect([map.size, again.size]).toEqual([ENTRIES_PER_PAGE + 2, ENTRIES_PER_PAGE + 2]);
 });
 
-it("writes the next time what could not be written", () => {
+it("writes a page that failed the next time", () => {
   const { state, map } = filled(ENTRIES_PER_PAGE + 1);
   map.set("key-0", -1);
   map.set(`key-${ENTRIES_PER_PAGE}`, -1);

@@ -1,8 +1,14 @@
-// A Socket.IO client for tests that compare what exactly travels: keeps all frames, answers pings unless told not to, and waits for
-// frames instead of sleeping. RawClient gives it a WebSocket.
-import { readPacket, SEPARATOR, writePacket, type WirePacket } from "./packets.ts";
+// The Socket.IO client of all tests in which no stock client runs. It encodes and decodes with socket.io-parser as stock clients do,
+// answers pings unless told not to, and keeps all frames and packets. A transport carries its frames: a room in memory
+// (test/host/client.ts), a WebSocket inside workerd (test/durable/raw-client.ts), or long-polling (test/durable/poller.ts).
+import { Decoder, Encoder, PacketType, type Packet } from "socket.io-parser";
 
-export type Frame = string | ArrayBuffer;
+export { PacketType, type Packet } from "socket.io-parser";
+
+/** Between the packets of one polling payload, and of one frame of a client with extensions (EXT-2). */
+export const SEPARATOR = "\x1e";
+
+export type Frame = string | ArrayBuffer | Uint8Array<ArrayBuffer>;
 
 export interface Closing {
   readonly code: number;
@@ -15,23 +21,40 @@ export interface Transport {
   close(code: number, reason: string): void;
 }
 
+/** An event that was sent with an ack callback. */
+export interface Call<Answer> {
+  /** Arguments of every ack that came; more than one is a mistake of the server's. */
+  readonly acks: ReadonlyArray<readonly unknown[]>;
+  /** The first argument of the ack. @throws Error while there is none */
+  readonly answer: Answer;
+}
+
+/** A client without a type for its answers reads them freely. */
+// oxlint-disable-next-line typescript/no-explicit-any -- tests compare answers of many shapes
+export type AnyAnswer = any;
+
 const WAIT_MS_MAX = 30_000;
+
+const encoder = new Encoder();
 
 export class WireClient {
   readonly frames: Frame[] = [];
+  /** Socket.IO packets, in the order of their arrival. */
+  readonly packets: Packet[] = [];
   closed: Closing | undefined;
+  answersPings: boolean;
+  /** Whether several packets may come in a frame, and no pings (EXT-1). */
+  readonly isExtended: boolean;
   readonly #transport: Transport;
-  readonly #answersPings: boolean;
-  readonly #isExtended: boolean;
+  readonly #decoder = new Decoder();
   readonly #watchers = new Set<() => void>();
-  readonly #packets: WirePacket[] = [];
-  #framesRead = 0;
   #nextAckId = 0;
 
   constructor(transport: Transport, { answersPings = true, isExtended = false } = {}) {
     this.#transport = transport;
-    this.#answersPings = answersPings;
-    this.#isExtended = isExtended;
+    this.answersPings = answersPings;
+    this.isExtended = isExtended;
+    this.#decoder.on("decoded", (packet) => this.packets.push(packet));
   }
 
   // ---- from the server -------------------------------------------------------------------------------------
@@ -39,9 +62,15 @@ export class WireClient {
   /** Called by the transport. */
   protected receive(frame: Frame): void {
     this.frames.push(frame);
-    // EIO-10: a ping may ask for something to be sent back.
-    if (typeof frame === "string" && frame.startsWith("2") && this.#answersPings) this.send(`3${frame.slice(1)}`);
+    if (typeof frame !== "string") this.#decoder.add(frame);
+    else for (const packet of this.isExtended ? frame.split(SEPARATOR) : [frame]) this.#read(packet);
     this.#notify();
+  }
+
+  #read(packet: string): void {
+    if (packet.startsWith("4")) this.#decoder.add(packet.slice(1));
+    // EIO-10: a ping may ask for something to be sent back.
+    else if (packet.startsWith("2") && this.answersPings) this.send(`3${packet.slice(1)}`);
   }
 
   /** Called by the transport. */
@@ -55,54 +84,59 @@ export class WireClient {
     return JSON.parse((this.frames[0] as string).slice(1));
   }
 
+  /** The frames of text. */
+  get texts(): string[] {
+    return this.frames.filter((frame) => typeof frame === "string");
+  }
+
   get pings(): number {
     return this.frames.filter((frame) => frame === "2").length;
   }
 
-  /** Socket.IO packets of one namespace so far. */
-  packets(nsp = "/"): WirePacket[] {
-    // Each frame is read once: in a burst every answer that is waited for looks at all of them.
-    if (this.frames.length < this.#framesRead) this.#framesRead = this.#packets.length = 0;
-    for (const frame of this.frames.slice(this.#framesRead)) this.#read(frame);
-    this.#framesRead = this.frames.length;
-    return this.#packets.filter((packet) => packet.nsp === nsp);
-  }
-
-  #read(frame: Frame): void {
-    if (typeof frame !== "string") return;
-    for (const text of this.#isExtended ? frame.split(SEPARATOR) : [frame]) {
-      const packet = readPacket(text);
-      if (packet) this.#packets.push(packet);
-    }
+  /** The answer to the last CONNECT of that namespace that was accepted; `pid` where the server offers recovery. */
+  accepted(nsp = "/"): { sid: string; pid: string } {
+    return this.packets.findLast((packet) => packet.type === PacketType.CONNECT && packet.nsp === nsp)!.data;
   }
 
   /** Events so far: name and arguments, and the ack id of those that ask for an answer. */
   events(nsp = "/"): Array<{ readonly id: number | undefined; readonly event: unknown[] }> {
-    return this.packets(nsp).flatMap(({ digit, id, data }) =>
-      digit === "2" ? [{ id, event: data as unknown[] }] : [],
-    );
+    return this.packets
+      .filter((packet) => packet.type === PacketType.EVENT && packet.nsp === nsp)
+      .map(({ id, data }) => ({ id, event: data as unknown[] }));
+  }
+
+  /** Arguments of all events of that name so far. */
+  heard(name: string, nsp = "/"): unknown[][] {
+    return this.events(nsp).flatMap(({ event: [event, ...args] }) => (event === name ? [args] : []));
   }
 
   /** First arguments of all events of that name so far. */
-  received<Payload = Record<string, unknown>>(name: string): Payload[] {
-    return this.events()
-      .filter(({ event }) => event[0] === name)
-      .map(({ event }) => event[1] as Payload);
+  received<Payload = AnyAnswer>(name: string, nsp = "/"): Payload[] {
+    return this.heard(name, nsp).map(([payload]) => payload as Payload);
   }
 
   /** Waits until `count` events of that name have come in all. */
-  receives<Payload = Record<string, unknown>>(name: string, count = 1): Promise<Payload[]> {
+  receives<Payload = AnyAnswer>(name: string, count = 1): Promise<Payload[]> {
     return this.until(`${count} of ${name}`, () => {
       const received = this.received<Payload>(name);
       return received.length >= count ? received : undefined;
     });
   }
 
+  /** Waits for a packet of that type in the main namespace. */
+  receivesPacket(type: PacketType, id?: number): Promise<Packet> {
+    return this.until(`a packet of type ${PacketType[type]}`, () =>
+      this.packets.find(
+        (packet) => packet.type === type && packet.nsp === "/" && (id === undefined || packet.id === id),
+      ),
+    );
+  }
+
   closes(): Promise<Closing> {
     return this.until("the closing", () => this.closed);
   }
 
-  /** Waits until `find` finds something, looking again at each frame and closing. */
+  /** Waits until `find` finds something, looking again at each frame and closing. Transports that have to fetch frames override it. */
   until<Found>(what: string, find: () => Found | undefined): Promise<Found> {
     return new Promise((resolve, reject) => {
       const look = (): void => {
@@ -140,39 +174,65 @@ export class WireClient {
     this.#transport.close(code, reason);
   }
 
+  /** Encodes as a stock client does: bytes leave as frames of their own. */
+  sendPacket(packet: Packet): void {
+    for (const part of encoder.encode(packet) as Array<string | Uint8Array<ArrayBuffer>>) {
+      this.send(typeof part === "string" ? `4${part}` : part);
+    }
+  }
+
   /** Sends CONNECT and waits for the verdict. @returns the accepting packet's data; @throws the CONNECT_ERROR's payload */
   async enter<Accepted>(nsp: string, auth?: object): Promise<Accepted> {
-    this.send(writePacket({ digit: "0", nsp, data: auth }));
+    const heard = this.packets.length;
+    this.sendPacket({ type: PacketType.CONNECT, nsp, data: auth });
     const verdict = await this.until(`the answer to CONNECT ${nsp}`, () =>
-      this.packets(nsp).find(({ digit }) => digit === "0" || digit === "4"),
+      this.packets
+        .slice(heard)
+        .find(
+          (packet) =>
+            packet.nsp === nsp && (packet.type === PacketType.CONNECT || packet.type === PacketType.CONNECT_ERROR),
+        ),
     );
-    // oxlint-disable-next-line typescript/only-throw-error -- what a test compares is the payload itself
-    if (verdict.digit === "4") throw verdict.data;
+    if (verdict.type === PacketType.CONNECT_ERROR) throw verdict.data;
     return verdict.data as Accepted;
   }
 
-  /** Enters the main namespace. @returns the socket's id; @throws the CONNECT_ERROR's payload */
-  async connect(auth?: object): Promise<string> {
-    return (await this.enter<{ sid: string }>("/", auth)).sid;
-  }
-
-  /** Emits with an ack callback. @returns the first argument of the answer */
-  async call<Answer>(nsp: string, event: string, ...args: unknown[]): Promise<Answer> {
-    const id = this.#nextAckId++;
-    this.send(writePacket({ digit: "2", nsp, id, data: [event, ...args] }));
-    const ack = await this.until(`the answer to ${event}`, () =>
-      this.packets(nsp).find((packet) => packet.digit === "3" && packet.id === id),
-    );
-    return (ack.data as Answer[])[0]!;
-  }
-
-  /** The same in the main namespace, with one argument. */
-  ask<Answer = Record<string, unknown>>(event: string, payload: unknown): Promise<Answer> {
-    return this.call("/", event, payload);
-  }
-
   /** Emits without an ack callback. */
-  say(event: string, ...args: unknown[]): void {
-    this.send(writePacket({ digit: "2", data: [event, ...args] }));
+  emit(event: string, ...args: unknown[]): void {
+    this.sendPacket({ type: PacketType.EVENT, nsp: "/", data: [event, ...args] });
+  }
+
+  /** Emits with an ack callback; the answer may come later. */
+  call<Answer = AnyAnswer>(event: string, ...args: unknown[]): Call<Answer> {
+    return this.callIn("/", event, ...args);
+  }
+
+  callIn<Answer = AnyAnswer>(nsp: string, event: string, ...args: unknown[]): Call<Answer> {
+    const id = this.#nextAckId++;
+    this.sendPacket({ type: PacketType.EVENT, nsp, id, data: [event, ...args] });
+    const { packets } = this;
+    return {
+      get acks() {
+        return packets
+          .filter((packet) => packet.type === PacketType.ACK && packet.nsp === nsp && packet.id === id)
+          .map(({ data }) => data);
+      },
+      get answer() {
+        const [ack] = this.acks;
+        if (!ack) throw new Error(`${event} was not answered`);
+        return ack[0] as Answer;
+      },
+    };
+  }
+
+  /** Emits with an ack callback and waits for the answer. */
+  ask<Answer = AnyAnswer>(event: string, ...args: unknown[]): Promise<Answer> {
+    return this.askIn("/", event, ...args);
+  }
+
+  async askIn<Answer = AnyAnswer>(nsp: string, event: string, ...args: unknown[]): Promise<Answer> {
+    const call = this.callIn<Answer>(nsp, event, ...args);
+    await this.until(`the answer to ${event}`, () => call.acks[0]);
+    return call.answer;
   }
 }

@@ -1,6 +1,7 @@
 // Access to the HTTP API: roles, rooms, services that act as users, rate limits. API-1, API-5, API-11
 import { beforeEach, describe, expect, it } from "vitest";
 
+import page from "../../docs/http-api.md?raw";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { callApi, request, type CallOptions } from "../durable/api-caller.ts";
 import { ORIGIN } from "../durable/raw-client.ts";
@@ -79,12 +80,28 @@ const OF_ALL_ROOMS = ["GET /api/stats"];
 /** Not about one room either: announce.test.ts, direct.test.ts. */
 const OF_MANY = ["POST /api/announce", "GET /api/announce/{id}", "POST /api/dms", "GET /api/dms"];
 
-it("the list of calls here is that of the document: API-12", async () => {
+/** The calls that OpenAPI describes. */
+async function described(): Promise<string[]> {
   const { body } = await callApi("GET", "/openapi.json", { as: null });
-  const described = Object.entries(body.paths as object).flatMap(([path, calls]) =>
+  const calls = Object.entries(body.paths as object).flatMap(([path, calls]) =>
     Object.keys(calls as object).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  expect(described.sort()).toEqual(
+  return calls.sort();
+}
+
+it("the table at the top of docs/http-api.md has all calls", async () => {
+  const rows = page.matchAll(/^\| (`[A-Z]+.*?) +\|/gm);
+  const listed = [...rows].flatMap(([, cell]) =>
+    // `GET`, `PATCH /api/a`, or `POST /api/b`, `GET /api/c`: a method alone has the path that follows.
+    [...cell!.matchAll(/`([A-Z]+)(?=[^/]*(\/[^`]+))/g)].map(
+      ([, method, path]) => `${method} ${path!.replaceAll(/:(\w+)/g, "{$1}")}`,
+    ),
+  );
+  expect(listed.sort()).toEqual([...(await described()), "GET /openapi.json"].sort());
+});
+
+it("the list of calls here is that of the document: API-12", async () => {
+  expect(await described()).toEqual(
     [
       ...CALLS.map(([method, path]) => `${method} ${path}`),
       ...FOR_MEMBERS,
@@ -147,7 +164,7 @@ describe("moderators by the room's own record: API-1", () => {
     );
   const moderate = (room: string, body: object) => callApi("POST", `/api/rooms/${room}/moderation`, { body });
 
-  it("a moderator by grant may do what one by token may, in that room only, after a sleep too", async () => {
+  it("gives a moderator by grant the rights of one by token, in that room only, also after a sleep", async () => {
     const room = freshRoom();
     expect(new Set(await look(room, "gil", "member"))).toEqual(new Set([403]));
     await moderate(room, { action: "grant", user: "gil", role: "moderator" });

@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { Message, PostAnswer } from "../../src/protocol/chat-events.ts";
 import { callApi, refusal } from "../durable/api-caller.ts";
 import { Poller } from "../durable/poller.ts";
+import { PacketType } from "../wire/wire-client.ts";
 import { RawClient } from "../durable/raw-client.ts";
 import { alarmOf, freshRoom, join, Sleeper, stubOf, tokenFor } from "../durable/rooms.ts";
 
@@ -29,8 +30,7 @@ async function roomWithHistory(): Promise<{ room: string; ada: RawClient }> {
   return { room, ada };
 }
 
-const connectAnswer = (client: RawClient): { sid: string; pid?: string } =>
-  client.packets().find(({ digit }) => digit === "0")!.data as { sid: string; pid?: string };
+const connectAnswer = (client: RawClient): { sid: string; pid?: string } => client.accepted();
 
 describe("deleting a room: API-9", () => {
   it("notifies everyone, disconnects them for good, and leaves nothing", async () => {
@@ -46,7 +46,7 @@ describe("deleting a room: API-9", () => {
       expect(await client.closes()).toEqual({ code: 4003, reason: "forced server close" });
       expect(client.received("notice")).toMatchObject([{ code: "ROOM_DELETED" }]);
       // A stock client that hears this stays away.
-      expect(client.packets().at(-1)).toMatchObject({ digit: "1" });
+      expect(client.packets.at(-1)).toMatchObject({ type: PacketType.DISCONNECT });
     }
     expect(await storedIn(room)).not.toContain("secret");
     expect(JSON.parse(await storedIn(room))).toMatchObject([expect.anything(), [], null]);
@@ -70,7 +70,7 @@ describe("deleting a room: API-9", () => {
   it("recovers no client: an earlier pid gets a fresh connection, before and after the room slept", async () => {
     const { room, ada } = await roomWithHistory();
     const { sid, pid } = connectAnswer(ada);
-    const offset = (ada.packets().at(-2)!.data as string[]).at(-1);
+    const offset = (ada.packets.at(-2)!.data as string[]).at(-1);
     await deleteRoom(room);
     for (const sleeps of [false, true]) {
       if (sleeps) await new Sleeper(room).sleep();

@@ -49,7 +49,7 @@ describe("an export: API-8", () => {
     expect(await linesOf(await request("GET", `/api/rooms/${freshRoom()}/export`))).toEqual([]);
   });
 
-  it("reads on through a sleep of its room, and ends with what was there when it began", async () => {
+  it("goes on after a sleep of its room, and ends with the last message from before its beginning", async () => {
     const room = freshRoom();
     await fill(room, 100);
     const response = await request("GET", `/api/rooms/${room}/export`);

@@ -2,6 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
+import { HTTP_STATUS, NOT_IN_API } from "../../src/protocol/failures.ts";
 import { callApi, refusal, request, type Called } from "../durable/api-caller.ts";
 import { freshRoom, stubOf, workerWith } from "../durable/rooms.ts";
 
@@ -236,6 +237,17 @@ describe("the document's unions and refusals: API-12", () => {
     expect(actions).toEqual(["kick", "ban", "unban", "mute", "unmute", "slow-mode", "read-only", "grant", "revoke"]);
     expect(schema.anyOf[0].required).toEqual(["user", "action"]);
     expect(JSON.stringify(schema)).not.toContain('"room"');
+  });
+
+  it("names every code of the table of failures that a call may give, by status", async () => {
+    const { body } = await callApi("GET", "/openapi.json", { as: null });
+    const { schemas, responses } = body.components;
+    const codes = Object.keys(HTTP_STATUS).filter((code) => !NOT_IN_API.includes(code));
+    expect(schemas.Refusal.properties.error.properties.code.enum).toEqual(codes);
+    expect(responses.Refused403.description).toMatch(/ `MUTED`, `ROOM_READ_ONLY`, `FORBIDDEN`, `FORBIDDEN_ROOM`$/);
+    const statusesOf = (path: string): string[] => Object.keys(body.paths[path].post.responses);
+    expect(statusesOf("/api/rooms/{room}/files")).toEqual(expect.arrayContaining(["404", "408", "411", "413", "415"]));
+    expect(statusesOf("/api/guest")).toEqual(["200", "400", "401", "403", "413", "429", "default"]);
   });
 
   it("lists failures of the server for every call", async () => {

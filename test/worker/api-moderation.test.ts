@@ -1,6 +1,7 @@
 // Moderation by HTTP: the events, told apart by `action`, and the lists. API-14, MOD-1
 import { describe, expect, it } from "vitest";
 
+import { ACTION_SCHEMAS } from "../../src/protocol/schemas/moderation.ts";
 import { callApi, refusal, type CallOptions } from "../durable/api-caller.ts";
 import { freshRoom, join, Sleeper, tokenFor } from "../durable/rooms.ts";
 import { RawClient } from "../durable/raw-client.ts";
@@ -27,6 +28,7 @@ describe("actions: API-14", () => {
       { action: "ban", user: "ada", seconds: 600 },
       { action: "unban", user: "ada" },
     ];
+    expect(new Set(deeds.map(({ action }) => action))).toEqual(new Set(Object.keys(ACTION_SCHEMAS)));
     for (const deed of deeds) expect(await moderate(room, deed), deed.action).toMatchObject(OK);
     const told = await ben.receives("moderation", deeds.length);
     expect(told).toMatchObject(deeds.map((deed) => ({ ...deed, by: "backend" })));
@@ -96,7 +98,7 @@ describe("actions: API-14", () => {
 });
 
 describe("the lists: MOD-11", () => {
-  it("lists what holds now, in pages that Link leads through: API-7", async () => {
+  it("lists bans, mutes and grants in pages with Link: API-7", async () => {
     const room = freshRoom();
     await moderate(room, { action: "slow-mode", seconds: 5 });
     for (const user of ["a b", "ada", "zoe"]) await moderate(room, { action: "ban", user, reason: "spam" });

@@ -10,6 +10,7 @@ import { png, read, text, uploaded } from "../durable/files.ts";
 import { RawClient } from "../durable/raw-client.ts";
 import { freshRoom, isArmed, join, Sleeper, stubOf, tokenFor } from "../durable/rooms.ts";
 import { rowsWritten } from "../durable/rows-written.ts";
+import { PacketType } from "../wire/wire-client.ts";
 
 const keysOf = async (room: string): Promise<string[]> =>
   (await env.FILES.list({ prefix: `${room}!` })).objects.map(({ key }) => key);
@@ -44,10 +45,10 @@ describe("a message that carries a file: FILE-2", () => {
     const room = freshRoom();
     const options = { query: { recovery: "on" } };
     const [ada, ben] = [await join(room, "ada"), await join(room, "ben", options)];
-    const { pid } = ben.packets().find(({ digit }) => digit === "0")!.data as { pid: string };
+    const { pid } = ben.accepted();
     await ada.ask("chat-message", { content: "first" });
     await ben.receives("chat-message");
-    const offset = (ben.packets().findLast(({ digit }) => digit === "2")!.data as string[]).at(-1);
+    const offset = (ben.packets.findLast(({ type }) => type === PacketType.EVENT)!.data as string[]).at(-1);
     ben.close(4000);
     const attachment = await uploaded(room, png(3, 4));
     await ada.ask("chat-message", { content: "", attachment });
@@ -224,7 +225,7 @@ describe("deleting the room: FILE-6", () => {
     },
   );
 
-  it("spares what its next life uploads, also where the look for old files began before that", async () => {
+  it("spares files that its next life uploads, also after the search for old files has begun", async () => {
     const { room } = await roomWithPicture();
     const bucket = Object.getPrototypeOf(env.FILES) as R2Bucket;
     const [inTime, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -33,7 +33,7 @@ const begin = (room: string, options: UploadOptions = {}) => {
   return { answer: upload(room, body, { headers, ...options }), ...more };
 };
 
-it("refuses a user who may not upload at once, before the body", async () => {
+it("refuses a user without the right to upload before it reads the body", async () => {
   const as = { user: "rita", role: "reader" };
   expect(await begin(freshRoom(), { as }).answer).toMatchObject({ status: 403, body: refusal("FORBIDDEN") });
 });

@@ -170,7 +170,7 @@ describe("refused files: FILE-1", () => {
   });
 });
 
-describe("users who may not upload: FILE-1", () => {
+describe("users without the right to upload: FILE-1", () => {
   const refusedAs = async (room: string, as: Parameters<typeof upload>[2] = {}) => {
     const { status, body } = await upload(room, png(1, 1), as);
     expect((await env.FILES.list({ prefix: `${room}!` })).objects).toEqual([]);
@@ -196,7 +196,7 @@ describe("users who may not upload: FILE-1", () => {
     rita.close();
   });
 
-  it("a user who is banned, muted, or in a read-only room: 403", async () => {
+  it("a banned or muted user, or one in a read-only room: 403", async () => {
     const room = freshRoom();
     await moderate(room, "ban", { user: "bad", seconds: 60 });
     await moderate(room, "mute", { user: "loud", seconds: 60 });
@@ -220,7 +220,7 @@ describe("users who may not upload: FILE-1", () => {
     expect(await upload(room, png(1, 1), { as: { user: "ben" } })).toMatchObject({ status: 201 });
   });
 
-  it("a user who acts for another one: 403; a service may", async () => {
+  it("a user acting for another one: 403; a service may", async () => {
     const room = freshRoom();
     for (const role of ["member", "moderator"]) {
       expect(await refusedAs(room, { as: { role }, for: "ben" })).toEqual({ status: 403, code: "FORBIDDEN" });

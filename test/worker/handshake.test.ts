@@ -32,7 +32,7 @@ describe("the handshake", () => {
     const client = await RawClient.open({ room });
     await client.connect({ token: await tokenFor("ada", { name: "Ada 🦊", role: "moderator" }) });
     const [welcome] = await client.receives("welcome");
-    expect(client.packets()[1]?.data).toEqual(["welcome", welcome]);
+    expect(client.packets[1]?.data).toEqual(["welcome", welcome]);
     expect(welcome).toMatchObject({
       room,
       user: "ada",

@@ -129,7 +129,7 @@ describe("403", () => {
     },
   );
 
-  it("production admits pages of its own origin only, unless told otherwise", async () => {
+  it("production admits pages of its own origin only, unless ALLOWED_ORIGINS names others", async () => {
     const fetcher = workerWith({ ENVIRONMENT: "production" });
     expect(await refusal({ fetcher, headers: { Origin: "https://evil.example" } })).toMatchObject({ status: 403 });
   });

@@ -33,7 +33,7 @@ function batchOf(from: string, to: string, after: number, upTo: number, linkedAt
   });
   const changes = { after: linkedAtMs, upTo: linkedAtMs, items: [] };
   const posts = { after, upTo, items };
-  return { v: RELAY_VERSION, from, to, epoch: "e1", since: 0, linkedAtMs, posts, changes };
+  return { v: RELAY_VERSION, from, to, epoch: "e1", sinceSeq: 0, linkedAtMs, posts, changes };
 }
 
 async function consume(
@@ -165,8 +165,8 @@ describe("a batch of the queue", () => {
 describe("dead letters", () => {
   it("RLY-9: one that cannot be stored holds up no other", async () => {
     const [from, a, b] = [freshRoom(), freshRoom(), freshRoom()];
-    const original = Reflect.get(DeadLetters.prototype, "bury");
-    vi.spyOn(DeadLetters.prototype, "bury").mockImplementation(function (this: DeadLetters, dead) {
+    const original = Reflect.get(DeadLetters.prototype, "add");
+    vi.spyOn(DeadLetters.prototype, "add").mockImplementation(function (this: DeadLetters, dead) {
       if (dead.some(({ batch }) => "from" in batch && batch.to === a)) throw new Error("nests too deep");
       return original.call(this, dead);
     });
@@ -176,7 +176,7 @@ describe("dead letters", () => {
     expect(await deadLettersTo(a)).toEqual([]);
   });
 
-  it("ANN-6: an announcement that was buried whole is replayed to all of its rooms", async () => {
+  it("ANN-6: an announcement that was stored whole is replayed to all of its rooms", async () => {
     const rooms = [freshRoom(), freshRoom()];
     const people = [await join(rooms[0]!, "ada"), await join(rooms[1]!, "ben")];
     const id = freshRoom();
@@ -187,12 +187,12 @@ describe("dead letters", () => {
       to: rooms.map((room) => ({ room })),
     };
     const letters = env.DEAD_LETTERS.getByName(DEAD_LETTERS_NAME);
-    await letters.bury([{ batch: part, reason: UNREADABLE }]);
+    await letters.add([{ batch: part, reason: UNREADABLE }]);
     await replay();
     for (const person of people) expect(await person.receives("announcement")).toEqual([{ id, data: "news" }]);
   });
 
-  it("RLY-9: a batch that is refused for good is buried at once, listed without contents, and stays", async () => {
+  it("RLY-9: a batch that is refused for good is stored at once, listed without contents, and stays", async () => {
     const [from, to] = [freshRoom(), freshRoom()];
     await consume([batchOf(from, to, 0, 1, 2000)]);
     expect((await consume([batchOf(from, to, 0, 1, 1000)])).acked).toEqual(["m0"]);
@@ -204,7 +204,7 @@ describe("dead letters", () => {
       to,
       messages: 1,
       changes: 0,
-      reason: "the link was taken back or set anew since",
+      reason: "the link was removed or set again",
     });
     expect(logged).toMatchObject([{ event: "relay.dead", from, to, attempts: 1 }]);
     const { status, body } = await replay({ ids: [letter!.id] });
@@ -271,7 +271,7 @@ describe("dead letters", () => {
   });
 
   it("RLY-9: the oldest of too many are forgotten, and that is logged", { timeout: 60_000 }, async () => {
-    const told = vi.spyOn(console, "error").mockImplementation(() => {});
+    const errors = vi.spyOn(console, "error").mockImplementation(() => {});
     const [from, to] = [freshRoom(), freshRoom()];
     const before = (await listDead("?limit=200")).letters.length;
     for (let i = 0; i < DEAD_LETTERS_MAX / 100; i++) {
@@ -285,7 +285,9 @@ describe("dead letters", () => {
       ({ hasMore } = page);
     }
     expect(ids).toHaveLength(DEAD_LETTERS_MAX);
-    expect(before === 0 || told.mock.calls.flat().some((line) => String(line).includes("relay.forgotten"))).toBe(true);
+    expect(before === 0 || errors.mock.calls.flat().some((line) => String(line).includes("relay.forgotten"))).toBe(
+      true,
+    );
     const replayed = await replay();
     expect(replayed.body.replayed).toHaveLength(100);
     expect(await contentsOf(to)).toEqual(["1"]);

@@ -90,7 +90,7 @@ describe("GET /api/rooms/:room/stats", () => {
     expect(body.awake).toMatchObject({ cause: "call", detail: "links" });
   });
 
-  it("without a lobby it shows what the room counted itself", async () => {
+  it("shows the room's own counters when there is no lobby", async () => {
     const room = freshRoom();
     await join(room, "ada");
     const { body } = await callApi("GET", `/api/rooms/${room}/stats`, { fetcher: workerWith({ LOBBY: undefined }) });
@@ -110,7 +110,7 @@ describe("GET /api/stats", () => {
       await door.report({
         ...told,
         connections: 0,
-        deltas: [{ id: 1, counts: { ...counted, delivered: counted.posted } }],
+        delta: { id: 1, counts: { ...counted, delivered: counted.posted } },
       });
     }
     const names = async (query: string): Promise<string[]> => {

@@ -77,7 +77,7 @@ async function consume(
   return { ...(await getQueueResult(batch, createExecutionContext())), delays };
 }
 
-/** What the platform's own result does not tell. */
+/** Notes the delays of retries, which the platform's result does not contain. */
 function noteDelays(target: object, delays: Array<number | undefined>): void {
   const method = "retry" in target ? "retry" : "retryAll";
   const retrier = target as Record<string, (options?: QueueRetryOptions) => void>;
@@ -186,7 +186,7 @@ describe("a failing receiver", () => {
 });
 
 describe("a dead letter", () => {
-  it.each([400, 410, 413, 415, 422])("HOOK-10: %i buries at once the one message that causes it", async (status) => {
+  it.each([400, 410, 413, 415, 422])("HOOK-10: after %i is the one message that causes it, at once", async (status) => {
     answers.push(answer(status), answer(200), answer(status), answer(500));
     const bodies = [bodyOf("good", 1), bodyOf("bad", 1), bodyOf("later", 1)];
     const result = await consume(bodies);
@@ -201,7 +201,7 @@ describe("a dead letter", () => {
     });
   });
 
-  /** Put there by hand: no room tells these. */
+  /** Put there by hand: no room sends these. */
   const STRANGE: ReadonlyArray<readonly [string, unknown]> = [
     ["nothing", null],
     ["a text", "hello"],
@@ -222,16 +222,16 @@ describe("a dead letter", () => {
     expect(posts.map(({ delivery }) => delivery.events.map(({ at }) => at))).toEqual([[1, 2]]);
     expect(result.explicitAcks).toEqual(["m0", "m2"]);
     expect(result.retryMessages.map(({ msgId }) => msgId)).toEqual(["m1"]);
-    const told = { reason: "it is not shaped like what rooms tell", messages: 1, events: 0, rooms: [] };
+    const facts = { reason: "it is not shaped like what rooms send", messages: 1, events: 0, rooms: [] };
     expect(logged.map((line) => JSON.parse(line))).toEqual([
-      { level: "warn", event: "webhook.retry", ...told, attempts: 1 },
+      { level: "warn", event: "webhook.retry", ...facts, attempts: 1 },
     ]);
     await consume([strange], { attempts: TRIES_MAX });
-    expect(JSON.parse(logged.at(-1)!)).toEqual({ level: "warn", event: "webhook.dead", ...told, attempts: TRIES_MAX });
+    expect(JSON.parse(logged.at(-1)!)).toEqual({ level: "warn", event: "webhook.dead", ...facts, attempts: TRIES_MAX });
     expect([posts.length, queued.dead]).toEqual([1, []]);
   });
 
-  it("HOOK-10: is logged after the last try, and buried by the platform", async () => {
+  it("HOOK-10: is logged after the last try, and moved by the platform", async () => {
     answers.push(answer(500));
     const result = await consume([bodyOf("a", 1, 2)], { attempts: TRIES_MAX });
     expect(result.retryMessages).toHaveLength(1);

@@ -1,13 +1,13 @@
-// The whole operator page: the token first, then the rooms, one room, or dead letters.
+// The whole operator page: the token first, then the rooms, one room, or dead letters. admin.tsx draws it.
 import { themeItems } from "../../page/components/theme.ts";
-import { IconButton } from "../../page/components/icons.tsx";
+import { Button, IconButton } from "../../page/components/controls.tsx";
 import { claimsOf } from "../../core/claims.ts";
 import type { AdminStore } from "../state/admin-store.ts";
 import { hashOf, type Route } from "../state/route.ts";
 import { DeadLetters } from "./dead-letters.tsx";
-import { Dialogs } from "./dialogs.tsx";
-import { RoomView } from "./room-view.tsx";
-import { RoomsView } from "./rooms-view.tsx";
+import { ConfirmDialogs } from "./confirm-dialogs.tsx";
+import { RoomPage } from "./room-page.tsx";
+import { RoomsPage } from "./rooms-page.tsx";
 import { SignIn } from "./sign-in.tsx";
 
 export function App({ store }: { readonly store: AdminStore }) {
@@ -17,8 +17,8 @@ export function App({ store }: { readonly store: AdminStore }) {
     <div class="operator">
       <Header store={store} />
       <main>
-        {route.view === "rooms" && <RoomsView store={store} />}
-        {route.view === "room" && <RoomView key={route.room} store={store} room={route.room} />}
+        {route.view === "rooms" && <RoomsPage store={store} />}
+        {route.view === "room" && <RoomPage key={route.room} store={store} room={route.room} />}
         {route.view === "dead-letters" && <DeadLetters store={store} />}
       </main>
       <div class="said" role="status" data-testid="said">
@@ -29,7 +29,7 @@ export function App({ store }: { readonly store: AdminStore }) {
           </p>
         )}
       </div>
-      <Dialogs store={store} />
+      <ConfirmDialogs store={store} />
     </div>
   );
 }
@@ -48,7 +48,7 @@ function Header({ store }: { readonly store: AdminStore }) {
       </nav>
       <span class="spring" />
       {claims && (
-        <span class="who" title="Whom the token names">
+        <span class="who" title="The user of the token">
           <bdi>{claims.user}</bdi> <span class="muted">{claims.role}</span>
         </span>
       )}
@@ -61,9 +61,9 @@ function Header({ store }: { readonly store: AdminStore }) {
           <option key={label}>{label}</option>
         ))}
       </select>
-      <button type="button" class="plain" data-testid="sign-out" onClick={() => store.signOut()}>
+      <Button class="plain" testId="sign-out" onClick={() => store.signOut()}>
         Sign out
-      </button>
+      </Button>
     </header>
   );
 }

@@ -1,6 +1,7 @@
-// Asks for the token. It is pasted, and stays in the storage of the tab.
+// Asks the operator for a token, which stays in the storage of the tab. The app draws it.
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import { submitting, VERBATIM } from "../../page/components/controls.tsx";
 import type { AdminStore } from "../state/admin-store.ts";
 
 export function SignIn({ store }: { readonly store: AdminStore }) {
@@ -17,16 +18,7 @@ export function SignIn({ store }: { readonly store: AdminStore }) {
   };
   return (
     <main class="join">
-      <form
-        class="card"
-        data-testid="sign-in"
-        noValidate
-        aria-labelledby="sign-in-title"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
+      <form class="card" data-testid="sign-in" noValidate aria-labelledby="sign-in-title" onSubmit={submitting(submit)}>
         <h1 id="sign-in-title">
           <img src="/favicon.svg" alt="" width="40" height="40" /> Operator
         </h1>
@@ -37,21 +29,17 @@ export function SignIn({ store }: { readonly store: AdminStore }) {
           id="token"
           data-testid="token"
           rows={4}
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
+          {...VERBATIM}
           value={token}
           aria-invalid={isMissing || signInProblem !== undefined}
           aria-describedby="token-hint token-problem"
           onInput={({ currentTarget }) => setToken(currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.key !== "Enter" || event.shiftKey) return;
-            event.preventDefault();
-            submit();
+            if (event.key === "Enter" && !event.shiftKey) submitting(submit)(event);
           }}
         />
         <p id="token-hint" class="hint">
-          Of role <code>service</code> or <code>moderator</code>. It stays in this tab, and goes when the tab is closed.
+          Of role <code>service</code> or <code>moderator</code>. This tab keeps it until you close the tab.
         </p>
         <p id="token-problem" class="problem" role="alert" data-testid="sign-in-problem">
           {isMissing ? "Paste a token." : signInProblem && `${signInProblem.code}: ${signInProblem.message}`}

@@ -2,8 +2,7 @@
 // calls them.
 import type { Letters, ListedRoom, Replayed, RoomStats } from "./answers.ts";
 
-export const SORTS = ["traffic", "connections", "rows", "wakes", "awake", "cost"] as const;
-export type Sort = (typeof SORTS)[number];
+export type Sort = "traffic" | "connections" | "rows" | "wakes" | "awake" | "cost";
 
 /** Rooms that are listed at most. */
 export const ROOMS_LISTED_MAX = 200;

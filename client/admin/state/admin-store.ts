@@ -61,7 +61,7 @@ export class AdminStore {
     return claimsOf(this.token ?? "")?.role === "service";
   }
 
-  // ---- coming and going ------------------------------------------------------------------------------------
+  // ---- signing in and moving between views -----------------------------------------------------------------
 
   async signIn(token: string): Promise<void> {
     if (this.isBusy) return;
@@ -74,7 +74,7 @@ export class AdminStore {
     this.#api = api;
     this.#ports.keepToken(token);
     this.#set({ isBusy: false, token });
-    this.#takeList(listed);
+    this.#showList(listed);
     this.go(this.route);
   }
 
@@ -87,7 +87,7 @@ export class AdminStore {
     this.#set({ dialog: undefined, said: undefined, signInProblem: problem });
   }
 
-  /** What the address shows. A room that is left is not watched any more. */
+  /** Shows the view that the address names. A room that the operator leaves is not watched any more. */
   go(route: Route): void {
     this.#unwatch();
     this.#unwatch = () => {};
@@ -99,18 +99,10 @@ export class AdminStore {
       dialog: undefined,
       said: undefined,
     });
-    if (route.view === "room") this.#watch(route.room);
     if (route.view === "dead-letters") void this.loadLetters();
     if (route.view === "rooms") void this.refresh();
-  }
-
-  /** Ends all watching when the page is left, so that rooms may sleep. */
-  close(): void {
-    this.#unwatch();
-  }
-
-  #watch(room: string): void {
-    if (this.token === undefined) return;
+    if (route.view !== "room" || this.token === undefined) return;
+    const { room } = route;
     const isStill = (): boolean => this.route.view === "room" && this.route.room === room;
     this.#unwatch = this.#ports.watch(room, this.token, {
       shown: (shown) => isStill() && this.#set({ snapshot: withShown(this.snapshot, shown, this.#ports.now()) }),
@@ -119,7 +111,12 @@ export class AdminStore {
     if (!this.listed(room)) void this.#loadStats(room);
   }
 
-  // ---- what is shown ---------------------------------------------------------------------------------------
+  /** Ends all watching when the page is left, so that rooms may sleep. */
+  close(): void {
+    this.#unwatch();
+  }
+
+  // ---- loading ---------------------------------------------------------------------------------------------
 
   /** The room as its lobby knows it. */
   listed(room: string): ListedRoom | undefined {
@@ -139,10 +136,10 @@ export class AdminStore {
   async refresh(): Promise<void> {
     const { sort } = this;
     const listed = await this.#api?.rooms(sort);
-    if (listed && sort === this.sort) this.#takeList(listed);
+    if (listed && sort === this.sort) this.#showList(listed);
   }
 
-  #takeList(listed: Result<{ rooms: readonly ListedRoom[] }>): void {
+  #showList(listed: Result<{ rooms: readonly ListedRoom[] }>): void {
     if (!listed.ok) return this.#failed(listed.problem, (listProblem) => this.#set({ listProblem }));
     this.#set({ rooms: listed.value.rooms, listedAt: this.#ports.now(), listProblem: undefined });
   }
@@ -173,7 +170,7 @@ export class AdminStore {
     this.#set({ letters: { ...page.value, letters: [...before, ...page.value.letters] }, lettersProblem: undefined });
   }
 
-  // ---- what is done ----------------------------------------------------------------------------------------
+  // ---- actions ---------------------------------------------------------------------------------------------
 
   ask(dialog: Dialog | undefined): void {
     this.#set(dialog ? { dialog, said: undefined } : { dialog });
@@ -198,14 +195,14 @@ export class AdminStore {
   async replay(ids?: readonly number[]): Promise<void> {
     await this.#do(this.#api?.replay(ids), ({ replayed, failed }) => {
       const [first] = failed;
-      const moved = `${replayed.length} passed on`;
-      return first ? `${moved}, ${failed.length} stay: ${first.reason}` : moved;
+      const moved = `${replayed.length} delivered`;
+      return first ? `${moved}, ${failed.length} kept: ${first.reason}` : moved;
     });
     await this.loadLetters();
   }
 
   async discard(id: number): Promise<void> {
-    await this.#do(this.#api?.discard(id), () => "It was discarded");
+    await this.#do(this.#api?.discard(id), () => "The dead letter was discarded");
     await this.loadLetters();
   }
 

@@ -1,4 +1,4 @@
-// Numbers as an operator reads them, and what a list of rooms comes to. Pure.
+// Formats numbers for the operator, and sums up a list of rooms. Pure; the components call it.
 import { WAKE_CAUSES, type Cost, type DeadLetter, type ListedRoom, type Use, type WakeCause } from "./answers.ts";
 
 export const HOUR_MS = 3_600_000;
@@ -25,7 +25,7 @@ export function rateText(perHour: number): string {
 export const numberOf = (count: number, one: string, many = `${one}s`): string =>
   `${countText(count)} ${count === 1 ? one : many}`;
 
-/** Dollars; what is less than a cent is said so. `null` where it cannot be said yet. */
+/** Dollars; "< $0.01" for less than a cent, a dash for `null`, which is unknown yet. */
 export function dollarsText(dollars: number | null): string {
   if (dollars === null) return "–";
   if (dollars > 0 && dollars < 0.01) return "< $0.01";
@@ -61,7 +61,7 @@ export const CAUSE_WORDS: Readonly<Record<WakeCause, string>> = {
   watch: "An operator watched",
 };
 
-/** Each cause's part of the whole, where it has one, as they stand in a bar from 0 to 1. */
+/** The share of each cause that occurred, as a stretch of a bar from 0 to 1. */
 export function wakeParts(
   use: Pick<Use, "wakes">,
 ): Array<{ cause: WakeCause; count: number; from: number; to: number }> {
@@ -80,7 +80,7 @@ export interface Sums {
   readonly occupied: number;
   readonly members: number;
   readonly connections: number;
-  /** As on average, and as lately; `null` while no room can say. */
+  /** On average, and lately; `null` while unknown for all rooms. */
   readonly monthlyCost: number | null;
   readonly monthlyCostLately: number | null;
 }

@@ -1,8 +1,8 @@
-// The whole page: the join form, or a room with what stands beside it.
+// The whole page: the join form, or a room with its list of rooms, side panel and dialogs. page.tsx and embed.tsx draw it.
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import type { Session } from "../state/session.ts";
-import type { RoomView } from "../state/room-view.ts";
+import type { ChatStore } from "../state/chat-store.ts";
+import type { ChatProps } from "./chat-props.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
 import { DropZone } from "./drop-zone.tsx";
@@ -13,23 +13,23 @@ import { onShortcut } from "./shortcuts.ts";
 import { NoticeLine, StatusLine } from "./status-line.tsx";
 
 interface AppProps {
-  readonly session: Session;
+  readonly store: ChatStore;
   /** The room that the address names. */
   readonly room?: string | undefined;
 }
 
-export function App({ session, room }: AppProps) {
-  const { view } = session;
-  if (!view) return session.isEmbedded ? null : <JoinForm session={session} room={room} />;
-  return <Chat session={session} view={view} />;
+export function App({ store, room }: AppProps) {
+  const { view } = store;
+  if (!view) return store.isEmbedded ? null : <JoinForm store={store} room={room} />;
+  return <Chat store={store} view={view} />;
 }
 
-function Chat({ session, view }: { readonly session: Session; readonly view: RoomView }) {
-  const { panel, isEmbedded, ui } = session;
+function Chat({ store, view }: ChatProps) {
+  const { panel, isEmbedded, ui } = store;
   const later = useLater(panel ?? ui.menu?.anchor ?? ui.reacting?.anchor ?? ui.dialog?.kind ?? view.uploads.list[0]);
   const chat = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const listen = (event: Event): void => onShortcut(event as KeyboardEvent, session);
+    const listen = (event: Event): void => onShortcut(event as KeyboardEvent, store);
     // The embedding page owns the keys unless the focus is in the chat.
     const target = isEmbedded ? chat.current! : window;
     target.addEventListener("keydown", listen);
@@ -41,26 +41,26 @@ function Chat({ session, view }: { readonly session: Session; readonly view: Roo
       class={`chat ${panel === undefined ? "" : `with-${panel}`} ${isEmbedded ? "embedded" : ""}`}
       data-testid="chat"
     >
-      {!isEmbedded && <RoomList session={session} view={view} />}
+      {!isEmbedded && <RoomList store={store} view={view} />}
       <main class="talk" aria-label={`Room ${view.room}`}>
-        <ChatHeader session={session} view={view} />
+        <ChatHeader store={store} view={view} />
         <div class="lines">
-          <StatusLine session={session} view={view} />
+          <StatusLine store={store} view={view} />
           <NoticeLine view={view} />
         </div>
-        <MessageList key={`list ${view.room}`} session={session} view={view} />
-        {later && <later.MenuPopover session={session} />}
-        {later && <later.ReactionPicker session={session} view={view} />}
-        <Composer key={`composer ${view.room}`} session={session} view={view}>
+        <MessageList key={`list ${view.room}`} store={store} view={view} />
+        {later && <later.MenuPopover store={store} />}
+        {later && <later.ReactionPicker store={store} view={view} />}
+        <Composer key={`composer ${view.room}`} store={store} view={view}>
           {later && <later.UploadList view={view} />}
         </Composer>
       </main>
       <DropZone view={view} within={isEmbedded ? chat : undefined} />
-      {later && panel === "members" && <later.MemberList session={session} view={view} />}
-      {later && panel === "search" && <later.SearchPanel key={view.room} session={session} view={view} />}
-      {later && <later.Dialogs session={session} view={view} />}
+      {later && panel === "members" && <later.MemberList store={store} view={view} />}
+      {later && panel === "search" && <later.SearchPanel key={view.room} store={store} view={view} />}
+      {later && <later.Dialogs store={store} view={view} />}
       <div class="unseen" role="log" aria-live="polite" aria-label="New messages">
-        {session.announcements.map(({ id, text }) => (
+        {store.announcements.map(({ id, text }) => (
           <p key={id}>{text}</p>
         ))}
       </div>
@@ -70,12 +70,12 @@ function Chat({ session, view }: { readonly session: Session; readonly view: Roo
 
 type Later = typeof import("./later.tsx");
 
-/** @param wanted another one each time the reader asks for something: what could not be loaded is tried again */
+/** @param wanted changes each time the reader opens something: parts that could not be loaded are tried again */
 function useLater(wanted: unknown): Later | undefined {
   const [later, setLater] = useState<Later>();
   useEffect(() => {
     if (later) return;
-    // Offline, which the status line shows.
+    // While offline, which the status line shows, nothing opens.
     import("./later.tsx").then(setLater, () => {});
   }, [wanted]);
   return later;

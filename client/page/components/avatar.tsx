@@ -2,17 +2,15 @@
 import { hueOf } from "../state/hue.ts";
 import { bare } from "../state/names.ts";
 
-export function Avatar({
-  user,
-  name,
-  small = false,
-}: {
+interface AvatarProps {
   readonly user: string;
   readonly name: string;
   readonly small?: boolean;
-}) {
+}
+
+export function Avatar({ user, name, small = false }: AvatarProps) {
   return (
-    <span class={`avatar hue-${hueOf(user)} ${small ? "small" : ""}`} aria-hidden="true">
+    <span class={small ? "avatar small" : "avatar"} style={{ "--hue": hueOf(user) }} aria-hidden="true">
       {initialsOf(name)}
     </span>
   );

@@ -1,23 +1,22 @@
-// The room's name, who is there, and the ways to what lies beside the messages.
-import type { Session } from "../state/session.ts";
-import type { RoomView } from "../state/room-view.ts";
-import { Icon, IconButton } from "./icons.tsx";
+// The bar above the messages: the room's name and modes, and the buttons for rooms, search, members and the menu. The app draws it.
+import type { ChatProps } from "./chat-props.ts";
+import { IconButton } from "./controls.tsx";
 import { themeItems } from "./theme.ts";
 
-export function ChatHeader({ session, view }: { readonly session: Session; readonly view: RoomView }) {
+export function ChatHeader({ store, view }: ChatProps) {
   const { count } = view.presence.roster;
   const { slowModeSeconds, readOnly } = view.modes;
   const hints = [slowModeSeconds > 0 && `slow mode ${slowModeSeconds} s`, readOnly && "read-only"].filter(Boolean);
   return (
     <header class="bar">
-      {!session.isEmbedded && (
+      {!store.isEmbedded && (
         <IconButton
           icon="menu"
           label="Rooms"
           class="rooms-toggle"
           testId="rooms-toggle"
-          pressed={session.panel === "rooms"}
-          onClick={() => session.open("rooms")}
+          pressed={store.panel === "rooms"}
+          onClick={() => store.open("rooms")}
         />
       )}
       <h1 class="room-title" data-testid="room-title">
@@ -30,43 +29,36 @@ export function ChatHeader({ session, view }: { readonly session: Session; reado
         icon="search"
         label="Search"
         testId="search-toggle"
-        pressed={session.panel === "search"}
-        onClick={() => session.open("search")}
+        pressed={store.panel === "search"}
+        onClick={() => store.open("search")}
       />
-      <button
-        type="button"
-        class="icon-button members-toggle"
-        aria-label={`${count} ${count === 1 ? "member" : "members"}`}
+      <IconButton
+        icon="people"
+        label={`${count} ${count === 1 ? "member" : "members"}`}
         title="Members"
-        aria-pressed={session.panel === "members"}
-        onClick={() => session.open("members")}
+        class="members-toggle"
+        pressed={store.panel === "members"}
+        onClick={() => store.open("members")}
       >
-        <Icon name="people" />
         <span data-testid="member-count">{count}</span>
-      </button>
+      </IconButton>
       <IconButton
         icon="more"
         label="Menu"
         testId="room-menu"
-        onClick={({ currentTarget }) => openMenu(session, view, currentTarget)}
+        onClick={({ currentTarget }) => openMenu({ store, view }, currentTarget)}
       />
     </header>
   );
 }
 
-function openMenu(session: Session, view: RoomView, anchor: Element): void {
+function openMenu({ store, view }: ChatProps, anchor: Element): void {
   const items = [
-    ...(view.isModerator
-      ? [{ label: "Moderate this room…", act: () => session.set({ dialog: { kind: "room" as const } }) }]
-      : []),
+    view.isModerator && { label: "Moderate this room…", act: () => store.set({ dialog: { kind: "room" } }) },
     ...themeItems(anchor),
-    { label: "Keyboard shortcuts…", act: () => session.set({ dialog: { kind: "shortcuts" as const } }) },
-    ...(session.isEmbedded
-      ? []
-      : [
-          { label: "Leave the room", act: () => session.forget() },
-          { label: "Sign out", act: () => session.signOut() },
-        ]),
+    { label: "Keyboard shortcuts…", act: () => store.set({ dialog: { kind: "shortcuts" } }) },
+    !store.isEmbedded && { label: "Leave the room", act: () => store.forget() },
+    !store.isEmbedded && { label: "Sign out", act: () => store.signOut() },
   ];
-  session.set({ menu: { anchor, items } });
+  store.set({ menu: { anchor, items: items.filter((item) => item !== false) } });
 }

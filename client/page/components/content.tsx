@@ -1,14 +1,14 @@
-// A message's text as elements. There is no markup in it but what the parser found; everything else is text.
+// Draws a message's text. Only the parser's nodes become elements; everything else stays text. Message rows call it.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import type { Inline } from "../state/markup.ts";
+import { blocksOf, type Inline } from "../state/markup.ts";
 import { named } from "../state/names.ts";
-import { blocksOf } from "../state/parsed.ts";
 import type { RoomView } from "../state/room-view.ts";
+import type { ViewProps } from "./chat-props.ts";
+import { Button } from "./controls.tsx";
 
-interface ContentProps {
-  readonly view: RoomView;
+interface ContentProps extends ViewProps {
   /** Of the message. */
   readonly id: string;
   readonly content: string;
@@ -50,11 +50,10 @@ export function Content({ view, id, content, mentions }: ContentProps) {
         })}
       </div>
       {isCut && (
-        <button
-          type="button"
+        <Button
           class="link more"
           aria-expanded={false}
-          data-testid="show-more"
+          testId="show-more"
           onClick={({ currentTarget }) => {
             // Opening removes the button, so its message takes the focus.
             currentTarget.closest("li")!.focus({ preventScroll: true });
@@ -62,13 +61,16 @@ export function Content({ view, id, content, mentions }: ContentProps) {
           }}
         >
           Show more
-        </button>
+        </Button>
       )}
     </>
   );
 }
 
-/** Whether the box hides text. Letters of some scripts are taller than their lines, and overflow even a box without a height limit. */
+/**
+ * Whether the box hides text. Letters of some scripts are taller than their lines, and overflow even a box without a height
+ * limit.
+ */
 function endsEarly(box: HTMLElement): boolean {
   const { scrollHeight, clientHeight, offsetHeight } = box;
   return scrollHeight > clientHeight + 1 && offsetHeight + 1 >= parseFloat(getComputedStyle(box).maxHeight);
@@ -89,7 +91,7 @@ function drawInline(node: Inline, key: number, view: RoomView) {
     case "mention":
       return (
         <span key={key} class={node.user === view.self ? "mention me" : "mention"} title={named(node.user)}>
-          @<bdi>{view.nameOf(node.user)}</bdi>
+          @<bdi>{view.people.nameOf(node.user)}</bdi>
         </span>
       );
     default: {

@@ -3,37 +3,34 @@ import { useState } from "preact/hooks";
 
 import { isRoomName } from "../../../src/protocol/room-name.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
+import { named } from "../state/names.ts";
 import type { Unfinished } from "../state/stored-data.ts";
-import { lineOf } from "../state/parsed.ts";
-import type { Session } from "../state/session.ts";
-import type { RoomView } from "../state/room-view.ts";
-import { DialogButtons, Modal } from "./modal.tsx";
+import { lineOf } from "../state/markup.ts";
+import type { ChatProps, ViewProps } from "./chat-props.ts";
+import { VERBATIM } from "./controls.tsx";
+import { FormDialog, InfoDialog } from "./modal.tsx";
+import { PersonDialog } from "./person-dialog.tsx";
+import { RoomDialog } from "./room-dialog.tsx";
 import { Viewer } from "./viewer.tsx";
-import { ModerateDialog, RoomDialog } from "./moderation-dialogs.tsx";
 
-interface DialogProps {
-  readonly session: Session;
-  readonly view: RoomView;
-}
-
-export function Dialogs({ session, view }: DialogProps) {
-  const { dialog } = session.ui;
-  const close = (): void => session.set({ dialog: undefined });
+export function Dialogs({ store, view }: ChatProps) {
+  const { dialog } = store.ui;
+  const close = (): void => store.set({ dialog: undefined });
   switch (dialog?.kind) {
     case undefined:
       return null;
     case "shortcuts":
-      return <Shortcuts isEmbedded={session.isEmbedded} onClose={close} />;
+      return <Shortcuts isEmbedded={store.isEmbedded} onClose={close} />;
     case "new-room":
-      return <NewRoom session={session} onClose={close} />;
+      return <NewRoom store={store} onClose={close} />;
     case "room":
       return <RoomDialog view={view} onClose={close} />;
     case "moderate":
-      return <ModerateDialog view={view} action={dialog.action} user={dialog.user} onClose={close} />;
+      return <Moderate view={view} action={dialog.action} user={dialog.user} onClose={close} />;
     case "delete":
       return <DeleteDialog view={view} message={dialog.message} onClose={close} />;
     case "sign-out":
-      return <SignOut session={session} unfinished={dialog.unfinished} onClose={close} />;
+      return <SignOut store={store} unfinished={dialog.unfinished} onClose={close} />;
     case "image":
       return <Viewer view={view} first={dialog.key} onClose={close} />;
   }
@@ -58,16 +55,15 @@ const SHORTCUTS: ReadonlyArray<readonly [keys: string, what: string]> = [
   ["Ctrl /", "This list"],
 ];
 
-interface ShortcutsProps {
-  readonly isEmbedded: boolean;
+interface DialogProps {
   readonly onClose: () => void;
 }
 
-function Shortcuts({ isEmbedded, onClose }: ShortcutsProps) {
+function Shortcuts({ isEmbedded, onClose }: DialogProps & { readonly isEmbedded: boolean }) {
   // An embedded chat has one room only.
   const shown = SHORTCUTS.filter(([keys]) => !isEmbedded || keys !== ROOM_KEYS);
   return (
-    <Modal title="Keyboard shortcuts" onClose={onClose}>
+    <InfoDialog title="Keyboard shortcuts" onClose={onClose}>
       <dl class="shortcuts">
         {shown.map(([keys, what]) => (
           <div key={keys + what}>
@@ -78,99 +74,94 @@ function Shortcuts({ isEmbedded, onClose }: ShortcutsProps) {
           </div>
         ))}
       </dl>
-      <p class="dialog-buttons">
-        <button type="button" class="primary" onClick={onClose}>
-          Close
-        </button>
-      </p>
-    </Modal>
+    </InfoDialog>
   );
 }
 
-interface SignOutProps {
-  readonly session: Session;
+interface SignOutProps extends DialogProps {
+  readonly store: ChatProps["store"];
   readonly unfinished: Unfinished;
-  readonly onClose: () => void;
 }
 
-function SignOut({ session, unfinished: { unsent, drafts }, onClose }: SignOutProps) {
+function SignOut({ store, unfinished: { unsent, drafts }, onClose }: SignOutProps) {
   const parts = [
     ...(unsent > 0 ? [unsent === 1 ? "1 message that is not sent" : `${unsent} messages that are not sent`] : []),
     ...(drafts > 0 ? [drafts === 1 ? "1 draft" : `${drafts} drafts`] : []),
   ];
+  const signOut = (): void => {
+    onClose();
+    store.signOutNow();
+  };
   return (
-    <Modal title="Sign out?" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          onClose();
-          session.signOutNow();
-        }}
-      >
-        <p data-testid="unfinished">Signing out deletes {parts.join(" and ")} from this browser.</p>
-        <DialogButtons submit="Sign out" isGrave onCancel={onClose} />
-      </form>
-    </Modal>
+    <FormDialog title="Sign out?" submit="Sign out" isGrave onSubmit={signOut} onClose={onClose}>
+      <p data-testid="unfinished">Signing out deletes {parts.join(" and ")} from this browser.</p>
+    </FormDialog>
   );
 }
 
-function NewRoom({ session, onClose }: { readonly session: Session; readonly onClose: () => void }) {
+function NewRoom({ store, onClose }: DialogProps & { readonly store: ChatProps["store"] }) {
   const [room, setRoom] = useState("");
   const [problem, setProblem] = useState("");
+  const create = (): void => {
+    if (!isRoomName(room)) return setProblem("This is not a room name.");
+    onClose();
+    store.enter(room);
+  };
   return (
-    <Modal title="New room" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!isRoomName(room)) return setProblem("This is not a room name.");
-          onClose();
-          session.enter(room);
-        }}
-      >
-        <label for="new-room-name">Name</label>
-        <input
-          id="new-room-name"
-          data-testid="new-room-name"
-          maxLength={64}
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
-          value={room}
-          aria-invalid={problem !== ""}
-          aria-describedby="new-room-rule"
-          onInput={({ currentTarget }) => setRoom(currentTarget.value.trim())}
-        />
-        <p id="new-room-rule" class={problem === "" ? "hint" : "problem"}>
-          {problem} Letters, digits and _ . ~ -, at most 64; the first a letter or digit. A room that exists is entered.
-        </p>
-        <DialogButtons submit="Create" onCancel={onClose} />
-      </form>
-    </Modal>
+    <FormDialog title="New room" submit="Create" onSubmit={create} onClose={onClose}>
+      <label for="new-room-name">Name</label>
+      <input
+        id="new-room-name"
+        data-testid="new-room-name"
+        maxLength={64}
+        {...VERBATIM}
+        value={room}
+        aria-invalid={problem !== ""}
+        aria-describedby="new-room-rule"
+        onInput={({ currentTarget }) => setRoom(currentTarget.value.trim())}
+      />
+      <p id="new-room-rule" class={problem === "" ? "hint" : "problem"}>
+        {problem} Letters, digits and _ . ~ -, at most 64; the first a letter or digit. A room that exists is entered.
+      </p>
+    </FormDialog>
   );
 }
 
-interface DeleteDialogProps {
-  readonly view: RoomView;
+interface ModerateProps extends DialogProps, ViewProps {
+  readonly action: "kick" | "mute" | "ban";
+  readonly user: string;
+}
+
+function Moderate({ view, action, user, onClose }: ModerateProps) {
+  return (
+    <PersonDialog
+      action={action}
+      name={named(view.people.nameOf(user))}
+      note={action === "kick" ? "They can rejoin at once." : ""}
+      onDecide={(terms) => {
+        onClose();
+        void view.actions.moderate(action, { user, ...terms });
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+interface DeleteDialogProps extends DialogProps, ViewProps {
   readonly message: Message;
-  readonly onClose: () => void;
 }
 
 function DeleteDialog({ view, message, onClose }: DeleteDialogProps) {
+  const remove = (): void => {
+    onClose();
+    void view.actions.remove(message.id);
+  };
   return (
-    <Modal title="Delete this message?" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          onClose();
-          void view.actions.remove(message.id);
-        }}
-      >
-        <blockquote class="excerpt" dir="auto">
-          {lineOf(view.withNames(message.content)) || message.attachment?.name}
-        </blockquote>
-        <p class="muted">It goes for everybody, with its reactions and its file, and cannot be brought back.</p>
-        <DialogButtons submit="Delete" isGrave onCancel={onClose} />
-      </form>
-    </Modal>
+    <FormDialog title="Delete this message?" submit="Delete" isGrave onSubmit={remove} onClose={onClose}>
+      <blockquote class="excerpt" dir="auto">
+        {lineOf(view.people.withNames(message.content)) || message.attachment?.name}
+      </blockquote>
+      <p class="muted">It is deleted for everybody, with its reactions and its file. This cannot be undone.</p>
+    </FormDialog>
   );
 }

@@ -4,17 +4,16 @@ import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { RoomView } from "../state/room-view.ts";
-import { hasFiles } from "./file-drag.ts";
+import type { ViewProps } from "./chat-props.ts";
 
-interface DropZoneProps {
-  readonly view: RoomView;
-  /** In which files may be dropped; without it, everywhere. */
+interface DropZoneProps extends ViewProps {
+  /** The element that takes dropped files; without it, the whole window. */
   readonly within: RefObject<HTMLElement | null> | undefined;
 }
 
 export function DropZone({ view, within }: DropZoneProps) {
   const [isOver, setOver] = useState(false);
-  /** A picture of the page itself: browsers give it as a file, too. */
+  /** Whether the dragged file is an image of this page, which browsers offer as a file, too. */
   const isOwn = useRef(false);
   useEffect(() => {
     const target: EventTarget = within?.current ?? window;
@@ -24,7 +23,7 @@ export function DropZone({ view, within }: DropZoneProps) {
     on("dragstart", () => (isOwn.current = true));
     on("dragend", () => (isOwn.current = false));
     on("dragover", (event) => {
-      // Words go where they are dropped.
+      // The browser handles dragged text.
       if (!hasFiles(event) || isOwn.current) return;
       event.preventDefault();
       event.dataTransfer!.dropEffect = mayAttach(view) ? "copy" : "none";
@@ -44,7 +43,7 @@ export function DropZone({ view, within }: DropZoneProps) {
   }, [view]);
   useEffect(() => {
     if (!isOver) return undefined;
-    // Nothing points while something is dragged: it was called off.
+    // The pointer moves again: the drag was cancelled.
     const end = (): void => setOver(false);
     addEventListener("pointermove", end);
     return () => removeEventListener("pointermove", end);
@@ -59,3 +58,15 @@ export function DropZone({ view, within }: DropZoneProps) {
 
 const mayAttach = ({ uploads, blocked, isOver, writing }: RoomView): boolean =>
   uploads.isAllowed && blocked === "" && !isOver && !writing.edit;
+
+const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes("Files") === true;
+
+/** Keeps the browser from opening a dropped file in place of the page, also where nothing takes files, as in the join form. */
+export function keepFilesOut(): void {
+  for (const name of ["dragover", "drop"] as const)
+    addEventListener(name, (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      event.dataTransfer!.dropEffect = "none";
+    });
+}

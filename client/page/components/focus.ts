@@ -1,6 +1,6 @@
 // Moves the focus to a useful element when the focused one disappears. Dialogs and popovers call it.
 
-/** @param before what had the focus before something opened over it */
+/** @param before the element that had the focus before the dialog or popover opened */
 export function giveBackFocus(before: Element | null, root: Node): void {
   const { activeElement } = root as Document | ShadowRoot;
   if (activeElement !== null && activeElement !== document.body && activeElement.isConnected) return;

@@ -14,8 +14,8 @@ const PATHS = {
   down: "M12 5v14M6 13l6 6 6-6",
   download: "M12 4v12M6 10l6 6 6-6M5 20h14",
   file: "M6 3h8l5 5v13H6zM14 3v5h5",
-  sun: "M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5",
-  edit: "M4 20l1-4L16 5l3 3L8 19z",
+  previous: "M15 5l-7 7 7 7",
+  next: "M9 5l7 7-7 7",
 } as const;
 
 export type IconName = keyof typeof PATHS;
@@ -25,31 +25,5 @@ export function Icon({ name }: { readonly name: IconName }) {
     <svg class={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
       <path d={PATHS[name]} />
     </svg>
-  );
-}
-
-interface IconButtonProps {
-  readonly icon: IconName;
-  readonly label: string;
-  readonly onClick: (event: MouseEvent & { readonly currentTarget: HTMLButtonElement }) => void;
-  readonly testId?: string;
-  readonly pressed?: boolean | undefined;
-  readonly class?: string;
-}
-
-/** A button whose name is read aloud and shown as a tooltip. */
-export function IconButton({ icon, label, onClick, testId, pressed, class: extra = "" }: IconButtonProps) {
-  return (
-    <button
-      type="button"
-      class={`icon-button ${extra}`}
-      aria-label={label}
-      title={label}
-      aria-pressed={pressed}
-      data-testid={testId}
-      onClick={onClick}
-    >
-      <Icon name={icon} />
-    </button>
   );
 }

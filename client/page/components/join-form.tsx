@@ -1,24 +1,25 @@
-// The form that a visitor fills in first: name, room and, where guests are not admitted, a token.
+// The form that a visitor fills in first: name, room and, where guests are not admitted, a token. The app draws it.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { DEFAULT_ROOM, isRoomName } from "../../../src/protocol/room-name.ts";
-import type { Session } from "../state/session.ts";
+import type { ChatStore } from "../state/chat-store.ts";
+import { submitting, VERBATIM } from "./controls.tsx";
 
 interface JoinFormProps {
-  readonly session: Session;
-  /** As the address says. */
+  readonly store: ChatStore;
+  /** The room that the address names. */
   readonly room: string | undefined;
 }
 
-export function JoinForm({ session, room }: JoinFormProps) {
-  const { remembered } = session;
+export function JoinForm({ store, room }: JoinFormProps) {
+  const { remembered } = store;
   const [name, setName] = useState(remembered.name);
   const [wanted, setWanted] = useState(room ?? remembered.room ?? DEFAULT_ROOM);
   const [token, setToken] = useState("");
   const [isTried, setTried] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  const { isTokenAsked, isTokenNeeded, isJoining } = session;
+  const { isTokenAsked, isTokenNeeded, isJoining } = store;
   useEffect(() => {
     if (room !== undefined) setWanted(room);
   }, [room]);
@@ -35,7 +36,7 @@ export function JoinForm({ session, room }: JoinFormProps) {
     setTried(true);
     const wrong = Object.entries(problems).find(([, problem]) => problem !== "");
     if (wrong) form.current?.querySelector<HTMLElement>(`#${wrong[0]}`)?.focus();
-    else if (!isJoining) void session.join({ name: name.trim(), room: wanted.trim(), token: token.trim() });
+    else if (!isJoining) void store.join({ name: name.trim(), room: wanted.trim(), token: token.trim() });
   };
   const problemOf = (field: keyof typeof problems): string => (isTried ? problems[field] : "");
   return (
@@ -46,10 +47,7 @@ export function JoinForm({ session, room }: JoinFormProps) {
         data-testid="join-form"
         noValidate
         aria-labelledby="join-title"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
+        onSubmit={submitting(submit)}
       >
         <h1 id="join-title">
           <img src="/favicon.svg" alt="" width="40" height="40" /> Parley
@@ -73,9 +71,7 @@ export function JoinForm({ session, room }: JoinFormProps) {
             id="room"
             data-testid="room"
             maxLength={64}
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
+            {...VERBATIM}
             required
             value={wanted}
             aria-invalid={problemOf("room") !== ""}
@@ -92,9 +88,7 @@ export function JoinForm({ session, room }: JoinFormProps) {
               id="token"
               data-testid="token"
               rows={3}
-              autocomplete="off"
-              autocapitalize="none"
-              spellcheck={false}
+              {...VERBATIM}
               value={token}
               aria-invalid={problemOf("token") !== ""}
               aria-describedby="token-problem"
@@ -103,7 +97,7 @@ export function JoinForm({ session, room }: JoinFormProps) {
           </Field>
         )}
         <p class="problem" role="alert" data-testid="join-problem">
-          {session.problem}
+          {store.problem}
         </p>
         <button type="submit" class="primary" data-testid="join" aria-disabled={isJoining}>
           {isJoining ? "Joining…" : "Join"}

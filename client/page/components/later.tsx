@@ -1,5 +1,4 @@
-// The parts of the page that no first look needs: what opens over the messages or beside them. The app loads them once the room
-// is on the screen.
+// The parts of the page that open later: dialogs, menus, side panels. The app loads them once the room is on the screen.
 export { Dialogs } from "./dialogs.tsx";
 export { MemberList } from "./member-list.tsx";
 export { MenuPopover } from "./popover.tsx";

@@ -5,37 +5,37 @@ import type { Row } from "../state/rows.ts";
 
 /** Less than this is no movement: browsers round `scrollTop` to pixels of the screen. */
 const MOVEMENT_PX = 0.5;
-/** Below the view, at most so much: a reader who moves down to there is at the end. */
+/** A reader who scrolls down to so many pixels above the end is at the end. */
 const END_PX = 24;
 
-/** What the reader looks at: a row, and how far below the upper edge it begins. */
+/** The row that the reader looks at, and its distance below the upper edge of the view. */
 interface Anchor {
   readonly key: string;
   readonly offset: number;
 }
 
 export class Place {
-  /** Another one after each change of the heights. */
+  /** Counts changes of the heights. */
   version = 0;
   readonly heights = new Map<string, number>();
   anchor: Anchor | undefined;
-  /** Of the view, when the list was put in its place last; empty while it is hidden. */
+  /** The size of the view when the list was placed last; empty while it is hidden. */
   size = "";
-  /** The `scrollTop` that was set or heard last: what differs from it, the reader has moved. */
+  /** The last known `scrollTop`; a difference from it is a movement of the reader. */
   top = 0;
   target: object | undefined;
-  /** With what the list was put in its place last. */
+  /** The state in which the list was placed last. */
   settled: readonly unknown[] = [];
-  /** What in the list had the focus last. */
+  /** The element in the list that had the focus last. */
   focus: Element | undefined;
 
-  /** What is too little to be a movement adds up. */
+  /** Smaller changes are not noted, so that they add up to a movement. */
   heard(scrollTop: number): void {
     if (Math.abs(scrollTop - this.top) >= MOVEMENT_PX) this.top = scrollTop;
   }
 }
 
-/** Changes with the window, and with what stands around the list. */
+/** Changes with the window, the composer and the side panels. */
 export const sizeOf = ({ clientWidth, clientHeight }: HTMLElement): string => `${clientWidth} ${clientHeight}`;
 
 /** A list without a height is hidden by its page. */
@@ -53,14 +53,14 @@ export function topOf(
   return Math.min(lowest, Math.max(0, layout.topOf(index) - anchor.offset));
 }
 
-/** Which row Tab leads to: the one that has the focus, otherwise the last one in view. */
+/** The row that Tab leads to: the focused one, otherwise the last one in view. */
 export function tabStopOf(drawn: readonly Row[], focused: string, lastInView: Row | undefined): string | undefined {
   if (drawn.some(({ key }) => key === focused)) return focused;
   const end = lastInView ? drawn.indexOf(lastInView) + 1 : drawn.length;
   return drawn.slice(0, end).findLast(({ kind }) => kind === "message" || kind === "outgoing")?.key;
 }
 
-/** @returns whether a row is not as high as it was taken for */
+/** @returns whether the height of a row differs from the known or guessed one */
 export function measure(list: HTMLElement, heights: Map<string, number>): boolean {
   let isChanged = false;
   for (const child of list.children) {
@@ -73,10 +73,10 @@ export function measure(list: HTMLElement, heights: Map<string, number>): boolea
   return isChanged;
 }
 
-/** @returns how far the reader has moved the list since that was heard last; downwards is positive */
+/** @returns how far the reader has scrolled since the last known place; downwards is positive */
 export function movementOf(scroller: HTMLElement, { top, size }: Place): number {
   if (size === "") return 0;
-  // What is beyond the end, the browser takes back by itself.
+  // The browser itself takes back a scroll beyond the end.
   const lowest = lowestOf(scroller);
   const moved = Math.min(scroller.scrollTop, lowest) - Math.min(top, lowest);
   return Math.abs(moved) < MOVEMENT_PX ? 0 : moved;
@@ -84,7 +84,7 @@ export function movementOf(scroller: HTMLElement, { top, size }: Place): number 
 
 /**
  * Any movement upwards leaves the newest message, however small it is: a trackpad begins with a few pixels.
- * @returns whether the list is to stand at its end after this movement of the reader
+ * @returns whether the list follows the newest message after this movement of the reader
  */
 export function isFollowing(scroller: HTMLElement, moved: number, wasFollowing: boolean): boolean {
   if (moved < 0) return false;
@@ -92,7 +92,7 @@ export function isFollowing(scroller: HTMLElement, moved: number, wasFollowing: 
   return wasFollowing || left < (moved > 0 ? END_PX + 1 : 1);
 }
 
-/** The first row in view that stays: what is new does not move it. Where it is drawn, it counts where it stands. */
+/** The first message in view. New rows do not move it. If it is drawn, its measured place counts. */
 export function anchorAt(
   layout: RowLayout,
   rows: readonly Row[],
@@ -109,7 +109,7 @@ export function anchorAt(
 
 const lowestOf = ({ scrollHeight, clientHeight }: HTMLElement): number => Math.max(0, scrollHeight - clientHeight);
 
-/** Puts the list where it belongs once what it shows, or its size, has changed. Where the reader is says `place`. */
+/** Restores the place of the reader after the rows or the size of the list have changed. */
 export function settle(scroller: HTMLElement, list: HTMLElement, place: Place, following: boolean): void {
   place.size = sizeOf(scroller);
   if (following) scroller.scrollTop = scroller.scrollHeight;
@@ -130,7 +130,7 @@ function offsetOf(scroller: HTMLElement, list: HTMLElement, key: string): number
 }
 
 /**
- * What had the focus and was scrolled out of the document leaves it to the list.
+ * Focuses the list where the focused row was scrolled out of the document.
  * @returns whether the focus is in the list, or nowhere, from where it may come back
  */
 export function keepFocus(scroller: HTMLElement, list: HTMLElement, place: Place): boolean {
@@ -140,7 +140,7 @@ export function keepFocus(scroller: HTMLElement, list: HTMLElement, place: Place
   return active === null || list.contains(active);
 }
 
-/** What has the focus, also in the page around a shadow root; `null` for nothing at all. */
+/** The focused element, also in the page around a shadow root; `null` where nothing has the focus. */
 function focusIn(list: HTMLElement): Element | null {
   const active = (list.getRootNode() as Document | ShadowRoot).activeElement ?? document.activeElement;
   return active === document.body ? null : active;

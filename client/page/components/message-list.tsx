@@ -5,8 +5,9 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { RowLayout } from "../state/row-layout.ts";
 import { rowsOf, type Row } from "../state/rows.ts";
-import type { Session } from "../state/session.ts";
+import type { ChatStore } from "../state/chat-store.ts";
 import type { RoomView } from "../state/room-view.ts";
+import type { ChatProps } from "./chat-props.ts";
 import { useNow } from "./hooks.ts";
 import {
   anchorAt,
@@ -28,11 +29,11 @@ import { RowView } from "./row-view.tsx";
 /** Pixels beyond the view that are drawn as well, and from which on more is loaded. */
 const OVERSCAN = 400;
 const LOAD_AHEAD = 1200;
-/** Where the first new message stands in the view when the room is opened: below the bar, and the line above it. */
+/** Where the first new message stands when the room is opened: below the bar and the "New" line; pixels. */
 const NEWS_OFFSET = 100;
 const RELATIVE_TIMES_EVERY_MS = 30_000;
 const NONE: readonly Message[] = [];
-/** Of a row that was never drawn. */
+/** The height of a row before it is measured; pixels. */
 const GUESSES: Readonly<Record<Row["kind"], number>> = {
   beginning: 120,
   day: 44,
@@ -41,7 +42,7 @@ const GUESSES: Readonly<Record<Row["kind"], number>> = {
   outgoing: 60,
 };
 
-export function MessageList({ session, view }: { readonly session: Session; readonly view: RoomView }) {
+export function MessageList({ store, view }: ChatProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLOListElement>(null);
   const place = useMemo(() => new Place(), [view]);
@@ -55,10 +56,10 @@ export function MessageList({ session, view }: { readonly session: Session; read
   const { timeline, history, reading, self } = view;
   const { unreadAfter, target } = reading;
   const { outgoing, hasLater } = timeline;
-  // What is new has its place below what was there before, which is not known yet.
+  // Until the first page of history has arrived, new messages have no place.
   const messages = history.isOpening ? NONE : timeline.messages;
   const hasEarlier = timeline.hasEarlier || !history.loaded;
-  // A long list is worth it: while one scrolls, only heights change.
+  // Kept between draws: while the reader scrolls, only heights change.
   const rows = useMemo(
     () => rowsOf({ messages, outgoing, hasEarlier, hasLater, self, unreadAfter }),
     [view, messages, timeline.version, hasEarlier, hasLater, self, unreadAfter],
@@ -87,7 +88,7 @@ export function MessageList({ session, view }: { readonly session: Session; read
     reading.follow(!timeline.hasLater && isFollowing(scroller.current!, moved, reading.following));
   };
   const keepPlace = (): void => {
-    // The browser draws what is pointed at before it says that the list was scrolled.
+    // The browser reports the pointer before it reports the scroll.
     const moved = movementOf(scroller.current!, place);
     if (moved !== 0) {
       const { anchor } = place;
@@ -109,25 +110,25 @@ export function MessageList({ session, view }: { readonly session: Session; read
     const isMeasured = measure(list.current!, place.heights);
     if (isMeasured) place.version++;
     keepPlace();
-    // Where nothing can be scrolled, the newest is in view.
+    // In a list too short to scroll, the newest message is in view.
     const { scrollHeight, clientHeight } = scroller.current!;
     if (!reading.following && !hasLater && scrollHeight <= clientHeight) reading.follow(true);
     const isFocusHere = keepFocus(scroller.current!, list.current!, place);
-    if (!isFocusHere && !isBorrowed(session)) setFocused("");
+    if (!isFocusHere && !isBorrowed(store)) setFocused("");
     if (isMeasured) again();
   });
   useEffect(() => {
     const watching = new ResizeObserver(again);
     watching.observe(scroller.current!);
     watching.observe(list.current!);
-    // The reader now sees what came while the page was hidden.
+    // The reader now sees messages that came while the page was hidden.
     document.addEventListener("visibilitychange", again);
     const seeing = new IntersectionObserver((changes) => {
       isInView.current = changes.at(-1)!.isIntersecting;
       again();
     });
     seeing.observe(scroller.current!);
-    // The draft may take several sizes before anything is drawn; after its own listeners have run.
+    // The composer resizes while the reader types, before anything is drawn. Runs after the composer's own listeners.
     const onInput = (): void =>
       queueMicrotask(() => scroller.current && isShown(scroller.current) && keeping.current());
     const talk = scroller.current!.closest(".talk")!;
@@ -142,11 +143,11 @@ export function MessageList({ session, view }: { readonly session: Session; read
   useEffect(() => {
     if (!isShown(scroller.current!)) return;
     loadMore(scroller.current!, view);
-    if (isInView.current) tellSeen(view, scroller.current!, list.current!);
+    if (isInView.current) reportSeen(view, scroller.current!, list.current!);
   });
 
   const onScroll = (): void => {
-    // What is hidden or gets another size scrolls by itself: that is no wish of the reader, whose place is found again.
+    // A list that is hidden or resized scrolls by itself. The reader did not scroll, so their place is restored.
     if (sizeOf(scroller.current!) !== place.size) return again();
     const moved = movementOf(scroller.current!, place);
     place.anchor = anchorHere();
@@ -179,18 +180,18 @@ export function MessageList({ session, view }: { readonly session: Session; read
             paddingTop: `${layout.topOf(range.from)}px`,
             paddingBottom: `${layout.height - layout.topOf(range.to)}px`,
           }}
-          // A finger that scrolls points at nothing; one that taps gives the focus.
+          // A finger that scrolls points at no message; a tap gives the focus.
           onPointerOver={(event) => event.pointerType !== "touch" && setPointed(rowOf(event) || pointed)}
           onPointerLeave={() => setPointed("")}
           onFocusIn={onFocusIn}
-          // Where it went is known once it is there.
+          // The next focus is known in the next frame.
           onFocusOut={() => requestAnimationFrame(again)}
-          onKeyDown={(event) => onRowKey(event, session, view)}
+          onKeyDown={(event) => onRowKey(event, { store, view })}
         >
           {drawn.map((row) => (
             <RowView
               key={row.key}
-              {...{ session, view, row, now }}
+              {...{ store, view, row, now }}
               isTabStop={row.key === tabStop}
               isActive={row.key === pointed || row.key === focused}
               isTarget={target !== undefined && !target.isUnread && row.key === `m${target.seq}`}
@@ -210,7 +211,7 @@ function Skeleton() {
   return (
     <div class="skeleton" aria-hidden="true">
       {[60, 85, 40, 70, 55].map((width) => (
-        <span key={width} class={`w${width}`} />
+        <span key={width} style={{ width: `${width}%` }} />
       ))}
     </div>
   );
@@ -219,21 +220,21 @@ function Skeleton() {
 const rowOf = (event: Event): string =>
   (event.target as Element).closest<HTMLElement>("li[data-key]")?.dataset["key"] ?? "";
 
-/** What opened from a row gives the focus back to it. */
-const isBorrowed = ({ ui }: Session): boolean => Boolean(ui.menu ?? ui.reacting ?? ui.dialog);
+/** A menu, picker or dialog that a row opened gives the focus back to it. */
+const isBorrowed = ({ ui }: ChatStore): boolean => Boolean(ui.menu ?? ui.reacting ?? ui.dialog);
 
 function loadMore({ scrollTop, scrollHeight, clientHeight }: HTMLElement, view: RoomView): void {
   if (scrollTop < LOAD_AHEAD) void view.history.loadEarlier();
   if (scrollHeight - scrollTop - clientHeight < LOAD_AHEAD) void view.history.loadLater();
 }
 
-/** All up to the last message in view is read. By the rows that are drawn: heights may still be guessed. */
-function tellSeen({ reading }: RoomView, scroller: HTMLElement, list: HTMLElement): void {
+/** Reports the last message in view as read. Looks at the drawn rows, because heights may still be guessed. */
+function reportSeen({ signals }: RoomView, scroller: HTMLElement, list: HTMLElement): void {
   if (document.visibilityState !== "visible") return;
   const { bottom } = scroller.getBoundingClientRect();
   for (let at = list.children.length - 1; at >= 0; at--) {
     const item = list.children[at] as HTMLElement;
     if (item.dataset["seq"] === undefined || item.getBoundingClientRect().top >= bottom) continue;
-    return reading.saw(Number(item.dataset["seq"]));
+    return signals.saw(Number(item.dataset["seq"]));
   }
 }

@@ -1,21 +1,20 @@
-// One message: who, when, what, its reactions, and what can be done with it once the reader points at it.
+// Draws one message: author, time, text, file, reactions, and its tools while the reader points at it. row-view.tsx calls it.
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { abilitiesOf } from "../state/abilities.ts";
+import { abilitiesOf, type Abilities } from "../state/abilities.ts";
 import { named } from "../state/names.ts";
-import { lineOf } from "../state/parsed.ts";
-import type { MenuItem, Session } from "../state/session.ts";
+import { lineOf } from "../state/markup.ts";
+import type { MenuItem } from "../state/chat-store.ts";
 import { clockTime, exactTime, shortTime } from "../state/times.ts";
 import type { RoomView } from "../state/room-view.ts";
+import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { AttachmentView } from "./attachment.tsx";
 import { Avatar } from "./avatar.tsx";
 import { Content } from "./content.tsx";
-import { IconButton } from "./icons.tsx";
+import { IconButton } from "./controls.tsx";
 import { Reactions } from "./reactions.tsx";
 import { Tag } from "./tag.tsx";
 
-interface MessageRowProps {
-  readonly session: Session;
-  readonly view: RoomView;
+interface MessageRowProps extends ChatProps {
   readonly message: Message;
   readonly isHead: boolean;
   /** The reader points at it or has the focus in it. */
@@ -25,36 +24,40 @@ interface MessageRowProps {
 }
 
 export function MessageRow(props: MessageRowProps) {
-  const { session, view, message, isHead, isActive, readers, now } = props;
+  const { store, view, message, isHead, isActive, readers, now } = props;
   return (
     <>
-      {isHead ? <Head view={view} message={message} now={now} /> : <SideTime at={message.timestamp} />}
+      {isHead ? (
+        <Head view={view} message={message} now={now} />
+      ) : (
+        <Time at={message.timestamp} text={clockTime(message.timestamp)} class="side-time" />
+      )}
       {message.replyTo !== undefined && <Quote view={view} id={message.replyTo} />}
       {message.deleted ? (
-        <p class="gone">Message deleted{byWhom(view, message.deletedBy)}</p>
+        <p class="gone">Message deleted{byPerson(view, message.deletedBy)}</p>
       ) : (
         <>
           {message.content !== "" && (
             <Content view={view} id={message.id} content={message.content} mentions={message.mentions} />
           )}
           {message.editedAt !== undefined && (
-            <span class="edited" title={`Edited${byWhom(view, message.editedBy)} ${exactTime(message.editedAt)}`}>
+            <span class="edited" title={`Edited${byPerson(view, message.editedBy)} ${exactTime(message.editedAt)}`}>
               (edited)
             </span>
           )}
-          {message.attachment && <AttachmentView session={session} view={view} attachment={message.attachment} />}
-          {message.reactions && <Reactions session={session} view={view} message={message} />}
+          {message.attachment && <AttachmentView store={store} view={view} attachment={message.attachment} />}
+          {message.reactions && <Reactions view={view} message={message} />}
         </>
       )}
       {readers.length > 0 && <SeenBy view={view} readers={readers} />}
-      {isActive && !message.deleted && <Tools session={session} view={view} message={message} />}
+      {isActive && !message.deleted && <Tools store={store} view={view} message={message} />}
     </>
   );
 }
 
-/** Said where it was not the author. */
-const byWhom = (view: RoomView, user: string | undefined): string =>
-  user === undefined ? "" : ` by ${view.nameOf(user)}`;
+/** Names the person, where that is not the author. */
+const byPerson = (view: RoomView, user: string | undefined): string =>
+  user === undefined ? "" : ` by ${view.people.nameOf(user)}`;
 
 function Head({ view, message, now }: Pick<MessageRowProps, "view" | "message" | "now">) {
   return (
@@ -66,48 +69,46 @@ function Head({ view, message, now }: Pick<MessageRowProps, "view" | "message" |
         </bdi>{" "}
         <Tag view={view} user={message.sender} />{" "}
         {message.origin && <span class="origin">via #{message.origin.room} </span>}
-        <Time at={message.timestamp} now={now} />
+        <Time at={message.timestamp} text={shortTime(message.timestamp, now)} />
       </p>
     </>
   );
 }
 
-function Time({ at, now }: { readonly at: number; readonly now: number }) {
+interface TimeProps {
+  readonly at: number;
+  readonly text: string;
+  readonly class?: string;
+}
+
+function Time({ at, text, class: place }: TimeProps) {
   return (
-    <time dateTime={new Date(at).toISOString()} title={exactTime(at)}>
-      {shortTime(at, now)}
+    <time class={place} dateTime={new Date(at).toISOString()} title={exactTime(at)}>
+      {text}
     </time>
   );
 }
 
-function SideTime({ at }: { readonly at: number }) {
-  return (
-    <time class="side-time" dateTime={new Date(at).toISOString()} title={exactTime(at)}>
-      {clockTime(at)}
-    </time>
-  );
-}
-
-function Quote({ view, id }: { readonly view: RoomView; readonly id: string }) {
+function Quote({ view, id }: ViewProps & { readonly id: string }) {
   const quoted = view.history.quoted(id);
   if (!quoted || quoted.deleted) return <p class="quote gone">{quoted === undefined ? "…" : "Deleted message"}</p>;
   return (
     <button type="button" class="quote" data-testid="quote" onClick={() => void view.reading.jumpTo(quoted.seq)}>
       <bdi class="author">{quoted.name}</bdi>{" "}
-      <span dir="auto">{lineOf(view.withNames(quoted.content)) || quoted.attachment?.name}</span>
+      <span dir="auto">{lineOf(view.people.withNames(quoted.content)) || quoted.attachment?.name}</span>
     </button>
   );
 }
 
 const SEEN_NAMED_MAX = 3;
 
-function SeenBy({ view, readers }: { readonly view: RoomView; readonly readers: readonly string[] }) {
-  const names = readers.map((user) => named(view.nameOf(user)));
+function SeenBy({ view, readers }: ViewProps & { readonly readers: readonly string[] }) {
+  const names = readers.map((user) => named(view.people.nameOf(user)));
   const label = `Seen by ${names.join(", ")}`;
   return (
     <span class="seen-by" role="img" aria-label={label} title={label} data-testid="seen-by">
       {readers.slice(0, SEEN_NAMED_MAX).map((user) => (
-        <Avatar key={user} user={user} name={view.nameOf(user)} small />
+        <Avatar key={user} user={user} name={view.people.nameOf(user)} small />
       ))}
       {readers.length > SEEN_NAMED_MAX && <span class="more-readers">+{readers.length - SEEN_NAMED_MAX}</span>}
       {readers.length > 1 && <span class="reader-count">{readers.length}</span>}
@@ -115,17 +116,9 @@ function SeenBy({ view, readers }: { readonly view: RoomView; readonly readers: 
   );
 }
 
-function Tools({
-  session,
-  view,
-  message,
-}: {
-  readonly session: Session;
-  readonly view: RoomView;
-  readonly message: Message;
-}) {
-  const can = abilitiesOf(message, view, view.clock.now());
-  const more = menuOf(session, view, message);
+function Tools({ store, view, message }: ChatProps & { readonly message: Message }) {
+  const can = abilitiesOf(message, view);
+  const more = menuOf({ store, view }, message, can);
   return (
     <div class="tools" role="group" aria-label="Actions of this message">
       {can.react && (
@@ -133,41 +126,38 @@ function Tools({
           icon="smile"
           label="React"
           testId="react"
-          onClick={({ currentTarget }) => session.set({ reacting: { anchor: currentTarget, message } })}
+          onClick={({ currentTarget }) => store.set({ reacting: { anchor: currentTarget, message } })}
         />
       )}
-      {can.reply && <IconButton icon="reply" label="Reply" testId="reply" onClick={() => session.reply(message)} />}
+      {can.reply && (
+        <IconButton icon="reply" label="Reply" testId="reply" onClick={() => view.writing.reply(message.id)} />
+      )}
       {more.length > 0 && (
         <IconButton
           icon="more"
           label="More actions"
           testId="more"
-          onClick={({ currentTarget }) => session.set({ menu: { anchor: currentTarget, items: more } })}
+          onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, items: more } })}
         />
       )}
     </div>
   );
 }
 
-function menuOf(session: Session, view: RoomView, message: Message): MenuItem[] {
-  const can = abilitiesOf(message, view, view.clock.now());
+function menuOf({ store, view }: ChatProps, message: Message, can: Abilities): MenuItem[] {
   const { sender } = message;
   const moderate = (action: "kick" | "mute" | "ban") => () =>
-    session.set({ dialog: { kind: "moderate", action, user: sender } });
-  return [
-    ...(message.content === "" ? [] : [{ label: "Copy text", act: () => void copy(view.withNames(message.content)) }]),
-    ...(can.edit ? [{ label: "Edit", act: () => session.edit(message) }] : []),
-    ...(can.remove
-      ? [{ label: "Delete", act: () => session.set({ dialog: { kind: "delete", message } }), isGrave: true }]
-      : []),
-    ...(can.moderate
-      ? [
-          { label: `Mute ${named(message.name)}…`, act: moderate("mute") },
-          { label: `Kick ${named(message.name)}…`, act: moderate("kick") },
-          { label: `Ban ${named(message.name)}…`, act: moderate("ban"), isGrave: true },
-        ]
-      : []),
+    store.set({ dialog: { kind: "moderate", action, user: sender } });
+  const name = named(message.name);
+  const items = [
+    message.content !== "" && { label: "Copy text", act: () => void copy(view.people.withNames(message.content)) },
+    can.edit && { label: "Edit", act: () => store.edit(message) },
+    can.remove && { label: "Delete", act: () => store.set({ dialog: { kind: "delete", message } }), isGrave: true },
+    can.moderate && { label: `Mute ${name}…`, act: moderate("mute") },
+    can.moderate && { label: `Kick ${name}…`, act: moderate("kick") },
+    can.moderate && { label: `Ban ${name}…`, act: moderate("ban"), isGrave: true },
   ];
+  return items.filter((item) => item !== false);
 }
 
 async function copy(text: string): Promise<void> {

@@ -1,7 +1,9 @@
-// A dialog over the page: the browser keeps the focus in it, and gives it back.
+// Dialogs over the page, with their buttons and choices. The browser keeps the focus in an open dialog, and gives it back. The
+// dialogs of the page and of the operator page, and the picture viewer, call this.
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
+import { Button, submitting } from "./controls.tsx";
 import { giveBackFocus } from "./focus.ts";
 
 /** Shows the dialog it is given to while it is drawn. */
@@ -27,7 +29,7 @@ interface ModalProps {
   readonly children: ComponentChildren;
 }
 
-export function Modal({ title, onClose, children }: ModalProps) {
+function Modal({ title, onClose, children }: ModalProps) {
   const dialog = useModal();
   return (
     <dialog
@@ -46,21 +48,71 @@ export function Modal({ title, onClose, children }: ModalProps) {
   );
 }
 
-interface DialogButtonsProps {
-  readonly submit: string;
-  readonly onCancel: () => void;
-  readonly isGrave?: boolean;
+/** A dialog without a question: it can only be closed. */
+export function InfoDialog({ title, onClose, children }: ModalProps) {
+  return (
+    <Modal title={title} onClose={onClose}>
+      {children}
+      <p class="dialog-buttons">
+        <Button class="primary" onClick={onClose}>
+          Close
+        </Button>
+      </p>
+    </Modal>
+  );
 }
 
-export function DialogButtons({ submit, onCancel, isGrave = false }: DialogButtonsProps) {
+interface FormDialogProps extends ModalProps {
+  readonly submit: string;
+  readonly isGrave?: boolean;
+  readonly onSubmit: () => void;
+}
+
+/** A dialog that asks before it acts. */
+export function FormDialog({ title, submit, isGrave = false, onSubmit, onClose, children }: FormDialogProps) {
   return (
-    <p class="dialog-buttons">
-      <button type="button" class="plain" onClick={onCancel}>
-        Cancel
-      </button>
-      <button type="submit" class={isGrave ? "primary grave" : "primary"} data-testid="dialog-submit">
-        {submit}
-      </button>
-    </p>
+    <Modal title={title} onClose={onClose}>
+      <form onSubmit={submitting(onSubmit)}>
+        {children}
+        <p class="dialog-buttons">
+          <Button class="plain" onClick={onClose}>
+            Cancel
+          </Button>
+          <button type="submit" class={isGrave ? "primary grave" : "primary"} data-testid="dialog-submit">
+            {submit}
+          </button>
+        </p>
+      </form>
+    </Modal>
+  );
+}
+
+interface ChoiceProps {
+  /** Of the element, for its label and for tests. */
+  readonly id: string;
+  readonly label: string;
+  readonly options: ReadonlyArray<readonly [value: number, words: string]>;
+  readonly value: number;
+  readonly onChoose: (value: number) => void;
+}
+
+/** One of several numbers, each with its words. */
+export function Choice({ id, label, options, value, onChoose }: ChoiceProps) {
+  return (
+    <>
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        data-testid={id}
+        value={String(value)}
+        onChange={({ currentTarget }) => onChoose(Number(currentTarget.value))}
+      >
+        {options.map(([option, words]) => (
+          <option key={option} value={String(option)}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </>
   );
 }

@@ -1,12 +1,13 @@
-// The ways to the newest message: a button while the reader is elsewhere, and a bar where much was new when they came. Drawn
-// over the message list.
+// The ways to the newest message: a button while the reader is elsewhere, and a bar with the count of messages that were new when
+// they came. The message list draws them.
 import type { Reading } from "../state/reading.ts";
 import { sinceTime } from "../state/times.ts";
+import { Button } from "./controls.tsx";
 import { Icon } from "./icons.tsx";
 
 export function NewestButton({ reading }: { readonly reading: Reading }) {
   const { missed } = reading;
-  // Without news it covers no more of the messages than it has to.
+  // Without new messages only the arrow is shown, which covers little.
   const news = missed === 0 ? "" : countText(missed);
   return (
     <button
@@ -31,9 +32,9 @@ export function NewsBar({ reading, now }: { readonly reading: Reading; readonly 
       <span>
         {countText(news.count + missed)} since {sinceTime(news.sinceMs, now)}
       </span>
-      <button type="button" class="link" data-testid="newest" onClick={() => void reading.jumpToNewest()}>
+      <Button testId="newest" onClick={() => void reading.jumpToNewest()}>
         Jump to newest
-      </button>
+      </Button>
     </div>
   );
 }

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-import type { Session } from "../state/session.ts";
+import type { ChatStore } from "../state/chat-store.ts";
 import { giveBackFocus } from "./focus.ts";
 
 const MARGIN = 8;
@@ -44,10 +44,10 @@ export function Popover({ anchor, label, onClose, children, class: extra = "", r
   );
 }
 
-export function MenuPopover({ session }: { readonly session: Session }) {
-  const { menu } = session.ui;
+export function MenuPopover({ store }: { readonly store: ChatStore }) {
+  const { menu } = store.ui;
   if (!menu) return null;
-  const close = (): void => session.set({ menu: undefined });
+  const close = (): void => store.set({ menu: undefined });
   return (
     <Popover anchor={menu.anchor} label="Actions" onClose={close} class="menu" role="menu">
       {menu.items.map(({ label, act, isGrave, isChosen }) => (

@@ -1,6 +1,5 @@
 // The picker for one more reaction to a message. The app draws it while the reader reacts.
-import type { Session } from "../state/session.ts";
-import type { RoomView } from "../state/room-view.ts";
+import type { ChatProps } from "./chat-props.ts";
 import { Popover } from "./popover.tsx";
 
 const EMOJI: ReadonlyArray<readonly [emoji: string, name: string]> = [
@@ -30,12 +29,12 @@ const EMOJI: ReadonlyArray<readonly [emoji: string, name: string]> = [
   ["🐛", "bug"],
 ];
 
-/** Opens beside what was pressed. */
-export function ReactionPicker({ session, view }: { readonly session: Session; readonly view: RoomView }) {
-  const { reacting } = session.ui;
+/** Opens beside the pressed button or the focused message. */
+export function ReactionPicker({ store, view }: ChatProps) {
+  const { reacting } = store.ui;
   if (!reacting) return null;
   const { anchor, message } = reacting;
-  const close = (): void => session.set({ reacting: undefined });
+  const close = (): void => store.set({ reacting: undefined });
   return (
     <Popover anchor={anchor} label="Pick a reaction" onClose={close} class="picker">
       {EMOJI.map(([emoji, name]) => (

@@ -1,23 +1,16 @@
-// The reactions below a message.
+// Draws the reactions below a message. The message row calls it.
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { abilitiesOf } from "../state/abilities.ts";
 import { named } from "../state/names.ts";
-import type { Session } from "../state/session.ts";
-import type { RoomView } from "../state/room-view.ts";
+import type { ViewProps } from "./chat-props.ts";
 
-interface ReactionsProps {
-  readonly session: Session;
-  readonly view: RoomView;
-  readonly message: Message;
-}
-
-export function Reactions({ view, message }: ReactionsProps) {
-  const { react } = abilitiesOf(message, view, view.clock.now());
+export function Reactions({ view, message }: ViewProps & { readonly message: Message }) {
+  const { react } = abilitiesOf(message, view);
   return (
     <div class="reactions">
       {message.reactions?.map(({ emoji, count, users }) => {
         const isOwn = users.includes(view.self);
-        const names = users.map((user) => (user === view.self ? "you" : named(view.nameOf(user))));
+        const names = users.map((user) => (user === view.self ? "you" : named(view.people.nameOf(user))));
         const label = `${emoji} ${count}: ${names.join(", ")}${count > users.length ? " and more" : ""}`;
         return (
           <button

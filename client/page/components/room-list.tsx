@@ -1,17 +1,19 @@
-// The rooms at the side: where the reader is, where they have been and what is new there, and others the lobby lists.
+// Draws the list of rooms at the side: the current one, visited ones with their unread counts, and others that the lobby lists. The
+// app draws it.
 import { useRef, useState } from "preact/hooks";
 
-import { roomItems, type RoomItem } from "../state/room-list.ts";
-import type { Session } from "../state/session.ts";
-import type { RoomView } from "../state/room-view.ts";
+import { roomItems, type RoomItem } from "../state/room-items.ts";
+import type { ChatStore } from "../state/chat-store.ts";
 import { Avatar } from "./avatar.tsx";
-import { Icon, IconButton } from "./icons.tsx";
+import type { ChatProps } from "./chat-props.ts";
+import { IconButton } from "./controls.tsx";
+import { Icon } from "./icons.tsx";
 
-export function RoomList({ session, view }: { readonly session: Session; readonly view: RoomView }) {
+export function RoomList({ store, view }: ChatProps) {
   const [filter, setFilter] = useState("");
   const list = useRef<HTMLUListElement>(null);
   const shown = useRef<readonly string[]>([]);
-  const { directory } = session;
+  const { directory } = store;
   if (!directory) return null;
   const held = list.current?.matches(":hover, :focus-within") ? shown.current : [];
   const known = { listed: directory.listed, seen: directory.seen, current: view.room, held };
@@ -30,16 +32,16 @@ export function RoomList({ session, view }: { readonly session: Session; readonl
           icon="plus"
           label="New room"
           testId="new-room"
-          onClick={() => session.set({ dialog: { kind: "new-room" } })}
+          onClick={() => store.set({ dialog: { kind: "new-room" } })}
         />
         <IconButton
           icon="close"
           label="Close the list of rooms"
           class="phone-only"
-          onClick={() => session.open("rooms")}
+          onClick={() => store.open("rooms")}
         />
       </header>
-      {/* However few rooms there are: when more become known, it moves none of them. */}
+      {/* Shown for few rooms, too: otherwise its appearance would move the list. */}
       <input
         class="filter"
         type="search"
@@ -52,7 +54,7 @@ export function RoomList({ session, view }: { readonly session: Session; readonl
       <ul ref={list}>
         {items.map((item) => (
           <li key={item.room}>
-            <RoomButton session={session} item={item} isCurrent={item.room === view.room} />
+            <RoomButton store={store} item={item} isCurrent={item.room === view.room} />
           </li>
         ))}
       </ul>
@@ -67,15 +69,13 @@ export function RoomList({ session, view }: { readonly session: Session; readonl
   );
 }
 
-function RoomButton({
-  session,
-  item,
-  isCurrent,
-}: {
-  readonly session: Session;
+interface RoomButtonProps {
+  readonly store: ChatStore;
   readonly item: RoomItem;
   readonly isCurrent: boolean;
-}) {
+}
+
+function RoomButton({ store, item, isCurrent }: RoomButtonProps) {
   const { room, members, unread } = item;
   return (
     <button
@@ -84,7 +84,7 @@ function RoomButton({
       aria-current={isCurrent ? "page" : undefined}
       data-testid="room-item"
       data-room={room}
-      onClick={() => (isCurrent ? session.open(undefined) : session.enter(room))}
+      onClick={() => (isCurrent ? store.open(undefined) : store.enter(room))}
     >
       <span class="hash" aria-hidden="true">
         #

@@ -1,21 +1,20 @@
-// Keys on a message that has the focus: up and down to its neighbours, and a letter for each of its actions.
+// Handles keys on a focused message: up and down lead to its neighbours, letters to its actions. The message list calls it.
 import { abilitiesOf } from "../state/abilities.ts";
-import type { Session } from "../state/session.ts";
-import type { RoomView } from "../state/room-view.ts";
+import type { ChatProps } from "./chat-props.ts";
 
-export function onRowKey(event: KeyboardEvent, session: Session, view: RoomView): void {
+export function onRowKey(event: KeyboardEvent, { store, view }: ChatProps): void {
   const row = event.target as HTMLElement;
-  // Not on a button or link in it.
+  // Not for a button or link inside the message.
   if (!row.matches("li[data-testid=message]") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "ArrowUp" || event.key === "ArrowDown") return moveTo(event, row);
   const message = view.timeline.messages.find(({ seq }) => String(seq) === row.dataset["seq"]);
   if (!message) return;
-  const can = abilitiesOf(message, view, view.clock.now());
+  const can = abilitiesOf(message, view);
   const actions: Readonly<Record<string, (() => void) | false>> = {
-    r: can.reply && (() => session.reply(message)),
-    e: can.edit && (() => session.edit(message)),
-    "+": can.react && (() => session.set({ reacting: { anchor: row, message } })),
-    Delete: can.remove && (() => session.set({ dialog: { kind: "delete", message } })),
+    r: can.reply && (() => view.writing.reply(message.id)),
+    e: can.edit && (() => store.edit(message)),
+    "+": can.react && (() => store.set({ reacting: { anchor: row, message } })),
+    Delete: can.remove && (() => store.set({ dialog: { kind: "delete", message } })),
   };
   const action = actions[event.key];
   if (!action) return;

@@ -1,19 +1,17 @@
-// One row of the message list: a message, one on its way, or what stands between them.
+// Draws one row of the message list: a message, an outgoing message, a day, the line above new messages, or the beginning. The
+// message list calls it.
 import type { Row } from "../state/rows.ts";
-import type { Session } from "../state/session.ts";
 import { dayTitle } from "../state/times.ts";
-import type { RoomView } from "../state/room-view.ts";
+import type { ChatProps } from "./chat-props.ts";
 import { MessageRow } from "./message-row.tsx";
 import { OutgoingRow } from "./outgoing-row.tsx";
 
-interface RowViewProps {
-  readonly session: Session;
-  readonly view: RoomView;
+interface RowViewProps extends ChatProps {
   readonly row: Row;
   readonly now: number;
-  /** Tab leads to it; from there the arrow keys lead to the others. */
+  /** Tab leads to this row; from here the arrow keys lead to the others. */
   readonly isTabStop: boolean;
-  /** The reader points at it, or has the focus in it. */
+  /** The reader points at the row, or has the focus in it. */
   readonly isActive: boolean;
   readonly isTarget: boolean;
   readonly readers: readonly string[];
@@ -52,7 +50,7 @@ export function RowView(props: RowViewProps) {
 
 type Of<Kind extends Row["kind"]> = RowViewProps & { readonly row: Extract<Row, { readonly kind: Kind }> };
 
-function MessageItem({ session, view, row, now, isTabStop, isActive, isTarget, readers }: Of<"message">) {
+function MessageItem({ store, view, row, now, isTabStop, isActive, isTarget, readers }: Of<"message">) {
   const { key, message, isHead } = row;
   const isOwn = message.sender === view.self;
   const isToMe = message.mentions?.includes(view.self) === true;
@@ -65,12 +63,12 @@ function MessageItem({ session, view, row, now, isTabStop, isActive, isTarget, r
       data-seq={message.seq}
       tabIndex={isTabStop ? 0 : -1}
     >
-      <MessageRow {...{ session, view, message, isHead, isActive, readers, now }} />
+      <MessageRow {...{ store, view, message, isHead, isActive, readers, now }} />
     </li>
   );
 }
 
-function OutgoingItem({ session, view, row, isTabStop }: Of<"outgoing">) {
+function OutgoingItem({ store, view, row, isTabStop }: Of<"outgoing">) {
   const { key, outgoing, isHead } = row;
   return (
     <li
@@ -80,7 +78,7 @@ function OutgoingItem({ session, view, row, isTabStop }: Of<"outgoing">) {
       data-state={outgoing.failure === null ? "pending" : "failed"}
       tabIndex={isTabStop ? 0 : -1}
     >
-      <OutgoingRow {...{ session, view, outgoing, isHead }} />
+      <OutgoingRow {...{ store, view, outgoing, isHead }} />
     </li>
   );
 }

@@ -1,9 +1,10 @@
-// Gives a message's file to the reader, in their folder of downloads: nothing but an image is shown in this page.
+// Saves a message's file in the reader's folder of downloads. The page shows images only. The file button and the picture viewer
+// call it.
 import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import { messageOf } from "../state/room-answers.ts";
 import type { RoomView } from "../state/room-view.ts";
 
-/** What a browser takes at most to begin a download; until then the bytes have to be there. */
+/** The longest time a browser takes to begin a download; it needs the bytes until then. */
 const SAVING_MS = 60_000;
 
 export async function saveFile(view: RoomView, { key, name }: Pick<Attachment, "key" | "name">): Promise<void> {
@@ -12,6 +13,6 @@ export async function saveFile(view: RoomView, { key, name }: Pick<Attachment, "
     Object.assign(document.createElement("a"), { href: url, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(url), SAVING_MS);
   } catch (error) {
-    view.show(`The file could not be had: ${messageOf(error)}`);
+    view.show(`The file could not be loaded: ${messageOf(error)}`);
   }
 }

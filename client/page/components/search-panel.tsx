@@ -2,27 +2,27 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { FoundMessage } from "../../../src/protocol/chat-events.ts";
-import type { Session } from "../state/session.ts";
 import { describeFailure, settled } from "../state/room-answers.ts";
 import { exactTime, dayTitle, clockTime } from "../state/times.ts";
-import type { RoomView } from "../state/room-view.ts";
 import { Avatar } from "./avatar.tsx";
+import type { ChatProps } from "./chat-props.ts";
+import { Button, submitting } from "./controls.tsx";
 import { SidePanel } from "./side-panel.tsx";
 
-/** Characters shown before what was found. */
+/** Characters shown before the first match. */
 const LEAD = 40;
 
 interface Found {
   readonly query: string;
   readonly messages: readonly FoundMessage[];
-  /** Where to go on; nothing where that was all. */
+  /** The next search goes on before this `seq`; `undefined` where there is no more. */
   readonly before: number | undefined;
   readonly problem: string;
 }
 
 const NOTHING: Found = { query: "", messages: [], before: undefined, problem: "" };
 
-export function SearchPanel({ session, view }: { readonly session: Session; readonly view: RoomView }) {
+export function SearchPanel({ store, view }: ChatProps) {
   const field = useRef<HTMLInputElement>(null);
   const [found, setFound] = useState(NOTHING);
   const [isBusy, setBusy] = useState(false);
@@ -41,15 +41,8 @@ export function SearchPanel({ session, view }: { readonly session: Session; read
     ? "Searching…"
     : problem || (query === "" ? "" : outcome(messages.length, before !== undefined));
   return (
-    <SidePanel session={session} title="Search">
-      <form
-        class="search-form"
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void search(field.current!.value.trim(), NOTHING);
-        }}
-      >
+    <SidePanel store={store} title="Search">
+      <form class="search-form" role="search" onSubmit={submitting(() => search(field.current!.value.trim(), NOTHING))}>
         <input
           ref={field}
           type="search"
@@ -65,7 +58,7 @@ export function SearchPanel({ session, view }: { readonly session: Session; read
       <ol class="found" data-testid="found">
         {messages.map((message) => (
           <li key={message.id}>
-            <button type="button" onClick={() => go(session, view, message.seq)}>
+            <button type="button" onClick={() => jumpTo({ store, view }, message.seq)}>
               <Avatar user={message.sender} name={message.name} small />
               <span class="found-head">
                 <bdi>{message.name}</bdi>{" "}
@@ -79,9 +72,9 @@ export function SearchPanel({ session, view }: { readonly session: Session; read
         ))}
       </ol>
       {before !== undefined && (
-        <button type="button" class="link more-found" disabled={isBusy} onClick={() => void search(query, found)}>
-          Look further back
-        </button>
+        <Button class="link more-found" disabled={isBusy} onClick={() => void search(query, found)}>
+          Search older messages
+        </Button>
       )}
     </SidePanel>
   );
@@ -92,9 +85,9 @@ function outcome(count: number, hasMore: boolean): string {
   return `${count}${hasMore ? " or more" : ""} found`;
 }
 
-function go(session: Session, view: RoomView, seq: number): void {
+function jumpTo({ store, view }: ChatProps, seq: number): void {
   // On a phone the panel covers the message.
-  if (matchMedia("(max-width: 48rem)").matches) session.open(undefined);
+  if (matchMedia("(max-width: 48rem)").matches) store.open(undefined);
   void view.reading.jumpTo(seq);
 }
 
@@ -116,12 +109,12 @@ function Excerpt({ message: { content, matches } }: { readonly message: FoundMes
   );
 }
 
-/** A little before what was found, at the beginning of a word. */
+/** A little before the first match, at the beginning of a word. */
 function beginOfExcerpt(content: string, found: number): number {
   if (found <= LEAD) return 0;
   const space = content.slice(found - LEAD, found).search(/\s\S/);
   return found - LEAD + space + 1;
 }
 
-/** Without the marks of bold and code, which say nothing in a part of a message. */
+/** Without the marks of bold and code, which may be unpaired in an excerpt. */
 const unmarked = (text: string): string => text.replaceAll(/\*\*|`+/g, "");

@@ -1,23 +1,23 @@
 // Keyboard shortcuts of the whole page; in an embedded room, of the chat alone. The app installs them.
-import type { Session } from "../state/session.ts";
+import type { ChatStore } from "../state/chat-store.ts";
 
-export function onShortcut(event: KeyboardEvent, session: Session): void {
-  const action = deedOf(event, session);
+export function onShortcut(event: KeyboardEvent, store: ChatStore): void {
+  const action = actionOf(event, store);
   if (!action) return;
   event.preventDefault();
   action();
 }
 
-function deedOf(event: KeyboardEvent, session: Session): (() => void) | undefined {
+function actionOf(event: KeyboardEvent, store: ChatStore): (() => void) | undefined {
   const { key, altKey, shiftKey } = event;
   const isCommand = event.ctrlKey || event.metaKey;
-  if (altKey && key === "ArrowUp" && !session.isEmbedded) return () => session.step(-1);
-  if (altKey && key === "ArrowDown" && !session.isEmbedded) return () => session.step(1);
-  if (isCommand && key === "/") return () => session.set({ dialog: { kind: "shortcuts" } });
-  if (isCommand && shiftKey && key.toLowerCase() === "f") return () => session.open("search");
-  if (isCommand && shiftKey && key.toLowerCase() === "m") return () => session.open("members");
-  if (isCommand && shiftKey && event.code === "Space") return () => void session.view?.reading.jumpToNewest();
-  const isOpen = session.panel !== undefined && session.ui.dialog === undefined && session.ui.menu === undefined;
-  if (key === "Escape" && isOpen && !event.defaultPrevented) return () => session.open(undefined);
+  if (altKey && key === "ArrowUp" && !store.isEmbedded) return () => store.step(-1);
+  if (altKey && key === "ArrowDown" && !store.isEmbedded) return () => store.step(1);
+  if (isCommand && key === "/") return () => store.set({ dialog: { kind: "shortcuts" } });
+  if (isCommand && shiftKey && key.toLowerCase() === "f") return () => store.open("search");
+  if (isCommand && shiftKey && key.toLowerCase() === "m") return () => store.open("members");
+  if (isCommand && shiftKey && event.code === "Space") return () => void store.view?.reading.jumpToNewest();
+  const isOpen = store.panel !== undefined && store.ui.dialog === undefined && store.ui.menu === undefined;
+  if (key === "Escape" && isOpen && !event.defaultPrevented) return () => store.open(undefined);
   return undefined;
 }

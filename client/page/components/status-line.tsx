@@ -1,37 +1,32 @@
 // The line about the connection, empty while all is well, and the room's notices. The app draws both.
-import { statusOf } from "../state/connection-text.ts";
-import type { Session } from "../state/session.ts";
-import type { RoomView } from "../state/room-view.ts";
+import { statusOf } from "../state/shown-connection.ts";
+import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { useOnline } from "./hooks.ts";
-import { IconButton } from "./icons.tsx";
+import { Button, IconButton } from "./controls.tsx";
 
-export function StatusLine({ session, view }: { readonly session: Session; readonly view: RoomView }) {
+export function StatusLine({ store, view }: ChatProps) {
   const { state, text, tone, action } = statusOf(view.connection, view.timeline.pending, useOnline());
   return (
     <div class={`status ${tone} ${text === "" ? "silent" : ""}`}>
       <p role="status" data-testid="connection" data-state={state}>
         {text}
       </p>
-      {action === "retry" && (
-        <button type="button" class="link" data-testid="reconnect" onClick={() => session.comeBack()}>
-          {view.connection.kind === "offline" ? "Try now" : "Try again"}
-        </button>
-      )}
-      {action === "sign-in" && session.isEmbedded && (
-        <button type="button" class="link" data-testid="reconnect" onClick={() => session.comeBack()}>
-          Try again
-        </button>
-      )}
-      {action === "sign-in" && !session.isEmbedded && (
-        <button type="button" class="link" data-testid="sign-in" onClick={() => session.signInAgain()}>
+      {action === "sign-in" && !store.isEmbedded ? (
+        <Button testId="sign-in" onClick={() => store.signInAgain()}>
           Sign in again
-        </button>
+        </Button>
+      ) : (
+        (action === "retry" || action === "sign-in") && (
+          <Button testId="reconnect" onClick={() => store.comeBack()}>
+            {view.connection.kind === "offline" ? "Try now" : "Try again"}
+          </Button>
+        )
       )}
     </div>
   );
 }
 
-export function NoticeLine({ view }: { readonly view: RoomView }) {
+export function NoticeLine({ view }: ViewProps) {
   return (
     <div class={`notice ${view.notice === "" ? "silent" : ""}`}>
       <p role="status" data-testid="notice" dir="auto">

@@ -1,13 +1,12 @@
 // Chooses the light or dark theme: the system's, unless the reader chose one. /theme.js applies the choice before the first
 // paint.
-import { keep, readJson } from "../state/json-storage.ts";
-import type { MenuItem } from "../state/session.ts";
+import { keep, local, readJson } from "../state/json-storage.ts";
+import type { MenuItem } from "../state/chat-store.ts";
 
 const KEY = "parley.theme";
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
 const LABELS: Readonly<Record<Theme, string>> = { system: "Theme: System", light: "Theme: Light", dark: "Theme: Dark" };
-const local = (): Storage => localStorage;
 
 const known = (name: unknown): Theme => THEMES.find((theme) => theme === name) ?? "system";
 
@@ -22,7 +21,7 @@ function apply(themed: HTMLElement, theme: Theme): void {
   else themed.dataset["theme"] = theme;
 }
 
-/** For a menu: each of them, with the one that holds marked. */
+/** The themes as items of a menu; the present one is chosen. */
 export function themeItems(within: Element): MenuItem[] {
   const themed = themedBy(within);
   const current = known(themed.dataset["theme"]);
@@ -36,7 +35,7 @@ export function themeItems(within: Element): MenuItem[] {
   }));
 }
 
-/** What the reader chose the last time, unless their page says otherwise. */
+/** Applies the theme that the reader chose last, unless the embedding page sets one. */
 export function applyChosenTheme(host: HTMLElement): void {
   if (host.dataset["theme"] === undefined) apply(host, known(readJson(local, KEY)));
 }

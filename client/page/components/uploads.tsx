@@ -1,12 +1,13 @@
-// Files that go with the draft: on their way to the room, each with its progress, or there.
+// Draws the files of the draft: uploaded ones, and those under way with their progress. The app draws it in the composer.
 import type { ComponentChildren } from "preact";
 
 import { named } from "../state/names.ts";
 import { bytesText } from "../state/times.ts";
-import type { RoomView } from "../state/room-view.ts";
-import { Icon, IconButton } from "./icons.tsx";
+import type { ViewProps } from "./chat-props.ts";
+import { IconButton } from "./controls.tsx";
+import { Icon } from "./icons.tsx";
 
-export function UploadList({ view: { uploads, writing } }: { readonly view: RoomView }) {
+export function UploadList({ view: { uploads, writing } }: ViewProps) {
   if (uploads.list.length + writing.files.length === 0) return null;
   return (
     <ul class="uploads" data-testid="uploads">
@@ -32,7 +33,7 @@ export function UploadList({ view: { uploads, writing } }: { readonly view: Room
 
 interface ChipProps {
   readonly name: string;
-  /** How large it is, or what went wrong. */
+  /** Its size, or the reason of its failure. */
   readonly note: string;
   readonly isFailed?: boolean;
   readonly onRemove: () => void;

@@ -1,16 +1,16 @@
-// One picture as large as the window allows, and from it to the others on the page: with buttons, or with the arrow keys.
+// Shows one picture as large as the window allows. Buttons and arrow keys lead to the other pictures on the page. The dialogs draw
+// it.
 import { useEffect, useState } from "preact/hooks";
 
 import { picturesOf, type Picture } from "../state/pictures.ts";
-import type { RoomView } from "../state/room-view.ts";
+import type { ViewProps } from "./chat-props.ts";
 import { usePicture } from "./hooks.ts";
-import { IconButton } from "./icons.tsx";
+import { IconButton } from "./controls.tsx";
 import { useModal } from "./modal.tsx";
 import { saveFile } from "./save-file.ts";
 
-interface ViewerProps {
-  readonly view: RoomView;
-  /** Of the picture that is shown first. */
+interface ViewerProps extends ViewProps {
+  /** The key of the picture that is shown first. */
   readonly first: string;
   readonly onClose: () => void;
 }
@@ -21,7 +21,7 @@ export function Viewer({ view, first, onClose }: ViewerProps) {
   const pictures = picturesOf(view);
   const at = pictures.findIndex((picture) => picture.key === key);
   const picture = pictures[at];
-  // It was deleted meanwhile.
+  // The picture was deleted meanwhile.
   useEffect(() => {
     if (!picture) onClose();
   }, [picture === undefined]);
@@ -48,13 +48,26 @@ export function Viewer({ view, first, onClose }: ViewerProps) {
         <IconButton icon="download" label="Save" onClick={() => picture && void saveFile(view, picture)} />
         <IconButton icon="close" label="Close" onClick={onClose} />
       </div>
-      {/* Beside the picture. */}
+      {/* A click beside the picture closes it. */}
       <div class="viewer-stage" onClick={(event) => event.target === event.currentTarget && onClose()}>
         {picture && <Large key={key} view={view} picture={picture} />}
         {pictures.length > 1 && (
           <>
-            <Step label="Previous picture" class="previous" isLast={at <= 0} onStep={() => step(-1)} />
-            <Step label="Next picture" class="next" isLast={at >= pictures.length - 1} onStep={() => step(1)} />
+            {/* A button that leads nowhere stays, and keeps the focus. */}
+            <IconButton
+              icon="previous"
+              label="Previous picture"
+              class="step previous"
+              aria-disabled={at <= 0}
+              onClick={() => step(-1)}
+            />
+            <IconButton
+              icon="next"
+              label="Next picture"
+              class="step next"
+              aria-disabled={at >= pictures.length - 1}
+              onClick={() => step(1)}
+            />
           </>
         )}
       </div>
@@ -62,33 +75,8 @@ export function Viewer({ view, first, onClose }: ViewerProps) {
   );
 }
 
-function Large({ view, picture }: { readonly view: RoomView; readonly picture: Picture }) {
+function Large({ view, picture }: ViewProps & { readonly picture: Picture }) {
   const { url, isLost } = usePicture(view, picture);
   if (isLost) return <p>This picture cannot be shown.</p>;
   return url === undefined ? <p role="status">Loading…</p> : <img src={url} alt={picture.name} />;
-}
-
-interface StepProps {
-  readonly label: string;
-  readonly class: string;
-  /** Whether there is nothing more that way; it stays, and keeps the focus. */
-  readonly isLast: boolean;
-  readonly onStep: () => void;
-}
-
-function Step({ label, class: side, isLast, onStep }: StepProps) {
-  return (
-    <button
-      type="button"
-      class={`icon-button step ${side}`}
-      aria-label={label}
-      title={label}
-      aria-disabled={isLast}
-      onClick={onStep}
-    >
-      <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
-        <path d={side === "next" ? "M9 5l7 7-7 7" : "M15 5l-7 7 7 7"} />
-      </svg>
-    </button>
-  );
 }

@@ -1,5 +1,5 @@
-// Computes the actions that the page offers for a message. The room decides again when one is used. Pure; the message row
-// calls it.
+// Computes the actions that the page offers for a message. The room decides again when one is used. Message rows,
+// their keys and the composer call it.
 import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
 
 interface Reader {
@@ -8,6 +8,7 @@ interface Reader {
   /** Why nothing can be written; empty when it can. */
   readonly blocked: string;
   readonly welcome: Welcome | undefined;
+  readonly clock: { now(): number };
 }
 
 export interface Abilities {
@@ -18,14 +19,14 @@ export interface Abilities {
   readonly moderate: boolean;
 }
 
-export function abilitiesOf(message: Message, { self, isModerator, blocked, welcome }: Reader, now: number): Abilities {
+export function abilitiesOf(message: Message, { self, isModerator, blocked, welcome, clock }: Reader): Abilities {
   const isOwn = message.sender === self;
   const canWrite = blocked === "" && message.deleted !== true;
   const windowMs = (welcome?.settings.editWindowSeconds ?? 0) * 1000;
   return {
     reply: canWrite,
     react: canWrite,
-    edit: canWrite && (isModerator || (isOwn && now - message.timestamp < windowMs)),
+    edit: canWrite && (isModerator || (isOwn && clock.now() - message.timestamp < windowMs)),
     remove: message.deleted !== true && (isModerator || isOwn),
     moderate: isModerator && !isOwn,
   };

@@ -3,7 +3,7 @@ import type { ActionPayload, ModerationAction, ModerationStateAnswer } from "../
 import type { Room } from "../../core/api.ts";
 import { describeFailure, isOut, settled } from "./room-answers.ts";
 
-interface DeedPorts {
+interface ActionPorts {
   readonly room: Room;
   readonly failed: (text: string) => void;
 }
@@ -12,7 +12,7 @@ export class Actions {
   readonly #room: Room;
   readonly #failed: (text: string) => void;
 
-  constructor({ room, failed }: DeedPorts) {
+  constructor({ room, failed }: ActionPorts) {
     this.#room = room;
     this.#failed = failed;
   }

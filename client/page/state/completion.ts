@@ -1,5 +1,6 @@
-// Completing a mention while it is written: what is looked for, who fits, and the text with it. Pure.
-import type { Person } from "./roster.ts";
+// Completes a mention while it is written: finds the open mention, the people who fit, and the completed text. Pure;
+// mention-completion.tsx calls it.
+import type { Person } from "./presence.ts";
 
 export const SUGGESTIONS_MAX = 6;
 
@@ -16,7 +17,7 @@ export function openMentionIn(text: string, caret: number): OpenMention | undefi
   return query === undefined ? undefined : { from: caret - query.length - 1, query };
 }
 
-/** People whose name, a word of it, or id begins so. */
+/** People whose name, a word of it, or id begins with the query. */
 export function suggestionsFor(query: string, people: readonly Person[]): Person[] {
   const wanted = query.toLocaleLowerCase();
   const fits = ({ user, name }: Person): boolean =>
@@ -24,7 +25,7 @@ export function suggestionsFor(query: string, people: readonly Person[]): Person
   return people.filter(fits).slice(0, SUGGESTIONS_MAX);
 }
 
-/** The text with the mention, and where the caret is then. @param label what the person is called in the field */
+/** The text with the mention, and the new place of the caret. @param label the name of the person in the field */
 export function withMention(
   text: string,
   caret: number,

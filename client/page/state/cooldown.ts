@@ -2,11 +2,11 @@
 // view owns it.
 import { duration } from "./times.ts";
 
-/** What time it is in the room. */
+/** The room's clock, from the time in its welcome. */
 export class RoomClock {
   #aheadMs = 0;
 
-  /** @param roomNow in milliseconds since 1970, as the room just said */
+  /** @param roomNow in milliseconds since 1970, from the welcome */
   set(roomNow: number | undefined): void {
     if (roomNow !== undefined) this.#aheadMs = roomNow - Date.now();
   }
@@ -33,17 +33,17 @@ export class Cooldown {
     return this.#code === "MUTED" && this.leftMs > 0;
   }
 
-  /** Empty where there is nothing to wait for. */
+  /** The reason to wait, with the time left; empty where there is none. */
   get text(): string {
     const { leftMs } = this;
     if (leftMs === 0) return "";
     const time = Number.isFinite(leftMs) ? ` for ${duration(leftMs)}` : "";
     if (this.#code === "MUTED") return `A moderator muted you${time}`;
     if (this.#code === "SLOW_MODE") return `Slow mode: next message in ${duration(leftMs)}`;
-    return `A bit fast: what you send waits${time}`;
+    return `A bit fast: your messages wait${time}`;
   }
 
-  /** Of the message that goes next; empty where nothing holds it up. */
+  /** When the next message will be sent; empty where nothing delays it. */
   get waiting(): string {
     const { leftMs } = this;
     if (leftMs === 0 || !Number.isFinite(leftMs)) return "";

@@ -8,10 +8,10 @@ export function describeModeration(change: ModerationChange, nameOf: (user: stri
   const by = capital(nameOf(change.by));
   const user = change.user === undefined ? "" : nameOf(change.user);
   const because = change.reason === undefined ? "" : `: “${named(change.reason)}”`;
-  return `${by} ${deedOf(change, user)}${because}`;
+  return `${by} ${actionOf(change, user)}${because}`;
 }
 
-function deedOf({ action, seconds, on, role }: ModerationChange, user: string): string {
+function actionOf({ action, seconds, on, role }: ModerationChange, user: string): string {
   const lasting = seconds === undefined ? "" : ` for ${duration(seconds * 1000)}`;
   switch (action) {
     case "kick":

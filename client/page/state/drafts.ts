@@ -2,17 +2,17 @@
 // this browser does not see them. The composer's state and stored-data.ts call it.
 import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import type { Claims } from "../../core/claims.ts";
-import { isGuest } from "./identity.ts";
-import { keep, readJson } from "./json-storage.ts";
+import { isGuest } from "./reader-identity.ts";
+import { keep, local, ofTab, readJson } from "./json-storage.ts";
 
-/** Uploads can be sent for two days (FILE-2); no chip is shown of what would be refused. */
+/** Uploads can be sent for two days (FILE-2). Older ones are not shown, because the room would refuse them. */
 export const UPLOADED_MAX_MS = 47 * 3_600_000;
 
-/** A message that is being changed. */
+/** A message that is being edited. */
 export interface KeptEdit {
   readonly id: string;
-  /** What the message said when the change began. */
-  readonly before: string;
+  /** The text of the message when the edit began. */
+  readonly original: string;
   readonly text: string;
 }
 
@@ -20,17 +20,17 @@ export interface KeptEdit {
 export interface Uploaded {
   /** The user who may send them. */
   readonly by: string;
-  /** When the first of them was there, in milliseconds since 1970. */
+  /** When the first of them was uploaded, in milliseconds since 1970. */
   readonly atMs: number;
   readonly files: readonly Attachment[];
 }
 
 export interface KeptDraft {
   readonly text: string;
-  /** The `id` of the message that is answered. */
+  /** The `id` of the message that the draft replies to. */
   readonly replyTo: string | undefined;
   readonly edit: KeptEdit | undefined;
-  /** Changes that wait until what was begun after them is done; the last one comes first. */
+  /** Edits that wait for a reply or an edit begun later; the last one is resumed first. */
   readonly aside: readonly KeptEdit[];
   readonly uploaded: Uploaded | undefined;
 }
@@ -51,13 +51,10 @@ type Unchecked<Type> = { readonly [Key in keyof Type]?: unknown };
 export const writerOf = ({ user, name = "" }: Pick<Claims, "user" | "name">): string =>
   isGuest(user) ? `guest/${encodeURIComponent(name)}` : encodeURIComponent(user);
 
-/** Of all drafts of one writer. */
+/** The prefix of the storage keys of one writer's drafts. */
 export const draftPrefix = (origin: string, writer = ""): string => `parley.draft ${origin} ${writer} `;
 
-const storageOf =
-  ({ writer }: DraftPlace) =>
-  (): Storage =>
-    writer === undefined ? sessionStorage : localStorage;
+const storageOf = ({ writer }: DraftPlace): (() => Storage) => (writer === undefined ? ofTab : local);
 const keyOf = ({ origin, room, writer }: DraftPlace): string => draftPrefix(origin, writer) + room;
 
 export function readDraft(place: DraftPlace): KeptDraft {
@@ -80,8 +77,8 @@ export function keepDraft(place: DraftPlace, draft: KeptDraft): void {
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 function isEdit(kept: unknown): kept is KeptEdit {
-  const { id, before, text } = (kept ?? {}) as Unchecked<KeptEdit>;
-  return typeof id === "string" && typeof before === "string" && typeof text === "string";
+  const { id, original, text } = (kept ?? {}) as Unchecked<KeptEdit>;
+  return typeof id === "string" && typeof original === "string" && typeof text === "string";
 }
 
 function readUploaded(kept: unknown): Uploaded | undefined {
@@ -90,7 +87,7 @@ function readUploaded(kept: unknown): Uploaded | undefined {
   return { by, atMs, files: listOf(files).filter(isFile) };
 }
 
-/** What else is in it the room judges: it is signed. */
+/** The room checks the other fields by the signature in the key. */
 function isFile(kept: unknown): kept is Attachment {
   const { key, name, size } = (kept ?? {}) as Unchecked<Attachment>;
   return typeof key === "string" && typeof name === "string" && typeof size === "number";

@@ -1,5 +1,5 @@
-// Fetches what the timeline shows of the room's history: the newest page, pages around it, jumps, and what has changed while
-// the reader was away. The view owns it.
+// Fetches history for the timeline: the newest page, neighbouring pages, jumps, and changes that the reader missed. The room view
+// owns it.
 import type {
   ChangesAnswer,
   ErrorAnswer,
@@ -14,7 +14,7 @@ import type { Timeline } from "./timeline.ts";
 
 const NEWEST: HistoryPayload = { limit: 50 };
 const PAGE_LIMIT = 100;
-/** After a failure, scrolling on does not ask again at once. */
+/** The wait after a failure: scrolling does not ask again before. */
 const REST_MS = 3000;
 
 type Page = Exclude<HistoryAnswer, ErrorAnswer>;
@@ -22,26 +22,26 @@ type Page = Exclude<HistoryAnswer, ErrorAnswer>;
 interface HistoryPorts {
   readonly room: Room;
   readonly timeline: Timeline;
-  /** Learns who wrote what is fetched. */
+  /** Learns the names of authors. */
   readonly people: People;
   readonly self: () => string;
   readonly changed: () => void;
-  /** Something could not be had, although there is a connection. */
+  /** Shows the reader why a request failed, although there is a connection. */
   readonly failed: (text: string) => void;
 }
 
 export class History {
-  /** Whether the newest history has come. */
+  /** Whether a first page of history has arrived. */
   loaded = false;
-  /** Whether it is still asked for, for the first time: what comes before it has no place yet. */
+  /** Whether the first request for it is under way: messages that arrive before it have no place yet. */
   isOpening = true;
   loading: "earlier" | "later" | undefined;
   readonly #ports: HistoryPorts;
   #restUntil = 0;
-  /** How far this page knows of changes (MSG-6). */
+  /** The page knows all changes of messages up to this revision (MSG-6). */
   #rev: number | undefined;
   #isCatchingUp = false;
-  /** Messages that others answer and that are not shown themselves; `null` where they are gone. */
+  /** Messages that are quoted and not shown themselves; `null` for deleted ones, `undefined` while they are asked for. */
   readonly #quotes = new Map<string, Message | null | undefined>();
 
   constructor(ports: HistoryPorts) {
@@ -50,7 +50,7 @@ export class History {
 
   /** @param around the part of the history that is shown first, if not the newest */
   async welcome(rev: number, around?: number): Promise<void> {
-    // Nothing is known of a room that was created again.
+    // Undefined at the first welcome, and after a restart of the room.
     this.#rev ??= rev;
     if (this.loaded) return this.#catchUp();
     const range = around === undefined ? NEWEST : { around, limit: PAGE_LIMIT };
@@ -59,9 +59,10 @@ export class History {
     this.#ports.changed();
   }
 
-  /** An event reported a change. */
-  heard(rev: number): void {
+  /** An event reported a change of a message, which other messages may quote. */
+  changed({ id, rev }: { readonly id: string; readonly rev: number }): void {
     if (!this.#isCatchingUp) this.#rev = Math.max(rev, this.#rev ?? 0);
+    this.#quotes.delete(id);
   }
 
   loadNewest(): Promise<boolean> {
@@ -82,22 +83,20 @@ export class History {
     const { timeline, self } = this.#ports;
     const [oldest] = timeline.messages;
     if (!this.#mayLoad || this.isOpening) return;
-    if (!this.loaded) return this.#loadNewestAgain();
+    if (!this.loaded) {
+      // The newest messages could not be loaded when the room was entered.
+      this.loading = "earlier";
+      if (!(await this.loadNewest())) this.#restUntil = Date.now() + REST_MS;
+      this.loading = undefined;
+      return this.#ports.changed();
+    }
     if (!timeline.hasEarlier) return;
     const range = oldest ? { before: oldest.seq } : {};
     const page = await this.#load("earlier", range);
-    // Meanwhile another part of the history may be shown.
+    // The timeline may show another part of the history by now.
     if (!page || timeline.messages[0] !== oldest) return;
     timeline.merge(page.messages, self());
     timeline.hasEarlier = page.hasMore;
-    this.#ports.changed();
-  }
-
-  /** It could not be had when the room was entered. */
-  async #loadNewestAgain(): Promise<void> {
-    this.loading = "earlier";
-    if (!(await this.loadNewest())) this.#restUntil = Date.now() + REST_MS;
-    this.loading = undefined;
     this.#ports.changed();
   }
 
@@ -113,7 +112,7 @@ export class History {
 
   /**
    * Shows the part of the history around a message.
-   * @returns whether it is there and shown now; `undefined` where that is unknown, which the reader sees
+   * @returns whether it exists and is shown now; `undefined` where the room gave no answer, which the reader sees
    */
   async showAround(seq: number): Promise<boolean | undefined> {
     const { room, timeline, self, changed, failed } = this.#ports;
@@ -129,7 +128,7 @@ export class History {
     return true;
   }
 
-  /** The message that another one answers: `null` where it is gone, `undefined` until it is known. */
+  /** A quoted message: `null` if it is deleted, `undefined` until it is known. */
   quoted(id: string): Message | null | undefined {
     const shown = this.#ports.timeline.find(id);
     if (shown) return shown;
@@ -142,21 +141,13 @@ export class History {
   async #fetchQuoted(id: string): Promise<void> {
     this.#quotes.set(id, undefined);
     const answer = await settled(this.#ports.room.ask("get-message", { id }));
-    if ("ok" in answer) this.#keepQuoted(answer.message);
-    else if (answer.error.code === "NOT_FOUND") this.#quotes.set(id, null);
-    // The next draw asks again, but not each one.
+    if ("ok" in answer) {
+      this.#quotes.set(id, answer.message);
+      this.#ports.people.noteAuthors([answer.message]);
+    } else if (answer.error.code === "NOT_FOUND") this.#quotes.set(id, null);
+    // A draw after the wait asks again.
     else return void setTimeout(() => this.#quotes.delete(id), REST_MS);
     this.#ports.changed();
-  }
-
-  #keepQuoted(message: Message): void {
-    this.#quotes.set(message.id, message);
-    this.#ports.people.noteAuthors([message]);
-  }
-
-  /** A message changed that other messages may quote. */
-  forgetQuoted(id: string): void {
-    this.#quotes.delete(id);
   }
 
   restart(): void {
@@ -172,11 +163,11 @@ export class History {
     let after: number = this.#rev;
     for (let hasMore = true; hasMore;) {
       const answer: ChangesAnswer = await settled(room.ask("changes", { after }));
-      // The next welcome asks again, from where this one came to.
+      // The next welcome goes on from here.
       if ("error" in answer) break;
       timeline.update(answer.messages);
       people.noteAuthors(answer.messages);
-      for (const { id } of answer.messages) this.forgetQuoted(id);
+      for (const { id } of answer.messages) this.#quotes.delete(id);
       ({ hasMore, rev: after } = answer);
       this.#rev = after;
       changed();
@@ -199,11 +190,11 @@ export class History {
     return page;
   }
 
-  /** `undefined` when the room did not give it. After a lost connection the next welcome asks again: nothing to tell. */
+  /** `undefined` on failure. After a lost connection the next welcome asks again, so the reader need not know. */
   async #fetch(range: HistoryPayload): Promise<Page | undefined> {
     const { room, people, failed } = this.#ports;
     const answer = await settled(room.history(range));
-    // The newest name is the one that counts.
+    // From the newest to the oldest, because the newest name counts.
     if ("ok" in answer) people.noteAuthors(answer.messages.toReversed());
     if ("ok" in answer) return answer;
     if (room.connection.state === "connected") failed(`Messages could not be loaded. ${describeFailure(answer.error)}`);

@@ -1,5 +1,10 @@
 // Reads and writes JSON values in a browser storage that may be blocked or full. All stored state of the page goes through it.
 
+/** Shared by all tabs of this browser. */
+export const local = (): Storage => localStorage;
+/** Goes when the tab is closed. */
+export const ofTab = (): Storage => sessionStorage;
+
 /** `undefined` when nothing usable is there; the caller checks the shape. */
 export function readJson(storage: () => Storage, key: string): unknown {
   try {

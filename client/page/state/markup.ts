@@ -1,5 +1,6 @@
 // Parses a message's text into a tree of plain data: code, quotes, links, mentions and simple emphasis. Any input yields only
-// these kinds of nodes, and only http(s) addresses. Pure; content.tsx draws the tree.
+// these kinds of nodes, and only http(s) addresses. content.tsx draws the tree; replies and dialogs show the message that they are about
+// in one line.
 
 export type Inline =
   | { readonly kind: "text"; readonly text: string }
@@ -12,24 +13,24 @@ export type Block =
   | { readonly kind: "text" | "quote"; readonly children: readonly Inline[] }
   | { readonly kind: "pre"; readonly text: string; readonly language?: string };
 
-/** Emphasis in emphasis; deeper is text. */
+/** Levels of emphasis in emphasis; deeper marks stay text. */
 const DEPTH_MAX = 3;
 
 const FENCE = "```";
 const SPECIAL = /[`*_~@h]/g;
 const URL_AT = /https?:\/\/[^\s<>"`\\^{|}]+/y;
 const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
-/** What an `@` may not follow, so that neither mail addresses nor URLs count (MSG-8). */
+/** Characters before an `@` that rule a mention out, such as those of mail addresses and URLs (MSG-8). */
 const WORD_SO_FAR = /[\p{L}\p{N}_.+\-/@:=&?#%~]/u;
 
-/** @param mentions user ids that the room says the message speaks to */
+/** @param mentions ids of the users whom the message mentions, from the room */
 export function parseMarkup(content: string, mentions: readonly string[] = []): Block[] {
   const blocks: Block[] = [];
   // Of two ids, one may begin with the other.
   const users = mentions.toSorted((a, b) => b.length - a.length);
   const parts = content.split(FENCE);
   for (const [at, part] of parts.entries()) {
-    // Fences come in pairs: what follows an odd one to the end is text.
+    // Fences come in pairs: text after an unpaired one stays text.
     const isCode = at % 2 === 1 && at < parts.length - 1;
     if (isCode) blocks.push(codeBlock(part));
     else pushText(blocks, at % 2 === 1 ? FENCE + part : part, users, at > 0);
@@ -37,11 +38,36 @@ export function parseMarkup(content: string, mentions: readonly string[] = []): 
   return blocks;
 }
 
-/** The message in one line, for quotes and previews. */
-export function plainText(content: string): string {
+/** A message's text without marks, in one line. */
+function plainText(content: string): string {
   const texts = parseMarkup(content).map((block) => (block.kind === "pre" ? block.text : textOf(block.children)));
   return texts.join(" ").replaceAll(/\s+/g, " ").trim();
 }
+
+const CACHED_MAX = 500;
+
+/** Caches what is parsed: the list is drawn often, and most of its texts do not change. A full cache drops its oldest half. */
+function cached<Value>(parse: (content: string, mentions: readonly string[]) => Value): typeof parse {
+  const cache = new Map<string, Value>();
+  return (content, mentions) => {
+    const key = `${mentions.join(" ")}\n${content}`;
+    const known = cache.get(key);
+    if (known !== undefined) return known;
+    const value = parse(content, mentions);
+    cache.set(key, value);
+    if (cache.size > CACHED_MAX)
+      for (const oldest of Array.from(cache.keys()).slice(0, CACHED_MAX / 2)) cache.delete(oldest);
+    return value;
+  };
+}
+
+/** As `parseMarkup`, from the cache. */
+export const blocksOf: (content: string, mentions: readonly string[]) => readonly Block[] = cached(parseMarkup);
+
+const cachedPlainText = cached(plainText);
+
+/** As `plainText`, from the cache. */
+export const lineOf = (content: string): string => cachedPlainText(content, []);
 
 function textOf(nodes: readonly Inline[]): string {
   return nodes
@@ -76,7 +102,7 @@ function pushText(blocks: Block[], text: string, users: readonly string[], isAft
   flush();
 }
 
-/** Each by itself: no mark reaches beyond its own, and none has to be looked for there. */
+/** Parses each paragraph by itself: marks do not reach across an empty line. */
 function parseParagraphs(text: string, users: readonly string[]): Inline[] {
   return text
     .split(/(\n{2,})/)
@@ -153,7 +179,7 @@ function linkAt(text: string, at: number): Found | undefined {
   }
 }
 
-/** The full stop after an address ends the sentence, and a bracket that was opened before it is not its own. */
+/** Leaves out the punctuation that ends the sentence, and closing brackets that were opened before the address. */
 function withoutTrailing(address: string): string {
   // Closing brackets that nothing in the address opened.
   const excess = new Map([
@@ -203,7 +229,7 @@ function emphasisAt(
   return { node: { kind, children }, length: end + mark.length - at };
 }
 
-/** Where the mark closes: after something that is no space, and, of a single one, not inside a word or a double one. */
+/** The place of the closing mark: not after a space; a single mark does not close inside a word or a double mark. */
 function closing(text: string, from: number, mark: string): number | undefined {
   for (let end = text.indexOf(mark, from + 1); end >= 0; end = text.indexOf(mark, end + 1)) {
     const after = end + mark.length;

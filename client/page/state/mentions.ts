@@ -1,17 +1,17 @@
-// Mentions while a message is written: the field shows names, and the room is sent ids (MSG-8). Pure.
+// Converts mentions between the field, which shows names, and the room, which stores ids (MSG-8). Pure; people.ts calls it.
 
 /** Text between backticks mentions no one. */
 const CODE = /(```[\s\S]*?(?:```|$)|`[^`\n]*`)/;
-/** What an `@` may not follow, so that neither mail addresses nor URLs count. */
+/** Characters before an `@` that rule a mention out, such as those of mail addresses and URLs. */
 const WORD_SO_FAR = /[\p{L}\p{N}_.+\-/@:=&?#%~]$/u;
 /** An id that needs no angle brackets. */
 const PLAIN_ID = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.|:~+-]*[\p{L}\p{N}_])?$/u;
-/** What would be read as a part of the id before it. */
+/** Text that would be read as a part of the id before it. */
 const GOES_ON = /^[.|:~+-]*[\p{L}\p{N}_]/u;
 const WRITTEN = /@(?:<([^<>\n]{1,128})>|([\p{L}\p{N}_](?:[\p{L}\p{N}_.|:~+-]{0,126}[\p{L}\p{N}_])?))/gu;
 const WORD_BEGIN = /^[\p{L}\p{N}_]/u;
 
-/** What the room reads, of what stands in the field. @param labels users by what they are called there */
+/** Converts the text of the field to that of the room. @param labels users by their labels in the field */
 export function withIds(text: string, labels: ReadonlyMap<string, string>): string {
   if (!text.includes("@")) return text;
   const users = new Set(labels.values());
@@ -48,7 +48,7 @@ function labelAt(text: string, at: number, longestFirst: readonly string[], user
 
 const isWhole = (text: string, end: number): boolean => !WORD_BEGIN.test(text.slice(end));
 
-/** @param rest what follows */
+/** @param rest the text after the mention */
 export function mentionOf(user: string, rest: string): string {
   return PLAIN_ID.test(user) && !GOES_ON.test(rest) ? `@${user}` : `@<${user}>`;
 }

@@ -1,18 +1,19 @@
-// The names of people in one room: of those who are here, and of those who have left and whose messages are read. The view feeds
-// it; all that show a name ask it. Pure state.
+// The names of people in one room: members, and former members whose messages are shown. Names appear in messages and in mentions.
+// The room view keeps it up to date. Pure state.
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { isGuest } from "./identity.ts";
+import { isGuest } from "./reader-identity.ts";
+import { withIds, withNames } from "./mentions.ts";
 import { bare } from "./names.ts";
-import type { Person } from "./roster.ts";
+import type { Person } from "./presence.ts";
 
-/** Characters of a guest's id that tell them from another guest of the same name. */
+/** Characters of a guest's id in the tag that tells guests of the same name apart. */
 const TAG_LENGTH = 4;
-/** What cannot stand in a message as a part of a mention. */
+/** Characters that a mention cannot contain. */
 const UNSAFE = /[`<>\n]/;
 
 export class People {
   readonly #names = new Map<string, string>();
-  /** How many go by a name. */
+  /** The number of people by name. */
   readonly #sharing = new Map<string, number>();
 
   /** Records a person's current name. */
@@ -24,7 +25,7 @@ export class People {
     this.#sharing.set(name, (this.#sharing.get(name) ?? 0) + 1);
   }
 
-  /** What was said some time ago: a name that is known already is newer. */
+  /** Notes the authors of older messages: a name that is known already is newer. */
   noteAuthors(messages: readonly Message[]): void {
     for (const { sender, name } of messages) if (!this.#names.has(sender)) this.note({ user: sender, name });
   }
@@ -38,7 +39,7 @@ export class People {
   tagOf(user: string): string {
     const name = this.#names.get(user);
     if (name === undefined || this.#sharing.get(name)! < 2) return "";
-    return markOf(user);
+    return idTagOf(user);
   }
 
   /** All people who are known in this room. */
@@ -52,20 +53,25 @@ export class People {
     if (name === undefined) return undefined;
     const plain = bare(name).trim();
     const isId = plain !== user && this.#names.has(plain);
-    const label = plain + (isId ? markOf(user) : this.tagOf(user));
+    const label = plain + (isId ? idTagOf(user) : this.tagOf(user));
     return label === "" || UNSAFE.test(label) ? undefined : label;
   }
 
-  /** Users by those labels. */
-  get labels(): ReadonlyMap<string, string> {
+  /** Converts the text of the composer, which has names, to that of the room, which has ids. */
+  withIds(text: string): string {
     const labels = new Map<string, string>();
     for (const user of this.#names.keys()) {
       const label = this.labelOf(user);
       if (label !== undefined) labels.set(label, user);
     }
-    return labels;
+    return withIds(text, labels);
+  }
+
+  /** Converts the room's text to that of the composer. */
+  withNames(content: string): string {
+    return withNames(content, (user) => this.labelOf(user));
   }
 }
 
-const markOf = (user: string): string => `#${isGuest(user) ? shortOf(user) : user}`;
+const idTagOf = (user: string): string => `#${isGuest(user) ? shortOf(user) : user}`;
 const shortOf = (user: string): string => user.slice(-TAG_LENGTH);

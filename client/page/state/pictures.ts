@@ -1,13 +1,13 @@
-// The pictures that messages carry: which of them the page shows, and their bytes, fetched once and kept while they are few.
+// Decides which files of messages are shown as pictures, and fetches their bytes once. The preview and the viewer call it.
 import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import type { RoomView } from "./room-view.ts";
 
 /** Images that the server knew by their bytes; none of them can carry a script. */
 const SHOWN = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"]);
 const BYTES_MAX = 10_000_000;
-/** In all; a browser takes four bytes for each, however few the file has. What has more is shown as a file. */
+/** A browser needs four bytes for each pixel, however small the file is. A larger picture is shown as a file. */
 export const PICTURE_PIXELS_MAX = 25_000_000;
-/** Kept when they are out of sight. */
+/** Pictures kept in memory, also when they are out of sight. */
 const URLS_MAX = 40;
 
 export interface Picture extends Attachment {
@@ -24,14 +24,14 @@ export function isPicture(attachment: Attachment | undefined): attachment is Pic
   return isSized && SHOWN.has(type) && size <= BYTES_MAX;
 }
 
-/** Those of the messages on the page, in their order. */
+/** The pictures of the loaded messages, in their order. */
 export const picturesOf = ({ timeline }: RoomView): Picture[] =>
   timeline.messages.map(({ attachment }) => attachment).filter(isPicture);
 
-/** @returns where its bytes are, if they are here */
+/** @returns the object URL of its bytes, if they are loaded */
 export const urlOf = ({ key }: Picture): string | undefined => urls.get(key);
 
-/** Rejects where it cannot be had, and where the browser finds more in it than the server said. */
+/** Rejects where the download fails, and where the picture has more pixels than the server said. */
 export async function fetchPicture(view: RoomView, picture: Picture, signal: AbortSignal): Promise<string> {
   const known = urls.get(picture.key);
   if (known !== undefined) return known;

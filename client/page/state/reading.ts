@@ -1,7 +1,6 @@
-// The reader's place in the room: at the newest message or elsewhere, what came meanwhile, and what was jumped to. The view
-// owns it; the message list draws it and reports where the reader goes.
+// The reader's place in the room: whether they follow the newest message, how many they missed elsewhere, and the message they
+// jumped to. The room view owns it; the message list draws it and reports where the reader goes.
 import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
-import type { Gap } from "../../core/api.ts";
 import type { History } from "./history.ts";
 import type { Signals } from "./signals.ts";
 import type { Timeline } from "./timeline.ts";
@@ -19,17 +18,15 @@ interface ReadingPorts {
 }
 
 export class Reading {
-  /** Whether the reader looks at the newest messages; if not, nothing is taken away under their eyes. */
+  /** Whether the reader looks at the newest messages. If not, old messages are not removed. */
   following = true;
   /** Messages of others that came while the reader looked elsewhere. */
   missed = 0;
-  /** What is new to the reader comes after this seq. */
+  /** Messages after this seq are new to the reader. */
   unreadAfter: number | undefined;
-  /** How far the reader has seen the room. */
-  seen = 0;
-  /** What was new when the room was entered, until the reader has been at its end. */
+  /** The new messages when the room was entered, until the reader has been at their end. */
   news: { readonly count: number; readonly sinceMs: number } | undefined;
-  /** The message that was jumped to last, or where the room was opened; another object each time. */
+  /** The message that the reader jumped to last, or the first unread one; another object each time. */
   target: { readonly seq: number; readonly isUnread?: boolean } | undefined;
   /** Long messages that the reader has opened, by `id`. */
   readonly opened = new Set<string>();
@@ -40,7 +37,7 @@ export class Reading {
     this.#ports = ports;
   }
 
-  /** Shows the room: from where the reader has read it, or what is newest in it. */
+  /** Shows the room from the first unread message on, or at the newest one. */
   async welcome({ rev, unread, readSeq }: Welcome, isFirst: boolean): Promise<void> {
     const { history, timeline } = this.#ports;
     if (isFirst && unread > 0 && readSeq > 0) this.unreadAfter = readSeq;
@@ -64,7 +61,6 @@ export class Reading {
   /** The room was deleted and begun again, or a backup of it was restored. */
   restart(): void {
     this.unreadAfter = this.news = this.target = undefined;
-    this.seen = 0;
     this.#ports.history.restart();
     this.#ports.signals.restart();
   }
@@ -73,10 +69,6 @@ export class Reading {
   arrived(isOwn: boolean): void {
     if (this.following) this.#ports.timeline.keepNewest(MESSAGES_KEPT_MAX);
     else if (!isOwn) this.missed += 1;
-  }
-
-  leaveOut(gap: Gap): void {
-    this.#ports.timeline.leaveOut(gap, this.following);
   }
 
   /** The reader has written, and wants to see it. */
@@ -121,11 +113,5 @@ export class Reading {
     this.opened.add(id);
     this.following = false;
     this.#ports.changed();
-  }
-
-  /** The reader has all up to this one on the screen. */
-  saw(seq: Message["seq"]): void {
-    this.seen = Math.max(seq, this.seen);
-    this.#ports.signals.saw(seq);
   }
 }

@@ -1,4 +1,4 @@
-// Answers of the room, and what to tell the reader when there is none.
+// Turns failed requests into error answers, and error answers into words for the reader. The state classes and components call it.
 import type { ErrorAnswer } from "../../../src/protocol/chat-events.ts";
 import type { Room } from "../../core/api.ts";
 import { duration } from "./times.ts";
@@ -12,7 +12,7 @@ export async function settled<Answer extends object>(answer: Promise<Answer>): P
   }
 }
 
-/** Whether nothing can be asked just now: there is no connection, and none is being made. */
+/** Whether requests would wait: there is no connection, and no attempt at one. */
 export function isOut({ connection }: Pick<Room, "connection">): boolean {
   return connection.state === "waiting" || connection.state === "stopped";
 }

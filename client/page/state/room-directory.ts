@@ -1,17 +1,16 @@
-// The list of rooms with what is new in them. It asks the lobby while the page is in view, which wakes no room; only the room on
-// the screen has a connection. This browser alone knows how far the reader has read. The session keeps one.
+// Fetches the list of rooms from the lobby while the page is in view, which wakes no room, and remembers in this browser how far
+// the reader has read each room. The chat store owns one.
 import type { RoomOverview } from "../../../src/protocol/chat-events.ts";
-import { keep, readJson } from "./json-storage.ts";
-import type { SeenRooms } from "./room-list.ts";
+import { keep, local, readJson } from "./json-storage.ts";
+import type { SeenRooms } from "./room-items.ts";
 
 export const SEEN_KEY = "parley.seen";
 const ASK_EVERY_MS = 15_000;
-/** Where the reader has been in other rooms, whose news a badge tells. */
+/** While the reader knows other rooms, whose badges show new messages. */
 export const ASK_FOR_NEWS_MS = 5_000;
 const ROOMS_LIMIT = 200;
 /** Rooms that are remembered; those visited longest ago are forgotten. */
 const SEEN_MAX = 100;
-const local = (): Storage => localStorage;
 
 interface DirectoryPorts {
   readonly origin: string;
@@ -31,13 +30,12 @@ export class RoomDirectory {
 
   constructor(ports: DirectoryPorts) {
     this.#ports = ports;
-    this.#timer = setInterval(() => this.#isDue && this.#askInView(), ASK_FOR_NEWS_MS);
+    this.#timer = setInterval(() => {
+      const hasBadges = Object.keys(this.seen).length > 1;
+      if (hasBadges || Date.now() - this.#askedAtMs >= ASK_EVERY_MS) this.#askInView();
+    }, ASK_FOR_NEWS_MS);
     document.addEventListener("visibilitychange", () => this.#askInView(), { signal: this.#watching.signal });
     void this.ask();
-  }
-
-  get #isDue(): boolean {
-    return Object.keys(this.seen).length > 1 || Date.now() - this.#askedAtMs >= ASK_EVERY_MS;
   }
 
   async ask(): Promise<void> {

@@ -24,7 +24,7 @@ export class RowLayout {
     return this.#tops[index]!;
   }
 
-  /** The row at this height; the first or the last one beyond them. */
+  /** The row at this height; beyond the list, its first or last row. */
   at(y: number): number {
     let from = 0;
     let to = this.#tops.length - 2;

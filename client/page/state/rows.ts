@@ -3,7 +3,7 @@
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import type { Outgoing } from "./timeline.ts";
 
-/** Who writes again within that time goes on with the same group. */
+/** Messages of one author within that time are one group. */
 const GROUP_MS = 5 * 60_000;
 
 export type Row =
@@ -38,7 +38,7 @@ export function rowsOf({ messages, outgoing, hasEarlier, hasLater, self, unreadA
     const isFirstUnread = !isMarked && message.seq > unreadAfter! && message.sender !== self;
     if (isFirstUnread) {
       isMarked = true;
-      // Without anything read above it, the line says nothing.
+      // The line is needed only below a message that was read.
       if (before) rows.push({ kind: "unread", key: "unread" });
     }
     const isHead = isNewDay || isFirstUnread || !before || !goesOn(before, message);

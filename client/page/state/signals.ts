@@ -1,16 +1,17 @@
 // Sends typing events and read marks for the reader, rarely. The room view owns it.
 import type { Room } from "../../core/api.ts";
 
-/** The room forgets who types 5 s after it heard so (TYP-2). */
+/** The room forgets a typing event after 5 s (TYP-2). */
 const TYPING_AGAIN_MS = 3000;
 const READ_EVERY_MS = 1000;
 
 export class Signals {
+  /** The reader has seen the room up to this `seq`. */
+  seen = 0;
   readonly #room: Room;
   #typingSaidAt = 0;
   /** How far the room knows the reader has read. */
   #reported = 0;
-  #seen = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(room: Room) {
@@ -28,17 +29,18 @@ export class Signals {
   welcome(readSeq: number): void {
     this.#reported = readSeq;
     this.#typingSaidAt = 0;
-    this.saw(this.#seen);
+    this.saw(this.seen);
   }
 
-  /** What the reader saw may be there no more. */
+  /** The room may have lost the messages that the reader saw. */
   restart(): void {
-    this.#seen = 0;
+    this.seen = 0;
   }
 
+  /** The reader has all messages up to this one on the screen. */
   saw(seq: number): void {
-    this.#seen = Math.max(seq, this.#seen);
-    if (this.#seen > this.#reported) this.#timer ??= setTimeout(() => this.#reportRead(), READ_EVERY_MS);
+    this.seen = Math.max(seq, this.seen);
+    if (this.seen > this.#reported) this.#timer ??= setTimeout(() => this.#reportRead(), READ_EVERY_MS);
   }
 
   close(): void {
@@ -48,12 +50,12 @@ export class Signals {
 
   #reportRead(): void {
     this.#timer = undefined;
-    if (this.#room.connection.state !== "connected" || this.#seen <= this.#reported) return;
-    this.#reported = this.#seen;
-    this.#say("read", { seq: this.#seen });
+    if (this.#room.connection.state !== "connected" || this.seen <= this.#reported) return;
+    this.#reported = this.seen;
+    this.#say("read", { seq: this.seen });
   }
 
-  /** May be lost. */
+  /** Sends an event whose loss does not matter. */
   #say(...said: ["typing", { on: boolean }] | ["read", { seq: number }]): void {
     if (this.#room.connection.state !== "connected") return;
     this.#room.ask(said[0] as "read", said[1] as { seq: number }).catch(() => {});

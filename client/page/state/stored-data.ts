@@ -1,4 +1,4 @@
-// Counts and clears what a reader left in this browser: drafts, unsent messages, visited rooms and the name. The session
+// Counts and clears what a reader left in this browser: drafts, unsent messages, visited rooms and the name. The chat store
 // clears it at sign-out.
 import type { KeyValueStorage } from "../../core/api.ts";
 import { defaultStorage, keysIn, unsentKeys } from "../../core/outbox-storage.ts";
@@ -7,11 +7,11 @@ import { SEEN_KEY } from "./room-directory.ts";
 
 export const JOIN_KEY = "parley.join";
 
-/** Whose messages: the server's origin, and the user as far as they are known. */
+/** The reader whose data is meant, as far as they are known. */
 export interface Owner {
   readonly origin: string;
   readonly user: string | undefined;
-  /** As their drafts are called. */
+  /** The writer in the storage keys of drafts. */
   readonly writer: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Unfinished {
   readonly drafts: number;
 }
 
-/** What would be lost with it. */
+/** Counts what a sign-out would delete. */
 export function countUnfinished(owner: Owner): Unfinished {
   const storage = defaultStorage();
   if (!storage) return { unsent: 0, drafts: 0 };
@@ -34,7 +34,7 @@ export function clearStoredData(owner: Owner): void {
   const { origin, user } = owner;
   const keys = [...unsentKeys(storage, origin, user), ...draftsIn(storage, owner), SEEN_KEY, JOIN_KEY];
   for (const key of keys) storage.removeItem(key);
-  // What was typed before it was known by whom.
+  // Drafts that were typed before their writer was known.
   for (const key of keysIn(sessionStorage, draftPrefix(origin))) sessionStorage.removeItem(key);
 }
 

@@ -1,6 +1,5 @@
-// The messages of one view in the order of their seq, and the reader's own that are still on their way.
-// A window over the room's history: it ends at the newest message, or, after a jump back, somewhere before it.
-// Pure state: the view feeds it, the message list draws it.
+// The shown part of the room's history in the order of `seq`, and the reader's outgoing messages. It ends at the newest message,
+// or, after a jump back, somewhere before it. Pure state: the room view updates it, the message list draws it.
 import type {
   Attachment,
   Message,
@@ -11,7 +10,7 @@ import type {
 } from "../../../src/protocol/chat-events.ts";
 import type { Gap } from "../../core/api.ts";
 
-/** Messages kept that came while an older part of the history was shown; what is older is loaded again. */
+/** New messages kept while an older part of the history is shown; the others are loaded again. */
 const TAIL_MAX = 200;
 
 /** A message that the room has not confirmed; replaced, never changed. */
@@ -20,9 +19,9 @@ export interface Outgoing {
   readonly content: string;
   readonly replyTo?: string;
   readonly attachment?: Attachment;
-  /** Why it was not sent; `null` while it is on its way. */
+  /** Why it was not sent; `null` while it waits or is being sent. */
   readonly failure: string | null;
-  /** Whether it was written under another name, so that sending it says something about who the reader is. */
+  /** Whether it was written under another name: sending it would show that both names are one person. */
   readonly isForeign?: boolean;
 }
 
@@ -31,7 +30,7 @@ export class Timeline {
   hasEarlier = false;
   /** Whether the room has messages after the last one here: new ones are held back then. */
   hasLater = false;
-  /** Another one after each change. */
+  /** Counts changes. */
   version = 0;
   #messages: Message[] = [];
   #tail: Message[] = [];
@@ -80,18 +79,18 @@ export class Timeline {
 
   /** Shows another part of the history instead. */
   replace(page: readonly Message[], has: { readonly earlier: boolean; readonly later: boolean }, self: string): void {
-    // Held messages follow without a hole only where they were held before.
+    // Messages in the tail continue it without a gap only if the tail was in use.
     const newest = this.hasLater ? this.#tail : this.#messages;
     this.#tail = has.later ? newest.slice(-TAIL_MAX) : [];
     this.hasEarlier = has.earlier;
     this.hasLater = has.later;
     const last = page.at(-1)?.seq ?? 0;
-    // What came while the page was on its way.
+    // Messages that came while the page was loading.
     this.#messages = has.later ? [] : newest.filter(({ seq }) => seq > last);
     this.merge(page, self);
   }
 
-  /** What the room left out lies between what is here and what comes next: of both, one can be shown. */
+  /** The client skipped messages after the last one here. The window can show the messages before the gap, or those after it. */
   leaveOut({ to, reason }: Gap, following: boolean): void {
     this.version++;
     if (reason === "missing" || this.#messages.length === 0) return;
@@ -107,8 +106,8 @@ export class Timeline {
   }
 
   /**
-   * The room has stored an outgoing message; its own copy, if that came first, knows better. What it had stored long ago stands
-   * further up, and is shown with what stands around it.
+   * The room has stored an outgoing message. If the room's own copy came first, that copy stays. A message that was stored long
+   * ago has its place further up, and is loaded with its neighbours.
    */
   confirm(message: Message, self: string): void {
     this.#settle(message, self);

@@ -1,4 +1,4 @@
-// Times in words: how long ago, which day, and exactly when. Pure; `now` is in milliseconds since 1970.
+// Times, durations and sizes in words. Pure; `now` is in milliseconds since 1970. Components and state classes call it.
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -21,7 +21,7 @@ export function shortTime(at: number, now: number): string {
 export const clockTime = (at: number): string => timeOfDay.format(at);
 export const exactTime = (at: number): string => exact.format(at);
 
-/** "Today", "Yesterday", "Monday 16 November", and the year of what is long past. */
+/** "Today", "Yesterday", "Monday 16 November"; with the year in other years. */
 export function dayTitle(at: number, now: number): string {
   const days = Math.round((midnight(now) - midnight(at)) / DAY_MS);
   if (days === 0) return "Today";
@@ -29,14 +29,14 @@ export function dayTitle(at: number, now: number): string {
   return new Date(at).getFullYear() === new Date(now).getFullYear() ? weekday.format(at) : withYear.format(at);
 }
 
-/** "07:12", "yesterday, 07:12": since when something is so. */
+/** "07:12", "yesterday, 07:12". */
 export function sinceTime(at: number, now: number): string {
   const day = dayTitle(at, now);
   if (day === "Today") return timeOfDay.format(at);
   return `${day === "Yesterday" ? "yesterday" : day}, ${timeOfDay.format(at)}`;
 }
 
-/** "1:05 min", "12 s": how long something still lasts. */
+/** "1:05 min", "12 s". */
 export function duration(ms: number): string {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
   if (seconds < 60) return `${seconds} s`;

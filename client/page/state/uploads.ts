@@ -1,5 +1,5 @@
-// Files on their way to the room, before their message is sent: each with its progress, and a way to call it off. What has
-// arrived goes with the draft.
+// Uploads files that the next message will carry: each with its progress, and a way to cancel it. An uploaded file becomes a part
+// of the draft. The room view owns it.
 import type { Attachment, FilesWelcome } from "../../../src/protocol/chat-events.ts";
 import type { FileError, Room, UploadProgress } from "../../core/api.ts";
 import { describeFailure } from "./room-answers.ts";
@@ -19,7 +19,7 @@ export interface Upload {
 interface UploadPorts {
   readonly upload: Room["upload"];
   readonly writing: Writing;
-  /** Nothing where the room takes no files; `null` until it has said so. */
+  /** The room's rules for files: `undefined` where it takes none, `null` before the welcome. */
   readonly rules: () => FilesWelcome["files"] | null;
   readonly changed: () => void;
 }
@@ -28,9 +28,9 @@ export class Uploads {
   /** Under way, or failed. */
   list: readonly Upload[] = [];
   readonly #ports: UploadPorts;
-  /** In which order the files were given: the later one may be there first. */
+  /** The order in which the reader chose the files: a later one may arrive first. */
   readonly #places = new Map<string, number>();
-  /** What goes on once the room has said which files it takes. */
+  /** Uploads that wait for the welcome, which has the rules for files. */
   #waiting: (() => void)[] = [];
   #count = 0;
 
@@ -42,7 +42,7 @@ export class Uploads {
     return this.list.some(({ problem }) => problem === undefined);
   }
 
-  /** Whether the room takes files, as far as it has said. */
+  /** Whether the room takes files; yes until its welcome. */
   get isAllowed(): boolean {
     return this.#ports.rules() !== undefined;
   }
@@ -51,12 +51,12 @@ export class Uploads {
     if (this.isAllowed && files) for (const file of files) void this.#start(file);
   }
 
-  /** The room has said which files it takes. */
+  /** The rules for files are known: goes on with the uploads that wait for them. */
   welcome(): void {
     for (const goOn of this.#waiting.splice(0)) goOn();
   }
 
-  /** One that is under way is called off. */
+  /** Removes an upload, and cancels it if it is under way. */
   remove(upload: Upload): void {
     upload.cancel();
     this.#set(this.list.filter(({ id }) => id !== upload.id));
@@ -67,7 +67,7 @@ export class Uploads {
     writing.attach(writing.files.filter((file) => file.key !== key));
   }
 
-  /** Those that failed were seen to be missing. */
+  /** Removes the failed ones too: the reader saw that the message went without them. */
   clear(): void {
     this.#set([]);
   }
@@ -84,18 +84,15 @@ export class Uploads {
     try {
       const onProgress = ({ loaded, total }: UploadProgress): void =>
         this.#change(id, { progress: total === 0 ? 0 : loaded / total });
-      this.#arrived(id, await this.#ports.upload(file, { signal, onProgress }));
+      const attachment = await this.#ports.upload(file, { signal, onProgress });
+      const { writing } = this.#ports;
+      this.#places.set(attachment.key, id);
+      const placeOf = ({ key }: Attachment): number => this.#places.get(key) ?? 0;
+      this.#set(this.list.filter((upload) => upload.id !== id));
+      writing.attach([...writing.files, attachment].sort((a, b) => placeOf(a) - placeOf(b)));
     } catch (error) {
       if (!signal.aborted) this.#change(id, { problem: describeFailure(error as FileError) });
     }
-  }
-
-  #arrived(id: number, attachment: Attachment): void {
-    const { writing } = this.#ports;
-    this.#places.set(attachment.key, id);
-    const placeOf = ({ key }: Attachment): number => this.#places.get(key) ?? 0;
-    this.#set(this.list.filter((upload) => upload.id !== id));
-    writing.attach([...writing.files, attachment].sort((a, b) => placeOf(a) - placeOf(b)));
   }
 
   #change(id: number, changed: Partial<Upload>): void {

@@ -1,5 +1,5 @@
-// The composer's state in one room: a draft, possibly a reply, or an edit while the draft waits. Both are stored from the
-// first letter until sent, saved or discarded, and the reader's tabs share them. The room view owns it.
+// The composer's state in one room: a draft, which may be a reply, or an edit while the draft waits. Draft and edits are stored from
+// the first letter until sent, saved or discarded, and the reader's tabs share them. The room view owns it.
 import type { Attachment, Message } from "../../../src/protocol/chat-events.ts";
 import type { Claims } from "../../core/claims.ts";
 import {
@@ -15,9 +15,9 @@ import {
 } from "./drafts.ts";
 
 export interface Edit extends KeptEdit {
-  /** Whether the room is being asked. */
+  /** Whether it was sent to the room and waits for the answer. */
   readonly isSaving: boolean;
-  /** Why it was not saved the last time; empty where it was not tried. */
+  /** Why the last attempt to save it failed; empty before the first. */
   readonly problem: string;
 }
 
@@ -25,7 +25,7 @@ interface WritingPorts {
   readonly origin: string;
   readonly room: string;
   readonly changed: () => void;
-  /** Has the room change a message. @returns why it did not; empty when it did */
+  /** Asks the room to edit a message. @returns the reason of a refusal; empty on success */
   readonly save: (id: string, content: string) => Promise<string>;
 }
 
@@ -40,22 +40,22 @@ export class Writing {
   #draft = "";
   #aside: readonly KeptEdit[] = [];
   #uploaded: Uploaded | undefined;
-  /** As it stood in the storage when this tab looked last. */
-  #known = "";
+  /** The stored draft as this tab last read or wrote it; differs after another tab wrote. */
+  #lastStored = "";
   #isClosed = false;
 
   constructor(ports: WritingPorts) {
     this.#ports = ports;
-    this.#place = { ...ports, writer: undefined };
-    this.#take(readDraft(this.#place));
+    this.#place = { origin: ports.origin, room: ports.room, writer: undefined };
+    this.#adopt(readDraft(this.#place));
   }
 
-  /** What the field shows. */
+  /** The text in the field. */
   get text(): string {
     return this.edit ? this.edit.text : this.#draft;
   }
 
-  /** What goes with the draft. */
+  /** The files of the draft. */
   get files(): readonly Attachment[] {
     return this.#isUploadedHere ? this.#uploaded!.files : [];
   }
@@ -64,32 +64,32 @@ export class Writing {
     return this.#aside.length > 0;
   }
 
-  /** As the drafts of this writer are called. */
+  /** The writer in the storage key of the draft. */
   get writer(): string | undefined {
     return this.#place.writer;
   }
 
   /** Sets the writer, from the token. Text typed before belongs to that writer. */
-  ownedBy(claims: Pick<Claims, "user" | "name">): void {
+  setWriter(claims: Pick<Claims, "user" | "name">): void {
     const writer = writerOf(claims);
-    const before = this.#place.writer;
-    if (this.#isClosed || (before === writer && this.#user === claims.user)) return;
+    const previous = this.#place.writer;
+    if (this.#isClosed || (previous === writer && this.#user === claims.user)) return;
     const current = this.#current;
-    if (before === undefined) keepDraft(this.#place, EMPTY);
+    if (previous === undefined) keepDraft(this.#place, EMPTY);
     this.#user = claims.user;
     this.#place = { ...this.#place, writer };
     const kept = readDraft(this.#place);
-    if (before === undefined) this.#take(joined(kept, current));
-    // The same one under another id: the words are theirs, the files are not.
-    else this.#take(before === writer ? current : kept);
+    if (previous === undefined) this.#adopt(joined(kept, current));
+    // The same writer under another id keeps the words, but may not send the files.
+    else this.#adopt(previous === writer ? current : kept);
     this.#keep();
   }
 
-  /** Shows what another tab has made of the draft since. */
+  /** Shows the changes that another tab has made to the draft. */
   refresh(): void {
     const kept = readDraft(this.#place);
-    if (this.#isClosed || JSON.stringify(kept) === this.#known) return;
-    this.#take(kept);
+    if (this.#isClosed || JSON.stringify(kept) === this.#lastStored) return;
+    this.#adopt(kept);
     this.#ports.changed();
   }
 
@@ -99,31 +99,31 @@ export class Writing {
     this.#keep();
   }
 
-  /** Answers a message with the draft. A change that was begun waits until that is done. */
+  /** Makes the draft a reply to a message. An edit that was begun waits until the reply is sent or cancelled. */
   reply(id: string): void {
     this.replyTo = id;
     this.#putAside();
     this.#keep();
   }
 
-  /** Begins to change a message, or goes on with it. */
-  change({ id, content }: Pick<Message, "id" | "content">): void {
+  /** Begins to edit a message, or resumes its edit. */
+  beginEdit({ id, content }: Pick<Message, "id" | "content">): void {
     if (this.edit?.id === id) return;
     this.#putAside();
     const begun = this.#aside.find((aside) => aside.id === id);
     this.#drop(id);
-    this.edit = { id, before: content, text: begun?.text ?? content, ...UNTRIED };
+    this.edit = { id, original: content, text: begun?.text ?? content, ...UNTRIED };
     this.#keep();
   }
 
-  /** Ends the change, or else the answer; the draft stays. */
+  /** Discards the edit; without one, the draft is a reply no more. The draft's text stays. */
   cancel(): void {
     if (this.edit) this.edit = undefined;
     else this.replyTo = undefined;
-    this.#goOn();
+    this.#resumeEdit();
   }
 
-  /** Has files go with the draft, in place of those that did. */
+  /** Replaces the files of the draft. */
   attach(files: readonly Attachment[]): void {
     const { by, atMs } = this.files.length > 0 ? this.#uploaded! : { by: this.#user, atMs: Date.now() };
     this.#uploaded = { by, atMs, files };
@@ -135,39 +135,36 @@ export class Writing {
     this.#draft = "";
     if (this.#isUploadedHere) this.#uploaded = undefined;
     this.replyTo = undefined;
-    this.#goOn();
+    this.#resumeEdit();
   }
 
-  /** What is not saved stays in the field, with the reason beside it. */
+  /** Saves the edit. On failure it stays in the field, with the reason beside it. */
   async save(): Promise<void> {
     const { edit } = this;
     if (!edit || edit.isSaving) return;
     const content = edit.text.trim();
-    if (content === edit.before) return this.cancel();
+    if (content === edit.original) return this.cancel();
     this.edit = { ...edit, isSaving: true, problem: "" };
     this.#ports.changed();
     const problem = await this.#ports.save(edit.id, content);
-    if (!this.#isClosed) this.#saved(edit.id, problem);
+    if (this.#isClosed) return;
+    if (this.edit?.id === edit.id) {
+      this.edit = problem === "" ? undefined : { ...this.edit, isSaving: false, problem };
+      return this.#resumeEdit();
+    }
+    // Meanwhile the reader discarded the edit or put it aside, and may have begun another one.
+    if (problem === "") this.#drop(edit.id);
+    this.#keep();
   }
 
-  /** The room is left: from here on, what is kept is another one's. */
+  /** The room is left: another view owns the stored draft from here on. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Meanwhile it may have been given up or put aside, and another one begun. */
-  #saved(id: string, problem: string): void {
-    if (this.edit?.id !== id) {
-      if (problem === "") this.#drop(id);
-      return this.#keep();
-    }
-    this.edit = problem === "" ? undefined : { ...this.edit, isSaving: false, problem };
-    this.#goOn();
-  }
-
   #putAside(): void {
     const { edit } = this;
-    if (edit && edit.text !== edit.before) this.#aside = [...this.#aside, keptOf(edit)];
+    if (edit && edit.text !== edit.original) this.#aside = [...this.#aside, keptOf(edit)];
     this.edit = undefined;
   }
 
@@ -175,8 +172,8 @@ export class Writing {
     this.#aside = this.#aside.filter((aside) => aside.id !== id);
   }
 
-  /** Where nothing else is under way, with the change that waits. */
-  #goOn(): void {
+  /** Resumes the edit that waits, unless there is another one or a reply. */
+  #resumeEdit(): void {
     const next = this.edit || this.replyTo !== undefined ? undefined : this.#aside.at(-1);
     if (next) {
       this.#drop(next.id);
@@ -185,7 +182,7 @@ export class Writing {
     this.#keep();
   }
 
-  /** Another tab may be of the same writer under another id, whose files the room would refuse here. */
+  /** The same writer may have uploaded the files in another tab under another id: the room would refuse them here. */
   get #isUploadedHere(): boolean {
     return this.#uploaded?.by === this.#user;
   }
@@ -196,12 +193,13 @@ export class Writing {
     return { text: this.#draft, replyTo, edit: edit && keptOf(edit), aside: this.#aside, uploaded };
   }
 
-  #take(kept: KeptDraft): void {
+  #adopt(kept: KeptDraft): void {
     const { text, replyTo, edit, aside, uploaded } = kept;
-    this.#known = JSON.stringify(kept);
+    this.#lastStored = JSON.stringify(kept);
     this.#draft = text;
     this.replyTo = replyTo;
-    this.edit = edit && { ...UNTRIED, ...(edit.id === this.edit?.id && this.edit), ...edit };
+    const current = this.edit?.id === edit?.id ? this.edit : undefined;
+    this.edit = edit && { ...(current ?? UNTRIED), ...edit };
     this.#aside = aside;
     this.#uploaded = uploaded && Date.now() - uploaded.atMs < UPLOADED_MAX_MS ? uploaded : undefined;
   }
@@ -209,15 +207,15 @@ export class Writing {
   #keep(): void {
     if (this.#isClosed) return;
     keepDraft(this.#place, this.#current);
-    // What could not be kept was not: what another tab left is no news then.
-    this.#known = JSON.stringify(readDraft(this.#place));
+    // Read back, because the browser may not have stored it.
+    this.#lastStored = JSON.stringify(readDraft(this.#place));
     this.#ports.changed();
   }
 }
 
-const keptOf = ({ id, before, text }: KeptEdit): KeptEdit => ({ id, before, text });
+const keptOf = ({ id, original, text }: KeptEdit): KeptEdit => ({ id, original, text });
 
-/** What was typed goes on where the draft ended. */
+/** Appends the typed text to the stored draft. */
 function joined(kept: KeptDraft, typed: KeptDraft): KeptDraft {
   const text = [kept.text, typed.text].filter((text) => text !== "").join("\n");
   return { ...kept, text, replyTo: kept.replyTo ?? typed.replyTo, edit: kept.edit ?? typed.edit };

@@ -1,5 +1,6 @@
-// Everybody who takes part in a run, connected a few at a time, and what they all report.
+// All members of a run: connected a few at a time, reporting into one set of counters.
 import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { signToken } from "../../../src/settings/tokens/tokens.ts";
 import { account, addFaults, codeOf, NO_FAULTS, SENDER_MAX, type Faults } from "../accounting.ts";
@@ -10,6 +11,7 @@ import { Member, type Observer } from "./member.ts";
 const CONNECTS_AT_ONCE = 64;
 const TOKEN_SECONDS = 7200;
 const US_PER_MS = 1000;
+const MS_PER_SECOND = 1000;
 
 export class Gathering implements Observer {
   readonly rooms: Member[][] = [];
@@ -19,12 +21,12 @@ export class Gathering implements Observer {
   latencies = new Histogram();
   ackLatencies = new Histogram();
   lastDeliveryUs = 0;
-  /** Only what was sent from here on counts for the latencies. */
+  /** Only messages sent from here on count for the latencies. */
   #measureFromUs = Infinity;
   #measureUntilUs = Infinity;
   readonly #firstNumber: number;
 
-  /** @param firstNumber of the members, who are numbered one after the other */
+  /** @param firstNumber the first member's number; the others follow */
   constructor(firstNumber = 0) {
     this.#firstNumber = firstNumber;
   }
@@ -95,7 +97,7 @@ export const userName = (number: number): string => `user-${number}`;
  */
 export async function gather(
   server: ServerFacts,
-  { rooms, membersPerRoom }: Crowd,
+  { rooms, membersPerRoom, connectsPerSecond }: Crowd,
   behind = { rooms: 0, members: 0 },
 ): Promise<Gathering> {
   const gathering = new Gathering(behind.members);
@@ -106,7 +108,8 @@ export async function gather(
     const seats = numbers.map((number) => seatMember(server, gathering, behind.rooms + room, number));
     gathering.rooms.push(await Promise.all(seats));
   }
-  await joinAll(gathering.members, CONNECTS_AT_ONCE);
+  if (connectsPerSecond === undefined) await joinAll(gathering.members, CONNECTS_AT_ONCE);
+  else await joinSteadily(gathering.rooms, connectsPerSecond);
   return gathering;
 }
 
@@ -117,6 +120,18 @@ async function seatMember(server: ServerFacts, observer: Observer, room: number,
   const target = { host, port: ports[number % ports.length]!, path };
   const token = jwtSecret && (await signToken(jwtSecret, { user }, TOKEN_SECONDS));
   return new Member({ target, wire, number, credentials: token ? `"token":"${token}"` : "" }, observer);
+}
+
+/** Connects the first member of each room, then the second of each, and so on, whether or not the server keeps up. */
+async function joinSteadily(rooms: ReadonlyArray<readonly Member[]>, perSecond: number): Promise<void> {
+  const turns = rooms[0]!.flatMap((_, place) => rooms.map((room) => room[place]!));
+  const startedMs = performance.now();
+  const joins: Array<Promise<void>> = [];
+  for (const [turn, member] of turns.entries()) {
+    await sleep(Math.max(0, startedMs + (turn / perSecond) * MS_PER_SECOND - performance.now()));
+    joins.push(member.join());
+  }
+  await Promise.all(joins);
 }
 
 /** Each newcomer takes the place of one that is in, so that as many as `atOnce` are under way at any time. */

@@ -129,7 +129,7 @@ class Announcer {
     this.told.lastMs.push((followers.lastDeliveryUs - sentAtUs) / US_PER_MS);
   }
 
-  /** Behind all who post. */
+  /** The slowest of all posters. */
   get #number(): number {
     return SENDER_MAX;
   }

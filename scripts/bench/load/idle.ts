@@ -1,4 +1,4 @@
-// Connected and silent: what a connection weighs, before and after its room fell asleep, and what silence costs.
+// Idle connections: the memory of one, before and after its room fell asleep, and the cost of idling.
 import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { performance } from "node:perf_hooks";
@@ -12,7 +12,7 @@ const SETTLE_MS = 2000;
 const SECONDS_PER_MINUTE = 60;
 
 export async function runIdle(server: ServerFacts, job: IdleJob): Promise<IdleReading> {
-  // The first connection starts isolates and objects' classes; only what members add on top belongs to them.
+  // The first connection starts isolates and objects' classes; only the growth by further members counts.
   const [first] = (await gather(server, { rooms: 1, membersPerRoom: 1 })).members;
   first!.drop();
   await sleep(SETTLE_MS);

@@ -18,6 +18,8 @@ export interface ServerFacts {
 export interface Crowd {
   readonly rooms: number;
   readonly membersPerRoom: number;
+  /** Members connect at this steady rate, in all rooms in turn; absent: one room after the other, as quickly as the server takes them. */
+  readonly connectsPerSecond?: number;
 }
 
 /** Messages at a steady rate: every member posts in turn, at its own moment of the period. */
@@ -64,13 +66,13 @@ export interface FollowersJob extends Crowd {
 
 export type Job = (TrafficJob | EchoJob | IdleJob | StormJob | FollowersJob) & { readonly server: ServerFacts };
 
-/** What every job tells. */
+/** The results of every job. */
 export interface BaseReading {
   /** Share of one core, 0 to 1, in the measured interval. */
   readonly generatorBusy: number;
   readonly serverCpuSeconds: number;
   readonly wallSeconds: number;
-  /** What went wrong, by reason: closed connections, refused posts. */
+  /** Faults by reason: closed connections, refused posts. */
   readonly failures: Readonly<Record<string, number>>;
 }
 
@@ -90,7 +92,11 @@ export interface TrafficReading extends BaseReading {
   readonly drainMs: number;
   /** The worst lateness of a post behind its plan, 99th percentile. */
   readonly lagP99Ms: number;
-  readonly serverRssBytes: number;
+  /** The server's CPU time from the first connect until all members are settled. */
+  readonly connectCpuSeconds: number;
+  /** The server's memory after that, less the memory before the first connect. */
+  readonly connectedBytes: number;
+  readonly members: number;
 }
 
 export interface EchoReading extends BaseReading {
@@ -132,13 +138,13 @@ export interface FollowersReading extends BaseReading {
   readonly lastMs: readonly number[];
   /** From the call to its answer, for each announcement. */
   readonly answeredMs: readonly number[];
-  /** What the server itself says of each, where it says anything: users or rooms that it did not find. */
+  /** The server's own answer to each, if it has one: users or rooms that it did not find. */
   readonly absent: readonly number[];
   readonly faults: Faults;
   readonly chatFaults: Faults;
   readonly chatP50Ms: { readonly before: number; readonly during: number };
   readonly chatP99Ms: { readonly before: number; readonly during: number };
-  /** Of the server, above what the chat took before. */
+  /** The server's CPU time above that of the chat alone. */
   readonly cpuMsPerAnnouncement: number;
 }
 

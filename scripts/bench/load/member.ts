@@ -1,5 +1,5 @@
-// One member of a room as the bench plays it: speaks Engine.IO and Socket.IO as text (or bare JSON with a server that
-// knows neither), keeps what it received, and reads no more of a frame than it must.
+// One member of a room in the bench: speaks Engine.IO and Socket.IO as text (or bare JSON with a server without them),
+// keeps the received messages, and parses no more of a frame than it must.
 import { Sequence } from "../accounting.ts";
 import { eachMark, markedText } from "./mark.ts";
 import { RawSocket, type Target } from "../../measuring/raw-socket.ts";
@@ -17,13 +17,13 @@ export interface Wire {
 export interface Seat {
   readonly target: Target;
   readonly wire: Wire;
-  /** What CONNECT carries, as JSON text without the braces: `"token":"…"`, or nothing. */
+  /** The payload of CONNECT, as JSON text without the braces: `"token":"…"`, or nothing. */
   readonly credentials: string;
   /** The sender's number in the marks. */
   readonly number: number;
 }
 
-/** What all members of a generator write to. */
+/** The counters that all members of a generator share. */
 export interface Observer {
   now(): number;
   delivered(sentAtUs: number, nowUs: number): void;
@@ -116,7 +116,7 @@ export class Member {
   }
 
   #receive(bytes: Buffer, start: number, end: number): void {
-    // Only who waits for something private has to look where packets begin: everybody else looks for marks.
+    // Only a member that waits for a private packet splits the frame into packets: all others look for marks.
     const isWatching = this.#pending.size > 0 || !this.#isJoined || this.tracksOffset;
     if (!this.#seat.wire.extended || !isWatching) return this.#packet(bytes, start, end);
     for (let from = start; from < end;) {

@@ -48,7 +48,7 @@ export async function runStorm(server: ServerFacts, job: StormJob): Promise<Stor
   };
 }
 
-/** Gives up after a minute: what is missing then is counted as lost. */
+/** Gives up after a minute: messages that are missing then count as lost. */
 async function until(isDone: () => boolean): Promise<void> {
   const startedMs = performance.now();
   while (!isDone() && performance.now() - startedMs < CAUGHT_UP_MS_MAX) await sleep(POLL_MS);

@@ -17,26 +17,31 @@ const DRAIN_MS_MAX = 5000;
 const DRAIN_POLL_MS = 50;
 
 export async function runTraffic(server: ServerFacts, job: TrafficJob): Promise<TrafficReading> {
+  const meter = new Meter(server.pids);
+  const bytesBefore = meter.residentBytes();
   const gathering = await gather(server, job);
   await sleep(SETTLE_MS);
+  const connectCpuSeconds = meter.read().serverCpuSeconds;
+  const connectedBytes = meter.residentBytes() - bytesBefore;
   const posting = new Posting(gathering.members, job.perMemberPerSecond);
   posting.start();
   await sleep(job.warmUpSeconds * 1000);
-  const meter = new Meter(server.pids);
+  meter.start();
   const deliveredBefore = gathering.deliveries;
   const fromUs = gathering.now();
   gathering.measure(fromUs, fromUs + job.seconds * 1000 * US_PER_MS);
   await sleep(job.seconds * 1000);
   const cost = meter.read();
   const deliveries = gathering.deliveries - deliveredBefore;
-  const serverRssBytes = meter.residentBytes();
   posting.stop();
   const drainMs = await drain(gathering, posting.posted * job.membersPerRoom);
   return {
     kind: "traffic",
     ...cost,
     deliveries,
-    serverRssBytes,
+    connectCpuSeconds,
+    connectedBytes,
+    members: gathering.members.length,
     offeredPerSecond: job.rooms * job.membersPerRoom ** 2 * job.perMemberPerSecond,
     posted: posting.posted,
     unanswered: unanswered(gathering),
@@ -70,7 +75,7 @@ async function drain(gathering: Gathering, due: number): Promise<number> {
   return Math.max(0, gathering.lastDeliveryUs / US_PER_MS - startedMs);
 }
 
-/** Who posts when. Members take their turns in one fixed order, at moments spread at random over the period. */
+/** The order of posts: members take turns in one fixed order, at moments spread at random over the period. */
 export class Posting {
   readonly lagsUs = new Histogram();
   posted = 0;

@@ -1,7 +1,7 @@
 // Moderation and tokens.
 import { good, refused, type Stage } from "../stage.ts";
 
-/** A token that is about to end is announced at half of what is left of it. */
+/** The notice of an expiring token comes at half of its remaining time. */
 const SHORT_SECONDS = 6;
 
 export async function lookingAfter(stage: Stage): Promise<void> {

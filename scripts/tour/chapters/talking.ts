@@ -1,4 +1,4 @@
-// Messages and what becomes of them.
+// Messages: posting, editing, reactions, deletion.
 import { good, refused, type Stage } from "../stage.ts";
 
 export async function talking(stage: Stage): Promise<void> {

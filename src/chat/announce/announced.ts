@@ -1,16 +1,28 @@
 // Sends announcements to the connections of the room. Each connection's attachment keeps the ids that it has heard, through sleep and
-// without a row (ANN-4, ANN-8). Called by durable/chat-room.ts.
+// without a row (ANN-4, ANN-8). An announced message is posted once (ANN-3): CHAT-4 recognizes it for ten minutes, and an older one is
+// searched in the log, from when it was accepted. Called by durable/chat-room.ts.
 import { ANNOUNCEMENT_EVENT, type AnnouncedHere, type AnnounceOutcome } from "../../protocol/announcement.ts";
-import type { Answer } from "../../protocol/chat-events.ts";
+import type { Answer, Message } from "../../protocol/chat-events.ts";
 import { RETRY_AFTER } from "../../protocol/failures.ts";
 import type { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { EventsMap } from "../../socketio/server/events.ts";
-import { AnnouncedBefore } from "./announced-before.ts";
-import type { Client, Membership, Room } from "../room/room.ts";
+import type { MessageLog } from "../log/message-log.ts";
+import { DEDUPE_WINDOW_MS } from "../log/posted-ids.ts";
+import { seqAtTime } from "../log/seq-at-time.ts";
+import type { Membership, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
 /** Ids that a connection keeps. An announcement that comes again after so many others is heard twice. */
 export const ANNOUNCED_KEPT_MAX = 32;
+
+/** Messages that one turn reads. */
+export const LOOK_MESSAGES_PER_TURN = 2000;
+
+/** The clocks of the Worker that accepts and of the room may differ by this, in ms. */
+const CLOCK_SLACK_MS = 60_000;
+
+/** The outcome of an announced message that the room has. */
+const HEARD: AnnounceOutcome = { ok: true, reached: [], isHeard: true };
 
 /** Ids of the latest announcements to the connection. */
 const ANNOUNCED = new Slot<readonly string[]>("announced");
@@ -27,40 +39,75 @@ export class Announced {
 
   take({ id, event, data, users, wantsPeople }: AnnouncedHere): AnnounceOutcome {
     if (wantsPeople) this.#reportMembers();
-    const { clients, members } = this.#room;
-    const here = users?.filter(([, user]) => members.socketsOf(user).length > 0);
-    const meant = here
-      ? [...new Set(here.flatMap(([, user]) => members.socketsOf(user)))].flatMap((id) => clients.get(id) ?? [])
-      : [...clients.values()];
+    const { clients, clientsOf } = this.#room;
+    const here = users?.filter(([, user]) => clientsOf(user).length > 0);
+    const meant = here ? [...new Set(here.flatMap(([, user]) => clientsOf(user)))] : [...clients.values()];
     const fresh = meant.filter((client) => !ANNOUNCED.get(client)?.includes(id));
-    // Messages of an open batch come before it.
-    if (fresh.length > 0) this.#room.commit();
-    this.#say(fresh, event === undefined ? [ANNOUNCEMENT_EVENT, { id, data }] : [event, data]);
-    for (const client of fresh) remember(client, id);
+    if (fresh.length > 0) {
+      // Messages of an open batch come before it.
+      this.#room.finishPosts();
+      this.#room.meter.count("announced", fresh.length);
+      const everyone = this.#room.everyone as unknown as BroadcastOperator<EventsMap, Membership>;
+      const those = fresh.length === clients.size ? everyone : everyone.to(fresh.map(({ id }) => id));
+      if (event === undefined) those.emit(ANNOUNCEMENT_EVENT, { id, data });
+      else those.emit(event, data);
+      for (const client of fresh)
+        ANNOUNCED.set(client, [...(ANNOUNCED.get(client) ?? []), id].slice(-ANNOUNCED_KEPT_MAX));
+    }
     return { ok: true, reached: (here ?? []).map(([number]) => number), isHeard: meant.length > 0 };
   }
 
-  /** For an announced message, before it is posted. */
+  /** Called for an announced message, before it is posted. */
   lookFor(announced: AnnouncedHere): AnnouncedBefore {
     return new AnnouncedBefore(this.#room, announced);
   }
+}
 
-  #say(fresh: readonly Client[], [event, data]: readonly [string, unknown]): void {
-    if (fresh.length === 0) return;
-    this.#room.meter.count("announced", fresh.length);
-    const everyone = this.#room.everyone as unknown as BroadcastOperator<EventsMap, Membership>;
-    const isAll = fresh.length === this.#room.clients.size;
-    (isAll ? everyone : everyone.to(fresh.map(({ id }) => id))).emit(event, data);
+/** Searches the log for an announced message, in turns. */
+export class AnnouncedBefore {
+  readonly #room: Room;
+  readonly #announced: AnnouncedHere;
+  /** Messages that are left to look at. */
+  #messages: Iterator<Message> | undefined;
+
+  constructor(room: Room, announced: AnnouncedHere) {
+    this.#room = room;
+    this.#announced = announced;
+  }
+
+  /** Takes one turn. @returns its outcome, if that is known by now; `"new"` where it may be stored */
+  look(): AnnounceOutcome | "new" | "go on" {
+    const { now, seenSeq, catchUp, read } = this.#room;
+    const { id, at, by } = this.#announced;
+    const sinceMs = at - CLOCK_SLACK_MS;
+    // Reading an empty log would make one.
+    if (now() - at <= DEDUPE_WINDOW_MS - CLOCK_SLACK_MS || seenSeq() === 0) return "new";
+    catchUp();
+    const outcome = read((log) => {
+      if (!this.#messages && hasForgotten(log, sinceMs))
+        return { ok: false, isFinal: true, reason: "the room has forgotten whether it has it" } as const;
+      this.#messages ??= log.ascending(seqAtTime(log, sinceMs) - 1)[Symbol.iterator]();
+      for (let looked = 0; looked < LOOK_MESSAGES_PER_TURN; looked++) {
+        const { value: message, done } = this.#messages.next();
+        if (done) return "new";
+        if (message.clientMsgId === id && message.sender === by.user) return HEARD;
+      }
+      return "go on";
+    });
+    return outcome ?? { ok: false, isFinal: false, reason: "the room could not read what it has" };
   }
 }
 
-function remember(client: Client, id: string): void {
-  ANNOUNCED.set(client, [...(ANNOUNCED.get(client) ?? []), id].slice(-ANNOUNCED_KEPT_MAX));
+/** Whether the log may have lost messages of that time. */
+function hasForgotten(log: MessageLog, sinceMs: number): boolean {
+  if (log.firstSeq === 1) return false;
+  const [oldest] = log.page({ after: log.firstSeq - 1, limit: 1 }).messages;
+  return oldest === undefined || oldest.timestamp > sinceMs;
 }
 
 /** The outcome of an announced message, from the room's answer to its post. */
 export function outcomeOfPost(answer: Answer<object>): AnnounceOutcome {
-  if (!("error" in answer)) return { ok: true, reached: [], isHeard: true };
+  if (!("error" in answer)) return HEARD;
   const { code, message } = answer.error;
   return { ok: false, isFinal: !RETRY_AFTER.includes(code), reason: `${code}: ${message}` };
 }

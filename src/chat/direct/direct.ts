@@ -1,5 +1,5 @@
-// The feature of direct rooms: admits only the two users of such a room, and makes neither a moderator (DM-2). Opens direct rooms
-// from any room (DM-1).
+// The feature of direct rooms: admits only the two users of such a room, neither as a moderator (DM-2). Opens direct rooms from any
+// room (DM-1).
 import { openDirectSchema, TOO_MANY_OPENINGS } from "../../protocol/schemas/direct.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import {
@@ -13,7 +13,7 @@ import type { Identity } from "../../protocol/identity.ts";
 import type { ErrorAnswer, OpenDirectAnswer, Role } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../room/answers.ts";
-import { operation, type Caller, type Reply } from "../room/operation.ts";
+import { waitingOperation, type Caller, type Reply } from "../room/operation.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Membership, Room } from "../room/room.ts";
@@ -38,7 +38,7 @@ export class Direct implements Feature {
   readonly isDirect: boolean;
   #users: DirectUsers | undefined;
   readonly operations = {
-    "open-dm": operation(
+    "open-dm": waitingOperation(
       openDirectSchema,
       (caller, { user }, reply: Reply<OpenDirectAnswer>) => this.#openFor(caller, user, reply),
       () => OPEN_DIRECT_COST,
@@ -105,26 +105,19 @@ export class Direct implements Feature {
     user: string,
     reply: Reply<OpenDirectAnswer>,
   ): Promise<void> {
-    const refusal = this.#refuseOpening(
-      own,
-      user,
-      tokenRole === "reader" || (client !== undefined && IS_BOUND.get(client) === true),
-    );
-    if (refusal) return reply(refusal);
+    if (!this.#open) return reply(refuse("FORBIDDEN", "No rooms between two people are opened here."));
+    const isBound = client !== undefined && IS_BOUND.get(client) === true;
+    if (isBound || tokenRole === "reader")
+      return reply(refuse("FORBIDDEN", "The token opens no rooms between two people."));
+    if (own === user) return reply(refuse("INVALID_PAYLOAD", "user: is yourself"));
     const room = directRoomOf(own, user);
     const taking = tokenRole === "service" ? undefined : this.#openings.take(own, this.#room.now());
     if (taking?.ok === false) return reply(refuse("RATE_LIMITED", TOO_MANY_OPENINGS, taking.retryAfterMs));
-    const opened = await this.#open!(room, [own, user]).catch((error: unknown): OpenDirectAnswer => {
-      this.#room.report("a room between two people could not be opened", error);
+    const opened = await this.#open(room, [own, user]).catch((error: unknown): OpenDirectAnswer => {
+      this.#room.reportProblem("a room between two people could not be opened", error);
       return refuse("INTERNAL", "The room could not be opened; try again.");
     });
     if (taking && !("ok" in opened && opened.isNew)) this.#openings.giveBack(own, this.#room.now());
     this.#room.turn(() => reply(opened));
-  }
-
-  #refuseOpening(own: string, user: string, isBound: boolean): ErrorAnswer | undefined {
-    if (!this.#open) return refuse("FORBIDDEN", "No rooms between two people are opened here.");
-    if (isBound) return refuse("FORBIDDEN", "The token opens no rooms between two people.");
-    return own === user ? refuse("INVALID_PAYLOAD", "user: is yourself") : undefined;
   }
 }

@@ -10,7 +10,6 @@ import { fileKey, parseFileKey, type FileKey } from "../../protocol/file-key.ts"
 import { refuse } from "../room/answers.ts";
 import type { FileSweep } from "./file-sweep.ts";
 import { operation, type Caller, type Operation } from "../room/operation.ts";
-import { refuseReader } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
@@ -39,8 +38,7 @@ export class Attachments implements Feature {
   /** Called by the Worker for an upload; not among the operations of sockets. */
   readonly upload: Operation<UploadAnswer> = operation(
     uploadSchema,
-    (caller, { id, isPermitted: _isPermitted, ...facts }, reply: (answer: UploadAnswer) => void) =>
-      reply(this.#sign(caller, id, facts)),
+    (caller, { id, isPermitted: _isPermitted, ...facts }) => this.#sign(caller, id, facts),
     ({ size, isPermitted }) =>
       isPermitted ? 0 : Math.min(UPLOAD_COST_MAX, UPLOAD_COST + Math.floor(size / UPLOAD_BYTES_PER_TOKEN)),
   );
@@ -56,8 +54,6 @@ export class Attachments implements Feature {
   }
 
   #sign(caller: Caller, id: string, facts: Facts): UploadAnswer {
-    const refusal = refuseReader(caller, "upload files");
-    if (refusal) return refusal;
     if (!this.#files.expect()) return refuse("INTERNAL", "The upload could not be noted; try again.");
     const { name, log } = this.#room;
     const place = { room: name, epoch: log.epoch, uploadedMs: this.#room.now(), id };

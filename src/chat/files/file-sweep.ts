@@ -1,13 +1,13 @@
-// Deletes files: of deleted messages, of deleted rooms, and of messages that the room no longer keeps (FILE-5, FILE-6). Keys sort by
-// age, so the oldest files are listed first and uploads need not be counted. All of it waits for one deadline, survives sleep and
-// crashes, and is retried where the storage of files fails.
+// Deletes the files of deleted messages, of deleted rooms, and of messages that the room no longer keeps (FILE-5, FILE-6). Keys
+// sort by age, so the oldest files are listed first and the room needs no list of uploads. One deadline runs both; what is left to
+// delete is stored, so it outlives sleep and crashes, and is retried where the storage of files fails.
 import { filesOf, parseFileKey } from "../../protocol/file-key.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { POST_WINDOW_MS } from "./attachments.ts";
 import type { Feature, StoreAfterErase } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
-/** Keys that are deleted at once, at most. */
+/** Keys in one call to the storage of files, at most. */
 export const FILES_AT_ONCE = 1000;
 
 /** From a failure of the storage of files to the next try, which costs a row; or when the room wakes. */
@@ -19,7 +19,7 @@ export const SWEEP_EVERY_MS_MIN = 3_600_000;
 /** From the sweep that found no file left to one more: an upload may have been under way. */
 const LAST_SWEEP_MS = 86_400_000;
 
-/** Storage of files by key. Implemented by durable/bucket-files.ts. */
+/** Storage of files by key. Implemented by durable/create-chat.ts. */
 export interface FileStore {
   /** Keys with that beginning behind `startAfter`, in order; `FILES_AT_ONCE` at most. */
   list(prefix: string, startAfter?: string): Promise<{ readonly keys: readonly string[]; readonly isEnd: boolean }>;
@@ -27,12 +27,12 @@ export interface FileStore {
   delete(keys: readonly string[]): Promise<void>;
 }
 
-/** The next sweep of this life of the room; there is a plan while there may be files. */
+/** The next sweep of the room's files; there is a plan while there may be files. */
 interface Plan {
-  /** Absent where the life before left the plan: it did not know the epoch of the next one. */
+  /** Absent in a plan that the room left when it was deleted: it did not know the epoch of its next log. */
   readonly epoch?: string;
   readonly atMs: number;
-  /** Whether files of the room's earlier lives are swept, too. */
+  /** Whether files of the room's earlier logs are swept, too. */
   readonly isAll: boolean;
   /** The sweep before found no file left. */
   readonly isLast?: true;
@@ -47,9 +47,9 @@ export class FileSweep implements Feature {
   readonly #keptMs: number;
   #deadline!: Deadline;
   #isWorking = false;
-  /** The room was deleted: files belong to its next life from now on. */
+  /** The room was deleted: its next log's sweep deletes the files that are left. */
   #isOver = false;
-  /** The key at which the sweep under way goes on, and the age of the oldest file that it left so far. */
+  /** The key behind which the sweep under way goes on, and the upload time of the oldest file that it left so far. */
   #startAfter: string | undefined;
   #oldestMs: number | undefined;
   /** The oldest place of the log at the last sweep. */
@@ -74,17 +74,17 @@ export class FileSweep implements Feature {
     this.#schedule();
   }
 
-  /** A file is about to be uploaded: writes a row, once in the life of a room. @returns false where that failed */
+  /** A file is about to be uploaded: writes a row, once for each log of a room. @returns false where that failed */
   expect(): boolean {
     const plan = this.#plan;
     if (plan && !plan.isLast) return true;
-    return this.#keepPlan(this.#room.now() + this.#livesMs, true);
+    return this.#keepPlan(this.#room.now() + this.#keptInAllMs, true);
   }
 
-  /** Its message is deleted in this turn; both are stored or neither is. */
+  /** The message of the file is deleted in this turn; both deletions are stored, or neither is. */
   discard(key: string): void {
     if (!this.#store) return;
-    this.#attempt("a file that has to go could not be noted", () => this.#room.state.put(DISCARDED + key, true));
+    this.#attempt("the deletion of a file could not be planned", () => this.#room.state.put(DISCARDED + key, true));
     this.#schedule();
   }
 
@@ -93,14 +93,14 @@ export class FileSweep implements Feature {
     return this.#store !== undefined && this.#room.state.get(DISCARDED + key) !== undefined;
   }
 
-  /** FILE-6: leaves a plan with which the room's next life deletes all files of earlier ones. */
+  /** FILE-6: leaves a plan with which the room's next log deletes all files of earlier ones. */
   onErase(): StoreAfterErase | undefined {
     this.#isOver = true;
     if (!this.#store || !this.#plan) return undefined;
     return () => this.#room.state.put(PLAN, { atMs: this.#room.now(), isAll: true } satisfies Plan);
   }
 
-  /** The log dropped messages since the last sweep: their files need not wait for their age. */
+  /** The log dropped messages since the last sweep: the next one comes sooner than their age asks for. */
   onTrimmed(): void {
     if (this.#deadline.atMs === undefined || this.#room.log.firstSeq === this.#sweptSeq) return;
     this.#sweptSeq = this.#room.log.firstSeq;
@@ -109,8 +109,8 @@ export class FileSweep implements Feature {
     if (plan && plan.atMs > soonMs) this.#keepPlan(soonMs, plan.isAll);
   }
 
-  /** From its upload, after which no message can refer to a file any more. */
-  get #livesMs(): number {
+  /** From the upload of a file to the time at which no message can refer to it any more. */
+  get #keptInAllMs(): number {
     return this.#keptMs + POST_WINDOW_MS;
   }
 
@@ -120,7 +120,7 @@ export class FileSweep implements Feature {
 
   #keepPlan(atMs: number, isAll: boolean, isLast = false): boolean {
     const plan: Plan = { epoch: this.#room.log.epoch, atMs, isAll, ...(isLast && { isLast }) };
-    const isKept = this.#attempt("when to look for old files could not be noted", () =>
+    const isKept = this.#attempt("the next sweep of files could not be planned", () =>
       this.#room.state.put(PLAN, plan),
     );
     if (isKept) this.#deadline.pull(atMs);
@@ -132,7 +132,7 @@ export class FileSweep implements Feature {
       work();
       return true;
     } catch (error) {
-      this.#room.report(problem, error);
+      this.#room.reportProblem(problem, error);
       return false;
     }
   }
@@ -150,20 +150,20 @@ export class FileSweep implements Feature {
     if (this.#isWorking || !this.#store) return;
     this.#isWorking = true;
     try {
-      await this.#step(this.#store);
+      await this.#deleteSome(this.#store);
       this.#isWorking = false;
       this.#room.turn(() => this.#schedule());
     } catch (error) {
       this.#isWorking = false;
       this.#room.turn(() => {
-        this.#room.report("files could not be deleted", error);
+        this.#room.reportProblem("files could not be deleted", error);
         this.#deadline.set(this.#room.now() + SWEEP_RETRY_MS);
       });
     }
   }
 
-  /** Deletes a bounded number of files; the deadline calls it again for the next. */
-  async #step(store: FileStore): Promise<void> {
+  /** Deletes a bounded number of files; the deadline comes again for the next. */
+  async #deleteSome(store: FileStore): Promise<void> {
     const entries = [...this.#room.state.list({ prefix: DISCARDED, limit: FILES_AT_ONCE })];
     if (entries.length > 0) {
       await store.delete(entries.map(([entry]) => entry.slice(DISCARDED.length)));
@@ -176,8 +176,13 @@ export class FileSweep implements Feature {
   async #sweep(store: FileStore, { isAll }: Plan): Promise<void> {
     const { name, log } = this.#room;
     const { epoch } = log;
-    const beforeMs = this.#room.turn(() => this.#unreferencedBeforeMs());
-    if (beforeMs === undefined) throw new Error("the oldest message could not be read");
+    const beforeMs = this.#room.turn(() => {
+      this.#room.catchUp();
+      const page = this.#room.read((readable) => readable.page({ after: 0, limit: 1 }));
+      if (!page) throw new Error("the oldest message could not be read");
+      // No stored message can have a file from before.
+      return (page.messages[0]?.timestamp ?? this.#room.now()) - POST_WINDOW_MS;
+    });
     const { keys, isEnd } = await store.list(filesOf(name, isAll ? undefined : epoch), this.#startAfter);
     if (this.#isOver) return;
     const isOld = (key: string): boolean => {
@@ -189,15 +194,8 @@ export class FileSweep implements Feature {
     const oldestLeft = keys.find((key) => !isOld(key));
     this.#oldestMs ??= oldestLeft === undefined ? undefined : parseFileKey(oldestLeft)!.uploadedMs;
     this.#startAfter = keys.at(-1);
-    // The keys of one life are in the order of their age: behind one that stays, all do.
+    // The keys of one log are in the order of their age: behind one that stays, all do.
     if (isEnd || (!isAll && oldestLeft !== undefined)) this.#room.turn(() => this.#planNext());
-  }
-
-  /** No stored message can have a file from before this moment, in ms since 1970. */
-  #unreferencedBeforeMs(): number | undefined {
-    this.#room.catchUp();
-    const page = this.#room.read((log) => log.page({ after: 0, limit: 1 }));
-    return page && (page.messages[0]?.timestamp ?? this.#room.now()) - POST_WINDOW_MS;
   }
 
   #planNext(): void {
@@ -205,10 +203,10 @@ export class FileSweep implements Feature {
     const oldestMs = this.#oldestMs;
     this.#startAfter = this.#oldestMs = undefined;
     const nowMs = this.#room.now();
-    // The room was deleted meanwhile: its next life has its own plan.
+    // The room was deleted meanwhile: its next log has a plan of its own.
     if (plan?.epoch !== this.#room.log.epoch) return;
     if (oldestMs !== undefined) {
-      this.#keepPlan(Math.max(oldestMs + this.#livesMs, nowMs + SWEEP_EVERY_MS_MIN), false);
+      this.#keepPlan(Math.max(oldestMs + this.#keptInAllMs, nowMs + SWEEP_EVERY_MS_MIN), false);
     } else if (plan.isLast) this.#room.state.delete(PLAN);
     else this.#keepPlan(nowMs + LAST_SWEEP_MS, true, true);
   }

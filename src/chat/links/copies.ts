@@ -7,15 +7,15 @@ import type { Room } from "../room/room.ts";
 export const COPIES_LOOKED_AT_MAX = 5000;
 /** Copies remembered in this life of the room. */
 export const COPIES_REMEMBERED_MAX = 1000;
-/** A copy is younger than its message, but two clocks may say otherwise, in ms. */
+/** A copy is younger than its message, but the clocks of two rooms may differ by this, in ms. */
 const CLOCK_SLACK_MS = 600_000;
 
-/** An erased room uses the same places again, in another epoch. */
+/** An erased room uses the same seqs again, in another epoch. */
 const keyOf = ({ room, epoch, seq }: Root): string => `${room} ${epoch} ${seq}`;
 
 export class Copies {
   readonly #room: Room;
-  /** The places of copies by root, the oldest first. */
+  /** The seqs of copies by root, the oldest first. */
   readonly #remembered = new Map<string, number>();
 
   constructor(room: Room) {
@@ -28,7 +28,7 @@ export class Copies {
     this.#remembered.set(keyOf(root), seq);
   }
 
-  /** @returns a function that gives the place of a change's copy, if there is one */
+  /** @returns a function that gives the seq of the copy that a change is for, if there is one */
   find(changes: readonly RelayedChange[]): (change: RelayedChange) => number | undefined {
     const found = new Map<string, number>();
     const missing = new Set<string>();
@@ -38,18 +38,17 @@ export class Copies {
       if (seq === undefined) missing.add(key);
       else found.set(key, seq);
     }
-    if (missing.size > 0) this.#search(missing, Math.min(...changes.map(({ timestamp }) => timestamp)), found);
-    return ({ root }) => found.get(keyOf(root));
-  }
-
-  #search(missing: Set<string>, sinceMs: number, found: Map<string, number>): void {
-    let looked = 0;
+    const seqOf = ({ root }: RelayedChange): number | undefined => found.get(keyOf(root));
+    if (missing.size === 0) return seqOf;
+    const sinceMs = Math.min(...changes.map(({ timestamp }) => timestamp)) - CLOCK_SLACK_MS;
     this.#room.read((log) => {
-      for (const { seq, origin } of log.newest(sinceMs - CLOCK_SLACK_MS)) {
+      let looked = 0;
+      for (const { seq, origin } of log.newest(sinceMs)) {
         const key = origin && keyOf(rootOf(origin));
         if (key !== undefined && missing.delete(key)) found.set(key, seq);
         if (missing.size === 0 || ++looked === COPIES_LOOKED_AT_MAX) return;
       }
     });
+    return seqOf;
   }
 }

@@ -1,23 +1,22 @@
 // Takes batches of other rooms: each message once and in order, stored in one transaction with the mark of the link (RLY-3, RLY-4). A
-// mirrored message is the room's own act, as if a service had posted it (RLY-7). Called by durable/chat-room.ts.
+// mirrored message counts as posted by a service (RLY-7). Called by durable/chat-room.ts.
 import type { Answer, Message } from "../../protocol/chat-events.ts";
 import type { FeedInfo, RelayBatch, RelayedChange, RelayedPost, RelayOutcome } from "../../protocol/relay-batch.ts";
 import { inOrder, receive, type IntakeMark } from "../../relay/intake.ts";
 import { furthest, type Position } from "../../relay/position.ts";
 import { isReadable, UNREADABLE } from "../../relay/readable-batch.ts";
-import type { Draft } from "../log/draft.ts";
 import { Copies } from "./copies.ts";
 import type { Kept } from "../log/change.ts";
 import { makeOrigin, rootOf } from "../log/origin.ts";
 import type { Feature, StoreAfterErase } from "../room/feature.ts";
-import type { Room } from "../room/room.ts";
+import type { Draft, Room } from "../room/room.ts";
 
-/** In front of the room in the key of a row. */
+/** The key of a row is this and the name of the sending room. */
 const PREFIX = "relay:from:";
 
 type Fresh = Extract<ReturnType<typeof receive>, { is: "new" }>;
 
-/** Changes copies without asking whose they are (Editing). */
+/** Changes copies without a check of the author (Editing). */
 export interface CopyEditor {
   rewrite(
     kept: Kept,
@@ -74,44 +73,46 @@ export class Relayed implements Feature {
   #takeOne(batch: RelayBatch): RelayOutcome {
     const { from } = batch;
     const known = this.#marks.get(from);
-    const intake = receive(batch, { room: this.#room.name, known, rootAt: (key) => this.#rootAt(key) });
+    const rootAt = (key: string): Position =>
+      [...this.#marks.values()]
+        .flatMap(({ roots }) => roots.filter(([root]) => root === key))
+        .map(([, seq, life]): Position => ({ seq, life }))
+        .reduce(furthest, { seq: 0 });
+    const intake = receive(batch, { room: this.#room.name, known, rootAt });
     switch (intake.is) {
       case "known":
         return OK;
       case "early":
-        return { ok: false, isFinal: false, reason: "what comes before it is not there yet", reached: intake.reached };
+        return { ok: false, isFinal: false, reason: "earlier messages are missing", reached: intake.reached };
       case "over":
-        return never("the link was taken back or set anew since");
+        return never("the link was removed or set again");
       case "new":
         return this.#apply(from, intake, known);
     }
   }
 
-  #rootAt(key: string): Position {
-    return [...this.#marks.values()]
-      .flatMap(({ roots }) => roots.filter(([known]) => known === key))
-      .map(([, seq, life]): Position => ({ seq, life }))
-      .reduce(furthest, { seq: 0 });
-  }
-
   #apply(from: string, fresh: Fresh, known: IntakeMark | undefined): RelayOutcome {
     const { posts, changes, before, mark } = fresh;
     try {
-      // All that may fail without storing anything comes before the mark, because messages behind the mark are never sent again.
+      // Steps that may fail without storing anything come before the mark, because messages up to the mark are never sent again.
       const drafts = posts.filter(({ sender }) => this.#maySpeak(sender)).map((post) => draftOf(from, post));
       // Becomes durable with the messages, or is lost with them.
       if (posts.length > 0 || changes.length === 0)
         this.#keep(from, changes.length > 0 ? { ...mark, rev: before.rev } : mark);
-      if (!this.#post(drafts)) {
+      const stored = drafts.length > 0 ? this.#room.postAll(drafts) : [];
+      if (!stored) {
         this.#restore(from, known);
         return again("the messages could not be stored");
       }
+      for (const { seq, origin } of stored) this.#copies.note(rootOf(origin!), seq);
       // A change applied twice does no harm, so it may come before its mark.
-      if (!this.#change(changes)) return again("a change could not be stored");
+      const seqOf = this.#copies.find(changes);
+      if (!changes.every((change) => this.#changeCopy(change, seqOf(change))))
+        return again("a change could not be stored");
       if (changes.length > 0) this.#keep(from, mark);
       return OK;
     } catch (error) {
-      this.#room.report("messages of another room could not be stored", error);
+      this.#room.reportProblem("messages of another room could not be stored", error);
       return again("the messages could not be stored");
     }
   }
@@ -131,23 +132,10 @@ export class Relayed implements Feature {
     this.#room.state.delete(PREFIX + from);
   }
 
-  #post(drafts: readonly Draft[]): boolean {
-    if (drafts.length === 0) return true;
-    const stored = this.#room.take(drafts);
-    for (const { seq, origin } of stored ?? []) this.#copies.note(rootOf(origin!), seq);
-    return stored !== undefined;
-  }
-
   /** RLY-7: a link is no way around a ban or a mute. */
   #maySpeak(user: string): boolean {
     const holder = { user, tokenRole: "member" } as const;
     return !this.#room.sanctions.banOf(holder) && !this.#room.sanctions.muteOf(holder);
-  }
-
-  #change(changes: readonly RelayedChange[]): boolean {
-    if (changes.length === 0) return true;
-    const seqOf = this.#copies.find(changes);
-    return changes.every((change) => this.#changeCopy(change, seqOf(change)));
   }
 
   /** @returns false if it could not be stored */

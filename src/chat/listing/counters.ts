@@ -1,8 +1,10 @@
-// The counters of the room on their way to the lobby: they go along with its reports. A batch of them whose report or answer
-// was lost is sent again under the same id, so that the lobby counts it once (MET-2). Called by listing.ts.
+// The counters of the room on their way to the lobby: they go along with its reports. A batch whose report or answer was lost is
+// sent again under the same id, so that the lobby counts it once (MET-2); until it has arrived, later counts wait. Called by
+// listing.ts.
 import { Window } from "../../clock/window.ts";
 import type { Meter, Counts } from "../../metrics/meter.ts";
 import type { CounterDelta } from "../../protocol/room-list.ts";
+import type { RoomStats } from "../../protocol/watching.ts";
 import { Carried } from "../room/carried.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
@@ -17,14 +19,10 @@ export const KEPT_SERIES_MAX = 96;
  */
 export const KEPT_PER_SECOND = 10;
 
-/** Batches that are sent again along with a new one. While there are so many, counters wait. */
-export const SENT_MAX = 4;
-
 /** As it is carried by a connection. */
 interface KeptCounters {
   readonly lastId: number;
-  /** Sent, and perhaps lost. */
-  readonly sent: readonly CounterDelta[];
+  readonly sent: CounterDelta | undefined;
   readonly counts: Counts;
 }
 
@@ -33,41 +31,42 @@ export class Counters implements Feature {
   readonly #carried: Carried<KeptCounters>;
   readonly #second = new Window(1000);
   #lastId = 0;
-  #sent: readonly CounterDelta[] = [];
+  /** The batch that may have been lost. */
+  #sent: CounterDelta | undefined;
 
   constructor(room: Pick<Room, "clients" | "meter">) {
     this.#meter = room.meter;
     this.#carried = new Carried(room, { slot: new Slot("counters"), keyOf: () => "counters", perHolder: 1 });
   }
 
-  /** Whether a refusal or a failure waits to be reported. */
-  get hasFailures(): boolean {
-    return this.#meter.hasFailures;
+  /** Whether a refusal or a failure waits to be reported, or a batch may have been lost. */
+  get isOwed(): boolean {
+    return this.#meter.hasFailures || this.#sent !== undefined;
   }
 
   /** Counts that the lobby may not have. */
-  get unreported(): { readonly sent: readonly CounterDelta[]; readonly counts: Counts } {
+  get unreported(): RoomStats["unreported"] {
     return { sent: this.#sent, counts: this.#meter.read() };
   }
 
-  /** The batches for a report: those that may have been lost, and what was counted since. */
-  take(nowMs: number): readonly CounterDelta[] {
-    if (this.#meter.isEmpty || this.#sent.length >= SENT_MAX) return this.#sent;
+  /** The batch for a report, if there is anything to send. */
+  take(nowMs: number): CounterDelta | undefined {
+    if (this.#sent || this.#meter.isEmpty) return this.#sent;
     this.#lastId = Math.max(nowMs, this.#lastId + 1);
-    this.#sent = [...this.#sent, { id: this.#lastId, counts: this.#meter.take() }];
+    this.#sent = { id: this.#lastId, counts: this.#meter.take() };
     this.#keep();
     return this.#sent;
   }
 
-  /** The lobby has them. */
+  /** The lobby has the batch. */
   arrived(): void {
-    if (this.#sent.length === 0) return;
-    this.#sent = [];
+    if (!this.#sent) return;
+    this.#sent = undefined;
     this.#keep();
   }
 
   /** Called after each input: a sleep may follow. @returns whether they were kept */
-  keepSometimes(nowMs: number): boolean {
+  keepThrottled(nowMs: number): boolean {
     const isTime = !this.#meter.isEmpty && this.#second.count("", nowMs) <= KEPT_PER_SECOND;
     if (isTime) this.#keep();
     return isTime;
@@ -92,7 +91,7 @@ export class Counters implements Feature {
       left -= kept.length;
       return Object.fromEntries(kept);
     };
-    const sent = this.#sent.map(({ id, counts }) => ({ id, counts: few(counts) }));
+    const sent = this.#sent && { id: this.#sent.id, counts: few(this.#sent.counts) };
     this.#carried.put("counters", { lastId: this.#lastId, sent, counts: few(this.#meter.read()) });
   }
 }

@@ -2,78 +2,72 @@
 import type { DirectReport } from "../../protocol/direct-room.ts";
 import { marksOf } from "../../protocol/people-marks.ts";
 import { OVERTAKEN_MS_MAX, type RoomReport } from "../../protocol/room-list.ts";
-import type { Members } from "../room/members.ts";
 import type { Room } from "../room/room.ts";
 
 /** LOB-4: also a room that wakes twice an hour repeats its report twice within this. */
 export const REPORT_BELIEVED_MS = 150 * 60_000;
 
-/** So few members are reported unasked: they hardly make a report larger. */
+/** Up to so many members are in each report: they hardly make it larger. */
 const PEOPLE_UNASKED_MAX = 4;
+
+/** The facts whose change is a reason for a report. */
+export interface Facts {
+  readonly members: number;
+  readonly lastSeq: number;
+  /** No messages are left. */
+  readonly isBare: boolean;
+  /** The read marks of a room between two people. */
+  readonly readMarks?: string | undefined;
+}
 
 export class RoomFacts {
   readonly #room: Room;
-  readonly #members: Members;
   readonly #direct: () => DirectReport | undefined;
-  /** The moment of the newest message; `undefined` until it is looked up. */
+  /** The time of the newest message; `undefined` until it is looked up. */
   #lastActivity: number | null | undefined;
-  /** When the latest report was made. */
   #madeAtMs = -Infinity;
 
-  /** @param direct its two users, in a room between two people */
-  constructor(room: Room, members: Members, direct: () => DirectReport | undefined) {
+  /** @param direct the two users and their read marks, in a room between two people */
+  constructor(room: Room, direct: () => DirectReport | undefined) {
     this.#room = room;
-    this.#members = members;
     this.#direct = direct;
   }
 
-  get direct(): DirectReport | undefined {
-    return this.#direct();
+  get isDirect(): boolean {
+    return this.#direct() !== undefined;
   }
 
   noteActivity(atMs: number): void {
     this.#lastActivity = atMs;
   }
 
-  /** The log may have dropped messages. @returns whether the last one is gone since */
-  noteTrimmed(): boolean {
-    const { firstSeq, lastSeq } = this.#room.log;
-    if (firstSeq <= lastSeq || lastSeq === 0 || this.#lastActivity === null) return false;
-    this.#lastActivity = null;
-    return true;
+  now(): Facts {
+    const { members, log, seenSeq } = this.#room;
+    const lastSeq = seenSeq();
+    return { members: members.count, lastSeq, isBare: log.firstSeq > lastSeq, readMarks: this.#direct()?.read.join() };
   }
 
-  /** @returns `undefined` where the log cannot be read */
-  describe(wantsPeople: boolean): RoomReport | undefined {
-    const { name, clients, seenSeq, read, now } = this.#room;
-    const lastActivity = (this.#lastActivity ??= read((log) => log.page({ limit: 1 }).messages[0]?.timestamp ?? null));
-    if (lastActivity === undefined) return undefined;
-    const members = this.#members.count;
-    const { direct } = this;
-    const showsPeople = wantsPeople || members <= PEOPLE_UNASKED_MAX;
+  /** @throws an error of the log */
+  describe(wantsPeople: boolean): RoomReport {
+    const { name, members, clients, log } = this.#room;
+    const { lastSeq, isBare } = this.now();
+    if (isBare) this.#lastActivity = null;
+    this.#lastActivity ??= isBare ? null : (log.page({ limit: 1 }).messages[0]?.timestamp ?? null);
+    // Never earlier than the last one where the clock was set back by a little: the lobby takes the later report.
+    const nowMs = this.#room.now();
+    this.#madeAtMs = this.#madeAtMs - nowMs <= OVERTAKEN_MS_MAX ? Math.max(nowMs, this.#madeAtMs) : nowMs;
+    const direct = this.#direct();
+    const showsPeople = wantsPeople || members.count <= PEOPLE_UNASKED_MAX;
     return {
       room: name,
-      members,
+      members: members.count,
       connections: clients.size,
-      lastSeq: seenSeq(),
-      lastActivity,
+      lastSeq,
+      lastActivity: this.#lastActivity,
       believedMs: REPORT_BELIEVED_MS,
-      madeAtMs: (this.#madeAtMs = this.#nextMadeAt(now())),
+      madeAtMs: this.#madeAtMs,
       ...(direct && { direct }),
-      ...(showsPeople && { people: marksOf([...this.#members.all()].map(({ user }) => user)) }),
+      ...(showsPeople && { people: marksOf([...members.all()].map(({ user }) => user)) }),
     };
   }
-
-  /** Never earlier than the last one where the clock was set back by a little: the lobby takes the later report. */
-  #nextMadeAt(nowMs: number): number {
-    return this.#madeAtMs - nowMs <= OVERTAKEN_MS_MAX ? Math.max(nowMs, this.#madeAtMs) : nowMs;
-  }
-}
-
-/** Whether the lobby has the same of members and messages. */
-export function isKnown(report: RoomReport, reported: Partial<RoomReport> | undefined, wantsPeople: boolean): boolean {
-  const { members, lastSeq, lastActivity, people, direct } = report;
-  if (reported?.direct?.read.join() !== direct?.read.join()) return false;
-  if (wantsPeople && reported?.people !== people) return false;
-  return reported?.members === members && reported.lastSeq === lastSeq && reported.lastActivity === lastActivity;
 }

@@ -1,6 +1,6 @@
 // The role in which a message was written, where its author's token says more than "member". Editing judges the rank of
-// authors who are away by it (user-records.ts). It is stored with the message (batch-format.ts) and is nothing that goes outside, so it stands
-// beside the object, as the route of an origin does.
+// authors who are away by it (user-records.ts). It is stored with the message (batch-format.ts) and never sent to clients, so a
+// WeakMap holds it beside the object, as it holds the route of an origin.
 import type { Message, Role } from "../../protocol/chat-events.ts";
 
 export type StaffRole = Extract<Role, "moderator" | "service">;

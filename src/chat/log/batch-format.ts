@@ -3,12 +3,12 @@
 //
 //   batch       [1, timestampMs, [message, …], life?]: the life of the log in which they were posted
 //   message     {s, n?, c, t?, m?, r?, a?, o?, w?}: sender, name where it is not the sender's id, content, milliseconds after
-//               the batch's own timestamp where there are any, clientMsgId, replyTo, attachment, origin, the role it was written in where that is
-//               "moderator" or "service"
+//               the batch's own timestamp where there are any, clientMsgId, replyTo, attachment, origin, the author's role where
+//               that was "moderator" or "service"
 //   attachment  [key, name, type, size, width?, height?]
 //   origin      [room, seq, epoch, hops, via?]: where a mirrored message began, and how it came from there
 //
-// A reader derives the rest: room and epoch are the log's, `seq` and `id` follow from the place of
+// A reader derives the rest: room and epoch are the log's, `seq` and `id` follow from the position of
 // the batch. A new optional key needs no new version; a key that changes what another one means does.
 import type { Attachment, Message, Origin } from "../../protocol/chat-events.ts";
 import { isStaff, staffRoleOf, writtenAs, type StaffRole } from "./authorship.ts";
@@ -41,11 +41,10 @@ type StoredAttachment = readonly [
   ...pixels: [] | readonly [width: number, height: number],
 ];
 
-/** The place of a batch, which its reader needs besides the text. */
-export interface BatchPlace {
+/** Where a batch stands in which log: its reader needs that besides the text. */
+export interface BatchPosition {
   readonly room: string;
   readonly epoch: string;
-  /** The places of its first and its last message. */
   readonly firstSeq: number;
   readonly lastSeq: number;
 }
@@ -69,7 +68,7 @@ const LIFE_END_LENGTH_MAX = 32;
 
 /** Reads the life of the log in which a batch was posted from the end of the text. */
 export function lifeOfBatch(text: string): string {
-  // A batch that was rewritten in its place may end in spaces.
+  // A batch that was rewritten where it stood may end in spaces.
   return LIFE_AT_END.exec(text.trimEnd().slice(-LIFE_END_LENGTH_MAX))?.[1] ?? UNNAMED_LIFE;
 }
 
@@ -107,16 +106,16 @@ function toAttachment([key, name, type, size, width, height]: StoredAttachment):
 }
 
 /** @throws UnreadableBatch */
-export function decodeBatch(text: string, place: BatchPlace): Message[] {
-  const { startMs, stored } = parseBatch(text, place);
+export function decodeBatch(text: string, position: BatchPosition): Message[] {
+  const { startMs, stored } = parseBatch(text, position);
   if (Number.isFinite(startMs) && stored.every(isWhole)) {
     const life = lifeOfBatch(text);
     return stored.map((message, at) => {
-      const seq = place.firstSeq + at;
-      return toMessage(message, startMs, { room: place.room, seq, id: messageId(place.epoch, seq, life) });
+      const seq = position.firstSeq + at;
+      return toMessage(message, startMs, { room: position.room, seq, id: messageId(position.epoch, seq, life) });
     });
   }
-  throw new UnreadableBatch(`the batch at seq ${place.firstSeq} is damaged`);
+  throw new UnreadableBatch(`the batch at seq ${position.firstSeq} is damaged`);
 }
 
 /** Checks the shape of a stored message: whole JSON may still be of something else. */
@@ -133,7 +132,7 @@ function isWhole(stored: StoredMessage | null): stored is StoredMessage {
   );
 }
 
-function parseBatch(text: string, { firstSeq, lastSeq }: BatchPlace): { startMs: number; stored: StoredMessage[] } {
+function parseBatch(text: string, { firstSeq, lastSeq }: BatchPosition): { startMs: number; stored: StoredMessage[] } {
   const [version, startMs, stored] = parseList(text, firstSeq) as [unknown, number, StoredMessage[]];
   if (version !== VERSION) {
     throw new UnreadableBatch(

@@ -53,7 +53,7 @@ function editedFrom({ timestamp, by }: Version, sender: string): Pick<Message, "
   return { editedAt: timestamp, ...(by !== sender && { editedBy: by }) };
 }
 
-/** A deleted message keeps its place, author and `clientMsgId`: a retry must not post it again. */
+/** A deleted message keeps its seq, author and `clientMsgId`: a retry must not post it again. */
 export function emptied({ id, seq, room, sender, name, timestamp, clientMsgId, origin }: Message): Message {
   return {
     id,

@@ -2,7 +2,7 @@
 // so a broadcast costs no row of its own. `welcome` has the rest of the room's state. Made by chat.ts.
 import type { Message } from "../../protocol/chat-events.ts";
 import type { MissedEvent, RecoveryLog } from "../../socketio/recovery/recovery.ts";
-import { placeOf } from "./message-id.ts";
+import { parseMessageId } from "./message-id.ts";
 import type { MessageLog } from "./message-log.ts";
 
 /** Messages replayed at most; a client that missed more reads `history` in pages (REC-5). */
@@ -10,7 +10,7 @@ export const MISSED_MESSAGES_MAX = 1000;
 
 export interface ChatRecoveryContext {
   readonly log: MessageLog;
-  /** The newest place that anybody can have seen a message at. */
+  /** The newest seq that anybody can have seen. */
   readonly seenSeq: () => number;
   /** Stores messages that were shown before they were stored. */
   readonly catchUp: () => void;
@@ -19,7 +19,7 @@ export interface ChatRecoveryContext {
   readonly report: (problem: string, error: unknown) => void;
 }
 
-/** Missed events since a place; valid while `lastSeq` and the number of changes stay the same. */
+/** Missed events since a seq; valid while `lastSeq` and the number of changes stay the same. */
 interface Answered {
   readonly seq: number;
   readonly lastSeq: number;
@@ -72,7 +72,7 @@ export class ChatRecoveryLog implements RecoveryLog {
   #read(seq: number, count: number): MissedEvent[] | undefined {
     if (count > MISSED_MESSAGES_MAX) return undefined;
     const { messages } = this.#context.log.page({ after: seq, limit: MISSED_MESSAGES_MAX });
-    // Fewer than there are places: some were trimmed, or seen and never stored. The gap is not provably complete.
+    // Fewer than there are seqs: some were trimmed, or seen and never stored. The gap is not provably complete.
     if (messages.length !== count) return undefined;
     return messages.map((message) => toMissedEvent(message, this.epoch));
   }
@@ -80,7 +80,7 @@ export class ChatRecoveryLog implements RecoveryLog {
 
 const toMissedEvent = (message: Message, epoch: string): MissedEvent => ({
   seq: message.seq,
-  life: placeOf(epoch, message.id)!.life,
+  life: parseMessageId(epoch, message.id)!.life,
   atMs: message.timestamp,
   event: "chat-message",
   args: [message],

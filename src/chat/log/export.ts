@@ -1,12 +1,12 @@
 // Exports the log as text, a piece at a time: newline-delimited JSON, one message a line, ascending by `seq` (API-8). The reader
-// keeps the place, so a slow one costs the room nothing between two pieces. Called by room-calls.ts.
+// keeps the cursor, so a slow one costs the room nothing between two pieces. Called by room-calls.ts.
 import type { MessageLog } from "./message-log.ts";
 
 /** A piece ends with the line that makes it this long, in characters. */
 export const EXPORT_CHARS_MAX = 262_144;
 
-/** The place to go on from: after a `seq`, up to another, in the log of that epoch. */
-export interface ExportPlace {
+/** Where to go on: after a `seq`, up to another, in the log of that epoch. */
+export interface ExportCursor {
   readonly after: number;
   readonly upTo: number;
   readonly epoch: string;
@@ -16,19 +16,19 @@ export interface ExportPiece {
   /** Whole lines, each with its line break; empty where there is nothing. */
   readonly lines: string;
   /** Absent with the last piece. */
-  readonly next?: ExportPlace;
+  readonly next?: ExportCursor;
 }
 
 /**
- * @param place where the last piece ended; without it the export begins, of what is in the log by now
+ * @param cursor where the last piece ended; without it the export begins, of what is in the log by now
  * @returns `undefined` if that log is gone: the room was deleted since
  */
-export function exportPiece(log: MessageLog, place?: ExportPlace): ExportPiece | undefined {
-  if (log.lastSeq === 0) return place ? undefined : { lines: "" };
+export function exportPiece(log: MessageLog, cursor?: ExportCursor): ExportPiece | undefined {
+  if (log.lastSeq === 0) return cursor ? undefined : { lines: "" };
   const { epoch } = log;
-  if (place && place.epoch !== epoch) return undefined;
-  const upTo = place?.upTo ?? log.lastSeq;
-  let after = place?.after ?? 0;
+  if (cursor && cursor.epoch !== epoch) return undefined;
+  const upTo = cursor?.upTo ?? log.lastSeq;
+  let after = cursor?.after ?? 0;
   let lines = "";
   for (const message of log.ascending(after)) {
     if (message.seq > upTo) break;

@@ -1,21 +1,21 @@
 // Message ids: opaque outside, but they say where a message is, so that finding one needs no index.
 
-/** The place of a message in a log, and the life of the log in which it was posted. */
-export interface MessagePlace {
+/** The contents of an id: a message's seq, and the life of the log in which it was posted. */
+export interface ParsedMessageId {
   readonly seq: number;
   readonly life: string;
 }
 
 /**
  * @param epoch the log's own name, which makes the id unique everywhere
- * @param life tells it from a message that stood at the same place, where a backup has been restored since (lives.ts)
+ * @param life tells it from a message that had the same seq, where a backup has been restored since (lives.ts)
  */
 export function messageId(epoch: string, seq: number, life = ""): string {
   return `${epoch}${life}-${seq.toString(36)}`;
 }
 
-/** Parses an id; `undefined` for an id of another log. Another message may have the place by now. */
-export function placeOf(epoch: string, id: string): MessagePlace | undefined {
+/** @returns `undefined` for an id of another log. Another message may have the seq by now. */
+export function parseMessageId(epoch: string, id: string): ParsedMessageId | undefined {
   const dash = id.lastIndexOf("-");
   if (!id.startsWith(epoch) || dash < epoch.length) return undefined;
   const seq = Number.parseInt(id.slice(dash + 1), 36);

@@ -24,7 +24,7 @@ export interface ChangedMessage {
 }
 
 /**
- * Messages by `seq`, with their changes. Readers pass over places without a message (skipped ones). Reading throws
+ * Messages by `seq`, with their changes. Readers pass over skipped seqs. Reading throws
  * `UnreadableBatch` when it comes to a batch that this code cannot read, and not before.
  */
 export interface MessageLog {
@@ -34,17 +34,17 @@ export interface MessageLog {
   readonly life: string;
   /** A secret of this log's own, which signs what clients are given to come back with. */
   readonly key: string;
-  /** The newest place that is taken: by a message, or skipped. 0 while there is none. */
+  /** The newest seq that is taken: by a message, or skipped. 0 while there is none. */
   readonly lastSeq: number;
-  /** The oldest place that is still kept; `lastSeq + 1` while there is none. */
+  /** The oldest seq that is still kept; `lastSeq + 1` while there is none. */
   readonly firstSeq: number;
 
   /** The newest message's id; `undefined` while there is none. */
   readonly lastId: string | undefined;
 
   /**
-   * The life of a place: of its message, or of the nearest one before it; beyond the log, the present life. `undefined` where
-   * that is not known any more.
+   * The life in which a seq was taken: that of its message, or of the nearest one before it; beyond the log, the present life.
+   * `undefined` where that is not known any more.
    */
   lifeAt(seq: number): string | undefined;
 
@@ -56,18 +56,18 @@ export interface MessageLog {
   append(batch: readonly Message[]): void;
 
   /**
-   * Reserves places for messages that are shown before they are stored: the next object that opens this log begins behind
+   * Reserves seqs for messages that are shown before they are stored: the next object that opens this log begins behind
    * `seq`, or behind its newest message. Replaces an earlier reservation, also a higher one.
    */
   reserve(seq: number): void;
 
-  /** Skips all places up to `seq`: messages shown there could not be stored. They are reserved already. */
+  /** Skips all seqs up to this one, which are reserved: messages were shown with them and could not be stored. */
   skip(seq: number): void;
 
-  /** Whether there is a message at this place. */
+  /** Whether there is a message with this seq. */
   has(seq: number): boolean;
 
-  /** The message at this place as it was posted, and its change. */
+  /** The message with this seq as it was posted, and its change. */
   find(seq: number): Kept | undefined;
 
   /**
@@ -85,12 +85,15 @@ export interface MessageLog {
   page(query: PageQuery): Page;
 
   /**
-   * Messages behind the place `after`, oldest first. Lazy, and safe to go on with after an await: it holds a few
+   * Messages after a seq, oldest first. Lazy, and safe to go on with after an await: it holds a few
    * batches at a time, sees what is appended meanwhile and goes on behind what is trimmed.
    */
   ascending(after: number): Iterable<Message>;
 
-  /** Messages from `sinceMs` (milliseconds since 1970) on, newest first. Lazy: stop when you have enough. */
+  /** Messages before a seq, newest first. Lazy: stop when you have enough. */
+  descending(before: number): Iterable<Message>;
+
+  /** Messages from `sinceMs` (milliseconds since 1970) on, newest first. Lazy. */
   newest(sinceMs: number): Iterable<Message>;
 
   /** The time at which the oldest messages are too old, in ms since 1970; `undefined` while there are none. */

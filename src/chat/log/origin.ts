@@ -1,4 +1,4 @@
-// The origin of a mirrored message. Clients see its room and place; the route, which only the relay needs, belongs to the same
+// The origin of a mirrored message. Clients see its room and seq; the route, which only the relay needs, belongs to the same
 // object and is not sent to clients.
 import type { Origin } from "../../protocol/chat-events.ts";
 import type { Root } from "../../protocol/relay-batch.ts";

@@ -34,10 +34,10 @@ export class PostedIds {
   note(message: Message, nowMs: number): void {
     if (message.clientMsgId === undefined) return;
     const posted = this.#read(nowMs);
-    const slot = postKey(message.sender, message.clientMsgId);
+    const key = postKey(message.sender, message.clientMsgId);
     // An id that is used again after the window goes to the end of the line.
-    posted.delete(slot);
-    posted.set(slot, slim(message));
+    posted.delete(key);
+    posted.set(key, slim(message));
     for (const [oldest, { timestamp }] of posted) {
       if (posted.size <= DEDUPE_IDS_MAX && nowMs - timestamp <= DEDUPE_WINDOW_MS) break;
       posted.delete(oldest);

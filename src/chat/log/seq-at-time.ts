@@ -1,7 +1,7 @@
-// Finds the place of a time in a log. Called by history, search and announcements.
+// Finds the first message since a time. Called by history, search and announcements.
 import type { MessageLog } from "./message-log.ts";
 
-/** The first place whose message is no older; `lastSeq + 1` where there is none. Messages are in the order of time. */
+/** The first seq whose message is no older; `lastSeq + 1` where there is none. Messages are in the order of time. */
 export function seqAtTime(log: MessageLog, timeMs: number): number {
   let [from, to] = [log.firstSeq, log.lastSeq + 1];
   while (from < to) {

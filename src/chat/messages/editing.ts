@@ -1,5 +1,5 @@
-// The feature of editing (MSG-1, MSG-2) and deleting (MSG-3) messages: authors their own, moderators those of users who rank below
-// them (MOD-2).
+// Edits (MSG-1, MSG-2) and deletes (MSG-3) messages: authors their own, moderators those of users of lower ranks (MOD-2). Its
+// `rewrite` and `keepDeletion` are called by links/relayed.ts, too.
 import type { z } from "zod";
 
 import { editSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
@@ -23,7 +23,7 @@ import type { MessageChanges } from "./message-changes.ts";
 import { mentionsIn } from "../log/mentions.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import type { GuestRates } from "../room/guest-rates.ts";
-import { mayModerate, refuseReader } from "../room/roles.ts";
+import { mayModerate } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
@@ -32,7 +32,7 @@ export const EDIT_COST = 20;
 export const DELETE_COST = 5;
 export const VERSIONS_COST = 5;
 
-/** Edits of one message that are kept, besides what was posted; the oldest go first. */
+/** Edits of one message that are kept, besides the first text; the oldest go first. */
 export const EDITS_KEPT_MAX = 10;
 /** UTF-16 units of these edits together, beyond the present one: a change has to fit a row. */
 export const EDITS_KEPT_CHARS_MAX = 150_000;
@@ -58,17 +58,17 @@ export class Editing implements Feature {
   readonly operations = {
     "edit-message": operation(
       editSchema,
-      (caller, payload, reply: (answer: EditAnswer) => void) => reply(this.#edit(caller, payload)),
+      (caller, payload) => this.#edit(caller, payload),
       () => EDIT_COST,
     ),
     "delete-message": operation(
       whichMessageSchema,
-      (caller, { id }, reply: (answer: Answer<object>) => void) => reply(this.#delete(caller, id)),
+      (caller, { id }) => this.#delete(caller, id),
       () => DELETE_COST,
     ),
     versions: operation(
       whichMessageSchema,
-      (caller, { id }, reply: (answer: VersionsAnswer) => void) => reply(this.#versions(caller, id)),
+      (caller, { id }) => this.#versions(caller, id),
       () => VERSIONS_COST,
     ),
   };
@@ -81,7 +81,7 @@ export class Editing implements Feature {
   #edit(caller: Caller, payload: z.output<typeof editSchema>): EditAnswer {
     const content = payload.content.trim();
     const { maxContentLength } = this.#room.settings;
-    const problem = refuseReader(caller, "change messages") ?? contentProblem(content, maxContentLength, true);
+    const problem = contentProblem(content, maxContentLength, true);
     if (problem) return problem;
     const found = this.#parts.changes.findUndeleted(payload.id);
     if ("error" in found) return found;
@@ -108,14 +108,14 @@ export class Editing implements Feature {
     return refuse("FORBIDDEN", `A message may be edited for ${editWindowMs / 1000} s after it was posted.`);
   }
 
-  /** In which role it was written is known, also where its author is away. */
-  #refuseAnothers(caller: Caller, posted: Message, deed: "edit" | "delete"): ErrorAnswer | undefined {
-    if (!mayModerate(caller)) return refuse("FORBIDDEN", `Only a moderator may ${deed} another's message.`);
+  /** For a message of another user. The message says in which role it was written, so its author need not be here. */
+  #refuseAnothers(caller: Caller, posted: Message, verb: "edit" | "delete"): ErrorAnswer | undefined {
+    if (!mayModerate(caller)) return refuse("FORBIDDEN", `Only a moderator may ${verb} another's message.`);
     if (this.#room.sanctions.mayChangeMessageOf(caller, posted.sender, staffRoleOf(posted))) return undefined;
-    return refuse("FORBIDDEN", `You cannot ${deed} what somebody of your rank or above wrote.`);
+    return refuse("FORBIDDEN", `You cannot ${verb} a message of a user who ranks as high as you, or higher.`);
   }
 
-  /** A change of another user's message is in the audit list, or is not made (MOD-11). */
+  /** Enters a change of another user's message in the audit list: both are stored, or neither is (MOD-11). */
   #audited<Given extends Answer<object>>(
     action: AuditAction,
     { user: by }: Caller,
@@ -142,14 +142,12 @@ export class Editing implements Feature {
       editedAt,
       by,
       ...(mentions.length > 0 && { mentions }),
-      rev: this.#parts.changes.toldRev,
+      rev: this.#parts.changes.clientRev,
     });
     return { ok: true, editedAt };
   }
 
   #delete(caller: Caller, id: string): Answer<object> {
-    const problem = refuseReader(caller, "change messages");
-    if (problem) return problem;
     const found = this.#parts.changes.find(id);
     if ("error" in found) return found;
     const { posted, change } = found;
@@ -168,7 +166,7 @@ export class Editing implements Feature {
     });
     if (failure) return failure;
     if (attachment) this.#parts.files.discard(attachment.key);
-    this.#room.everyone.emit("message-deleted", { id, seq, by, rev: this.#parts.changes.toldRev });
+    this.#room.everyone.emit("message-deleted", { id, seq, by, rev: this.#parts.changes.clientRev });
     return { ok: true };
   }
 
@@ -185,7 +183,7 @@ export class Editing implements Feature {
   }
 }
 
-/** The change of a copy, with what it knows of the original: RLY-6. */
+/** The change of a mirrored message. It remembers the last edit that came from the room of the original: RLY-6. */
 function edited({ rootEdit, ...change }: Change, rootRev: number | undefined): Change {
   if (rootRev !== undefined) return { ...change, rootRev };
   const kept = rootEdit ?? (change.rootRev === undefined ? undefined : change.edits.at(-1));

@@ -23,10 +23,10 @@ export class History implements Feature {
     this.operations = {
       history: operation(
         historySchema,
-        (_caller, query, reply: (answer: HistoryAnswer) => void) => {
+        (_caller, query): HistoryAnswer => {
           catchUp();
           const page = read((log) => readPage(log, query));
-          reply(page ? { ok: true, ...page } : refuse("INTERNAL", "The history could not be read."));
+          return page ? { ok: true, ...page } : refuse("INTERNAL", "The history could not be read.");
         },
         ({ limit, beforeTime, afterTime }) => {
           const isSearched = beforeTime !== undefined || afterTime !== undefined;

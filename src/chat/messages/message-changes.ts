@@ -1,12 +1,12 @@
-// Changes of messages: finds the message, keeps what becomes of it, and lists what changed while a client was away (MSG-6, MSG-10).
-// Editing and reacting call it, and have the rules about what may change.
+// Changes of messages: finds a message, stores its change, and lists changes since a client was away (MSG-6, MSG-10). Called by
+// editing.ts and reacting.ts, which have the rules about changes, and by links.
 import { changesSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
 import type { Sent } from "../../protocol/schemas/fields.ts";
 import type { ChangesAnswer, ChangesWelcome, ErrorAnswer, MessageAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import { withChange, type Change, type Kept } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
-import { placeOf } from "../log/message-id.ts";
+import { parseMessageId } from "../log/message-id.ts";
 import type { Feature, KeptChange } from "../room/feature.ts";
 import { operation } from "../room/operation.ts";
 import type { Room } from "../room/room.ts";
@@ -30,13 +30,13 @@ export class MessageChanges implements Feature {
   /** Changes kept in this life of the room. */
   count = 0;
   readonly operations = {
-    "get-message": operation(whichMessageSchema, (_caller, { id }, reply: (answer: MessageAnswer) => void) => {
+    "get-message": operation(whichMessageSchema, (_caller, { id }): MessageAnswer => {
       const found = this.find(id);
-      reply("error" in found ? found : { ok: true, message: withChange(found.posted, found.change) });
+      return "error" in found ? found : { ok: true, message: withChange(found.posted, found.change) };
     }),
     changes: operation(
       changesSchema,
-      (_caller, payload, reply: (answer: ChangesAnswer) => void) => reply(this.#after(payload)),
+      (_caller, payload) => this.#after(payload),
       ({ limit }) => CHANGES_COST + Math.ceil(limit / CHANGES_PER_TOKEN),
     ),
   };
@@ -46,7 +46,7 @@ export class MessageChanges implements Feature {
   }
 
   welcome(): ChangesWelcome {
-    return { rev: this.toldRev };
+    return { rev: this.clientRev };
   }
 
   /** A place among all changes for the next one. */
@@ -60,7 +60,7 @@ export class MessageChanges implements Feature {
   }
 
   /** The `rev` for clients: all changes after it are still to come, and some before. */
-  get toldRev(): number {
+  get clientRev(): number {
     return Math.max(0, Math.max(this.#lastRev, this.#room.now()) - CLOCK_SLACK_MS);
   }
 
@@ -69,14 +69,14 @@ export class MessageChanges implements Feature {
     const { log, catchUp, read, seenSeq } = this.#room;
     // A lookup must not create a log.
     if (seenSeq() === 0) return noSuchMessage();
-    const place = placeOf(log.epoch, id);
-    if (!place) return noSuchMessage();
-    const { seq } = place;
+    const parsed = parseMessageId(log.epoch, id);
+    if (!parsed) return noSuchMessage();
+    const { seq } = parsed;
     // It may be shown, and not stored yet.
     if (seq > log.lastSeq) catchUp();
     const found = read(() => ({ kept: log.find(seq) }));
     if (!found) return refuse("INTERNAL", "The message could not be read; try again.");
-    // After a restored backup another message may have the place.
+    // After a restored backup another message may have the seq.
     return found.kept?.posted.id === id ? found.kept : noSuchMessage();
   }
 
@@ -105,7 +105,7 @@ export class MessageChanges implements Feature {
       this.count++;
       return undefined;
     } catch (error) {
-      this.#room.report("a change could not be stored", error);
+      this.#room.reportProblem("a change could not be stored", error);
       return refuse("INTERNAL", "The change could not be stored; try again.");
     }
   }
@@ -126,7 +126,7 @@ export class MessageChanges implements Feature {
     const hasMore = !isLast || fitting.length < page.length;
     // Trimmed messages have no changes.
     const messages = fitting.flatMap(({ message }) => message ?? []);
-    return { ok: true, messages, rev: hasMore ? fitting.at(-1)!.rev : this.toldRev, hasMore };
+    return { ok: true, messages, rev: hasMore ? fitting.at(-1)!.rev : this.clientRev, hasMore };
   }
 }
 

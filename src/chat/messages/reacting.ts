@@ -1,10 +1,9 @@
-// The feature of reactions: emoji below a message, each user's once (MSG-4).
+// Reactions: emoji below a message, each user's once (MSG-4).
 import type { z } from "zod";
 
 import { reactSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
 import type { Answer, ErrorAnswer, ReactionsAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
-import { refuseReader } from "../room/roles.ts";
 import { summaries, UNCHANGED, type Change } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
 import type { MessageChanges } from "./message-changes.ts";
@@ -29,12 +28,15 @@ export class Reacting implements Feature {
   readonly operations = {
     react: operation(
       reactSchema,
-      (caller, payload, reply: (answer: Answer<object>) => void) => reply(this.#react(caller, payload)),
+      (caller, payload) => this.#react(caller, payload),
       () => REACT_COST,
     ),
     reactions: operation(
       whichMessageSchema,
-      (_caller, { id }, reply: (answer: ReactionsAnswer) => void) => reply(this.#list(id)),
+      (_caller, { id }): ReactionsAnswer => {
+        const found = this.#changes.findUndeleted(id);
+        return "error" in found ? found : listOf(found.change ?? UNCHANGED);
+      },
       () => REACTIONS_COST,
     ),
   };
@@ -45,8 +47,6 @@ export class Reacting implements Feature {
   }
 
   #react(caller: Caller, { id, emoji, on }: z.output<typeof reactSchema>): Answer<object> {
-    const refusal = refuseReader(caller, "react");
-    if (refusal) return refusal;
     const { user } = caller;
     const found = this.#changes.findUndeleted(id);
     if ("error" in found) return found;
@@ -59,15 +59,9 @@ export class Reacting implements Feature {
     const failure = this.#changes.keep(posted.seq, withReactions(change, emoji, present));
     if (failure) return failure;
     const { seq } = posted;
-    const rev = this.#changes.toldRev;
+    const rev = this.#changes.clientRev;
     this.#room.everyone.emit("reaction", { id, seq, emoji, user, on, count: present.length, rev });
     return { ok: true };
-  }
-
-  #list(id: string): ReactionsAnswer {
-    const found = this.#changes.findUndeleted(id);
-    if ("error" in found) return found;
-    return listOf(found.change ?? UNCHANGED);
   }
 }
 

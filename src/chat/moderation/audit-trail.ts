@@ -1,5 +1,5 @@
-// The audit list: which moderator did what to whom (MOD-11). A ring of rows: each entry takes the place of the oldest, so it
-// costs one row and the list never grows. Called by moderation.ts and, for messages of others, by messages/editing.ts.
+// The audit list: actions of moderators, each with its author and its user (MOD-11). A ring of rows: an entry replaces the oldest,
+// so it costs one row and the list never grows. Called by moderation.ts and, for messages of others, by messages/editing.ts.
 import type { Answer, AuditEntry, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import { fitLast } from "../room/fitting.ts";
@@ -23,22 +23,18 @@ export class AuditTrail {
   /** Enters an action in the list and does it: both or neither. */
   record<Given extends Answer<object>>(action: AuditedAction, act: () => Given): Given | ErrorAnswer {
     try {
-      const takeBack = this.#add(action);
-      return this.#actOr(takeBack, act);
+      const removeEntry = this.#add(action);
+      let isDone = false;
+      try {
+        const answer = act();
+        isDone = !("error" in answer);
+        return answer;
+      } finally {
+        if (!isDone) removeEntry();
+      }
     } catch (error) {
-      this.#room.report("what a moderator did could not be stored", error);
+      this.#room.reportProblem("a moderator's action could not be stored", error);
       return refuse("INTERNAL", "It could not be stored; try again.");
-    }
-  }
-
-  #actOr<Given extends Answer<object>>(takeBack: () => void, act: () => Given): Given {
-    let isDone = false;
-    try {
-      const answer = act();
-      isDone = !("error" in answer);
-      return answer;
-    } finally {
-      if (!isDone) takeBack();
     }
   }
 

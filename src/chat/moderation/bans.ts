@@ -1,5 +1,5 @@
-// Keeps banned users out of a room and disconnects banned and kicked ones (MOD-3, MOD-4); what they had open cannot be recovered
-// (MOD-5). Called by requests.ts before each request, by moderation.ts and by the room for connections.
+// Keeps banned users out of a room, and disconnects banned and kicked ones (MOD-3, MOD-4), whose connections cannot be recovered
+// (MOD-5). Called by requests.ts before each request, by chat.ts for each connection, and by moderation.ts.
 import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../room/answers.ts";
@@ -42,7 +42,7 @@ export class Bans implements Feature {
 
   /** Disconnects a user where a ban binds them (MOD-3). */
   enforce(user: string): void {
-    for (const client of this.#records.clientsOf(user)) {
+    for (const client of this.#room.clientsOf(user)) {
       const ban = this.#records.banOf({ user, tokenRole: client.peek().role });
       if (ban) disconnect(client, this.#bannedNotice(ban));
     }
@@ -53,7 +53,7 @@ export class Bans implements Feature {
   /** Disconnects a user (MOD-4). */
   kick(user: string, reason: string | undefined): void {
     const message = withReason("You were kicked from this room", reason);
-    for (const client of this.#records.clientsOf(user)) disconnect(client, { code: "KICKED", message });
+    for (const client of this.#room.clientsOf(user)) disconnect(client, { code: "KICKED", message });
     this.#endStay(user);
   }
 

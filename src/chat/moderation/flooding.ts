@@ -1,5 +1,6 @@
 // Disconnects a user who keeps sending after hundreds of `RATE_LIMITED` answers, and refuses them for 30 s: an answer costs the
-// room too (LIM-3). In memory only: a room that sleeps is not being flooded. Called by the room for each answer and connection.
+// room too (LIM-3). In memory only: a room that sleeps is not being flooded. requests.ts calls it with
+// each answer, chat.ts with each connection.
 import { Window } from "../../clock/window.ts";
 import type { Answer } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
@@ -7,16 +8,16 @@ import { deny } from "../room/answers.ts";
 import { disconnect } from "./bans.ts";
 import type { Caller } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
-import type { Client, Membership, Room } from "../room/room.ts";
+import type { Membership, Room } from "../room/room.ts";
 
 /** Answers `RATE_LIMITED` that a user may get within `FLOOD_WINDOW_MS`: a client that waits for `retryAfterMs` gets a few. */
 export const FLOOD_REFUSALS_MAX = 500;
 export const FLOOD_WINDOW_MS = 10_000;
 
-/** For how long a user who got more has to stay away. */
+/** Such a user is refused for so long. */
 export const FLOOD_PAUSE_MS = 30_000;
 
-/** Users counted at a time; the oldest are forgotten first. */
+/** Users counted at a time; one more takes the place of the user whose last refusal is longest ago. */
 const USERS_MAX = 1000;
 
 const MESSAGE = "Too many requests: connect again after retryAfterMs.";
@@ -36,10 +37,7 @@ export class Flooding implements Feature {
   }
 
   onAnswered({ client }: Caller, answer: Answer<object>): void {
-    if (client && "error" in answer && answer.error.code === "RATE_LIMITED") this.#refused(client);
-  }
-
-  #refused(client: Client): void {
+    if (!client || !("error" in answer) || answer.error.code !== "RATE_LIMITED") return;
     const { user } = client.peek();
     const nowMs = this.#room.now();
     if (this.#refusals.count(user, nowMs) <= FLOOD_REFUSALS_MAX) return;

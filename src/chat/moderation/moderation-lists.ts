@@ -10,11 +10,11 @@ import type {
 import { refuse } from "../room/answers.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { fitFirst } from "../room/fitting.ts";
-import { operation, type Caller, type Reply } from "../room/operation.ts";
+import { operation, type Caller } from "../room/operation.ts";
 import { refuseUnlessModerator } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
-import type { Modes } from "./room-modes.ts";
+import type { Speaking } from "./speaking.ts";
 import type { Ruling, UserRecord, UserRecords } from "./user-records.ts";
 
 /** A page takes one token of the request bucket for each so many of its lines. */
@@ -25,23 +25,21 @@ const costOf = ({ limit }: { readonly limit: number }): number => Math.ceil(limi
 export class ModerationLists implements Feature {
   readonly operations;
 
-  constructor(room: Room, parts: { readonly records: UserRecords; readonly modes: Modes; readonly trail: AuditTrail }) {
-    const { records, modes, trail } = parts;
+  constructor(
+    room: Room,
+    parts: { readonly records: UserRecords; readonly speaking: Speaking; readonly trail: AuditTrail },
+  ) {
+    const { records, speaking, trail } = parts;
     this.operations = {
       audit: operation(
         auditSchema,
-        (caller, query, reply: Reply<AuditAnswer>) => reply(forModerators(room, caller, () => trail.page(query))),
+        (caller, query): AuditAnswer => forModerators(room, caller, () => trail.page(query)),
         costOf,
       ),
       "moderation-state": operation(
         moderationStateSchema,
-        (caller, { after, limit }, reply: Reply<ModerationStateAnswer>) =>
-          reply(
-            forModerators(room, caller, () => ({
-              ...modes.current,
-              ...usersOf(records.allCurrent(after), limit),
-            })),
-          ),
+        (caller, { after, limit }): ModerationStateAnswer =>
+          forModerators(room, caller, () => ({ ...speaking.modes, ...usersOf(records.allCurrent(after), limit) })),
         costOf,
       ),
     };
@@ -61,25 +59,20 @@ interface UsersPage {
 }
 
 function usersOf(records: Iterable<[string, UserRecord]>, limit: number): UsersPage {
-  const page = pageOf(records, limit);
-  const users = fitFirst(page.users);
-  return { users, hasMore: page.hasMore || users.length < page.users.length };
-}
-
-function pageOf(records: Iterable<[string, UserRecord]>, limit: number): UsersPage {
   const users: ModeratedUser[] = [];
   for (const [user, { ban, mute, grant }] of records) {
     // A kick alone binds no one.
     if (!ban && !mute && !grant) continue;
-    if (users.length === limit) return { users, hasMore: true };
-    users.push({
+    const length = users.push({
       user,
       ...(ban && { banned: decisionOf(ban) }),
       ...(mute && { muted: decisionOf(mute) }),
       ...(grant && { granted: { ...decisionOf(grant), role: grant.role } }),
     });
+    if (length > limit) break;
   }
-  return { users, hasMore: false };
+  const page = fitFirst(users.slice(0, limit));
+  return { users: page, hasMore: page.length < users.length };
 }
 
 function decisionOf({ by, atMs, untilMs, reason }: Ruling): Decision {

@@ -22,11 +22,11 @@ import type {
 import { refuse } from "../room/answers.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Bans } from "./bans.ts";
-import { operation, type Caller, type Operation, type Reply } from "../room/operation.ts";
+import { operation, type Caller, type Operation } from "../room/operation.ts";
 import { RANKS, refuseUnlessModerator } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
-import type { Modes } from "./room-modes.ts";
+import type { Speaking } from "./speaking.ts";
 import type { Ruling, UserRecords } from "./user-records.ts";
 
 /** An action that may be carried out. */
@@ -45,7 +45,7 @@ type SanctionPayload = z.output<typeof banSchema>;
 export interface ModerationParts {
   readonly bans: Bans;
   readonly records: UserRecords;
-  readonly modes: Modes;
+  readonly speaking: Speaking;
   readonly trail: AuditTrail;
 }
 
@@ -73,13 +73,13 @@ export class Moderation implements Feature {
     this.#parts = parts;
   }
 
-  welcome(client: Client): Partial<Welcome> {
+  welcome(client: Client): Pick<Welcome, "role" | "moderation"> {
     const { user, role } = client.peek();
-    const { records, modes } = this.#parts;
+    const { records, speaking } = this.#parts;
     const { untilMs } = records.muteOf({ user, tokenRole: role }) ?? {};
     return {
       role: records.roleOf({ user, tokenRole: role }),
-      moderation: { ...modes.current, ...(untilMs !== undefined && { mutedUntil: untilMs }) },
+      moderation: { ...speaking.modes, ...(untilMs !== undefined && { mutedUntil: untilMs }) },
     };
   }
 
@@ -90,24 +90,21 @@ export class Moderation implements Feature {
     schema: Schema,
     decide: (caller: Caller, payload: z.output<Schema>) => Decided,
   ): Operation {
-    return operation(schema, (caller, payload, reply: Reply<Answer<object>>) => {
+    return operation(schema, (caller, payload): Answer<object> => {
       const decided = refuseUnlessModerator(caller) ?? decide(caller, payload);
-      if (!decided) return reply({ ok: true });
-      return reply("error" in decided ? decided : this.#carryOut(action, caller, decided));
+      if (!decided) return { ok: true };
+      if ("error" in decided) return decided;
+      const change: ModerationChange = { action, by: caller.user, ...decided.change };
+      this.#room.finishPosts();
+      const answer = this.#parts.trail.record(change, () => {
+        decided.store();
+        return { ok: true };
+      });
+      if ("error" in answer) return answer;
+      this.#room.everyone.emit("moderation", change);
+      decided.enforce?.();
+      return answer;
     });
-  }
-
-  #carryOut(action: ModerationAction, { user: by }: Caller, { change, store, enforce }: Action): Answer<object> {
-    const notified: ModerationChange = { action, by, ...change };
-    this.#room.commit();
-    const answer = this.#parts.trail.record(notified, () => {
-      store();
-      return { ok: true };
-    });
-    if ("error" in answer) return answer;
-    this.#room.everyone.emit("moderation", notified);
-    enforce?.();
-    return answer;
   }
 
   // ---- the actions -----------------------------------------------------------------------------------------
@@ -115,7 +112,7 @@ export class Moderation implements Feature {
   /** MOD-4. */
   #kick(caller: Caller, { user, reason }: z.output<typeof kickSchema>): Decided {
     const { bans, records } = this.#parts;
-    if (records.clientsOf(user).length === 0) return refuse("NOT_FOUND", "user: is not in the room");
+    if (this.#room.clientsOf(user).length === 0) return refuse("NOT_FOUND", "user: is not in the room");
     return (
       this.#refuseAgainst(caller, user) ?? {
         change: { user, ...(reason !== undefined && { reason }) },
@@ -158,7 +155,7 @@ export class Moderation implements Feature {
     const refusal = this.#refuseAgainst(caller, user) ?? this.#refuseUndoing(caller, record.grant);
     if (refusal) return refusal;
     if (role === "moderator" && rank <= RANKS.granted)
-      return refuse("FORBIDDEN", "role: who is a moderator by grant cannot make moderators");
+      return refuse("FORBIDDEN", "role: a moderator by grant cannot make moderators");
     if (record.grant?.role === role && record.grant.rank === rank) return undefined;
     return {
       change: { user, role },
@@ -167,7 +164,7 @@ export class Moderation implements Feature {
     };
   }
 
-  /** Ends what a moderator of no higher rank decided. */
+  /** Ends a ban, a mute or a grant by a moderator of no higher rank. */
   #lift(kind: "ban" | "mute" | "grant", caller: Caller, user: string): Decided {
     const { [kind]: ruling, ...rest } = this.#parts.records.current(user);
     if (!ruling) return refuse("NOT_FOUND", `user: ${NOTHING_TO_LIFT[kind]}`);
@@ -181,32 +178,33 @@ export class Moderation implements Feature {
   }
 
   #setModes(modes: Partial<RoomModes>, change: Action["change"]): Decided {
-    const { current } = this.#parts.modes;
+    const { speaking } = this.#parts;
+    const current = speaking.modes;
     const wanted = { ...current, ...modes };
     const isSame = wanted.readOnly === current.readOnly && wanted.slowModeSeconds === current.slowModeSeconds;
-    return isSame ? undefined : { change, store: () => this.#parts.modes.set(wanted) };
+    return isSame ? undefined : { change, store: () => speaking.setModes(wanted) };
   }
 
   // ---- refusals --------------------------------------------------------------------------------------------
 
   #refuseAgainst(caller: Caller, user: string): ErrorAnswer | undefined {
     if (this.#parts.records.mayActOn(caller, user)) return undefined;
-    const who = user === caller.user ? "yourself" : "somebody of your rank or above";
-    return refuse("FORBIDDEN", `user: you cannot moderate ${who}`);
+    const whom = user === caller.user ? "yourself" : "a user who ranks as high as you, or higher";
+    return refuse("FORBIDDEN", `user: you cannot moderate ${whom}`);
   }
 
   #refuseUndoing(caller: Caller, ruling: Ruling | undefined): ErrorAnswer | undefined {
     if (!ruling || ruling.rank <= this.#parts.records.rankOf(caller)) return undefined;
-    return refuse("FORBIDDEN", "user: somebody of a higher rank has decided this");
+    return refuse("FORBIDDEN", "user: a moderator of a higher rank has decided this");
   }
 
-  // ---- what is stored --------------------------------------------------------------------------------------
+  // ---- stored values --------------------------------------------------------------------------------------
 
   #ruling(caller: Caller): Pick<Ruling, "by" | "rank" | "atMs"> {
     return { by: caller.user, rank: this.#parts.records.rankOf(caller), atMs: this.#room.now() };
   }
 
-  /** Never the same twice for a user, so that each removal ends the recovery of what was open before. */
+  /** Differs for each removal of a user: connections from before the last one cannot be recovered (MOD-5). */
   #removalAtMs(user: string): number {
     return Math.max(this.#room.now(), this.#parts.records.removedAtMs(user) + 1);
   }

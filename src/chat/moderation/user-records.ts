@@ -1,12 +1,11 @@
-// Stores what moderators decided about each user: bans, mutes, granted roles. One row per user concerned, read when that user is
-// first asked for, so a room with thousands of bans wakes as fast as one with none. One rule holds throughout: a ruling binds
-// users who rank below its author, and only their equals or betters undo it (MOD-2).
+// Stores bans, mutes and granted roles: one row per user who has one, read when the user is first looked up, so a room with
+// thousands of bans wakes as fast as one with none. One rule holds throughout: a ruling binds users who rank below its author, and
+// only moderators of its author's rank or above undo it (MOD-2).
 import type { GrantedRole, Role } from "../../protocol/chat-events.ts";
 import type { RoomState } from "../../storage/room-state.ts";
-import type { Members } from "../room/members.ts";
 import type { Caller } from "../room/operation.ts";
 import { rankOfToken, RANKS, type Rank } from "../room/roles.ts";
-import type { Client, Room } from "../room/room.ts";
+import type { Room } from "../room/room.ts";
 import type { Sanction, Sanctions, TokenHolder } from "../room/sanctions.ts";
 
 /** One decision of a moderator about a user. */
@@ -41,15 +40,13 @@ const BLANK: UserRecord = {};
 export class UserRecords implements Sanctions {
   readonly #room: Room;
   readonly #state: RoomState;
-  readonly #members: Members;
   readonly #remembered = new Map<string, UserRecord>();
   /** Where tidying goes on: behind a user, or from the start. */
   #tidying: { readonly after: string | undefined } | undefined;
 
-  constructor(room: Room, members: Members) {
+  constructor(room: Room) {
     this.#room = room;
     this.#state = room.state;
-    this.#members = members;
   }
 
   // ---- records ---------------------------------------------------------------------------------------------
@@ -130,7 +127,7 @@ export class UserRecords implements Sanctions {
     return this.#binding("mute", holder);
   }
 
-  /** When the user was last kicked or banned; 0 for one who was not. */
+  /** When the user was last kicked or banned; 0 without either. */
   removedAtMs(user: string): number {
     return this.#get(user).removedAtMs ?? 0;
   }
@@ -141,7 +138,7 @@ export class UserRecords implements Sanctions {
    */
   mayActOn(caller: Caller, user: string, role: Role = "member"): boolean {
     if (user === caller.user) return false;
-    const roles = [role, ...this.clientsOf(user).map((client) => client.peek().role)];
+    const roles = [role, ...this.#room.clientsOf(user).map((client) => client.peek().role)];
     const rank = this.rankOf(caller);
     return roles.every((tokenRole) => this.rankOf({ user, tokenRole }) < rank);
   }
@@ -149,10 +146,6 @@ export class UserRecords implements Sanctions {
   /** The backend may change any message: it could post in its author's name, too (API-5). */
   mayChangeMessageOf(caller: Caller, author: string, writtenAs: Role | undefined): boolean {
     return this.rankOf(caller) === RANKS.service || this.mayActOn(caller, author, writtenAs);
-  }
-
-  clientsOf(user: string): Client[] {
-    return this.#members.socketsOf(user).flatMap((id) => this.#room.clients.get(id) ?? []);
   }
 
   #binding(kind: "ban" | "mute", holder: TokenHolder): Ruling | undefined {

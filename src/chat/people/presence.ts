@@ -1,130 +1,163 @@
-// Presence: lists the members of a room and notifies everyone when it changes (PRES-1). A reload changes nothing: a user without
-// connections stays a member for a grace period (PRES-2).
+// The presence feature: lists the members of a room and notifies everyone when the list changes (PRES-1). A reload changes nothing: an
+// absent user, one whose connections are all closed, stays a member for a grace period and has left after it (PRES-2). features.ts
+// creates it.
 import { presenceSchema } from "../../protocol/schemas/presence.ts";
 import type { Member, PresenceAnswer, Welcome } from "../../protocol/chat-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
-import { RecentlyLeft, type LeftUser } from "./recently-left.ts";
-import type { Members } from "../room/members.ts";
+import { Carried } from "../room/carried.ts";
 import { operation } from "../room/operation.ts";
-import { ThrottledRun } from "../../clock/throttle.ts";
+import type { ThrottledRun } from "../../clock/throttle.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
 import { ROLES } from "../room/roles.ts";
 import { Slot } from "../room/slot.ts";
 
-/** A quiet room sends a change at once, a busy one at most this often (PRES-1). */
-export const PRESENCE_WINDOW_MS = 250;
+/**
+ * A quiet room sends a change at once. While members keep coming and going, the room gathers changes for a window that grows with
+ * the connections, so that it sends 20 frames of presence a second, however many are there (PRES-1).
+ */
+const WINDOW_MS_PER_CONNECTION = 50;
+const WINDOW_MS = { min: 250, max: 5000 };
+export const presenceWindowMs = (connections: number): number =>
+  Math.min(Math.max(WINDOW_MS.min, connections * WINDOW_MS_PER_CONNECTION), WINDOW_MS.max);
 
-/** In a large room a change goes out to many, and is only a number (PRES-3). */
-export const PRESENCE_WINDOW_LARGE_MS = 1000;
+/** An absent user who comes back within it has not left (PRES-2): a reload on a phone, or a second try to reconnect. */
+export const LEAVE_GRACE_MS = 5000;
+
+/** The first of several users who leave is reported so much later, so that one wake reports them all. */
+export const LEAVE_GATHER_MS = 1000;
+
+/** Absent users that one connection remembers: some 3 KiB of its 16 at the most. */
+const ABSENT_PER_CONNECTION_MAX = 8;
+
+/** If more users than this disappear together, it is an outage and not a reload; the further ones get no grace period. */
+const ABSENT_MAX = 200;
+
+/** A user whose last connection closed less than a grace period ago. */
+interface AbsentUser {
+  readonly user: string;
+  readonly name: string;
+  /** When the user became a member, in milliseconds since 1970. */
+  readonly sinceMs: number;
+  /** When the last connection closed, in milliseconds since 1970. */
+  readonly absentSinceMs: number;
+}
 
 /** Searching the members takes as much of the caller's requests as a page of history does (CHAT-6). */
 const FIND_COST = 5;
 
-/** Since when the user is a member, where that is longer than the connection; in milliseconds since 1970. */
+/** When the user became a member, if that was before this connection. Milliseconds since 1970. */
 const MEMBER_SINCE_MS = new Slot<number>("memberSinceMs");
 
 export class Presence implements Feature {
   readonly #room: Room;
-  readonly #members: Members;
-  readonly #recentlyLeft: RecentlyLeft;
-  #smallThrottle!: ThrottledRun;
-  #largeThrottle!: ThrottledRun;
-  #windowDeadline!: Deadline;
+  /** Connections of other users remember them, so that they outlive the room's sleep. */
+  readonly #absent: Carried<AbsentUser>;
+  #throttle!: ThrottledRun;
   #graceDeadline!: Deadline;
   readonly operations = {
     presence: operation(
       presenceSchema,
-      (_caller, { find }, reply: (answer: PresenceAnswer) => void) => {
-        const members = this.#members.list(find).map((member) => ({ ...member, ...this.#roleOf(member.user) }));
-        reply({ ok: true, count: this.#members.count, members });
+      (_caller, { find }): PresenceAnswer => {
+        const members = this.#room.members.list(find).map((member) => ({ ...member, ...this.#roleOf(member.user) }));
+        return { ok: true, count: this.#room.members.count, members };
       },
       ({ find }) => (find === undefined ? 1 : FIND_COST),
     ),
   };
 
-  constructor(room: Room, members: Members) {
+  constructor(room: Room) {
     this.#room = room;
-    this.#members = members;
-    this.#recentlyLeft = new RecentlyLeft(room);
+    this.#absent = new Carried(room, {
+      slot: new Slot<readonly AbsentUser[]>("absent"),
+      keyOf: ({ user }) => user,
+      perHolder: ABSENT_PER_CONNECTION_MAX,
+    });
   }
 
   start(): void {
-    const { deadline } = this.#room;
-    this.#windowDeadline = deadline("presence", (nowMs) => this.#throttle.flush(nowMs));
-    this.#graceDeadline = deadline("presence-grace", (nowMs) => this.#endStays(nowMs));
-    this.#smallThrottle = new ThrottledRun(PRESENCE_WINDOW_MS, this.#windowDeadline, () => this.#notify());
-    this.#largeThrottle = new ThrottledRun(PRESENCE_WINDOW_LARGE_MS, this.#windowDeadline, () => this.#notify());
-  }
-
-  get #throttle(): ThrottledRun {
-    return this.#members.isLarge ? this.#largeThrottle : this.#smallThrottle;
+    const { deadline, throttled } = this.#room;
+    const windowMs = (): number => presenceWindowMs(this.#room.clients.size);
+    this.#throttle = throttled("presence", { windowMs }, () => this.#notify());
+    this.#graceDeadline = deadline("presence-grace", (nowMs) => this.#endGrace(nowMs));
   }
 
   onConnect(client: Client): void {
     const { user, name, sinceMs } = client.peek();
-    const memberSinceMs = this.#members.add(user, { socketId: client.id, name, sinceMs });
+    const memberSinceMs = this.#room.members.add(user, { socketId: client.id, name, sinceMs });
     if (memberSinceMs !== sinceMs) MEMBER_SINCE_MS.set(client, memberSinceMs);
-    this.#recentlyLeft.delete(user);
+    this.#absent.delete(user);
     this.#setGraceDeadline();
   }
 
-  welcome(): Partial<Welcome> {
-    return { presence: { count: this.#members.count } };
+  welcome(): Pick<Welcome, "presence"> {
+    return { presence: { count: this.#room.members.count } };
   }
 
   onWelcomed(): void {
-    if (this.#members.hasChanged) this.#throttle.request(this.#room.now());
+    if (this.#room.members.hasChanged) this.#throttle.request(this.#room.now());
   }
 
   /** PRES-4. A crash leaves no connection to restore, so the room is empty after it: PRES-5. */
   onRestore(client: Client): void {
     const { user, name, sinceMs } = client.peek();
-    this.#members.note(user, { socketId: client.id, name, sinceMs }, MEMBER_SINCE_MS.get(client));
-    for (const left of this.#recentlyLeft.restore(client)) this.#members.noteAbsent(left.user, left);
+    this.#room.members.note(user, { socketId: client.id, name, sinceMs }, MEMBER_SINCE_MS.get(client));
+    for (const absent of this.#absent.restore(client)) this.#room.members.noteAbsent(absent.user, absent);
     this.#setGraceDeadline();
   }
 
   onDisconnect(client: Client): void {
+    const { members, clients } = this.#room;
     const { user } = client.peek();
-    const dropped = [...this.#recentlyLeft.release(client)];
-    const gone = this.#members.remove(user, client.id);
-    if (this.#room.clients.size === 0) return this.#rest();
-    const left = gone && { user, ...gone, goneAtMs: this.#room.now() };
-    if (left && !this.#recentlyLeft.add(left)) dropped.push(left);
-    if (dropped.length > 0) this.#endDropped(dropped);
+    const nowMs = this.#room.now();
+    const withoutGrace = [...this.#absent.release(client)];
+    const remembered = members.remove(user, client.id);
+    if (clients.size === 0) {
+      members.clear();
+      this.#absent.clear();
+      this.#throttle.cancel();
+      this.#graceDeadline.clear();
+      return;
+    }
+    if (remembered) {
+      const absent = { user, ...remembered, absentSinceMs: nowMs };
+      const hasGrace = this.#absent.size < ABSENT_MAX && this.#absent.put(user, absent);
+      if (!hasGrace) withoutGrace.push(absent);
+    }
+    for (const absent of withoutGrace) members.end(absent.user);
+    if (withoutGrace.length > 0) this.#throttle.requestLater(nowMs);
     this.#setGraceDeadline();
   }
 
   /** A user was kicked or banned: without another connection they have left, at once (PRES-2). */
   endStay(user: string): void {
-    if (!this.#members.has(user) || this.#members.socketsOf(user).length > 0) return;
-    this.#recentlyLeft.delete(user);
-    this.#members.end(user);
+    if (!this.#room.members.has(user) || this.#room.members.socketsOf(user).length > 0) return;
+    this.#absent.delete(user);
+    this.#room.members.end(user);
     this.#setGraceDeadline();
     this.#throttle.request(this.#room.now());
   }
 
-  /** More users went than the connections that stay can hold. */
-  #endDropped(dropped: readonly LeftUser[]): void {
-    for (const { user } of dropped) this.#members.end(user);
-    this.#throttle.requestLater(this.#room.now());
-  }
-
   #setGraceDeadline(): void {
-    const { dueMs } = this.#recentlyLeft;
-    if (dueMs === undefined) this.#graceDeadline.clear();
-    else this.#graceDeadline.set(dueMs);
+    const sinceMs = Array.from(this.#absent.items(), ({ absentSinceMs }) => absentSinceMs);
+    if (sinceMs.length === 0) this.#graceDeadline.clear();
+    else this.#graceDeadline.set(Math.min(...sinceMs) + LEAVE_GRACE_MS + LEAVE_GATHER_MS);
   }
 
-  #endStays(nowMs: number): void {
-    for (const { user } of this.#recentlyLeft.takeDue(nowMs)) this.#members.end(user);
+  #endGrace(nowMs: number): void {
+    const over = [...this.#absent.items()]
+      .filter(({ absentSinceMs }) => absentSinceMs + LEAVE_GRACE_MS <= nowMs)
+      .sort((a, b) => a.absentSinceMs - b.absentSinceMs || (a.user < b.user ? -1 : 1));
+    for (const { user } of over) {
+      this.#absent.delete(user);
+      this.#room.members.end(user);
+    }
     this.#setGraceDeadline();
-    if (this.#members.hasChanged) this.#throttle.request(nowMs);
+    if (this.#room.members.hasChanged) this.#throttle.request(nowMs);
   }
 
   #notify(): void {
-    const change = this.#members.takeChange();
+    const change = this.#room.members.takeChange();
     if (!change) return;
     const joined = change.joined.map((member) => ({ ...member, ...this.#roleOf(member.user) }));
     this.#room.everyone.emit("presence", { ...change, joined });
@@ -132,21 +165,13 @@ export class Presence implements Feature {
 
   /** PRES-7: of several connections of one user, the role that may do most counts. None for a plain member. */
   #roleOf(user: string): Pick<Member, "role" | "granted"> {
-    const sockets = this.#members.socketsOf(user);
+    const sockets = this.#room.members.socketsOf(user);
     const tokenRoles = sockets.map((id) => this.#room.clients.get(id)?.peek().role ?? "member");
-    // The list has users who went a moment ago, too.
+    // A user in the grace period has no connection.
     if (tokenRoles.length === 0) tokenRoles.push("member");
     const roles = new Set(tokenRoles.map((tokenRole) => this.#room.sanctions.roleOf({ user, tokenRole })));
     const role = ROLES.findLast((one) => roles.has(one)) ?? "member";
     if (role === "member") return {};
     return { role, ...(!tokenRoles.includes(role) && { granted: true as const }) };
-  }
-
-  /** The room is empty. */
-  #rest(): void {
-    this.#members.clear();
-    this.#recentlyLeft.clear();
-    this.#windowDeadline.clear();
-    this.#graceDeadline.clear();
   }
 }

@@ -10,7 +10,7 @@ export class ReadMarks {
   readonly #state: RoomState;
   /** Read when the first mark is needed: a room that wakes for something else does not need them. */
   #stored: PagedMap<number> | undefined;
-  /** Marks that connections brought through sleep; they may be newer than what is stored. */
+  /** Marks that connections kept through sleep; they may be newer than the stored ones. */
   readonly #restored: ReadMark[] = [];
 
   constructor(state: RoomState) {
@@ -40,7 +40,7 @@ export class ReadMarks {
 
   /**
    * Writes one row per changed page.
-   * @throws a storage error; the next call writes what this one could not
+   * @throws a storage error; the next call writes the rest
    */
   save(): void {
     this.#marks.save();

@@ -1,13 +1,12 @@
 // Read marks: how far each user has read. A mark only moves forward; the room sends marks to everyone in bursts and stores them
-// every few seconds. Between two writes a mark stands on its connection, so sleep loses none and a crash a few seconds: READ-4.
+// every few seconds. Between two writes each mark is on its user's connection, so sleep loses none and a crash a few seconds: READ-4.
 import { readMarksSchema, type ReadPayload, readSchema } from "../../protocol/schemas/reading.ts";
 import type { Answer, ReadingWelcome, ReadMarksAnswer } from "../../protocol/chat-events.ts";
 import { hasPassed } from "../../clock/has-passed.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../room/answers.ts";
-import type { Members } from "../room/members.ts";
 import { operation, type Caller } from "../room/operation.ts";
-import { ThrottledRun } from "../../clock/throttle.ts";
+import type { ThrottledRun } from "../../clock/throttle.ts";
 import { ReadMarks } from "./read-marks.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
@@ -22,10 +21,10 @@ export const READ_SEND_WINDOW_MS = 1000;
 /** From one write to the next, while the users of the marks stay. */
 export const READ_STORE_INTERVAL_MS = 5000;
 
-/** From a disconnect to the write, so that users who go at the same time share the row. */
+/** From a disconnect to the write, so that users who leave at the same time share the row. */
 export const READ_STORE_GATHER_MS = 1000;
 
-/** Tries to store marks of users who are gone; the connections that kept them through sleep are closed. */
+/** Tries to store marks of users who have left: the connections that kept them through sleep are closed. */
 const STORE_TRIES_MAX = 12;
 
 /** Marks in an answer to `read-marks` (READ-5). */
@@ -39,7 +38,6 @@ const READ_SEQ = new Slot<number>("readSeq");
 
 export class Reading implements Feature {
   readonly #room: Room;
-  readonly #members: Members;
   readonly #marks: ReadMarks;
   /** Users whose marks moved since marks were last sent. */
   readonly #unsent = new Set<string>();
@@ -49,26 +47,25 @@ export class Reading implements Feature {
   #failures = 0;
   #storedAtMs = -Infinity;
   readonly operations = {
-    read: operation(readSchema, (caller, payload, reply: (answer: Answer<object>) => void) =>
-      reply(this.#advance(caller, payload)),
-    ),
+    read: operation(readSchema, (caller, payload) => this.#advance(caller, payload)),
     "read-marks": operation(
       readMarksSchema,
-      (_caller, _payload, reply: (answer: ReadMarksAnswer) => void) => reply(this.#list()),
+      (): ReadMarksAnswer => {
+        const marks = this.#room.read(() => this.#marks.furthest(READ_MARKS_SHOWN_MAX));
+        return marks ? { ok: true, marks } : refuse("INTERNAL", "The marks could not be read.");
+      },
       () => READ_MARKS_COST,
     ),
   };
 
-  constructor(room: Room, members: Members) {
+  constructor(room: Room) {
     this.#room = room;
-    this.#members = members;
     this.#marks = new ReadMarks(room.state);
   }
 
   start(): void {
-    const { deadline } = this.#room;
-    const sendDeadline = deadline("read", (nowMs) => this.#throttle.flush(nowMs));
-    this.#throttle = new ThrottledRun(READ_SEND_WINDOW_MS, sendDeadline, () => this.#send());
+    const { deadline, throttled } = this.#room;
+    this.#throttle = throttled("read", { windowMs: () => READ_SEND_WINDOW_MS }, () => this.#send());
     this.#storeDeadline = deadline("read-store", (nowMs) => this.#storeOfGone(nowMs));
     this.#againDeadline = deadline("read-store-again", (nowMs) => this.#storeOfGone(nowMs), { keepsAwake: true });
   }
@@ -95,12 +92,6 @@ export class Reading implements Feature {
     this.#storeDeadline.pull(this.#room.now() + READ_STORE_GATHER_MS);
   }
 
-  /** READ-5. */
-  #list(): ReadMarksAnswer {
-    const marks = this.#room.read(() => this.#marks.furthest(READ_MARKS_SHOWN_MAX));
-    return marks ? { ok: true, marks } : refuse("INTERNAL", "The marks could not be read.");
-  }
-
   /** READ-1. */
   #advance({ user, client }: Caller, { seq }: ReadPayload): Answer<object> {
     if (!client) return refuse("FORBIDDEN", "Only a connection reads.");
@@ -122,11 +113,11 @@ export class Reading implements Feature {
       this.#failures = 0;
     } catch (error) {
       this.#failures++;
-      this.#room.report("read marks could not be stored", error);
+      this.#room.reportProblem("read marks could not be stored", error);
     }
   }
 
-  /** Marks of users who are gone are in memory only. */
+  /** Only the memory has marks of users who have left, so a failed write is tried again. */
   #storeOfGone(nowMs: number): void {
     this.#store(nowMs);
     const mayTry = this.#failures > 0 && this.#failures < STORE_TRIES_MAX;
@@ -134,10 +125,10 @@ export class Reading implements Feature {
   }
 
   #send(): void {
-    const isLarge = this.#members.count > READ_SHARED_MEMBERS_MAX;
+    const isLarge = this.#room.members.count > READ_SHARED_MEMBERS_MAX;
     for (const user of this.#unsent) {
       const { everyone } = this.#room;
-      const audience = isLarge ? everyone.to(this.#members.socketsOf(user)) : everyone;
+      const audience = isLarge ? everyone.to(this.#room.members.socketsOf(user)) : everyone;
       audience.emit("read", { user, seq: this.#marks.get(user) });
     }
     this.#unsent.clear();

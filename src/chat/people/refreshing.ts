@@ -4,22 +4,23 @@ import { refreshTokenSchema } from "../../protocol/schemas/tokens.ts";
 import type { RefreshAnswer } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuse } from "../room/answers.ts";
-import type { Members } from "../room/members.ts";
-import { operation } from "../room/operation.ts";
+import { waitingOperation } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
 
 export class Refreshing implements Feature {
-  readonly #members: Members;
+  readonly #room: Room;
   readonly operations;
 
-  constructor(room: Room, members: Members) {
-    this.#members = members;
+  constructor(room: Room) {
+    this.#room = room;
     this.operations = {
-      "refresh-token": operation(refreshTokenSchema, ({ client }, { token }, reply: (answer: RefreshAnswer) => void) =>
-        client
-          ? room.refreshToken(client, token, reply)
-          : reply(refuse("FORBIDDEN", "Only a connection has a token to refresh.")),
+      "refresh-token": waitingOperation(
+        refreshTokenSchema,
+        ({ client }, { token }, reply: (answer: RefreshAnswer) => void) =>
+          client
+            ? room.refreshToken(client, token, reply)
+            : reply(refuse("FORBIDDEN", "Only a connection has a token to refresh.")),
       ),
     };
   }
@@ -28,6 +29,6 @@ export class Refreshing implements Feature {
     const { user, name, role } = identity;
     const membership = client.peek();
     client.data = { ...membership, name, role };
-    this.#members.note(user, { socketId: client.id, name, sinceMs: membership.sinceMs });
+    this.#room.members.note(user, { socketId: client.id, name, sinceMs: membership.sinceMs });
   }
 }

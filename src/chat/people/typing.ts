@@ -1,12 +1,10 @@
 // Typing notices: the set of users who type, so that a repeat sends nothing and each notice ends by itself. In memory only: the
 // room stays awake while a user types, which writes no row and is over in seconds (TYP-3).
-import { type TypingPayload, typingSchema } from "../../protocol/schemas/typing.ts";
+import { typingSchema } from "../../protocol/schemas/typing.ts";
 import type { Answer, Message, TypingWelcome, Typist } from "../../protocol/chat-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../room/answers.ts";
-import type { Members } from "../room/members.ts";
 import { operation, type Caller } from "../room/operation.ts";
-import { refuseReader } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
 
@@ -30,20 +28,18 @@ interface CurrentTyping {
 
 export class Typing implements Feature {
   readonly #room: Room;
-  readonly #members: Members;
   readonly #typists = new Map<string, CurrentTyping>();
   #deadline!: Deadline;
   readonly operations = {
     typing: operation(
       typingSchema,
-      (caller, payload, reply: (answer: Answer<object>) => void) => reply(this.#take(caller, payload)),
+      (caller, { on }) => this.#setTyping(caller, on),
       () => TYPING_COST,
     ),
   };
 
-  constructor(room: Room, members: Members) {
+  constructor(room: Room) {
     this.#room = room;
-    this.#members = members;
   }
 
   start(): void {
@@ -66,25 +62,22 @@ export class Typing implements Feature {
     if (this.#typists.get(user)?.socketId === client.id) this.#end(user);
   }
 
-  #take(caller: Caller, { on }: TypingPayload): Answer<object> {
+  #setTyping(caller: Caller, on: boolean): Answer<object> {
     const { user, name, client } = caller;
     if (!client) return refuse("FORBIDDEN", "Only a connection can type.");
-    const refusal = refuseReader(caller, "type");
-    if (refusal) return refusal;
-    if (on) this.#note(user, name, client.id);
-    // Another tab of the same user may be the one that types.
-    else if (this.#typists.get(user)?.socketId === client.id) this.#end(user);
-    return { ok: true };
-  }
-
-  #note(user: string, name: string, socketId: string): void {
     const known = this.#typists.get(user);
+    if (!on) {
+      // Another tab of the same user may be the one that types.
+      if (known?.socketId === client.id) this.#end(user);
+      return { ok: true };
+    }
     const untilMs = this.#room.now() + TYPING_MS;
-    const isShown = known?.isShown ?? !this.#members.isLarge;
-    this.#typists.set(user, { name: known?.name ?? name, socketId, untilMs, isShown });
+    const isShown = known?.isShown ?? !this.#room.members.isLarge;
+    this.#typists.set(user, { name: known?.name ?? name, socketId: client.id, untilMs, isShown });
     this.#deadline.pull(untilMs);
     // Volatile: a client that polls may miss it.
     if (!known && isShown) this.#others(user).volatile.emit("typing", { user, name, on: true });
+    return { ok: true };
   }
 
   #end(user: string): void {
@@ -98,7 +91,7 @@ export class Typing implements Feature {
 
   /** Not the user's own other connections (TYP-1). */
   #others(user: string): Room["everyone"] {
-    return this.#room.everyone.except(this.#members.socketsOf(user));
+    return this.#room.everyone.except(this.#room.members.socketsOf(user));
   }
 
   #expire(nowMs: number): void {

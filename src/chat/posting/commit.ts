@@ -1,80 +1,76 @@
-// Stores a batch of posts, has the room show it, and reports it to posts.ts, which acks, in this order: durability `strict`. The
+// Stores a batch of posts, has the room show it, and hands it back to posts.ts, which acks, in this order: durability `strict`. The
 // platform holds frames back until the row is durable. Called by posts.ts.
-import type { Message } from "../../protocol/chat-events.ts";
+import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
 import { writtenAs } from "../log/authorship.ts";
 import { withMentions } from "../log/mentions.ts";
 import { messageId } from "../log/message-id.ts";
-import type { Draft } from "../log/draft.ts";
-import type { Room } from "../room/room.ts";
+import type { Draft, Room } from "../room/room.ts";
+
+/**
+ * Characters in one row at most, names and ids among them. JSON and UTF-8 make at most 6 bytes of one, so a row stays below
+ * the 2 MB that the platform takes, with any characters.
+ */
+export const BATCH_CHARS_MAX = 250_000;
 
 /** A post that waits to be stored. */
 export interface Post {
   readonly draft: Draft;
+  /** Characters that it takes in a row, at most. */
+  readonly chars: number;
+  /** Arrival, in milliseconds since 1970. */
+  readonly atMs: number;
+  /** Replies to the first try and to retries. */
+  readonly replies: Array<(answer: PostAnswer) => void>;
 }
 
-/** A post that was given its place. */
-export interface Placed<P extends Post> {
-  readonly post: P;
+/** A post, and the message that it becomes: with a seq and a time. */
+export interface Numbered {
+  readonly post: Post;
   readonly message: Message;
 }
 
-/** Called with what became of posts. */
-export interface Outcome<P extends Post> {
-  /** The posts are stored, and not shown yet. */
-  readonly stored: (posts: ReadonlyArray<Placed<P>>) => void;
+/** Answers the senders. */
+export interface Outcome {
   /** The posts are stored and shown. */
-  readonly settle: (posts: ReadonlyArray<Placed<P>>) => void;
+  readonly settle: (posts: readonly Numbered[]) => void;
   /** The posts could not be stored. */
-  readonly fail: (posts: readonly P[]) => void;
+  readonly fail: (posts: readonly Post[]) => void;
 }
 
-export class Commit<P extends Post> {
+export class Commit {
   protected readonly room: Room;
-  protected readonly outcome: Outcome<P>;
+  protected readonly outcome: Outcome;
 
-  constructor(room: Room, outcome: Outcome<P>) {
+  constructor(room: Room, outcome: Outcome) {
     this.room = room;
     this.outcome = outcome;
   }
 
-  /** The newest place that anybody can have seen a message at. */
+  /** The newest seq that anybody can have seen. */
   get seenSeq(): number {
     return this.room.log.lastSeq;
   }
 
   /** Takes over a batch, at least one post: all of it will be settled, or fail. */
-  take(posts: readonly P[]): void {
-    this.storeFirst(posts);
+  take(posts: readonly Post[]): void {
+    this.storeAndShow(posts);
   }
 
-  /** Stores and shows posts behind all that was seen, and at once. @returns them where that was done; they have failed otherwise */
-  takeAtOnce(posts: readonly P[]): ReadonlyArray<Placed<P>> | undefined {
+  /** Stores and shows posts behind all that was seen, and at once. @returns `undefined` where they could not be stored */
+  storeAndShow(posts: readonly Post[]): readonly Numbered[] | undefined {
     this.catchUp();
-    return this.storeFirst(posts);
+    const numbered = this.number(posts);
+    if (!numbered || !this.store(numbered)) return undefined;
+    this.show(numbered);
+    this.outcome.settle(numbered);
+    return numbered;
   }
 
   /** Stores messages that were shown before they were stored. `strict` has none. */
   catchUp(): void {}
 
-  protected storeFirst(posts: readonly P[]): ReadonlyArray<Placed<P>> | undefined {
-    const placed = this.place(posts);
-    if (!placed || !this.append(placed)) return undefined;
-    this.show(placed);
-    this.outcome.settle(placed);
-    return placed;
-  }
-
-  /** A failure here does not stop the acks: the posts are stored. */
-  protected show(placed: ReadonlyArray<Placed<P>>): void {
-    try {
-      this.room.show(placed.map(({ message }) => message));
-    } catch (error) {
-      this.room.report("messages were stored and could not all be shown", error);
-    }
-  }
-
-  /** @returns `undefined` where a log that has no name yet cannot be given one; the posts have failed then */
-  protected place(posts: readonly P[]): Array<Placed<P>> | undefined {
+  /** Gives posts the next seqs. @returns `undefined` where a new log cannot be given its name; the posts have failed then */
+  protected number(posts: readonly Post[]): Numbered[] | undefined {
     const { log, name: room, now } = this.room;
     const [firstSeq, timestamp] = [this.seenSeq + 1, now()];
     try {
@@ -86,22 +82,30 @@ export class Commit<P extends Post> {
         return { post, message: writtenAs(message, role) };
       });
     } catch (error) {
-      this.room.report("messages could not be given their places", error);
+      this.room.reportProblem("messages could not be given their ids", error);
       this.outcome.fail(posts);
       return undefined;
     }
   }
 
   /** @returns whether the posts are stored now; they have failed otherwise */
-  protected append(placed: ReadonlyArray<Placed<P>>): boolean {
+  protected store(numbered: readonly Numbered[]): boolean {
     try {
-      this.room.log.append(placed.map(({ message }) => message));
+      this.room.log.append(numbered.map(({ message }) => message));
+      return true;
     } catch (error) {
-      this.room.report("messages could not be stored", error);
-      this.outcome.fail(placed.map(({ post }) => post));
+      this.room.reportProblem("messages could not be stored", error);
+      this.outcome.fail(numbered.map(({ post }) => post));
       return false;
     }
-    this.outcome.stored(placed);
-    return true;
+  }
+
+  /** An error here does not stop the acks: the posts are stored. */
+  protected show(numbered: readonly Numbered[]): void {
+    try {
+      this.room.show(numbered.map(({ message }) => message));
+    } catch (error) {
+      this.room.reportProblem("messages were stored and could not all be shown", error);
+    }
   }
 }

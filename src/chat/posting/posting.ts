@@ -5,12 +5,11 @@ import { postSchema } from "../../protocol/schemas/messages.ts";
 import type { ErrorAnswer, PostAnswer } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuse } from "../room/answers.ts";
-import { refuseReader } from "../room/roles.ts";
 import type { Attachments } from "../files/attachments.ts";
 import { contentProblem } from "../room/content.ts";
 import { GuestRates } from "../room/guest-rates.ts";
-import { placeOf } from "../log/message-id.ts";
-import { operation, type Caller } from "../room/operation.ts";
+import { parseMessageId } from "../log/message-id.ts";
+import { waitingOperation, type Caller } from "../room/operation.ts";
 import { Posts } from "./posts.ts";
 import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
 import { Carried } from "../room/carried.ts";
@@ -29,7 +28,7 @@ export class Posting implements Feature {
   readonly posts: Posts;
   readonly operations = {
     "chat-message": {
-      ...operation(
+      ...waitingOperation(
         postSchema,
         (caller, payload, reply: (answer: PostAnswer) => void) => this.#post(caller, payload, reply),
         // It has a bucket of its own.
@@ -48,19 +47,15 @@ export class Posting implements Feature {
     this.#carried = new Carried(room, {
       slot: new Slot<readonly Bucket[]>("bucket"),
       keyOf: (_bucket, holder) => holder.peek().user,
-      holdersOf: (user) => room.members.socketsOf(user).flatMap((id) => room.clients.get(id) ?? []),
+      holdersOf: room.clientsOf,
       perHolder: 1,
     });
     this.guestRates = new GuestRates(room);
   }
 
   start(): void {
-    const { deadline, now } = this.#room;
-    const retention = new RetentionClock(
-      this.#room,
-      deadline("retention", (nowMs) => retention.run(nowMs)),
-    );
-    this.posts.start(() => retention.run(now()));
+    const retention = new RetentionClock(this.#room);
+    this.posts.start(() => retention.run(this.#room.now()));
   }
 
   onConnect(client: Client): void {
@@ -88,8 +83,13 @@ export class Posting implements Feature {
     // CHAT-4, MOD-10: a retry gets the first answer, also where the sender's rights have changed since.
     if (this.posts.answerKnown(caller.user, clientMsgId, reply)) return;
     const content = payload.content.trim();
-    const problem = this.#problem(caller, content, payload);
-    if (problem) return reply(problem);
+    const refusal =
+      this.#takeToken(caller) ??
+      this.guestRates.refuse(caller.client) ??
+      contentProblem(content, this.#room.settings.maxContentLength, attachment !== undefined) ??
+      (attachment && this.#attachments.problem(attachment, caller)) ??
+      this.#replyProblem(replyTo);
+    if (refusal) return reply(refusal);
     this.posts.post(
       {
         sender: caller.user,
@@ -101,21 +101,6 @@ export class Posting implements Feature {
         ...(attachment && { attachment }),
       },
       reply,
-    );
-  }
-
-  #problem(
-    caller: Caller,
-    content: string,
-    { replyTo, attachment }: z.output<typeof postSchema>,
-  ): ErrorAnswer | undefined {
-    return (
-      refuseReader(caller, "post") ??
-      this.#takeToken(caller) ??
-      this.guestRates.refuse(caller.client) ??
-      contentProblem(content, this.#room.settings.maxContentLength, attachment !== undefined) ??
-      (attachment && this.#attachments.problem(attachment, caller)) ??
-      this.#replyProblem(replyTo)
     );
   }
 
@@ -131,10 +116,10 @@ export class Posting implements Feature {
 
   #replyProblem(replyTo: string | undefined): ErrorAnswer | undefined {
     if (replyTo === undefined) return undefined;
-    const place = placeOf(this.#room.log.epoch, replyTo);
+    const parsed = parseMessageId(this.#room.log.epoch, replyTo);
     const exists =
-      place !== undefined &&
-      this.#room.read((log) => this.posts.has(place.seq) && log.lifeAt(place.seq) === place.life);
+      parsed !== undefined &&
+      this.#room.read((log) => this.posts.has(parsed.seq) && log.lifeAt(parsed.seq) === parsed.life);
     if (exists === undefined) return refuse("INTERNAL", "replyTo: the message could not be looked up; try again.");
     return exists ? undefined : refuse("NOT_FOUND", "replyTo: no such message in this room");
   }

@@ -19,19 +19,18 @@ interface Finding {
 const STATE_KEY = "retention";
 
 export class RetentionClock {
-  readonly #room: Pick<Room, "log" | "state" | "trimmed" | "report">;
+  readonly #room: Room;
   readonly #deadline: Deadline;
-  /** As it is stored; `null` where there is none. */
+  /** As it is stored; `null` where there is none, `undefined` until it is read. */
   #known: Finding | null | undefined;
 
-  /** @param deadline the one that calls `run` of this clock when it is due */
-  constructor(room: Pick<Room, "log" | "state" | "trimmed" | "report">, deadline: Deadline) {
+  constructor(room: Room) {
     this.#room = room;
-    this.#deadline = deadline;
+    this.#deadline = room.deadline("retention", (nowMs) => this.run(nowMs));
     try {
       this.#schedule();
     } catch (error) {
-      this.#room.report("what was to be forgotten could not be read", error);
+      this.#room.reportProblem("what was to be forgotten could not be read", error);
       this.#deadline.set(this.#room.log.trimDueMs!);
     }
   }
@@ -40,11 +39,13 @@ export class RetentionClock {
     try {
       this.#room.log.trim(this.#believedMs(nowMs));
       this.#room.trimmed();
-      this.#check(nowMs);
+      const dueMs = this.#room.log.trimDueMs;
+      const isTooOld = dueMs !== undefined && nowMs >= dueMs;
+      if (isTooOld && !this.#findingOf(dueMs)) this.#keep({ dueMs, atMs: nowMs });
       this.#schedule();
     } catch (error) {
       // Old messages stay for a while.
-      this.#room.report("old messages could not be forgotten", error);
+      this.#room.reportProblem("old messages could not be forgotten", error);
       this.#deadline.set(nowMs + RETRY_MS);
     }
   }
@@ -62,19 +63,14 @@ export class RetentionClock {
     return nowMs >= confirmedMs ? confirmedMs : -Infinity;
   }
 
-  /** Stores the finding that the oldest segment is too old, if it is. */
-  #check(nowMs: number): void {
-    const dueMs = this.#room.log.trimDueMs;
-    if (dueMs !== undefined && nowMs >= dueMs && !this.#findingOf(dueMs)) this.#keep({ dueMs, atMs: nowMs });
-  }
-
   /** A room without anything to trim stores no finding, and its storage is not read. */
   #findingOf(dueMs: number | undefined): Finding | null {
     return dueMs !== undefined && this.#finding?.dueMs === dueMs ? this.#finding : null;
   }
 
   get #finding(): Finding | null {
-    return (this.#known ??= (this.#room.state.get(STATE_KEY) as Finding | undefined) ?? null);
+    if (this.#known === undefined) this.#known = (this.#room.state.get(STATE_KEY) as Finding | undefined) ?? null;
+    return this.#known;
   }
 
   #keep(finding: Finding | null): void {

@@ -3,7 +3,7 @@
 import type { Client, Room } from "./room.ts";
 import type { Slot } from "./slot.ts";
 
-export interface Carrying<Item> {
+export interface CarriedOptions<Item> {
   readonly slot: Slot<readonly Item[]>;
   /** The key of an item; each key has one holder. */
   readonly keyOf: (item: Item, holder: Client) => string;
@@ -20,12 +20,12 @@ interface Held<Item> {
 
 export class Carried<Item> {
   readonly #room: Pick<Room, "clients">;
-  readonly #carrying: Carrying<Item>;
+  readonly #options: CarriedOptions<Item>;
   readonly #held = new Map<string, Held<Item>>();
 
-  constructor(room: Pick<Room, "clients">, carrying: Carrying<Item>) {
+  constructor(room: Pick<Room, "clients">, options: CarriedOptions<Item>) {
     this.#room = room;
-    this.#carrying = carrying;
+    this.#options = options;
   }
 
   get size(): number {
@@ -45,7 +45,7 @@ export class Carried<Item> {
       this.#held.delete(key);
       return false;
     }
-    this.#carrying.slot.set(holder, [...this.#othersOn(holder, key), item]);
+    this.#options.slot.set(holder, [...this.#othersOn(holder, key), item]);
     if (known) {
       known.item = item;
       known.holder = holder;
@@ -54,7 +54,7 @@ export class Carried<Item> {
   }
 
   #findHolder(key: string): Client | undefined {
-    const { slot, holdersOf, perHolder } = this.#carrying;
+    const { slot, holdersOf, perHolder } = this.#options;
     for (const client of holdersOf?.(key) ?? this.#room.clients.values()) {
       if ((slot.get(client)?.length ?? 0) < perHolder) return client;
     }
@@ -62,7 +62,7 @@ export class Carried<Item> {
   }
 
   #othersOn(holder: Client, key: string): readonly Item[] {
-    const { slot, keyOf } = this.#carrying;
+    const { slot, keyOf } = this.#options;
     return slot.get(holder)?.filter((item) => keyOf(item, holder) !== key) ?? [];
   }
 
@@ -71,21 +71,21 @@ export class Carried<Item> {
     if (!held) return;
     this.#held.delete(key);
     const others = this.#othersOn(held.holder, key);
-    this.#carrying.slot.set(held.holder, others.length > 0 ? others : undefined);
+    this.#options.slot.set(held.holder, others.length > 0 ? others : undefined);
   }
 
   /** A connection is still there after sleep. @returns the items that it holds */
   restore(holder: Client): readonly Item[] {
-    const items = this.#carrying.slot.get(holder) ?? [];
-    for (const item of items) this.#held.set(this.#carrying.keyOf(item, holder), { item, holder });
+    const items = this.#options.slot.get(holder) ?? [];
+    for (const item of items) this.#held.set(this.#options.keyOf(item, holder), { item, holder });
     return items;
   }
 
   /** A connection went: others take over what it held. @returns the items for which there is no other holder */
   release(holder: Client): readonly Item[] {
     const lost: Item[] = [];
-    for (const item of this.#carrying.slot.get(holder) ?? []) {
-      const key = this.#carrying.keyOf(item, holder);
+    for (const item of this.#options.slot.get(holder) ?? []) {
+      const key = this.#options.keyOf(item, holder);
       if (this.#held.get(key)?.holder !== holder) continue;
       this.#held.delete(key);
       if (!this.put(key, item)) lost.push(item);

@@ -1,5 +1,5 @@
-// Tells another object or a queue what happens in the room: one call at a time, at once after quiet, then at most one per
-// window, with doubled waits after failures. Used by listing, links and webhooks, each of which hands in an errand.
+// Sends what happens in the room to another object or a queue: one call at a time, at once after quiet, then at most one per
+// window, with doubled waits after failures. Used by listing, links and webhooks, each of which hands in its options.
 import { waitAfter, type Backoff } from "../../clock/backoff.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { Throttle } from "../../clock/throttle.ts";
@@ -15,28 +15,28 @@ export type CourierState =
 /** The wait after failures, to be kept through a sleep. */
 export type Retry = Pick<Extract<CourierState, { is: "retrying" }>, "attempt" | "atMs">;
 
-export interface Collected<Parcel> {
-  /** Absent where there is nothing to tell after all. */
-  readonly parcel?: Parcel | undefined;
+export interface Collected<Batch> {
+  /** Absent where there is nothing to send after all. */
+  readonly batch?: Batch | undefined;
   /** More is left than a call takes: the next call need not wait for the window. */
   readonly isFull?: boolean;
 }
 
-/** The task of a courier, handed in by its feature. */
-export interface Errand<Parcel, Receipt> {
+/** What a feature hands to its courier: how often to send, what, and to whom. */
+export interface CourierOptions<Batch, Answer> {
   /** How long from one call to the next; `pass` is called after `collect`. */
   readonly throttle: Pick<Throttle, "dueMs" | "pass"> & { readonly reopen?: () => void };
   /** From a failure to the next try, in milliseconds. */
   readonly retryMs: Backoff;
   /** A call without an answer has failed after this; without it the courier waits for the answer. */
   readonly timeoutMs?: number;
-  /** Whether there is something to tell. */
+  /** Whether there is something to send. */
   readonly isBehind: () => boolean;
   /** @throws where that cannot be read: a failure */
-  readonly collect: (nowMs: number) => Collected<Parcel>;
-  readonly send: (parcel: Parcel) => Promise<Receipt>;
+  readonly collect: (nowMs: number) => Collected<Batch>;
+  readonly send: (batch: Batch) => Promise<Answer>;
   /** A call was answered. @returns why that is a failure, where it is one */
-  readonly settle: (parcel: Parcel, receipt: Receipt) => string | undefined;
+  readonly settle: (batch: Batch, answer: Answer) => string | undefined;
   /** A try failed, or could not be made. @param waitMs until the next one */
   readonly failed: (error: unknown, waitMs: number) => void;
   /** Stores what has to outlive a sleep; called after each call that was settled or failed. */
@@ -47,9 +47,9 @@ export interface Errand<Parcel, Receipt> {
 
 const IDLE: CourierState = { is: "idle" };
 
-export class Courier<Parcel = unknown, Receipt = unknown> {
+export class Courier<Batch = unknown, Answer = unknown> {
   readonly #room: Pick<Room, "now" | "turn">;
-  readonly #errand: Errand<Parcel, Receipt>;
+  readonly #options: CourierOptions<Batch, Answer>;
   #state: CourierState = IDLE;
   /** Failures in a row. */
   #failures = 0;
@@ -57,9 +57,9 @@ export class Courier<Parcel = unknown, Receipt = unknown> {
   #call = 0;
   #isOver = false;
 
-  constructor(room: Pick<Room, "now" | "turn">, errand: Errand<Parcel, Receipt>) {
+  constructor(room: Pick<Room, "now" | "turn">, options: CourierOptions<Batch, Answer>) {
     this.#room = room;
-    this.#errand = errand;
+    this.#options = options;
   }
 
   get state(): CourierState {
@@ -72,7 +72,7 @@ export class Courier<Parcel = unknown, Receipt = unknown> {
 
   /** The time to call `run`; `undefined` while nothing is due. */
   get dueMs(): number | undefined {
-    const { timeoutMs = Infinity } = this.#errand;
+    const { timeoutMs = Infinity } = this.#options;
     switch (this.#state.is) {
       case "idle":
         return undefined;
@@ -82,6 +82,11 @@ export class Courier<Parcel = unknown, Receipt = unknown> {
       case "retrying":
         return this.#state.atMs;
     }
+  }
+
+  /** The room may sleep through the wait after a failure. */
+  get maySleep(): boolean {
+    return this.#state.is === "retrying";
   }
 
   /** To be kept where failures have to outlive a sleep. */
@@ -95,11 +100,11 @@ export class Courier<Parcel = unknown, Receipt = unknown> {
     this.#change({ is: "retrying", attempt, atMs: Math.min(atMs, this.#room.now() + this.#waitMs) });
   }
 
-  /** There may be something to tell: at once, or when the window is over. A wait after a failure goes on. */
+  /** There may be something to send: at once, or when the window is over. A wait after a failure goes on. */
   request(nowMs: number): void {
     const state = this.#inReach(nowMs);
     const isFree = state.is === "idle" || state.is === "waiting";
-    if (isFree && !this.#isOver && this.#errand.isBehind()) this.#wait(nowMs);
+    if (isFree && !this.#isOver && this.#options.isBehind()) this.#wait(nowMs);
     else if (state !== this.#state) this.#change(state);
   }
 
@@ -112,7 +117,7 @@ export class Courier<Parcel = unknown, Receipt = unknown> {
   run(nowMs: number): void {
     const { dueMs } = this;
     if (dueMs === undefined || nowMs < dueMs) return;
-    if (this.#state.is === "sending") this.#fail(new Error(`no answer for ${this.#errand.timeoutMs} ms`));
+    if (this.#state.is === "sending") this.#fail(new Error(`no answer for ${this.#options.timeoutMs} ms`));
     else this.#send(nowMs);
   }
 
@@ -128,7 +133,7 @@ export class Courier<Parcel = unknown, Receipt = unknown> {
   }
 
   #wait(nowMs: number): void {
-    const atMs = Math.max(nowMs, this.#errand.throttle.dueMs(nowMs));
+    const atMs = Math.max(nowMs, this.#options.throttle.dueMs(nowMs));
     const isWaiting = this.#state.is === "waiting" && this.#state.atMs <= atMs;
     if (!isWaiting) this.#change({ is: "waiting", atMs });
   }
@@ -142,86 +147,93 @@ export class Courier<Parcel = unknown, Receipt = unknown> {
   }
 
   get #waitMs(): number {
-    return waitAfter(this.#errand.retryMs, this.#failures);
+    return waitAfter(this.#options.retryMs, this.#failures);
   }
 
   #send(nowMs: number): void {
-    const { collect, send, throttle } = this.#errand;
-    let collected: Collected<Parcel>;
+    const { collect, send, settle, throttle } = this.#options;
+    let collected: Collected<Batch>;
     try {
       collected = collect(nowMs);
     } catch (error) {
       return this.#fail(error);
     }
     throttle.pass(nowMs);
-    const { parcel, isFull } = collected;
+    const { batch, isFull } = collected;
     if (isFull) throttle.reopen?.();
-    if (parcel === undefined) return this.#settled(this.#failures > 0);
+    if (batch === undefined) return this.#settled(this.#failures > 0);
     const call = ++this.#call;
     this.#change({ is: "sending", sinceMs: nowMs });
     const end = (outcome: () => void): void =>
       this.#room.turn(() => {
         if (this.#call === call && this.#state.is === "sending") outcome();
       });
-    send(parcel).then(
-      (receipt) => end(() => this.#answered(parcel, receipt)),
+    send(batch).then(
+      (answer) =>
+        end(() => {
+          const reason = settle(batch, answer);
+          if (reason === undefined) this.#settled(true);
+          else this.#fail(new Error(reason));
+        }),
       (error: unknown) => end(() => this.#fail(error)),
     );
-  }
-
-  #answered(parcel: Parcel, receipt: Receipt): void {
-    const reason = this.#errand.settle(parcel, receipt);
-    if (reason === undefined) this.#settled(true);
-    else this.#fail(new Error(reason));
   }
 
   #settled(isWorthKeeping: boolean): void {
     this.#failures = 0;
     this.#state = IDLE;
-    if (isWorthKeeping) this.#errand.keep();
+    if (isWorthKeeping) this.#options.keep();
     const nowMs = this.#room.now();
-    if (this.#errand.isBehind()) this.#wait(nowMs);
-    else this.#errand.schedule();
+    if (this.#options.isBehind()) this.#wait(nowMs);
+    else this.#options.schedule();
   }
 
   #fail(error: unknown): void {
     this.#failures++;
     const waitMs = this.#waitMs;
     this.#state = { is: "retrying", attempt: this.#failures, atMs: this.#room.now() + waitMs };
-    this.#errand.failed(error, waitMs);
-    this.#errand.keep();
-    this.#errand.schedule();
+    this.#options.failed(error, waitMs);
+    this.#options.keep();
+    this.#options.schedule();
   }
 
   #change(state: CourierState): void {
     this.#state = state;
-    this.#errand.schedule();
+    this.#options.schedule();
   }
 }
 
-/** The deadlines of couriers: one for what is due soon, which keeps the room awake, and one for retries, which wakes it. */
+/** Work with a due time: a courier, or other work of the feature that owns the clock. */
+export interface Due {
+  /** `undefined` while nothing is due. */
+  readonly dueMs: number | undefined;
+  /** Whether the room may sleep until then. */
+  readonly maySleep: boolean;
+}
+
+/** The deadlines of a feature with couriers: one for which the room stays awake, and one that wakes it. */
 export class CourierClock {
-  readonly #couriers: () => Iterable<Pick<Courier, "state" | "dueMs">>;
+  readonly #dues: () => Iterable<Due>;
   readonly #soon: Deadline;
   readonly #later: Deadline;
 
-  /** @param run called when one of them is due; runs each of them */
+  /** @param run called when any of the work is due; runs all that is */
   constructor(
     { deadline }: Pick<Room, "deadline">,
     name: string,
-    couriers: () => Iterable<Pick<Courier, "state" | "dueMs">>,
+    dues: () => Iterable<Due>,
     run: (nowMs: number) => void,
   ) {
-    this.#couriers = couriers;
+    this.#dues = dues;
     this.#soon = deadline(name, run, { keepsAwake: true });
     this.#later = deadline(`${name}-later`, run);
   }
 
-  /** For `schedule` of their errands. */
+  /** For `schedule` in their options. */
   set(): void {
     let [soonMs, laterMs] = [Infinity, Infinity];
-    for (const { state, dueMs = Infinity } of this.#couriers()) {
-      if (state.is === "retrying") laterMs = Math.min(laterMs, dueMs);
+    for (const { dueMs = Infinity, maySleep } of this.#dues()) {
+      if (maySleep) laterMs = Math.min(laterMs, dueMs);
       else soonMs = Math.min(soonMs, dueMs);
     }
     setTo(this.#soon, soonMs);

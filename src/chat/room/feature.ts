@@ -1,5 +1,5 @@
-// The interface of a feature of a chat room. room.ts, chat.ts and requests.ts call the hooks of all features, in the order of
-// features.ts.
+// The interface of a feature of a chat room. room.ts, chat.ts, requests.ts and room-calls.ts call the hooks of all features, in the
+// order of features.ts.
 import type { Answer, ErrorAnswer, Message, Welcome } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
@@ -15,7 +15,7 @@ export interface KeptChange extends ChangedMessage {
   readonly isRewrite: boolean;
 }
 
-/** Stores data for the room's next life, in the transaction that erases the room. @throws errors of the storage */
+/** Stores data for the room's next log, in the transaction that erases the room. @throws errors of the storage */
 export type StoreAfterErase = () => void;
 
 /** One feature of a chat room. */
@@ -27,7 +27,7 @@ export interface Feature {
   admit?(membership: Membership): Refusal | undefined;
   /** Refuses a request before it runs. */
   refuse?(event: string, caller: Caller): ErrorAnswer | undefined;
-  /** Called when a request is about to run. @returns gets the answer before the caller does */
+  /** Called when a request is about to run. @returns a function that gets the answer before the caller does */
   follow?(event: string, caller: Caller): Reply<Answer<object>> | undefined;
   /** The caller has the answer, or the error. */
   onAnswered?(caller: Caller, answer: Answer<object>): void;
@@ -43,7 +43,7 @@ export interface Feature {
   onRefresh?(client: Client, identity: Identity): void;
   /** A connection is still there after sleep. */
   onRestore?(client: Client): void;
-  /** Messages were stored, and everyone has seen them. */
+  /** Everyone has seen these messages. They are stored; in a busy room with durability `relaxed` they will be. */
   onPosted?(messages: readonly Message[]): void;
   /** The change of a message is about to be stored. An error thrown here keeps the message as it is. */
   onChanging?(changing: KeptChange): void;
@@ -57,7 +57,7 @@ export interface Feature {
   onShutdown?(): void;
   /**
    * All connections are closed, and the storage is about to be erased.
-   * @returns stores the feature's data for the room's next life
+   * @returns stores the feature's data for the room's next log
    */
   onErase?(): StoreAfterErase | undefined;
 }

@@ -2,7 +2,10 @@
 // than a connection takes: a polling client would be closed for it (1013).
 import { frameBytes } from "../../socketio/wire/engine-io.ts";
 
-/** Bytes of JSON that the list in one answer may have; a single item that is larger goes alone. A quarter of POLL_QUEUE_BYTES_MAX. */
+/**
+ * Bytes of JSON that the list in one answer may have; a single item that is larger goes alone. A quarter of
+ * POLL_QUEUE_BYTES_MAX.
+ */
 export const ANSWER_BYTES_MAX = 262_144;
 
 interface Bounds {

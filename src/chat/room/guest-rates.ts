@@ -1,5 +1,5 @@
-// Limits how often the guests of one address may post and edit in a room, all of them together: ten tokens of one person count as one (CHAT-6). Called
-// by posting and editing, after the limit of each user.
+// Limits how often the guests of one address may post and edit in a room, all of them together: ten tokens of one person count as
+// one (CHAT-6). Called by posting and editing, after the limit of each user.
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { networkOf } from "../../socketio/wire/client-address.ts";
 import { refuse } from "./answers.ts";

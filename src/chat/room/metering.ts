@@ -33,7 +33,7 @@ export class DeliverySampler {
 
   sample(): void {
     const startMs = this.#now();
-    if (!this.#durable || !this.#throttle.take(startMs)) return;
+    if (!this.#durable || !this.#throttle.passIfOpen(startMs)) return;
     const measure = (): void => this.#meter.observe("delivery", Math.max(0, this.#now() - startMs) / 1000);
     // Others report failures of the storage.
     this.#durable().then(measure, () => undefined);

@@ -8,13 +8,17 @@ import type { Client } from "./room.ts";
 export interface Bearer {
   readonly user: string;
   readonly name: string;
+  /** The role of the token. */
   readonly role: Role;
 }
 
 /** The user who makes a request. */
-export interface Caller extends Bearer {
+export interface Caller {
+  readonly user: string;
+  readonly name: string;
   /** The role that counts in this room: by token or by grant. */
   readonly role: Role;
+  /** The role of the token, as far as this room knows it: a room between two people makes members of all others. */
   readonly tokenRole: Role;
   /** The connection of the request; absent where it came from outside the room. */
   readonly client?: Client;
@@ -23,22 +27,18 @@ export interface Caller extends Bearer {
 /** The name under which features are asked whether an upload is allowed. No event: sockets cannot call it. */
 export const UPLOAD = "upload-file";
 
-/** Events that show something new to others. A muted user may still read, and delete their own messages. */
-const SPEECH: ReadonlySet<string> = new Set(["chat-message", "edit-message", "react", "typing", UPLOAD]);
-
-export const isSpeech = (event: string): boolean => SPEECH.has(event);
-
 export type ChatEvent = keyof ClientToServerEvents;
 
 export type Reply<Given> = (answer: Given) => void;
 
 export interface Operation<Given = Answer<object>> {
+  /** Its output must be valid input with the same output: an HTTP call parses its body with it before the room does. */
   readonly schema: z.ZodType;
   /** Tokens that it takes from the caller's bucket of requests. */
   readonly cost: (payload: unknown) => number;
   /** Answers once: in the same turn, or after what it had to wait for. */
   readonly run: (caller: Caller, payload: unknown, reply: Reply<Given>) => void | Promise<void>;
-  /** True where it was done before, and the caller only wants the answer: no feature may refuse that (MOD-10). */
+  /** True where it was done before, and the caller only wants the answer: no feature may refuse that (MOD-10). `run` looks it up once more. */
   readonly isRepeat?: (caller: Caller, payload: unknown) => boolean;
 }
 
@@ -46,8 +46,17 @@ export type Operations = { readonly [Event in ChatEvent]: Operation<AnswerTo<Eve
 
 const costsOne = (): number => 1;
 
-/** Ties a schema to the rule that gets what it lets through. */
+/** Ties a schema to a rule that answers at once. */
 export function operation<Schema extends z.ZodType, Given>(
+  schema: Schema,
+  answer: (caller: Caller, payload: z.output<Schema>) => Given,
+  cost: (payload: z.output<Schema>) => number = costsOne,
+): Operation<Given> {
+  return waitingOperation<Schema, Given>(schema, (caller, payload, reply) => reply(answer(caller, payload)), cost);
+}
+
+/** Ties a schema to a rule that may have to wait before it answers. */
+export function waitingOperation<Schema extends z.ZodType, Given>(
   schema: Schema,
   run: (caller: Caller, payload: z.output<Schema>, reply: Reply<Given>) => void | Promise<void>,
   cost: (payload: z.output<Schema>) => number = costsOne,

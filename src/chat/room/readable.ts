@@ -1,14 +1,30 @@
-// Reads the log from a place on and skips batches that cannot be read. Used by features that read in the background.
+// Reads the log and skips what cannot be read. Used by links and webhooks, which read in the background.
 import type { Message } from "../../protocol/chat-events.ts";
 import { UnreadableBatch } from "../log/batch-format.ts";
+import type { Kept } from "../log/change.ts";
 import type { Room } from "./room.ts";
 
+/** @returns `undefined` where the message is gone, or cannot be read, which is reported as `problem` */
+export function readableAt(
+  { log, reportProblem }: Pick<Room, "log" | "reportProblem">,
+  seq: number,
+  problem: string,
+): Kept | undefined {
+  try {
+    return log.find(seq);
+  } catch (error) {
+    if (!(error instanceof UnreadableBatch)) throw error;
+    reportProblem(problem, error);
+    return undefined;
+  }
+}
+
 /**
- * Messages after a place; a batch that cannot be read is passed over.
+ * Messages after a seq; a batch that cannot be read is skipped.
  * @param problem what to report then, once
  */
 export function* readableAfter(
-  { log, report }: Pick<Room, "log" | "report">,
+  { log, reportProblem }: Pick<Room, "log" | "reportProblem">,
   after: number,
   problem: string,
 ): Iterable<Message> {
@@ -23,7 +39,7 @@ export function* readableAfter(
       return;
     } catch (error) {
       if (!(error instanceof UnreadableBatch)) throw error;
-      if (!isReported) report(problem, error);
+      if (!isReported) reportProblem(problem, error);
       isReported = true;
       at++;
     }

@@ -1,13 +1,13 @@
-// Runs the requests of a room, step by step. Called by chat.ts for the events of its members, and by room-calls.ts for callers
-// from outside.
+// Runs the requests of a room, step by step. Called by chat.ts for the events of its members, by durable/chat-room.ts for events
+// from outside, and by room-calls.ts for uploads.
 import { describeIssues } from "../../protocol/schemas/fields.ts";
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import { TokenBuckets, type RateLimit } from "../../clock/token-bucket.ts";
 import { refuse } from "./answers.ts";
 import type { Feature } from "./feature.ts";
-import type { Caller, Operation, Reply } from "./operation.ts";
-import type { Room } from "./room.ts";
+import type { Bearer, Caller, Operation, Reply } from "./operation.ts";
+import type { Client, Room } from "./room.ts";
 
 /**
  * CHAT-6: requests of a user besides posts: every event takes one token, a page of history more. In memory only, because a
@@ -21,7 +21,9 @@ const EVENT_NAME_SHOWN_MAX = 64;
 export interface Request {
   /** As a client names it; an operation that is no event has a name that none has. */
   readonly event: string;
-  readonly caller: Caller;
+  readonly bearer: Bearer;
+  /** The connection of the request; absent where it came from outside the room. */
+  readonly client?: Client;
   /** As it came: untrusted. */
   readonly given: unknown;
   readonly reply: Reply<Answer<object>>;
@@ -30,60 +32,68 @@ export interface Request {
 export class Requests {
   readonly #room: Room;
   readonly #features: readonly Feature[];
-  /** Features with `onAnswered`. */
-  readonly #watching: readonly Feature[];
+  readonly #callerOf: (bearer: Bearer, client?: Client) => Caller;
+  /** Features with `follow`, and those with `onAnswered`: few, and all requests pass them. */
+  readonly #followers: readonly Feature[];
+  readonly #listeners: readonly Feature[];
   readonly #operations: ReadonlyMap<string, Operation>;
   readonly #buckets = new TokenBuckets(REQUEST_LIMIT);
 
-  constructor(room: Room, features: readonly Feature[]) {
+  /** @param callerOf finds the role that counts in the room */
+  constructor(room: Room, features: readonly Feature[], callerOf: (bearer: Bearer, client?: Client) => Caller) {
     this.#room = room;
     this.#features = features;
-    this.#watching = features.filter((feature) => "onAnswered" in feature);
+    this.#callerOf = callerOf;
+    this.#followers = features.filter((feature) => "follow" in feature);
+    this.#listeners = features.filter((feature) => "onAnswered" in feature);
     this.#operations = new Map(features.flatMap(({ operations = {} }) => Object.entries<Operation>(operations)));
-  }
-
-  /** Names of the events that clients can send. */
-  get events(): Iterable<string> {
-    return this.#operations.keys();
   }
 
   /** Answers what a client or the HTTP API asks for by the name of an event, and counts it (MET-1). */
   perform(request: Request): void | Promise<void> {
     const { meter } = this.#room;
     const { event, reply } = request;
+    const caller = this.#callerOf(request.bearer, request.client);
     const operation = this.#operations.get(event);
     meter.count(`events:${operation ? event : "unknown"}`);
     const counted: Reply<Answer<object>> = (answer) => {
       if ("error" in answer) meter.count(`rejects:${answer.error.code}`);
       else if ("duplicate" in answer) meter.count("duplicates");
       reply(answer);
-      for (const feature of this.#watching) feature.onAnswered?.(request.caller, answer);
+      for (const feature of this.#listeners) feature.onAnswered?.(caller, answer);
     };
-    if (operation) return this.run(operation, request, counted);
-    counted(this.#refuseCost(request.caller, 1) ?? noSuchEvent(event));
+    if (operation) return this.run(operation, caller, request, counted);
+    counted(this.#takeTokens(caller, 1) ?? noSuchEvent(event));
   }
 
   /** The same of an operation that is no event, and is not counted. */
   run(
     operation: Operation,
-    { event, caller, given }: Omit<Request, "reply">,
+    caller: Caller,
+    { event, given }: Pick<Request, "event" | "given">,
     reply: Reply<Answer<object>>,
   ): void | Promise<void> {
     const parsed = readAs(operation.schema, given ?? {});
     // LIM-3: a wrong or repeated request costs as much to look at.
     if (!parsed.success) {
-      return reply(this.#refuseCost(caller, 1) ?? refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
+      return reply(this.#takeTokens(caller, 1) ?? refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
     }
     const payload = parsed.data;
     const isRepeated = operation.isRepeat?.(caller, payload) ?? false;
     const refusal =
-      this.#refuseCost(caller, isRepeated ? 1 : operation.cost(payload)) ??
+      this.#takeTokens(caller, isRepeated ? 1 : operation.cost(payload)) ??
       (isRepeated ? undefined : this.#refuse(event, caller));
-    return refusal ? reply(refusal) : operation.run(caller, payload, this.#followed(event, caller, reply));
+    if (refusal) return reply(refusal);
+    const followers = this.#followers.flatMap((feature) => feature.follow?.(event, caller) ?? []);
+    if (followers.length === 0) return operation.run(caller, payload, reply);
+    return operation.run(caller, payload, (answer) => {
+      for (const follower of followers) follower(answer);
+      reply(answer);
+    });
   }
 
-  /** Takes the cost from the caller's bucket. */
-  #refuseCost({ user }: Caller, cost: number): ErrorAnswer | undefined {
+  /** Takes tokens from the caller's bucket. @returns the refusal where there are too few */
+  #takeTokens({ user }: Caller, cost: number): ErrorAnswer | undefined {
     if (cost === 0) return undefined;
     const taking = this.#buckets.take(user, this.#room.now(), cost);
     if (taking.ok) return undefined;
@@ -97,21 +107,6 @@ export class Requests {
       if (refusal) return refusal;
     }
     return undefined;
-  }
-
-  /** Wraps the reply so that features that follow the request get the answer first. */
-  #followed(event: string, caller: Caller, reply: Reply<Answer<object>>): Reply<Answer<object>> {
-    let listeners: Array<Reply<Answer<object>>> | undefined;
-    for (const feature of this.#features) {
-      const listener = feature.follow?.(event, caller);
-      if (listener) (listeners ??= []).push(listener);
-    }
-    if (!listeners) return reply;
-    const followers = listeners;
-    return (answer) => {
-      for (const listener of followers) listener(answer);
-      reply(answer);
-    };
   }
 }
 

@@ -1,4 +1,5 @@
-// Says what each role may do in a room, and ranks roles: a rank moderates those below it (MOD-2). Called by every feature that refuses a caller by role.
+// Says what each role may do in a room, and ranks roles: a rank moderates those below it (MOD-2). Called by every
+// feature that refuses a caller by role.
 import type { ErrorAnswer, Role } from "../../protocol/chat-events.ts";
 import { isStaff } from "../log/authorship.ts";
 import { refuse } from "./answers.ts";
@@ -14,11 +15,6 @@ export type Rank = (typeof RANKS)[keyof typeof RANKS];
 export function rankOfToken(role: Role): Rank {
   if (role === "service") return RANKS.service;
   return role === "moderator" ? RANKS.moderator : RANKS.everybody;
-}
-
-/** @param deed as the error names it: "post" */
-export function refuseReader({ role }: { readonly role: Role }, deed: string): ErrorAnswer | undefined {
-  return role === "reader" ? refuse("FORBIDDEN", `A reader may not ${deed}.`) : undefined;
 }
 
 /** Moderators and the backend: `role` is the one that counts in the room, by token or by grant. */

@@ -4,9 +4,9 @@ import type { Message, RefreshAnswer, Role, ServerToClientEvents } from "../../p
 import type { Meter } from "../../metrics/meter.ts";
 import { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../../clock/deadlines.ts";
+import { ThrottledRun, type Rate } from "../../clock/throttle.ts";
 import type { NamespaceContext } from "../../socketio/server/namespace.ts";
 import type { Socket } from "../../socketio/server/socket.ts";
-import type { Draft } from "../log/draft.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { Feature, KeptChange } from "./feature.ts";
 import { Members } from "./members.ts";
@@ -25,6 +25,8 @@ export interface ChatSettings {
   /** Milliseconds in which authors may edit their messages; 0 is never. */
   readonly editWindowMs: number;
   readonly flushWindowMs: number;
+  /** Batches that a small room may commit ahead of their windows after quiet; 1 makes each wait. */
+  readonly flushBurst: number;
   readonly durability: Durability;
   /** Messages per second of all guests of one address together; 0 is no limit. */
   readonly guestRatePerIp: number;
@@ -58,16 +60,25 @@ export interface RoomParts {
   readonly durable?: (() => Promise<void>) | undefined;
 }
 
-/** Stores what people say: the feature that posts (posting.ts). */
+/** A message that passed every rule and has no seq yet. Made by posting and relayed.ts. */
+export interface Draft extends Pick<
+  Message,
+  "sender" | "name" | "content" | "clientMsgId" | "replyTo" | "attachment" | "origin"
+> {
+  /** The author's role by token; not part of the message that others see. */
+  readonly role?: Role;
+}
+
+/** Stores messages. Implemented by posting/posts.ts. */
 export interface Writer {
-  /** The newest place that anybody can have seen a message at: in a relaxed room it may not be stored yet. */
+  /** The newest seq that anybody can have seen: in a relaxed room its message may not be stored yet. */
   readonly seenSeq: number;
   /** Stores messages that were shown before they were stored. */
   catchUp(): void;
   /** Stores and shows the posts so far. */
-  commit(): void;
+  finishPosts(): void;
   /** Stores and shows messages that no member posted, behind all posts so far. @returns `undefined` if that failed */
-  take(drafts: readonly Draft[]): readonly Message[] | undefined;
+  postAll(drafts: readonly Draft[]): readonly Message[] | undefined;
 }
 
 export interface RoomFeatures {
@@ -123,6 +134,10 @@ export class Room {
     return this.#context.hub.sockets as ReadonlyMap<string, Client>;
   }
 
+  /** A user's connections. */
+  readonly clientsOf = (user: string): Client[] =>
+    this.members.socketsOf(user).flatMap((id) => this.clients.get(id) ?? []);
+
   get everyone(): BroadcastOperator<ServerToClientEvents, Membership> {
     return new BroadcastOperator(this.#context.hub, {});
   }
@@ -147,11 +162,15 @@ export class Room {
   };
 
   /** Reports a failure to the operator's log. */
-  readonly report = (problem: string, error: unknown): void => this.#context.report(problem, error);
+  readonly reportProblem = (problem: string, error: unknown): void => this.#context.report(problem, error);
 
   /** @param name stands in the record of why a room woke */
   readonly deadline = (name: string, run: (nowMs: number) => void, options?: DeadlineOptions): Deadline =>
     this.#context.deadlines.add(name, run, options);
+
+  /** Makes a run that is limited to a rate, with a deadline of that name. */
+  readonly throttled = (name: string, rate: Rate, run: () => void, options?: DeadlineOptions): ThrottledRun =>
+    new ThrottledRun(rate, run, (due) => this.deadline(name, due, options));
 
   /** TOK-3: takes another token of the client's user. A client that went meanwhile gets no answer. */
   readonly refreshToken = (client: Client, token: string, reply: (answer: RefreshAnswer) => void): Promise<void> =>
@@ -159,29 +178,29 @@ export class Room {
 
   // ---- the log ---------------------------------------------------------------------------------------------
 
-  /** The newest place that anybody can have seen a message at: in a relaxed room it may not be stored yet. */
+  /** The newest seq that anybody can have seen: in a relaxed room its message may not be stored yet. */
   readonly seenSeq = (): number => this.#writer.seenSeq;
 
   /** Stores messages that were shown before they were stored. Call it before reading the log. */
   readonly catchUp = (): void => this.#writer.catchUp();
 
   /** Stores and shows the posts so far, so that an event cannot overtake them. */
-  readonly commit = (): void => this.#writer.commit();
+  readonly finishPosts = (): void => this.#writer.finishPosts();
 
   /** RLY-7: stores and shows messages of other rooms, in one piece. @returns `undefined` if that failed */
-  readonly take = (drafts: readonly Draft[]): readonly Message[] | undefined => this.#writer.take(drafts);
+  readonly postAll = (drafts: readonly Draft[]): readonly Message[] | undefined => this.#writer.postAll(drafts);
 
   /** Reads the log. A read error becomes an answer; the connection stays open. @returns `undefined` then */
   readonly read = <Result>(read: (log: MessageLog) => Result): Result | undefined => {
     try {
       return read(this.log);
     } catch (error) {
-      this.report("what is stored could not be read", error);
+      this.reportProblem("what is stored could not be read", error);
       return undefined;
     }
   };
 
-  /** Shows stored messages to everyone, in one go. */
+  /** Shows messages to everyone, in one go. They are stored; in a busy room with durability `relaxed` they will be. */
   readonly show = (messages: readonly Message[]): void => {
     const { hub } = this.#context;
     hub.emitAll(

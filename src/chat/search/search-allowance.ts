@@ -1,6 +1,6 @@
 // Limits what a user's searches may read (SRCH-9), and gives out turns to searches (SRCH-5). All rooms of an isolate share one,
 // because they share one processor: a search in one room delays messages in all. Called by searching.ts.
-import { TokenBuckets, type RateLimit, type Taking } from "../../clock/token-bucket.ts";
+import { TokenBuckets, type RateLimit, type TokenResult } from "../../clock/token-bucket.ts";
 
 /** Messages that a user's searches may read, in all rooms of the isolate: an ordinary search looks at some 3,000. */
 export const SEARCHED_MESSAGES_LIMIT: RateLimit = { perSecond: 10_000, burst: 250_000 };
@@ -9,12 +9,12 @@ export const SEARCHED_MESSAGES_LIMIT: RateLimit = { perSecond: 10_000, burst: 25
 export const SEARCH_REST_MS_PER_MESSAGE = 1 / 50;
 
 /**
- * So much of that rest may come later where searches rested longer before than they had to, in ms: what one search in a large room
- * needs. So who searches now and then does not wait, and who searches all the time is no faster.
+ * So much of that rest, in ms, may come later where searches rested longer before than they had to: as much as one search in a large
+ * room needs. So an occasional search does not wait, and constant searching is no faster.
  */
 export const SEARCH_REST_LATER_MS = 1000;
 
-/** Turns are given out so far ahead at most. Further away is only what was given out before the clock was set back. */
+/** Turns are given out so far ahead at most. A turn further away was given out before the clock was set back. */
 const AHEAD_MS_MAX = 60_000;
 
 export class SearchAllowance {
@@ -22,8 +22,8 @@ export class SearchAllowance {
   /** When the rest of all turns so far is over, in milliseconds since 1970: the next turn may be then. */
   #freeAtMs = -Infinity;
 
-  /** Whether a user may search, who may have to pay for earlier searches first. */
-  ask(user: string, nowMs: number): Taking {
+  /** Whether a user may search: not while in debt for earlier searches. */
+  ask(user: string, nowMs: number): TokenResult {
     return this.#buckets.take(user, nowMs);
   }
 
@@ -39,7 +39,7 @@ export class SearchAllowance {
   }
 
   /**
-   * A turn is over. Its user pays when it is known what it took, and may owe something then.
+   * A turn is over. Its user pays for the messages that it looked at, and may be in debt then.
    * @param reckoned messages that `takeTurn` was called with; 0 for a turn at once
    */
   pay(user: string, messages: { readonly looked: number; readonly reckoned: number }, nowMs: number): void {

@@ -1,7 +1,7 @@
 // The interface of a search index, and its layout. An index only proposes blocks of neighbouring messages that may match; a search
 // reads them in the log. So an index may be coarse, and may be dropped at any time. Implemented in durable/sql.
 
-/** Changes with `termsOf`, with what counts as a word and with the shape: an index of another version is dropped. */
+/** Changes with `termsOf`, with `wordsIn` and with the shape: an index of another version is dropped. */
 export const INDEX_VERSION = 2;
 
 /** How an index is laid out; lengths are in places of the log. */
@@ -12,10 +12,10 @@ export interface IndexShape {
   readonly blockChars: number;
   /** Of a part, at most: indexed in one turn, and indexed again where one of them changes. */
   readonly partMessages: number;
-  /** The newest messages are not indexed: most of what is edited or deleted is among them. */
+  /** The newest messages are not indexed: most edits and deletions concern them. */
   readonly unindexedMessages: number;
-  /** Read at once where nothing is indexed. A shorter gap between parts is not worth a table. */
-  readonly pieceMessages: number;
+  /** A shorter gap between parts is not worth a table. */
+  readonly gapMessagesMin: number;
   /** The effort that a part takes: one that takes more ends sooner. */
   readonly partUnits: number;
   /** Parts at most, because an object that wakes reads the names of all its tables. Older messages are read in the log. */
@@ -27,7 +27,7 @@ export const INDEX_SHAPE: IndexShape = {
   blockChars: 100_000,
   partMessages: 2048,
   unindexedMessages: 1024,
-  pieceMessages: 256,
+  gapMessagesMin: 256,
   partUnits: 200_000,
   partsMax: 256,
 };

@@ -45,7 +45,7 @@ export function withoutRepeats(phrases: readonly Phrase[]): Phrase[] {
 }
 
 /**
- * @param effort grows by what it took
+ * @param effort grows by the work that it took
  * @returns where the message matches, `undefined` where it does not
  */
 export function match(
@@ -83,7 +83,7 @@ function standsAt({ words: sought, isPrefix }: Phrase, words: readonly Word[], a
   });
 }
 
-/** Ascending, and what overlaps as one. */
+/** Ascending, with overlapping ranges joined. */
 function merged(ranges: readonly MatchRange[]): MatchRange[] {
   const all: MatchRange[] = [];
   for (const [from, to] of ranges.toSorted((a, b) => a[0] - b[0] || a[1] - b[1])) {

@@ -1,5 +1,5 @@
-// Search (SRCH-1 to SRCH-8): gives each search a short turn at once, and further turns behind the others until it is answered.
-// Between two turns the rooms of the isolate serve other events. Searches are in memory only, so the room stays awake for them.
+// Search (SRCH-1 to SRCH-8): gives each search a short slice of work at once, and further slices behind the others until it
+// is answered. Between two slices the rooms of the isolate serve other events. Searches are in memory only, so the room stays awake for them.
 import type { z } from "zod";
 
 import { searchSchema } from "../../protocol/schemas/search.ts";
@@ -9,7 +9,7 @@ import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../room/answers.ts";
 import { fitFirst } from "../room/fitting.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
-import { operation, type Caller, type Reply } from "../room/operation.ts";
+import { waitingOperation, type Caller, type Reply } from "../room/operation.ts";
 import type { Feature, KeptChange } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 import type { SearchAllowance } from "./search-allowance.ts";
@@ -27,8 +27,8 @@ export const SEARCHES_MAX = 32;
 export const SEARCHES_PER_USER_MAX = 4;
 /** `retryAfterMs` where there are more. */
 const BUSY_RETRY_MS = 1000;
-/** Turns that it takes to read as much as a part of the index holds. */
-const TURNS_PER_PART = 4;
+/** Slices that it takes to read as much as a part of the index holds. */
+const SLICES_PER_PART = 4;
 
 interface Search {
   readonly run: SearchRun;
@@ -42,13 +42,13 @@ export class Searching implements Feature {
   readonly #room: Room;
   readonly #index: SearchIndex;
   readonly #allowance: SearchAllowance;
-  /** Searches under way, in the order of their turns. */
+  /** Searches under way, in the order of their slices. */
   #searches: Search[] = [];
   #deadline!: Deadline;
-  /** Whether a turn was given out and has not come yet. */
+  /** Whether a slice was given out and has not come yet. */
   #isNext = false;
   readonly operations = {
-    search: operation(
+    search: waitingOperation(
       searchSchema,
       (caller, payload, reply: Reply<SearchAnswer>) => this.#search(caller, payload, reply),
       () => SEARCH_COST,
@@ -61,13 +61,13 @@ export class Searching implements Feature {
     this.#allowance = allowance;
   }
 
-  /** Messages that a search reads in one turn: some 3 ms. */
-  get #turnMessages(): number {
-    return Math.ceil(this.#index.shape.partMessages / TURNS_PER_PART);
+  /** Messages that a search reads in one slice: some 3 ms. */
+  get #sliceMessages(): number {
+    return Math.ceil(this.#index.shape.partMessages / SLICES_PER_PART);
   }
 
   start(): void {
-    this.#deadline = this.#room.deadline("search", () => this.#goOn(), { keepsAwake: true });
+    this.#deadline = this.#room.deadline("search", () => this.#runNext(), { keepsAwake: true });
   }
 
   /** SRCH-7: erases the part of an edited or deleted message, whose old text must be nowhere. */
@@ -83,7 +83,7 @@ export class Searching implements Feature {
     for (const part of this.#index.parts.filter((one) => one.firstSeq < firstSeq)) this.#index.drop(part);
   }
 
-  /** Answers each search under way with what was found so far, and `hasMore`. */
+  /** Answers each search under way with the messages found so far, and `hasMore`. */
   onShutdown(): void {
     const searches = this.#searches;
     this.#searches = [];
@@ -98,15 +98,24 @@ export class Searching implements Feature {
     const refusal = this.#refuse(caller);
     if (refusal) return reply(refusal);
     this.#room.catchUp();
-    const run = this.#room.read(() => this.#runFor(query, payload));
+    const { before = Infinity, beforeTime, afterTime, limit } = payload;
+    const { read, reportProblem } = this.#room;
+    const run = read((log) => {
+      const bounds = {
+        before: Math.min(before, beforeTime === undefined ? Infinity : seqAtTime(log, beforeTime)),
+        sinceSeq: afterTime === undefined ? 0 : seqAtTime(log, afterTime + 1),
+      };
+      return new SearchRun({ log, index: this.#index, query, ...bounds, limit, report: reportProblem });
+    });
     if (!run) return reply(unreadable());
     const search = { run, reply, caller };
-    if (this.#hasEnded(search, 0)) this.#answer(search, run.found);
+    if (this.#runSlice(search, 0) === "ended") this.#answer(search, run.found);
     this.#schedule();
   }
 
   #refuse(caller: Caller): ErrorAnswer | undefined {
-    if (this.#isBusy(caller))
+    const own = this.#searches.filter((search) => search.caller.user === caller.user);
+    if (this.#searches.length >= SEARCHES_MAX || own.length >= SEARCHES_PER_USER_MAX)
       return refuse("RATE_LIMITED", "Rate limit exceeded: too many searches are under way.", BUSY_RETRY_MS);
     const taking = this.#allowance.ask(caller.user, this.#room.now());
     if (taking.ok) return undefined;
@@ -114,30 +123,12 @@ export class Searching implements Feature {
     return refuse("RATE_LIMITED", problem, taking.retryAfterMs);
   }
 
-  #isBusy({ user }: Caller): boolean {
-    const own = this.#searches.filter(({ caller }) => caller.user === user);
-    return this.#searches.length >= SEARCHES_MAX || own.length >= SEARCHES_PER_USER_MAX;
-  }
-
-  #runFor(query: Query, { before = Infinity, beforeTime, afterTime, limit }: Payload): SearchRun {
-    const { log, report } = this.#room;
-    return new SearchRun({
-      log,
-      index: this.#index,
-      query,
-      before: Math.min(before, beforeTime === undefined ? Infinity : seqAtTime(log, beforeTime)),
-      since: afterTime === undefined ? 0 : seqAtTime(log, afterTime + 1),
-      limit,
-      report,
-    });
-  }
-
-  #goOn(): void {
+  #runNext(): void {
     const [search, ...others] = this.#searches;
     this.#searches = others;
     this.#isNext = false;
     // A search whose connection is gone ends without an answer.
-    if (search && isWaitedFor(search, this.#room) && this.#hasEnded(search, this.#turnMessages))
+    if (search && isWaitedFor(search, this.#room) && this.#runSlice(search, this.#sliceMessages) === "ended")
       this.#answer(search, this.#foundStill(search));
     this.#schedule();
   }
@@ -145,39 +136,39 @@ export class Searching implements Feature {
   #schedule(): void {
     if (this.#searches.length === 0 || this.#isNext) return;
     this.#isNext = true;
-    this.#deadline.set(this.#allowance.takeTurn(this.#turnMessages, this.#room.now()));
+    this.#deadline.set(this.#allowance.takeTurn(this.#sliceMessages, this.#room.now()));
   }
 
   /**
-   * Gives a search one turn, and another one later unless it has ended.
-   * @param reckoned messages for which the turn was given out
+   * Gives a search one slice, and charges its user for it. A search that waits gets another one; one that failed is answered.
+   * @param reckoned messages for which the slice was given out
    */
-  #hasEnded(search: Search, reckoned: number): boolean {
+  #runSlice(search: Search, reckoned: number): "ended" | "waits" | "failed" {
     const { run, reply, caller } = search;
     const before = run.work;
-    // A turn exceeds this by one message or one part of the index at most.
-    const isRead = this.#room.read(() => (run.go(this.#turnMessages), true));
+    // A slice exceeds this by one message or one part of the index at most.
+    const isRead = this.#room.read(() => (run.go(this.#sliceMessages), true));
     this.#allowance.pay(caller.user, { looked: run.work - before, reckoned }, this.#room.now());
     if (!isRead) {
       reply(unreadable());
-      return false;
+      return "failed";
     }
-    if (run.isDone || run.work >= SEARCH_MESSAGES_MAX) return true;
+    if (run.isDone || run.work >= SEARCH_MESSAGES_MAX) return "ended";
     this.#searches.push(search);
-    return false;
+    return "waits";
   }
 
   #answer({ run, reply }: Search, messages: readonly FoundMessage[] | undefined): void {
     if (!messages) return reply(unreadable());
     const kept = fitFirst(messages);
-    // The next search finds again what does not fit.
+    // The next search finds the others again.
     if (kept.length < messages.length)
       return reply({ ok: true, messages: kept, hasMore: true, before: kept.at(-1)!.seq });
     const { hasMore, before } = run;
     reply({ ok: true, messages, hasMore, before });
   }
 
-  /** SRCH-6: found messages may have changed between the turns of a search. */
+  /** SRCH-6: found messages may have changed between the slices of a search. */
   #foundStill({ run }: Search): FoundMessage[] | undefined {
     return this.#room.read(() => run.found.flatMap((message) => run.again(message) ?? []));
   }

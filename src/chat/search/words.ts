@@ -1,5 +1,5 @@
 // Splits text into words for search: the only place that does, so that queries, index and matching agree on what a word is
-// (SRCH-1, SRCH-3). Called by search-query.ts and index-terms.ts.
+// (SRCH-1, SRCH-3). Called by search-query.ts and indexing.ts.
 
 export interface Word {
   /** Folded: without case and accents. Letters, digits and marks only, or one emoji. */
@@ -11,7 +11,7 @@ export interface Word {
   readonly isGlyph: boolean;
 }
 
-/** A word with whatever marks follow its letters, or an emoji. */
+/** A word with the marks that follow its letters, or an emoji. */
 const RUN = /([\p{L}\p{N}][\p{L}\p{N}\p{M}]*)|\p{Extended_Pictographic}|\p{Regional_Indicator}/gu;
 /** Scripts without spaces between words, and Hangul, whose words carry their particles with them. */
 const GLYPHS = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}`;
@@ -21,7 +21,7 @@ const PIECE = new RegExp(`[${GLYPHS}]|[^${GLYPHS}]+`, "gu");
 const FOLDED_GLYPH = /^[\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]$/;
 const ASCII = /^[\0-\x7f]*$/;
 /**
- * Accents, the vowel points that Hebrew and Arabic are mostly written without, and what only says how a character is to be drawn.
+ * Accents, the vowel points that Hebrew and Arabic are mostly written without, and characters that only choose how another one is drawn.
  * Marks of other scripts are letters to them.
  */
 const ACCENTS =
@@ -48,7 +48,7 @@ const PIECE_UNITS = 10;
 const FOLD_UNITS = 20;
 const FOLD_CHAR_UNITS = 6;
 
-/** @param effort grows by what it took */
+/** @param effort grows by the work that it took */
 export function wordsIn(text: string, effort: Effort = { units: 0 }): Word[] {
   effort.units += text.length;
   const words: Word[] = [];
@@ -80,7 +80,7 @@ function addWord(words: Word[], text: string, { at, length, isGlyph }: Place): v
   if (text !== "") words.push({ text, from: at, to: at + length, isGlyph });
 }
 
-/** What a character folds to that stands alone; there are not more of them than fit. */
+/** The folded form of each character that stands alone; there are not more of them than fit in memory. */
 const foldedAlone = new Map<string, string>();
 
 function folded(piece: string, effort: Effort): string {

@@ -1,10 +1,9 @@
-// Tells the webhook of messages, edits and deletions (HOOK-1, HOOK-3): reads them from the log, behind a stored mark. Used by webhooks.ts.
-import { UnreadableBatch } from "../log/batch-format.ts";
+// Collects messages, edits and deletions for the webhook (HOOK-1, HOOK-3) from the log, behind a stored mark. Used by webhooks.ts.
 import { PendingChanges } from "../log/pending-changes.ts";
-import { readableAfter } from "../room/readable.ts";
+import { readableAfter, readableAt } from "../room/readable.ts";
 import type { KeptChange } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
-import { changed, posted, WEBHOOK_EVENTS_MAX, type Parcel } from "./webhook-batch.ts";
+import { changed, posted, WEBHOOK_EVENTS_MAX, type OutgoingEvents } from "./webhook-batch.ts";
 
 export interface MessageMark {
   /** Messages up to this `seq` were sent. */
@@ -39,43 +38,29 @@ export class MessageFeed {
     return isNews;
   }
 
-  collect(parcel: Parcel): void {
-    if (!parcel.batch.isFull) this.#collectPosted(parcel);
-    if (!parcel.batch.isFull) this.#collectChanged(parcel);
-  }
-
-  #collectPosted({ batch, after }: Parcel): void {
+  collectPosted({ batch, onTaken }: OutgoingEvents): void {
+    if (batch.isFull) return;
     let seq = this.#seq;
     const problem = "unreadable messages are not sent to the webhook";
     for (const message of readableAfter(this.#room, seq, problem)) {
       if (!batch.add(posted(message))) break;
       ({ seq } = message);
     }
-    // Behind the last message there may be skipped places.
-    const toldSeq = batch.isFull ? seq : this.#room.log.lastSeq;
-    after.push(() => (this.#seq = toldSeq));
+    // After the last message there may be skipped seqs.
+    const sentSeq = batch.isFull ? seq : this.#room.log.lastSeq;
+    onTaken.push(() => (this.#seq = sentSeq));
   }
 
-  #collectChanged({ batch, after }: Parcel): void {
-    if (this.#changes.from === undefined) return;
+  collectChanged({ batch, onTaken }: OutgoingEvents): void {
+    if (batch.isFull || this.#changes.from === undefined) return;
     const taken = this.#changes.take(WEBHOOK_EVENTS_MAX);
     let count = 0;
     for (const { seq, rev } of taken.changed) {
-      const event = this.#changedEvent(seq, rev, taken.sinceRev);
+      const kept = readableAt(this.#room, seq, "an unreadable change is not sent to the webhook");
+      const event = kept && changed(kept, rev, taken.sinceRev);
       if (event && !batch.add(event)) break;
       count++;
     }
-    after.push(() => this.#changes.settle(taken, count));
-  }
-
-  #changedEvent(seq: number, rev: number, sinceRev: number): ReturnType<typeof changed> {
-    try {
-      const kept = this.#room.log.find(seq);
-      return kept && changed(kept, rev, sinceRev);
-    } catch (error) {
-      if (!(error instanceof UnreadableBatch)) throw error;
-      this.#room.report("an unreadable change is not sent to the webhook", error);
-      return undefined;
-    }
+    onTaken.push(() => this.#changes.settle(taken, count));
   }
 }

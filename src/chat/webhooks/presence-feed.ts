@@ -1,11 +1,11 @@
-// Tells the webhook who is in the room (HOOK-4): compares the members with those whom the receiver was notified of, and tells the
-// difference. So what happened during an outage or in a crash comes out right by itself; a stay that was over by then is not sent.
-// What is about to be sent is stored before, because afterwards the receiver may have it and the room may be gone. Used by webhooks.ts.
+// Collects arrivals and departures for the webhook (HOOK-4): the difference between the members and those whom the receiver was notified
+// of. So the receiver is right again after an outage or a crash; a stay that was over by then is not sent. The room stores what it is about
+// to send, because after a crash the receiver may have it. Used by webhooks.ts.
 import { PagedMap, pagesIn } from "../../storage/paged-map.ts";
 import type { Room } from "../room/room.ts";
-import { joined, left, occupied, vacated, type Parcel } from "./webhook-batch.ts";
+import { joined, left, occupied, vacated, type OutgoingEvents } from "./webhook-batch.ts";
 
-/** After a crash or a deploy everybody is disconnected; who is back within this time has not left. */
+/** After a crash or a deploy all connections are gone; a member who is back within this time has not left. */
 export const RESTART_GRACE_MS = 30_000;
 
 /** A stay that the receiver was notified of. */
@@ -18,7 +18,7 @@ interface NotifiedStay {
 
 /** What outlives sleep and crashes besides the notified members. */
 export interface PresenceMark {
-  /** Since when the receiver believes the room to be occupied. */
+  /** The time since which the room is occupied, as the receiver knows it. */
   readonly occupied?: NotifiedStay | undefined;
   /** Until then notified members who are not here may come back unnoticed; in milliseconds since 1970. */
   readonly graceEndsMs?: number | undefined;
@@ -32,7 +32,7 @@ export class PresenceFeed {
   #occupied: NotifiedStay | undefined;
   #graceEndsMs: number | undefined;
   #isConfirmed = false;
-  /** Counts what may make a difference, and how much of that was compared; a new life has compared nothing. */
+  /** Counts changes of the members, and how many of them were compared; after a start none were. */
   #noticed = 0;
   #compared = -1;
 
@@ -44,7 +44,7 @@ export class PresenceFeed {
     this.#room = room;
     this.#occupied = mark.occupied;
     this.#markedGraceEndsMs = mark.graceEndsMs;
-    // Counts as a restart until a connection turns out to be there.
+    // Counts as a restart until a connection is restored.
     if (mark.occupied) this.#graceEndsMs = room.now() + RESTART_GRACE_MS;
     room.members.watch(() => {
       this.#noticed++;
@@ -89,26 +89,26 @@ export class PresenceFeed {
 
   // ---- differences -----------------------------------------------------------------------------------------
 
-  collectArrivals(parcel: Parcel): void {
+  collectArrivals(outgoing: OutgoingEvents): void {
     if (!this.#isUnsure) return;
     const notified = (this.#notified ??= this.#readNotified());
     let isFirst = this.#occupied?.state !== "here";
     for (const { user, name, sinceMs } of this.#room.members.all()) {
       const known = notified.get(user);
       if (known?.state === "here" && !isFirst) continue;
-      if (isFirst) this.#collectOccupied(parcel, { user, name, sinceMs });
+      if (isFirst) this.#collectOccupied(outgoing, { user, name, sinceMs });
       isFirst = false;
       if (known?.state === "here") continue;
-      // A `coming` member may have been sent before: it is the same news. A `going` one has come again.
+      // A `coming` member may have been sent before: the same event is sent. A `going` one has come again.
       const stay: NotifiedStay = { since: known?.state === "coming" ? known.since : sinceMs, state: "coming" };
-      if (!parcel.batch.add(joined(this.#placed(stay), user, name))) return;
-      parcel.before.push(() => notified.set(user, stay));
-      // Not worth a row: sent twice, it is the same news.
-      parcel.after.push(() => notified.amend(user, { ...stay, state: "here" }));
+      if (!outgoing.batch.add(joined(this.#placed(stay), user, name))) return;
+      outgoing.onSend.push(() => notified.set(user, stay));
+      // Not worth a row: sent twice, it is the same event.
+      outgoing.onTaken.push(() => notified.amend(user, { ...stay, state: "here" }));
     }
   }
 
-  /** Stored so that after a crash returning members are no news, and the others are sent as left. */
+  /** Stored, so that after a crash returning members cause no event and the others are sent as left. */
   #readNotified(): PagedMap<NotifiedStay> {
     const notified = new PagedMap<NotifiedStay>(pagesIn(this.#room.state, "webhook-members:"));
     if (!this.#isConfirmed) return notified;
@@ -117,36 +117,36 @@ export class PresenceFeed {
     return notified;
   }
 
-  #collectOccupied(parcel: Parcel, first: { user: string; name: string; sinceMs: number }): void {
+  #collectOccupied(outgoing: OutgoingEvents, first: { user: string; name: string; sinceMs: number }): void {
     const known = this.#occupied;
     const stay: NotifiedStay = { since: known?.state === "coming" ? known.since : first.sinceMs, state: "coming" };
-    if (!parcel.batch.add(occupied(this.#placed(stay), first.user, first.name))) return;
-    parcel.before.push(() => (this.#occupied = stay));
-    parcel.after.push(() => (this.#occupied = { ...stay, state: "here" }));
+    if (!outgoing.batch.add(occupied(this.#placed(stay), first.user, first.name))) return;
+    outgoing.onSend.push(() => (this.#occupied = stay));
+    outgoing.onTaken.push(() => (this.#occupied = { ...stay, state: "here" }));
   }
 
-  collectDepartures(parcel: Parcel, nowMs: number): void {
+  collectDepartures(outgoing: OutgoingEvents, nowMs: number): void {
     if (!this.#isUnsure) return;
     const notified = this.#notified!;
     const isAnybody = notified.size > 0 || this.#occupied !== undefined;
     if (!isAnybody || nowMs >= (this.#graceEndsMs ?? -Infinity)) this.#graceEndsMs = undefined;
-    if (this.#graceEndsMs === undefined) this.#collectLeft(parcel, notified, nowMs);
+    if (this.#graceEndsMs === undefined) this.#collectLeft(outgoing, notified, nowMs);
     const noticed = this.#noticed;
-    if (!parcel.batch.isFull) parcel.after.push(() => (this.#compared = noticed));
+    if (!outgoing.batch.isFull) outgoing.onTaken.push(() => (this.#compared = noticed));
   }
 
-  #collectLeft({ batch, before, after }: Parcel, notified: PagedMap<NotifiedStay>, nowMs: number): void {
+  #collectLeft({ batch, onSend, onTaken }: OutgoingEvents, notified: PagedMap<NotifiedStay>, nowMs: number): void {
     const { members } = this.#room;
     for (const [user, stay] of notified.entries()) {
       if (members.has(user)) continue;
       if (!batch.add(left(this.#placed(stay), user, nowMs))) return;
-      before.push(() => notified.set(user, { ...stay, state: "going" }));
-      after.push(() => notified.delete(user));
+      onSend.push(() => notified.set(user, { ...stay, state: "going" }));
+      onTaken.push(() => notified.delete(user));
     }
     const stay = this.#occupied;
     if (members.count > 0 || !stay || !batch.add(vacated(this.#placed(stay), nowMs))) return;
-    before.push(() => (this.#occupied = { ...stay, state: "going" }));
-    after.push(() => (this.#occupied = undefined));
+    onSend.push(() => (this.#occupied = { ...stay, state: "going" }));
+    onTaken.push(() => (this.#occupied = undefined));
   }
 
   #placed({ since }: NotifiedStay): { room: string; epoch: string; since: number } {

@@ -1,9 +1,8 @@
 // Packs events into batches of the size of a queue message, and makes each kind of event; an event made twice has the same id. Used by
 // the feeds.
-import { utf8ToBytes } from "@noble/hashes/utils.js";
-
 import type { Message } from "../../protocol/chat-events.ts";
 import type { WebhookEvent } from "../../protocol/webhook-events.ts";
+import { bytesOf, Packing } from "../../relay/packing.ts";
 import { withChange, type Kept } from "../log/change.ts";
 
 /** Events in one message of the queue. */
@@ -15,41 +14,37 @@ export const WEBHOOK_BYTES_MAX = 100_000;
 /** Orders events of the same millisecond. */
 const STEPS_PER_MS = 4;
 
-/** A batch to send, and notes to take: some before it is sent, the rest once the queue has it. */
-export interface Parcel {
+/** Events that wait for the next call. The lists move marks: `onSend` before the call, `onTaken` once the queue has the events. */
+export interface OutgoingEvents {
   readonly batch: WebhookBatch;
-  readonly before: Array<() => void>;
-  readonly after: Array<() => void>;
+  readonly onSend: Array<() => void>;
+  readonly onTaken: Array<() => void>;
 }
 
 export class WebhookBatch {
   readonly events: WebhookEvent[] = [];
-  #bytes = 0;
-  /** Whether an event did not fit. */
-  isFull = false;
+  readonly #packing = new Packing({ itemsMax: WEBHOOK_EVENTS_MAX, bytesMax: WEBHOOK_BYTES_MAX });
+
+  get isFull(): boolean {
+    return this.#packing.isFull;
+  }
 
   /** @returns whether the event fits; after one that did not, none does */
   add(event: WebhookEvent): boolean {
-    const [fitting, bytes] = fit(event);
-    this.isFull ||= this.events.length === WEBHOOK_EVENTS_MAX || this.#bytes + bytes > WEBHOOK_BYTES_MAX;
-    if (this.isFull) return false;
-    this.events.push(fitting);
-    this.#bytes += bytes;
-    return true;
+    const clipped = clip(event);
+    const fits = this.#packing.take(clipped);
+    if (fits) this.events.push(clipped);
+    return fits;
   }
 }
 
 /** An event that would fill a batch alone goes without its content; the receiver can ask for the message. */
-function fit(event: WebhookEvent): [WebhookEvent, number] {
-  const bytes = bytesOf(event);
-  if (bytes <= WEBHOOK_BYTES_MAX || !("message" in event.data)) return [event, bytes];
+function clip(event: WebhookEvent): WebhookEvent {
+  if (!("message" in event.data) || bytesOf(event) < WEBHOOK_BYTES_MAX) return event;
   const { data } = event;
   const { mentions: _, reactions: __, ...message } = data.message;
-  const clipped = { ...event, data: { ...data, message: { ...message, content: "" }, isClipped: true } };
-  return [clipped as WebhookEvent, bytesOf(clipped as WebhookEvent)];
+  return { ...event, data: { ...data, message: { ...message, content: "" }, isClipped: true } } as WebhookEvent;
 }
-
-const bytesOf = (event: WebhookEvent): number => utf8ToBytes(JSON.stringify(event)).length + 1;
 
 const orderOf = (at: number, step: number): number => at * STEPS_PER_MS + step;
 

@@ -1,14 +1,13 @@
-// Tells the operator's server by way of a queue what happens in the room (HOOK-1 to HOOK-5): messages as the log has them, and who is
-// there, each compared with a stored mark of what the queue has taken. So nothing waits in memory.
-import type { Deadline } from "../../clock/deadlines.ts";
+// The feature that sends webhook events by a queue to the operator's server (HOOK-1 to HOOK-5). It compares the log and the members
+// with a stored mark of what the queue has taken, so no events wait in memory.
 import { Throttle } from "../../clock/throttle.ts";
 import type { WebhookEvent } from "../../protocol/webhook-events.ts";
-import { Courier, type Collected, type Retry } from "../room/courier.ts";
+import { Courier, CourierClock, type Collected, type Due, type Retry } from "../room/courier.ts";
 import type { Feature, KeptChange } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 import { MessageFeed, type MessageMark } from "./message-feed.ts";
 import { PresenceFeed, type PresenceMark } from "./presence-feed.ts";
-import { WebhookBatch, type Parcel } from "./webhook-batch.ts";
+import { WebhookBatch, type OutgoingEvents } from "./webhook-batch.ts";
 
 /** Hands events to the queue. Resolves once it has them, rejects where it does not take them. */
 export type Deliver = (events: readonly WebhookEvent[]) => Promise<void>;
@@ -25,7 +24,7 @@ const LAST_BATCHES_MAX = 50;
 
 const STATE_KEY = "webhooks";
 
-/** One row, written once the queue has taken a batch. */
+/** One row: what the queue has taken. Written after each batch, with the room's first message and before a message changes. */
 interface Mark extends MessageMark, PresenceMark {
   /** The log that `seq` counts in. */
   readonly epoch: string;
@@ -36,16 +35,13 @@ export class Webhooks implements Feature {
   readonly #room: Room;
   readonly #deliver: Deliver;
   readonly #emptyGraceMs: number;
-  /** For what is sent soon: the room stays awake for it. */
-  #soon!: Deadline;
-  /** For another try, and for the end of a grace. */
-  #later!: Deadline;
+  #clock!: CourierClock;
   #messages!: MessageFeed;
   #presence!: PresenceFeed;
-  #courier!: Courier<Parcel, void>;
-  /** As stored; and as text, to see whether it has changed. */
-  #mark!: Mark;
-  #stored = "";
+  #courier!: Courier<OutgoingEvents, void>;
+  /** As stored; and as text, to see whether it has changed: `undefined` while nothing is stored. */
+  #mark!: Omit<Mark, "epoch">;
+  #stored: string | undefined;
   #wasAsleep = false;
   #isOver = false;
 
@@ -57,17 +53,32 @@ export class Webhooks implements Feature {
   }
 
   start(): void {
-    const { deadline, log, state } = this.#room;
-    this.#soon = deadline("webhooks", (nowMs) => this.#courier.run(nowMs), { keepsAwake: true });
-    this.#later = deadline("webhooks-later", (nowMs) => this.#runLater(nowMs));
+    const { log, reportProblem, state } = this.#room;
+    const dues = (): Due[] => [this.#courier, { dueMs: this.#graceDueMs, maySleep: true }];
+    this.#clock = new CourierClock(this.#room, "webhooks", dues, (nowMs) => this.#run(nowMs));
     const known = state.get(STATE_KEY) as Mark | undefined;
     const isKnown = known !== undefined && known.epoch === log.epoch;
     // A room that never sent anything begins with the next event. Its log is not asked for its name: that would store one (API-13).
-    this.#mark = isKnown ? known : { epoch: "", seq: log.lastSeq };
+    this.#mark = isKnown ? known : { seq: log.lastSeq };
     if (isKnown) this.#stored = JSON.stringify(known);
     this.#messages = new MessageFeed(this.#room, this.#mark);
     this.#presence = new PresenceFeed(this.#room, this.#mark, this.#emptyGraceMs, () => this.#request());
-    this.#courier = this.#makeCourier();
+    this.#courier = new Courier(this.#room, {
+      throttle: new Throttle(WEBHOOK_WINDOW_MS),
+      retryMs: WEBHOOK_RETRY_MS,
+      timeoutMs: WEBHOOK_SEND_MS_MAX,
+      isBehind: () => this.#messages.isBehind || this.#presence.isBehind,
+      collect: (nowMs) => this.#collect(nowMs),
+      send: ({ batch }) => this.#deliver(batch.events),
+      settle: ({ onTaken }) => {
+        for (const apply of onTaken) apply();
+        return undefined;
+      },
+      failed: (error, waitMs) =>
+        reportProblem(`webhook events could not be queued; next try in ${waitMs / 1000} s`, error),
+      keep: () => this.#store(),
+      schedule: () => this.#clock.set(),
+    });
     if (this.#mark.retry) this.#courier.restore(this.#mark.retry);
     this.#request();
   }
@@ -80,8 +91,8 @@ export class Webhooks implements Feature {
   }
 
   onPosted(): void {
-    // Stored together with the first message: without a mark the next life would begin behind it.
-    if (this.#stored === "") this.#store();
+    // Stored together with the first message: without a mark the room would begin after it when it starts again.
+    if (this.#stored === undefined) this.#store();
     this.#request();
   }
 
@@ -92,80 +103,66 @@ export class Webhooks implements Feature {
     this.#write();
   }
 
-  /** HOOK-5: sends what is left of a room that is deleted, once. */
+  /** HOOK-5: sends the remaining events of a room that is deleted, once. */
   onErase(): undefined {
     this.#isOver = true;
     this.#courier.stop();
     this.#presence.endGrace();
     for (let left = LAST_BATCHES_MAX; left > 0; left--) {
-      const parcel = this.#room.read(() => this.#pack(this.#room.now()));
-      if (!parcel || parcel.batch.events.length === 0) return;
-      this.#deliver(parcel.batch.events).catch((error) => this.#room.report("last webhook events were lost", error));
-      for (const note of [...parcel.before, ...parcel.after]) note();
+      const outgoing = this.#room.read(() => this.#pack(this.#room.now()));
+      if (!outgoing || outgoing.batch.events.length === 0) return;
+      this.#deliver(outgoing.batch.events).catch((error) =>
+        this.#room.reportProblem("last webhook events were lost", error),
+      );
+      for (const apply of [...outgoing.onSend, ...outgoing.onTaken]) apply();
     }
-    this.#room.report("a deleted room had more to tell than it may at once", new Error(`${LAST_BATCHES_MAX} batches`));
+    this.#room.reportProblem(
+      "a deleted room had more webhook events than it may send at once",
+      new Error(`${LAST_BATCHES_MAX} batches`),
+    );
   }
 
-  // ---- when ------------------------------------------------------------------------------------------------
+  // ---- timing ----------------------------------------------------------------------------------------------
 
   #request(): void {
     this.#courier.request(this.#room.now());
-    this.#schedule();
+    this.#clock.set();
   }
 
-  /** The end of a grace, or of the wait after a failure. */
-  #runLater(nowMs: number): void {
-    if (this.#courier.state.is !== "retrying") this.#presence.endGrace();
-    this.#courier.request(nowMs);
+  #run(nowMs: number): void {
+    if (nowMs >= (this.#graceDueMs ?? Infinity)) {
+      this.#presence.endGrace();
+      this.#courier.request(nowMs);
+    }
     this.#courier.run(nowMs);
   }
 
-  #schedule(): void {
-    const { state, dueMs } = this.#courier;
-    const isRetrying = state.is === "retrying";
-    const isFree = !isRetrying && state.is !== "sending" && !this.#isOver;
-    setTo(this.#soon, isRetrying ? undefined : dueMs);
-    setTo(this.#later, isRetrying ? dueMs : isFree ? this.#presence.graceEndsMs : undefined);
+  /** The end of a grace; while a call is under way or has failed, the call comes first. */
+  get #graceDueMs(): number | undefined {
+    const { is } = this.#courier.state;
+    return this.#isOver || is === "sending" || is === "retrying" ? undefined : this.#presence.graceEndsMs;
   }
 
-  #makeCourier(): Courier<Parcel, void> {
-    const { report } = this.#room;
-    return new Courier(this.#room, {
-      throttle: new Throttle(WEBHOOK_WINDOW_MS),
-      retryMs: WEBHOOK_RETRY_MS,
-      timeoutMs: WEBHOOK_SEND_MS_MAX,
-      isBehind: () => this.#messages.isBehind || this.#presence.isBehind,
-      collect: (nowMs) => this.#collect(nowMs),
-      send: ({ batch }) => this.#deliver(batch.events),
-      settle: ({ after }) => {
-        for (const note of after) note();
-        return undefined;
-      },
-      failed: (error, waitMs) => report(`webhook events could not be queued; next try in ${waitMs / 1000} s`, error),
-      keep: () => this.#store(),
-      schedule: () => this.#schedule(),
-    });
-  }
+  // ---- batches ---------------------------------------------------------------------------------------------
 
-  // ---- what ------------------------------------------------------------------------------------------------
-
-  #collect(nowMs: number): Collected<Parcel> {
+  #collect(nowMs: number): Collected<OutgoingEvents> {
     this.#room.catchUp();
-    const parcel = this.#room.read(() => this.#pack(nowMs));
-    if (!parcel) throw new Error("the log could not be read");
-    const { batch, before, after } = parcel;
+    const outgoing = this.#room.read(() => this.#pack(nowMs));
+    if (!outgoing) throw new Error("the log could not be read");
+    const { batch, onSend, onTaken } = outgoing;
     const isEmpty = batch.events.length === 0;
-    for (const note of isEmpty ? after : before) note();
-    if (isEmpty ? this.#messages.mark.changedFrom !== this.#mark.changedFrom : before.length > 0) this.#store();
-    return { parcel: isEmpty ? undefined : parcel, isFull: batch.isFull };
+    for (const apply of isEmpty ? onTaken : onSend) apply();
+    if (isEmpty ? this.#messages.mark.changedFrom !== this.#mark.changedFrom : onSend.length > 0) this.#store();
+    return { batch: isEmpty ? undefined : outgoing, isFull: batch.isFull };
   }
 
-  #pack(nowMs: number): Parcel {
-    const parcel: Parcel = { batch: new WebhookBatch(), before: [], after: [] };
-    this.#presence.collectArrivals(parcel);
-    this.#messages.collect(parcel);
-    this.#presence.collectDepartures(parcel, nowMs);
-    return parcel;
+  #pack(nowMs: number): OutgoingEvents {
+    const outgoing: OutgoingEvents = { batch: new WebhookBatch(), onSend: [], onTaken: [] };
+    this.#presence.collectArrivals(outgoing);
+    this.#messages.collectPosted(outgoing);
+    this.#messages.collectChanged(outgoing);
+    this.#presence.collectDepartures(outgoing, nowMs);
+    return outgoing;
   }
 
   // ---- marks -----------------------------------------------------------------------------------------------
@@ -174,12 +171,12 @@ export class Webhooks implements Feature {
     try {
       this.#write();
     } catch (error) {
-      // The next life of the room tells it again.
-      this.#room.report("the webhook's position could not be stored", error);
+      // After the next start the same events are sent again, with the same ids.
+      this.#room.reportProblem("the webhook's position could not be stored", error);
     }
   }
 
-  /** @throws whatever the storage throws */
+  /** @throws errors of the storage */
   #write(): void {
     this.#presence.save();
     const { retry } = this.#courier;
@@ -190,9 +187,4 @@ export class Webhooks implements Feature {
     this.#mark = mark;
     this.#stored = text;
   }
-}
-
-function setTo(deadline: Deadline, atMs: number | undefined): void {
-  if (atMs === undefined) deadline.clear();
-  else deadline.set(atMs);
 }

@@ -54,7 +54,7 @@ export const batchSchema = z.object({
   from: roomName,
   to: roomName,
   epoch: z.string().describe("Of the log of the room that passes on"),
-  since: count.describe("Messages up to here are not passed on"),
+  sinceSeq: count.describe("Messages up to here are not passed on"),
   linkedAtMs: count.describe("In milliseconds since 1970; also the `rev` behind which changes are passed on"),
   // After a backup was restored, other messages have the same places.
   posts: spanOf(postSchema).extend({ afterLife: lifeSchema, upToLife: lifeSchema }),

@@ -32,9 +32,9 @@ export async function readGuestToken(token: string, settings: Settings): Promise
   return undefined;
 }
 
-/** Of a token that was signed with that secret. */
-async function payloadOf(token: string, secret: string, { jwt }: Settings): Promise<unknown> {
-  const { issuer, audience } = jwt;
+/** @returns the payload if the token was signed with that secret */
+async function payloadOf(token: string, secret: string, settings: Settings): Promise<unknown> {
+  const { jwtIssuer: issuer, jwtAudience: audience } = settings;
   try {
     const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), {
       algorithms: ["HS256"],

@@ -5,16 +5,16 @@ import { createLocalJWKSet, decodeJwt, errors, importJWK, type JWK, type JWTVeri
 import { readText } from "../../http/body.ts";
 import { logProblem } from "../log.ts";
 
-/** Younger keys are used without asking. */
+/** Keys younger than this are used without a fetch. */
 export const KEYS_FRESH_MS = 10 * 60_000;
-/** So long the last good keys count while no better ones can be had. */
+/** The last good keys are used this long while the provider gives no others. */
 export const KEYS_KEPT_MS = 24 * 3_600_000;
-/** Between the beginnings of two fetches, also while tokens come that need other keys. */
+/** The least time between the beginnings of two fetches, also while tokens name unknown keys. */
 export const KEY_FETCH_INTERVAL_MS = 10_000;
-/** Of one fetch, its body included. */
+/** The time that one fetch may take, its body included. */
 export const KEY_FETCH_MS_MAX = 5000;
 export const KEY_SET_BYTES_MAX = 256 * 1024;
-/** A token that was signed so long before the last fetch at most may name a key that was published after it: clocks differ. */
+/** A token signed up to this long before the last fetch may name a key that was published after the fetch, because clocks differ. */
 export const KEY_LEEWAY_MS = 60_000;
 
 /** By the kind of a key, the one algorithm that it serves here. */
@@ -24,7 +24,7 @@ const ALGORITHMS = new Map<unknown, string>([
   ["OKP", "EdDSA"],
 ]);
 
-/** The token cannot be verified now: that passes, and its bearer can do nothing about it. */
+/** The token cannot be verified for the moment. */
 export class KeysUnavailable extends Error {
   readonly retryAfterMs: number;
 
@@ -38,7 +38,7 @@ export class KeysUnavailable extends Error {
 export interface KeySetPorts {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** @returns what calls it off */
+  /** @returns a function that cancels it */
   readonly after: (delayMs: number, run: () => void) => () => void;
   readonly fetch: (url: string, init: { redirect: "manual" }) => Promise<Response>;
 }
@@ -54,7 +54,7 @@ const PLATFORM: KeySetPorts = {
 
 const keySets = new Map<string, KeySet>();
 
-/** The one of this isolate. */
+/** The key set at an address, shared in this isolate. */
 export function keySetAt(url: string): KeySet {
   const keySet = keySets.get(url) ?? new KeySet(url, PLATFORM);
   keySets.set(url, keySet);
@@ -64,7 +64,7 @@ export function keySetAt(url: string): KeySet {
 export class KeySet {
   readonly #url: string;
   readonly #ports: KeySetPorts;
-  /** The last good ones, and when they came. */
+  /** The last good keys, and when they came. */
   #kept: { readonly keyOf: JWTVerifyGetKey; readonly atMs: number } | undefined;
   #askedAtMs = -Infinity;
   #asking: Promise<void> | undefined;
@@ -76,12 +76,12 @@ export class KeySet {
     this.#ports = ports;
   }
 
-  /** As jose asks for it. @throws KeysUnavailable where the provider cannot be asked and nothing that is kept will do */
+  /** Finds the key of a token; jose calls it. @throws KeysUnavailable where the provider gives no keys and no kept key fits */
   readonly keyOf: JWTVerifyGetKey = async (header, token) => {
     const startMs = this.#ports.now();
     const known = await this.#find(KEYS_FRESH_MS, header, token);
     if (known) return known;
-    await this.#renew();
+    await this.#renewed();
     const found = await this.#find(KEYS_KEPT_MS, header, token);
     if (found) return found;
     const isAskedSince = this.#askedAtMs >= startMs;
@@ -103,28 +103,32 @@ export class KeySet {
     }
   }
 
-  /** A clock that was put back has not stood still. */
+  /** Infinity when the clock was set back. */
   get #sinceAskedMs(): number {
     const sinceMs = this.#ports.now() - this.#askedAtMs;
     return sinceMs < 0 ? Infinity : sinceMs;
   }
 
-  /** Waits for a fetch that is under way, or for one of its own where one is due again. */
-  #renew(): Promise<void> | undefined {
+  /** Waits for the fetch that is under way, or begins one if the last one is long enough ago. */
+  async #renewed(): Promise<void> {
     if (this.#sinceAskedMs >= KEY_FETCH_INTERVAL_MS) {
       this.#askedAtMs = this.#ports.now();
       this.#isAnswered = false;
       this.#asking = this.#ask(this.#askedAtMs);
     }
-    // Each waits by a timer of its own: the platform may end the request that fetches, and the promise never settles then.
     const leftMs = KEY_FETCH_MS_MAX - this.#sinceAskedMs;
-    return leftMs > 0 && this.#asking ? this.#within(leftMs, this.#asking) : undefined;
+    if (leftMs <= 0 || !this.#asking) return;
+    // Each caller waits with its own timer: the platform may end the request that fetches, and then the promise never settles.
+    let stop = (): void => {};
+    const late = new Promise<void>((resolve) => (stop = this.#ports.after(leftMs, resolve)));
+    await Promise.race([this.#asking, late]);
+    stop();
   }
 
   async #ask(askedAtMs: number): Promise<void> {
-    // Not aborted when its time is over: in workerd that broke other connections of the room that asked. An answer that comes late is taken.
+    // The fetch is not aborted when its time is over: in workerd that broke other connections of the room. A late answer still counts.
     try {
-      const keyOf = createLocalJWKSet({ keys: await this.#fetch() });
+      const keyOf = createLocalJWKSet({ keys: await fetchKeys(this.#url, this.#ports.fetch) });
       this.#kept = { keyOf, atMs: this.#ports.now() };
       this.#isAnswered = askedAtMs === this.#askedAtMs;
     } catch (error) {
@@ -133,27 +137,23 @@ export class KeySet {
       if (askedAtMs === this.#askedAtMs) this.#asking = undefined;
     }
   }
+}
 
-  async #fetch(): Promise<JWK[]> {
-    const response = await this.#ports.fetch(this.#url, { redirect: "manual" });
-    if (response.status !== 200) {
-      await response.body?.cancel();
-      throw new Error(`its server answered ${response.status}`);
-    }
-    const text = await readText(response, KEY_SET_BYTES_MAX, KEY_FETCH_MS_MAX);
-    if (text === undefined) throw new Error(`its body is longer than ${KEY_SET_BYTES_MAX} bytes, or took too long`);
-    const keys = await usable(listed(text));
-    if (keys.length === 0) throw new Error("it has no public key of kind RSA, P-256 or Ed25519");
-    return keys;
+async function fetchKeys(url: string, fetch: KeySetPorts["fetch"]): Promise<JWK[]> {
+  const response = await fetch(url, { redirect: "manual" });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new Error(`its server answered ${response.status}`);
   }
-
-  /** The timer is called off where it was set: it is no business of the request that fetches. */
-  async #within(ms: number, work: Promise<void>): Promise<void> {
-    let stop = (): void => {};
-    const late = new Promise<void>((resolve) => (stop = this.#ports.after(ms, resolve)));
-    await Promise.race([work, late]);
-    stop();
-  }
+  const text = await readText(response, KEY_SET_BYTES_MAX, KEY_FETCH_MS_MAX);
+  if (text === undefined) throw new Error(`its body is longer than ${KEY_SET_BYTES_MAX} bytes, or took too long`);
+  const { keys } = (JSON.parse(text) ?? {}) as { readonly keys?: unknown };
+  const listed: unknown[] = Array.isArray(keys) ? keys : [];
+  // Unreadable keys are left out, so that the others still work.
+  const isUsable = await Promise.all(listed.map(isPublicKey));
+  const usable = listed.filter((_key, at) => isUsable[at]) as JWK[];
+  if (usable.length === 0) throw new Error("it has no public key of kind RSA, P-256 or Ed25519");
+  return usable;
 }
 
 /** The time in `iat` of a token that is not verified yet, in milliseconds since 1970. */
@@ -163,17 +163,6 @@ function issuedAtMs({ protected: header, payload, signature }: Parameters<JWTVer
   } catch {
     return -Infinity;
   }
-}
-
-function listed(text: string): unknown[] {
-  const { keys } = (JSON.parse(text) ?? {}) as { readonly keys?: unknown };
-  return Array.isArray(keys) ? keys : [];
-}
-
-/** Leaves out keys that cannot be read, so that they do not cost the others. */
-async function usable(keys: readonly unknown[]): Promise<JWK[]> {
-  const isUsable = await Promise.all(keys.map(isPublicKey));
-  return keys.filter((_key, at) => isUsable[at]) as JWK[];
 }
 
 async function isPublicKey(key: unknown): Promise<boolean> {

@@ -15,14 +15,14 @@ import type { Authentication } from "../../protocol/identity.ts";
 import { CLAIM_NAMES, readClaims, type ClaimNames } from "./claims.ts";
 import { KeysUnavailable, keySetAt, type KeySet } from "./key-set.ts";
 import { logProblem } from "../log.ts";
-import type { Settings } from "../settings.ts";
+import { claimNamesOf, type Settings } from "../settings.ts";
 
 /** A longer token is refused unread. */
 export const TOKEN_LENGTH_MAX = 8192;
 
 const PUBLIC_KEY_ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
-/** So far the clock of who signs may be ahead of ours; a token's end is kept to the second all the same (TOK-7). */
+/** The signer's clock may be this far ahead of ours. A token still ends at its second (TOK-7). */
 const CLOCK_LEEWAY_SECONDS = 60;
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -38,18 +38,24 @@ export class TokenVerifier {
   /** @param keySetOf the key set at an address */
   constructor(settings: Settings, keySetOf = keySetAt) {
     this.#settings = settings;
-    const { jwksUrl } = settings.jwt;
     this.#secrets = secretsOf(settings);
-    this.#keySet = jwksUrl === undefined ? undefined : keySetOf(jwksUrl);
+    this.#keySet = settings.jwtJwksUrl === undefined ? undefined : keySetOf(settings.jwtJwksUrl);
   }
 
   async verify(token: string): Promise<Authentication> {
     if (token.length > TOKEN_LENGTH_MAX) return unauthorized("The token is too long");
     try {
       const payload = await this.#payloadOf(token);
-      // This server signs the tokens of its guests itself, wherever others come from.
+      const { guestRooms: rooms, allowUnexpiringTokens } = this.#settings;
+      // This server itself signs the tokens of guests, also where other tokens come from a provider.
       const isGuest = payload["guest"] === true && algorithmOf(token) === "HS256";
-      return this.#toIdentity(payload, isGuest);
+      const claims = readClaims(payload, isGuest ? CLAIM_NAMES : claimNamesOf(this.#settings));
+      if ("problem" in claims) return unauthorized(claims.problem);
+      const { exp } = claims;
+      if (exp === undefined && !allowUnexpiringTokens) return unauthorized("The token has no exp claim");
+      if (exp !== undefined && exp * 1000 <= Date.now()) return expired();
+      // A guest's token that is older than GUEST_ROOMS names no rooms.
+      return { ok: true, identity: isGuest ? { ...(rooms && { rooms }), ...claims, isGuest: true } : claims };
     } catch (error) {
       if (error instanceof errors.JWTExpired) return expired();
       if (error instanceof errors.JWTClaimValidationFailed)
@@ -67,7 +73,7 @@ export class TokenVerifier {
 
   /** Each algorithm is tied to its own kind of key: a public key never serves as an HMAC secret. */
   async #payloadOf(token: string): Promise<Payload> {
-    const { issuer, audience } = this.#settings.jwt;
+    const { jwtIssuer: issuer, jwtAudience: audience, jwtPublicKey } = this.#settings;
     const expected = {
       clockTolerance: CLOCK_LEEWAY_SECONDS,
       ...(issuer && { issuer }),
@@ -78,38 +84,22 @@ export class TokenVerifier {
       const keys = (this.#secretKeys ??= this.#secrets.map(importSecret));
       return verifyByAny(keys, (key) => jwtVerify(token, key, { ...expected, algorithms: ["HS256"] }));
     }
-    const { publicKey } = this.#settings.jwt;
-    if (publicKey !== undefined) {
-      const { key, algorithm } = await (this.#publicKey ??= importPublicKey(publicKey));
+    if (jwtPublicKey !== undefined) {
+      const { key, algorithm } = await (this.#publicKey ??= importPublicKey(jwtPublicKey));
       return (await jwtVerify(token, key, { ...expected, algorithms: [algorithm] })).payload;
     }
     if (!this.#keySet) throw new errors.JOSEAlgNotAllowed("no public key is set");
     return (await jwtVerify(token, this.#keySet.keyOf, { ...expected, algorithms: [...PUBLIC_KEY_ALGORITHMS] }))
       .payload;
   }
-
-  #toIdentity(payload: Payload, isGuest: boolean): Authentication {
-    const claims = readClaims(payload, isGuest ? CLAIM_NAMES : this.#settings.claims);
-    if ("problem" in claims) return unauthorized(claims.problem);
-    const { exp } = claims;
-    if (exp === undefined && !this.#settings.allowUnexpiringTokens) return unauthorized("The token has no exp claim");
-    if (exp !== undefined && exp * 1000 <= Date.now()) return expired();
-    return { ok: true, identity: isGuest ? { ...this.#guestRooms, ...claims, isGuest: true } : claims };
-  }
-
-  /** Of a token that was given before there was such a list, and names no rooms. */
-  get #guestRooms(): { readonly rooms?: readonly string[] } {
-    const { guestRooms } = this.#settings;
-    return guestRooms ? { rooms: guestRooms } : {};
-  }
 }
 
 /** The secret that tokens are signed with, and the one before it while that is being rotated out. */
-export function secretsOf({ jwt }: Pick<Settings, "jwt">): readonly string[] {
-  return [jwt.secret, jwt.secretPrevious].filter((secret) => secret !== undefined);
+export function secretsOf({ jwtSecret, jwtSecretPrevious }: Settings): readonly string[] {
+  return [jwtSecret, jwtSecretPrevious].filter((secret) => secret !== undefined);
 }
 
-/** By the first key that fits. @throws what the last one says where none does */
+/** Tries the keys in turn. @throws the error of the last key where none fits */
 async function verifyByAny(
   keys: ReadonlyArray<Promise<CryptoKey>>,
   verify: (key: CryptoKey) => Promise<{ readonly payload: Payload }>,
@@ -125,14 +115,14 @@ async function verifyByAny(
 
 interface TokenClaims {
   readonly user: string;
-  readonly name?: string;
-  readonly role?: string;
-  readonly rooms?: readonly string[];
+  readonly name?: string | undefined;
+  readonly role?: string | undefined;
+  readonly rooms?: readonly string[] | undefined;
   /** Marks a visitor without an account, who may ask for another token of the same user (guest-tokens.ts). */
   readonly guest?: boolean;
-  readonly issuer?: string;
-  readonly audience?: string;
-  /** Under which names the claims stand; a path is written as the one name that it is, too. */
+  readonly issuer?: string | undefined;
+  readonly audience?: string | undefined;
+  /** The names under which the claims are written. A dotted path is written as one name. */
   readonly names?: ClaimNames;
 }
 

@@ -1,9 +1,9 @@
-// Counts the connections of each address to one object, and of all addresses (LIM-1). A WebSocket that was closed because its client does
-// not read counts until it is gone: its buffer is still there. Called by engine.ts.
+// Limits the sessions of each address in one object, and of all addresses together (LIM-1). A WebSocket that was closed because its client
+// does not read counts until it is gone, because its buffer takes memory. Called by engine.ts and session-server.ts.
 import { boundsOf } from "../wire/client-address.ts";
 import type { Session } from "./session.ts";
 
-/** Sessions of one object: as many as the platform gives it WebSockets. Those on long-polling count among them. */
+/** Sessions of one object, over WebSocket and long-polling: as many as the platform allows WebSockets. */
 export const SESSIONS_MAX = 32_768;
 
 /** The limit that is reached: that of an address, of the object, or of an address for unjoined sessions. */
@@ -11,7 +11,7 @@ export type AddressRefusal = "address" | "object" | "unjoined";
 
 export class Addresses {
   readonly #sessions = new Set<Session>();
-  /** By the name of the network, or of the site. */
+  /** Sessions by the name of their network, and of its site. */
   readonly #counts = new Map<string, number>();
 
   add(session: Session): void {

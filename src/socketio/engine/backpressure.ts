@@ -1,14 +1,14 @@
-// The bytes that were sent over a WebSocket and that its client may not have read: the runtime buffers them without a limit and
-// without telling. Frames arrive in order, so the answer to a ping proves that everything before it was read. Sends such a drain ping
-// to sessions with many unproven bytes, and ends sessions that stay behind (EIO-10). Called by engine.ts.
+// Bounds the bytes that clients leave unread, because the runtime buffers them without a limit and shows no size (EIO-10). Frames arrive
+// in order, so an answer to a ping proves that the client read everything before it. Sends such a drain ping to sessions with many
+// unproven bytes, and ends sessions that stay behind. Called by engine.ts.
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import { Throttle } from "../../clock/throttle.ts";
 import { ENGINE_PING } from "../wire/engine-io.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Effects } from "./effects.ts";
 import type { Session } from "./session.ts";
-import type { Given } from "./traffic.ts";
+import type { Meter, SentFrames } from "./traffic.ts";
 
-/** Unproven bytes from which on a session is sent a drain ping. */
+/** A session with more unproven bytes gets a drain ping. */
 export const DRAIN_PING_BYTES = 256 * 1024;
 
 /** Bytes that may be unproven while the drain ping is young. */
@@ -18,32 +18,32 @@ export const WINDOW_BYTES_MAX = 4 * 1024 * 1024;
 export const STALE_BYTES_MAX = 1024 * 1024;
 export const STALE_MS = 20_000;
 
-/** Unproven bytes of all sessions of an object whose drain ping is older than `STALLED_MS`; beyond it they are closed. */
+/** Unproven bytes of all sessions of an object whose drain ping is older than `STALLED_MS`; beyond it these sessions are closed. */
 export const STALLED_BYTES_MAX = 32 * 1024 * 1024;
 export const STALLED_MS = 5000;
 
-/** Those bytes are summed up this often at most. */
-const COUNT_INTERVAL_MS = 1000;
+/** Those bytes are summed up this often at most, and observed this often at most. */
+const SAMPLE_MS = 1000;
 
-/** A ping whose answer proves that everything before it was read. */
+/** A ping whose answer proves that the client read everything before it. */
 interface DrainPing {
   readonly atMs: number;
   /** Bytes that came before it. */
   readonly bytes: number;
-  /** The text that an extended session has to answer with: its heartbeat comes by itself, and proves nothing. */
+  /** The text that an extended session has to send back: its pongs come without a ping, so they prove nothing. */
   readonly nonce?: string;
 }
 
-/** Pings from before a sleep that may be unanswered yet, and one that may be answered unseen. */
+/** Pings of before a sleep that may still be unanswered, and one whose pong the runtime may have absorbed. */
 const PINGS_BEFORE_SLEEP = 3;
 
-/** The unproven bytes of a session. Empty after sleep, for a room that sleeps had nothing to send. */
+/** The unproven bytes of a session. Empty after sleep, because a room that sleeps had nothing to send. */
 export class SendWindow {
   bytes = 0;
   drainPing: DrainPing | undefined;
   /** Pings that the server sent. */
   pings = 0;
-  /** Pongs that the server saw. The runtime absorbs some, and shows only the time of the last one. */
+  /** Pongs that the server saw. The runtime absorbs others, and shows only the time of the last one. */
   pongs = 0;
   pongAtMs = 0;
 
@@ -59,7 +59,9 @@ export function isFarBehind({ polling, sendWindow }: Session): boolean {
 }
 
 export interface BackpressureContext {
-  readonly outbox: Outbox;
+  readonly sessions: ReadonlyMap<string, Session>;
+  readonly effects: Effects;
+  readonly meter: Meter;
   readonly now: () => number;
   readonly newId: () => string;
   readonly lastPongAtMs: (session: Session) => number | undefined;
@@ -71,74 +73,73 @@ export class Backpressure {
   /** Sessions with an unanswered drain ping, and closed ones whose transport is not gone: their bytes are still buffered. */
   readonly #behind = new Set<Session>();
   #stalledBytes = 0;
-  readonly #counting = new Throttle(COUNT_INTERVAL_MS);
+  readonly #stalledThrottle = new Throttle(SAMPLE_MS);
+  readonly #sampleThrottle = new Throttle(SAMPLE_MS);
 
   constructor(context: BackpressureContext) {
     this.#context = context;
   }
 
   /** Counts the frames that leave at the end of a turn. The pings and closings that follow leave after them. */
-  count(given: readonly Given[]): void {
+  count(sent: readonly SentFrames[]): void {
     const full = new Set<Session>();
-    for (const { sessions, bytes } of given) {
+    for (const { sessions, bytes } of sent) {
       for (const session of sessions) {
         session.sendWindow.bytes += bytes;
         if (isFarBehind(session)) full.add(session);
       }
     }
     for (const session of full) if (!session.closed && !session.probeOf) this.#check(session);
+    this.#sample();
   }
 
-  /** A pong with data: the answer to a drain ping, or without meaning. */
+  /** A pong with data came: the answer to a drain ping, or without meaning. */
   answered(session: Session, nonce: string): void {
     if (session.sendWindow.drainPing?.nonce === nonce) this.#prove(session);
   }
 
-  /** The transport is gone, and with it what was buffered for it. */
+  /** The transport is gone, and with it the bytes that were buffered for it. */
   gone(session: Session): void {
     this.#behind.delete(session);
   }
 
+  /** Proves bytes by a pong that came meanwhile; then pings the session, or ends it, as its unproven bytes demand. */
   #check(session: Session): void {
-    const { sendWindow } = session;
-    this.#seePong(session);
+    const { sendWindow, isExtended, pongedAtMs } = session;
+    const { now, lastPongAtMs, end } = this.#context;
+    const pongAtMs = Math.max(pongedAtMs, lastPongAtMs(session) ?? 0);
+    if (pongAtMs > sendWindow.pongAtMs) {
+      sendWindow.pongAtMs = pongAtMs;
+      sendWindow.pongs++;
+    }
     // One pong answers one ping. A client that sends more proves nothing with any of them.
-    if (!session.isExtended && sendWindow.pongs > sendWindow.pings) {
-      return this.#context.end(session, CLOSINGS.protocolViolation);
-    }
-    if (
-      sendWindow.drainPing &&
-      sendWindow.drainPing.nonce === undefined &&
-      sendWindow.pongAtMs >= sendWindow.drainPing.atMs
-    ) {
-      this.#prove(session);
-    }
-    if (sendWindow.bytes <= DRAIN_PING_BYTES) return;
-    if (!sendWindow.drainPing) this.#ping(session);
-    else if (this.#isTooFar(sendWindow, sendWindow.drainPing)) this.#context.end(session, CLOSINGS.queueTooLong);
-  }
-
-  #seePong(session: Session): void {
-    const { sendWindow, pongedAtMs } = session;
-    const pongAtMs = Math.max(pongedAtMs, this.#context.lastPongAtMs(session) ?? 0);
-    if (pongAtMs <= sendWindow.pongAtMs) return;
-    sendWindow.pongAtMs = pongAtMs;
-    sendWindow.pongs++;
+    if (!isExtended && sendWindow.pongs > sendWindow.pings) return end(session, CLOSINGS.protocolViolation);
+    const ping = sendWindow.drainPing;
+    if (ping && ping.nonce === undefined && sendWindow.pongAtMs >= ping.atMs) this.#prove(session);
+    const { bytes, drainPing } = sendWindow;
+    if (bytes <= DRAIN_PING_BYTES) return;
+    if (!drainPing) return this.#ping(session);
+    const pendingMs = now() - drainPing.atMs;
+    const isTooFar =
+      bytes > WINDOW_BYTES_MAX ||
+      (bytes > STALE_BYTES_MAX && pendingMs > STALE_MS) ||
+      (pendingMs > STALLED_MS && this.#sumStalled() > STALLED_BYTES_MAX);
+    if (isTooFar) end(session, CLOSINGS.queueTooLong);
   }
 
   #ping(session: Session): void {
     const { sendWindow, isExtended } = session;
-    const { outbox, now, newId } = this.#context;
+    const { effects, now, newId } = this.#context;
     const nonce = isExtended ? newId() : undefined;
     sendWindow.drainPing = { atMs: now(), bytes: sendWindow.bytes, ...(nonce !== undefined && { nonce }) };
     sendWindow.pings++;
-    // It serves the heartbeat as well.
+    // It serves as the ping of the heartbeat, too.
     if (!isExtended) {
       session.pingedAtMs = now();
-      outbox.save(session);
+      effects.save(session);
     }
     this.#behind.add(session);
-    outbox.send([session], [ENGINE_PING + (nonce ?? "")]);
+    effects.send([session], [ENGINE_PING + (nonce ?? "")]);
   }
 
   #prove(session: Session): void {
@@ -148,20 +149,26 @@ export class Backpressure {
     this.#behind.delete(session);
   }
 
-  #isTooFar({ bytes }: SendWindow, { atMs }: DrainPing): boolean {
-    const owedMs = this.#context.now() - atMs;
-    if (bytes > WINDOW_BYTES_MAX || (bytes > STALE_BYTES_MAX && owedMs > STALE_MS)) return true;
-    return owedMs > STALLED_MS && this.stalledBytes > STALLED_BYTES_MAX;
-  }
-
-  /** The unproven bytes of all sessions whose drain ping is older than `STALLED_MS`, as of a second ago at most. */
-  get stalledBytes(): number {
+  /** @returns the unproven bytes of all sessions whose drain ping is older than `STALLED_MS`, as of a second ago at most */
+  #sumStalled(): number {
     const nowMs = this.#context.now();
-    if (!this.#counting.take(nowMs)) return this.#stalledBytes;
+    if (!this.#stalledThrottle.passIfOpen(nowMs)) return this.#stalledBytes;
     this.#stalledBytes = 0;
     for (const { sendWindow } of this.#behind) {
       if (nowMs - sendWindow.drainPing!.atMs > STALLED_MS) this.#stalledBytes += sendWindow.bytes;
     }
     return this.#stalledBytes;
+  }
+
+  /**
+   * Observes the bytes that the room holds for slow clients, stalled and unfetched: no object can read its own memory use, and this is
+   * the part of it that clients cause. Only sending makes it grow. Nothing held is no sample.
+   */
+  #sample(): void {
+    const { meter, now, sessions } = this.#context;
+    if (!this.#sampleThrottle.passIfOpen(now())) return;
+    let bytes = this.#sumStalled();
+    for (const { polling } of sessions.values()) bytes += polling?.bytes ?? 0;
+    if (bytes > 0) meter.observe("unread", bytes);
   }
 }

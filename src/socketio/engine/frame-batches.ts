@@ -1,13 +1,13 @@
-// Joins the frames of a turn to each extended session into one (EXT-2). Pure: the effects of a turn in, the same effects with joined
-// frames out. Sessions that get the same frames share one joining. Called by outbox.ts.
+// Joins the frames that each extended session gets in a turn into one (EXT-2). Pure functions from the effects of a turn to the same
+// effects with joined frames. Frames for several sessions are joined once. Called by effects.ts.
 import { joinPackets, type Frame } from "../wire/engine-io.ts";
-import type { Effect } from "./outbox.ts";
+import type { Effect } from "./effects.ts";
 import type { Session } from "./session.ts";
 
-/** The frames to a session in this turn so far, as a path: all sessions on the same path get the same frames. */
+/** The frames to a session so far in this turn. Sessions that got the same effects share a path. */
 interface Path {
   readonly frames: readonly Frame[];
-  /** The path that each next effect leads to. */
+  /** The longer path after each further effect. */
   readonly next: Map<Effect, Path>;
 }
 
@@ -16,7 +16,7 @@ export function hasExtended(effects: readonly Effect[]): boolean {
   return effects.some((effect) => effect.type === "send" && effect.sessions.some(({ isExtended }) => isExtended));
 }
 
-/** For each session the order of its frames stays, and so does their place before its closing. */
+/** Keeps the order of the frames of each session, and sends them before its closing. */
 export function batchFrames(effects: readonly Effect[]): Effect[] {
   const batched: Effect[] = [];
   const start: Path = { frames: [], next: new Map() };

@@ -1,15 +1,15 @@
-// The frames that a long-polling session has not fetched yet, and the poll that waits for some. In memory only: a polling session dies
-// with its object, and its client opens another one. Called by outbox.ts, polling-transport.ts and transport-upgrades.ts.
+// Queues the frames that a long-polling client has not fetched yet. In memory only: a polling session ends when its object sleeps or dies,
+// and its client opens another one. Called by effects.ts, polling-transport.ts and transport-upgrades.ts.
 import { frameBytes, type Frame } from "../wire/engine-io.ts";
 
-/** Bytes kept for a client that does not fetch them; beyond it the session is closed. */
+/** Bytes queued for a client; a session with more is closed. */
 export const POLL_QUEUE_BYTES_MAX = 1024 * 1024;
 
-/** Packets of one poll: python-engineio, and clients modelled on it, drop a connection whose poll holds more. */
+/** Packets of one poll. python-engineio, and clients modelled on it, drop a connection whose poll brings more. */
 export const POLL_PACKETS_MAX = 16;
 
 export class PollQueue {
-  /** When the poll that waits came, in ms since 1970. */
+  /** The arrival of the waiting poll, if there is one; in ms since 1970. */
   waitingSinceMs: number | undefined;
   /** POSTs whose bodies are being read. */
   posts = 0;

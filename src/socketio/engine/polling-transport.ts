@@ -1,37 +1,37 @@
-// HTTP long-polling: one poll and few posts of a session at a time, payloads of many packets (EIO-8). Every
-// request of a session reaches the object that holds it, so no sticky sessions are needed.
+// The polls and posts of long-polling sessions (EIO-8), and the final payloads of ended ones. All requests of a session reach the
+// object that has it, so no sticky sessions are needed. Called by engine.ts and session-server.ts.
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import { ENGINE_CLOSE, ENGINE_NOOP, type Frame } from "../wire/engine-io.ts";
 import { decodePayload, encodePayload } from "../wire/polling-payload.ts";
 import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Effects } from "./effects.ts";
 import type { Session } from "./session.ts";
 
 /**
- * A poll is held this long at most, then ended with a noop. The runtime does not tell when a client has
- * gone away from a request it waits for, and a held request keeps the object awake.
+ * The server holds a poll for this long at most, then ends it with a noop. A held request keeps the object awake, and the runtime does
+ * not say when its client has gone away.
  */
 export const POLL_HOLD_MS = 20_000;
 
 /**
- * Between probe and upgrade a poll waits this long only: a client that is still polling goes on when it ends.
- * Not at once, for it may have overtaken the packet that completes the upgrade.
+ * Between probe and upgrade a poll waits only this long, because a client that still polls goes on when the poll ends. It does not end
+ * at once, because it may have overtaken the packet that completes the upgrade.
  */
 const UPGRADING_HOLD_MS = 50;
 
 /**
- * Bodies of a session that are read at a time. More than one, unlike in Socket.IO on Node: clients that post from several
- * threads (rust_socketio) answer a ping while they say something, and would be cut off by chance.
+ * Bodies of a session that are read at a time. Socket.IO on Node reads one, and cuts off clients that post from several threads
+ * (rust_socketio) when they answer a ping while they send something else.
  */
 const POSTS_AT_A_TIME_MAX = 4;
 
-/** Characters of final payloads that are kept, of all ended sessions together. */
+/** Characters of the final payloads that are kept for all ended sessions together. */
 const FINAL_CHARS_MAX = 262_144;
 
-/** A client that is taken for dead, or left too much unfetched, gets nothing more: its next poll finds the session unknown. */
+/** A dead client, and one that left too much unfetched, gets no final payload: its next poll finds the session unknown. */
 const SILENT: ReadonlySet<Closing> = new Set([CLOSINGS.pingTimeout, CLOSINGS.queueTooLong]);
 
-/** Counted for each ended session besides its payloads: an entry costs memory, however short. */
+/** Counted for each ended session besides its payloads, because an empty entry takes memory, too. */
 const FINAL_ENTRY_CHARS = 100;
 
 const charsOf = (payloads: readonly string[]): number =>
@@ -40,28 +40,28 @@ const charsOf = (payloads: readonly string[]): number =>
 const holdMs = (session: Session): number => (session.isUpgrading ? UPGRADING_HOLD_MS : POLL_HOLD_MS);
 
 export interface PollingContext {
-  readonly outbox: Outbox;
+  readonly effects: Effects;
   readonly deadlines: Deadlines;
   readonly end: (session: Session, closing: Closing) => void;
 }
 
 export class PollingTransport {
-  readonly #outbox: Outbox;
+  readonly #effects: Effects;
   readonly #end: PollingContext["end"];
   readonly #holdDeadline: Deadline;
   /** Sessions with a poll that waits. */
   readonly #waiting = new Set<Session>();
-  /** The payloads that clients of ended sessions have not fetched, by session. */
+  /** The unfetched payloads of ended sessions, by `sid`. */
   readonly #finalPayloads = new Map<string, readonly string[]>();
   #finalChars = 0;
 
-  constructor({ outbox, deadlines, end }: PollingContext) {
-    this.#outbox = outbox;
+  constructor({ effects, deadlines, end }: PollingContext) {
+    this.#effects = effects;
     this.#end = end;
     this.#holdDeadline = deadlines.add("poll", (nowMs) => this.#releasePolls(nowMs));
   }
 
-  /** A poll came. @returns whether it may wait for its answer; a second one at a time ends the session */
+  /** Receives a poll. @returns whether it may wait for its answer; a second one at a time ends the session */
   poll(session: Session, nowMs: number): boolean {
     const { polling } = session;
     if (!polling) return false;
@@ -71,7 +71,7 @@ export class PollingTransport {
     }
     session.seenAtMs = nowMs;
     polling.waitingSinceMs = nowMs;
-    if (!session.isUpgrading) this.#outbox.answerPoll(session);
+    if (!session.isUpgrading) this.#effects.answerPoll(session);
     if (polling.waitingSinceMs !== undefined) {
       this.#waiting.delete(session);
       this.#waiting.add(session);
@@ -88,11 +88,11 @@ export class PollingTransport {
         continue;
       }
       this.#waiting.delete(session);
-      if (sinceMs !== undefined) this.#outbox.endPoll(session);
+      if (sinceMs !== undefined) this.#effects.endPoll(session);
     }
   }
 
-  /** A post begins. @returns whether its body may be read; too many at a time end the session */
+  /** Receives a post. @returns whether its body may be read; too many at a time end the session */
   beginPost(session: Session): boolean {
     const { polling } = session;
     if (!polling) return false;
@@ -104,7 +104,7 @@ export class PollingTransport {
     return true;
   }
 
-  /** The body of a post has arrived. @returns its frames; none where they end the session, nothing where it is over */
+  /** Receives the body of a post. @returns its frames, none if they end the session; `undefined` if the session is over */
   endPost(session: Session, body: string): readonly Frame[] | undefined {
     if (!session.polling || session.closed) return undefined;
     session.polling.posts -= 1;
@@ -114,23 +114,23 @@ export class PollingTransport {
   }
 
   /**
-   * The session ends from this side: a poll brings the frames that its client did not get yet, and the next one the close packet.
-   * Not both at once: a client that reads both in the same payload takes that for a broken line.
+   * Called when the server ends a session. One poll brings the frames that the client has not fetched, and the next one the close packet:
+   * a client that reads both in the same payload takes that for a broken connection.
    */
-  sayGoodbye(session: Session, closing: Closing): void {
+  sendFinal(session: Session, closing: Closing): void {
     const { polling, sid } = session;
     if (!polling) return;
     if (SILENT.has(closing)) polling.takeAll();
-    const goodbye = closing === CLOSINGS.asked ? ENGINE_NOOP : ENGINE_CLOSE;
+    const lastPacket = closing === CLOSINGS.asked ? ENGINE_NOOP : ENGINE_CLOSE;
     const isWaiting = polling.waitingSinceMs !== undefined;
     if (polling.isEmpty) {
-      polling.push([goodbye]);
-      return this.#outbox.answerPoll(session);
+      polling.push([lastPacket]);
+      return this.#effects.answerPoll(session);
     }
-    if (isWaiting) this.#outbox.answerPoll(session);
+    if (isWaiting) this.#effects.answerPoll(session);
     const payloads: string[] = [];
     while (!polling.isEmpty) payloads.push(encodePayload(polling.take()));
-    this.#keep(sid, [...payloads, goodbye]);
+    this.#keep(sid, [...payloads, lastPacket]);
   }
 
   #keep(sid: string, payloads: readonly string[]): void {
@@ -155,7 +155,7 @@ export class PollingTransport {
     return payload;
   }
 
-  /** The same as frames, left for polls to take. */
+  /** The frames in the final payloads of an ended session; the payloads stay for its polls. */
   finalFramesOf(sid: string): Frame[] {
     const frames = (this.#finalPayloads.get(sid) ?? []).flatMap((payload) => decodePayload(payload) ?? []);
     return frames.filter((frame) => frame !== ENGINE_CLOSE && frame !== ENGINE_NOOP);

@@ -1,28 +1,27 @@
-// The inputs of a server of Engine.IO sessions, each one a turn. Called by the shell of an object. Passes each message down to the
-// engine and up to the layer that speaks over the sessions: Socket.IO (server/server.ts), or anything else.
+// A server of Engine.IO sessions: takes each input as a turn, has the engine read it, and passes messages to the layer above, which is
+// Socket.IO (server/server.ts) or another protocol. Called by the shell of an object.
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import { ENGINE_CLOSE, splitPackets, type Frame } from "../wire/engine-io.ts";
 import type { AddressRefusal } from "./addresses.ts";
 import { Deadlines } from "../../clock/deadlines.ts";
 import { Engine, type EngineOptions, type Transport } from "./engine.ts";
-import { NO_METER, type Meter } from "./meter.ts";
-import { Outbox, type Effect } from "./outbox.ts";
+import { Effects, type Effect } from "./effects.ts";
 import type { Handshake, Session, SessionRecord } from "./session.ts";
-import { countGiven, countPolled, weigh } from "./traffic.ts";
+import { countPolled, countSent, NO_METER, weigh, type Meter } from "./traffic.ts";
 import type { UnjoinedQuota } from "./unjoined-quota.ts";
 
-/** The outside world, as far as a server of sessions needs it. */
+/** The functions of the outside world that a server of sessions calls. */
 export interface SessionPorts {
   now(): number;
   /** A fresh id that cannot be guessed. */
   newId(): string;
   apply(effects: readonly Effect[]): void;
-  /** The offset of this server in periodic work, from 0 to below 1: the same for as long as it exists. */
+  /** Spreads the periodic work of servers: from 0 to below 1, the same for the life of this server. */
   readonly phase: number;
-  /** When the runtime last answered this session's heartbeat by itself, in ms since 1970. */
+  /** The last pong of this session that the runtime absorbed, in ms since 1970. */
   lastPongAtMs(session: Session): number | undefined;
   report(problem: string, error: unknown): void;
-  /** Counts sessions that have joined nothing yet, in all objects of this isolate: LIM-5. */
+  /** LIM-5: counts unjoined sessions in all objects of this isolate. */
   readonly unjoined?: UnjoinedQuota;
   readonly meter?: Meter;
 }
@@ -31,39 +30,39 @@ export interface SessionPorts {
 export interface LayerContext<Own extends Session = Session> {
   readonly engine: Engine;
   readonly sessions: ReadonlyMap<string, Own>;
-  readonly outbox: Outbox;
+  readonly effects: Effects;
   readonly deadlines: Deadlines;
   readonly meter: Meter;
 }
 
 /** The protocol over the sessions. Its methods are called within a turn. */
 export interface Layer<Own extends Session = Session> {
-  /** Makes a session, of the layer's own kind; the engine takes it in. */
+  /** Makes a session of the layer's own class. */
   newSession(sid: string, handshake: Handshake, seenAtMs: number): Own;
-  /** A message arrived. @returns a promise for work that outlasts the turn */
+  /** Handles a message. @returns a promise for work that outlasts the turn */
   onMessage(session: Own, data: Frame): void | Promise<void>;
-  /** The session is over; nothing can be sent to it any more. */
+  /** Called when the session is over; nothing can be sent to it any more. */
   onClose(session: Own, closing: Closing): void;
   onOpen?(session: Own): void;
-  /** The engine has taken in a session that slept, with the engine's part of its record. */
+  /** Called for a session that slept, after the engine has restored its part of the record. */
   onRestore?(session: Own, record: SessionRecord): void;
-  /** All sessions that are still there are back. */
+  /** Called when all sessions that slept are restored. */
   onWake?(): void;
-  /** A turn that changed the session ends, before any effect of it reaches the outside. */
+  /** Called at the end of a turn that changed the session, before the shell carries out its effects. */
   onChange?(session: Own): void;
 }
 
 export interface OpenOptions {
   /** Whether the WebSocket carries the extensions (EXT-1). */
   readonly isExtended?: boolean;
-  /** Whether a client in JavaScript polls, which takes any number of packets at once (EIO-8). */
+  /** Whether the client is in JavaScript, and takes any number of packets in one poll (EIO-8). */
   readonly isJavaScript?: boolean;
   /** Ties the session to its connection before anything is sent to it. */
   readonly link?: (session: Session) => void;
 }
 
 export class SessionServer<Own extends Session = Session, Above extends Layer<Own> = Layer<Own>> {
-  readonly outbox: Outbox;
+  readonly effects: Effects;
   readonly deadlines = new Deadlines();
   readonly meter: Meter;
   protected readonly layer: Above;
@@ -74,15 +73,21 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
     this.#ports = ports;
     this.meter = ports.meter ?? NO_METER;
     const { deadlines, meter } = this;
-    const outbox = new Outbox({
+    const effects = new Effects({
       apply: (effects) => ports.apply(effects),
       changed: (session) => this.layer.onChange?.(this.#own(session)),
       overflow: (session) => this.#close(session, CLOSINGS.queueTooLong),
-      leaving: (effects) => this.#countLeaving(effects),
+      leaving: (leaving) => {
+        const sent = weigh(leaving);
+        countSent(meter, sent);
+        countPolled(meter, leaving);
+        this.#engine.countSent(sent);
+        this.#closeEnding();
+      },
     });
-    this.outbox = outbox;
+    this.effects = effects;
     this.#engine = new Engine(options, {
-      outbox,
+      effects,
       deadlines,
       meter,
       phase: ports.phase,
@@ -90,15 +95,7 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
       newId: () => ports.newId(),
       lastPongAtMs: (session) => ports.lastPongAtMs(session),
     });
-    this.layer = makeLayer({ engine: this.#engine, sessions: this.sessions, outbox, deadlines, meter });
-  }
-
-  #countLeaving(effects: readonly Effect[]): void {
-    const given = weigh(effects);
-    countGiven(this.meter, given);
-    countPolled(this.meter, effects);
-    this.#engine.countSent(given);
-    this.#closeEnding();
+    this.layer = makeLayer({ engine: this.#engine, sessions: this.sessions, effects, deadlines, meter });
   }
 
   get sessions(): ReadonlyMap<string, Own> {
@@ -121,7 +118,7 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
 
   open(handshake: Handshake, transport: Transport, options: OpenOptions = {}): Own {
     const { isExtended = false, isJavaScript = false, link } = options;
-    return this.outbox.turn(() => {
+    return this.effects.turn(() => {
       const session = this.layer.newSession(this.#ports.newId(), handshake, handshake.issued);
       this.#engine.open(session, { transport, isExtended, isJavaScript });
       link?.(session);
@@ -135,31 +132,31 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
   restore(record: SessionRecord, link: (session: Session) => void): void {
     const session = this.layer.newSession(record.sid, record.handshake, record.handshake.issued);
     session.restore(record);
-    this.outbox.turn(() => {
+    this.effects.turn(() => {
       link(session);
       this.#engine.add(session);
       this.layer.onRestore?.(session, record);
     });
   }
 
-  /** Every session that is still there was restored: the others have gone without a word. */
+  /** Called when every open session was restored; the others ended while the object slept. */
   wake(): void {
-    this.outbox.turn(() => this.layer.onWake?.());
+    this.effects.turn(() => this.layer.onWake?.());
   }
 
-  /** A WebSocket that wants to take over from long-polling. @returns `undefined` when it may not */
+  /** Takes in a WebSocket for a polling session. @returns its probe, or `undefined` when it may not take over */
   openProbe(session: Session, isExtended = false): Session | undefined {
     return this.#engine.openProbe(session, { isExtended, nowMs: this.#ports.now() });
   }
 
-  /** LIM-1: a WebSocket that may not, and is closed by the caller. @returns the session whose loss the caller has to report */
-  turnAway(handshake: Handshake): Session {
-    return this.#engine.turnAway(handshake, this.#ports.now());
+  /** LIM-1: takes in a WebSocket that may not take over; the caller closes it. @returns the session to report as `lost` */
+  openStray(handshake: Handshake): Session {
+    return this.#engine.openStray(handshake, this.#ports.now());
   }
 
-  /** @returns a promise while the frame's consequences outlast this turn (an asynchronous decision or handler) */
+  /** Receives a frame. @returns a promise for work that outlasts the turn: an asynchronous decision or handler */
   receive(session: Session, frame: Frame): void | Promise<void> {
-    return this.outbox.turn(() => this.#receive(session, frame, this.#ports.now()));
+    return this.effects.turn(() => this.#receive(session, frame, this.#ports.now()));
   }
 
   #receive(session: Session, frame: Frame, nowMs: number): void | Promise<void> {
@@ -183,38 +180,35 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
     this.#closeEnding();
   }
 
-  /** A poll came; its answer is the effect `answer-poll`. @returns `false` when it will get none */
+  /** Receives a poll; its answer is the effect `answer-poll`. @returns `false` when it will get none */
   poll(session: Session): boolean {
     return this.#turn(() => this.#engine.polling.poll(session, this.#ports.now()));
   }
 
-  /** A post came. @returns whether its body may be read */
+  /** Receives a post. @returns whether its body may be read */
   beginPost(session: Session): boolean {
     return this.#turn(() => this.#engine.polling.beginPost(session));
   }
 
-  /** The body of a post has arrived. @returns whether all of it was in order */
+  /** Receives the body of a post. @returns whether all of it was valid */
   endPost(session: Session, body: string): boolean {
-    return this.outbox.turn(() => {
+    return this.effects.turn(() => {
       const frames = this.#engine.polling.endPost(session, body);
       this.#closeEnding();
-      return frames !== undefined && this.#receiveAll(session, frames);
+      if (!frames) return false;
+      const nowMs = this.#ports.now();
+      for (const frame of frames) {
+        // Does not wait for work that outlasts the turn: a handler may await an ack, which only the next post brings.
+        void this.#receive(session, frame, nowMs);
+        if (session.closed) return frame === ENGINE_CLOSE;
+      }
+      return !session.closed;
     });
   }
 
-  #receiveAll(session: Session, frames: readonly Frame[]): boolean {
-    const nowMs = this.#ports.now();
-    for (const frame of frames) {
-      // Work that outlasts the turn is not waited for: a handler may await an ack, which only the next post brings.
-      void this.#receive(session, frame, nowMs);
-      if (session.closed) return frame === ENGINE_CLOSE;
-    }
-    return !session.closed;
-  }
-
-  /** The body of a post was too large, or broke off: the session is over. */
+  /** Ends the session: the body of a post was too large, or broke off. */
   abandonPost(session: Session): void {
-    // A WebSocket that took over meanwhile has nothing to do with it.
+    // A session that was upgraded meanwhile goes on.
     if (session.polling) this.close(session, CLOSINGS.payloadTooLarge);
   }
 
@@ -223,16 +217,16 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
     return this.#engine.polling.takeFinalPayload(sid);
   }
 
-  /** The transport is gone. */
+  /** Ends a session whose transport is gone. */
   lost(session: Session, closing: Closing): void {
-    this.outbox.turn(() => {
+    this.effects.turn(() => {
       if (this.#engine.lost(session, closing)) this.layer.onClose(this.#own(session), closing);
     });
   }
 
   /** Closes one session from this side. */
   close(session: Session, closing: Closing): void {
-    this.outbox.turn(() => this.#close(session, closing));
+    this.effects.turn(() => this.#close(session, closing));
   }
 
   #close(session: Session, closing: Closing): void {
@@ -246,16 +240,16 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
     );
   }
 
-  /** A turn that ends with closing the sessions that the engine found to be over. */
+  /** Runs a turn and then closes the sessions that the engine found to be over. */
   #turn<Result>(run: () => Result): Result {
-    return this.outbox.turn(() => {
+    return this.effects.turn(() => {
       const result = run();
       this.#closeEnding();
       return result;
     });
   }
 
-  /** Every session that reaches the layer was made by it: probes end in the engine. */
+  /** The layer made every session that reaches it; probes stay in the engine. */
   #own(session: Session): Own {
     return session as Own;
   }

@@ -1,12 +1,21 @@
-// One Engine.IO connection. Its record is all that survives sleep; everything else in the object may vanish at any await.
-// Created by the layer above (session-server.ts), which extends it with its own state.
+// The state of one Engine.IO connection. Its record survives sleep; everything else in memory may be gone after any await. Created by
+// the layer above (see session-server.ts), which extends it with its own state.
 import type { Closing } from "../wire/closings.ts";
 import type { Frame } from "../wire/engine-io.ts";
 import { SendWindow } from "./backpressure.ts";
-import type { Identity } from "./identity.ts";
 import type { PollQueue } from "./poll-queue.ts";
 
-/** How a connection came in: fixed at the upgrade, the same for all sockets of a session. */
+/** The verified identity of a client, as far as the core needs it. The types of an application's tokens extend it. */
+export interface Identity {
+  /** User id: the owner of sockets and of what they recover. */
+  readonly user: string;
+  /** Display name. */
+  readonly name: string;
+  /** The end of the token, in seconds since 1970; absent: never. */
+  readonly exp?: number;
+}
+
+/** The facts of the request that opened a session, the same for all its sockets. */
 export interface Handshake {
   /** The client's address as the front server saw it. */
   readonly address: string;
@@ -20,18 +29,19 @@ export interface Handshake {
   readonly identity?: Identity;
 }
 
-/** A session at rest: plain data that a structured clone carries, at most 16 KiB with what the layer above adds. */
+/** A session as it is stored: plain data (structured clone), at most 16 KiB with the data that the layer above adds. */
 export interface SessionRecord {
   /** Version of this shape; a record of another version is not restored. */
   readonly v: 1;
   readonly sid: string;
   readonly handshake: Handshake;
-  /** Its last sign of life, as far as the core saw it; in milliseconds since 1970. */
+  /** The last sign of life that the core saw, in milliseconds since 1970. */
   readonly seenAtMs?: number;
   /** Whether its WebSocket carries the extensions (EXT-1). */
   readonly isExtended?: true;
-  readonly setsBeat?: true;
-  /** When it was pinged last, once it was; in milliseconds since 1970. */
+  /** Whether its first ping, which comes early, is still due (EIO-7). */
+  readonly isPingedEarly?: true;
+  /** The time of the last ping, if there was one; in milliseconds since 1970. */
   readonly pingedAtMs?: number;
 }
 
@@ -39,28 +49,28 @@ export class Session {
   readonly sid: string;
   readonly handshake: Handshake;
   closed = false;
-  /** Present while the session is carried by long-polling; without it there is a WebSocket. */
+  /** Present while the session uses long-polling; otherwise it has a WebSocket. */
   polling: PollQueue | undefined;
-  /** The WebSocket that wants to take over from long-polling, as a session that carries nothing else. */
+  /** The WebSocket that wants to take over from long-polling, as a session of its own without messages. */
   probe: Session | undefined;
-  /** Whether the server has answered the probe: polls end at once from then on. */
+  /** Whether the server has answered the probe; from then on polls end at once. */
   isUpgrading = false;
   /** Whether its WebSocket carries the extensions (EXT-1). */
   isExtended = false;
-  /** Whether its first ping sets the rhythm of the room's pings, and has not been sent yet (EIO-7). */
-  setsBeat = false;
+  /** Whether its first ping, which comes early to spread the pings of rooms, is still due (EIO-7). */
+  isPingedEarly = false;
   /** The session that this one is the probe of. */
   probeOf: Session | undefined;
   /** Of a probe whose session ended before it took over: the frames that its client has not received, and the close reason. */
   final: { readonly frames: readonly Frame[]; readonly closing: Closing } | undefined;
-  /** Last sign of life that the core itself saw; heartbeats that the runtime absorbs are not in it. */
+  /** The last sign of life that the core saw; pongs that the runtime absorbed are not in it. */
   seenAtMs: number;
   pingedAtMs: number;
-  /** The last pong that the core saw; those that the runtime absorbs are not in it. */
+  /** The last pong that the core saw; those that the runtime absorbed are not in it. */
   pongedAtMs = 0;
   /** The bytes sent over its WebSocket that it may not have read (EIO-10). */
   readonly sendWindow = new SendWindow();
-  /** Whether it was closed from this side with so much unread that the closing may never arrive. */
+  /** Whether the server closed it with so many unread bytes that the closing may never arrive. */
   isLingering = false;
 
   constructor(sid: string, handshake: Handshake, seenAtMs: number) {
@@ -70,20 +80,20 @@ export class Session {
     this.pingedAtMs = seenAtMs;
   }
 
-  /** Whether it has a record worth keeping: only what an open WebSocket carries survives sleep. */
+  /** Whether its record is stored: only sessions over an open WebSocket survive sleep. */
   get isKept(): boolean {
     return !this.closed && !this.polling && !this.probeOf;
   }
 
   toRecord(): SessionRecord {
-    const { sid, handshake, seenAtMs, isExtended, setsBeat, pingedAtMs } = this;
+    const { sid, handshake, seenAtMs, isExtended, isPingedEarly, pingedAtMs } = this;
     return {
       v: 1,
       sid,
       handshake,
       seenAtMs,
       ...(isExtended && { isExtended }),
-      ...(setsBeat && { setsBeat }),
+      ...(isPingedEarly && { isPingedEarly }),
       ...(pingedAtMs > handshake.issued && { pingedAtMs }),
     };
   }
@@ -91,7 +101,7 @@ export class Session {
   restore(record: SessionRecord): void {
     this.seenAtMs = record.seenAtMs ?? record.handshake.issued;
     this.isExtended = record.isExtended ?? false;
-    this.setsBeat = record.setsBeat ?? false;
+    this.isPingedEarly = record.isPingedEarly ?? false;
     this.pingedAtMs = record.pingedAtMs ?? record.handshake.issued;
     this.sendWindow.restored();
   }

@@ -1,25 +1,35 @@
-// Counts frames, bytes and closings. Called by engine.ts and session-server.ts.
+// Counts frames, bytes and closings in the meter of an object. Called by engine.ts and session-server.ts.
 import { frameBytes, type Frame } from "../wire/engine-io.ts";
 import type { Closing } from "../wire/closings.ts";
-import type { Meter } from "./meter.ts";
-import type { Effect } from "./outbox.ts";
+import type { Effect } from "./effects.ts";
 import type { Session } from "./session.ts";
+
+/** The counting port of the core. Implemented by src/metrics/meter.ts. */
+export interface Meter {
+  /** @param series a family's name, a colon and the values of its labels */
+  count(series: string, by?: number): void;
+  /** Adds a value to a histogram. */
+  observe(histogram: "unread", value: number): void;
+}
+
+/** Counts nothing: for servers without metrics. */
+export const NO_METER: Meter = { count: () => {}, observe: () => {} };
 
 export function countReceived(meter: Meter, { polling }: Session, frame: Frame): void {
   meter.count(polling ? "frames_in:polling" : "frames_in:websocket");
   meter.count("bytes_in", frameBytes(frame));
 }
 
-/** Frames that some sessions are sent over their WebSockets together. */
-export interface Given {
+/** Frames that leave for some sessions over their WebSockets. */
+export interface SentFrames {
   readonly sessions: readonly Session[];
   readonly frames: number;
-  /** Of all frames, to each of them. */
+  /** Of all frames together, to each session. */
   readonly bytes: number;
 }
 
 /** Sums up the sizes of frames, once for all counters. */
-export function weigh(effects: readonly Effect[]): Given[] {
+export function weigh(effects: readonly Effect[]): SentFrames[] {
   return effects.flatMap((effect) => {
     if (effect.type !== "send") return [];
     let bytes = 0;
@@ -28,10 +38,10 @@ export function weigh(effects: readonly Effect[]): Given[] {
   });
 }
 
-/** Each frame once per recipient; its bytes, too. */
-export function countGiven(meter: Meter, given: readonly Given[]): void {
+/** Counts each frame, and its bytes, once per recipient. */
+export function countSent(meter: Meter, sent: readonly SentFrames[]): void {
   let [all, allBytes] = [0, 0];
-  for (const { sessions, frames, bytes } of given) {
+  for (const { sessions, frames, bytes } of sent) {
     all += frames * sessions.length;
     allBytes += bytes * sessions.length;
   }
@@ -39,7 +49,7 @@ export function countGiven(meter: Meter, given: readonly Given[]): void {
   if (allBytes > 0) meter.count("bytes_out", allBytes);
 }
 
-/** The answers to polls. */
+/** Counts the answers to polls. */
 export function countPolled(meter: Meter, effects: readonly Effect[]): void {
   for (const effect of effects) {
     if (effect.type !== "answer-poll") continue;
@@ -48,7 +58,7 @@ export function countPolled(meter: Meter, effects: readonly Effect[]): void {
   }
 }
 
-/** Where the peer or the network ended it, there is no reason but the application's word for that. */
+/** Closings by the peer or the network have no reason, so they count under the disconnect reason. */
 export function countClosed(meter: Meter, { reason, disconnect }: Closing): void {
   meter.count(`closed:${reason || disconnect}`);
 }

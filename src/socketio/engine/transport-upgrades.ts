@@ -3,14 +3,14 @@
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import { ENGINE_PROBE, ENGINE_PROBED, ENGINE_UPGRADE, type Frame } from "../wire/engine-io.ts";
 import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Effects } from "./effects.ts";
 import { Session } from "./session.ts";
 
-/** From the WebSocket's opening to its taking over; Node's default for the same. */
+/** From the opening of the WebSocket to its packet `5`; the default of Socket.IO on Node, too. */
 export const UPGRADE_TIMEOUT_MS = 10_000;
 
 export interface UpgradeContext {
-  readonly outbox: Outbox;
+  readonly effects: Effects;
   readonly deadlines: Deadlines;
   readonly end: (session: Session, closing: Closing) => void;
 }
@@ -22,10 +22,16 @@ export class TransportUpgrades {
 
   constructor(context: UpgradeContext) {
     this.#context = context;
-    this.#deadline = context.deadlines.add("upgrade", (nowMs) => this.#expire(nowMs));
+    this.#deadline = context.deadlines.add("upgrade", (nowMs) => {
+      for (const probe of this.#probes) {
+        const dueMs = probe.pingedAtMs + UPGRADE_TIMEOUT_MS;
+        if (dueMs > nowMs) this.#deadline.pull(dueMs);
+        else context.end(probe, CLOSINGS.connectTimeout);
+      }
+    });
   }
 
-  /** @returns the probe, or `undefined` where the session is not carried by long-polling, or has one */
+  /** @returns the probe, or `undefined` if the session does not use long-polling, or has a probe */
   open(session: Session, { isExtended, nowMs }: { isExtended: boolean; nowMs: number }): Session | undefined {
     if (!session.polling || session.probe) return undefined;
     const probe = new Session(session.sid, session.handshake, nowMs);
@@ -37,29 +43,20 @@ export class TransportUpgrades {
     return probe;
   }
 
-  /** Ends probes that were opened and never took over. */
-  #expire(nowMs: number): void {
-    for (const probe of this.#probes) {
-      const dueMs = probe.pingedAtMs + UPGRADE_TIMEOUT_MS;
-      if (dueMs > nowMs) this.#deadline.pull(dueMs);
-      else this.#context.end(probe, CLOSINGS.connectTimeout);
-    }
-  }
-
-  /** A frame arrived over the probe. @returns the step that was taken, where the engine has to act on it */
+  /** Receives a frame over the probe. @returns the step that it completed, if the engine has to act on it */
   receive(probe: Session, frame: Frame): "probed" | "upgraded" | undefined {
-    const { outbox, end } = this.#context;
+    const { effects, end } = this.#context;
     const session = probe.probeOf!;
     if (probe.final) {
-      outbox.send([probe], probe.final.frames);
+      effects.send([probe], probe.final.frames);
       end(probe, probe.final.closing);
       return undefined;
     }
     if (frame === ENGINE_PROBE) {
-      outbox.send([probe], [ENGINE_PROBED]);
+      effects.send([probe], [ENGINE_PROBED]);
       session.isUpgrading = true;
-      // The client waits for its poll to end before it goes on.
-      outbox.endPoll(session);
+      // The client sends its next packet when its poll has ended.
+      effects.endPoll(session);
       return "probed";
     }
     if (frame === ENGINE_UPGRADE) return this.#takeOver(probe, session);
@@ -68,11 +65,11 @@ export class TransportUpgrades {
   }
 
   #takeOver(probe: Session, session: Session): "upgraded" | undefined {
-    const { outbox } = this.#context;
+    const { effects } = this.#context;
     const { polling } = session;
     if (!polling) return undefined;
-    // It came after the probe's answer, so its client was not waiting for it.
-    if (polling.waitingSinceMs !== undefined) outbox.refusePoll(session);
+    // The poll came after `3probe`, so the client did not wait for it before it went on.
+    if (polling.waitingSinceMs !== undefined) effects.refusePoll(session);
     const unfetched = polling.takeAll();
     session.polling = undefined;
     session.probe = undefined;
@@ -80,18 +77,18 @@ export class TransportUpgrades {
     session.isExtended = probe.isExtended;
     probe.closed = true;
     this.#probes.delete(probe);
-    outbox.adopt(session, probe);
-    outbox.save(session);
-    if (unfetched.length > 0) outbox.send([session], unfetched);
+    effects.adopt(session, probe);
+    effects.save(session);
+    if (unfetched.length > 0) effects.send([session], unfetched);
     return "upgraded";
   }
 
-  /** The probe is gone, and its session goes on over long-polling. */
+  /** Called when the probe is gone; its session goes on over long-polling. */
   ended(probe: Session): void {
     this.#probes.delete(probe);
     const session = probe.probeOf!;
     session.probe = undefined;
-    // Otherwise its polls would end at once for ever.
+    // Otherwise each of its polls would end at once.
     session.isUpgrading = false;
   }
 }

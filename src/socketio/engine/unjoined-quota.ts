@@ -1,11 +1,11 @@
-// Counts sessions without an identity that are in no namespace yet, by network over all servers of an isolate, because the bytes that
-// each may send before its CONNECT add up (LIM-5). Called by unjoined-sessions.ts and web-sockets.ts.
+// Counts unjoined sessions without an identity, by network over all servers of an isolate, because the bytes that each may send before
+// its CONNECT add up (LIM-5). Called by unjoined-sessions.ts and web-sockets.ts.
 import { CLOSING_MS } from "../wire/closings.ts";
 import { boundsOf } from "../wire/client-address.ts";
 
 interface Entry {
   readonly network: string;
-  /** An object that slept or died says nothing more of its sessions; by then this one is over, in milliseconds since 1970. */
+  /** The session is over by then, in ms since 1970: an object that slept or died never removes it. */
   untilMs: number;
 }
 
@@ -24,7 +24,7 @@ export class UnjoinedQuota {
     this.#counts.set(network, this.#countOf(network) + 1);
   }
 
-  /** It joined, or its connection is gone. */
+  /** Called when it joined, or its connection is gone. */
   remove(sid: string): void {
     const entry = this.#entries.get(sid);
     if (!entry) return;
@@ -34,7 +34,7 @@ export class UnjoinedQuota {
     else this.#counts.delete(entry.network);
   }
 
-  /** It was closed from this side. */
+  /** Called when the server closed it. */
   closing(sid: string, nowMs: number): void {
     const entry = this.#entries.get(sid);
     if (entry) entry.untilMs = Math.min(entry.untilMs, nowMs + CLOSING_MS);
@@ -44,14 +44,13 @@ export class UnjoinedQuota {
   isFull(address: string, max: number, nowMs: number): boolean {
     if (max === 0) return false;
     const network = networkAround(address);
-    // All are looked at where that may change the answer, or they have become many: a flood must not have each look at all others.
-    if (this.#countOf(network) >= max || this.#entries.size >= this.#pruneAtSize) this.#prune(nowMs);
+    // Looks through all entries only if that may change the answer, or they are twice as many as after the last time: otherwise each
+    // request of a flood would look through them.
+    if (this.#countOf(network) >= max || this.#entries.size >= this.#pruneAtSize) {
+      for (const [sid, { untilMs }] of this.#entries) if (untilMs <= nowMs) this.remove(sid);
+      this.#pruneAtSize = Math.max(PRUNE_AT_SIZE_MIN, 2 * this.#entries.size);
+    }
     return this.#countOf(network) >= max;
-  }
-
-  #prune(nowMs: number): void {
-    for (const [sid, { untilMs }] of this.#entries) if (untilMs <= nowMs) this.remove(sid);
-    this.#pruneAtSize = Math.max(PRUNE_AT_SIZE_MIN, 2 * this.#entries.size);
   }
 
   #countOf(network: string): number {

@@ -1,20 +1,20 @@
-// Records from which `seq` to which of the recovery log a socket was in each channel, so that recovery replays only the events
-// sent meanwhile. Called by server/ and recovery.ts.
+// Records the channels of a socket over the places of the recovery log, so that recovery replays only events that were sent to the socket's
+// channels while it was in them. Called by server/ and recovery.ts.
 
-/** Memberships that have ended, and the characters of their channels' names: the whole history is written at each change. */
+/** Ended memberships that are kept, and the characters of their channels' names: each change writes the whole history. */
 export const LEFT_CHANNELS_MAX = 64;
 const LEFT_CHARS_MAX = 4096;
 
-/** In the channel for events after `from`, up to and including `to`. */
+/** The socket was in the channel for events after `from`, up to and including `to`. */
 type Membership = readonly [channel: string, from: number, to: number];
 
-/** As plain data, beside the names of the channels that it is in. */
+/** The history as plain data. The names of the current channels are stored beside it. */
 export interface ChannelHistoryRecord {
-  /** After which place it joined each of its channels, in their order. */
+  /** For each current channel, in order, the place after which the socket joined it. */
   readonly joined: readonly number[];
   /** Memberships that have ended, oldest end first. */
   readonly left: readonly Membership[];
-  /** Some that ended up to this place are forgotten. */
+  /** The last place of the ended memberships that were forgotten. */
   readonly forgottenTo?: number;
 }
 
@@ -23,7 +23,7 @@ export class ChannelHistory {
   #left: readonly Membership[];
   #forgottenTo: number | undefined;
 
-  /** @param record without it, it was in these channels all the time */
+  /** @param record without it, the socket was in these channels all the time */
   constructor(
     channels: readonly string[],
     { joined, left, forgottenTo }: ChannelHistoryRecord = { joined: [], left: [] },
@@ -40,24 +40,22 @@ export class ChannelHistory {
   leave(channel: string, seq: number): void {
     const from = this.#joined.get(channel);
     this.#joined.delete(channel);
-    // Without an event in between there is nothing to remember.
+    // No event was sent meanwhile.
     if (from === undefined || from === seq) return;
     this.#left = [...this.#left, [channel, from, seq]];
-    while (this.#left.length > LEFT_CHANNELS_MAX || charsOf(this.#left) > LEFT_CHARS_MAX) this.#forgetOldest();
+    while (this.#left.length > LEFT_CHANNELS_MAX || charsOf(this.#left) > LEFT_CHARS_MAX) {
+      const [oldest, ...others] = this.#left;
+      this.#forgottenTo = oldest![2];
+      this.#left = others;
+    }
   }
 
-  #forgetOldest(): void {
-    const [oldest, ...others] = this.#left;
-    this.#forgottenTo = oldest![2];
-    this.#left = others;
-  }
-
-  /** Whether `wasIn` is right about all places after that one. */
+  /** Whether `wasIn` is right for all places after `seq`. */
   knowsAllAfter(seq: number): boolean {
     return this.#forgottenTo === undefined || seq >= this.#forgottenTo;
   }
 
-  /** Whether it was in the channel when that place was taken. */
+  /** Whether the socket was in the channel when the event at `seq` was sent. */
   wasIn(channel: string, seq: number): boolean {
     const joined = this.#joined.get(channel);
     if (joined !== undefined && seq > joined) return true;

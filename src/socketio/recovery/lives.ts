@@ -1,16 +1,16 @@
-// Names the lives of a log. Each object that opens a log begins a new life of it with its first message, because a backup may have been
-// restored since the object before it wrote. The same places are then given to other messages; ids and offsets name the life besides the
-// place, so that none of them ever means two: CHAT-9. Called by the logs in durable/.
+// Names the lives of a log (CHAT-9). Each object that opens a log begins a new life with its first message, because a backup may have been
+// restored since an earlier object wrote. After that, other messages get the same places. Ids and offsets contain the life besides the
+// place, so that each names one message. Called by the logs in durable/.
 
-/** Base 36, enough for thirty centuries; all names are of the same length, so the later life has the higher name. */
+/** Base 36, enough for thirty centuries. All names have the same length, so the later life has the higher name. */
 const SECONDS_CHARS = 7;
 const CHANCE_CHARS = 3;
 
-/** The name of the life of messages that were stored before lives had names; it comes before all others. */
+/** The life of messages that were stored before lives had names; it comes before all others. */
 export const UNNAMED_LIFE = "";
 
 /**
- * Names a life that begins now: higher than the one before it in the same log, and than one that a restored backup took away.
+ * Names a life that begins now. The name is higher than that of the life before it, and of one that a restored backup removed.
  * @param chance random letters and digits
  * @param before the name of the life before it
  */

@@ -1,6 +1,6 @@
-// Connection state recovery on the stock client's own terms: a private id (`pid`) given at CONNECT and an
-// offset in it and at the end of every event. A client is recovered only when nothing is missing, also where the
-// object was evicted or crashed in between. Source: https://socket.io/docs/v4/connection-state-recovery
+// Connection state recovery as stock clients know it: CONNECT gives a private id (`pid`), and an offset stands in it and at the end of
+// every event. Recovers a client only if nothing is missing, also after the object was evicted or crashed. Called by server/.
+// Source: https://socket.io/docs/v4/connection-state-recovery
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
@@ -12,7 +12,7 @@ import { ChannelHistory, type ChannelHistoryRecord } from "./channel-history.ts"
 /** One broadcast that a recovering socket has not seen. */
 export interface MissedEvent {
   readonly seq: number;
-  /** The life of its place, where the log has lives. */
+  /** The life in which it was broadcast, if the log has lives. */
   readonly life?: string;
   /** When it was broadcast, in ms since 1970. */
   readonly atMs: number;
@@ -20,19 +20,19 @@ export interface MissedEvent {
   readonly args: readonly unknown[];
 }
 
-/** The state that a socket gets back besides its missed events and the facts in its token. */
+/** The stored state of a socket, which it gets back besides its missed events and the facts in its token. */
 export interface RememberedSocket {
   readonly channels: readonly string[];
-  /** When it was in which channel; without it, in its channels all the time. */
+  /** Its times in each channel; without them, it was in its channels all the time. */
   readonly history?: ChannelHistoryRecord;
   readonly data: unknown;
-  /** When it went, in ms since 1970; absent while it is there. */
+  /** The time of its end, in ms since 1970; absent while it is connected. */
   readonly goneAtMs?: number;
-  /** Whether either side said goodbye: then it does not come back. */
-  readonly saidGoodbye?: boolean;
+  /** Whether either side ended it on purpose: then it cannot be recovered. */
+  readonly leftOnPurpose?: boolean;
 }
 
-/** A broadcast as it is kept: to everyone, or to channels, less some. */
+/** A broadcast as it is stored: to everyone, or to `channels`, but not to those in `except`. */
 export interface Broadcast {
   readonly event: string;
   readonly args: readonly unknown[];
@@ -40,40 +40,39 @@ export interface Broadcast {
   readonly except?: readonly string[];
 }
 
-/** Whether the socket was in the channel, or is of that name itself, when the broadcast with that place was made. */
+/** Whether the socket was in the channel, or has that name as its id, when the broadcast at that place was made. */
 export type WasIn = (channel: string, seq: number) => boolean;
 
 /** The order of one namespace's broadcasts, and the data to replay them. Namespaces cannot share one. */
 export interface RecoveryLog {
-  /** Names this log among all there ever were: an offset of another one is refused. Read at the first CONNECT. */
+  /** The unique name of this log; offsets of other logs are refused. Read at the first CONNECT. */
   readonly epoch: string;
   /** Signs private ids; kept as long as the log. */
   readonly key: string;
   /** The newest broadcast's place. */
   readonly lastSeq: number;
   /**
-   * The life of the log in which what stands at a place was broadcast, in letters and digits: it tells what stands there from what did
-   * before a backup was restored. `undefined` where that is not known any more. Absent where the storage never goes back.
+   * The life of the log in which the event at a place was broadcast, in letters and digits. After a restored backup, the same place holds
+   * another event of another life. `undefined` if the life is not known any more. Absent if the storage never goes back.
    */
   lifeAt?(seq: number): string | undefined;
-  /** Keeps a broadcast before it is sent. Absent where the application keeps its events itself. */
+  /** Stores a broadcast before it is sent. Absent if the application stores its events itself. @returns its place */
   append?(broadcast: Broadcast): number;
   /**
-   * @returns the events that a socket that has seen `seq` missed, in order; `undefined` where they may be incomplete, or are too many
-   * to be replayed
+   * @returns the events after `seq` that a socket missed, in order; `undefined` if they may be incomplete, or are too many to be replayed
    */
   since(seq: number, wasIn: WasIn): readonly MissedEvent[] | undefined;
-  /** Keeps the state that cannot be made again from the token. Absent where all of it can. */
+  /** Stores the state of a socket that does not follow from its token. Absent if all of it does. */
   remember?(id: string, socket: RememberedSocket): void;
-  /** The remembered state. A socket without any is not recovered, where the log remembers at all. */
+  /** The stored state. If the log stores states, a socket without one is not recovered. */
   recall?(id: string): RememberedSocket | undefined;
-  /** The socket is still there after sleep: its remembered state is in use. */
+  /** Called for a socket that is still connected after sleep: its stored state is in use. */
   retain?(id: string): void;
-  /** Its namespace, made on demand, is empty and gone. The log may be used again later. */
+  /** Called when its namespace, made on demand, is empty and gone. The log may be used again later. */
   close?(): void;
 }
 
-/** The socket that a client was before, and the last place it saw: proven, but not yet known to be recoverable. */
+/** The former socket of a client, proven by its `pid`, and the last place that it saw. It may not be recoverable. */
 export interface Claim {
   readonly nsp: string;
   readonly id: string;
@@ -81,7 +80,7 @@ export interface Claim {
   readonly seq: number;
 }
 
-/** The owner of a private id. */
+/** The namespace and the owner for which a private id is signed. */
 interface Holder {
   readonly nsp: string;
   readonly owner: string;
@@ -91,30 +90,30 @@ export interface Resumed {
   readonly id: string;
   readonly pid: string;
   readonly remembered: RememberedSocket | undefined;
-  /** The events that it missed, each with its offset. */
+  /** The encoded events that it missed, each with its offset. */
   readonly missed: readonly Frame[];
 }
 
 /**
- * Bytes replayed at most; a client that missed more starts afresh. Half of the bytes that a polling session may leave unfetched, so that
- * events in between fit too.
+ * Bytes replayed at most; a client that missed more gets a fresh connection. Half of the bytes that a polling session may leave unfetched,
+ * so that new events fit, too.
  */
 export const MISSED_BYTES_MAX = 512 * 1024;
 
-/** Departures kept in memory: they date the going of sockets without a row each. */
+/** Departures kept in memory, because a row for each would cost more. */
 const DEPARTED_MAX = 10_000;
 
 interface Departure {
   readonly atMs: number;
-  /** Whether it may be recovered: not after a goodbye from either side. */
+  /** Whether it may be recovered: not if either side ended it on purpose. */
   readonly mayReturn: boolean;
 }
 
-interface ResumeOptions {
+export interface ResumeOptions {
   readonly nowMs: number;
-  /** Bytes that can be replayed to it. */
+  /** Bytes that can be replayed to it at most. */
   readonly bytesMax: number;
-  /** Whether the server took it to be there until a moment ago: then the time of its going is unknown. */
+  /** Whether its former connection was open until a moment ago: then the time of its end is unknown. */
   readonly wasThere: boolean;
 }
 
@@ -122,7 +121,7 @@ export class Recovery {
   readonly log: RecoveryLog;
   readonly windowMs: number;
   readonly #departed = new Map<string, Departure>();
-  /** The log's key, hashed: half of the cost of a signature. */
+  /** The hashed key of the log, which saves half of the cost of a signature. */
   #signing: { readonly key: string; readonly mac: ReturnType<typeof hmac.create> } | undefined;
   /** The last replay, encoded. */
   #encoded:
@@ -138,7 +137,7 @@ export class Recovery {
     return `${this.log.epoch}${life}.${seq.toString(36)}`;
   }
 
-  /** @returns the place that an offset names, if it holds the same event as when the offset was given out */
+  /** @returns the place that an offset names, if it still holds the same event */
   #seqOf(offset: unknown): number | undefined {
     const { epoch, lastSeq } = this.log;
     if (typeof offset !== "string" || !offset.startsWith(epoch)) return undefined;
@@ -146,19 +145,15 @@ export class Recovery {
     const life = offset.slice(epoch.length, dot);
     const seq = Number.parseInt(offset.slice(dot + 1), 36);
     if (this.offset(seq, life) !== offset || !(seq >= 0 && seq <= lastSeq)) return undefined;
-    return this.#isOf(life, seq) ? seq : undefined;
-  }
-
-  #isOf(life: string, seq: number): boolean {
-    if (!this.log.lifeAt) return life === "";
+    if (!this.log.lifeAt) return life === "" ? seq : undefined;
     const known = this.log.lifeAt(seq);
-    // The life of a place that was forgotten is unknown; the events after it decide.
-    return known === undefined || known === life;
+    // The life of a forgotten place is unknown; the events after it decide.
+    return known === undefined || known === life ? seq : undefined;
   }
 
   /**
-   * The private id of a new socket. Only the same owner in the same namespace can use it, and the server needs no row to
-   * verify it. It carries the place where the socket began, for a client that hears no event (REC-1).
+   * Makes the private id of a new socket. Only the same owner can use it in the same namespace; its signature saves a row. It carries the
+   * place where the socket began, for a client that gets no event (REC-1).
    */
   pid(nsp: string, id: string, owner: string): string {
     return this.#sign(id, this.offset(this.log.lastSeq), { nsp, owner });
@@ -174,7 +169,7 @@ export class Recovery {
     return `${id}.${begun}.${bytesToHex(mac).slice(0, 32)}`;
   }
 
-  /** REC-3. @returns `undefined` when the client asks for nothing, or for a socket that is not its own */
+  /** REC-3. @returns `undefined` if the client does not ask for recovery, or does not own that socket */
   claim(
     { pid, offset }: { readonly pid?: unknown; readonly offset?: unknown },
     { nsp, owner }: Holder,
@@ -182,21 +177,15 @@ export class Recovery {
     if (typeof pid !== "string") return undefined;
     const id = pid.slice(0, pid.indexOf("."));
     const begun = pid.slice(id.length + 1, pid.lastIndexOf("."));
-    const seq = this.#reached(begun, offset);
-    return seq !== undefined && isSame(pid, this.#sign(id, begun, { nsp, owner })) ? { nsp, id, pid, seq } : undefined;
-  }
-
-  /**
-   * How far the client is: to the offset that it heard last, and at least to where its socket began, for a stock client goes on
-   * naming what an earlier socket heard until it hears an event.
-   */
-  #reached(begun: string, offset: unknown): number | undefined {
     const first = this.#seqOf(begun);
     const last = offset === undefined ? first : this.#seqOf(offset);
-    return first === undefined || last === undefined ? undefined : Math.max(first, last);
+    if (first === undefined || last === undefined) return undefined;
+    if (!isSame(pid, this.#sign(id, begun, { nsp, owner }))) return undefined;
+    // At least the place where its socket began: until its first event, a stock client names the last offset of an earlier socket.
+    return { nsp, id, pid, seq: Math.max(first, last) };
   }
 
-  /** @returns `undefined` when it cannot be given whole; it is not given later either then */
+  /** @returns `undefined` if not all of it can be recovered; then the claim is spent */
   resume(claim: Claim, now: ResumeOptions): Resumed | undefined {
     const resumed = this.#resume(claim, now);
     if (resumed) this.#departed.delete(claim.id);
@@ -206,21 +195,21 @@ export class Recovery {
 
   #resume({ nsp, id, pid, seq }: Claim, { nowMs, bytesMax, wasThere }: ResumeOptions): Resumed | undefined {
     const remembered = this.log.recall?.(id);
-    if (this.log.recall && (!remembered || remembered.saidGoodbye)) return undefined;
+    if (this.log.recall && (!remembered || remembered.leftOnPurpose)) return undefined;
     const departure = this.#departed.get(id);
     if (departure?.mayReturn === false) return undefined;
     const history = new ChannelHistory(remembered?.channels ?? [], remembered?.history);
     if (!history.knowsAllAfter(seq)) return undefined;
     const missed = this.log.since(seq, (channel, at) => channel === id || history.wasIn(channel, at));
     if (!missed) return undefined;
-    // The time of its going may be unknown; it is no later than the first event it missed.
+    // The time of its end may be unknown; it is no later than that of the first missed event.
     const noticedAtMs = wasThere ? undefined : (departure?.atMs ?? remembered?.goneAtMs);
     if (nowMs - (noticedAtMs ?? missed[0]?.atMs ?? nowMs) > this.windowMs) return undefined;
     const frames = this.#encode(nsp, missed, bytesMax);
     return frames && { id, pid, remembered, missed: frames };
   }
 
-  /** Encoded once for all sockets that missed the same events, where the log returns the same list. */
+  /** Encodes missed events, once for all sockets for which the log returns the same list. */
   #encode(nsp: string, missed: readonly MissedEvent[], bytesMax: number): readonly Frame[] | undefined {
     const known = this.#encoded?.missed === missed ? this.#encoded : undefined;
     if (known) return known.bytes <= bytesMax ? known.frames : undefined;
@@ -236,7 +225,7 @@ export class Recovery {
     return frames;
   }
 
-  /** A socket went. */
+  /** Called when a socket ends. */
   depart(id: string, departure: Departure): void {
     this.#departed.delete(id);
     this.#departed.set(id, departure);
@@ -247,7 +236,7 @@ export class Recovery {
   }
 }
 
-/** Compares without telling by its time how much was right. */
+/** Compares in a time that does not depend on the number of equal characters. */
 function isSame(a: string, b: string): boolean {
   let difference = a.length ^ b.length;
   for (let at = 0; at < b.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);

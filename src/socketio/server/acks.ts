@@ -1,15 +1,16 @@
-// Acks, both ways: those that answer a client, and those that the server waits for. A short wait is a promise and holds the object
-// awake; a long one is a continuation, plain data in the session's record, that is answered after any number of sleeps.
+// Acks in both directions: answers to clients, and answers that the server waits for. A short wait is a promise, which keeps the object
+// awake. A long one is an ask: plain data in the session's record, which survives sleep and names the continuation to call. Called by
+// sockets.ts, socket.ts and server.ts.
 import { encodeAck } from "../wire/socket-io.ts";
 import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
-import type { Outbox } from "../engine/outbox.ts";
+import type { Effects } from "../engine/effects.ts";
 import type { AskRecord } from "./records.ts";
 import type { Socket } from "./socket.ts";
 
-/** A promise waits this long at most, because it keeps the object awake; for longer there is `ask`. */
+/** A promise waits this long at most, because it keeps the object awake; `ask` waits longer. */
 export const ACK_AWAIT_MS_MAX = 10_000;
 
-/** @throws RangeError when a promise is not to wait that long */
+/** @throws RangeError when a promise may not wait that long */
 export function checkAwaitMs(ms: number): void {
   if (ms > 0 && ms <= ACK_AWAIT_MS_MAX) return;
   throw new RangeError(`an ack is awaited for 1 to ${ACK_AWAIT_MS_MAX} ms, not ${ms}; use ask() for longer`);
@@ -19,9 +20,9 @@ export function checkAwaitMs(ms: number): void {
 export const ASK_MS_MAX = 365 * 24 * 3_600_000;
 
 /**
- * How an ask ends, once: the client answered, the time was over, or the socket went first. `disconnected` comes in
- * the turn of the going, between `onDisconnecting` and `onDisconnect`: nothing can be sent to the socket any more, but
- * `socket.rooms` still names its channels, and what is noted in `socket.data` comes back should it recover.
+ * The end of an ask: the client answered, the time was over, or the socket ended first. `disconnected` comes in the turn of that end,
+ * between `onDisconnecting` and `onDisconnect`: nothing can be sent to the socket any more, but `socket.rooms` still names its channels,
+ * and a recovered socket gets back the changes of `socket.data`.
  */
 export type AskAnswer =
   | { readonly kind: "ack"; readonly args: readonly unknown[] }
@@ -42,14 +43,14 @@ export class Acks {
   readonly #askDeadline: Deadline;
   readonly #resume: (socket: Socket, ask: AskRecord, answer: AskAnswer) => void;
 
-  /** @param resume goes on with a continuation */
+  /** @param resume calls the continuation of an ask */
   constructor(deadlines: Deadlines, resume: (socket: Socket, ask: AskRecord, answer: AskAnswer) => void) {
     this.#awaitDeadline = deadlines.add("ack", (atMs) => this.#expireAwaited(atMs), { keepsAwake: true });
     this.#askDeadline = deadlines.add("ask", (atMs) => this.#expireAsks(atMs));
     this.#resume = resume;
   }
 
-  /** Waits for an ack. Rejects when the time is over or the socket goes. */
+  /** Waits for an ack. Rejects when the time is over or the socket ends. */
   wait(socket: Socket, id: number, dueMs: number): Promise<readonly unknown[]> {
     this.#awaitDeadline.pull(dueMs);
     return new Promise((resolve, reject) => {
@@ -58,13 +59,13 @@ export class Acks {
     });
   }
 
-  /** The socket has continuations: new ones, or ones that slept with it. */
+  /** Called for a socket with asks: new ones, or ones that slept with it. */
   watch(socket: Socket): void {
     this.#askers.add(socket);
     for (const { dueMs } of socket.asks) this.#askDeadline.pull(dueMs);
   }
 
-  /** An ack packet came. @returns whether it was waited for */
+  /** Receives an ack packet. @returns whether anything waited for it */
   receive(socket: Socket, id: number, args: readonly unknown[]): boolean {
     const awaited = this.#awaited.get(socket)?.get(id);
     if (awaited) {
@@ -77,7 +78,7 @@ export class Acks {
     return ask !== undefined;
   }
 
-  /** The socket is gone: promises reject, and questions end in the order of asking. */
+  /** Called at the end of a socket: promises reject, and asks end in their order. */
   abandon(socket: Socket): void {
     for (const [id, awaited] of this.#awaited.get(socket) ?? []) {
       this.#stopAwaiting(socket, id);
@@ -86,7 +87,7 @@ export class Acks {
     for (const ask of socket.asks) this.#end(socket, ask, { kind: "disconnected" });
   }
 
-  /** Goes on with the answer. The question is removed first, so that it ends once whatever happens next. */
+  /** Removes an ask and calls its continuation, in this order, so that it ends once, also if the continuation throws. */
   #end(socket: Socket, ask: AskRecord, answer: AskAnswer): void {
     socket.setAsks(socket.asks.filter((other) => other !== ask));
     if (socket.asks.length === 0) this.#askers.delete(socket);
@@ -117,7 +118,7 @@ export class Acks {
   #expireAsks(nowMs: number): void {
     for (const socket of this.#askers) {
       for (const ask of socket.asks) {
-        // A continuation that ran just now may have ended this one.
+        // The continuation of another ask may have ended this one.
         if (!socket.asks.includes(ask)) continue;
         if (ask.dueMs > nowMs) this.#askDeadline.pull(ask.dueMs);
         else this.#end(socket, ask, { kind: "timeout" });
@@ -126,12 +127,12 @@ export class Acks {
   }
 }
 
-/** The callback that answers an event of a client; it answers once. */
-export function answerTo(socket: Socket, id: number, outbox: Outbox): (...args: unknown[]) => void {
+/** Makes the callback that answers an event of a client; it answers once. */
+export function answerTo(socket: Socket, id: number, effects: Effects): (...args: unknown[]) => void {
   let answered = false;
   return (...args) => {
     if (answered || !socket.connected) return;
     answered = true;
-    outbox.send([socket.session], encodeAck(socket.nsp, id, args));
+    effects.send([socket.session], encodeAck(socket.nsp, id, args));
   };
 }

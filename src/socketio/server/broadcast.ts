@@ -1,5 +1,5 @@
-// The immutable selection of recipients that `to`, `in`, `except` and the flags build up, and the operations on all of them. Made by
-// namespaces and sockets, for applications.
+// Selects recipients with `to`, `in`, `except` and flags, and emits to all of them or moves them: the BroadcastOperator of Socket.IO.
+// Immutable. Made by namespaces and sockets, for applications.
 import { checkAwaitMs } from "./acks.ts";
 import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import type { Audience, Hub } from "./hub.ts";
@@ -23,7 +23,7 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
     return new BroadcastOperator<Outgoing, Data>(this.#hub, audience, this.#ackTimeoutMs) as this;
   }
 
-  /** Sockets in the channel, besides those already selected; a socket's id is a channel of its own. */
+  /** Adds the sockets in the channel to the selection. The id of a socket is a channel with that socket. */
   to(channel: Channels): this {
     return this.#with({ channels: [...(this.#audience.channels ?? []), ...listed(channel)] });
   }
@@ -37,7 +37,7 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
     return this.#with({ except: [...(this.#audience.except ?? []), ...listed(channel)] });
   }
 
-  /** Events that follow may be dropped for sockets that are not ready to receive, and are never sent again. */
+  /** Drops events for sockets that cannot receive at once; these events are never replayed. */
   get volatile(): this {
     return this.#with({ isVolatile: true });
   }
@@ -47,7 +47,7 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
     return this;
   }
 
-  /** Everything is local here: one room is one server. */
+  /** Changes nothing: one room is one server. */
   get local(): this {
     return this;
   }
@@ -57,15 +57,14 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
     return new BroadcastOperator<Outgoing, Data>(this.#hub, this.#audience, ms) as this;
   }
 
-  /** Encodes the event once and sends it to everyone selected. */
+  /** Encodes the event once and sends it to all selected sockets. */
   emit<Event extends EventName<Outgoing>>(event: Event, ...args: EventArgs<Outgoing, Event>): true {
     this.#hub.emit(this.#audience, event, args);
     return true;
   }
 
   /**
-   * Sends the event and waits for everyone's ack. Rejects when one is missing in time; the error's
-   * `responses` holds those that arrived.
+   * Sends the event and waits for all acks. Rejects when one is missing in time; the error's `responses` holds those that arrived.
    * @throws RangeError when the time given to `timeout` is out of range
    */
   async emitWithAck<Event extends EventName<Outgoing>>(
@@ -74,7 +73,7 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
   ): Promise<Array<AnswerOf<Outgoing, Event>>> {
     if (this.#ackTimeoutMs !== undefined) checkAwaitMs(this.#ackTimeoutMs);
     const waits = this.fetchSockets().map((socket) =>
-      // Each has an ack id of its own.
+      // Each socket has its own ack ids.
       (this.#ackTimeoutMs === undefined ? socket : socket.timeout(this.#ackTimeoutMs)).emitWithAck(event, ...args),
     );
     const results = await Promise.allSettled(waits);
@@ -83,7 +82,7 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
     throw Object.assign(new Error("operation has timed out"), { responses });
   }
 
-  /** The sockets selected. A local look, so it cannot time out. */
+  /** The selected sockets. */
   fetchSockets(): Array<Socket<Outgoing, Data>> {
     return [...this.#hub.select(this.#audience)] as Array<Socket<Outgoing, Data>>;
   }

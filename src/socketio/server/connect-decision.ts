@@ -1,19 +1,19 @@
-// Decides on a CONNECT: by its token, by middleware and by the namespace; at once where they can. Called by connects.ts.
-import type { Identity } from "../engine/identity.ts";
-import type { ConnectRequest, Namespace, Verdict } from "./namespace.ts";
+// Decides on a CONNECT: by its token, by middleware and by the namespace; synchronously if all of them are. Called by connects.ts.
+import type { Identity } from "../engine/session.ts";
+import type { ConnectRequest, Namespace, AuthorizeResult } from "./namespace.ts";
 import type { TokenLife } from "./token-life.ts";
 
-/** A verdict, or the error that kept the application from giving one. */
+/** The verdict of the application, or its error. */
 export interface Decision {
-  readonly verdict?: Verdict<unknown>;
+  readonly verdict?: AuthorizeResult<unknown>;
   readonly error?: unknown;
-  /** The identity in the token, where one was required. */
+  /** The identity of the token, if one was required. */
   readonly identity?: Identity;
 }
 
 /**
- * Asks a namespace for its verdict. Asynchronous only where it, its middleware, or a token is; never throws.
- * @param tokens verifies tokens; without it none is looked at
+ * Asks a namespace for its verdict. Asynchronous only if it, its middleware, or the check of the token is; never throws.
+ * @param tokens verifies tokens; without it, tokens are ignored
  */
 export function decide(
   namespace: Namespace,
@@ -42,13 +42,17 @@ function identifyAndAsk(
 }
 
 /** Middleware first, in order, then the namespace itself. */
-function ask(namespace: Namespace, request: ConnectRequest, from = 0): Verdict<unknown> | Promise<Verdict<unknown>> {
+function ask(
+  namespace: Namespace,
+  request: ConnectRequest,
+  from = 0,
+): AuthorizeResult<unknown> | Promise<AuthorizeResult<unknown>> {
   const middleware = namespace.connectMiddleware[from];
   if (!middleware) return namespace.authorize?.(request) ?? { accepted: true, data: {} };
   return andThen(middleware(request), (refusal) => refusal ?? ask(namespace, request, from + 1));
 }
 
-/** Goes on at once where nothing has to be waited for: a CONNECT that needs no key is answered in its own turn. */
+/** Goes on synchronously with a value that is no promise: a CONNECT that waits for nothing is answered in its own turn. */
 export function andThen<Value, Result>(
   value: Value | Promise<Value>,
   goOn: (value: Value) => Result | Promise<Result>,

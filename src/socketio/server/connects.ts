@@ -1,12 +1,12 @@
-// CONNECTs: finds the namespace, asks it for its decision, and answers with a socket, new or recovered, or with a refusal. Called by
+// Handles CONNECTs: finds the namespace, has it decide, and answers with a socket, new or recovered, or with a refusal. Called by
 // server.ts.
 import { CLOSINGS } from "../wire/closings.ts";
 import { encodeConnect, encodeConnectError } from "../wire/socket-io.ts";
-import type { Meter } from "../engine/meter.ts";
+import type { Meter } from "../engine/traffic.ts";
 import type { SessionFlood } from "../engine/session-flood.ts";
-import { MISSED_BYTES_MAX, type Resumed } from "../recovery/recovery.ts";
+import { MISSED_BYTES_MAX, type Claim, type Recovery, type Resumed, type ResumeOptions } from "../recovery/recovery.ts";
 import { andThen, decide, type Decision } from "./connect-decision.ts";
-import type { ConnectRequest, Namespace, Refusal, Verdict } from "./namespace.ts";
+import type { ConnectRequest, Refusal, AuthorizeResult } from "./namespace.ts";
 import type { NamespaceEntry, Namespaces } from "./namespaces.ts";
 import type { SocketRecord, TokenRecord } from "./records.ts";
 import type { SocketSession } from "./socket-session.ts";
@@ -35,7 +35,7 @@ export class Connects {
   /** @returns a promise while the decision, or the application's `onConnect`, goes on */
   receive(session: SocketSession, nsp: string, auth: ConnectRequest["auth"]): void | Promise<void> {
     const { sockets, namespaces, tokens } = this.#context;
-    // SIO-5: a second CONNECT to a namespace, joined or being joined, ends the session.
+    // SIO-5
     if (session.sockets.has(nsp) || session.connecting.includes(nsp))
       return sockets.close(session, CLOSINGS.protocolViolation);
     if (this.isFlood(session)) return;
@@ -44,15 +44,15 @@ export class Connects {
     return sockets.run(session, () =>
       andThen(namespaces.find(request, session), (entry) => {
         if (!entry) return this.#refuse(session, nsp, { message: "Invalid namespace" });
-        // One turn, also where it comes after an await.
+        // In one turn, also after an await.
         return andThen(decide(entry.namespace, request, tokens), (decision) =>
-          sockets.outbox.turn(() => this.#conclude(session, request, entry, decision)),
+          sockets.effects.turn(() => this.#conclude(session, request, entry, decision)),
         );
       }),
     );
   }
 
-  /** SIO-11: counts a token or CONNECT that has to be decided. @returns whether it is one too many, and the session is closed */
+  /** SIO-11: counts a CONNECT, or a token to verify. @returns whether it was one too many, which closed the session */
   isFlood(session: SocketSession): boolean {
     const { sockets, flood } = this.#context;
     const isOver = flood.isOver(session, sockets.now());
@@ -70,7 +70,7 @@ export class Connects {
       if (!decision.verdict) throw decision.error;
       return this.#answer(session, { ...request, ...decision }, entry, decision.verdict);
     } finally {
-      // Not before: the socket may take the place of the stale one, which was the last one in the namespace.
+      // Not sooner: the stale socket may be the last one in a namespace made on demand, which must stay for the new one.
       this.#context.namespaces.giveUp(request.nsp, session);
     }
   }
@@ -80,64 +80,57 @@ export class Connects {
     session.endConnect(nsp);
     countRefusal(meter, refusal);
     if (session.closed) return;
-    // SIO-13: stock clients come back from a closing, and from a CONNECT_ERROR never. A session that is in another namespace stays.
+    // SIO-13: stock clients come back after a closing, but never after a CONNECT_ERROR. A session in another namespace stays.
     if (unjoined.defer(session, refusal.passesInMs)) return;
-    sockets.outbox.send([session], encodeConnectError(nsp, refusal));
+    sockets.effects.send([session], encodeConnectError(nsp, refusal));
   }
 
-  /** @returns a promise while the application is busy with the socket that it let in */
+  /** @returns a promise while the `onConnect` of the namespace goes on */
   #answer(
     session: SocketSession,
     { nsp, auth, identity }: ConnectRequest,
     entry: NamespaceEntry,
-    verdict: Verdict<unknown>,
+    verdict: AuthorizeResult<unknown>,
   ): void | Promise<void> {
     if (session.closed) return;
     if (!verdict.accepted) return this.#refuse(session, nsp, verdict);
     const { sockets, namespaces, tokens, meter, newId } = this.#context;
     namespaces.activate(entry);
-    const { namespace, recovery } = entry;
+    const { namespace, hub, recovery } = entry;
     const owner =
       recovery && session.handshake.canRecover ? namespace.ownerOf(verdict.data, identity?.user) : undefined;
     const claim = owner === undefined ? undefined : recovery?.claim(auth, { nsp, owner });
-    // First of all: events sent to the stale socket, and those that its going causes, are among the missed ones.
-    const wasThere = claim !== undefined && this.#closeStale(entry, claim.id);
-    // After that: a client that comes back to a full room takes the place it had.
+    // REC-4: the server may not have noticed that the client's former connection is dead. It is closed first, because events sent to it,
+    // and those that its end causes, are among the missed ones.
+    const stale = claim && hub.sockets.get(claim.id);
+    if (stale) sockets.close(stale.session, CLOSINGS.superseded);
+    // Only now, so that a client that comes back to a full room takes the place that it had.
     const refusal = namespace.admit?.(verdict.data);
     if (refusal) return this.#refuse(session, nsp, refusal);
     session.endConnect(nsp);
     if (session.closed) return;
     const bytesMax = MISSED_BYTES_MAX - (session.polling?.bytes ?? 0);
-    const resumed = claim && this.#resume(() => recovery?.resume(claim, { nowMs: sockets.now(), bytesMax, wasThere }));
+    const wasThere = stale !== undefined;
+    const resumed = recovery && claim && this.#resume(recovery, claim, { nowMs: sockets.now(), bytesMax, wasThere });
     countAccepted(meter, { asksForMore: typeof auth["pid"] === "string", claim, resumed });
     const id = resumed?.id ?? newId();
     const pid = owner === undefined ? undefined : (resumed?.pid ?? recovery?.pid(nsp, id, owner));
     const token = identity && tokens?.recordOf(identity);
     const socket = sockets.make(session, entry, firstRecord(entry, { id, pid, data: verdict.data, resumed, token }));
-    sockets.outbox.save(session);
-    sockets.outbox.send([session], encodeConnect(nsp, id, pid));
+    sockets.effects.save(session);
+    sockets.effects.send([session], encodeConnect(nsp, id, pid));
     socket.replay(resumed?.missed ?? []);
     sockets.activate(socket, entry);
     socket.remember();
     return sockets.run(session, () => namespace.onConnect?.(socket));
   }
 
-  /**
-   * REC-4: the connection that a recovering client left behind may not have noticed yet that it is dead.
-   * @returns whether there was one
-   */
-  #closeStale({ hub }: NamespaceEntry, id: string): boolean {
-    const stale = hub.sockets.get(id);
-    if (stale) this.#context.sockets.close(stale.session, CLOSINGS.superseded);
-    return stale !== undefined;
-  }
-
-  /** A log that cannot be read back recovers nothing: its owner would fail to connect again and again. */
-  #resume(resume: () => Resumed | undefined): Resumed | undefined {
+  /** A log that cannot be read recovers nothing; otherwise the CONNECTs of this client would fail again and again. */
+  #resume(recovery: Recovery, claim: Claim, options: ResumeOptions): Resumed | undefined {
     try {
-      return resume();
+      return recovery.resume(claim, options);
     } catch (error) {
-      this.#context.report("what a socket missed could not be read", error);
+      this.#context.report("the missed events of a socket could not be read", error);
       return undefined;
     }
   }
@@ -151,14 +144,16 @@ interface NewSocket {
   readonly token: TokenRecord | undefined;
 }
 
-/** The decision of the namespace, and what the recovery log remembers of a socket that comes back. */
+/** Combines the decision of the namespace with the remembered state of a recovered socket. */
 function firstRecord({ namespace, hub, rule }: NamespaceEntry, begun: NewSocket): SocketRecord {
-  const { id, pid, data, resumed, token } = begun;
+  const { id, pid, resumed, token } = begun;
   const remembered = resumed?.remembered;
+  let { data } = begun;
+  if (remembered) data = namespace.mergeData ? namespace.mergeData(remembered.data, data) : remembered.data;
   return {
     nsp: hub.nsp,
     id,
-    data: remembered ? mergeData(namespace, remembered.data, data) : data,
+    data,
     channels: remembered?.channels ?? [],
     ...(resumed && { recovered: true }),
     ...(pid !== undefined && { pid }),
@@ -167,12 +162,7 @@ function firstRecord({ namespace, hub, rule }: NamespaceEntry, begun: NewSocket)
   };
 }
 
-/** The data that a socket had, and that of its new token: the namespace knows which of them counts. */
-function mergeData(namespace: Namespace, remembered: unknown, fresh: unknown): unknown {
-  return namespace.mergeData ? namespace.mergeData(remembered, fresh) : remembered;
-}
-
-/** @param claim the socket that the client proved to have been; `resumed` where all that it missed could be replayed */
+/** @param claim the former socket of the client, if it proved that; `resumed` if all missed events can be replayed */
 function countAccepted(
   meter: Meter,
   { asksForMore, claim, resumed }: { asksForMore: boolean; claim: object | undefined; resumed: object | undefined },
@@ -183,7 +173,7 @@ function countAccepted(
   else meter.count(claim ? "recoveries:gap" : "recoveries:unknown");
 }
 
-/** By the application's code, where it gives one. */
+/** Counts under the code of the application, if there is one. */
 function countRefusal(meter: Meter, { message, data }: Pick<Refusal, "message" | "data">): void {
   const { code } = (data ?? {}) as { readonly code?: unknown };
   if (typeof code === "string") meter.count(`connects:${code}`);

@@ -1,13 +1,13 @@
-// The sockets of one namespace and the channels they are in; selects the recipients of broadcasts. In memory only; after
-// sleep it is built again from the sessions' records. Called by socket.ts, broadcast.ts and sockets.ts.
+// The sockets of one namespace and their channels: selects the recipients of broadcasts and encodes once for all of them. In memory only;
+// after sleep it is built again from the sessions' records. Called by socket.ts, broadcast.ts and sockets.ts.
 import { checkEventName, encodeEvent } from "../wire/socket-io.ts";
 import type { Frame } from "../wire/engine-io.ts";
-import type { Outbox } from "../engine/outbox.ts";
+import type { Effects } from "../engine/effects.ts";
 import type { Recovery } from "../recovery/recovery.ts";
 import type { Session } from "../engine/session.ts";
 import type { Socket } from "./socket.ts";
 
-/** A selection of sockets; without `channels` it is everyone in the namespace. */
+/** A selection of sockets; without `channels` all sockets in the namespace. */
 export interface Audience {
   readonly channels?: readonly string[];
   readonly except?: readonly string[];
@@ -27,15 +27,15 @@ export class Hub {
   readonly nsp: string;
   readonly sockets = new Map<string, Socket>();
   readonly #channels = new Map<string, Set<Socket>>();
-  readonly #outbox: Outbox;
+  readonly #effects: Effects;
   readonly #events: HubEvents;
   readonly recovery: Recovery | undefined;
-  /** The sessions of all sockets. Replaced, never changed: effects hold on to it. */
+  /** The sessions of all sockets. Replaced and never changed, because effects refer to it. */
   #everyone: Recipients | undefined;
 
-  constructor(nsp: string, outbox: Outbox, recovery: Recovery | undefined, events: HubEvents) {
+  constructor(nsp: string, effects: Effects, recovery: Recovery | undefined, events: HubEvents) {
     this.nsp = nsp;
-    this.#outbox = outbox;
+    this.#effects = effects;
     this.recovery = recovery;
     this.#events = events;
   }
@@ -50,7 +50,7 @@ export class Hub {
     for (const channel of socket.channels) this.#enter(socket, channel);
   }
 
-  /** A socket that slept: it was in its channels before, so no hook is called. */
+  /** Takes back a socket that slept. It was in its channels before, so no hook is called. */
   restore(socket: Socket): void {
     this.#list(socket);
     for (const channel of socket.channels) this.#put(socket, channel);
@@ -72,7 +72,7 @@ export class Hub {
     socket.channelHistory?.join(channel, this.#seq);
     socket.enter(channel);
     this.#enter(socket, channel);
-    this.#outbox.save(socket.session);
+    this.#effects.save(socket.session);
   }
 
   leave(socket: Socket, channel: string): void {
@@ -80,10 +80,10 @@ export class Hub {
     socket.channelHistory?.leave(channel, this.#seq);
     socket.exit(channel);
     this.#exit(socket, channel);
-    this.#outbox.save(socket.session);
+    this.#effects.save(socket.session);
   }
 
-  /** The place that the namespace's recovery log has reached. */
+  /** The newest place in the recovery log of the namespace. */
   get #seq(): number {
     return this.recovery?.log.lastSeq ?? 0;
   }
@@ -115,8 +115,8 @@ export class Hub {
   }
 
   /**
-   * One event several times over, as one effect: each recipient gets all of it in one go.
-   * @param seqs their places in the recovery log, where the application keeps its events itself
+   * Emits an event once per list of arguments, as one effect.
+   * @param seqs their places in the recovery log, if the application stores its events itself
    */
   emitAll(
     audience: Audience,
@@ -124,21 +124,25 @@ export class Hub {
     argLists: ReadonlyArray<readonly unknown[]>,
     seqs?: readonly number[],
   ): void {
-    // Before it is kept: a reserved name must not be replayed either.
+    // Before it is stored, because an event with a reserved name must not be replayed either.
     checkEventName(event);
-    // Before it has its place: events that the hooks emit come first, in the log and on the wire.
-    this.#callOutgoing(audience, event, argLists);
+    // Before it gets a place: events that the hook emits come first, in the log and on the wire.
+    if (this.#events.outgoing) {
+      for (const socket of this.select(audience)) {
+        for (const args of argLists) this.#events.outgoing(socket, event, args);
+      }
+    }
     const offsets = this.#offsetsOf(audience, event, argLists, seqs);
     const { plain, recoverable } = this.#recipientsOf(audience);
     if (plain.length + recoverable.length === 0) return;
     const encode = (withOffset: boolean): Frame[] =>
       argLists.flatMap((args, at) => encodeEvent(this.nsp, event, withOffset ? [...args, offsets[at]] : args));
-    // Encoded once per kind of client.
-    if (plain.length > 0) this.#outbox.send(plain, encode(false));
-    if (recoverable.length > 0) this.#outbox.send(recoverable, encode(true));
+    // Encodes once per kind of client.
+    if (plain.length > 0) this.#effects.send(plain, encode(false));
+    if (recoverable.length > 0) this.#effects.send(recoverable, encode(true));
   }
 
-  /** Keeps events that may have to be replayed, also where no recipient is connected now. */
+  /** Stores events that may have to be replayed, even if no recipient is connected now. @returns their offsets */
   #offsetsOf(
     { channels, except, isVolatile }: Audience,
     event: string,
@@ -155,14 +159,7 @@ export class Hub {
     });
   }
 
-  #callOutgoing(audience: Audience, event: string, argLists: ReadonlyArray<readonly unknown[]>): void {
-    if (!this.#events.outgoing) return;
-    for (const socket of this.select(audience)) {
-      for (const args of argLists) this.#events.outgoing(socket, event, args);
-    }
-  }
-
-  /** Calls the namespace's `onAnyOutgoing`, where there is one. */
+  /** Calls the namespace's `onAnyOutgoing`, if it has one. */
   callOutgoing(socket: Socket, event: string, args: readonly unknown[]): void {
     this.#events.outgoing?.(socket, event, args);
   }
@@ -191,7 +188,7 @@ export class Hub {
   }
 }
 
-/** Clients that know recovery get an offset at the end of each event; the others must not (REC-1). */
+/** Clients that know recovery get an offset at the end of each event; others must not get one (REC-1). */
 interface Recipients {
   readonly plain: readonly Session[];
   readonly recoverable: readonly Session[];
@@ -204,7 +201,7 @@ function divide(sockets: Iterable<Socket>): Recipients {
   return { plain, recoverable };
 }
 
-/** A polling client is ready to receive while a poll of it waits. */
+/** Whether a session can receive at once: over long-polling only while a poll waits. */
 export function isReady({ polling }: Session): boolean {
   return !polling || polling.waitingSinceMs !== undefined;
 }

@@ -1,8 +1,6 @@
-// The base class of an application's namespaces: one class per namespace, with a table of event handlers.
-// Handlers belong to the class and state to `socket.data`: after sleep a new instance serves the same
-// sockets, so closures made in `onConnect` would be gone while methods and plain data are there.
+// The base class of an application's namespaces: one class per namespace, with a table of event handlers. Handlers are methods, and state is
+// in `socket.data`: after sleep a new instance serves the same sockets, so closures made in `onConnect` would be gone.
 import type { DisconnectReason } from "../wire/closings.ts";
-import type { Identity } from "../engine/identity.ts";
 import type { AskAnswer } from "./acks.ts";
 import { BroadcastOperator, Broadcasts, listed } from "./broadcast.ts";
 import type { Deadline, DeadlineOptions, Deadlines } from "../../clock/deadlines.ts";
@@ -10,18 +8,18 @@ import type { EventArgs, EventName, EventsMap } from "./events.ts";
 import type { Hub } from "./hub.ts";
 import type { RecoveryLog } from "../recovery/recovery.ts";
 import type { ServerHandlers, ServerSide } from "./server-side.ts";
-import type { Handshake } from "../engine/session.ts";
+import type { Handshake, Identity } from "../engine/session.ts";
 import type { Socket } from "./socket.ts";
 import type { RefreshAnswer } from "./token-life.ts";
 
 /** A CONNECT to be decided. */
 export interface ConnectRequest<User extends Identity = Identity> {
-  /** The name the client asked for, which matters where a namespace has many. */
+  /** The name that the client asked for, for classes that serve many. */
   readonly nsp: string;
-  /** The `auth` of the client, exactly as it came: untrusted. */
+  /** The `auth` of the client, as it came: untrusted. */
   readonly auth: Readonly<Record<string, unknown>>;
   readonly handshake: Handshake;
-  /** The identity in the token, which was verified; absent where anybody may come in (TOK-4). */
+  /** The identity of the verified token; absent with `authenticate = "anybody"` (TOK-4). */
   readonly identity?: User;
 }
 
@@ -29,12 +27,12 @@ export interface Refusal {
   readonly accepted: false;
   readonly message: string;
   readonly data?: unknown;
-  /** The cause may pass by itself within that time, and the client is to come back then: SIO-13. */
+  /** The time within which the cause may pass; the client should come back then (SIO-13). */
   readonly passesInMs?: number;
 }
 
 /** `data` becomes `socket.data`; a refusal reaches the client as CONNECT_ERROR. */
-export type Verdict<Data> = { readonly accepted: true; readonly data: Data } | Refusal;
+export type AuthorizeResult<Data> = { readonly accepted: true; readonly data: Data } | Refusal;
 
 export type Handlers<Incoming extends EventsMap, Client> = {
   readonly [Event in EventName<Incoming>]: (
@@ -43,18 +41,18 @@ export type Handlers<Incoming extends EventsMap, Client> = {
   ) => void | Promise<void>;
 };
 
-/** The methods that go on with the answer to `socket.ask`, by name. */
+/** The methods that are called with the answer to `socket.ask`, by name. */
 export type Continuations<Client> = Readonly<
   Record<string, (socket: Client, answer: AskAnswer, data: unknown) => void | Promise<void>>
 >;
 
-/** Runs before `authorize`; a refusal ends the matter. */
+/** Runs before `authorize`; a refusal is final. */
 export type ConnectMiddleware = (request: ConnectRequest) => Refusal | void | Promise<Refusal | void>;
 
-/** Runs before an event's handler. An error that it returns goes to the client as event `error`; the handler is not called then. */
+/** Runs before an event's handler. If it returns an error, the client gets it as event `error`, and the handler is not called. */
 export type EventMiddleware<Client> = (socket: Client, event: string, args: readonly unknown[]) => Error | void;
 
-/** The server, as a namespace sees it. */
+/** The parts of the server that a namespace uses. */
 export interface NamespaceContext {
   readonly hub: Hub;
   readonly deadlines: Deadlines;
@@ -62,12 +60,12 @@ export interface NamespaceContext {
   readonly now: () => number;
   /** A fresh id that cannot be guessed. */
   readonly newId: () => string;
-  /** Runs `work` as a turn: for what happens after an await. */
+  /** Runs `work` as a turn, for code after an await. */
   turn<Result>(work: () => Result): Result;
-  /** A failure that the application survived but the operator should hear of. */
+  /** Logs a failure that the application survived. */
   readonly report: (problem: string, error: unknown) => void;
   readonly serverSide: ServerSide;
-  /** TOK-3: replaces the token of a socket by another one of its user. A client that is gone meanwhile gets no answer. */
+  /** TOK-3: replaces the token of a socket by another one of its user. A client that is gone by then gets no answer. */
   refreshToken(socket: Socket, token: string, reply: (answer: RefreshAnswer) => void): Promise<void>;
 }
 
@@ -82,7 +80,7 @@ export abstract class Namespace<
   /** Handlers of the events of other rooms: SIO-12. */
   readonly serverHandlers: ServerHandlers<Between> = {} as ServerHandlers<Between>;
   readonly continuations: Continuations<Socket<Outgoing, Data>> = {};
-  /** Whether a CONNECT needs a token that opens the room; with `anybody` no token is looked at (TOK-4). */
+  /** Whether a CONNECT needs a token that opens the room; with `anybody`, tokens are ignored (TOK-4). */
   readonly authenticate: "token" | "anybody" = "token";
   /** Makes connections recoverable: missed broadcasts are replayed from this log. */
   readonly recovery?: { readonly log: RecoveryLog; readonly windowMs: number };
@@ -91,22 +89,22 @@ export abstract class Namespace<
   #context: NamespaceContext | undefined;
   #deadlines: Deadline[] = [];
 
-  /** Decides on a CONNECT whose token was verified; without it everyone with one is let in, with an empty `socket.data`. */
-  authorize?(request: ConnectRequest): Verdict<Data> | Promise<Verdict<Data>>;
+  /** Decides on a CONNECT whose token was verified. By default each is accepted, with an empty `socket.data`. */
+  authorize?(request: ConnectRequest): AuthorizeResult<Data> | Promise<AuthorizeResult<Data>>;
 
   /**
-   * May refuse a CONNECT that was accepted, in the turn that lets the socket in: the place for limits on how many there are, which
-   * an asynchronous `authorize` could only check too early.
+   * May refuse an accepted CONNECT in the turn that lets the socket in: the place for limits on the number of sockets, which an
+   * asynchronous `authorize` would check too early.
    */
   admit?(data: Data): Refusal | undefined;
 
   /**
-   * `socket.data` of a recovered socket, from what it was and what `authorize` says now. Without it the old one is
-   * taken: a namespace that keeps rights in it has to let the new token have its say.
+   * Makes `socket.data` of a recovered socket from the stored data and that of `authorize`. By default the stored data: a namespace with
+   * rights in it should take them from the new token.
    */
   mergeData?(remembered: Data, fresh: Data): Data;
 
-  /** The owner of a socket, who alone can recover it. By default the user of its token. */
+  /** The only user who can recover the socket. By default the user of its token. */
   ownerOf(_data: Data, user = ""): string {
     return user;
   }
@@ -114,38 +112,44 @@ export abstract class Namespace<
   /** Called once when the server starts or wakes, before any socket is restored: the place to add deadlines. */
   onStart?(): void;
 
-  /** Called once in a socket's life, after the client has its CONNECT answer; never again on waking. */
+  /** Called once per socket, after the answer to its CONNECT; not when the object wakes. */
   onConnect?(socket: Socket<Outgoing, Data>): void | Promise<void>;
 
-  /** Called when a socket has another token of its user, whose name, role and rooms may differ from those that let it in. */
+  /** Called when a socket has a new token of its user, with a name, role and rooms that may differ from the former one. */
   onRefresh?(socket: Socket<Outgoing, Data>, identity: Identity): void;
 
-  /** Called for each socket that is still there after sleep: the place to rebuild what memory held. */
+  /** Called for each socket that is restored after sleep: the place to rebuild state in memory. */
   onRestore?(socket: Socket<Outgoing, Data>): void | Promise<void>;
 
   /**
-   * Called once when the object has started or woken and every socket that is still there was restored; in a namespace made
-   * on demand later, when it is made. Sockets that were there before and are not in `sockets` are gone, and neither `onDisconnecting`
-   * nor `onDisconnect` is called for them: those over long-polling when the object slept, all of them when it died.
+   * Called once when the object has started or woken and all open sockets are restored; in a namespace made on demand later, when it is
+   * made. Former sockets that are not in `sockets` are gone, and neither `onDisconnecting` nor `onDisconnect` is called for them: those over
+   * long-polling if the object slept, all of them if it died.
    */
   onWake?(): void;
 
-  /** Called once when a socket is gone; it is in no channel any more and can be sent nothing. */
+  /** Called once when a socket is gone. It is in no channel any more, and nothing can be sent to it. */
   onDisconnect?(socket: Socket<Outgoing, Data>, reason: DisconnectReason): void | Promise<void>;
 
   /** Called before a socket leaves its channels: `socket.rooms` still names them. */
   onDisconnecting?(socket: Socket<Outgoing, Data>, reason: DisconnectReason): void | Promise<void>;
 
-  /** Every event, before its handler. The last of `args` may be the ack callback. */
+  /** Called for each event, before its handler. The last of `args` may be the ack callback. */
   onAny?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
 
-  /** Every event to a socket, once per recipient. */
+  /** Called for each event to a socket, once per recipient. */
   onAnyOutgoing?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
 
-  /** An event without a handler; the last of `args` may be the ack callback. */
+  /**
+   * Called for every event in place of `handlers`, by an application that has a table of its own. Such a namespace handles the refreshing of
+   * tokens itself. The last of `args` may be the ack callback.
+   */
+  handleEvent?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void | Promise<void>;
+
+  /** Called for an event without a handler. The last of `args` may be the ack callback. */
   onUnknownEvent?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
 
-  /** The first socket entered a channel; the last one left it; one came; one went. */
+  /** Called when the first socket enters a channel, the last one leaves it, or any socket enters or leaves. */
   onChannelCreated?(channel: string): void;
   onChannelDeleted?(channel: string): void;
   onChannelJoined?(channel: string, socket: Socket<Outgoing, Data>): void;
@@ -161,7 +165,7 @@ export abstract class Namespace<
     this.eventMiddleware.push(middleware);
   }
 
-  /** Called by the server that takes this namespace in. */
+  /** Called by namespaces.ts. */
   start(context: NamespaceContext): void {
     if (this.#context)
       throw new Error(
@@ -171,7 +175,7 @@ export abstract class Namespace<
     this.onStart?.();
   }
 
-  /** Called by the server when it lets an empty dynamic namespace go. */
+  /** Called by namespaces.ts when it removes an empty namespace that was made on demand. */
   stop(): void {
     for (const deadline of this.#deadlines) this.#context?.deadlines.remove(deadline);
   }
@@ -191,20 +195,20 @@ export abstract class Namespace<
     return this.context.hub.channels as ReadonlyMap<string, ReadonlySet<Socket<Outgoing, Data>>>;
   }
 
-  /** @param name appears among the causes of a room's waking */
+  /** @param name stands in the metrics as a cause of waking */
   protected deadline(name: string, run: (nowMs: number) => void, options?: DeadlineOptions): Deadline {
     const deadline = this.context.deadlines.add(name, run, options);
     this.#deadlines.push(deadline);
     return deadline;
   }
 
-  /** Everyone in the namespace, to be narrowed by `to`, `except` and the rest. */
+  /** All sockets in the namespace; `to`, `except` and others narrow the selection. */
   get everyone(): BroadcastOperator<Outgoing, Data> {
     return new BroadcastOperator<Outgoing, Data>(this.context.hub, {});
   }
 
   /**
-   * The same event once per list of arguments, in order, as one burst per recipient.
+   * Emits an event once per list of arguments, in order, as one burst per recipient.
    * @param seqs their places in the namespace's own recovery log
    */
   protected emitAll<Event extends EventName<Outgoing>>(
@@ -217,7 +221,7 @@ export abstract class Namespace<
 
   /**
    * Emits to the same namespace in other rooms, at most once: SIO-12. Failures are logged.
-   * @throws Error for a name that no room can have, more than `SERVER_SIDE_ROOMS_MAX`, or where the application gives no `rooms`
+   * @throws Error for a name that no room can have, for more than `SERVER_SIDE_ROOMS_MAX`, or if the application gives no `rooms`
    */
   serverSideEmit<Event extends EventName<Between>>(
     rooms: string | readonly string[],
@@ -238,7 +242,7 @@ export abstract class Namespace<
     ...args: EventArgs<Between, Event>
   ): Promise<Array<Awaited<ReturnType<Between[Event]>>>> {
     const { serverSide, hub } = this.context;
-    const answers = await serverSide.ask(listed(rooms), { nsp: hub.nsp, event, args });
+    const answers = await serverSide.emitWithAck(listed(rooms), { nsp: hub.nsp, event, args });
     return answers as Array<Awaited<ReturnType<Between[Event]>>>;
   }
 }

@@ -1,15 +1,15 @@
-// The namespaces of a server: those that the application names, and those made on demand when a CONNECT asks for one that a rule
-// matches. Unknown ones are refused (SIO-3). Called by connects.ts and sockets.ts.
+// The namespaces of a server: those that the application names, and those made on demand for a CONNECT that a rule matches (SIO-10). Called
+// by connects.ts, sockets.ts and server.ts.
 import { isReservedEvent } from "../wire/socket-io.ts";
 import type { Deadlines } from "../../clock/deadlines.ts";
 import { Hub } from "./hub.ts";
 import type { ConnectRequest, Namespace, NamespaceContext } from "./namespace.ts";
-import type { Outbox } from "../engine/outbox.ts";
+import type { Effects } from "../engine/effects.ts";
 import { Recovery } from "../recovery/recovery.ts";
 import type { Session } from "../engine/session.ts";
 import type { Socket } from "./socket.ts";
 
-/** A namespace made on demand. It goes when its last socket goes (SIO-10). */
+/** A rule for namespaces that are made on demand. */
 export interface DynamicNamespace {
   /** A pattern for the whole name, or a decision about one CONNECT. */
   readonly match: RegExp | ((request: ConnectRequest) => boolean | Promise<boolean>);
@@ -23,15 +23,15 @@ export interface NamespaceTable {
   readonly dynamic?: readonly DynamicNamespace[];
 }
 
-/** A namespace in service. Its handlers are in a Map: event names come from clients, `__proto__` too. */
+/** A namespace in service. Its handlers are in a Map, because clients choose event names, such as `__proto__`. */
 export interface NamespaceEntry {
   readonly namespace: Namespace;
   readonly hub: Hub;
   readonly handlers: ReadonlyMap<string, (socket: Socket, ...args: unknown[]) => unknown>;
   readonly recovery?: Recovery;
-  /** Sessions whose CONNECT is being decided: the namespace stays for them, though no socket is in it. */
+  /** Sessions whose CONNECT is being decided; the namespace stays for them. */
   readonly waiting: Set<Session>;
-  /** The index of its rule in the table, where it was made on demand. */
+  /** The index of its rule in the table, if it was made on demand. */
   readonly rule?: number;
   /** The epoch of its recovery log, once it is active. */
   epoch?: string;
@@ -42,7 +42,7 @@ export const DYNAMIC_NAMESPACES_MAX = 1000;
 
 export class Namespaces {
   readonly #table: NamespaceTable;
-  readonly #context: Omit<NamespaceContext, "hub"> & { readonly outbox: Outbox; readonly deadlines: Deadlines };
+  readonly #context: Omit<NamespaceContext, "hub"> & { readonly effects: Effects; readonly deadlines: Deadlines };
   readonly #entries = new Map<string, NamespaceEntry>();
   /** The namespace that writes a recovery log, by the log's epoch. */
   readonly #writers = new Map<string, string>();
@@ -50,12 +50,12 @@ export class Namespaces {
 
   constructor(
     table: NamespaceTable,
-    context: Omit<NamespaceContext, "hub"> & { readonly outbox: Outbox; readonly deadlines: Deadlines },
+    context: Omit<NamespaceContext, "hub"> & { readonly effects: Effects; readonly deadlines: Deadlines },
   ) {
     this.#table = table;
     this.#context = context;
     const entries = Object.entries(table.static).map(([nsp, namespace]) => this.#enter(nsp, namespace));
-    // Only two logs can be the same one: a single log is not asked for its epoch, which may write, before the first CONNECT.
+    // Checks that no two namespaces share a log. A single log is not asked for its epoch before the first CONNECT, because that may write.
     const writers = entries.filter(({ recovery }) => recovery);
     if (writers.length > 1 || table.dynamic !== undefined) for (const entry of writers) this.activate(entry);
   }
@@ -64,7 +64,7 @@ export class Namespaces {
     return this.#entries.get(nsp);
   }
 
-  /** All sockets that are still there are back. */
+  /** Called when all sockets that slept are restored. */
   wake(): void {
     this.#isAwake = true;
     for (const { namespace } of this.#entries.values()) this.#wakeOne(namespace);
@@ -78,28 +78,26 @@ export class Namespaces {
     }
   }
 
-  /** The namespace that a socket slept in; made again if it was made on demand. */
+  /** @returns the namespace of a socket that slept; made again if it was made on demand */
   restore(nsp: string, rule: number | undefined): NamespaceEntry | undefined {
     const entry = this.#entries.get(nsp) ?? (rule === undefined ? undefined : this.#make(nsp, rule));
     if (entry) this.activate(entry);
     return entry;
   }
 
-  /**
-   * Finds or makes the namespace of a CONNECT, which waits in it until `giveUp`. Asynchronous only where a rule is.
-   */
+  /** Finds or makes the namespace of a CONNECT, which waits in it until `giveUp`. Asynchronous only if a rule is. */
   find(request: ConnectRequest, session: Session): NamespaceEntry | undefined | Promise<NamespaceEntry | undefined> {
     const entry = this.#entries.get(request.nsp);
     return entry ? wait(entry, session) : this.#ask(request, session, 0);
   }
 
-  /** The CONNECT was decided, or its session is over. */
+  /** Called when the CONNECT was decided, or its session is over. */
   giveUp(nsp: string, session: Session): void {
     this.#entries.get(nsp)?.waiting.delete(session);
     this.release(nsp);
   }
 
-  /** Called before the first socket is let in. @throws Error where another namespace writes the same recovery log */
+  /** Called before the first socket is let in. @throws Error if another namespace writes the same recovery log */
   activate(entry: NamespaceEntry): void {
     const { recovery, hub } = entry;
     if (!recovery || entry.epoch !== undefined) return;
@@ -120,7 +118,7 @@ export class Namespaces {
     for (let rule = from; rule < rules.length; rule++) {
       const isMatch = matches(rules[rule]!, request);
       if (isMatch instanceof Promise) {
-        // It waits from this moment: another CONNECT that is refused meanwhile must not take the namespace away.
+        // It waits from this moment: another CONNECT that is refused meanwhile must not remove the namespace.
         return isMatch.then((isAsyncMatch) => {
           if (session.closed) return undefined;
           return isAsyncMatch ? wait(this.#make(request.nsp, rule), session) : this.#ask(request, session, rule + 1);
@@ -142,7 +140,7 @@ export class Namespaces {
   #enter(nsp: string, namespace: Namespace, rule?: number): NamespaceEntry {
     const { log, windowMs } = namespace.recovery ?? {};
     const recovery = log && windowMs ? new Recovery(log, windowMs) : undefined;
-    const hub = new Hub(nsp, this.#context.outbox, recovery, {
+    const hub = new Hub(nsp, this.#context.effects, recovery, {
       ...(namespace.onChannelCreated && { channelCreated: (channel) => namespace.onChannelCreated?.(channel) }),
       ...(namespace.onChannelDeleted && { channelDeleted: (channel) => namespace.onChannelDeleted?.(channel) }),
       ...(namespace.onChannelJoined && {
@@ -168,7 +166,7 @@ export class Namespaces {
     return entry;
   }
 
-  /** A socket is gone: a namespace made on demand goes with its last one. */
+  /** Called when a socket, or a CONNECT that waited, is gone: removes a namespace made on demand that is empty. */
   release(nsp: string): void {
     const entry = this.#entries.get(nsp);
     if (!entry || entry.rule === undefined || entry.hub.sockets.size > 0 || entry.waiting.size > 0) return;
@@ -183,7 +181,7 @@ export class Namespaces {
   }
 }
 
-/** @throws Error for one that no client could ever call: on Node such a name is the server's own event, here a method */
+/** @throws Error for a reserved name, which no client can send: on Node it is an event of the server, here a method */
 function handlersOf(nsp: string, { handlers }: Namespace): NamespaceEntry["handlers"] {
   for (const event of Object.keys(handlers)) {
     if (isReservedEvent(event))
@@ -199,6 +197,6 @@ function wait(entry: NamespaceEntry | undefined, session: Session): NamespaceEnt
 
 function matches({ match }: DynamicNamespace, request: ConnectRequest): boolean | Promise<boolean> {
   if (typeof match === "function") return match(request);
-  // Matches the whole name, and without the flags that keep a position or match per line.
+  // Matches the whole name, without the flags that keep a position or match per line.
   return new RegExp(`^(?:${match.source})$`, match.flags.replace(/[gmy]/g, "")).test(request.nsp);
 }

@@ -1,8 +1,8 @@
-// Sockets at rest: the plain data of a session's record that Socket.IO adds to that of Engine.IO.
+// The stored form of sockets: plain data that Socket.IO adds to a session's record. Used by socket-state.ts, socket-session.ts and acks.ts.
 import type { SessionRecord } from "../engine/session.ts";
 import type { PartialPacket } from "../wire/socket-io.ts";
 
-/** A continuation: the method of the namespace that goes on with a client's answer, and the data that it gets with it. */
+/** An event whose ack the server waits for through sleep, and the continuation that is called with the answer. */
 export interface AskRecord {
   /** The ack id on the wire. */
   readonly id: number;
@@ -13,44 +13,44 @@ export interface AskRecord {
   readonly dueMs: number;
 }
 
-/** The part of a token that is kept with the socket that it let in. */
+/** The part of a token that is stored with the socket that it let in. */
 export interface TokenRecord {
   readonly user: string;
-  /** When it ends, in seconds since 1970; absent: never. */
+  /** The end of the token, in seconds since 1970; absent: never. */
   readonly exp?: number;
-  /** When the client gets the notice that it is about to end, in milliseconds since 1970; absent once sent. */
+  /** The time of the notice `TOKEN_EXPIRING`, in milliseconds since 1970; absent once sent. */
   readonly warnAtMs?: number;
 }
 
-/** A socket as it stands in its session's record. */
+/** A socket in the record of its session. */
 export interface SocketRecord {
   readonly nsp: string;
   readonly id: string;
   readonly data: unknown;
   readonly channels: readonly string[];
-  /** Whether it went on where an earlier connection broke off. */
+  /** Whether the connection was recovered. */
   readonly recovered?: true;
-  /** The private id that the client may recover with. */
+  /** The private id with which the client may recover it. */
   readonly pid?: string;
-  /** The questions that the client has not answered yet. */
+  /** Asks that the client has not answered yet. */
   readonly asks?: readonly AskRecord[];
-  /** The index of the rule that made the namespace, where it was made on demand. */
+  /** The index of the rule that made the namespace, if it was made on demand. */
   readonly rule?: number;
-  /** The token that let it in; absent where anybody may come in. */
+  /** The token that let it in; absent in namespaces with `authenticate = "anybody"`. */
   readonly token?: TokenRecord;
 }
 
-/** A Socket.IO session at rest. */
+/** The record of a Socket.IO session. */
 export interface SocketSessionRecord extends SessionRecord {
   readonly sockets: readonly SocketRecord[];
-  /** Since when the session is in no namespace and a deadline runs, in milliseconds since 1970. */
+  /** The time since which the session is unjoined, in milliseconds since 1970; absent while it is in a namespace. */
   readonly unjoinedSinceMs?: number;
   readonly partial?: PartialPacket;
-  /** The next ack id that it is asked under, once it was asked anything. */
+  /** The next ack id of the server, once one was used. */
   readonly nextAckId?: number;
 }
 
-/** The record of a session whose state leaves no room for a packet that is half received (SIO-9). */
+/** @returns the record without its half-received packet, for which there is no room (SIO-9) */
 export function withoutPartial({ partial: _partial, ...record }: SessionRecord & { partial?: unknown }): SessionRecord {
   return record;
 }

@@ -1,13 +1,13 @@
-// Events from the server of one room to that of another: Socket.IO's serverSideEmit, where each room is a server. They go
-// straight from object to object, at most once; events that must arrive belong into the sender's storage. Called by namespaces, and by
-// server.ts with the events of other rooms.
+// Sends events from the server of one room to those of others: Socket.IO's serverSideEmit, where each room is a server. Events go
+// directly from object to object, at most once; an application stores events that must arrive. Called by namespaces, and by server.ts
+// with the events of other rooms.
 import { ACK_AWAIT_MS_MAX } from "./acks.ts";
 import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
 
 /** `args` are plain data (structured clone). */
 export interface ServerSideEvent {
-  /** The room that sends it. */
+  /** The room that sent it. */
   readonly from: string;
   readonly nsp: string;
   readonly event: string;
@@ -23,19 +23,19 @@ export type ServerSideAnswer =
 export interface OtherRooms {
   /** Whether there can be a room of that name. */
   isName(room: string): boolean;
-  /** Hands the event over. Rejects where the room cannot be reached. */
+  /** Passes the event on. Rejects if the room cannot be reached. */
   call(room: string, event: Omit<ServerSideEvent, "from">): Promise<ServerSideAnswer>;
 }
 
-/** The handlers of a namespace for events of other rooms; the return value is the answer, where one is waited for. */
+/** The handlers of a namespace for events of other rooms; a handler returns the answer for `serverSideEmitWithAck`. */
 export type ServerHandlers<Between extends EventsMap> = {
   readonly [Event in EventName<Between>]: (from: string, ...args: EventArgs<Between, Event>) => unknown;
 };
 
-/** Rooms that one call reaches, at most: each is a request. */
+/** Rooms that one call may reach: each is a request. */
 export const SERVER_SIDE_ROOMS_MAX = 1000;
 
-/** How long a call waits for answers, in ms: waiting keeps the object awake. */
+/** How long a call waits for answers, which keeps the object awake. */
 export const SERVER_SIDE_WAIT_MS = ACK_AWAIT_MS_MAX;
 
 interface Waiting {
@@ -59,21 +59,18 @@ export class ServerSide {
   constructor(deadlines: Deadlines, ports: ServerSidePorts, others: OtherRooms | undefined) {
     this.#ports = ports;
     this.#others = others;
-    this.#deadline = deadlines.add("server-side answer", (atMs) => this.#expire(atMs), { keepsAwake: true });
+    this.#deadline = deadlines.add("server-side answer", (nowMs) => this.#expire(nowMs), { keepsAwake: true });
   }
 
   /** @throws Error for a name that no room can have, too many rooms, or a server that reaches no others */
   emit(rooms: readonly string[], event: Omit<ServerSideEvent, "from">): void {
     const others = this.#checked(rooms);
-    for (const room of rooms) void this.#send(others, room, event);
-  }
-
-  async #send(others: OtherRooms, room: string, event: Omit<ServerSideEvent, "from">): Promise<void> {
-    try {
-      const answer = await others.call(room, event);
-      if (!answer.ok) this.#ports.report(`${event.event} was not heard in room ${room}`, new Error(answer.reason));
-    } catch (error) {
-      this.#ports.report(`${event.event} did not get to room ${room}`, error);
+    const { report } = this.#ports;
+    for (const room of rooms) {
+      void others.call(room, event).then(
+        (answer) => !answer.ok && report(`room ${room} did not handle ${event.event}`, new Error(answer.reason)),
+        (error: unknown) => report(`${event.event} did not reach room ${room}`, error),
+      );
     }
   }
 
@@ -81,7 +78,7 @@ export class ServerSide {
    * @returns answers in the order of `rooms`
    * @throws Error when one is missing after `SERVER_SIDE_WAIT_MS`; its `responses` holds those that arrived
    */
-  async ask(rooms: readonly string[], event: Omit<ServerSideEvent, "from">): Promise<unknown[]> {
+  async emitWithAck(rooms: readonly string[], event: Omit<ServerSideEvent, "from">): Promise<unknown[]> {
     const others = this.#checked(rooms);
     const results = await Promise.allSettled(
       rooms.map((room) => this.#inTime(answerOf(room, others.call(room, event)))),
@@ -92,8 +89,8 @@ export class ServerSide {
     return responses;
   }
 
-  /** @returns the answer of the namespace's handler; the other room learns no more of a failure than that there was one */
-  async hear(
+  /** Calls the handler for an event of another room. @returns its answer; of a failure, the other room learns only that there was one */
+  async receive(
     namespace: { readonly serverHandlers: ServerHandlers<EventsMap> } | undefined,
     { from, nsp, event, args }: ServerSideEvent,
   ): Promise<ServerSideAnswer> {
@@ -111,7 +108,7 @@ export class ServerSide {
 
   #checked(rooms: readonly string[]): OtherRooms {
     const others = this.#others;
-    if (!others) throw new Error("this object has no way to other rooms: its application gives no `rooms`");
+    if (!others) throw new Error("this object cannot reach other rooms: its application gives no `rooms`");
     if (rooms.length > SERVER_SIDE_ROOMS_MAX)
       throw new RangeError(`at most ${SERVER_SIDE_ROOMS_MAX} rooms are reached at once, not ${rooms.length}`);
     const wrong = rooms.find((room) => !others.isName(room));

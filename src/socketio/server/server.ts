@@ -1,11 +1,11 @@
-// The Socket.IO 5 server without I/O: inputs (a session opened, a frame, a closing, the clock) become events of an application, and
-// what it emits becomes effects. The shell of an object drives it.
+// The Socket.IO 5 server without I/O. It turns inputs (new sessions, frames, closings, the clock) into events of an application, and the
+// emits of the application into effects. Called by the shell of an object.
 import { CONNECTS_MAX, SessionFlood } from "../engine/session-flood.ts";
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import type { Frame } from "../wire/engine-io.ts";
 import { readMessage, type ClientPacket } from "../wire/socket-io.ts";
 import type { Engine, EngineOptions } from "../engine/engine.ts";
-import type { Outbox } from "../engine/outbox.ts";
+import type { Effects } from "../engine/effects.ts";
 import { SessionServer, type Layer, type LayerContext, type SessionPorts } from "../engine/session-server.ts";
 import type { Handshake, SessionRecord } from "../engine/session.ts";
 import { answerTo } from "./acks.ts";
@@ -20,15 +20,15 @@ import { TokenLife, type TokenPorts } from "./token-life.ts";
 import { UnjoinedSessions } from "./unjoined-sessions.ts";
 
 export interface ServerOptions extends EngineOptions {
-  /** From the handshake to an accepted CONNECT; past it the session is closed. */
+  /** From the handshake to an accepted CONNECT; after that the session is closed. */
   readonly connectTimeoutMs: number;
 }
 
-/** The outside world, as far as a Socket.IO server needs it. */
+/** The functions of the outside world that a Socket.IO server calls. */
 export interface ServerPorts extends SessionPorts {
-  /** Verifies the tokens of CONNECTs. Without it no token is looked at, and every namespace decides by itself. */
+  /** Verifies the tokens of CONNECTs. Without it, each namespace decides without tokens. */
   readonly tokens?: TokenPorts;
-  /** The servers of other rooms, where they can be reached. */
+  /** The servers of other rooms, if the application can reach them. */
   readonly rooms?: OtherRooms;
 }
 
@@ -37,22 +37,22 @@ export class Server extends SessionServer<SocketSession, SocketLayer> {
     super(options, ports, (context) => new SocketLayer(options, table, ports, context));
   }
 
-  /** SIO-12: an event of another room's server. */
-  hear(event: ServerSideEvent): Promise<ServerSideAnswer> {
-    return this.layer.hear(event);
+  /** SIO-12: passes an event of another room's server to its namespace. */
+  receiveServerSideEvent(event: ServerSideEvent): Promise<ServerSideAnswer> {
+    return this.layer.receiveServerSideEvent(event);
   }
 
-  /** Ends a session for good: a stock client does not come back from it by itself. */
+  /** Ends a session for good: a stock client does not come back by itself. */
   dismissSession(session: SocketSession): void {
     this.layer.sockets.dismissSession(session);
   }
 }
 
-/** Socket.IO over the sessions of the engine: messages become packets, and packets calls of namespaces. */
+/** Speaks Socket.IO over the sessions of the engine: decodes messages to packets, and calls namespaces with them. */
 class SocketLayer implements Layer<SocketSession> {
   readonly sockets: Sockets;
   readonly #engine: Engine;
-  readonly #outbox: Outbox;
+  readonly #effects: Effects;
   readonly #report: ServerPorts["report"];
   readonly #namespaces: Namespaces;
   readonly #unjoined: UnjoinedSessions;
@@ -61,14 +61,14 @@ class SocketLayer implements Layer<SocketSession> {
   readonly #tokens: TokenLife | undefined;
 
   constructor(options: ServerOptions, table: NamespaceTable, ports: ServerPorts, context: LayerContext<SocketSession>) {
-    const { engine, sessions, outbox, deadlines, meter } = context;
+    const { engine, sessions, effects, deadlines, meter } = context;
     this.#engine = engine;
-    this.#outbox = outbox;
+    this.#effects = effects;
     this.#report = (problem, error) => ports.report(problem, error);
     const shared = {
       now: () => ports.now(),
       newId: () => ports.newId(),
-      turn: <Result>(work: () => Result) => outbox.turn(work),
+      turn: <Result>(work: () => Result) => effects.turn(work),
       report: this.#report,
     };
     this.#serverSide = new ServerSide(deadlines, shared, ports.rooms);
@@ -84,7 +84,7 @@ class SocketLayer implements Layer<SocketSession> {
     const tokens = this.#tokens;
     this.#namespaces = new Namespaces(table, {
       ...shared,
-      outbox,
+      effects,
       deadlines,
       serverSide: this.#serverSide,
       refreshToken: async (...refreshing) => tokens?.refresh(...refreshing),
@@ -98,8 +98,8 @@ class SocketLayer implements Layer<SocketSession> {
     this.#connects = new Connects({ ...shared, ...parts, meter, sockets: this.sockets });
   }
 
-  hear(event: ServerSideEvent): Promise<ServerSideAnswer> {
-    return this.#serverSide.hear(this.#namespaces.get(event.nsp)?.namespace, event);
+  receiveServerSideEvent(event: ServerSideEvent): Promise<ServerSideAnswer> {
+    return this.#serverSide.receive(this.#namespaces.get(event.nsp)?.namespace, event);
   }
 
   newSession(sid: string, handshake: Handshake, seenAtMs: number): SocketSession {
@@ -114,11 +114,10 @@ class SocketLayer implements Layer<SocketSession> {
     const { unjoinedSinceMs, sockets } = record as SocketSessionRecord;
     if (unjoinedSinceMs !== undefined) this.#unjoined.add(session, unjoinedSinceMs);
     for (const socket of sockets) {
-      // Its client believes to be there, and would miss events without knowing: it has to come back.
       if (!this.sockets.restore(session, socket)) return this.sockets.close(session, CLOSINGS.restart);
       if (session.closed) return;
     }
-    // The namespaces it was in may be gone with an older version of the application.
+    // A new version of the application may no longer have the namespaces of the session.
     if (sockets.length > 0 && session.sockets.size === 0 && unjoinedSinceMs === undefined)
       this.#unjoined.add(session, this.sockets.now());
   }
@@ -131,23 +130,23 @@ class SocketLayer implements Layer<SocketSession> {
     try {
       for (const socket of session.sockets.values()) socket.rememberChange();
     } catch (error) {
-      this.#report("the state of a session cannot be remembered", error);
+      this.#report("the state of a socket could not be stored", error);
       this.sockets.close(session, CLOSINGS.stateTooLarge);
     }
   }
 
   onClose(session: SocketSession, closing: Closing): void {
-    this.sockets.closed(session, closing);
+    this.sockets.removeSocketsOf(session, closing);
   }
 
   onMessage(session: SocketSession, data: Frame): void | Promise<void> {
     const hadPartial = session.partial !== undefined;
     const result = readMessage(data, session.partial);
     session.partial = result.kind === "partial" ? result.partial : undefined;
-    if (hadPartial || session.partial) this.#outbox.save(session);
+    if (hadPartial || session.partial) this.#effects.save(session);
     switch (result.kind) {
       case "partial":
-        // SIO-4: nor is anything kept for a session that is in no namespace.
+        // SIO-4
         return session.sockets.size > 0 ? undefined : this.sockets.close(session, CLOSINGS.protocolViolation);
       case "error":
         return this.sockets.close(session, CLOSINGS.parseError);
@@ -159,7 +158,7 @@ class SocketLayer implements Layer<SocketSession> {
   #onPacket(session: SocketSession, packet: ClientPacket): void | Promise<void> {
     if (packet.type === "connect") return this.#connects.receive(session, packet.nsp, packet.auth);
     const socket = session.sockets.get(packet.nsp);
-    // SIO-4: packets of a namespace that was not joined are refused.
+    // SIO-4
     if (!socket) return this.sockets.close(session, CLOSINGS.protocolViolation);
     switch (packet.type) {
       case "event":
@@ -167,27 +166,24 @@ class SocketLayer implements Layer<SocketSession> {
       case "disconnect":
         return this.sockets.removeSocket(socket, "client namespace disconnect");
       case "ack":
-        return this.#onAck(socket, packet);
+        if (this.sockets.acks.receive(socket, packet.id, packet.args)) return;
+        // LIM-4: no emit waits for it.
+        if (this.#engine.isIdleFlood(session, this.sockets.now())) this.sockets.close(session, CLOSINGS.idleFlood);
     }
   }
 
   #onEvent(socket: Socket, packet: ClientPacket & { type: "event" }): void | Promise<void> {
     const { namespace, handlers } = this.sockets.entryOf(socket);
-    const args = packet.id === undefined ? packet.args : [...packet.args, answerTo(socket, packet.id, this.#outbox)];
+    const args = packet.id === undefined ? packet.args : [...packet.args, answerTo(socket, packet.id, this.#effects)];
     return this.sockets.run(socket.session, () => {
       namespace.onAny?.(socket, packet.event, args);
       for (const middleware of namespace.eventMiddleware) {
         const error = middleware(socket, packet.event, args);
         if (error) return void socket.emit("error", { message: error.message });
       }
+      if (namespace.handleEvent) return namespace.handleEvent(socket, packet.event, args);
       const handler = handlers.get(packet.event) ?? this.#tokens?.handlerOf(socket, packet.event);
       return handler ? handler(socket, ...args) : namespace.onUnknownEvent?.(socket, packet.event, args);
     });
-  }
-
-  #onAck(socket: Socket, { id, args }: ClientPacket & { type: "ack" }): void {
-    if (this.sockets.acks.receive(socket, id, args)) return;
-    if (this.#engine.isIdleFlood(socket.session, this.sockets.now()))
-      this.sockets.close(socket.session, CLOSINGS.idleFlood);
   }
 }

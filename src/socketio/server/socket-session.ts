@@ -1,20 +1,20 @@
-// A session that speaks Socket.IO: the sockets that it has, one for each namespace that it joined.
+// A session that speaks Socket.IO: adds a socket for each joined namespace to the session of the engine. Made by server.ts.
 import { frameBytes } from "../wire/engine-io.ts";
 import type { PartialPacket } from "../wire/socket-io.ts";
 import { Session, type SessionRecord } from "../engine/session.ts";
 import type { SocketSessionRecord } from "./records.ts";
 import type { Socket } from "./socket.ts";
 
-/** Java, Swift and Rust clients read ack ids as numbers of 32 bits, one of which is the sign. */
+/** Clients in Java, Swift and Rust read ack ids as 32-bit numbers with a sign. */
 const ACK_IDS = 2 ** 31;
 
 /**
- * A larger half-received packet is not kept: if the object sleeps before the rest of it comes, the rest
- * has nothing to belong to, and the session ends with a parse error (SIO-9).
+ * A larger half-received packet is not stored: if the object sleeps before the rest arrives, that rest ends the session with a parse error
+ * (SIO-9).
  */
 const PARTIAL_KEPT_BYTES_MAX = 8192;
 
-/** One empty list for all: most sessions have nothing under way for most of their life. */
+/** One empty list for all sessions, because most have no CONNECT under way for most of their time. */
 export const NOTHING: readonly never[] = [];
 
 export class SocketSession extends Session {
@@ -26,22 +26,19 @@ export class SocketSession extends Session {
   partial: PartialPacket | undefined;
   #nextAckId: number | undefined;
 
-  /**
-   * Begins with an id that no earlier session of the client has reached: a client may answer what that was asked over its next
-   * connection.
-   */
+  /** Begins with an id that no earlier session of the client has reached, because a client may send an ack over its next connection. */
   takeAckId(): number {
     const id = this.#nextAckId ?? this.handshake.issued % ACK_IDS;
     this.#nextAckId = (id + 1) % ACK_IDS;
     return id;
   }
 
-  /** A CONNECT to the namespace came. */
+  /** Called when a CONNECT to the namespace came. */
   beginConnect(nsp: string): void {
     this.connecting = [...this.connecting, nsp];
   }
 
-  /** The CONNECT was accepted or refused. */
+  /** Called when the CONNECT was accepted or refused. */
   endConnect(nsp: string): void {
     const others = this.connecting.filter((other) => other !== nsp);
     this.connecting = others.length > 0 ? others : NOTHING;
@@ -54,12 +51,12 @@ export class SocketSession extends Session {
       ...super.toRecord(),
       sockets: Array.from(this.sockets.values(), (socket) => socket.toRecord()),
       ...(unjoinedSinceMs !== undefined && { unjoinedSinceMs }),
-      ...(partial && isKeptAsleep(partial) && { partial }),
+      ...(partial && fitsRecord(partial) && { partial }),
       ...(nextAckId !== undefined && { nextAckId }),
     };
   }
 
-  /** All but the sockets, which need their namespaces. */
+  /** Restores all but the sockets, which need their namespaces. */
   override restore(record: SessionRecord): void {
     super.restore(record);
     const { partial, nextAckId } = record as SocketSessionRecord;
@@ -68,6 +65,6 @@ export class SocketSession extends Session {
   }
 }
 
-function isKeptAsleep({ frames }: PartialPacket): boolean {
+function fitsRecord({ frames }: PartialPacket): boolean {
   return frames.reduce((bytes, frame) => bytes + frameBytes(frame), 0) <= PARTIAL_KEPT_BYTES_MAX;
 }

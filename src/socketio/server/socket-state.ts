@@ -1,6 +1,6 @@
-// The state of a socket that survives the sleep of its object: its data, channels, questions and token, kept in the session's record and,
-// where its namespace recovers, in the recovery log. Extended by socket.ts.
-import type { Outbox } from "../engine/outbox.ts";
+// The state of a socket that survives sleep: data, channels, asks and token. It stands in the session's record and, if the namespace has
+// recovery, in the recovery log. Extended by socket.ts.
+import type { Effects } from "../engine/effects.ts";
 import type { Handshake } from "../engine/session.ts";
 import { ChannelHistory } from "../recovery/channel-history.ts";
 import type { Recovery } from "../recovery/recovery.ts";
@@ -11,7 +11,7 @@ import { NOTHING, type SocketSession } from "./socket-session.ts";
 /** One for all sockets that are in no channel. */
 const NOWHERE: ReadonlySet<string> = new Set();
 
-/** The namespace of a socket, as far as its state needs it. */
+/** The parts of the namespace that the state of a socket needs. */
 interface Home {
   readonly nsp: string;
   readonly recovery: Recovery | undefined;
@@ -21,20 +21,20 @@ export class SocketState<Data> {
   readonly id: string;
   readonly session: SocketSession;
   readonly pid: string | undefined;
-  /** Whether this connection goes on where an earlier one broke off, with nothing missing. */
+  /** Whether the connection was recovered: nothing is missing since an earlier one broke off. */
   readonly recovered: boolean;
   readonly #home: Home;
-  readonly #outbox: Outbox;
+  readonly #effects: Effects;
   readonly #rule: number | undefined;
   #channels: Set<string> | undefined;
-  /** The state that the log remembers, as text; `undefined` where it cannot be compared. */
+  /** The fingerprint of the state in the log; `undefined` if there is none. */
   #remembered: string | undefined;
   #channelHistory: ChannelHistory | undefined;
   #asks: readonly AskRecord[];
   #data: Data;
   #token: TokenRecord | undefined;
 
-  constructor(record: SocketRecord, session: SocketSession, home: Home, outbox: Outbox) {
+  constructor(record: SocketRecord, session: SocketSession, home: Home, effects: Effects) {
     this.id = record.id;
     this.session = session;
     if (record.channels.length > 0) this.#channels = new Set(record.channels);
@@ -45,12 +45,12 @@ export class SocketState<Data> {
     this.#data = record.data as Data;
     this.#token = record.token;
     this.#home = home;
-    this.#outbox = outbox;
-    // A socket that slept was remembered as it was: its record and its memory are written together.
+    this.#effects = effects;
+    // The state in the log is that of the record, because both are written together.
     if (record.pid !== undefined && home.recovery?.log.remember) this.#remembered = this.#memory();
   }
 
-  /** As of now: the set may be replaced later. */
+  /** The set may be replaced later. */
   get channels(): ReadonlySet<string> {
     return this.#channels ?? NOWHERE;
   }
@@ -63,65 +63,62 @@ export class SocketState<Data> {
     return this.session.handshake;
   }
 
-  /** The user whom its token names; `undefined` where anybody may come in. */
+  /** The user of its token; `undefined` in namespaces with `authenticate = "anybody"`. */
   get user(): string | undefined {
     return this.#token?.user;
   }
 
-  /** The token that it is in with, as far as it is kept. */
+  /** The stored part of its token. */
   get token(): TokenRecord | undefined {
     return this.#token;
   }
 
-  /** For the server, which has verified it. */
+  /** Called by token-life.ts, which has verified the token. */
   setToken(token: TokenRecord): void {
     this.#token = token;
-    this.#outbox.save(this.session);
+    this.#effects.save(this.session);
   }
 
-  /** Plain data (structured clone) that stays with the socket through sleep. Reading it counts as changing it. */
+  /** Plain data (structured clone) that survives sleep. A read counts as a change, because it gives out the object itself. */
   get data(): Data {
-    this.#outbox.save(this.session);
+    this.#effects.save(this.session);
     return this.#data;
   }
 
   set data(data: Data) {
     this.#data = data;
-    this.#outbox.save(this.session);
+    this.#effects.save(this.session);
   }
 
-  /** The same data for reading only: changes through it are not kept. */
+  /** The same data for reading only: changes through it are not saved. */
   peek(): Readonly<Data> {
     return this.#data;
   }
 
-  /** For the hub, which knows who is in a channel. */
+  /** Called by hub.ts, which knows the sockets of each channel. */
   enter(channel: string): void {
     (this.#channels ??= new Set()).add(channel);
   }
 
-  /** For the hub. */
+  /** Called by hub.ts. */
   exit(channel: string): void {
     this.#channels?.delete(channel);
   }
 
-  /** For the server: it is gone, and in no channel any more. */
+  /** Called by sockets.ts at its end. */
   exitAll(): void {
     this.#channels = undefined;
   }
 
-  /**
-   * For the hub: when it was in which channel, where a log remembers that. Only there, and read when first needed: the
-   * session's record has no room for it.
-   */
+  /** Its times in each channel, if the log stores them. Read when first needed, because the session's record has no room for them. */
   get channelHistory(): ChannelHistory | undefined {
     const log = this.#home.recovery?.log;
     if (this.pid === undefined || !log?.remember) return undefined;
     return (this.#channelHistory ??= new ChannelHistory([...this.channels], log.recall?.(this.id)?.history));
   }
 
-  /** Keeps the state that a recovering socket gets back, where the namespace's log remembers sockets. */
-  remember(departure: { readonly goneAtMs?: number; readonly saidGoodbye?: boolean } = {}): void {
+  /** Stores the state that a recovered socket gets back, if the log of the namespace stores states. */
+  remember(departure: { readonly goneAtMs?: number; readonly leftOnPurpose?: boolean } = {}): void {
     const { channelHistory } = this;
     if (!channelHistory) return;
     this.#remembered = this.#memory();
@@ -129,27 +126,27 @@ export class SocketState<Data> {
     this.#home.recovery?.log.remember?.(this.id, memory);
   }
 
-  /** The same, but only where something changed since: the object may die without noticing. */
+  /** Stores it if it has changed. Called after each turn that touched the session, because an object may die at any time. */
   rememberChange(): void {
     if (this.pid === undefined || !this.#home.recovery?.log.remember) return;
     const memory = this.#memory();
     if (memory === undefined || memory !== this.#remembered) this.remember();
   }
 
-  /** The state to remember, as text to compare. */
+  /** @returns the fingerprint of the state to store */
   #memory(): string | undefined {
-    // A history that was not read has not changed.
+    // If the history was not read, it has not changed.
     return fingerprint([[...this.channels], this.#channelHistory?.toRecord(), this.#data]);
   }
 
-  /** The questions that the client has not answered yet. */
+  /** Asks that the client has not answered yet. */
   get asks(): readonly AskRecord[] {
     return this.#asks;
   }
 
   setAsks(asks: readonly AskRecord[]): void {
     this.#asks = asks;
-    this.#outbox.save(this.session);
+    this.#effects.save(this.session);
   }
 
   toRecord(): SocketRecord {

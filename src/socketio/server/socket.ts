@@ -1,5 +1,5 @@
-// One session in one namespace, as the application sees it. Its state (socket-state.ts) survives sleep; other properties that an
-// application sets on this object do not.
+// One session in one namespace: the API for applications. Its state (socket-state.ts) survives sleep; other properties that an application
+// sets on this object do not. Made by sockets.ts.
 import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks } from "./acks.ts";
 import type { DisconnectReason } from "../wire/closings.ts";
 import type { Frame } from "../wire/engine-io.ts";
@@ -7,14 +7,14 @@ import { checkEventName, encodeDisconnect, encodeEvent } from "../wire/socket-io
 import { BroadcastOperator } from "./broadcast.ts";
 import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import { isReady, type Hub } from "./hub.ts";
-import type { Outbox } from "../engine/outbox.ts";
+import type { Effects } from "../engine/effects.ts";
 import type { SocketRecord } from "./records.ts";
 import type { SocketSession } from "./socket-session.ts";
 import { SocketState } from "./socket-state.ts";
 
-/** The server, as a socket sees it. */
+/** The parts of the server that a socket uses. */
 export interface SocketHost {
-  readonly outbox: Outbox;
+  readonly effects: Effects;
   readonly acks: Acks;
   now(): number;
   dismissSession(session: SocketSession): void;
@@ -22,9 +22,9 @@ export interface SocketHost {
 }
 
 export interface AskOptions {
-  /** A name in the namespace's `continuations`, which goes on with the answer. */
+  /** The name of the continuation (`continuations` of the namespace) that is called with the answer. */
   readonly handler: string;
-  /** Plain data that it goes on with. */
+  /** Plain data that the continuation gets, too. */
   readonly data?: unknown;
   /** More than 0, at most `ASK_MS_MAX`. */
   readonly timeoutMs: number;
@@ -39,17 +39,17 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
   readonly #host: SocketHost;
 
   constructor(record: SocketRecord, session: SocketSession, hub: Hub, host: SocketHost) {
-    super(record, session, hub, host.outbox);
+    super(record, session, hub, host.effects);
     this.#hub = hub;
     this.#host = host;
   }
 
-  /** The transport now: a WebSocket survives the sleep of its object, long-polling does not. */
+  /** The current transport: a WebSocket survives the sleep of its object, long-polling does not. */
   get transport(): "websocket" | "polling" {
     return this.session.polling ? "polling" : "websocket";
   }
 
-  /** The channels that reach this socket: its own id, and those it joined. Empty once it is gone. */
+  /** The channels that reach this socket: its own id, and those that it joined. Empty after its end. */
   get rooms(): ReadonlySet<string> {
     const isThere = this.#hub.sockets.get(this.id) === (this as Socket);
     return new Set(isThere ? [this.id, ...this.channels] : this.channels);
@@ -72,7 +72,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
     checkEventName(event);
     if (!this.connected) return;
     this.#hub.callOutgoing(this as Socket, event, args);
-    // An event that asks for an ack ends with the client's callback, so nothing in it passes for an offset.
+    // Clients read no offset in an event that asks for an ack: their callback is its last argument.
     const offset = ackId === undefined ? this.#nextOffset(event, args) : undefined;
     this.#write(event, args, offset, ackId);
   }
@@ -80,10 +80,10 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
   #write(event: string, args: readonly unknown[], offset: string | undefined, ackId?: number): void {
     if (!this.connected) return;
     const withOffset = offset === undefined ? args : [...args, offset];
-    this.#host.outbox.send([this.session], encodeEvent(this.nsp, event, withOffset, ackId));
+    this.#host.effects.send([this.session], encodeEvent(this.nsp, event, withOffset, ackId));
   }
 
-  /** Every event to a client that recovers ends with an offset: any other string there would be taken for one. */
+  /** Each event to a client that knows recovery ends with an offset; the client would take another string there for one. */
   #nextOffset(event: string, args: readonly unknown[]): string | undefined {
     const { recovery } = this.#hub;
     if (!recovery || this.pid === undefined) return undefined;
@@ -91,24 +91,22 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
     return recovery.offset(log.append?.({ event, args, channels: [this.id] }) ?? log.lastSeq);
   }
 
-  /** For events that are not kept: the place that the client has reached anyway. */
-  #currentOffset(): string | undefined {
-    const { recovery } = this.#hub;
-    return recovery && this.pid !== undefined ? recovery.offset(recovery.log.lastSeq) : undefined;
-  }
-
   /** Sends missed events, with their offsets. Called by connects.ts. */
   replay(missed: readonly Frame[]): void {
     if (missed.length === 0) return;
-    this.#host.outbox.send([this.session], missed);
+    this.#host.effects.send([this.session], missed);
   }
 
-  /** Emits only to clients that can take it at once, this one or those selected next; for others the event is dropped. */
+  /** Emits only to clients that can receive at once, this one or those selected next; for others the event is dropped. */
   get volatile(): Pick<this, "emit" | "broadcast" | "to" | "in" | "except"> {
     const broadcast = this.broadcast.volatile;
     return {
       emit: (event, ...args) => {
-        if (isReady(this.session)) this.#write(event, args, this.#currentOffset());
+        if (!isReady(this.session)) return true;
+        const { recovery } = this.#hub;
+        // The event is not stored, so it gets the offset of the last one that was.
+        const offset = recovery && this.pid !== undefined ? recovery.offset(recovery.log.lastSeq) : undefined;
+        this.#write(event, args, offset);
         return true;
       },
       broadcast,
@@ -132,7 +130,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
 
   /**
    * Emits an event and waits for the client's ack, which keeps the object awake meanwhile.
-   * Rejects after `ACK_AWAIT_MS_MAX`, or the time given to `timeout`, or when the socket goes.
+   * Rejects after `ACK_AWAIT_MS_MAX`, or the time given to `timeout`, or when the socket ends.
    */
   emitWithAck<Event extends EventName<Outgoing>>(
     event: Event,
@@ -143,10 +141,10 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
 
   async #emitWithAck(event: string, args: readonly unknown[], timeoutMs: number): Promise<unknown> {
     checkAwaitMs(timeoutMs);
-    const { acks, outbox } = this.#host;
+    const { acks, effects } = this.#host;
     const id = this.#takeAckId(event);
-    const answer = outbox.turn(() => {
-      // First: an event that could not be sent is not waited for.
+    const answer = effects.turn(() => {
+      // First, because the ack of an event that could not be sent is not waited for.
       this.#send(event, args, id);
       if (!this.connected) throw new Error("socket has been disconnected");
       return acks.wait(this as Socket, id, this.#host.now() + timeoutMs);
@@ -155,13 +153,11 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
   }
 
   /**
-   * Emits an event whose answer may take long: the object sleeps meanwhile, and the namespace's continuation
-   * `handler` goes on with `data` and an `AskAnswer`, exactly once: the client's ack, the timeout, or `disconnected`
-   * when the socket goes first. A socket that recovers is not asked again by itself. Should the object die rather
-   * than sleep, with all its connections, the continuation is not called, and neither is `onDisconnect`.
-   * @returns whether it was asked: not where the socket is gone, and then no continuation follows
-   * @throws RangeError when `timeoutMs` is out of range, or `args` hold more attachments than a packet carries; it was not
-   * asked then
+   * Emits an event whose answer may take long: the object may sleep meanwhile. The namespace's continuation `handler` is called exactly
+   * once, with `data` and an `AskAnswer`: the client's ack, the timeout, or `disconnected` if the socket ends first. A recovered socket is
+   * not asked again. If the object dies with all its connections, neither the continuation nor `onDisconnect` is called.
+   * @returns whether the event was emitted; after the end of the socket it is not, and no continuation follows
+   * @throws RangeError when `timeoutMs` is out of range, or `args` hold more attachments than a packet carries; nothing was emitted then
    */
   ask<Event extends EventName<Outgoing>>(
     event: Event,
@@ -170,10 +166,10 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
   ): boolean {
     if (!(timeoutMs > 0 && timeoutMs <= ASK_MS_MAX))
       throw new RangeError(`ask: timeoutMs is 1 to ${ASK_MS_MAX}, not ${timeoutMs}`);
-    const { acks, outbox } = this.#host;
+    const { acks, effects } = this.#host;
     const id = this.#takeAckId(event);
-    return outbox.turn(() => {
-      // First: an event that could not be sent is no question.
+    return effects.turn(() => {
+      // First, because an event that could not be sent is no ask.
       this.#send(event, args, id);
       if (!this.connected) return false;
       this.setAsks([...this.asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
@@ -182,11 +178,10 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
     });
   }
 
-  /** Kept with the session: after sleep a late ack must not answer a question that came later. */
+  /** The next id is stored with the session: after sleep, a late ack must not answer a later event. */
   #takeAckId(event: string): number {
-    // Before the answer is waited for.
     checkEventName(event);
-    this.#host.outbox.save(this.session);
+    this.#host.effects.save(this.session);
     return this.session.takeAckId();
   }
 
@@ -195,7 +190,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
     return new BroadcastOperator<Outgoing, Data>(this.#hub, { except: [this.id] });
   }
 
-  /** The same: one room is one server. */
+  /** The same as `broadcast`: one room is one server. */
   get local(): BroadcastOperator<Outgoing, Data> {
     return this.broadcast;
   }
@@ -217,9 +212,9 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
   disconnect(close = false): void {
     if (!this.connected) return;
     if (close) return this.#host.dismissSession(this.session);
-    // Called once more by its own `onDisconnecting`.
+    // Its own `onDisconnecting` may call this again.
     if (this.isLeaving) return;
-    this.#host.outbox.send([this.session], encodeDisconnect(this.nsp));
+    this.#host.effects.send([this.session], encodeDisconnect(this.nsp));
     this.#host.removeSocket(this as Socket, "server namespace disconnect");
   }
 }

@@ -1,11 +1,11 @@
-// Activates, restores and removes the sockets of a server, and runs application code for them. Called by
-// connects.ts, by server.ts and by the sockets themselves.
+// Makes, restores and removes the sockets of a server, and runs application code for them. Called by connects.ts, server.ts and the sockets
+// themselves.
 import type { SessionFlood } from "../engine/session-flood.ts";
 import { CLOSINGS, isReturnable, type Closing, type DisconnectReason } from "../wire/closings.ts";
 import { encodeDisconnect } from "../wire/socket-io.ts";
 import type { LayerContext } from "../engine/session-server.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Outbox } from "../engine/outbox.ts";
+import type { Effects } from "../engine/effects.ts";
 import { Acks, type AskAnswer } from "./acks.ts";
 import type { NamespaceEntry, Namespaces } from "./namespaces.ts";
 import { isPromise } from "./connect-decision.ts";
@@ -21,7 +21,7 @@ export interface SocketsPorts {
 }
 
 export class Sockets implements SocketHost {
-  readonly outbox: Outbox;
+  readonly effects: Effects;
   readonly acks: Acks;
   readonly #engine: Engine;
   readonly #ports: SocketsPorts;
@@ -31,12 +31,12 @@ export class Sockets implements SocketHost {
   readonly #flood: SessionFlood;
 
   constructor(
-    { engine, outbox, deadlines }: Pick<LayerContext, "engine" | "outbox" | "deadlines">,
+    { engine, effects, deadlines }: Pick<LayerContext, "engine" | "effects" | "deadlines">,
     ports: SocketsPorts,
     parts: { namespaces: Namespaces; unjoined: UnjoinedSessions; tokens: TokenLife | undefined; flood: SessionFlood },
   ) {
-    this.outbox = outbox;
-    this.acks = new Acks(deadlines, (socket, ask, answer) => this.#resume(socket, ask, answer));
+    this.effects = effects;
+    this.acks = new Acks(deadlines, (socket, ask, answer) => this.#continue(socket, ask, answer));
     this.#engine = engine;
     this.#ports = ports;
     this.#namespaces = parts.namespaces;
@@ -49,12 +49,12 @@ export class Sockets implements SocketHost {
     return this.#ports.now();
   }
 
-  /** The namespace of a socket is in service as long as the socket is. */
+  /** A namespace is in service for as long as any of its sockets. */
   entryOf(socket: Socket): NamespaceEntry {
     return this.#namespaces.get(socket.nsp)!;
   }
 
-  /** A CONNECT was accepted. @returns its socket, which is not in its namespace yet */
+  /** Makes the socket of an accepted CONNECT, which is not in its namespace yet. */
   make(session: SocketSession, { hub }: NamespaceEntry, record: SocketRecord): Socket {
     this.#unjoined.joined(session);
     return new Socket(record, session, hub, this);
@@ -67,10 +67,20 @@ export class Sockets implements SocketHost {
     this.#tokens?.watch(socket);
   }
 
-  /** Brings a socket back that slept. @returns whether that was possible, where its namespace is still served */
+  /**
+   * Restores a socket that slept.
+   * @returns `false` if its namespace could not be made again: its client must reconnect, or it would miss events without knowing
+   */
   restore(session: SocketSession, record: SocketRecord): boolean {
-    const entry = this.#restoreEntry(record);
-    if (!entry) return entry !== null;
+    let entry: NamespaceEntry | undefined;
+    try {
+      entry = this.#namespaces.restore(record.nsp, record.rule);
+    } catch (error) {
+      this.#ports.report(`the namespace ${record.nsp} could not be made again`, error);
+      return false;
+    }
+    // The application may no longer have such a namespace.
+    if (!entry) return true;
     const socket = new Socket(record, session, entry.hub, this);
     session.sockets.set(socket.nsp, socket);
     entry.hub.restore(socket);
@@ -81,49 +91,36 @@ export class Sockets implements SocketHost {
     return true;
   }
 
-  /** @returns `null` where the application cannot make it again: that costs the sockets in it, and not the whole object */
-  #restoreEntry({ nsp, rule }: SocketRecord): NamespaceEntry | undefined | null {
-    try {
-      return this.#namespaces.restore(nsp, rule);
-    } catch (error) {
-      this.#ports.report(`the namespace ${nsp} could not be made again`, error);
-      return null;
-    }
-  }
-
-  /** Goes on with an answer to a question, perhaps of an earlier instance. */
-  #resume(socket: Socket, { handler, data }: AskRecord, answer: AskAnswer): void {
+  /** Calls the continuation of an ask, perhaps one of an earlier instance. */
+  #continue(socket: Socket, { handler, data }: AskRecord, answer: AskAnswer): void {
     const { namespace } = this.entryOf(socket);
     const continuation = Object.hasOwn(namespace.continuations, handler) ? namespace.continuations[handler] : undefined;
-    if (!continuation)
-      return this.#ports.report("nothing goes on with an answer", new Error(`no continuation ${handler}`));
+    if (!continuation) return this.#ports.report("an ask has no continuation", new Error(`no continuation ${handler}`));
     void this.run(socket.session, () => continuation(socket, answer, data));
   }
 
-  /**
-   * Runs application code. A failure closes the one session that it happened to. Code after an await runs in turns of its own.
-   */
+  /** Runs application code. A failure closes the session for which it ran. Code after an await runs in turns of its own. */
   run(session: SocketSession, code: () => unknown): void | Promise<void> {
     const fail = (error: unknown): void => {
       this.#ports.report("an event handler failed", error);
-      this.outbox.turn(() => this.close(session, CLOSINGS.internal));
+      this.effects.turn(() => this.close(session, CLOSINGS.internal));
     };
     try {
       const result = code();
-      // Changes of `socket.data` after an await have to be kept too.
-      if (isPromise(result)) return result.then(() => this.outbox.save(session), fail);
+      // Changes of `socket.data` after an await have to be saved, too.
+      if (isPromise(result)) return result.then(() => this.effects.save(session), fail);
     } catch (error) {
       fail(error);
     }
   }
 
-  /** Closes a session from this side, and removes its sockets. */
+  /** Closes a session, and removes its sockets. */
   close(session: SocketSession, closing: Closing): void {
-    if (this.#engine.close(session, closing)) this.closed(session, closing);
+    if (this.#engine.close(session, closing)) this.removeSocketsOf(session, closing);
   }
 
-  /** A session is over: its sockets go. */
-  closed(session: SocketSession, closing: Closing): void {
+  /** Removes the sockets of a session that is over. */
+  removeSocketsOf(session: SocketSession, closing: Closing): void {
     this.#unjoined.closed(session, closing);
     this.#flood.forget(session);
     for (const nsp of session.connecting) this.#namespaces.giveUp(nsp, session);
@@ -131,22 +128,22 @@ export class Sockets implements SocketHost {
     session.sockets.clear();
   }
 
-  /** Ends the session of a socket for good: a stock client whose sockets are disconnected first does not come back by itself. */
+  /** Ends a session for good: a stock client does not come back by itself if each of its sockets was disconnected first. */
   dismissSession(session: SocketSession): void {
-    this.outbox.turn(() => {
-      for (const nsp of session.sockets.keys()) this.outbox.send([session], encodeDisconnect(nsp));
+    this.effects.turn(() => {
+      for (const nsp of session.sockets.keys()) this.effects.send([session], encodeDisconnect(nsp));
       this.close(session, CLOSINGS.forcedByServer);
     });
   }
 
   removeSocket(socket: Socket, reason: DisconnectReason): void {
-    this.outbox.turn(() => {
+    this.effects.turn(() => {
       const { session } = socket;
       session.sockets.delete(socket.nsp);
       this.#dismiss(socket, reason);
-      // SIO-1: a session that is in no namespace any more must not hold the connection for ever.
+      // SIO-1
       if (session.sockets.size === 0 && !session.closed) this.#unjoined.add(session, this.now());
-      this.outbox.save(session);
+      this.effects.save(session);
     });
   }
 
@@ -157,20 +154,20 @@ export class Sockets implements SocketHost {
     socket.connected = false;
     this.#tokens?.forget(socket);
     this.#survive("leaving channels failed", () => hub.remove(socket));
-    // Before it is remembered: continuations may change `socket.data`, which comes back with it.
+    // Before its state is stored: continuations may change `socket.data`, which a recovered socket gets back.
     this.acks.abandon(socket);
     const nowMs = this.now();
     const mayReturn = isReturnable(reason);
     recovery?.depart(socket.id, { atMs: nowMs, mayReturn });
-    this.#survive("a socket could not be remembered", () =>
-      socket.remember({ goneAtMs: nowMs, saidGoodbye: !mayReturn }),
+    this.#survive("the state of a socket could not be stored", () =>
+      socket.remember({ goneAtMs: nowMs, leftOnPurpose: !mayReturn }),
     );
     socket.exitAll();
     this.#survive("onDisconnect failed", () => namespace.onDisconnect?.(socket, reason));
     this.#namespaces.release(socket.nsp);
   }
 
-  /** Runs a step of an ending; the other steps follow even if it fails. */
+  /** Runs a step of a socket's end. If it fails, the other steps follow all the same. */
   #survive(problem: string, step: () => unknown): void {
     const report = (error: unknown): void => this.#ports.report(problem, error);
     try {

@@ -1,21 +1,21 @@
-// The tokens of sockets, from CONNECT to expiry: verified before the namespace is asked, announced before they end, refreshed in band,
-// or ended in time. Called by server.ts, for all namespaces but those that let anybody in. Rules: TOK-1 to TOK-5.
-import type { Identity } from "../engine/identity.ts";
+// Verifies the token of each CONNECT, warns clients before their tokens end, refreshes tokens and ends sockets whose token has ended (TOK-1
+// to TOK-5). Called by connects.ts and server.ts, for all namespaces except those with `authenticate = "anybody"`.
+import type { Identity } from "../engine/session.ts";
 import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
 import type { ConnectRequest, Refusal } from "./namespace.ts";
 import type { TokenRecord } from "./records.ts";
 import type { Socket } from "./socket.ts";
 import type { SocketSession } from "./socket-session.ts";
 
-/** So long before its end a token is announced to end; where less than twice that is left at the start, half of it: TOK-1. */
+/** TOK-1: the notice comes this long before the end of a token; at half of its time, if it begins with less than twice that. */
 export const EXPIRY_WARNING_MS = 60_000;
 
-/** Notices that fall due within so long go out together: a room wakes once for tokens of about the same age. */
+/** Notices that are due within this time are sent together, so that a room wakes once for tokens of about the same age. */
 export const EXPIRY_GATHER_MS = 10_000;
 
 const REFRESH_EVENT = "refresh-token";
 
-/** The result of verifying a token. `UNAVAILABLE` is none yet: the keys cannot be had just now (TOK-5). */
+/** The result of verifying a token. `UNAVAILABLE`: the keys cannot be loaded at present (TOK-5). */
 export type Authentication =
   | { readonly ok: true; readonly identity: Identity }
   | {
@@ -44,7 +44,7 @@ export interface TokenPorts {
   readonly authenticate: (token: string) => Promise<Authentication>;
   /** The name of the room. */
   readonly room: string;
-  /** Whether the token that holds the identity opens the room. */
+  /** Whether the token with this identity opens the room. */
   opens(identity: Identity): boolean;
 }
 
@@ -53,9 +53,9 @@ interface TokenHost {
   readonly sessions: ReadonlyMap<string, SocketSession>;
   now(): number;
   turn<Result>(work: () => Result): Result;
-  /** Called when a socket has another token. */
+  /** Called when a socket has a new token. */
   refreshed(socket: Socket, identity: Identity): void;
-  /** Counts a token to be verified for a session. @returns whether it is one too many, and the session is closed */
+  /** Counts a token to be verified for a session. @returns whether it was one too many, which closed the session */
   isFlood(session: SocketSession): boolean;
 }
 
@@ -64,25 +64,30 @@ type Reply = (answer: RefreshAnswer) => void;
 export class TokenLife {
   readonly #ports: TokenPorts;
   readonly #host: TokenHost;
-  /** Always set to the soonest step, so that it is the same after sleep. */
+  /** Always set to the soonest step of any socket, so that it is the same after sleep. */
   readonly #deadline: Deadline;
-  /** Numbers of sockets by the moment of their next step: tokens of one age are many, and their sockets often go together. */
+  /** Counts sockets by the moment of their next step, because many tokens are of the same age, and their sockets often end together. */
   readonly #waiting = new Map<number, number>();
 
   constructor(ports: TokenPorts, host: TokenHost) {
     this.#ports = ports;
     this.#host = host;
-    this.#deadline = host.deadlines.add("token-expiry", (nowMs) => this.#run(nowMs));
+    this.#deadline = host.deadlines.add("token-expiry", (nowMs) => {
+      for (const { sockets } of host.sessions.values()) {
+        for (const socket of sockets.values()) this.#attend(socket, nowMs);
+      }
+      this.#pullToSoonest();
+    });
   }
 
-  /** TOK-4. Synchronous where the front server has verified the token. */
+  /** TOK-4. Synchronous if the front server has verified the token. */
   identify({ auth, handshake }: ConnectRequest): Identity | Refusal | Promise<Identity | Refusal> {
-    const { identity: vouched } = handshake;
-    // A token that the Worker saw may have ended since: the connection can be older than its CONNECT.
-    if (vouched && !this.#hasEnded(vouched)) return this.#admit(vouched);
+    const { identity: verified } = handshake;
+    // The token of the request may have ended since, because the connection can be older than its CONNECT.
+    if (verified && !this.#hasEnded(verified)) return this.#admit(verified);
     const { token } = auth;
     if (typeof token === "string" && token !== "") return this.#authenticate(token);
-    return vouched
+    return verified
       ? deny("TOKEN_EXPIRED", "The token has expired")
       : deny("UNAUTHORIZED", "A token is required: auth.token");
   }
@@ -103,17 +108,17 @@ export class TokenLife {
     return exp !== undefined && exp * 1000 <= this.#host.now();
   }
 
-  /** The part of a token that is kept with the socket that it lets in now. */
+  /** @returns the part of a token that is stored with the socket that it lets in now */
   recordOf({ user, exp }: Identity): TokenRecord {
     return { user, ...(exp !== undefined && { exp, warnAtMs: warningAtMs(exp, this.#host.now()) }) };
   }
 
-  /** Called for each new socket, and each that is still there after sleep. */
+  /** Called for each new socket, and each one that is restored after sleep. */
   watch({ token }: Socket): void {
     this.#wait(token, 1);
   }
 
-  /** Called when a socket goes: the room does not wake for its token any more. */
+  /** Called when a socket ends: the room does not wake for its token any more. */
   forget({ token }: Socket): void {
     this.#wait(token, -1);
   }
@@ -126,21 +131,15 @@ export class TokenLife {
     if (count > 0) this.#waiting.set(atMs, count);
     else this.#waiting.delete(atMs);
     if (more > 0) this.#deadline.pull(atMs);
-    else if (count === 0 && atMs === this.#deadline.atMs) this.#lookAgain();
+    else if (count === 0 && atMs === this.#deadline.atMs) this.#pullToSoonest();
   }
 
-  #lookAgain(): void {
+  #pullToSoonest(): void {
     this.#deadline.clear();
     for (const atMs of this.#waiting.keys()) this.#deadline.pull(atMs);
   }
 
-  *#sockets(): Iterable<Socket> {
-    for (const session of this.#host.sessions.values()) {
-      for (const socket of session.sockets.values()) if (socket.connected) yield socket;
-    }
-  }
-
-  /** @returns the handler of `refresh-token` in a namespace that has none itself */
+  /** @returns the handler of `refresh-token`, for namespaces that have none themselves */
   handlerOf({ token }: Socket, event: string): ((socket: Socket, ...args: unknown[]) => unknown) | undefined {
     return token && event === REFRESH_EVENT ? this.#handle : undefined;
   }
@@ -154,7 +153,7 @@ export class TokenLife {
     return this.refresh(socket, token, reply);
   };
 
-  /** TOK-3. A client that is gone meanwhile gets no answer. */
+  /** TOK-3. A client that is gone by then gets no answer. */
   async refresh(socket: Socket, token: string, reply: Reply): Promise<void> {
     const result = await this.#ports.authenticate(token);
     this.#host.turn(() => {
@@ -175,14 +174,10 @@ export class TokenLife {
     this.watch(socket);
   }
 
-  #run(nowMs: number): void {
-    for (const socket of this.#sockets()) this.#attend(socket, nowMs);
-    this.#lookAgain();
-  }
-
+  /** Takes the next step of a token, if that is due: ends its socket, or warns its client. */
   #attend(socket: Socket, nowMs: number): void {
     const { exp, warnAtMs, user } = socket.token ?? {};
-    // The application may have disconnected it when another socket went.
+    // The application may have disconnected the socket when another one ended.
     if (user === undefined || exp === undefined || !socket.connected) return;
     if (exp * 1000 <= nowMs) return end(socket);
     if (warnAtMs === undefined || warnAtMs > nowMs + EXPIRY_GATHER_MS) return;

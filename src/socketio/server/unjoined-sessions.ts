@@ -1,5 +1,5 @@
-// Sessions in no namespace: new ones before their CONNECT, and those removed from their last one. A deadline runs for each, after
-// which it is closed (SIO-1). Called by connects.ts, sockets.ts and server.ts.
+// Closes unjoined sessions when their time is over (SIO-1): new ones before their first CONNECT, and those that left their last namespace.
+// Called by connects.ts, sockets.ts and server.ts.
 import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../wire/closings.ts";
 import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
 import type { SessionPorts } from "../engine/session-server.ts";
@@ -7,14 +7,14 @@ import type { SocketSession } from "./socket-session.ts";
 
 type UnjoinedPorts = Pick<SessionPorts, "now" | "unjoined">;
 
-/** A CONNECT follows its upgrade after a round trip: the object waits for it awake, which costs less than an alarm and its undoing. */
+/** A CONNECT usually follows its upgrade after a round trip. The object waits for it awake, which costs less than an alarm. */
 const CONNECT_USUAL_MS = 1000;
 
 export class UnjoinedSessions {
   readonly #timeoutMs: number;
   readonly #ports: UnjoinedPorts;
   readonly #sessions = new Set<SocketSession>();
-  /** Those whose CONNECT could not be decided. */
+  /** Those with a CONNECT that could not be decided. */
   readonly #deferred = new WeakSet<SocketSession>();
   readonly #deadline: Deadline;
 
@@ -36,16 +36,16 @@ export class UnjoinedSessions {
     session.unjoinedSinceMs = sinceMs;
     this.#sessions.add(session);
     const { sid, handshake } = session;
-    // A session that left a namespace, or came with a token, has an identity.
+    // A session with a token, or one that left a namespace, has an identity.
     if (sinceMs === handshake.issued && handshake.identity === undefined)
       this.#ports.unjoined?.add(sid, handshake.address, { nowMs: sinceMs, joinMs: this.#timeoutMs });
     this.#deadline.pull(sinceMs + this.#timeoutMs);
   }
 
   /**
-   * SIO-13: closes the session, unanswered, when trying again may help.
-   * @param ms how long the cause may last; `undefined` where it lasts
-   * @returns whether it does so
+   * SIO-13: closes the session when trying again may help, instead of an answer to its CONNECT.
+   * @param ms how long the cause may last; `undefined` if it does not pass
+   * @returns whether the session will be closed
    */
   defer(session: SocketSession, ms: number | undefined): boolean {
     if (ms === undefined || session.sockets.size > 0) return false;
@@ -57,7 +57,7 @@ export class UnjoinedSessions {
     return true;
   }
 
-  /** It joined a namespace. */
+  /** Called when the session joined a namespace. */
   joined(session: SocketSession): void {
     this.#ports.unjoined?.remove(session.sid);
     this.#remove(session);

@@ -1,27 +1,28 @@
-// The networks that an address belongs to: limits per address would not hold a client that has a whole network (LIM-1).
+// Finds the networks of an address, because limits per address would not stop a client that has a whole network (LIM-1). Called by the
+// limits of the engine and of the Worker.
 
-/** 16-bit groups of an IPv6 address that name its network; the rest is each machine's own choice. */
+/** The 16-bit groups of an IPv6 address that name its network; each machine chooses the others itself. */
 const NETWORK_GROUPS = 4;
-/** And those that name the site to which the network belongs: the owner of a /48 has 65,536 networks. */
+/** The groups that name the site of the network: the owner of a /48 has 65,536 networks. */
 const SITE_GROUPS = 3;
-/** What a site may have, in what one network may. */
+/** The limit of a site, as a multiple of the limit of one network. */
 export const NETWORKS_PER_SITE = 16;
 const GROUPS = 8;
 
 /** IPv4 as IPv6 writes it: `::ffff:192.0.2.1`, or the same in groups. */
 const MAPPED = /^(?:0{0,4}:){2,5}ffff:(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i;
 
-/** Some proxies name the port, too; each connection has another one. In brackets or with one colon: IPv6 has two or more. */
+/** Some proxies add the port, which differs for each connection. An address with a port is in brackets or has one colon; IPv6 has two or more. */
 const WITH_PORT = /^(?:\[([^\]]*)\](?::\d*)?|([^:]*):\d*)$/;
 
-/** Whose limit an address counts against. */
+/** A network or site whose limit an address counts against. */
 export interface Bound {
   readonly name: string;
-  /** How many times the limit of one network it has. */
+  /** Its limit, as a multiple of the limit of one network. */
   readonly times: number;
 }
 
-/** The network of an address, and the site around it where there is one. */
+/** @returns the network of an address and, for IPv6, its site */
 export function boundsOf(address: string): readonly Bound[] {
   const network = networkOf(address);
   const groups = network.endsWith(NETWORK_ENDING) ? network.split(":").slice(0, SITE_GROUPS) : undefined;
@@ -45,7 +46,7 @@ export function networkOf(address: string): string {
   return `${network.join(":")}${NETWORK_ENDING}`;
 }
 
-/** The eight groups of an IPv6 address, or nothing where it is none. */
+/** @returns the eight groups of an IPv6 address, or `undefined` for other text */
 function groupsOf(address: string): number[] | undefined {
   if (!address.includes(":")) return undefined;
   const [head, tail, ...more] = address.split("::").map((part) => (part === "" ? [] : part.split(":")));

@@ -1,5 +1,5 @@
-// The closings of sessions: the WebSocket close code and reason for the client, and the disconnect reason for the application, in
-// Socket.IO's own words. Used by all parts of the core, and by the shell.
+// The closings of sessions: the WebSocket close code and reason for the client, and Socket.IO's disconnect reason for the application. Used
+// by all parts of the core, and by the shell.
 
 /** Source of the names: https://socket.io/docs/v4/server-socket-instance/#disconnect */
 export type DisconnectReason =
@@ -20,10 +20,10 @@ export interface Closing {
   readonly disconnect: DisconnectReason;
 }
 
-/** The time that a peer has to answer the closing of its WebSocket; until then its frames take memory: LIM-5, LIM-6. */
+/** The time in which a peer has to answer the closing of its WebSocket; until then its frames take memory (LIM-5, LIM-6). */
 export const CLOSING_MS = 5000;
 
-/** The closed table of closings that the server starts. */
+/** All closings that the server starts. */
 export const CLOSINGS = {
   /** The client asked with an Engine.IO `close` packet. */
   asked: { code: 1000, reason: "closed by client", disconnect: "transport close" },
@@ -31,32 +31,32 @@ export const CLOSINGS = {
   protocolViolation: { code: 1002, reason: "protocol violation", disconnect: "forced close" },
   payloadTooLarge: { code: 1009, reason: "payload too large", disconnect: "transport error" },
   internal: { code: 1011, reason: "internal error", disconnect: "forced server close" },
-  /** Two polls or two posts of a session at once: one of its ends is confused. */
+  /** Two polls, or too many posts, of a session at once (EIO-8). */
   pollOverlap: { code: 1002, reason: "overlapping requests", disconnect: "transport error" },
-  /** The server restarts, and its clients are to come back: to them it is a line that broke. */
+  /** The server restarts, and its clients should reconnect: to them it is a broken connection. */
   restart: { code: 1012, reason: "service restart", disconnect: "transport close" },
-  /** Too much was left unread (EIO-10) or unfetched: it costs the others, and recovery or a fresh start is quicker. */
+  /** The client left too much unread (EIO-10) or unfetched. Recovery or a fresh connection is quicker, and saves the memory. */
   queueTooLong: { code: 1013, reason: "too far behind", disconnect: "transport error" },
-  /** A CONNECT cannot be decided just now (SIO-13): its client comes back, as after a broken line. */
+  /** A CONNECT cannot be decided at present (SIO-13): its client reconnects, as after a broken connection. */
   tryLater: { code: 1013, reason: "try again later", disconnect: "transport close" },
   connectTimeout: { code: 4001, reason: "connect timeout", disconnect: "forced server close" },
   pingTimeout: { code: 4002, reason: "ping timeout", disconnect: "ping timeout" },
-  /** The one after which a stock client stays away, because each of its sockets was disconnected first. */
+  /** The application ended the session. A stock client stays away, because each of its sockets was disconnected first. */
   forcedByServer: { code: 4003, reason: "forced server close", disconnect: "forced server close" },
-  /** The same client came back over another connection: this one had broken, without a goodbye. */
+  /** The client has recovered over another connection; this one had broken unnoticed. */
   superseded: { code: 4005, reason: "superseded", disconnect: "transport close" },
-  /** More CONNECTs than any client has a use for. */
+  /** SIO-11 */
   connectFlood: { code: 4006, reason: "too many CONNECTs", disconnect: "forced server close" },
-  /** More packets that mean nothing than any client sends. */
+  /** LIM-4 */
   idleFlood: { code: 4007, reason: "too many packets", disconnect: "forced server close" },
   stateTooLarge: { code: 4004, reason: "session state too large", disconnect: "forced server close" },
 } as const satisfies Record<string, Closing>;
 
-/** The transport went by itself: the peer closed it, or the network did. */
+/** The peer or the network closed the transport. */
 export const TRANSPORT_CLOSE: Closing = { code: 1005, reason: "", disconnect: "transport close" };
 export const TRANSPORT_ERROR: Closing = { code: 1006, reason: "", disconnect: "transport error" };
 
-/** Reasons after which a socket may be recovered: the line broke, without a goodbye from either side. */
+/** Reasons after which a socket may be recovered: the connection broke, and neither side ended it on purpose. */
 const RETURNABLE: ReadonlySet<DisconnectReason> = new Set(["transport close", "transport error", "ping timeout"]);
 
 export function isReturnable(reason: DisconnectReason): boolean {

@@ -1,4 +1,4 @@
-// The Engine.IO 4 codec: packets to text and back. No state, no I/O; a bad packet is a value, not a throw.
+// The codec of Engine.IO 4 packets, without state and I/O. It returns a value for a bad packet and does not throw. Used by server and client.
 // Source: Engine.IO protocol v4, https://socket.io/docs/v4/engine-io-protocol/
 
 /** The content of a WebSocket frame: text for text packets, bytes for a binary message. */
@@ -38,7 +38,7 @@ export function encodeOpen(handshake: EngineHandshake): string {
   return `0${JSON.stringify({ sid, upgrades, pingInterval, pingTimeout, maxPayload })}`;
 }
 
-/** A message of text gets its digit; bytes travel bare, a frame kind of their own (EIO-3). */
+/** Text gets the digit of a message; bytes are a frame without a digit (EIO-3). */
 export function encodeMessage(data: Frame): Frame {
   return typeof data === "string" ? `4${data}` : data;
 }
@@ -50,13 +50,13 @@ export function decodeFrame(frame: Frame): EnginePacket | undefined {
   return type && { type, data: frame.slice(1) };
 }
 
-/** Between packets that share a frame or a payload. JSON escapes it, so it cannot occur inside one. */
+/** Stands between packets in one frame or payload. JSON escapes it, so it cannot occur inside a packet. */
 export const PACKET_SEPARATOR = "\x1e";
 
 /** Characters of a joined frame at most; a longer one is split between packets (EXT-2). */
 export const JOINED_CHARS_MAX = 262_144;
 
-/** Joins what may share a frame: text with text, in order, bytes by themselves (EXT-2). Joining twice changes nothing. */
+/** Joins adjacent texts, in order, to as few frames as allowed; bytes stay frames of their own (EXT-2). Idempotent. */
 export function joinPackets(frames: readonly Frame[]): Frame[] {
   const joined: Frame[] = [];
   for (const frame of frames) {
@@ -73,7 +73,7 @@ export function splitPackets(frame: Frame): readonly Frame[] {
   return typeof frame === "string" && frame.includes(PACKET_SEPARATOR) ? frame.split(PACKET_SEPARATOR) : [frame];
 }
 
-/** Why an Engine.IO request is refused; `code` and `message` are the protocol's own (EIO-5). */
+/** Refusals of Engine.IO requests, with the codes and messages of the protocol (EIO-5). */
 export const ENGINE_REFUSALS = {
   unknownTransport: { code: 0, message: "Transport unknown" },
   unknownSid: { code: 1, message: "Session ID unknown" },
@@ -85,12 +85,12 @@ export const ENGINE_REFUSALS = {
 
 export type EngineRefusal = keyof typeof ENGINE_REFUSALS;
 
-/** Bytes that a frame takes on the wire. Text counts in UTF-8, which is what `maxPayload` means (EIO-6). */
+/** @returns the bytes of a frame on the wire; `maxPayload` means UTF-8 for text (EIO-6) */
 export function frameBytes(frame: Frame): number {
   return typeof frame === "string" ? utf8Bytes(frame) : frame.byteLength;
 }
 
-/** Whether a frame is within `maxBytes`, without counting where the length alone decides it. */
+/** Whether a frame has at most `maxBytes`. Counts them only if the length does not decide. */
 export function frameFits(frame: Frame, maxBytes: number): boolean {
   if (typeof frame !== "string") return frame.byteLength <= maxBytes;
   // A UTF-16 unit takes one to three bytes in UTF-8.

@@ -1,14 +1,14 @@
-// The Socket.IO 5 codec on top of socket.io-parser: Engine.IO frames to typed packets and back.
-// A packet that breaks the protocol is a value (SIO-7); only a programmer's mistake (a packet that no client
-// could read) throws. Source: https://socket.io/docs/v4/socket-io-protocol/
+// The codec of Socket.IO 5 packets, on top of socket.io-parser. It returns a value for a packet that breaks the protocol (SIO-7), and throws
+// only for a packet of the application that no client could read. Called by server/ and recovery/.
+// Source: https://socket.io/docs/v4/socket-io-protocol/
 import { Decoder, Encoder, PacketType, type Packet } from "socket.io-parser";
 
 import { encodeMessage, type Frame } from "./engine-io.ts";
 
-/** Binary attachments in one packet, both ways: newer clients drop the connection beyond it (CVE-2026-33151). SIO-8. */
+/** SIO-8: binary attachments in one packet, in both directions. Newer clients drop a connection with more (CVE-2026-33151). */
 export const ATTACHMENTS_MAX = 10;
 
-/** Names that mean something of their own to clients and servers: no event may bear one (SIO-7). */
+/** Event names with a meaning of their own in clients and servers (SIO-7). */
 const RESERVED_EVENTS: ReadonlySet<string> = new Set([
   "connect",
   "connect_error",
@@ -18,7 +18,7 @@ const RESERVED_EVENTS: ReadonlySet<string> = new Set([
   "removeListener",
 ]);
 
-/** Whether it is a name that no client may send, and no server sends. */
+/** Whether neither clients nor servers may send an event with this name. */
 export function isReservedEvent(event: string): boolean {
   return RESERVED_EVENTS.has(event);
 }
@@ -37,25 +37,25 @@ export type ClientPacket =
       readonly nsp: string;
       readonly event: string;
       readonly args: readonly unknown[];
-      /** Present when the sender waits for an ack; 0 is an id like any other (SIO-6). */
+      /** Present when the sender waits for an ack; 0 is an id (SIO-6). */
       readonly id?: number;
     }
   | { readonly type: "ack"; readonly nsp: string; readonly id: number; readonly args: readonly unknown[] };
 
 export type ReadResult =
   | { readonly kind: "packet"; readonly packet: ClientPacket }
-  /** A binary packet of which attachments are still due. */
+  /** A binary packet without all of its attachments. */
   | { readonly kind: "partial"; readonly partial: PartialPacket }
   | { readonly kind: "error"; readonly reason: string };
 
-/** A binary packet on its way: the header, then as many attachments as have come. Plain data, so it survives sleep. */
+/** A half-received binary packet: the header, then the attachments so far. Plain data, so it survives sleep. */
 export interface PartialPacket {
   readonly frames: readonly Frame[];
 }
 
 /**
  * Reads the next Engine.IO message of a session.
- * @param partial the packet that the previous call left incomplete, if any
+ * @param partial the incomplete packet of the previous call, if any
  */
 export function readMessage(data: Frame, partial?: PartialPacket): ReadResult {
   const frames = partial ? [...partial.frames, data] : [data];
@@ -97,7 +97,7 @@ const unreadable = (reason: string): ReadResult => ({ kind: "error", reason });
 
 const encoder = new Encoder();
 
-/** The frames of one packet: the header, then its attachments. Encode once, send to many. */
+/** @returns the frames of one packet: the header, then its attachments */
 function encode(packet: Packet): Frame[] {
   const parts = encoder.encode(packet) as Array<string | ArrayBufferLike | ArrayBufferView>;
   if (parts.length - 1 > ATTACHMENTS_MAX) {
@@ -116,8 +116,8 @@ function toFrame(part: string | ArrayBufferLike | ArrayBufferView): Frame {
 }
 
 /**
- * Accepts a CONNECT. `sid` is the socket's own id, not the Engine.IO session's (SIO-2).
- * @param pid where the client may recover
+ * Accepts a CONNECT. `sid` is the id of the socket, not of the Engine.IO session (SIO-2).
+ * @param pid if the client may recover the socket
  */
 export function encodeConnect(nsp: string, sid: string, pid?: string): Frame[] {
   return encode({ type: PacketType.CONNECT, nsp, data: pid === undefined ? { sid } : { sid, pid } });

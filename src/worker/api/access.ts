@@ -1,5 +1,10 @@
-// Checks the caller of the HTTP API: a token of the right role, the rooms that it opens, and the rate limit (API-1). Called by routes.ts.
-import type { RoomRpc } from "../../rpc/room.ts";
+// Checks the caller of the HTTP API: a token of the right role, the rooms that it opens, and the rate limit (API-1), and the user on whose
+// behalf a service acts (API-5). Called by routes.ts and by calls.
+import { z } from "zod";
+
+import type { OutsideCaller, RoomRpc } from "../../rpc/room.ts";
+import { displayName, nameSchema, userSchema } from "../../settings/tokens/claims.ts";
+import type { Role } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
@@ -9,7 +14,23 @@ import { bearerOf } from "../http/token-source.ts";
 import type { ApiCall } from "./call.ts";
 import { respond } from "./responses.ts";
 
-/** @returns who calls, or why not: 401, 429 (API-11), 403 in this order */
+/** Backends. */
+export const SERVICE: readonly Role[] = ["service"];
+/** Backends and moderators, by token or by the room's own grant. */
+export const STAFF: readonly Role[] = ["service", "moderator"];
+/** Users who act for themselves. */
+export const MEMBERS: readonly Role[] = ["moderator", "member", "reader"];
+export const EVERYONE: readonly Role[] = ["service", "moderator", "member", "reader"];
+
+/** On whose behalf a service acts. */
+export const actingAs = z
+  .union([userSchema, z.object({ user: userSchema, name: nameSchema.optional() })])
+  .describe("Whom the service speaks for: a user id, or that and a display name. The room judges as if a member asked");
+
+/** The same where it stands in a query. */
+export const actingAsUser = userSchema.describe("Whom the service speaks for. The room judges as if a member asked");
+
+/** @returns the identity of the caller, or the first refusal of 401, 429 (API-11) and 403 */
 export async function identify(
   request: Request,
   call: Pick<ApiCall, "roles" | "path">,
@@ -55,4 +76,14 @@ export function refuseRoom({ rooms }: Identity, room: string): Response | undefi
   if (isDirectRoom(room)) return refuseRequest("FORBIDDEN_ROOM", `Room ${room} is between two people`);
   if (roomAllowed(rooms, room)) return undefined;
   return refuseRequest("FORBIDDEN_ROOM", `The token does not open room ${room}`);
+}
+
+/** A service that acts as a user has the rights of a member (API-5). @returns the caller, or the refusal */
+export function callerFor(identity: Identity, as: z.output<typeof actingAs> | undefined): OutsideCaller | Response {
+  if (as === undefined) return identity;
+  if (identity.role !== "service") {
+    return refuseRequest("FORBIDDEN", "Only the role service may act as somebody else");
+  }
+  const { user, name } = typeof as === "string" ? { user: as, name: undefined } : as;
+  return { user, name: displayName(user, name), role: "member" };
 }

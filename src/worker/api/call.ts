@@ -1,8 +1,9 @@
 // The form of a call of the HTTP API, as data: path, roles, input, answers. routes.ts makes routes of it, openapi.ts the description.
 import { z } from "zod";
 
-import type { RoomRpc } from "../../rpc/room.ts";
+import type { OutsideCaller, RoomRpc } from "../../rpc/room.ts";
 import type { Role } from "../../protocol/chat-events.ts";
+import type { HttpCode } from "../../protocol/failures.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
@@ -31,8 +32,10 @@ export interface GoodAnswer {
 
 export interface ApiRequest<Given> {
   readonly identity: Identity;
+  /** The user on whose behalf the call acts: that of `as`, or else the token's. */
+  readonly caller: OutsideCaller;
   readonly given: Given;
-  /** The address that was asked for. */
+  /** The requested address. */
   readonly url: URL;
   readonly roomRpc: (room: string) => RoomRpc;
   readonly request: Request;
@@ -40,10 +43,13 @@ export interface ApiRequest<Given> {
   readonly deployment: Deployment;
 }
 
+/** Whether a request of the method brings its fields in a JSON body; otherwise they come in the query. */
+const METHODS = { get: false, post: true, patch: true, delete: false } as const;
+
 export interface ApiCall<Schema extends GivenSchema = GivenSchema> {
   /** Code generators make the method's name of it. */
   readonly id: string;
-  readonly method: "get" | "post" | "patch" | "delete";
+  readonly method: keyof typeof METHODS;
   /** As in OpenAPI, the names of parameters in braces. One called `room` is a room that the token has to open. */
   readonly path: string;
   readonly summary: string;
@@ -51,8 +57,8 @@ export interface ApiCall<Schema extends GivenSchema = GivenSchema> {
   /** Roles that may call. `moderator` includes users to whom the room in the path has granted that role (API-1). */
   readonly roles: readonly Role[];
   /**
-   * The whole input. Fields that the path does not name come in the query of GET and DELETE, and in the JSON body of the
-   * others. With `rawBody` all of them come in the query.
+   * The whole input. Fields that the path does not name come in the query or in the JSON body (METHODS), with `rawBody` all in the
+   * query.
    */
   readonly given: Schema;
   /** Fields of the body that a header may carry instead: header by field. */
@@ -65,12 +71,12 @@ export interface ApiCall<Schema extends GivenSchema = GivenSchema> {
   readonly bodyBytesMax?: number;
   /** By status. */
   readonly answers: Readonly<Record<number, GoodAnswer>>;
-  /** Refusals that other calls do not know, by status. */
-  readonly refusals?: ReadonlyArray<408 | 411 | 413 | 415 | 416>;
+  /** Codes of refusals that other calls do not give. */
+  readonly refusals?: readonly HttpCode[];
   readonly run: (request: ApiRequest<z.output<Schema>>) => Promise<Response>;
 }
 
-/** Lets `run` know what `given` lets through. */
+/** Gives `run` the type of its input. */
 export function call<Schema extends GivenSchema>(parts: ApiCall<Schema>): ApiCall {
   return parts;
 }
@@ -87,7 +93,7 @@ export function shapeOf(call: Pick<ApiCall, "given">): Readonly<Record<string, z
 
 /** Tells calls with a JSON body. */
 export const hasBody = ({ method, rawBody }: Pick<ApiCall, "method" | "rawBody">): boolean =>
-  rawBody === undefined && (method === "post" || method === "patch");
+  rawBody === undefined && METHODS[method];
 
 /** The names in a path's braces. */
 export function pathParameters({ path }: Pick<ApiCall, "path">): string[] {

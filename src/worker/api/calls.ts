@@ -9,7 +9,6 @@ import { MESSAGE_CALLS } from "./calls/messages.ts";
 import { MODERATION_CALLS } from "./calls/moderation.ts";
 import { RELAY_CALLS } from "./calls/relay.ts";
 import { ROOM_CALLS } from "./calls/rooms.ts";
-import { SEARCH_CALLS } from "./calls/search.ts";
 import { STATS_CALLS } from "./calls/usage.ts";
 
 export const CALLS: readonly ApiCall[] = [
@@ -17,7 +16,6 @@ export const CALLS: readonly ApiCall[] = [
   ...MESSAGE_CALLS,
   ...MODERATION_CALLS,
   ...LOBBY_CALLS,
-  ...SEARCH_CALLS,
   ...FILE_CALLS,
   ...RELAY_CALLS,
   ...STATS_CALLS,

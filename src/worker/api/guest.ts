@@ -1,6 +1,6 @@
 // Issues tokens to visitors without an account: a fresh user id and any name. A guest who brings an earlier token stays the same user.
 // Called by app.ts.
-import { addressOf } from "../http/origin.ts";
+import { addressOf } from "../http/request-origin.ts";
 import { z } from "zod";
 
 import { readGuestToken, type Guest } from "../../settings/tokens/guest-tokens.ts";
@@ -26,8 +26,8 @@ export const guestAnswerSchema = z.object({ token: z.string(), user: z.string(),
 
 /** `POST /api/guest {name?}` → `{token, user, name}`. */
 export async function issueGuestToken(request: Request, { settings, guestRate }: Deployment): Promise<Response> {
-  const { secret, issuer, audience } = settings.jwt;
-  if (!settings.guestAccess || secret === undefined) {
+  const { jwtSecret, jwtIssuer: issuer, jwtAudience: audience, guestRooms: rooms } = settings;
+  if (!settings.guestAccess || jwtSecret === undefined) {
     return refuseRequest("FORBIDDEN", "Guests are not admitted here; a token is required");
   }
   const waitSeconds = guestRate.take(addressOf(request), Date.now());
@@ -44,13 +44,8 @@ export async function issueGuestToken(request: Request, { settings, guestRate }:
   if (!former)
     return refuseUnauthenticated("UNAUTHORIZED", "This is no guest's token, or it ended more than 30 days ago");
   const { user } = former;
-  const { guestRooms: rooms } = settings;
   const name = body.data.name || former.name;
-  const token = await signToken(
-    secret,
-    { user, name, guest: true, ...(rooms && { rooms }), ...(issuer && { issuer }), ...(audience && { audience }) },
-    GUEST_TTL_SECONDS,
-  );
+  const token = await signToken(jwtSecret, { user, name, guest: true, rooms, issuer, audience }, GUEST_TTL_SECONDS);
   return Response.json({ token, user, name });
 }
 

@@ -16,11 +16,11 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Reading {
   readonly parameters: Fields;
   readonly bodyBytesMax: number;
-  /** Begins one of the bodies that the caller may have under way; returns what ends it, or nothing (API-11). */
+  /** Begins a body of the caller; returns a function that ends it, or `undefined` over the limit (API-11). */
   readonly begin: () => (() => void) | undefined;
 }
 
-/** @returns what the schema lets through, or the refusal that says what was wrong */
+/** @returns the checked input, or a refusal that names each wrong field */
 export async function readGiven(
   request: Request,
   call: ApiCall,

@@ -1,4 +1,5 @@
-// `GET /openapi.json`: describes the HTTP API in OpenAPI 3.1, from the schemas that check the input (API-12). Called by app.ts.
+// `GET /openapi.json`: describes the HTTP API in OpenAPI 3.1, from the schemas that check the input and from the table of failures
+// (API-12). Called by app.ts.
 import { z } from "zod";
 import {
   createDocument,
@@ -8,6 +9,7 @@ import {
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
 
+import { HTTP_STATUS, NOT_IN_API, type HttpCode } from "../../protocol/failures.ts";
 import { guestAnswerSchema, guestSchema } from "./guest.ts";
 import { choicesOf, hasBody, pathParameters, shapeOf, type ApiCall, type GoodAnswer } from "./call.ts";
 import { CALLS } from "./calls.ts";
@@ -15,10 +17,13 @@ import { CALLS } from "./calls.ts";
 const JSON_TYPE = "application/json";
 const BYTES = { "*/*": { schema: { type: "string", format: "binary" } } } as const;
 
+/** The codes of the HTTP API, from the table of failures. */
+const API_CODES = (Object.keys(HTTP_STATUS) as HttpCode[]).filter((code) => !NOT_IN_API.includes(code));
+
 const refusalSchema = z
   .object({
     error: z.object({
-      code: z.string().describe("For programs: one of a closed list"),
+      code: z.enum(API_CODES).describe("For programs"),
       message: z.string().describe("For people"),
       retryAfterMs: z.exactOptional(z.int().min(0)).describe("When a retry may help"),
       issues: z
@@ -28,25 +33,29 @@ const refusalSchema = z
   })
   .meta({ id: "Refusal" });
 
-const REFUSALS = {
-  400: refusal(400, "Something that was given is wrong; `issues` names each field"),
-  401: refusal(401, "No token, or one that is not accepted", { "WWW-Authenticate": z.string() }),
-  403: refusal(403, "The token's role, or its rooms, or the room's rules do not allow it"),
+const RETRY_AFTER = z.string().describe("Seconds");
+
+/** The refusals that each call describes by their status. All others are `default`. */
+const REFUSALS: Readonly<Record<number, ZodOpenApiResponseObject>> = {
+  400: refusal(400, "An input is wrong; `issues` names each field"),
+  401: refusal(401, "The token is missing or not accepted", { "WWW-Authenticate": z.string() }),
+  403: refusal(403, "The token's role, its rooms, or the room's rules do not allow the call"),
   404: refusal(404, "There is no such thing"),
   408: refusal(408, "The body did not come in time"),
   411: refusal(411, "`Content-Length` is missing"),
-  413: refusal(413, "More than may be given at once"),
-  415: refusal(415, "The body is of a type that is not taken: not application/json, or a file of another type"),
+  413: refusal(413, "The input is too large"),
+  415: refusal(415, "The body has a type that is not accepted: not application/json, or a file of another type"),
   416: refusal(416, "The file has no such range", { "Content-Range": z.string() }),
-  429: refusal(429, "Too many requests", { "Retry-After": z.string().describe("Seconds") }),
-  default: refusal("Trouble", "500 `INTERNAL`: storing failed, or a bug. 503 `UNAVAILABLE`: try again soon", {
-    "Retry-After": z.string().optional().describe("Seconds"),
-  }),
-} as const;
+  429: refusal(429, "Too many requests", { "Retry-After": RETRY_AFTER }),
+};
+
+const TROUBLE = refusal("Trouble", "500 `INTERNAL`: storing failed, or a bug. 503 `UNAVAILABLE`: try again soon", {
+  "Retry-After": RETRY_AFTER.optional(),
+});
 
 let text: string | undefined;
 
-/** The document, as text; made when it is first asked for. */
+/** The document as text, made at the first request. */
 export function describeApi(version: string): string {
   return (text ??= JSON.stringify(createDocument(documentOf(version))));
 }
@@ -83,10 +92,12 @@ function operationOf(call: ApiCall): ZodOpenApiOperationObject {
     ...(rawBody !== undefined && { requestBody: { required: true, description: rawBody, content: BYTES } }),
     responses: {
       ...mapValues(answers, goodResponse),
-      ...refusals(400, 401, 403, 429, "default"),
-      ...(inPath.length > 0 && refusals(404)),
-      ...(hasBody(call) && refusals(413, 415)),
-      ...(call.refusals && refusals(...call.refusals)),
+      ...refusals([
+        ...(["INVALID_PAYLOAD", "UNAUTHORIZED", "FORBIDDEN", "RATE_LIMITED"] as const),
+        ...(inPath.length > 0 ? (["NOT_FOUND"] as const) : []),
+        ...(hasBody(call) ? (["TOO_LONG", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
+        ...(call.refusals ?? []),
+      ]),
     },
   };
 }
@@ -111,12 +122,19 @@ function refusal(
   description: string,
   headers: Record<string, z.ZodType> = {},
 ): ZodOpenApiResponseObject {
-  const content = { [JSON_TYPE]: { schema: refusalSchema } };
-  return { id: `Refused${status}`, description, headers: z.object(headers), content };
+  const codes = API_CODES.filter((code) => HTTP_STATUS[code] === status).map((code) => `\`${code}\``);
+  return {
+    id: `Refused${status}`,
+    description: codes.length > 0 ? `${description}. ${codes.join(", ")}` : description,
+    headers: z.object(headers),
+    content: { [JSON_TYPE]: { schema: refusalSchema } },
+  };
 }
 
-function refusals(...statuses: ReadonlyArray<keyof typeof REFUSALS>): ZodOpenApiResponsesObject {
-  return Object.fromEntries(statuses.map((status) => [status, REFUSALS[status]]));
+/** The refusals with these codes, each by its status. */
+function refusals(codes: readonly HttpCode[]): ZodOpenApiResponsesObject {
+  const described = codes.map((code) => [HTTP_STATUS[code], REFUSALS[HTTP_STATUS[code]]!] as const);
+  return { ...Object.fromEntries(described), default: TROUBLE };
 }
 
 function mapValues<Value, Mapped>(
@@ -126,7 +144,7 @@ function mapValues<Value, Mapped>(
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
 }
 
-/** The one call that needs no token: its route has rules of its own. */
+/** The only call that needs no token; its route has checks of its own. */
 const GUEST: ZodOpenApiOperationObject = {
   operationId: "becomeGuest",
   summary: "A token for a visitor without an account",
@@ -136,6 +154,6 @@ const GUEST: ZodOpenApiOperationObject = {
   requestBody: { content: { [JSON_TYPE]: { schema: guestSchema } } },
   responses: {
     200: goodResponse({ description: "A user of their own, for a day", schema: guestAnswerSchema }),
-    ...refusals(400, 401, 403, 413, "default"),
+    ...refusals(["INVALID_PAYLOAD", "UNAUTHORIZED", "FORBIDDEN", "TOO_LONG", "RATE_LIMITED"]),
   },
 };

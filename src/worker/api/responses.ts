@@ -24,18 +24,3 @@ function issuesIn(message: string): Issue[] {
     return { path, message: how };
   });
 }
-
-/** The header that leads to the next page (API-7). */
-export function linkTo({ pathname }: URL, query: URLSearchParams): { readonly Link: string } {
-  return { Link: `<${pathname}?${query.toString()}>; rel="next"` };
-}
-
-/** The same, with one parameter of the present page replaced. */
-export function linkFrom(url: URL, parameter: string, value: string | number): { readonly Link: string } {
-  const query = new URLSearchParams(url.searchParams);
-  query.set(parameter, String(value));
-  return linkTo(url, query);
-}
-
-/** Describes the headers of a page. */
-export const LINK_HEADER = { Link: 'The next page, `rel="next"`, where there is one' } as const;

@@ -1,5 +1,6 @@
 // Makes the HTTP API's routes of the list of calls, with the same checks in front of each, and 405 for other methods. Called by app.ts.
 import { Hono, type Context } from "hono";
+import type { z } from "zod";
 
 import type { RoomRpc } from "../../rpc/room.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
@@ -8,7 +9,7 @@ import { isRoomName, roomAllowed } from "../../protocol/room-name.ts";
 import type { App } from "../deployment.ts";
 import { refuseMethod, refuseRoomName } from "../http/refusals.ts";
 import { holderOf } from "../http/under-way.ts";
-import { identify, refuseByRoom, refuseRoom } from "./access.ts";
+import { callerFor, identify, refuseByRoom, refuseRoom, type actingAs } from "./access.ts";
 import type { ApiCall } from "./call.ts";
 import { CALLS } from "./calls.ts";
 import { readGiven } from "./input.ts";
@@ -49,7 +50,9 @@ async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
     begin: () => deployment.bodies.begin(holderOf(request, identity)),
   });
   if (given instanceof Response) return given;
-  return call.run({ identity, given, url: new URL(request.url), roomRpc, request, env: c.env, deployment });
+  const caller = callerFor(identity, given["as"] as z.output<typeof actingAs> | undefined);
+  if (caller instanceof Response) return caller;
+  return call.run({ identity, caller, given, url: new URL(request.url), roomRpc, request, env: c.env, deployment });
 }
 
 function refuseFor({ ofDirectRooms }: ApiCall, identity: Identity, room: string): Response | undefined {

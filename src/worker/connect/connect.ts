@@ -1,6 +1,6 @@
 // The Engine.IO endpoint. Makes every check that needs no room, and forwards only good requests to a Durable Object. Called by
 // socketio.ts.
-import { lineOf } from "../../rpc/lines.ts";
+import { tcpIdOf } from "../../rpc/tcp-connections.ts";
 import { encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";
 import { ENGINE_REVISION } from "../../socketio/wire/engine-io.ts";
 import type { Identity } from "../../protocol/identity.ts";
@@ -8,7 +8,7 @@ import { isJavaScriptAgent, knowsRecovery } from "./recovery-clients.ts";
 import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../../protocol/room-name.ts";
 import type { Objects } from "../../rpc/bindings.ts";
 import type { Deployment } from "../deployment.ts";
-import { addressOf, isFromBrowser, isOriginAllowed } from "../http/origin.ts";
+import { addressOf, isFromBrowser, isOriginAllowed } from "../http/request-origin.ts";
 import { answerPreflight, withCors } from "./polling-cors.ts";
 import { refuseEngine, refuseRequest, refuseRoomName, refuseToken, withCode } from "../http/refusals.ts";
 import { findSubprotocol, findToken, type FoundToken } from "../http/token-source.ts";
@@ -31,33 +31,36 @@ export async function connect(
   deployment: Deployment,
   roomInPath?: string,
 ): Promise<Response> {
-  const query = new URL(request.url).searchParams;
-  const room = roomInPath ?? query.get("room") ?? DEFAULT_ROOM;
+  const query = queryOf(request);
+  const room = roomInPath ?? query["room"] ?? DEFAULT_ROOM;
   const isForeign = !isOriginAllowed(deployment.settings.allowedOrigins, request);
   if (request.method === "OPTIONS" && !isForeign) return answerPreflight(request);
   const refusal = refuseByForm(request, query, room, deployment);
   if (refusal) return isForeign ? refusal : withCors(request, refusal);
   if (isForeign) return refuseEngine("forbidden", "this origin is not allowed");
-  const sid = query.get("sid");
+  const { sid } = query;
   const response =
-    sid === null
-      ? await open(request, env, room, deployment)
-      : await goOn(request, env, { room, sid, deployment, ...extensions(query) });
-  return query.get("transport") === "polling" ? withCors(request, response) : response;
+    sid === undefined
+      ? await open(request, env, { room, query, deployment })
+      : await goOn(request, env, { room, sid, query, deployment });
+  return query["transport"] === "polling" ? withCors(request, response) : response;
 }
 
-function refuseByForm(
-  request: Request,
-  query: URLSearchParams,
-  room: string,
-  { settings }: Deployment,
-): Response | undefined {
+type Query = UpgradeFacts["query"];
+
+/** Without the token: the room learns the user's identity, and keeps no secret. */
+function queryOf(request: Request): Query {
+  const { token: _token, ...query } = Object.fromEntries(new URL(request.url).searchParams);
+  return query;
+}
+
+function refuseByForm(request: Request, query: Query, room: string, { settings }: Deployment): Response | undefined {
   if (!isRoomName(room)) return refuseRoomName();
-  const transport = settings.transports.find((name) => name === query.get("transport"));
+  const transport = settings.transports.find((name) => name === query["transport"]);
   if (transport === undefined) return refuseEngine("unknownTransport");
-  if (query.get("EIO") !== ENGINE_REVISION) return refuseEngine("unsupportedRevision");
-  const sid = query.get("sid");
-  if (request.method !== "GET" && !(request.method === "POST" && transport === "polling" && sid !== null)) {
+  if (query["EIO"] !== ENGINE_REVISION) return refuseEngine("unsupportedRevision");
+  const { sid } = query;
+  if (request.method !== "GET" && !(request.method === "POST" && transport === "polling" && sid !== undefined)) {
     return refuseEngine("badMethod");
   }
   const isUpgrade = request.headers.get("Upgrade")?.toLowerCase() === "websocket";
@@ -67,21 +70,15 @@ function refuseByForm(
       Upgrade: "websocket",
     });
   }
-  if (JSON.stringify(withoutToken(query)).length > QUERY_CHARS_MAX)
-    return refuseEngine("badRequest", "the query is too long");
-  return sid !== null && !SESSION_ID.test(sid) ? refuseEngine("unknownSid") : undefined;
+  if (JSON.stringify(query).length > QUERY_CHARS_MAX) return refuseEngine("badRequest", "the query is too long");
+  return sid !== undefined && !SESSION_ID.test(sid) ? refuseEngine("unknownSid") : undefined;
 }
 
 /** Handles a request that names a session. A client that tries one session after another wakes a room each time, and is limited (LIM-2). */
 async function goOn(
   request: Request,
   env: Rooms,
-  {
-    room,
-    sid,
-    deployment,
-    ...more
-  }: { room: string; sid: string; deployment: Deployment } & ReturnType<typeof extensions>,
+  { room, sid, query, deployment }: { room: string; sid: string; query: Query; deployment: Deployment },
 ): Promise<Response> {
   const { unknownSessions, knownSessions } = deployment;
   const address = addressOf(request);
@@ -90,7 +87,7 @@ async function goOn(
     const message = "Too many requests for sessions that are not known";
     return refuseRequest("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
   }
-  const response = await forward(request, env, room, { address, query: {}, sid, ...more });
+  const response = await forward(request, env, { room, query }, { address, query: {}, sid, ...extensions(query) });
   if (response.status === 400) {
     unknownSessions.take(address, Date.now());
     knownSessions.forget(room, sid);
@@ -99,9 +96,12 @@ async function goOn(
 }
 
 /** Opens a session, once rate, token and room allow it. */
-async function open(request: Request, env: Rooms, room: string, deployment: Deployment): Promise<Response> {
+async function open(
+  request: Request,
+  env: Rooms,
+  { room, query, deployment }: { room: string; query: Query; deployment: Deployment },
+): Promise<Response> {
   const { settings, connectRate } = deployment;
-  const query = new URL(request.url).searchParams;
   const waitSeconds = connectRate.take(addressOf(request), Date.now());
   if (waitSeconds > 0) {
     const message = `At most ${settings.connectRatePerIp} connections a minute from one address`;
@@ -111,14 +111,19 @@ async function open(request: Request, env: Rooms, room: string, deployment: Depl
   const identity = await identify(found, room, deployment);
   if (identity instanceof Response) return identity;
   const userAgent = request.headers.get("User-Agent");
-  return forward(request, env, room, {
-    address: addressOf(request),
-    query: withoutToken(query),
-    canRecover: knowsRecovery(query.get("recovery"), userAgent, request.headers.get("Sec-WebSocket-Extensions")),
-    ...extensions(query),
-    ...((isFromBrowser(request) || isJavaScriptAgent(userAgent)) && { isJavaScript: true }),
-    ...(identity && { identity }),
-  });
+  return forward(
+    request,
+    env,
+    { room, query },
+    {
+      address: addressOf(request),
+      query,
+      canRecover: knowsRecovery(query["recovery"] ?? null, userAgent, request.headers.get("Sec-WebSocket-Extensions")),
+      ...extensions(query),
+      ...((isFromBrowser(request) || isJavaScriptAgent(userAgent)) && { isJavaScript: true }),
+      ...(identity && { identity }),
+    },
+  );
 }
 
 async function identify(
@@ -137,19 +142,18 @@ async function identify(
 }
 
 /** Only a WebSocket carries them (EXT-1). */
-function extensions(query: URLSearchParams): Pick<UpgradeFacts, "isExtended"> {
-  return query.get("ext") === "1" && query.get("transport") === "websocket" ? { isExtended: true } : {};
+function extensions(query: Query): Pick<UpgradeFacts, "isExtended"> {
+  return query["ext"] === "1" && query["transport"] === "websocket" ? { isExtended: true } : {};
 }
 
-/** Tokens end here: the room learns who it is, and keeps no secret. */
-function withoutToken(query: URLSearchParams): UpgradeFacts["query"] {
-  return Object.fromEntries([...query].filter(([name]) => name !== "token"));
-}
-
-async function forward(request: Request, env: Rooms, room: string, facts: UpgradeFacts): Promise<Response> {
-  const transport = new URL(request.url).searchParams.get("transport");
+async function forward(
+  request: Request,
+  env: Rooms,
+  { room, query: { transport } }: { room: string; query: Query },
+  facts: UpgradeFacts,
+): Promise<Response> {
   const subprotocol = findSubprotocol(request);
-  const line = lineOf(request);
+  const tcpId = tcpIdOf(request);
   const inner = new Request(`https://room/${transport}`, request);
   inner.headers.delete("Authorization");
   inner.headers.delete("Sec-WebSocket-Protocol");
@@ -159,7 +163,7 @@ async function forward(request: Request, env: Rooms, room: string, facts: Upgrad
     encodeUpgradeFacts({
       ...facts,
       ...(subprotocol !== undefined && { subprotocol }),
-      ...(line !== undefined && { line }),
+      ...(tcpId !== undefined && { tcpId }),
     }),
   );
   const response = await env.CHAT_ROOM.getByName(room).fetch(inner);

@@ -18,7 +18,7 @@ export function countAnswer(c: Context<App>): void {
   const { meter } = c.var.deployment;
   meter.count(`http:${c.var.route ?? ROUTE_OTHER},${c.res.status}`);
   const later = laterOf(c);
-  if (later) meter.tellLater(later);
+  if (later) meter.sendLater(later);
 }
 
 /** An answer at the Engine.IO endpoint: `response`, as it is. */

@@ -51,6 +51,11 @@ export function refuseUnauthenticated(code: TokenCode, message: string): Respons
   return refuseRequest(code, message, { "WWW-Authenticate": "Bearer" });
 }
 
+/** 503 of a deployment that lacks a binding. */
+export function refuseWithout(binding: string): Response {
+  return refuseRequest("MISCONFIGURED", `This needs the binding ${binding}, which the deployment does not have`);
+}
+
 /** 405 (API-3). HEAD is answered wherever GET is. */
 export function refuseMethod(methods: readonly string[]): Response {
   const allowed = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");

@@ -1,6 +1,6 @@
-// Counts, per user, bodies on their way in, which take memory while they last (FILE-7, API-11). Each isolate counts for itself. Guests
-// count by their network, since anyone gets another guest token. Called by the HTTP API.
-import { addressOf } from "./origin.ts";
+// Limits request bodies that one user sends at a time, because each takes memory (FILE-7, API-11). Each isolate counts for itself. Guests
+// count by their network, because anyone gets another guest token. Called by the HTTP API.
+import { addressOf } from "./request-origin.ts";
 import { networkOf } from "../../socketio/wire/client-address.ts";
 import type { Identity } from "../../protocol/identity.ts";
 
@@ -13,22 +13,20 @@ export class UnderWay {
   readonly #max: number;
   readonly #counts = new Map<string, number>();
 
-  /** @param max at a time and holder */
+  /** @param max bodies of one holder at a time */
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** @returns what ends it, to be called once; nothing where the holder has as much under way as may be */
+  /** @returns a function that ends the body, to be called once; `undefined` where the holder has the most bodies under way */
   begin(holder: string): (() => void) | undefined {
     const count = this.#counts.get(holder) ?? 0;
     if (count >= this.#max) return undefined;
     this.#counts.set(holder, count + 1);
-    return () => this.#end(holder);
-  }
-
-  #end(holder: string): void {
-    const count = this.#counts.get(holder)! - 1;
-    if (count > 0) this.#counts.set(holder, count);
-    else this.#counts.delete(holder);
+    return () => {
+      const left = this.#counts.get(holder)! - 1;
+      if (left > 0) this.#counts.set(holder, left);
+      else this.#counts.delete(holder);
+    };
   }
 }

@@ -38,7 +38,7 @@ async function makeText(
   { settings, meter }: Deployment,
   { version, mayName }: { readonly version: string; readonly mayName: boolean },
 ): Promise<string> {
-  await meter.tell();
+  await meter.send();
   const lobbies = lobbiesOf(env.LOBBY!, settings.lobbies);
   // All or nothing: without one of them the sums would look like counters that were reset.
   const [scrapes, besides] = await Promise.all([

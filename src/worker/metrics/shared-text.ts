@@ -1,5 +1,5 @@
-// Keeps a text that is costly to make, and gives it to everyone who asks within a while. Called by the metrics route (MET-5). Requests
-// do not wait for each other: a request that breaks off would leave the others waiting.
+// Caches a text that is costly to make for some seconds. Called by the metrics route (MET-5). Requests do not wait for each other:
+// a request that breaks off would leave the others waiting.
 import { hasPassed } from "../../clock/has-passed.ts";
 
 export class SharedText {
@@ -11,7 +11,7 @@ export class SharedText {
     this.#everyMs = everyMs;
   }
 
-  /** @throws what `make` throws; what failed is made again for the next who asks */
+  /** @throws what `make` throws; the next request makes it again */
   async get(nowMs: number, make: () => Promise<string>): Promise<string> {
     if (this.#text !== undefined && !hasPassed(this.#beganAtMs, this.#everyMs, nowMs)) return this.#text;
     this.#beganAtMs = nowMs;

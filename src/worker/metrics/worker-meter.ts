@@ -10,7 +10,7 @@ import type { Bindings } from "../../rpc/bindings.ts";
 export type Later = Pick<ExecutionContext, "waitUntil">;
 
 /** From the first count to the report. An isolate that dies loses its counts since the last one. */
-export const TELL_AFTER_MS = 10_000;
+export const SEND_AFTER_MS = 10_000;
 
 /** The platform ends longer waits: an older one has been dropped. */
 const WAITING_MS_MAX = 30_000;
@@ -21,7 +21,7 @@ export class WorkerMeter extends Meter {
   #pending: CounterDelta | undefined;
   #lastId = 0;
   #waitingSinceMs = -Infinity;
-  #toldAtMs = -Infinity;
+  #sentAtMs = -Infinity;
 
   constructor({ LOBBY }: Pick<Bindings, "LOBBY">, lobbies: number) {
     super();
@@ -30,25 +30,25 @@ export class WorkerMeter extends Meter {
   }
 
   /** Schedules a report of the counts. */
-  tellLater(later: Later): void {
+  sendLater(later: Later): void {
     const nowMs = Date.now();
     if (this.isEmpty || !hasPassed(this.#waitingSinceMs, WAITING_MS_MAX, nowMs)) return;
     this.#waitingSinceMs = nowMs;
     later.waitUntil(
-      new Promise((resolve) => setTimeout(resolve, TELL_AFTER_MS)).then(() => {
+      new Promise((resolve) => setTimeout(resolve, SEND_AFTER_MS)).then(() => {
         this.#waitingSinceMs = -Infinity;
-        return this.tell();
+        return this.send();
       }),
     );
   }
 
-  /** For consumers of queues, whose batch ends with the last wait: reports at once, at most every TELL_AFTER_MS. */
-  async tellSometimes(): Promise<void> {
-    if (hasPassed(this.#toldAtMs, TELL_AFTER_MS, Date.now())) await this.tell();
+  /** For consumers of queues, whose batch ends with the last wait: reports at once, at most every SEND_AFTER_MS. */
+  async sendSometimes(): Promise<void> {
+    if (hasPassed(this.#sentAtMs, SEND_AFTER_MS, Date.now())) await this.send();
   }
 
   /** Reports now. A delta that fails goes out the next time under the same number, so that it counts once. */
-  async tell(): Promise<void> {
+  async send(): Promise<void> {
     const lobby = this.#lobbyRpc();
     if (!lobby) return;
     if (!this.#pending && !this.isEmpty) {
@@ -57,7 +57,7 @@ export class WorkerMeter extends Meter {
     }
     const pending = this.#pending;
     if (!pending) return;
-    this.#toldAtMs = Date.now();
+    this.#sentAtMs = Date.now();
     try {
       await lobby.count(this.#source, pending);
       if (this.#pending === pending) this.#pending = undefined;

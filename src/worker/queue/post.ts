@@ -1,8 +1,14 @@
 // Makes one POST to the operator's server. The address is the operator's own setting and may lead anywhere, also into an internal network;
 // redirects are not followed and the body of the answer is not read. Called by webhooks.ts.
-import type { Webhook } from "../../settings/settings.ts";
 import type { WebhookDelivery } from "../../protocol/webhook-events.ts";
 import { VERSION } from "../version.ts";
+
+/** The operator's server that receives the events of all rooms. */
+export interface Webhook {
+  readonly url: string;
+  /** Signs the requests. */
+  readonly secret: string;
+}
 
 /** The receiver has to answer within this time. */
 const ANSWER_MS_MAX = 10_000;

@@ -1,13 +1,14 @@
-// Consumes the webhooks' queue: makes one POST for each batch of the queue, retries what fails, and buries what keeps failing (HOOK-8 to
-// HOOK-10). Called by consumer.ts.
+// Consumes the webhooks' queue: makes one POST for each batch of the queue and retries what fails; what keeps failing becomes a dead
+// letter (HOOK-8 to HOOK-10). Consumes the queue of dead letters, too, to queue them again. Called by consumer.ts.
+import { z } from "zod";
+
 import { waitAfter, type Backoff } from "../../clock/backoff.ts";
 import { writeLog } from "../../settings/log.ts";
-import type { Webhook } from "../../settings/settings.ts";
 import type { WebhookBatch, WebhookEvent } from "../../protocol/webhook-events.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
+import { readAs } from "../../protocol/read-as.ts";
 import { deploymentOf } from "../deployment.ts";
-import { post, type Outcome } from "./post.ts";
-import { describeWebhooks, sortOut, STRANGE } from "./readable-webhooks.ts";
+import { post, type Outcome, type Webhook } from "./post.ts";
 
 type Failure = Extract<Outcome, { ok: false }>;
 type Item = Message<WebhookBatch>;
@@ -23,19 +24,22 @@ const DELAY_SECONDS_MAX = 43_200;
 /** Messages wait this long while a setting is wrong, in seconds. */
 const MISCONFIGURED_RETRY_SECONDS = 60;
 
+/** In seconds. A dead letter that is refused again comes back at once, so this bounds how often it does. */
+const REPLAY_DELAY_SECONDS = 30;
+
 export async function deliverWebhooks(batch: MessageBatch, env: Bindings): Promise<void> {
   const deployment = deploymentOf(env);
   if (!deployment) return batch.retryAll({ delaySeconds: MISCONFIGURED_RETRY_SECONDS });
-  const { webhook } = deployment.settings;
-  if (!webhook) {
+  const { webhookUrl: url, webhookSecret: secret } = deployment.settings;
+  if (url === undefined || secret === undefined) {
     log("webhook.dropped", batch.messages, "WEBHOOK_URL is not set any more");
     countResult(env, "dropped", batch.messages);
     return batch.ackAll();
   }
-  const [items, strange] = sortOut(batch.messages);
+  const [items, unreadable] = split(batch.messages);
   // Retried like all else: only the platform can move an unknown message to the dead letters unharmed.
-  if (strange.length > 0) retry(strange, { reason: STRANGE }, env);
-  if (items.length > 0) await deliver(items, webhook, env);
+  if (unreadable.length > 0) retry(unreadable, { reason: UNREADABLE }, env);
+  if (items.length > 0) await deliver(items, { url, secret }, env);
 }
 
 async function deliver(items: readonly Item[], webhook: Webhook, env: Bindings): Promise<void> {
@@ -45,8 +49,8 @@ async function deliver(items: readonly Item[], webhook: Webhook, env: Bindings):
     return items.forEach((item) => item.ack());
   }
   if (!outcome.isFinal) return retry(items, outcome, env);
-  if (items.length === 1) return bury(items[0]!, outcome, env);
-  // One of them is to blame: each gets a POST of its own.
+  if (items.length === 1) return moveToDeadLetters(items[0]!, outcome, env);
+  // The receiver may have refused all because of one: each gets a POST of its own.
   for (const item of items) await deliver([item], webhook, env);
 }
 
@@ -79,11 +83,28 @@ function backoffSeconds(attempts: number): number {
 }
 
 /** Another try would fail the same way. */
-async function bury(item: Item, { reason }: Failure, env: Bindings): Promise<void> {
+async function moveToDeadLetters(item: Item, { reason }: Failure, env: Bindings): Promise<void> {
   log("webhook.dead", [item], reason);
   countResult(env, "dead", [item]);
   await env.WEBHOOKS_DEAD!.send(item.body);
   item.ack();
+}
+
+/**
+ * Queues dead letters again (HOOK-10). Their queue has no consumer, so that operators can look at them; an operator makes this Worker its
+ * consumer for a while.
+ * @throws if one cannot be queued: it and those behind it stay where they are
+ */
+export async function replayDeadWebhooks(batch: MessageBatch, env: Bindings): Promise<void> {
+  const [letters, unreadable] = split(batch.messages);
+  // It would only become a dead letter again.
+  for (const message of unreadable) message.ack();
+  if (unreadable.length > 0) writeLog("warn", "webhook.dropped", { reason: UNREADABLE, messages: unreadable.length });
+  for (const message of letters) {
+    await env.WEBHOOKS!.send(message.body, { delaySeconds: REPLAY_DELAY_SECONDS });
+    message.ack();
+  }
+  if (letters.length > 0) writeLog("warn", "webhook.replayed", { messages: letters.length });
 }
 
 function countResult(env: Bindings, result: "done" | "retried" | "dead" | "dropped", items: readonly Message[]): void {
@@ -92,12 +113,46 @@ function countResult(env: Bindings, result: "done" | "retried" | "dead" | "dropp
 
 /** Logs how much, from which rooms and why; never contents, nor the address. */
 function log(event: string, items: readonly Message[], reason: string): void {
-  const described = items.map(({ body }) => describeWebhooks(body));
+  const batches = split(items)[0].map(({ body }) => body);
   writeLog("warn", event, {
     reason,
     messages: items.length,
-    events: described.reduce((sum, { events }) => sum + events, 0),
-    rooms: [...new Set(described.flatMap(({ rooms }) => rooms))],
+    events: batches.reduce((sum, { events }) => sum + events.length, 0),
+    rooms: [...new Set(batches.map(({ room }) => room))],
     attempts: Math.max(...items.map(({ attempts }) => attempts)),
   });
+}
+
+// ---- unreadable messages -----------------------------------------------------------------------------------
+
+const UNREADABLE = "it is not shaped like what rooms send";
+
+/** Of any type: the receiver may know types of newer rooms that this Worker does not know. */
+const event = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  room: z.string(),
+  at: z.number(),
+  order: z.number(),
+  data: z.looseObject({}),
+});
+const schema = z.object({ room: z.string(), events: z.array(event).min(1) });
+
+/** Operators put messages into the queue by hand; one that is not readable must not hold up events. */
+const isReadable = (body: unknown): body is WebhookBatch => readAs(schema, body).success && isJson(body);
+
+/** A queue carries all that can be cloned, a POST carries JSON. */
+function isJson(body: unknown): boolean {
+  try {
+    JSON.stringify(body);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Separates messages that can be delivered from the others. */
+function split(messages: readonly Message[]): [items: Item[], unreadable: Message[]] {
+  const isItem = (message: Message): message is Item => isReadable(message.body);
+  return [messages.filter(isItem), messages.filter((message) => !isItem(message))];
 }

@@ -5,7 +5,8 @@ import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import { POST_WINDOW_MS } from "../../../src/chat/files/attachments.ts";
 import { SWEEP_RETRY_MS } from "../../../src/chat/files/file-sweep.ts";
 import { fileKey, parseFileKey } from "../../../src/protocol/file-key.ts";
-import { EPOCH, identityOf, ROOM } from "../../host/chat-room.ts";
+import { identityOf, ROOM } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import { DAY_MS, FileRoom, KEPT_MS, quietRoomWithFile, roomWithFile } from "../../host/file-room.ts";
 import { MemoryFiles } from "../../host/memory-files.ts";
 import { fc } from "../../host/properties.ts";
@@ -34,7 +35,7 @@ describe("FILE-5: the file of a deleted message", () => {
     room.shell.crash();
     await room.pass(0);
     expect(room.files.keys.size).toBe(1);
-    expect(room.shell.reports.length).toBeGreaterThan(0);
+    expect(room.shell.problems.length).toBeGreaterThan(0);
     room.files.failure = undefined;
     await room.pass(SWEEP_RETRY_MS);
     expect(room.files.keys.size).toBe(0);
@@ -69,8 +70,8 @@ describe("FILE-5: the file of a deleted message", () => {
 
   it("a deletion without a file makes no call to the storage", async () => {
     const room = new FileRoom();
-    await room.call("chat-message", "ada", { content: "words" });
-    await room.call("delete-message", "ada", { id: `${EPOCH}-1` });
+    await room.ask("chat-message", "ada", { content: "words" });
+    await room.ask("delete-message", "ada", { id: `${EPOCH}-1` });
     await room.pass(10 * KEPT_MS);
     expect([room.files.operations, room.state.writes]).toEqual([[], 0]);
   });
@@ -80,7 +81,7 @@ describe("FILE-6: files that no message can refer to any more", () => {
   it("are deleted when the log drops their messages, posted or not, also in an empty room", async () => {
     const { room, attachment } = await quietRoomWithFile();
     room.log.retention = { messages: Infinity, ageMs: KEPT_MS };
-    await room.call("chat-message", "ada", { content: "", attachment });
+    await room.ask("chat-message", "ada", { content: "", attachment });
     await room.upload("ada");
     room.shell.evict();
     await room.pass(KEPT_MS);
@@ -92,7 +93,7 @@ describe("FILE-6: files that no message can refer to any more", () => {
   it("stay while a stored message may have them", async () => {
     const { room, attachment } = await quietRoomWithFile();
     room.shell.advance(POST_WINDOW_MS);
-    await room.call("chat-message", "ada", { content: "", attachment });
+    await room.ask("chat-message", "ada", { content: "", attachment });
     // The log keeps the message longer than it has to.
     await room.pass(KEPT_MS + POST_WINDOW_MS);
     expect(room.log.messages).toHaveLength(1);
@@ -101,12 +102,12 @@ describe("FILE-6: files that no message can refer to any more", () => {
 
   it("are deleted sooner where retention is by number and not by age", async () => {
     const { room, attachment } = await quietRoomWithFile();
-    await room.call("chat-message", "ada", { content: "", attachment });
+    await room.ask("chat-message", "ada", { content: "", attachment });
     room.shell.advance(POST_WINDOW_MS + DAY_MS);
     room.log.retention = { messages: 2, ageMs: Infinity };
     for (const content of ["1", "2", "3", "4"]) {
       room.quiet();
-      await room.call("chat-message", "ada", { content });
+      await room.ask("chat-message", "ada", { content });
       room.log.trim(room.shell.nowMs);
     }
     room.quiet();
@@ -114,12 +115,12 @@ describe("FILE-6: files that no message can refer to any more", () => {
     expect(room.files.keys.size).toBe(0);
   });
 
-  it("are deleted although no post follows the trim", async () => {
+  it("are deleted where no post follows after the log dropped messages", async () => {
     const { room, attachment } = await quietRoomWithFile();
-    await room.call("chat-message", "ada", { content: "", attachment });
+    await room.ask("chat-message", "ada", { content: "", attachment });
     room.shell.advance(POST_WINDOW_MS + DAY_MS);
     room.log.retention = { messages: 1, ageMs: Infinity };
-    await room.call("chat-message", "ada", { content: "the newest" });
+    await room.ask("chat-message", "ada", { content: "the newest" });
     room.quiet();
     expect(room.log.messages).toHaveLength(1);
     await room.pass(DAY_MS);
@@ -181,10 +182,10 @@ describe("FILE-6: files that no message can refer to any more", () => {
           if (each.do === "upload") {
             const attachment = await room.upload(ada);
             await room.pass(each.delayMs + 1000);
-            if (each.post) await room.call("chat-message", ada, { content: "", attachment });
+            if (each.post) await room.ask("chat-message", ada, { content: "", attachment });
           } else if (each.do === "delete") {
             const target = room.log.messages.filter(({ deleted }) => !deleted).at(each.at % 5);
-            if (target) await room.call("delete-message", ada, { id: target.id });
+            if (target) await room.ask("delete-message", ada, { id: target.id });
           } else if (each.do === "wait") await room.pass(each.ms);
           else if (each.do === "evict") room.shell.evict();
           else if (each.do === "crash") room.shell.crash();

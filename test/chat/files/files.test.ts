@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { POST_WINDOW_MS, UPLOAD_COST } from "../../../src/chat/files/attachments.ts";
 import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
 import { fileKey, parseFileKey } from "../../../src/protocol/file-key.ts";
-import { ChatRoom, EPOCH } from "../../host/chat-room.ts";
+import { ChatRoom } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import { FACTS, FileRoom, LIMITS, roomWithFile } from "../../host/file-room.ts";
 
 describe("FILE-2: an attachment", () => {
@@ -25,7 +26,7 @@ describe("FILE-2: an attachment", () => {
     const refused = { error: { code: "INVALID_PAYLOAD", message: expect.stringMatching(/^attachment: /) } };
     expect(await ben.ask("chat-message", { content: "x", attachment })).toMatchObject(refused);
     expect(
-      await room.call("chat-message", { user: "svc", role: "service" }, { content: "x", attachment }),
+      await room.ask("chat-message", { user: "svc", role: "service" }, { content: "x", attachment }),
     ).toMatchObject(refused);
     expect(room.log.lastSeq).toBe(0);
   });
@@ -92,7 +93,7 @@ describe("FILE-2: an attachment", () => {
     expect(await ada.ask("chat-message", post)).toMatchObject({ ok: true, seq: 1, duplicate: true });
   });
 
-  it("allows empty content, in a post and in an edit", async () => {
+  it("lets the content be empty, in a post and in an edit", async () => {
     const { room, ada, attachment } = await roomWithFile();
     expect(await ada.ask("chat-message", { content: " " })).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
     await ada.ask("chat-message", { content: "look", attachment });
@@ -159,11 +160,11 @@ describe("FILE-1: permission to upload", () => {
     expect([room.state.writes, room.log.rowsWritten]).toEqual([1, 1]);
   });
 
-  it("is refused where it could not be stored", async () => {
+  it("is refused where the room cannot store that it expects a file", async () => {
     const room = new FileRoom();
     room.state.failure = new Error("disk full");
     expect(await room.permit("ada")).toMatchObject({ error: { code: "INTERNAL" } });
-    expect(room.shell.reports).toHaveLength(1);
+    expect(room.shell.problems).toHaveLength(1);
   });
 
   it("has its limits in the welcome, where there is a storage of files", async () => {

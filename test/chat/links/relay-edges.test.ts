@@ -89,7 +89,7 @@ describe("a link", () => {
     shell.advance(1);
     chat.features.links.remove("b");
     await world.pass(60_000);
-    expect(shell.reports).toEqual([]);
+    expect(shell.problems).toEqual([]);
     expect(chat.features.links.all).toEqual([]);
   });
 
@@ -116,7 +116,7 @@ describe("a link", () => {
     for (const { id, seq } of messages.slice(0, 250))
       world
         .room("a")
-        .ask(`mo-${seq % 50}`, "edit-message", { id, content: `${"語".repeat(seq > 150 ? 900 : 1)} ${seq}` });
+        .call("edit-message", `mo-${seq % 50}`, { id, content: `${"語".repeat(seq > 150 ? 900 : 1)} ${seq}` });
     world.mood = "takes";
     await world.pass(RELAY_RETRY_MS.max);
     const copies = world.room("b").log.messages.slice(0, 250);
@@ -124,7 +124,7 @@ describe("a link", () => {
   });
 });
 
-describe("what does not cross", () => {
+describe("messages that do not cross", () => {
   it("RLY-5: a message that came over a link does not go back over it", async () => {
     const world = linked([
       ["a", "b"],
@@ -144,7 +144,7 @@ describe("what does not cross", () => {
     await say(world, "a", "1");
     await change(world, "a", "edit-message", { content: "one" });
     world.sent.length = 0;
-    world.room("a").ask("mo", "edit-message", { id, content: "changed" });
+    world.room("a").call("edit-message", "mo", { id, content: "changed" });
     await change(world, "a", "react", { emoji: "👍", on: true });
     await world.pass(5000);
     expect(itemsIn(world.sent)).toBe(0);

@@ -6,7 +6,7 @@ import { change, linked, RelayWorld, say } from "../../host/relay-world.ts";
 
 describe("bans and mutes of the other room", () => {
   const moderate = (world: RelayWorld, room: string, event: string, given: object): void =>
-    expect(world.room(room).ask("backend", event, given).answer).toMatchObject({ ok: true });
+    expect(world.room(room).call(event, "backend", given).answer).toMatchObject({ ok: true });
 
   it("RLY-7: leave out messages of banned and muted senders while they last, and no others", async () => {
     const world = linked();
@@ -40,7 +40,7 @@ describe("bans and mutes of the other room", () => {
     await say(world, "a", "1", "2", "3");
     expect(world.story("b")).toHaveLength(3);
     moderate(world, "b", "read-only", { on: false });
-    expect(await world.room("b").call("chat-message", "ada", { content: "first of mine here" })).toMatchObject({
+    expect(await world.room("b").ask("chat-message", "ada", { content: "first of mine here" })).toMatchObject({
       ok: true,
     });
   });

@@ -50,7 +50,7 @@ describe.each(["direct", "queue"] as const)("RLY-3: a backup of the room that pa
     await say(world, "a", "new 2");
     await pass(world);
     const { id } = world.room("a").log.messages.at(-1)!;
-    expect(world.room("a").ask("mo", "edit-message", { id, content: "edited" }).answer).toMatchObject({ ok: true });
+    expect(world.room("a").call("edit-message", "mo", { id, content: "edited" }).answer).toMatchObject({ ok: true });
     await pass(world);
     expect(contents(world, "b")).toEqual(["1", "lost 2", "edited"]);
   });

@@ -1,7 +1,7 @@
 // Tests how rooms pass messages on: timing, batches, costs, failures.
 import { describe, expect, it } from "vitest";
 
-import { SEEN_AGAIN_MAX } from "../../../src/chat/links/link.ts";
+import { LOOKED_AT_AGAIN_MAX } from "../../../src/chat/links/link.ts";
 import { RELAY_RETRY_MS, RELAY_SEND_MS_MAX } from "../../../src/chat/links/links.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { RELAY_VERSION, type RelayBatch } from "../../../src/protocol/relay-batch.ts";
@@ -62,11 +62,11 @@ describe("passing on", () => {
     await say(world, "a", "1");
     await world.pass(15_000);
     const { shell } = world.room("a");
-    expect(shell.reports.filter(({ problem }) => problem.includes("passed on to b"))).toHaveLength(5);
+    expect(shell.problems.filter(({ problem }) => problem.includes("passed on to b"))).toHaveLength(5);
     expect(shell.canSleep).toBe(true);
     shell.evict();
     await world.pass(10_000);
-    expect(shell.reports).toHaveLength(10);
+    expect(shell.problems).toHaveLength(10);
     world.mood = "takes";
     await world.pass(RELAY_RETRY_MS.max);
     expect([world.story("b"), world.story("c")]).toEqual([["ada: 1 (a 1)"], ["ada: 1 (a 1)"]]);
@@ -74,7 +74,7 @@ describe("passing on", () => {
 
   it("the delay is measured by the room where RELAY is direct, and by the consumer where it is queue", async () => {
     const lag = (world: RelayWorld): { batches: number; seconds: number } => {
-      const { counts } = world.room("a").chat.calls.unreported;
+      const { counts } = world.room("a").chat.features.counters.unreported;
       const lags = Object.entries(counts).filter(([series]) => series.startsWith("relay_lag:"));
       const batches = lags.filter(([series]) => series !== "relay_lag:sum").reduce((sum, [, count]) => sum + count, 0);
       return { batches, seconds: counts["relay_lag:sum"] ?? 0 };
@@ -118,7 +118,7 @@ describe("passing on", () => {
     expect(world.story("a")).toEqual(["ada: 1", "ada: 2"]);
   });
 
-  it("RLY-3: nothing is lost or doubled where either side cannot store its mark", async () => {
+  it("RLY-3: loses and repeats no message where either side cannot store its progress", async () => {
     const world = linked();
     for (const name of ["a", "b"]) {
       world.room(name).state.failure = new Error("disk full");
@@ -175,7 +175,7 @@ describe("a queue that loses something", () => {
   });
 });
 
-describe("what it costs", () => {
+describe("costs", () => {
   it("RLY-10: one row per flush here for all links, and one per batch on the other side", async () => {
     const world = linked([
       ["a", "b"],
@@ -198,7 +198,7 @@ describe("what it costs", () => {
     expect(world.sent).toEqual([]);
   });
 
-  it("RLY-10: messages that do not cross back cost nothing, except a row for SEEN_AGAIN_MAX of them", async () => {
+  it("RLY-10: messages that do not cross back cost nothing, except a row for LOOKED_AT_AGAIN_MAX of them", async () => {
     const world = linked([
       ["a", "b"],
       ["b", "a"],
@@ -207,7 +207,7 @@ describe("what it costs", () => {
     const { writes } = world.room("b").state;
     for (let i = 0; i < 20; i++) await say(world, "a", `${i}`);
     expect(world.room("b").state.writes - writes).toBe(20);
-    for (let i = 0; i < SEEN_AGAIN_MAX; i++) world.say("a", `${i}`, `user-${i % 50}`);
+    for (let i = 0; i < LOOKED_AT_AGAIN_MAX; i++) world.say("a", `${i}`, `user-${i % 50}`);
     await world.pass(5000);
     const batches = world.sent.filter(({ from }) => from === "a").length - 21;
     expect(world.room("b").state.writes - writes - 20 - batches).toBe(1);
@@ -222,7 +222,7 @@ it("RLY-3: a room remembers positions of ROOTS_KEPT_MAX origin rooms per link", 
     from: "a",
     to: "hub",
     epoch: "e",
-    since: 0,
+    sinceSeq: 0,
     linkedAtMs: 1,
     posts: {
       after,

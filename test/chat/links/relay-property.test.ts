@@ -153,7 +153,7 @@ class Life {
     const message = this.world.room(name).log.messages[seqAsked - 1];
     if (!message || message.origin) return;
     const { id } = message;
-    const ask = (event: string, given: object): unknown => this.world.room(name).ask("ada", event, given);
+    const ask = (event: string, given: object): unknown => this.world.room(name).call(event, "ada", given);
     if (what === "edit") ask("edit-message", { id, content: `edit ${++this.#texts}` });
     else if (what === "delete") ask("delete-message", { id });
     else ask("react", { id, emoji: "👍", on: ++this.#texts % 2 === 0 });

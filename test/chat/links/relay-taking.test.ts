@@ -37,7 +37,16 @@ function batchOf({ after = 0, upTo = after, sender = "ada", began, edits = [], r
     ...edit,
   }));
   const spans = { posts: { after, upTo, items }, changes: { after: afterRev, upTo: upToRev, items: changes } };
-  return { v: RELAY_VERSION, from: "a", to: "b", epoch: "e1", since: 0, linkedAtMs: LINKED_AT_MS, ...spans, ...more };
+  return {
+    v: RELAY_VERSION,
+    from: "a",
+    to: "b",
+    epoch: "e1",
+    sinceSeq: 0,
+    linkedAtMs: LINKED_AT_MS,
+    ...spans,
+    ...more,
+  };
 }
 
 class Taker extends RelayWorld {
@@ -54,7 +63,7 @@ class Taker extends RelayWorld {
   }
 }
 
-const EARLY = "what comes before it is not there yet";
+const EARLY = "earlier messages are missing";
 
 describe("batches", () => {
   it("RLY-3: that overlap bring each message once, and never move the mark back", () => {
@@ -73,7 +82,7 @@ describe("batches", () => {
     expect(world.contents).toEqual(["1", "2"]);
   });
 
-  it("RLY-3: whose senders cannot be looked up are retried, and lose nothing", () => {
+  it("RLY-3: whose senders cannot be looked up are retried, and arrive", () => {
     const world = new Taker();
     expect(world.take({ upTo: 1 })).toEqual(["ok"]);
     const { state } = world.room("b");
@@ -92,16 +101,23 @@ describe("batches", () => {
 
   it("RLY-8: of a link and of an earlier one are taken in their order", () => {
     const world = new Taker();
-    const anew = { after: 1, upTo: 2, since: 1, linkedAtMs: 2000, revs: [2000, 2000] as const };
+    const anew = { after: 1, upTo: 2, sinceSeq: 1, linkedAtMs: 2000, revs: [2000, 2000] as const };
     expect(world.take(anew, { upTo: 1 })).toEqual(["ok", "ok"]);
     expect(world.contents).toEqual(["1", "2"]);
-    expect(world.take({ after: 1, upTo: 2 })).toEqual(["the link was taken back or set anew since"]);
+    expect(world.take({ after: 1, upTo: 2 })).toEqual(["the link was removed or set again"]);
   });
 
   it("RLY-3: of a link set again bring nothing that the earlier link brought from other rooms", () => {
     const world = new Taker();
     world.take({ upTo: 1, began: { room: "far", seq: 7 } });
-    world.take({ after: 1, upTo: 2, since: 1, linkedAtMs: 2000, revs: [2000, 2000], began: { room: "far", seq: 7 } });
+    world.take({
+      after: 1,
+      upTo: 2,
+      sinceSeq: 1,
+      linkedAtMs: 2000,
+      revs: [2000, 2000],
+      began: { room: "far", seq: 7 },
+    });
     expect(world.contents).toEqual(["1"]);
   });
 
@@ -190,7 +206,7 @@ describe("copies", () => {
   });
 });
 
-it("RLY-2: a change may be larger than what the queue takes, too", () => {
+it("RLY-2: a change that is too large for the queue goes by a call, too", () => {
   const of = (length: number): RelayBatch => batchOf({ revs: [1000, 1001], edits: [{ content: "x".repeat(length) }] });
   expect([of(RELAY_BYTES_MAX / 2), of(RELAY_BYTES_MAX)].map(isTooLargeForQueue)).toEqual([false, true]);
 });

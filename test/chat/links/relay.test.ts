@@ -10,7 +10,7 @@ describe("a mirrored message", () => {
   it("RLY-1: keeps its sender and its origin, and has a place, an id and a time of its own", async () => {
     const world = linked();
     world.say("b", "here already");
-    world.room("a").ask("ada", "chat-message", { content: "hello @ben", clientMsgId: "c1" });
+    world.room("a").call("chat-message", "ada", { content: "hello @ben", clientMsgId: "c1" });
     await world.pass(1100);
     const [, copy] = world.room("b").log.messages;
     const { log, shell } = world.room("b");
@@ -42,14 +42,14 @@ describe("a mirrored message", () => {
       ["history", {}],
       ["search", { query: "hello" }],
     ] as const)
-      expect(await world.room("b").call(event, "ben", given)).toMatchObject({ messages: [{ origin }] });
+      expect(await world.room("b").ask(event, "ben", given)).toMatchObject({ messages: [{ origin }] });
     expect(JSON.parse(exportPiece(log)!.lines)).toMatchObject({ origin });
     await change(world, "a", "edit-message", { content: "better" });
-    expect(await world.room("b").call("history", "ben", {})).toMatchObject({
+    expect(await world.room("b").ask("history", "ben", {})).toMatchObject({
       messages: [{ content: "better", origin }],
     });
     await change(world, "a", "delete-message");
-    expect(await world.room("b").call("history", "ben", {})).toMatchObject({ messages: [{ deleted: true, origin }] });
+    expect(await world.room("b").ask("history", "ben", {})).toMatchObject({ messages: [{ deleted: true, origin }] });
     expect(Object.keys(log.messages[0]!.origin!)).toEqual(["room", "seq"]);
   });
 
@@ -58,8 +58,8 @@ describe("a mirrored message", () => {
     await say(world, "a", "before");
     world.link("a", "b");
     const { id } = world.room("a").log.messages[0]!;
-    world.room("a").ask("ada", "chat-message", { content: "after", replyTo: id });
-    world.room("a").ask("ada", "react", { id, emoji: "👍", on: true });
+    world.room("a").call("chat-message", "ada", { content: "after", replyTo: id });
+    world.room("a").call("react", "ada", { id, emoji: "👍", on: true });
     await world.pass(1100);
     const [copy, ...more] = world.room("b").log.messages;
     expect(more).toEqual([]);
@@ -78,7 +78,7 @@ describe("edits and deletions", () => {
     expect(
       await world
         .room("b")
-        .call("versions", { user: "mo", role: "moderator" }, { id: world.room("b").log.messages[0]!.id }),
+        .ask("versions", { user: "mo", role: "moderator" }, { id: world.room("b").log.messages[0]!.id }),
     ).toMatchObject({
       versions: [{ by: "ada" }, { content: "hello", by: "mo" }],
     });
@@ -130,7 +130,7 @@ describe("edits and deletions", () => {
     world.say("a", "hello");
     await world.pass(200);
     const { id } = world.room("b").log.messages.at(-1)!;
-    world.room("b").ask("mo", "edit-message", { id, content: "not there" });
+    world.room("b").call("edit-message", "mo", { id, content: "not there" });
     await world.pass(2000);
     expect(world.story("b").at(-1)).toBe("ada: not there (a 1)");
     expect(world.story("c").at(-1)).toBe("ada: hello (a 1)");
@@ -145,9 +145,9 @@ describe("edits and deletions", () => {
     const [root, copy] = ["a", "b"].map((name) => world.room(name).log.messages[0]!.id);
     world.say("b", "busy");
     await world.pass(100);
-    world.room("a").ask("mo", "edit-message", { id: root, content: "hello" });
+    world.room("a").call("edit-message", "mo", { id: root, content: "hello" });
     await world.pass(200);
-    world.room("b").ask("mo", "edit-message", { id: copy, content: "not there" });
+    world.room("b").call("edit-message", "mo", { id: copy, content: "not there" });
     await world.pass(2000);
     expect(world.story("b")[0]).toBe("ada: not there (a 1)");
     expect(world.story("c")[0]).toBe("ada: hello (a 1)");
@@ -156,7 +156,7 @@ describe("edits and deletions", () => {
   it("RLY-6: never apply to messages of an earlier life of the room", async () => {
     const world = linked();
     await say(world, "a", "of the first life");
-    expect(world.room("b").ask("backend", "mute", { user: "eve", seconds: 600 }).answer).toMatchObject({ ok: true });
+    expect(world.room("b").call("mute", "backend", { user: "eve", seconds: 600 }).answer).toMatchObject({ ok: true });
     world.delete("a");
     world.link("a", "b");
     world.say("a", "of the second life", "eve");
@@ -212,7 +212,7 @@ describe("edits and deletions", () => {
     for (let i = 0; i < 1500; i++) world.say("b", "noise", `user-${i % 40}`);
     await world.pass(1100);
     world.room("b").shell.evict();
-    world.room("a").ask("ada", "edit-message", { id, content: "hello" });
+    world.room("a").call("edit-message", "ada", { id, content: "hello" });
     await world.pass(1100);
     expect(world.story("b")[0]).toBe("ada: hello (a 1)");
   });

@@ -1,7 +1,7 @@
 // Tests a room whose lobby cannot be reached: it goes on, retries less and less often, and loses no count. LOB-3
 import { describe, expect, it } from "vitest";
 
-import { REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/report-windows.ts";
+import { REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/listing.ts";
 import { REPORT_AGAIN_MS } from "../../../src/protocol/room-list.ts";
 import { ChatRoom } from "../../host/chat-room.ts";
 import { ReportingRoom } from "../../host/lobby-room.ts";
@@ -9,7 +9,7 @@ import { ReportingRoom } from "../../host/lobby-room.ts";
 const HOUR_MS = 3_600_000;
 
 describe("a lobby that is away: LOB-3", () => {
-  it("disturbs nobody, is in the log once, and hears of the next change", async () => {
+  it("disturbs no client, is logged once, and gets a report of the next change", async () => {
     const reporting = new ReportingRoom();
     reporting.failure = new Error("the lobby is moving");
     const ada = await reporting.room.join("ada");
@@ -17,16 +17,16 @@ describe("a lobby that is away: LOB-3", () => {
       expect(await ada.ask("chat-message", { content: `${i}` })).toMatchObject({ ok: true });
       await reporting.advance(2000);
     }
-    expect(reporting.room.shell.reports).toMatchObject([{ problem: "the report to the lobby failed" }]);
+    expect(reporting.room.shell.problems).toMatchObject([{ problem: "the report to the lobby failed" }]);
     expect(reporting.take().length).toBeLessThan(8);
     reporting.failure = undefined;
-    await reporting.advance(180_000);
+    await reporting.live(240_000, 30_000);
     reporting.take();
     await reporting.post();
     expect(reporting.take()).toEqual([{ members: 1, lastSeq: 21 }]);
   });
 
-  it("is told after a while where nothing changes, less and less often, through sleep", async () => {
+  it("gets retries with doubled waits, through sleep", async () => {
     const reporting = new ReportingRoom();
     reporting.failure = new Error("the lobby is moving");
     await reporting.room.join("ada");
@@ -44,7 +44,7 @@ describe("a lobby that is away: LOB-3", () => {
     expect(reporting.take().at(-1)).toEqual({ members: 1, lastSeq: 0 });
   });
 
-  it("another tab, coming and going, is no reason to try more often", async () => {
+  it("gets no further retries for tabs that come and go", async () => {
     const reporting = new ReportingRoom();
     const { room } = reporting;
     await room.join("ada");
@@ -60,7 +60,7 @@ describe("a lobby that is away: LOB-3", () => {
     expect(reporting.take().length).toBeLessThanOrEqual(8);
   });
 
-  it("a stranger who opens a connection where nobody ever was makes no room wake for it", async () => {
+  it("causes no alarm in an unused room that an unjoined session opened", async () => {
     const reporting = new ReportingRoom();
     const { room } = reporting;
     reporting.failure = new Error("the lobby is moving");
@@ -71,7 +71,7 @@ describe("a lobby that is away: LOB-3", () => {
     expect(room.shell.quietMs).toBe(Infinity);
   });
 
-  it("hears soon again from a room that tells who is there: ANN-7", async () => {
+  it("gets a retry after 5 s from a room that reports its members: ANN-7", async () => {
     const reporting = new ReportingRoom();
     reporting.onReport = () => ({ wantsPeople: true });
     await reporting.room.join("ada");
@@ -85,15 +85,15 @@ describe("a lobby that is away: LOB-3", () => {
     expect(reporting.take()).toEqual([{ members: 2, lastSeq: 0 }]);
   });
 
-  it("without a lobby a room does as it always did", async () => {
+  it("is not needed: a room works without the binding", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     expect(await ada.ask("chat-message", { content: "hello" })).toMatchObject({ ok: true });
-    room.chat.calls.tellLobby();
-    expect(room.shell.reports).toEqual([]);
+    room.chat.features.listing?.reportAgain();
+    expect(room.shell.problems).toEqual([]);
   });
 
-  it("a room that died says so also where the lobby is away just then", async () => {
+  it("gets the report of a room that died once it is back", async () => {
     const reporting = new ReportingRoom();
     await reporting.room.join("ada");
     await reporting.post();
@@ -108,7 +108,7 @@ describe("a lobby that is away: LOB-3", () => {
     expect(reporting.take()).toEqual([{ members: 0, lastSeq: 1 }]);
   });
 
-  it("a room that died says so also where a stranger comes before its clock rings, and the lobby is away", async () => {
+  it("gets that report also after an unjoined session came before the alarm", async () => {
     const reporting = new ReportingRoom();
     const { room } = reporting;
     await room.join("ada");
@@ -123,6 +123,6 @@ describe("a lobby that is away: LOB-3", () => {
     reporting.failure = undefined;
     reporting.take();
     await reporting.advance(REPORT_AGAIN_MS);
-    expect(reporting.take()).toEqual([{ members: 0, lastSeq: 1 }]);
+    expect(reporting.take()[0]).toEqual({ members: 0, lastSeq: 1 });
   });
 });

@@ -43,7 +43,7 @@ const placeOf = (messages: readonly Message[]) => ({
 });
 
 describe("a batch", () => {
-  it("is read back as it was written, whatever people wrote", () => {
+  it("is read back as it was written, with any text", () => {
     fc.assert(
       fc.property(batch, (messages) => {
         expect(decodeBatch(encodeBatch(messages), placeOf(messages))).toEqual(messages);
@@ -51,7 +51,7 @@ describe("a batch", () => {
     );
   });
 
-  it("says in which life of the log it was posted, which stands in the ids", () => {
+  it("holds the life of the log in which it was posted, which is part of the ids", () => {
     const life = "0toyk0sdd8";
     const plain = { room: "plaza", sender: "ada", name: "ada", content: '"x"]', timestamp: 1_700_000_000_000 };
     const messages = [8, 9].map((seq) => ({ ...plain, seq, id: messageId("e1", seq, life) }));
@@ -63,7 +63,7 @@ describe("a batch", () => {
     expect(lifeOfBatch(encodeBatch(messages))).toBe("");
   });
 
-  it("says its time and each name once", () => {
+  it("stores its time once, and a name only where it differs from the id", () => {
     const plain = { room: "plaza", sender: "ada", name: "ada", content: "hello", timestamp: 1_700_000_000_000 };
     const messages = [1, 2, 3].map((seq) => ({ ...plain, seq, id: messageId("e1", seq) }));
     expect(encodeBatch(messages)).toBe(

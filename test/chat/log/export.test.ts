@@ -1,9 +1,10 @@
 // Export of a room's log as text, piece by piece.
 import { describe, expect, it } from "vitest";
 
-import { EXPORT_CHARS_MAX, exportPiece, type ExportPlace } from "../../../src/chat/log/export.ts";
+import { EXPORT_CHARS_MAX, exportPiece, type ExportCursor } from "../../../src/chat/log/export.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { EPOCH, MemoryLog, ROOM } from "../../host/chat-room.ts";
+import { ROOM } from "../../host/chat-room.ts";
+import { EPOCH, MemoryLog } from "../../host/memory-log.ts";
 import { fc } from "../../host/properties.ts";
 
 function logOf(contents: readonly string[]): MemoryLog {
@@ -25,7 +26,7 @@ const messageAt = (seq: number, content: string): Message => ({
 /** All pieces, with something done between any two. */
 function piecesOf(log: MemoryLog, between: () => void = () => undefined): string[] {
   const pieces: string[] = [];
-  let place: ExportPlace | undefined;
+  let place: ExportCursor | undefined;
   do {
     const piece = exportPiece(log, place)!;
     pieces.push(piece.lines);
@@ -49,7 +50,7 @@ describe("an export: API-8", () => {
     expect(piecesOf(logOf([]))).toEqual([""]);
   });
 
-  it("is all messages, once, ascending, in pieces of whole lines", () => {
+  it("has every message once, in ascending order, in pieces of whole lines", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("a", "line\nbreak", "\u2028", long), { maxLength: 150 }), (contents) => {
         const log = logOf(contents);
@@ -64,7 +65,7 @@ describe("an export: API-8", () => {
     );
   });
 
-  it("ends with the newest message of its beginning, however busy the room is", () => {
+  it("ends with the message that was the newest when it began", () => {
     const log = logOf([long, long, long, long, long]);
     const before = log.messages;
     const pieces = piecesOf(log, () => log.append([messageAt(log.lastSeq + 1, long)]));
@@ -78,7 +79,7 @@ describe("an export: API-8", () => {
     expect(parsed(piecesOf(log)).map(({ seq }) => seq)).toEqual([3]);
   });
 
-  it("breaks off when the room is deleted between two pieces, empty or used again", () => {
+  it("ends early when the room is deleted between two pieces, empty or used again", () => {
     const { next } = exportPiece(logOf([long, long, long, long, long]))!;
     expect(next).toMatchObject({ epoch: EPOCH });
     expect(exportPiece(new MemoryLog(), next)).toBeUndefined();

@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 
 import { MENTIONS_MAX, mentionsIn } from "../../../src/chat/log/mentions.ts";
-import { EPOCH, roomWith } from "../../host/chat-room.ts";
+import { roomWith } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import { fc, runs } from "../../host/properties.ts";
 
 describe("MSG-8: mentions", () => {
@@ -61,7 +62,7 @@ describe("MSG-8: mentions", () => {
     expect((await people[1]!.ask("history", {})).messages).toEqual(heard);
   });
 
-  it("go with an edit that names no user", async () => {
+  it("disappear with an edit that mentions no user", async () => {
     const { people } = await roomWith("ada");
     await people[0]!.ask("chat-message", { content: "@ben, look" });
     await people[0]!.ask("edit-message", { id: `${EPOCH}-1`, content: "look" });

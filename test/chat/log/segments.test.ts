@@ -89,7 +89,7 @@ describe("CHAT-8: segments", () => {
     );
   });
 
-  it("are all gone when the last of them is due, and not a moment before", PATIENT, () => {
+  it("are all dropped when the last of them is due, and not before", PATIENT, () => {
     fc.assert(
       fc.property(retention, appends, (limits, program) => {
         const tally = new Tally(limits);

@@ -4,7 +4,8 @@ import { expect, it } from "vitest";
 
 import { CLOCK_SLACK_MS } from "../../../src/chat/messages/message-changes.ts";
 import type { Message, ReactionSummary, ServerToClientEvents } from "../../../src/protocol/chat-events.ts";
-import { ChatRoom, EPOCH, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, UNLIMITED } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import type { Client } from "../../host/harness.ts";
 import { PATIENT, fc, runs } from "../../host/properties.ts";
 
@@ -121,11 +122,11 @@ async function play(steps: readonly Step[], clockSteps: number): Promise<{ room:
   const room = new ChatRoom({ messageRate: UNLIMITED });
   const reader = new Reader(room);
   let setBack = clockSteps;
-  for (const content of ["first", "second"]) void room.call("chat-message", "ada", { content });
+  for (const content of ["first", "second"]) void room.ask("chat-message", "ada", { content });
   room.quiet();
   for (const step of steps) {
     reader.listen();
-    if (step.do === "ask") void room.call(step.event, step.user, step.payload);
+    if (step.do === "ask") void room.ask(step.event, step.user, step.payload);
     else if (step.do === "clock") room.shell.advance(step.ms);
     else if (step.do === "come") await reader.come();
     else if (step.do === "leave") reader.leave();

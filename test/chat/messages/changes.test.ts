@@ -5,7 +5,8 @@ import { CHANGES_COST, CHANGES_PER_TOKEN } from "../../../src/chat/messages/mess
 import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
 import { CLOCK_SLACK_MS } from "../../../src/chat/messages/message-changes.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { ChatRoom, EPOCH, roomWith, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, roomWith, UNLIMITED } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import type { Client } from "../../host/harness.ts";
 
 const idOf = (seq: number): string => `${EPOCH}-${seq.toString(36)}`;
@@ -57,7 +58,7 @@ describe("MSG-6: changes", () => {
     expect(seen).toEqual([1, 3, 2, 5]);
   });
 
-  it("come twice rather than never, also where the clock went back between two lives of a room", async () => {
+  it("may repeat a change, and never miss one, also where the clock went back between two lives of a room", async () => {
     const { room, ada, ben } = await talk(2);
     await ada.ask("edit-message", { id: idOf(1), content: "edited" });
     const { rev } = ben.received("message-edited")[0] as { rev: number };
@@ -71,7 +72,7 @@ describe("MSG-6: changes", () => {
     }
   });
 
-  it("of messages that the room has forgotten are forgotten", async () => {
+  it("leave out messages that the room has dropped", async () => {
     const { room, ada } = await talk(3);
     for (const seq of [1, 3]) await ada.ask("edit-message", { id: idOf(seq), content: "edited" });
     room.log.retention = { messages: 1, ageMs: Infinity };
@@ -85,7 +86,7 @@ describe("MSG-6: changes", () => {
     const reader = await room.join({ user: "rita", role: "reader" });
     const edited = { ok: true, messages: [{ content: "edited" }] };
     expect(await reader.ask("changes", { after: 0 })).toMatchObject(edited);
-    expect(await room.call("changes", "backend", { after: 0 })).toMatchObject(edited);
+    expect(await room.ask("changes", "backend", { after: 0 })).toMatchObject(edited);
   });
 
   it.each([{}, { after: -1 }, { after: "0" }, { after: 1.5 }, { after: 0, limit: 0 }, { after: 0, limit: 201 }])(
@@ -96,7 +97,7 @@ describe("MSG-6: changes", () => {
     },
   );
 
-  it("RATE_LIMITED: too often", async () => {
+  it("RATE_LIMITED: a client that asks too often", async () => {
     const { people } = await roomWith("ada");
     const calls = Array.from({ length: REQUEST_LIMIT.burst / (CHANGES_COST + 10) + 1 }, () =>
       people[0]!.call("changes", { after: 0, limit: 10 * CHANGES_PER_TOKEN }),
@@ -105,7 +106,7 @@ describe("MSG-6: changes", () => {
     expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED" } });
   });
 
-  it("INTERNAL: they could not be read", async () => {
+  it("INTERNAL: the log cannot be read", async () => {
     const { room, ada } = await talk(1);
     room.log.unreadable = new Error("damaged");
     expect(await ada.ask("changes", { after: 0 })).toMatchObject({ error: { code: "INTERNAL" } });

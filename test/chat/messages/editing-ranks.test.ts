@@ -14,12 +14,12 @@ const HEARD = { "edit-message": "message-edited", "delete-message": "message-del
 const idOf = async (said: Promise<unknown>): Promise<string> => ((await said) as { readonly id: string }).id;
 const says = (client: Client, content: string): Promise<string> => idOf(client.ask("chat-message", { content }));
 const serviceSays = (room: ChatRoom, content: string): Promise<string> =>
-  idOf(room.call("chat-message", SERVICE, { content }));
+  idOf(room.ask("chat-message", SERVICE, { content }));
 const stored = (room: ChatRoom, id: string): Message => room.log.messages.find((message) => message.id === id)!;
 const newest = async (client: Client): Promise<unknown> =>
   ((await client.ask("history", { limit: 1 })).messages as unknown[])[0];
 const audit = async ({ room }: Pick<Cast, "room">): Promise<unknown> =>
-  ((await room.call("audit", SERVICE, {})) as { readonly entries: unknown }).entries;
+  ((await room.ask("audit", SERVICE, {})) as { readonly entries: unknown }).entries;
 
 describe.each(DEEDS)("MOD-2: %s of what somebody else wrote", (deed) => {
   const tries = (client: Client, id: string): Promise<unknown> => client.ask(deed, { id, content: "rewritten" });
@@ -50,11 +50,11 @@ describe.each(DEEDS)("MOD-2: %s of what somebody else wrote", (deed) => {
     expect(await audit(given)).toMatchObject([{ action: "grant" }, { action: "grant" }]);
   });
 
-  it("is what the room's grants say now: of who lost the role it is allowed, of who got it since it is not", async () => {
+  it("follows the room's grants of now: allowed where the author lost the role, refused where the author got one since", async () => {
     const { room, mia, gil, ada } = await withGranted(await cast());
     const max = await room.join({ user: "max", role: "moderator" });
     const [byMax, byAda, byGil] = [await says(max, "spam"), await says(ada, "hello"), await says(gil, "hi")];
-    await room.call("grant", SERVICE, { user: "max", role: "reader" });
+    await room.ask("grant", SERVICE, { user: "max", role: "reader" });
     await mia.ask("grant", { user: "ada", role: "moderator" });
     expect(await tries(gil, byAda)).toEqual(refusalOf("FORBIDDEN"));
     expect(await tries(mia, byMax)).toMatchObject(OK);
@@ -62,22 +62,22 @@ describe.each(DEEDS)("MOD-2: %s of what somebody else wrote", (deed) => {
     expect(await tries(mia, byAda)).toMatchObject(OK);
   });
 
-  it("is for the backend, whatever the author's rank; what it says in a member's name is a member's", async () => {
+  it("is allowed to the backend for any author; a message that it posted as a member counts as a member's", async () => {
     const { room, mia } = await cast();
     const byMia = await says(mia, "mia's");
     const asMember = { user: "imported", role: "member" } as const;
-    const byMember = await idOf(room.call("chat-message", asMember, { content: "in a member's name" }));
-    expect(await room.call(deed, SERVICE, { id: byMia, content: "served" })).toMatchObject(OK);
+    const byMember = await idOf(room.ask("chat-message", asMember, { content: "in a member's name" }));
+    expect(await room.ask(deed, SERVICE, { id: byMia, content: "served" })).toMatchObject(OK);
     expect(await tries(mia, byMember)).toMatchObject(OK);
     const other = { user: "other-backend", role: "service" } as const;
-    const byOther = await idOf(room.call("chat-message", other, { content: "another service's" }));
-    expect(await room.call(deed, SERVICE, { id: byOther, content: "corrected" })).toMatchObject(OK);
+    const byOther = await idOf(room.ask("chat-message", other, { content: "another service's" }));
+    expect(await room.ask(deed, SERVICE, { id: byOther, content: "corrected" })).toMatchObject(OK);
   });
 
   it("is refused for a copy as for its original", async () => {
     const world = linked();
     // As a service.
-    world.room("a").ask(SERVICE.user, "chat-message", { content: "official" });
+    world.room("a").call("chat-message", SERVICE.user, { content: "official" });
     await world.pass(1100);
     world.room("b").shell.evict();
     const [copy] = world.room("b").log.messages;
@@ -131,7 +131,7 @@ describe("the actor", () => {
     expect(await newest(ben)).not.toHaveProperty("editedBy");
   });
 
-  it("MSG-3: stands in a deleted message where it was not the author", async () => {
+  it("MSG-3: is in a deleted message where it was not the author", async () => {
     const { room, mia, ada, ben } = await cast();
     const [first, second] = [await says(ada, "one"), await says(ada, "two")];
     await ada.ask("delete-message", { id: first });
@@ -145,7 +145,7 @@ describe("the actor", () => {
     ]);
   });
 
-  it("is nothing of the role in which it was written: no answer and no event has that", async () => {
+  it("comes without the role in which the message was written, in every answer and event", async () => {
     const { room, mia, ben } = await cast();
     await says(mia, "a moderator's");
     await serviceSays(room, "a service's");

@@ -9,7 +9,8 @@ import {
   VERSIONS_COST,
 } from "../../../src/chat/messages/editing.ts";
 import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
-import { ChatRoom, EPOCH, ROOM, roomWith } from "../../host/chat-room.ts";
+import { ChatRoom, ROOM, roomWith } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import { START_MS, type Client } from "../../host/harness.ts";
 
 const MODERATOR = { user: "mona", role: "moderator" } as const;
@@ -28,7 +29,7 @@ async function talk(): Promise<{ room: ChatRoom; ada: Client; ben: Client; mona:
 const history = async (client: Client): Promise<unknown[]> => (await client.ask("history", {})).messages as unknown[];
 
 describe("MSG-1: edit-message", () => {
-  it("changes one's own message, for everyone and in the history", async () => {
+  it("changes an author's message for everyone and in the history", async () => {
     const { room, ada, ben } = await talk();
     const editedAt = room.shell.nowMs;
     expect(await ada.ask("edit-message", { id: ID, content: " hello, @ben " })).toEqual({ ok: true, editedAt });
@@ -40,7 +41,7 @@ describe("MSG-1: edit-message", () => {
     expect(await history(ben)).toEqual([{ ...message, ...edit }]);
   });
 
-  it("says it once: the same content again changes nothing", async () => {
+  it("with the same content again sends no event", async () => {
     const { room, ada, ben } = await talk();
     const first = await ada.ask("edit-message", { id: ID, content: "hi" });
     room.quiet();
@@ -48,17 +49,17 @@ describe("MSG-1: edit-message", () => {
     expect(ben.received("message-edited")).toHaveLength(1);
   });
 
-  it("is for moderators, at any time and with any message, and for the backend", async () => {
+  it("lets moderators and the backend edit any message at any time", async () => {
     const { room, mona, ben } = await talk();
     room.shell.advance(10 * 86_400_000);
     expect(await mona.ask("edit-message", { id: ID, content: "moderated" })).toMatchObject({ ok: true });
     const service = { user: "backend", role: "service" } as const;
-    expect(await room.call("edit-message", service, { id: ID, content: "served" })).toMatchObject({ ok: true });
+    expect(await room.ask("edit-message", service, { id: ID, content: "served" })).toMatchObject({ ok: true });
     expect(ben.received("message-edited")).toMatchObject([{ content: "moderated" }, { content: "served" }]);
     expect(await history(ben)).toMatchObject([{ sender: "ada", content: "served" }]);
   });
 
-  it("is for authors within EDIT_WINDOW_SECONDS only; 0 is never", async () => {
+  it("lets authors edit for EDIT_WINDOW_SECONDS; with 0, never", async () => {
     const room = new ChatRoom({ editWindowMs: 60_000 });
     const ada = await room.join("ada");
     await ada.ask("chat-message", { content: "hello" });
@@ -90,7 +91,7 @@ describe("MSG-1: edit-message", () => {
 });
 
 describe("MSG-2: versions", () => {
-  it("are kept for moderators, the oldest first", async () => {
+  it("are listed to moderators, the oldest first", async () => {
     const { room, ada, mona } = await talk();
     room.shell.advance(1000);
     await ada.ask("edit-message", { id: ID, content: "hello!" });
@@ -107,7 +108,7 @@ describe("MSG-2: versions", () => {
     });
   });
 
-  it("are bounded by number, and the first text stays", async () => {
+  it("keep the first text and the newest edits, up to a number", async () => {
     const { room, ada, mona } = await talk();
     for (let i = 1; i <= EDITS_KEPT_MAX + 2; i++) {
       await ada.ask("edit-message", { id: ID, content: `edit ${i}` });
@@ -120,7 +121,7 @@ describe("MSG-2: versions", () => {
     ]);
   });
 
-  it("are bounded by length: the present one stays, however long", async () => {
+  it("keep edits up to a total length, and the present text at any length", async () => {
     const room = new ChatRoom({ maxContentLength: 100_000 }, { maxPayloadBytes: 200_000 });
     const mona = await room.join(MODERATOR);
     await mona.ask("chat-message", { content: "hello" });
@@ -141,7 +142,7 @@ describe("MSG-2: versions", () => {
 });
 
 describe("MSG-3: delete-message", () => {
-  it("leaves a tombstone at its place, for everyone and in the history", async () => {
+  it("leaves an empty message at its place, for everyone and in the history", async () => {
     const { room, ada, ben } = await talk();
     expect(await ada.ask("delete-message", { id: ID })).toEqual({ ok: true });
     for (const client of [ada, ben])
@@ -151,7 +152,7 @@ describe("MSG-3: delete-message", () => {
     expect(await history(ben)).toEqual([{ ...place, content: "", deleted: true }]);
   });
 
-  it("takes everything with it: versions, reactions, mentions, what it answered", async () => {
+  it("removes versions, reactions, mentions and the reply, too", async () => {
     const { room, ada, ben, mona } = await talk();
     await ada.ask("chat-message", { content: "secret @ben", replyTo: ID });
     const id = `${EPOCH}-2`;
@@ -174,14 +175,14 @@ describe("MSG-3: delete-message", () => {
     expect(await mona.ask("versions", { id })).toEqual({ ok: true, versions: [] });
   });
 
-  it("may be requested again, and is sent once", async () => {
+  it("is answered when it is repeated, and sends one event", async () => {
     const { ada, ben, mona } = await talk();
     for (const client of [ada, mona, ada]) expect(await client.ask("delete-message", { id: ID })).toEqual({ ok: true });
     expect(ben.received("message-deleted")).toHaveLength(1);
     expect(await ben.ask("delete-message", { id: ID })).toMatchObject({ error: { code: "FORBIDDEN" } });
   });
 
-  it("is no way to post twice: sent again, the message does not come back", async () => {
+  it("does not let a repeated post store the message again", async () => {
     const { room, ada, ben } = await talk();
     const draft = { content: "once", clientMsgId: "c1" };
     const { id, seq, timestamp } = await ada.ask("chat-message", draft);
@@ -192,7 +193,7 @@ describe("MSG-3: delete-message", () => {
     expect(ben.received("chat-message")).toHaveLength(2);
   });
 
-  it("does not harm answers: they stay, and new ones may come", async () => {
+  it("leaves replies to the message, and allows new ones", async () => {
     const { room, ada, ben } = await talk();
     await ben.ask("chat-message", { content: "hi ada", replyTo: ID });
     room.quiet();
@@ -201,7 +202,7 @@ describe("MSG-3: delete-message", () => {
     expect(await history(ada)).toMatchObject([{ deleted: true }, { replyTo: ID }, { replyTo: ID }]);
   });
 
-  it("is the end: it can neither be edited nor reacted to", async () => {
+  it("ends edits of the message and reactions to it", async () => {
     const { ada, mona } = await talk();
     await ada.ask("delete-message", { id: ID });
     const gone = { error: { code: "NOT_FOUND" } };
@@ -278,14 +279,14 @@ describe("changing a message is refused", () => {
     });
   });
 
-  it.each([EDIT, DELETE])("INTERNAL: %s could not be stored, and nobody hears of it", async (event, payload) => {
+  it.each([EDIT, DELETE])("INTERNAL: %s could not be stored, and sends no event", async (event, payload) => {
     const { room, ada, ben } = await talk();
     room.log.failure = new Error("disk full");
     expect(await ada.ask(event, payload)).toMatchObject({ error: { code: "INTERNAL" } });
     room.log.failure = undefined;
     expect([...ben.received("message-edited"), ...ben.received("message-deleted")]).toEqual([]);
     expect(await history(ada)).toMatchObject([{ content: "hello" }]);
-    expect(room.shell.reports).toMatchObject([{ problem: "a change could not be stored" }]);
+    expect(room.shell.problems).toMatchObject([{ problem: "a change could not be stored" }]);
   });
 
   it.each(["edit-message", "delete-message", "versions"])("INTERNAL: %s could not be read", async (event) => {

@@ -5,7 +5,8 @@ import { HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../../../src/protocol/
 import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
 import { HISTORY_PER_TOKEN, HISTORY_TIME_COST } from "../../../src/chat/messages/history.ts";
 import { messageId } from "../../../src/chat/log/message-id.ts";
-import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, ROOM, UNLIMITED } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import { START_MS, type Client } from "../../host/harness.ts";
 
 const MESSAGES = 250;
@@ -67,7 +68,7 @@ describe("history", () => {
     expect(await ada.ask("history", query)).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
   });
 
-  it("can be walked page by page from either end without a gap or a repetition", async () => {
+  it("gives each message once to a client that reads page by page from either end", async () => {
     const back: number[] = [];
     for (let before: number | undefined, hasMore = true; hasMore; before = back[0]) {
       const page = await seqs({ limit: 70, ...(before !== undefined && { before }) });
@@ -84,7 +85,7 @@ describe("history", () => {
     expect(forth).toEqual(range(1, MESSAGES));
   });
 
-  it("holds each message as it was seen", async () => {
+  it("holds each message as its event sent it", async () => {
     const { messages } = await ada.ask("history", { limit: 5 });
     expect(messages).toEqual(ada.received("chat-message").slice(-5));
   });
@@ -104,7 +105,7 @@ describe("MSG-9: history", () => {
     [{ around: 250, limit: 1 }, 250, 250, true, false],
     [{ around: 0, limit: 6 }, 1, 3, false, true],
     [{ around: 1_000_000, limit: 6 }, 248, 250, true, false],
-  ])("%j has what stands on both sides", async (query, from, to, hasMore, hasMoreAfter) => {
+  ])("%j has messages from both sides", async (query, from, to, hasMore, hasMoreAfter) => {
     expect(await seqs(query)).toEqual({ seqs: range(from, to), hasMore });
     expect(await ada.ask("history", query)).toMatchObject({ hasMoreAfter });
   });
@@ -145,7 +146,7 @@ describe("MSG-9: history", () => {
 });
 
 describe("CHAT-1: the welcome", () => {
-  it("says where the client is and the limits it lives under", async () => {
+  it("names the room, its newest message and its limits", async () => {
     const late = await room.join({ user: "late", name: "Late", role: "moderator" });
     expect(late.received("welcome")).toEqual([
       {
@@ -179,7 +180,7 @@ describe("CHAT-1: the welcome", () => {
     late.leave();
   });
 
-  it("names seq 0 in an empty room, and comes once, however often the room sleeps", async () => {
+  it("names seq 0 in an empty room, and does not come again after sleep", async () => {
     const empty = new ChatRoom();
     const client = await empty.join("ada");
     expect(client.received("welcome")).toMatchObject([{ lastSeq: 0, presence: { count: 1 } }]);

@@ -10,7 +10,8 @@ import {
   REACTIONS_COST,
   REACTIONS_PER_MESSAGE_MAX,
 } from "../../../src/chat/messages/reacting.ts";
-import { EPOCH, roomWith, type ChatRoom, type Person } from "../../host/chat-room.ts";
+import { roomWith, type ChatRoom, type Person } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import type { Client } from "../../host/harness.ts";
 
 const ID = `${EPOCH}-1`;
@@ -47,7 +48,7 @@ describe("MSG-4: react", () => {
     expect(await reactionsIn(ada)).toBeUndefined();
   });
 
-  it("is sent once, however often it is requested", async () => {
+  it("sends one event when it is repeated", async () => {
     const { room, ada, ben } = await talk();
     for (const on of [false, true, true, false, false]) {
       expect(await ben.ask("react", { id: ID, emoji: "🎉", on })).toEqual({ ok: true });
@@ -56,7 +57,7 @@ describe("MSG-4: react", () => {
     expect(room.log.rowsWritten, "a row for the message, and one for each reaction").toBe(3);
   });
 
-  it("takes whatever people use for an emoji", async () => {
+  it("takes any short text as an emoji", async () => {
     const { ada, ben } = await talk();
     for (const emoji of ["👩‍👩‍👧‍👦", "🇫🇷", "1️⃣", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", ":party_parrot:", "+1"])
       expect(await ben.ask("react", { id: ID, emoji, on: true }), emoji).toEqual({ ok: true });
@@ -74,10 +75,10 @@ describe("MSG-4: react", () => {
 });
 
 describe("MSG-5: reactions", () => {
-  it("names all users; a message names the first", async () => {
+  it("lists all users; a message lists the first 20", async () => {
     const { room, ada } = await talk();
     const users = Array.from({ length: REACTION_USERS_SHOWN_MAX + 2 }, (_, i) => `user-${i}`);
-    for (const user of users) await room.call("react", user, { id: ID, emoji: "👍", on: true });
+    for (const user of users) await room.ask("react", user, { id: ID, emoji: "👍", on: true });
     const count = users.length;
     expect(await reactionsIn(ada)).toEqual([{ emoji: "👍", count, users: users.slice(0, REACTION_USERS_SHOWN_MAX) }]);
     const all = { ok: true, reactions: [{ emoji: "👍", count, users }] };
@@ -86,7 +87,7 @@ describe("MSG-5: reactions", () => {
     expect(await reader.ask("reactions", { id: ID })).toEqual(all);
   });
 
-  it("of a message without any is empty", async () => {
+  it("is an empty list for a message without reactions", async () => {
     const { ada } = await talk();
     expect(await ada.ask("reactions", { id: ID })).toEqual({ ok: true, reactions: [] });
   });
@@ -121,7 +122,7 @@ describe("a reaction is refused", () => {
   it("FORBIDDEN: with more emoji than one user may set, or a message takes", async () => {
     const { room, ben } = await talk();
     const set = (user: string, number: number): Promise<unknown> =>
-      room.call("react", user, { id: ID, emoji: emojiOf(number), on: true });
+      room.ask("react", user, { id: ID, emoji: emojiOf(number), on: true });
     for (let i = 0; i < EMOJI_PER_USER_MAX; i++) expect(await set("cleo", i)).toEqual({ ok: true });
     const forbidden = { error: { code: "FORBIDDEN" } };
     expect(await set("cleo", 99)).toMatchObject(forbidden);
@@ -133,7 +134,7 @@ describe("a reaction is refused", () => {
     });
   });
 
-  it("FORBIDDEN: where a message has as many as it takes", async () => {
+  it("FORBIDDEN: to a message with the maximum of reactions", async () => {
     const { room, ada, ben } = await talk();
     const users = Array.from({ length: REACTIONS_PER_MESSAGE_MAX }, (_, i) => `user-${i}`);
     room.log.keep(1, 1, { edits: [], reactions: new Map([["👍", users]]) });
@@ -158,7 +159,7 @@ describe("a reaction is refused", () => {
     expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED" } });
   });
 
-  it("INTERNAL: it could not be stored, and no member gets it; or not be read", async () => {
+  it("INTERNAL: it could not be stored, and sends no event; or the message could not be read", async () => {
     const { room, ada, ben } = await talk();
     room.log.failure = new Error("disk full");
     const failed = { error: { code: "INTERNAL" } };

@@ -71,7 +71,7 @@ class Play {
   readonly room = new ChatRoom({ messageRate: UNLIMITED, flushWindowMs: 0 });
   readonly model = new Model();
   visitors: Visitor[] = [];
-  readonly #tickets = new Map<User, { readonly pid: string; readonly offset: unknown }>();
+  readonly #recoveryAuths = new Map<User, { readonly pid: string; readonly offset: unknown }>();
   /** Of connections from before a kick or a ban. */
   readonly #deadPids = new Set<string>();
   /** Counts of what happened, to see that enough did. */
@@ -112,7 +112,7 @@ class Play {
   async #join(user: User, recovering: boolean): Promise<void> {
     const { shell } = this.room;
     const client = shell.open({ identity: identityOf(user), canRecover: true });
-    await client.connect(recovering ? this.#tickets.get(user) : undefined);
+    await client.connect(recovering ? this.#recoveryAuths.get(user) : undefined);
     const isBanned = this.model.isBanned(user, shell.nowMs);
     if (isBanned) {
       Play.counts.refusedConnects++;
@@ -129,9 +129,9 @@ class Play {
     });
     const { pid } = client.packets[0]!.data as { pid: string };
     expect(this.#deadPids).not.toContain(pid);
-    if (recovering && pid === this.#tickets.get(user)?.pid) Play.counts.recovered++;
+    if (recovering && pid === this.#recoveryAuths.get(user)?.pid) Play.counts.recovered++;
     const offset = (client.packets.at(-1)!.data as unknown[]).at(-1);
-    this.#tickets.set(user, { pid, offset });
+    this.#recoveryAuths.set(user, { pid, offset });
     this.visitors.push({ user, client });
   }
 
@@ -156,7 +156,7 @@ class Play {
       "slow-mode": { seconds: seconds % 60 },
       "read-only": { on: seconds === 1 },
     };
-    const answer = await room.call(action, SERVICE, payloads[action] ?? { user, seconds });
+    const answer = await room.ask(action, SERVICE, payloads[action] ?? { user, seconds });
     if ("error" in answer) return expect(answer.error.code).toBe("NOT_FOUND");
     if (action === "mute") model.mutedUntilMs.set(user, untilMs);
     if (action === "unmute") model.mutedUntilMs.delete(user);
@@ -168,8 +168,8 @@ class Play {
   }
 
   #expectOut(user: User): void {
-    const ticket = this.#tickets.get(user);
-    if (ticket) this.#deadPids.add(ticket.pid);
+    const recoveryAuth = this.#recoveryAuths.get(user);
+    if (recoveryAuth) this.#deadPids.add(recoveryAuth.pid);
     for (const visitor of this.visitors.filter((one) => one.user === user)) {
       const { client, hasLeft = false } = visitor;
       visitor.heardAtBan ??= client.packets.length;
@@ -187,8 +187,8 @@ class Play {
 
   async #state(): Promise<unknown[]> {
     return [
-      await this.room.call("moderation-state", SERVICE, { limit: 200 }),
-      await this.room.call("audit", SERVICE, { limit: 200 }),
+      await this.room.ask("moderation-state", SERVICE, { limit: 200 }),
+      await this.room.ask("audit", SERVICE, { limit: 200 }),
     ];
   }
 
@@ -207,7 +207,7 @@ describe("MOD-3, MOD-6, MOD-7, MOD-8: after any sequence of actions", () => {
           await play.take(one);
           play.expectSilence();
         }
-        expect(play.room.shell.reports).toEqual([]);
+        expect(play.room.shell.problems).toEqual([]);
       }),
       PARAMETERS,
     );

@@ -46,7 +46,7 @@ describe("MOD-2: FORBIDDEN", () => {
     ["ban", "unban", {}],
     ["mute", "unmute", { seconds: 60 }],
     ["grant", "revoke", { role: "reader" }],
-  ])("%s: nobody replaces or ends what somebody of a higher rank decided", async (event, undo, more) => {
+  ])("%s: a moderator cannot replace or end a decision of a higher rank", async (event, undo, more) => {
     const { mia, gil, room } = await withGranted(await cast());
     await mia.ask(event, { user: "ada", ...more });
     expect(await gil.ask(event, { user: "ada", ...more })).toEqual(refusalOf("FORBIDDEN"));
@@ -56,7 +56,7 @@ describe("MOD-2: FORBIDDEN", () => {
     expect(await mia.ask(undo, { user: "ada" })).toEqual(OK);
   });
 
-  it("lets an equal end what an equal decided", async () => {
+  it("lets a moderator end a decision of a moderator of the same rank", async () => {
     const { room, mia } = await cast();
     const max = await room.join({ user: "max", role: "moderator" });
     await mia.ask("mute", { user: "ada", seconds: 60 });
@@ -64,10 +64,10 @@ describe("MOD-2: FORBIDDEN", () => {
   });
 });
 
-describe("MOD-2: a decision binds users who rank below", () => {
+describe("MOD-2: a decision binds users of lower ranks", () => {
   it("the backend bans a moderator", async () => {
     const { room, mia } = await cast();
-    expect(await room.call("ban", SERVICE, { user: "mia" })).toEqual(OK);
+    expect(await room.ask("ban", SERVICE, { user: "mia" })).toEqual(OK);
     expect(mia.received("notice")).toMatchObject([{ code: "BANNED" }]);
     const back = await room.join({ user: "mia", role: "moderator" });
     expect(back.refusal).toMatchObject({ data: { code: "BANNED" } });
@@ -75,7 +75,7 @@ describe("MOD-2: a decision binds users who rank below", () => {
 
   it("the backend takes a moderator's role away in this room", async () => {
     const { room, mia } = await cast();
-    await room.call("grant", SERVICE, { user: "mia", role: "reader" });
+    await room.ask("grant", SERVICE, { user: "mia", role: "reader" });
     expect(await mia.ask("ban", { user: "ada" })).toEqual(refusalOf("FORBIDDEN"));
     expect(await post(mia)).toEqual(refusalOf("FORBIDDEN"));
   });
@@ -104,12 +104,12 @@ describe("MOD-2: a decision binds users who rank below", () => {
     expect(hal.closing).toBeDefined();
   });
 
-  it("nothing binds a service", async () => {
+  it("no ban or mute binds a service", async () => {
     const { room, mia } = await cast();
     await mia.ask("ban", { user: SERVICE.user });
     await mia.ask("grant", { user: SERVICE.user, role: "reader" });
     await mia.ask("read-only", { on: true });
-    expect(await room.call("chat-message", SERVICE, { content: "hello" })).toMatchObject(OK);
+    expect(await room.ask("chat-message", SERVICE, { content: "hello" })).toMatchObject(OK);
   });
 });
 
@@ -125,7 +125,7 @@ describe("MOD-9: a granted role", () => {
     for (const tab of tabs) expect(await post(tab)).toMatchObject(OK);
     const late = await room.join({ user: "rita", role: "reader" });
     expect(late.received("welcome")).toMatchObject([{ role: "member" }]);
-    expect(await room.call("chat-message", { user: "rita", role: "reader" }, { content: "x" })).toMatchObject(OK);
+    expect(await room.ask("chat-message", { user: "rita", role: "reader" }, { content: "x" })).toMatchObject(OK);
     await mia.ask("revoke", { user: "rita" });
     for (const tab of [...tabs, late]) expect(await post(tab)).toEqual(refusalOf("FORBIDDEN"));
     expect((await room.join({ user: "rita", role: "reader" })).received("welcome")).toMatchObject([{ role: "reader" }]);

@@ -28,7 +28,7 @@ describe("MOD-6: MUTED", () => {
     const tab = await room.join("ada");
     await mia.ask("mute", { user: "ada", seconds: 60 });
     for (const client of [ada, tab]) expect(await post(client)).toEqual(refusalOf("MUTED"));
-    expect(await room.call("chat-message", "ada", { content: "x" })).toEqual(refusalOf("MUTED"));
+    expect(await room.ask("chat-message", "ada", { content: "x" })).toEqual(refusalOf("MUTED"));
     expect(await ada.ask("history", {})).toMatchObject(OK);
     expect(await ada.ask("presence", {})).toMatchObject(OK);
     room.shell.crash();
@@ -72,8 +72,8 @@ describe("MOD-7: ROOM_READ_ONLY", () => {
     const late = await room.join("late");
     expect(late.received("welcome")).toMatchObject([{ moderation: { readOnly: true } }]);
     for (const client of [ada, late]) expect(await post(client)).toEqual(refusalOf("ROOM_READ_ONLY"));
-    expect(await room.call("chat-message", "ada", { content: "x" })).toEqual(refusalOf("ROOM_READ_ONLY"));
-    expect(await room.call("chat-message", SERVICE, { content: "x" })).toMatchObject(OK);
+    expect(await room.ask("chat-message", "ada", { content: "x" })).toEqual(refusalOf("ROOM_READ_ONLY"));
+    expect(await room.ask("chat-message", SERVICE, { content: "x" })).toMatchObject(OK);
     await mia.ask("read-only", { on: false });
     for (const client of [ada, late]) expect(await post(client)).toMatchObject(OK);
   });
@@ -105,7 +105,7 @@ describe("MOD-8: SLOW_MODE", () => {
     const tab = await room.join("ada");
     expect(await post(ada)).toMatchObject(OK);
     expect(await post(tab)).toEqual(refusalOf("SLOW_MODE"));
-    expect(await room.call("chat-message", "ada", { content: "x" })).toEqual(refusalOf("SLOW_MODE"));
+    expect(await room.ask("chat-message", "ada", { content: "x" })).toEqual(refusalOf("SLOW_MODE"));
   });
 
   it("holds through sleep, a crash, and leaving until the room has slept", async () => {
@@ -158,7 +158,7 @@ describe("MOD-8: SLOW_MODE", () => {
     for (let i = 0; i < 3; i++) expect(await post(ada)).toMatchObject(OK);
   });
 
-  it("counts no earlier posts where the log cannot be read, and disconnects nobody", async () => {
+  it("counts no earlier posts where the log cannot be read, and disconnects no member", async () => {
     const { room, ada } = await slow();
     await post(ada);
     sleep(room);
@@ -167,7 +167,7 @@ describe("MOD-8: SLOW_MODE", () => {
     });
     expect(await post(ada)).toMatchObject(OK);
     expect(await post(ada)).toEqual(refusalOf("SLOW_MODE"));
-    expect(room.shell.reports).toHaveLength(1);
+    expect(room.shell.problems).toHaveLength(1);
     reading.mockRestore();
   });
 
@@ -181,7 +181,7 @@ describe("MOD-8: SLOW_MODE", () => {
 
   it("holds for more than a thousand users, and forgets them afterwards", async () => {
     const { room } = await slow(1);
-    const say = (user: string): Promise<unknown> => room.call("chat-message", user, { content: "x" });
+    const say = (user: string): Promise<unknown> => room.ask("chat-message", user, { content: "x" });
     for (let i = 0; i < 1300; i++) {
       await say(`u${i}`);
       if (i % 100 === 0) room.shell.advance(1100);

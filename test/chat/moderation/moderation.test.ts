@@ -62,7 +62,7 @@ describe("MOD-1: a moderator", () => {
       const granted = await withGranted(await cast());
       expect(await granted.gil.ask(action, payload)).toEqual(OK);
       const served = await cast();
-      expect(await served.room.call(action, SERVICE, payload)).toEqual(OK);
+      expect(await served.room.ask(action, SERVICE, payload)).toEqual(OK);
       const silent = await cast();
       silent.mia.emit(action, payload);
       for (const room of [granted, served, silent]) expect(told(room).at(-1)).toMatchObject({ action });
@@ -81,8 +81,8 @@ describe("MOD-1: others", () => {
     const answers = [
       await ada.ask(event, payload),
       await rita.ask(event, payload),
-      await room.call(event, "stranger", payload),
-      await room.call(event, { user: "rita", role: "reader" }, payload),
+      await room.ask(event, "stranger", payload),
+      await room.ask(event, { user: "rita", role: "reader" }, payload),
     ];
     for (const answer of answers) expect(answer).toEqual(refusalOf("FORBIDDEN"));
     ada.emit(event, payload);
@@ -91,7 +91,7 @@ describe("MOD-1: others", () => {
     expect(await given.mia.ask("audit", {})).toEqual({ ok: true, entries: [], hasMore: false });
   });
 
-  it("a moderator whose new token says member", async () => {
+  it("a moderator whose new token has the role member", async () => {
     const { room, mia } = await cast();
     await mia.ask("refresh-token", { token: room.token({ user: "mia", exp: expiresIn(900) }) });
     expect(await mia.ask("ban", { user: "ada" })).toEqual(refusalOf("FORBIDDEN"));
@@ -168,7 +168,7 @@ describe("MOD-1: an action that changes nothing", () => {
     ["slow-mode", { seconds: 0 }],
     ["read-only", { on: false }],
     ["grant", { user: "ada", role: "member" }],
-  ])("%s %j is answered well, and nobody hears of it a second time", async (event, payload) => {
+  ])("%s %j is answered `ok`, and sends no second event", async (event, payload) => {
     const given = await cast();
     if (event === "grant") await given.mia.ask(event, payload);
     const before = told(given).length;
@@ -199,7 +199,7 @@ describe("MOD-1: order and storage", () => {
       room.state.storedBeforeFailure = stored;
       expect(await mia.ask(action, payload)).toEqual(refusalOf("INTERNAL"));
       expect(told(given)).toEqual([]);
-      expect(room.shell.reports).toHaveLength(1);
+      expect(room.shell.problems).toHaveLength(1);
       room.state.failure = undefined;
       expect(await post(ada)).toMatchObject(OK);
       expect(await mia.ask("audit", {})).toMatchObject({ entries: [] });
@@ -230,10 +230,10 @@ describe("MOD-11: audit", () => {
 
   it("keeps the newest 500 in as many rows, also through sleep", async () => {
     const { room } = await cast();
-    for (let i = 1; i <= 1203; i++) await room.call("slow-mode", { ...SERVICE, user: `s${i}` }, { seconds: i });
+    for (let i = 1; i <= 1203; i++) await room.ask("slow-mode", { ...SERVICE, user: `s${i}` }, { seconds: i });
     const numbers = async (): Promise<number[]> => {
       const pages = [801, 1001, 1204].map((before) =>
-        room.call("audit", { ...SERVICE, user: `q${before}` }, { before, limit: 200 }),
+        room.ask("audit", { ...SERVICE, user: `q${before}` }, { before, limit: 200 }),
       );
       return (await Promise.all(pages)).flatMap(({ entries }) => entries.map(({ number }: AnyAnswer) => number));
     };
@@ -280,7 +280,7 @@ describe("MOD-11: moderation-state", () => {
     expect(await mia.ask("moderation-state", {})).toMatchObject({ users: [] });
   });
 
-  it("comes in pages, whatever the users are called", async () => {
+  it("comes in pages, with any characters in user ids", async () => {
     const { mia } = await cast();
     const odd = [
       "\u0000",
@@ -310,11 +310,11 @@ describe("MOD-11: moderation-state", () => {
     for (const user of odd) expect(await mia.ask("unban", { user })).toEqual(OK);
   });
 
-  it("has hundreds of bans that bind nobody else, and deletes those that are over", async () => {
+  it("holds hundreds of bans, which bind only their users, and deletes them when they are over", async () => {
     const { room } = await cast();
     const each = async (event: string, prefix: string): Promise<void> => {
       for (let i = 0; i < 400; i++)
-        await room.call(event, { ...SERVICE, user: `s${i}` }, { user: `${prefix}${i}`, seconds: 60 });
+        await room.ask(event, { ...SERVICE, user: `s${i}` }, { user: `${prefix}${i}`, seconds: 60 });
     };
     const isIn = async (user: string): Promise<boolean> => (await room.join(user)).received("welcome").length === 1;
     await each("ban", "u");

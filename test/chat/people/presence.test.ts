@@ -2,12 +2,11 @@
 import { describe, expect, it } from "vitest";
 
 import { FIND_LENGTH_MAX } from "../../../src/protocol/limits.ts";
-import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../../src/chat/people/recently-left.ts";
 import { MEMBERS_LISTED_MAX } from "../../../src/chat/room/members.ts";
 import type { Member, PresenceChange } from "../../../src/protocol/chat-events.ts";
-import { PRESENCE_WINDOW_LARGE_MS, PRESENCE_WINDOW_MS } from "../../../src/chat/people/presence.ts";
+import { LEAVE_GATHER_MS, LEAVE_GRACE_MS, presenceWindowMs } from "../../../src/chat/people/presence.ts";
 import { ChatRoom, roomWith } from "../../host/chat-room.ts";
-import { START_MS, type Client } from "../../host/harness.ts";
+import { START_MS } from "../../host/harness.ts";
 
 const LEFT_MS = LEAVE_GRACE_MS + LEAVE_GATHER_MS;
 const benLeft = { count: 1, joined: [], left: [{ user: "ben" }] };
@@ -49,8 +48,11 @@ describe("PRES-1, CHAT-5: members are people", () => {
       ],
     });
     ben.leave();
-    const { members } = await ada.ask("presence", {});
-    expect(members[1]).toMatchObject({ user: "ben", connections: 1, since: START_MS + 1000 });
+    expect((await ada.ask("presence", {})).members[1]).toMatchObject({
+      user: "ben",
+      connections: 1,
+      since: START_MS + 1000,
+    });
   });
 
   it("answers a reader, and refuses a payload that is no object", async () => {
@@ -111,12 +113,11 @@ describe("PRES-6, PRES-7: finding members, and what they may do", () => {
   it("shows roles: of the token, granted by the room, and the highest of several connections", async () => {
     const { room, people } = await roomWith("ada", "ben");
     const rolesOf = async (): Promise<unknown> =>
-      Object.fromEntries(
-        (await people[0]!.ask("presence", {})).members.map(({ user, role, granted }: Member) => [
-          user,
-          [role, granted],
-        ]),
-      );
+      (await people[0]!.ask("presence", {})).members.map((one: Member) => [
+        one.user,
+        ...(one.role ? [one.role] : []),
+        ...(one.granted ? [true] : []),
+      ]);
     const mia = await room.join({ user: "mia", role: "moderator" });
     await room.join({ user: "rita", role: "reader" });
     await room.join({ user: "mia" });
@@ -128,15 +129,10 @@ describe("PRES-6, PRES-7: finding members, and what they may do", () => {
     ]);
     await mia.ask("grant", { user: "ben", role: "moderator" });
     await mia.ask("grant", { user: "rita", role: "member" });
-    expect(await rolesOf()).toEqual({
-      ada: [undefined, undefined],
-      ben: ["moderator", true],
-      mia: ["moderator", undefined],
-      rita: [undefined, undefined],
-    });
+    expect(await rolesOf()).toEqual([["ada"], ["ben", "moderator", true], ["mia", "moderator"], ["rita"]]);
     await mia.ask("revoke", { user: "ben" });
     mia.leave();
-    expect(await rolesOf()).toMatchObject({ ben: [undefined, undefined], mia: [undefined, undefined] });
+    expect(await rolesOf()).toEqual([["ada"], ["ben"], ["mia"], ["rita"]]);
   });
 });
 
@@ -193,7 +189,7 @@ describe("PRES-2: a reload is no leave", () => {
     await room.join("ben");
     await room.join("cleo");
     await room.join("dan");
-    room.shell.advance(PRESENCE_WINDOW_MS - 1);
+    room.shell.advance(presenceWindowMs(4) - 1);
     expect(people[0]!.received("presence")).toHaveLength(1);
     room.shell.advance(1);
     expect(people[0]!.received("presence")).toMatchObject([
@@ -225,66 +221,13 @@ describe("PRES-2: a reload is no leave", () => {
     const users = Array.from({ length: 10 }, (_, i) => `u${i}`);
     const { room, people } = await roomWith("ada", ...users);
     for (const person of people.slice(1)) person.leave();
-    room.shell.advance(PRESENCE_WINDOW_MS);
+    room.shell.advance(presenceWindowMs(1));
     expect(people[0]!.received("presence")).toEqual([{ count: 9, joined: [], left: [{ user: "u8" }, { user: "u9" }] }]);
     room.afterGrace();
     expect(people[0]!.received("presence")[1]).toMatchObject({
       count: 1,
       left: users.slice(0, 8).map((user) => ({ user })),
     });
-  });
-});
-
-describe("PRES-3: a large room", () => {
-  async function largeRoom(): Promise<{ room: ChatRoom; people: Client[] }> {
-    const room = new ChatRoom();
-    const people: Client[] = [];
-    for (let i = 0; i <= MEMBERS_LISTED_MAX; i++) {
-      people.push(await room.join(`user-${i}`));
-      room.shell.advance(1);
-    }
-    room.afterGrace();
-    for (const { packets } of people) packets.length = 0;
-    return { room, people };
-  }
-
-  it("sends the count and no names; with one member fewer, names", async () => {
-    const { room, people } = await largeRoom();
-    const [ada] = people as [Client];
-    const last = await room.join("last");
-    expect(ada.received("presence")).toEqual([{ count: MEMBERS_LISTED_MAX + 2, joined: [], left: [] }]);
-    last.leave();
-    room.afterGrace();
-    expect(ada.received("presence")[1]).toEqual({ count: MEMBERS_LISTED_MAX + 1, joined: [], left: [] });
-    people.at(-1)!.leave();
-    room.afterGrace();
-    const left = [{ user: `user-${MEMBERS_LISTED_MAX}` }];
-    expect(ada.received("presence")[2]).toEqual({ count: MEMBERS_LISTED_MAX, joined: [], left });
-  });
-
-  it("sends it at most once a second", async () => {
-    const { room, people } = await largeRoom();
-    await room.join("one");
-    await room.join("two");
-    room.shell.advance(PRESENCE_WINDOW_LARGE_MS - 1);
-    expect(people[0]!.received("presence")).toHaveLength(1);
-    room.shell.advance(1);
-    expect(people[0]!.received("presence")[1]).toMatchObject({ count: MEMBERS_LISTED_MAX + 3 });
-  });
-
-  it("lists the members of the longest stay, before and after sleep", async () => {
-    const { room, people } = await largeRoom();
-    const first = await people.at(-1)!.ask("presence", {});
-    expect(first.count).toBe(MEMBERS_LISTED_MAX + 1);
-    expect(first.members.map(({ user }: { user: string }) => user)).toEqual(
-      Array.from({ length: MEMBERS_LISTED_MAX }, (_, i) => `user-${i}`),
-    );
-    // A member who reloads has the newest connection, and keeps the place in the list.
-    people[0]!.leave();
-    await room.join("user-0");
-    room.shell.evict();
-    const second = await people.at(-1)!.ask("presence", {});
-    expect(second).toEqual(first);
   });
 });
 
@@ -361,7 +304,7 @@ describe("PRES-4: presence after sleep", () => {
     expect(left.map(({ user }) => user)).toEqual(["ada", "ben", "cleo"]);
   });
 
-  it("shows a member whose tabs bear different names under the same name as before", async () => {
+  it("shows a member whose tabs have different names under the same name as before", async () => {
     const { room, people } = await roomWith("ada");
     const first = await room.join({ user: "ben", name: "Ben" });
     await room.join({ user: "ben", name: "Benjamin" });
@@ -372,7 +315,7 @@ describe("PRES-4: presence after sleep", () => {
     expect(await people[0]!.ask("presence", {})).toEqual(before);
   });
 
-  it("shows a member whose new token bears another name under the same name as before", async () => {
+  it("shows a member whose new token has another name under the same name as before", async () => {
     const { room, people } = await roomWith("ada");
     await people[0]!.ask("refresh-token", { token: room.token({ user: "ada", name: "Countess" }) });
     const before = await people[0]!.ask("presence", {});

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { READ_MARK_PAGES_MAX, ReadMarks } from "../../../src/chat/people/read-marks.ts";
 import { ENTRIES_PER_PAGE } from "../../../src/storage/paged-map.ts";
-import { MemoryState } from "../../host/chat-room.ts";
+import { MemoryState } from "../../host/memory-state.ts";
 import { fc } from "../../host/properties.ts";
 
 const rowsOf = (state: MemoryState): number => [...state.list({ prefix: "" })].length;
@@ -49,7 +49,7 @@ describe("the marks of many readers", () => {
     expect(kept).toEqual([7, 0, 8, ENTRIES_PER_PAGE + 1]);
   });
 
-  it.each(["__proto__", "constructor", ""])("may be of a user called %j", (user) => {
+  it.each(["__proto__", "constructor", ""])("work for a user called %j", (user) => {
     const { marks } = readBy(1);
     expect(marks.get(user)).toBe(0);
     marks.advance({ user, seq: 5 });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { BATCH_POSTS_MAX } from "../../../src/chat/posting/posts.ts";
+import type { Client } from "../../host/harness.ts";
 import { ChatRoom, SETTINGS, UNLIMITED } from "../../host/chat-room.ts";
 
 const WINDOW_MS = SETTINGS.flushWindowMs;
@@ -18,7 +19,7 @@ describe("a batch", () => {
     expect(sizes(room)).toEqual([1, 1]);
   });
 
-  it("gathers posts within the window of the last one, and is committed when it ends", async () => {
+  it("gathers posts in the window after the last commit, and is committed when the window ends", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     const ben = await room.join("ben");
@@ -33,7 +34,27 @@ describe("a batch", () => {
     expect(ben.received("chat-message").map(({ content }) => content)).toEqual(["1", "2", "3", "4"]);
   });
 
-  it("is committed by the next post where a burst of input starves the timer", async () => {
+  it("does not wait in a small room: after quiet 200 / connections of them are committed ahead of their windows, at most FLUSH_BURST", async () => {
+    const inRoomOf = async (connections: number, flushBurst: number): Promise<number> => {
+      const room = new ChatRoom({ messageRate: UNLIMITED, flushBurst });
+      const people: Client[] = [];
+      for (let i = 0; i < connections; i++) people.push(await room.join(`user-${i}`));
+      room.quiet();
+      for (let i = 0; i < 20; i++) {
+        people[0]!.emit("chat-message", { content: `${i}` });
+        room.shell.advance(WINDOW_MS / 10);
+        if (room.log.batches.length <= i) return i;
+      }
+      return 20;
+    };
+    expect(await inRoomOf(1, 8)).toBe(8);
+    expect(await inRoomOf(1, 3)).toBe(3);
+    expect(await inRoomOf(50, 8)).toBe(4);
+    expect(await inRoomOf(101, 8)).toBe(1);
+    expect(await inRoomOf(2, 1)).toBe(1);
+  });
+
+  it("is committed by the next post while a burst of input starves the timer", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     ada.emit("chat-message", { content: "1" });
@@ -43,7 +64,7 @@ describe("a batch", () => {
     expect(sizes(room)).toEqual([1, 2]);
   });
 
-  it(`holds at most ${BATCH_POSTS_MAX} posts: the last of them does not wait`, async () => {
+  it(`is committed at once when it holds ${BATCH_POSTS_MAX} posts`, async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     ada.emit("chat-message", { content: "leading edge" });
@@ -57,7 +78,7 @@ describe("a batch", () => {
     expect(sizes(room)).toEqual([1, BATCH_POSTS_MAX, 1]);
   });
 
-  it("gathers a burst of 2,000 posts in as few rows as its bound allows, though no timer runs meanwhile", async () => {
+  it("gathers a burst of 2,000 posts in as few rows as possible, although no timer runs meanwhile", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     const calls = Array.from({ length: 2000 }, (_, i) => ada.call("chat-message", { content: `${i}` }));
@@ -68,7 +89,7 @@ describe("a batch", () => {
     expect(sizes(room).length).toBeLessThanOrEqual(Math.ceil(2000 / BATCH_POSTS_MAX) + 1);
   });
 
-  it("is bounded in size too", async () => {
+  it("is limited in characters too", async () => {
     const room = new ChatRoom({ messageRate: UNLIMITED, maxContentLength: 50_000 });
     const ada = await room.join("ada");
     const content = "x".repeat(50_000);
@@ -77,7 +98,7 @@ describe("a batch", () => {
     expect(room.log.messages.length).toBeGreaterThanOrEqual(6);
   });
 
-  it("leaves nothing due when it was committed", async () => {
+  it("leaves no deadline behind once it is committed", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     ada.emit("chat-message", { content: "1" });
@@ -86,7 +107,7 @@ describe("a batch", () => {
     expect(room.shell.quietMs).toBeGreaterThan(1000);
   });
 
-  it("is in no history before it is stored", async () => {
+  it("is not in the history before it is stored", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     ada.emit("chat-message", { content: "1" });
@@ -99,7 +120,7 @@ describe("a batch", () => {
   });
 });
 
-describe("CHAT-2: the order of truth", () => {
+describe("CHAT-2: a post", () => {
   it("is stored, then seen, then acked", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
@@ -144,11 +165,11 @@ describe("while storing fails", () => {
     expect(ben.received("error")).toMatchObject([{ code: "INTERNAL" }]);
     expect(ada.received("chat-message")).toHaveLength(1);
     expect(ben.received("chat-message")).toHaveLength(1);
-    expect(room.shell.reports).toHaveLength(1);
+    expect(room.shell.problems).toHaveLength(1);
     expect([ada.closing, ben.closing]).toEqual([undefined, undefined]);
   });
 
-  it("the seq has no hole afterwards, and the same clientMsgId can be posted again", async () => {
+  it("no seq is skipped, and the same clientMsgId can be posted again", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     ada.emit("chat-message", { content: "1" });
@@ -176,7 +197,7 @@ describe("while storing fails", () => {
 });
 
 describe("a failure to show stored messages", () => {
-  it.each(["strict", "relaxed"] as const)("keeps nobody waiting for the ack (%s)", async (durability) => {
+  it.each(["strict", "relaxed"] as const)("does not stop the acks (%s)", async (durability) => {
     const broken = (): never => {
       throw new Error("not on this platform");
     };
@@ -193,12 +214,12 @@ describe("a failure to show stored messages", () => {
     room.quiet();
     expect(calls.map(({ answer }) => answer.seq)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     expect(ada.received("chat-message")).toHaveLength(11);
-    expect(room.shell.reports[0]).toMatchObject({ problem: expect.stringContaining("shown") });
+    expect(room.shell.problems[0]).toMatchObject({ problem: expect.stringContaining("shown") });
   });
 });
 
 describe("a sender who leaves before the commit", () => {
-  it("is stored and seen all the same, and its ack goes nowhere", async () => {
+  it("has their post stored and shown, without an ack", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     const ben = await room.join("ben");
@@ -208,6 +229,6 @@ describe("a sender who leaves before the commit", () => {
     room.quiet();
     expect(ben.received("chat-message").map(({ content }) => content)).toEqual(["leading edge", "last words"]);
     expect(call.acks).toEqual([]);
-    expect(room.shell.reports).toEqual([]);
+    expect(room.shell.problems).toEqual([]);
   });
 });

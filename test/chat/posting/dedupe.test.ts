@@ -21,7 +21,7 @@ describe("CHAT-4: a post sent again", () => {
     expect(room.log.messages).toHaveLength(1);
   });
 
-  it("is answered as such where a new post would be refused by now: MOD-10", async () => {
+  it("gets the first answer where a new post would be refused by now: MOD-10", async () => {
     const room = new ChatRoom({ messageRate: { perSecond: 0.001, burst: 1 } });
     const ada = await room.join("ada");
     const first = await ada.ask("chat-message", POST);
@@ -33,7 +33,7 @@ describe("CHAT-4: a post sent again", () => {
     expect(await ada.ask("chat-message", POST)).toEqual({ ...first, duplicate: true });
   });
 
-  it("while its batch is open is answered when that is stored, both times with the same message", async () => {
+  it("gets the same ack as the first one while their batch is still open", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     ada.emit("chat-message", { content: "leading edge" });
@@ -73,7 +73,7 @@ describe("CHAT-4: a post sent again", () => {
     expect(call.answer).toMatchObject({ seq: 2 });
   });
 
-  it.each(["__proto__", "constructor", "toString"])("takes the clientMsgId %s for an id like any other", async (id) => {
+  it.each(["__proto__", "constructor", "toString"])("treats the clientMsgId %s like any other", async (id) => {
     const room = busyRoom();
     const ada = await room.join("ada");
     const first = await ada.ask("chat-message", { content: "x", clientMsgId: id });

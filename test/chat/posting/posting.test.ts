@@ -2,11 +2,12 @@
 import { describe, expect, it } from "vitest";
 
 import type { Role } from "../../../src/protocol/chat-events.ts";
-import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, ROOM, UNLIMITED } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import { START_MS } from "../../host/harness.ts";
 
 describe("a post", () => {
-  it("CHAT-2: reaches everyone, the sender too, as one message", async () => {
+  it("CHAT-2: reaches all members, its sender included, as the same message", async () => {
     const room = new ChatRoom();
     const ada = await room.join({ user: "ada", name: "Ada" });
     const ben = await room.join("ben");
@@ -37,7 +38,7 @@ describe("a post", () => {
     expect(second).not.toHaveProperty("extra");
   });
 
-  it("CHAT-3: needs no answer when it was good and carried no ack", async () => {
+  it("CHAT-3: gets no answer where it is stored and came without an ack callback", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     ada.emit("chat-message", { content: "hello" });
@@ -45,7 +46,7 @@ describe("a post", () => {
     expect(ada.received("error")).toEqual([]);
   });
 
-  it("CHAT-2: gets seq values that rise by exactly 1, whoever posts", async () => {
+  it("CHAT-2: gets seq values that rise by exactly 1, also with several senders", async () => {
     const room = new ChatRoom({ messageRate: UNLIMITED });
     const people = await Promise.all(["ada", "ben", "cleo"].map((user) => room.join(user)));
     for (let i = 0; i < 30; i++) {
@@ -57,7 +58,7 @@ describe("a post", () => {
     for (const person of people) expect(person.received("chat-message").map(({ seq }) => seq)).toEqual(expected);
   });
 
-  it.each(["reader"] satisfies Role[])("FORBIDDEN: a %s may not post, but hears and reads", async (role) => {
+  it.each(["reader"] satisfies Role[])("FORBIDDEN: a %s may not post, but gets and reads messages", async (role) => {
     const room = new ChatRoom();
     const quiet = await room.join({ user: "quiet", role });
     const ada = await room.join("ada");
@@ -74,7 +75,7 @@ describe("a post", () => {
     expect(await client.ask("chat-message", { content: "hello" })).toMatchObject({ ok: true });
   });
 
-  it("takes the payload {content, userId, timestamp} of older clients, and believes none of its claims", async () => {
+  it("accepts the payload {content, userId, timestamp} of older clients, and ignores userId and timestamp", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     ada.emit("chat-message", { content: "hello", userId: "eve", timestamp: 1 });
@@ -112,13 +113,13 @@ describe("INVALID_PAYLOAD", () => {
     expect(ada.closing).toBeUndefined();
   });
 
-  it("names the field that is wrong", async () => {
+  it("names the wrong field", async () => {
     const ada = await new ChatRoom().join("ada");
     const { error } = await ada.ask("chat-message", { content: 7, clientMsgId: [] });
     expect(error.message).toMatch(/content.*clientMsgId/);
   });
 
-  it("names no field that is right", async () => {
+  it("names no correct field", async () => {
     const ada = await new ChatRoom().join("ada");
     const attachment = { key: "01234567890123456789", name: "n", type: "image/png", size: 7 };
     const { error } = await ada.ask("chat-message", { content: "x", replyTo: { length: { toString: 1 } }, attachment });
@@ -131,7 +132,7 @@ describe("INVALID_PAYLOAD", () => {
     expect(await ada.ask("chat-message")).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
   });
 
-  it("lets a clientMsgId of 64 characters pass", async () => {
+  it("accepts a clientMsgId of 64 characters", async () => {
     const ada = await new ChatRoom().join("ada");
     expect(await ada.ask("chat-message", { content: "x", clientMsgId: "c".repeat(64) })).toMatchObject({ ok: true });
   });
@@ -155,7 +156,7 @@ describe("TOO_LONG", () => {
     },
   );
 
-  it("does not count trimmed messages", async () => {
+  it("is measured after trimming", async () => {
     const ada = await new ChatRoom({ maxContentLength: LIMIT }).join("ada");
     const answer = await ada.ask("chat-message", { content: ` ${"x".repeat(LIMIT)}\n` });
     expect(answer).toMatchObject({ ok: true });
@@ -174,7 +175,7 @@ describe("NOT_FOUND", () => {
     },
   );
 
-  it("is not the answer where the message exists, after sleep too", async () => {
+  it("is not answered where the message exists, also after sleep", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     const { id } = await ada.ask("chat-message", { content: "first" });
@@ -192,11 +193,11 @@ describe("UNKNOWN_EVENT", () => {
       const ada = await room.join("ada");
       expect(await ada.ask(event, { content: "x" })).toMatchObject({ error: { code: "UNKNOWN_EVENT" } });
       expect(ada.closing).toBeUndefined();
-      expect(room.shell.reports).toEqual([]);
+      expect(room.shell.problems).toEqual([]);
     },
   );
 
-  it("does not repeat an endless name", async () => {
+  it("cuts a long name in its error", async () => {
     const ada = await new ChatRoom().join("ada");
     const { error } = await ada.ask("x".repeat(10_000));
     expect(error.message.length).toBeLessThan(200);

@@ -1,5 +1,5 @@
 // CHAT-7: random lives of a relaxed room, in which the process dies between any two steps and the storage fails. Acked messages are
-// stored once; no place is ever given to two messages.
+// stored once; no seq is ever given to two messages.
 import { describe, expect, it } from "vitest";
 
 import type { Message, PostAnswer, Welcome } from "../../../src/protocol/chat-events.ts";
@@ -58,10 +58,10 @@ class Life {
     this.#cleo = await this.#join("cleo");
   }
 
-  async #join(user: string, ticket?: object): Promise<Client> {
+  async #join(user: string, recoveryAuth?: object): Promise<Client> {
     const client = this.room.shell.open({ canRecover: true, identity: identityOf(user) });
     client.name = user;
-    await client.connect(ticket);
+    await client.connect(recoveryAuth);
     return client;
   }
 

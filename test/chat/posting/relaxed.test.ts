@@ -1,11 +1,12 @@
 // CHAT-7: `DURABILITY=relaxed`. A busy room shows messages before it stores them, many to a row; messages lost in a crash or by a
-// full disk were never acked, and their places are never given to other messages.
+// full disk were never acked, and their seqs are never given to other messages.
 import { describe, expect, it } from "vitest";
 
-import { BATCH_CHARS_MAX } from "../../../src/chat/posting/posts.ts";
+import { BATCH_CHARS_MAX } from "../../../src/chat/posting/commit.ts";
 import { BUSY_COMMITS, UNSTORED_MS_MAX, UNSTORED_POSTS_MAX } from "../../../src/chat/posting/relaxed-commit.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { ChatRoom, EPOCH, identityOf, SETTINGS, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, identityOf, SETTINGS, UNLIMITED } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import type { Client } from "../../host/harness.ts";
 
 const WINDOW_MS = SETTINGS.flushWindowMs;
@@ -38,7 +39,7 @@ async function busyRoom(settings: object = {}): Promise<Scene> {
 }
 
 describe("a quiet relaxed room", () => {
-  it("stores first, as a strict one does, and writes one row per message", async () => {
+  it("stores before it shows, as a strict room does, and writes one row per message", async () => {
     const { room, ada } = await relaxedRoom();
     for (const seq of upTo(20)) {
       expect(ada.call("chat-message", { content: "x" }).answer).toMatchObject({ ok: true, seq });
@@ -79,7 +80,7 @@ describe("a busy relaxed room", () => {
     expect(room.log.rowsWritten - rows).toBeLessThanOrEqual(13 + 2);
   });
 
-  it("becomes quiet again: nothing is due, and nothing is reserved", async () => {
+  it("becomes quiet again: it has no deadline, and reserves no seq", async () => {
     const { room, ada } = await busyRoom();
     ada.emit("chat-message", { content: "4" });
     room.quiet();
@@ -90,7 +91,7 @@ describe("a busy relaxed room", () => {
     expect(back.received("welcome")).toMatchObject([{ lastSeq: 4 }]);
   });
 
-  it("does not leave the second to timers, which a burst of input starves", async () => {
+  it("stores within a second also while a burst of input starves its timers", async () => {
     const { room, ada } = await busyRoom();
     ada.emit("chat-message", { content: "4" });
     room.shell.nowMs += UNSTORED_MS_MAX;
@@ -121,7 +122,7 @@ describe("a busy relaxed room", () => {
 });
 
 describe("a reader of the log of a busy relaxed room", () => {
-  it("finds in history all that was seen, and it is stored by then", async () => {
+  it("finds every message that any member has seen, and it is stored by then", async () => {
     const { room, ada, ben } = await busyRoom();
     const call = ada.call("chat-message", { content: "4" });
     const { messages } = await ben.ask("history", {});
@@ -130,7 +131,7 @@ describe("a reader of the log of a busy relaxed room", () => {
     expect(call.answer).toMatchObject({ ok: true, seq: 4 });
   });
 
-  it("is welcomed with the messages that the others have seen, and misses none after them", async () => {
+  it("gets a welcome with the seq that others have seen, and every message after it", async () => {
     const { room, ada } = await busyRoom();
     ada.emit("chat-message", { content: "4" });
     const late = await room.join("late");
@@ -141,7 +142,7 @@ describe("a reader of the log of a busy relaxed room", () => {
     expect(seqsOf(late)).toEqual([5]);
   });
 
-  it("may answer a message that is not stored yet", async () => {
+  it("may reply to a message that is not stored yet", async () => {
     const { room, ada, ben } = await busyRoom();
     ada.emit("chat-message", { content: "4" });
     const call = ben.call("chat-message", { content: "5", replyTo: idOf(4) });
@@ -150,7 +151,7 @@ describe("a reader of the log of a busy relaxed room", () => {
     expect(room.log.messages.at(-1)).toMatchObject({ replyTo: idOf(4) });
   });
 
-  it("and sends a post again is answered when the first one is stored", async () => {
+  it("gets the answer to a repeated post when the first one is stored", async () => {
     const { room, ada } = await busyRoom();
     const calls = [1, 2].map(() => ada.call("chat-message", { content: "4", clientMsgId: "c" }));
     for (const { acks } of calls) expect(acks).toEqual([]);
@@ -163,27 +164,27 @@ describe("a reader of the log of a busy relaxed room", () => {
 });
 
 /** A client that knows recovery, and what it would come back with. */
-async function recoverable(room: ChatRoom, ticket?: object): Promise<Client> {
+async function recoverable(room: ChatRoom, recoveryAuth?: object): Promise<Client> {
   const client = room.shell.open({ canRecover: true, identity: identityOf("cleo") });
   client.name = "cleo";
-  return client.connect(ticket);
+  return client.connect(recoveryAuth);
 }
 const pidOf = (client: Client): string => (client.packets[0]!.data as { pid: string }).pid;
 const offsetsOf = (client: Client): string[] =>
   client.packets.flatMap(({ data }) => (Array.isArray(data) ? [data.at(-1) as string] : []));
 
-describe("recovery while something is not stored", () => {
-  it("replays exactly the missed messages, seen by others or not", async () => {
+describe("recovery while messages are not stored", () => {
+  it("replays exactly the missed messages, whether others saw them or not", async () => {
     const { room, ada } = await busyRoom();
     const cleo = await recoverable(room);
     room.shell.advance(WINDOW_MS);
     ada.emit("chat-message", { content: "4" });
-    const ticket = { pid: pidOf(cleo), offset: offsetsOf(cleo).at(-1) };
+    const recoveryAuth = { pid: pidOf(cleo), offset: offsetsOf(cleo).at(-1) };
     cleo.leave();
     room.shell.advance(WINDOW_MS);
     ada.emit("chat-message", { content: "5" });
-    const back = await recoverable(room, ticket);
-    expect(pidOf(back)).toBe(ticket.pid);
+    const back = await recoverable(room, recoveryAuth);
+    expect(pidOf(back)).toBe(recoveryAuth.pid);
     expect([seqsOf(cleo), seqsOf(back)]).toEqual([[4], [5]]);
   });
 
@@ -205,7 +206,7 @@ describe("recovery while something is not stored", () => {
 });
 
 describe("a crash of a busy relaxed room", () => {
-  it("loses only messages without an ack, and gives their places to no other", async () => {
+  it("loses only unacked messages, and gives their seqs to no other message", async () => {
     const { room, ada, ben } = await busyRoom();
     const lost = ada.call("chat-message", { content: "lost", clientMsgId: "c" });
     room.shell.crash();
@@ -218,7 +219,7 @@ describe("a crash of a busy relaxed room", () => {
     expect(room.log.messages.filter(({ content }) => content === "lost")).toHaveLength(1);
   });
 
-  it("is told to clients that would recover: they start afresh, whether they saw what was lost or not", async () => {
+  it("makes recovering clients start afresh, whether they saw the lost messages or not", async () => {
     const { room, ada } = await busyRoom();
     const cleo = await recoverable(room);
     const before = { pid: pidOf(cleo), offset: offsetsOf(cleo).at(-1) };
@@ -227,14 +228,14 @@ describe("a crash of a busy relaxed room", () => {
     const after = { pid: pidOf(cleo), offset: offsetsOf(cleo).at(-1) };
     expect(after.offset).not.toBe(before.offset);
     room.shell.crash();
-    for (const ticket of [before, after]) {
-      const back = await recoverable(room, ticket);
-      expect(pidOf(back)).not.toBe(ticket.pid);
+    for (const recoveryAuth of [before, after]) {
+      const back = await recoverable(room, recoveryAuth);
+      expect(pidOf(back)).not.toBe(recoveryAuth.pid);
       expect(seqsOf(back)).toEqual([]);
     }
   });
 
-  it("leaves nothing to answer where the message was", async () => {
+  it("answers NOT_FOUND to replies to a lost message", async () => {
     const { room, ada } = await busyRoom();
     ada.emit("chat-message", { content: "lost" });
     room.shell.crash();
@@ -245,7 +246,7 @@ describe("a crash of a busy relaxed room", () => {
 });
 
 describe("a busy relaxed room that cannot store", () => {
-  it("answers INTERNAL, leaves the places of shown messages empty, and stores before it shows from then on", async () => {
+  it("answers INTERNAL, skips the seqs of shown messages, and stores before it shows from then on", async () => {
     const { room, ada, ben } = await busyRoom();
     const lost = ada.call("chat-message", { content: "seen and lost", clientMsgId: "c" });
     room.log.failure = new Error("disk full");
@@ -264,13 +265,13 @@ describe("a busy relaxed room that cannot store", () => {
     expect(ada.closing).toBeUndefined();
   });
 
-  it("stores a message first where it could not reserve a place", async () => {
+  it("stores before it shows where it cannot reserve seqs", async () => {
     const { room, ada, ben } = await busyRoom();
     room.log.reserve = () => {
       throw new Error("disk full");
     };
     expect(ada.call("chat-message", { content: "4" }).answer).toMatchObject({ ok: true, seq: 4 });
     expect(seqsOf(ben)).toEqual(upTo(4));
-    expect(room.shell.reports).toHaveLength(1);
+    expect(room.shell.problems).toHaveLength(1);
   });
 });

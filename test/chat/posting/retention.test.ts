@@ -1,9 +1,10 @@
 // Retention: old messages go in time, in quiet rooms too, and the rest stays whole. An unreadable log harms only its readers.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { ChatRoom, EPOCH, identityOf, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, identityOf, UNLIMITED } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import { CONFIRM_MS } from "../../../src/chat/posting/retention-clock.ts";
 import type { Client } from "../../host/harness.ts";
 
@@ -26,7 +27,18 @@ const seqsIn = async (client: Client, query: object): Promise<number[]> =>
   (await client.ask("history", query)).messages.map(({ seq }: Message) => seq);
 
 describe("CHAT-8: a room with more than HISTORY_MESSAGES", () => {
-  it("forgets the oldest as new ones come", async () => {
+  it("reads the stored finding once, however many batches it stores", async () => {
+    const { room, ada } = await roomOf(1, { ageMs: DAY_MS });
+    const reads = vi.spyOn(room.state, "get");
+    room.shell.evict();
+    for (let i = 0; i < 3; i++) {
+      ada.emit("chat-message", { content: `${i}` });
+      room.shell.advance(100);
+    }
+    expect(reads.mock.calls.filter(([key]) => key === "retention")).toHaveLength(1);
+  });
+
+  it("drops the oldest as new ones come", async () => {
     const { ada } = await roomOf(25, { messages: 10 });
     expect(await ada.ask("history", { limit: 10 })).toMatchObject({ hasMore: false });
     expect(await seqsIn(ada, {})).toEqual([16, 17, 18, 19, 20, 21, 22, 23, 24, 25]);
@@ -35,7 +47,7 @@ describe("CHAT-8: a room with more than HISTORY_MESSAGES", () => {
     expect(await ada.ask("history", { before: 16 })).toEqual({ ok: true, messages: [], hasMore: false });
   });
 
-  it("refuses an answer to a message that is gone", async () => {
+  it("refuses a reply to a dropped message", async () => {
     const { room, ada } = await roomOf(25, { messages: 10 });
     const [gone, kept] = [15, 16].map((seq) => ada.call("chat-message", { content: "re", replyTo: idOf(seq) }));
     room.quiet();
@@ -60,7 +72,7 @@ describe("CHAT-8: a room with more than HISTORY_MESSAGES", () => {
   it.each([
     [15, true],
     [14, false],
-  ])("replays to one who has seen %i of 16 to 25: recovered %s", async (seen, recovers) => {
+  ])("replays to a client that has seen %i of 16 to 25: recovered %s", async (seen, recovers) => {
     const { room } = await roomOf(seen - 1, { messages: 10 });
     const cleo = room.shell.open({ canRecover: true, identity: identityOf("cleo") });
     await cleo.connect();
@@ -84,7 +96,7 @@ describe("CHAT-8: a room with more than HISTORY_MESSAGES", () => {
 });
 
 describe("CHAT-8: a room with messages older than HISTORY_DAYS", () => {
-  it("trims them without a post, and goes on counting where it was", async () => {
+  it("drops them without a post, and continues its seq", async () => {
     const { room, ada } = await roomOf(3, { ageMs: DAY_MS });
     ada.leave();
     room.quiet();
@@ -166,13 +178,13 @@ describe("CHAT-8: a room with messages older than HISTORY_DAYS", () => {
     expect(room.log.messages[0]).toMatchObject({ seq: 4 });
   });
 
-  it("trims messages beyond HISTORY_MESSAGES at once, whatever the clock says", async () => {
+  it("drops messages beyond HISTORY_MESSAGES at once, also with a wrong clock", async () => {
     const { room } = await roomOf(25, { messages: 10, ageMs: 30 * DAY_MS });
     expect(room.log.messages).toHaveLength(10);
     expect(room.state.writes).toBe(0);
   });
 
-  it("does not move that moment with every message", async () => {
+  it("does not move its deadline with every message", async () => {
     const { room, ada } = await roomOf(1, { ageMs: DAY_MS });
     const dueMs = room.log.trimDueMs!;
     ada.leave();
@@ -184,13 +196,13 @@ describe("CHAT-8: a room with messages older than HISTORY_DAYS", () => {
     expect(room.shell.nowMs + room.shell.quietMs).toBe(dueMs);
   });
 
-  it("keeps them for another hour where storage is in trouble, and its members notice nothing", async () => {
+  it("keeps them for another hour while its storage fails, and its members get no error", async () => {
     const { room, ada } = await roomOf(3, { ageMs: DAY_MS });
     ada.answersPings = true;
     room.log.failure = new Error("disk full");
     room.shell.advance(DAY_MS + CONFIRM_MS);
     expect(room.log.messages).toHaveLength(3);
-    expect(room.shell.reports).toHaveLength(1);
+    expect(room.shell.problems).toHaveLength(1);
     room.log.failure = undefined;
     room.shell.advance(3_600_000);
     expect(room.log.messages).toEqual([]);
@@ -213,8 +225,8 @@ describe("a log that cannot be read", () => {
     expect(await ada.ask("chat-message", { content: "5", clientMsgId: "c5" })).toMatchObject({ ok: true, seq: 5 });
     expect(ada.received("chat-message")).toHaveLength(5);
     expect(ada.closing).toBeUndefined();
-    expect(room.shell.reports.map(({ error }) => String(error))).toEqual(
-      room.shell.reports.map(() => expect.stringContaining("version 9")),
+    expect(room.shell.problems.map(({ error }) => String(error))).toEqual(
+      room.shell.problems.map(() => expect.stringContaining("version 9")),
     );
   });
 

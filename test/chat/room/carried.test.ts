@@ -36,7 +36,7 @@ it("holds an item on one connection, and a newer one with its key in its place",
   expect(heldIn(clients)).toEqual({ ada: ["x2"], ben: [] });
 });
 
-it("holds so many on one connection, then more on the next, and refuses what none has room for", () => {
+it("fills one connection, then the next, and refuses an item that none has room for", () => {
   const { clients, carried } = roomWith("ada", "ben");
   const all = carried();
   const stored = ["a", "b", "c", "d", "e"].map((key) => all.put(key, { key, value: 1 }));
@@ -45,7 +45,7 @@ it("holds so many on one connection, then more on the next, and refuses what non
   expect(all.size).toBe(4);
 });
 
-it("hands what a connection held over to others when it goes, and returns what none has room for", () => {
+it("moves the items of a closed connection to others, and returns those that none has room for", () => {
   const { clients, carried } = roomWith("ada", "ben");
   const all = carried();
   for (const key of ["a", "b", "c"]) all.put(key, { key, value: 1 });
@@ -56,7 +56,7 @@ it("hands what a connection held over to others when it goes, and returns what n
   expect([...all.items()].map(({ key }) => key)).toEqual(["c", "a"]);
 });
 
-it("puts an item on another connection where its holder has gone unnoticed so far", () => {
+it("puts an item on another connection where its holder is gone", () => {
   const { clients, carried } = roomWith("ada", "ben");
   const all = carried();
   all.put("x", { key: "x", value: 1 });

@@ -45,7 +45,7 @@ class Numbers {
         const count = Math.min(3, this.last - this.told);
         if (count === 0) return {};
         return {
-          parcel: Array.from({ length: count }, (_, i) => this.told + 1 + i),
+          batch: Array.from({ length: count }, (_, i) => this.told + 1 + i),
           isFull: this.last - this.told > 3,
         };
       },
@@ -117,7 +117,7 @@ class Numbers {
 const numbersOf = ({ calls }: Numbers): Array<readonly number[]> => calls.map(({ numbers }) => numbers);
 
 describe("a courier", () => {
-  it("tells at once after quiet, then what a window brings together", async () => {
+  it("sends at once after quiet, then once per window", async () => {
     const numbers = new Numbers();
     numbers.say();
     await numbers.calls[0]!.answer("taken");
@@ -131,7 +131,7 @@ describe("a courier", () => {
     expect(numbersOf(numbers)).toEqual([[1], [2, 3]]);
   });
 
-  it("has one call under way, and tells what came meanwhile with the next", async () => {
+  it("makes one call at a time, and sends later numbers with the next", async () => {
     const numbers = new Numbers();
     numbers.say();
     numbers.advance(WINDOW_MS);
@@ -142,7 +142,7 @@ describe("a courier", () => {
     expect(numbersOf(numbers)).toEqual([[1], [2, 3]]);
   });
 
-  it("waits for no window where more is left than a call takes", async () => {
+  it("does not wait for the window where one call cannot take everything", async () => {
     const numbers = new Numbers();
     numbers.say(5);
     await numbers.calls[0]!.answer("taken");
@@ -175,7 +175,7 @@ describe("a courier", () => {
     },
   );
 
-  it("what cannot be read is a failure", async () => {
+  it("counts a collect that throws as a failure", async () => {
     const numbers = new Numbers();
     numbers.isUnreadable = true;
     numbers.say();
@@ -188,7 +188,7 @@ describe("a courier", () => {
     expect(numbersOf(numbers)).toEqual([[1]]);
   });
 
-  it("gives up a call without an answer, and does not hear the answer that comes later", async () => {
+  it("gives up a call without an answer, and ignores a later answer", async () => {
     const numbers = new Numbers();
     numbers.say();
     numbers.advance(TIMEOUT_MS - 1);
@@ -203,7 +203,7 @@ describe("a courier", () => {
     expect([numbers.state, numbers.told]).toEqual([{ is: "idle" }, 1]);
   });
 
-  it("hurries where it is told to, and not before the window is over", async () => {
+  it("ends the wait after a failure on hurry(), but not the window", async () => {
     const numbers = new Numbers();
     numbers.say();
     for (let i = 0; i < 3; i++) {
@@ -218,7 +218,7 @@ describe("a courier", () => {
     expect(numbers.waitsMs.at(-1)).toBe(8000);
   });
 
-  it("tells again what a dropped call told", async () => {
+  it("sends the contents of a dropped call again", async () => {
     const numbers = new Numbers();
     numbers.say();
     numbers.courier.drop(numbers.nowMs);
@@ -228,7 +228,7 @@ describe("a courier", () => {
     expect(numbersOf(numbers)).toEqual([[1], [1]]);
   });
 
-  it("goes on after a sleep with the wait that was kept, and longer with none", async () => {
+  it("resumes a stored wait after a sleep, and waits no longer than that", async () => {
     const numbers = new Numbers();
     numbers.say();
     await numbers.calls[0]!.answer("lost");
@@ -242,7 +242,7 @@ describe("a courier", () => {
     expect(numbers.state).toEqual({ is: "retrying", attempt: 2, atMs: numbers.nowMs + 2000 });
   });
 
-  it("once stopped tells nothing more and hears nothing", async () => {
+  it("once stopped sends nothing and ignores answers", async () => {
     const numbers = new Numbers();
     numbers.say();
     numbers.courier.stop();
@@ -252,7 +252,7 @@ describe("a courier", () => {
     expect([numbersOf(numbers), numbers.told, numbers.deadlines.next()]).toEqual([[[1]], 0, undefined]);
   });
 
-  it("is awake for what goes out soon, and wakes for a retry", async () => {
+  it("keeps the room awake for a due call, and wakes it for a retry", async () => {
     const numbers = new Numbers();
     numbers.say();
     expect(numbers.deadlines.nextAwake()).toBe(START_MS + TIMEOUT_MS);
@@ -282,36 +282,40 @@ const step = fc.oneof(
   },
 );
 
-it("whatever is lost, late, refused or forgotten, in the end all is told, by one call at a time", PATIENT, async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-      const numbers = new Numbers();
-      for (const step of steps) {
-        const before = numbers.calls.length;
-        if (step.do === "say") numbers.say(step.count);
-        else if (step.do === "wait") numbers.advance(step.ms);
-        else if (step.do === "answer") await numbers.calls.at(-1)?.answer(step.how);
-        else if (step.do === "sleep") numbers.sleep();
-        else if (step.do === "set back") numbers.nowMs -= 3_600_000;
-        else numbers.courier[step.do](numbers.nowMs);
-        numbers.tick();
-        // A call is made by what happens, and never two at once.
-        expect(numbers.calls.length - before).toBeLessThanOrEqual(1);
-        // What was told begins where the other side stands: nothing is left out.
-        const last = numbers.calls.at(-1);
-        if (numbers.calls.length > before) expect(last!.numbers[0]).toBe(numbers.told + 1);
-      }
-      numbers.say();
-      for (let i = 0; i < 200 && numbers.told < numbers.last; i++) {
-        if (numbers.state.is === "sending") await numbers.calls.at(-1)!.answer("taken");
-        else numbers.advance(500);
-      }
-      expect([numbers.told, numbers.state]).toEqual([numbers.last, { is: "idle" }]);
-      expect(numbers.deadlines.next()).toBeUndefined();
-    }),
-    runs(300),
-  );
-});
+it(
+  "delivers everything in the end, by one call at a time, while calls are lost, late, refused or dropped",
+  PATIENT,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const numbers = new Numbers();
+        for (const step of steps) {
+          const before = numbers.calls.length;
+          if (step.do === "say") numbers.say(step.count);
+          else if (step.do === "wait") numbers.advance(step.ms);
+          else if (step.do === "answer") await numbers.calls.at(-1)?.answer(step.how);
+          else if (step.do === "sleep") numbers.sleep();
+          else if (step.do === "set back") numbers.nowMs -= 3_600_000;
+          else numbers.courier[step.do](numbers.nowMs);
+          numbers.tick();
+          // A call is made by what happens, and never two at once.
+          expect(numbers.calls.length - before).toBeLessThanOrEqual(1);
+          // What was told begins where the other side stands: nothing is left out.
+          const last = numbers.calls.at(-1);
+          if (numbers.calls.length > before) expect(last!.numbers[0]).toBe(numbers.told + 1);
+        }
+        numbers.say();
+        for (let i = 0; i < 200 && numbers.told < numbers.last; i++) {
+          if (numbers.state.is === "sending") await numbers.calls.at(-1)!.answer("taken");
+          else numbers.advance(500);
+        }
+        expect([numbers.told, numbers.state]).toEqual([numbers.last, { is: "idle" }]);
+        expect(numbers.deadlines.next()).toBeUndefined();
+      }),
+      runs(300),
+    );
+  },
+);
 
 it("a busy courier calls once per window", () => {
   fc.assert(

@@ -7,13 +7,13 @@ import { ChatRoom, ROOM } from "../../host/chat-room.ts";
 import { START_MS } from "../../host/harness.ts";
 import { fc } from "../../host/properties.ts";
 
-describe("a goodbye", () => {
+describe("a notice before connections close", () => {
   it("comes after the acks of all open posts: API-9, API-10", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     await ada.ask("chat-message", { content: "opens the window" });
     const waiting = ada.call("chat-message", { content: "waits" });
-    const outside = room.ask("backend", "chat-message", { content: "waits, too" });
+    const outside = room.call("chat-message", "backend", { content: "waits, too" });
     expect(waiting.acks).toEqual([]);
     room.chat.calls.prepareShutdown(() => ROOM_DELETED);
     expect(waiting.answer).toMatchObject({ ok: true, seq: 2 });
@@ -23,7 +23,7 @@ describe("a goodbye", () => {
     expect(ada.packets.at(-1)!.data).toEqual(["notice", ROOM_DELETED]);
   });
 
-  it("names each its own moment: API-10", async () => {
+  it("gives each client a delay of its own: API-10", async () => {
     const room = new ChatRoom();
     const people = await Promise.all(["ada", "ben", "cleo"].map((user) => room.join(user)));
     room.chat.calls.prepareShutdown(({ id }) => shutdownNotice(id, 10_000));
@@ -31,7 +31,7 @@ describe("a goodbye", () => {
     expect(new Set(moments).size).toBe(3);
   });
 
-  it("spreads the moments evenly over the window, and keeps within it: API-10", () => {
+  it("spreads the delays evenly over the window: API-10", () => {
     fc.assert(
       fc.property(fc.string(), fc.integer({ min: 0, max: 600_000 }), (id, withinMs) => {
         const { retryAfterMs } = shutdownNotice(id, withinMs);
@@ -60,22 +60,24 @@ describe("a room seen from outside: API-2", () => {
     expect(room.chat.calls.overview()).toEqual(seen);
   });
 
-  it("answers as it answers an event, and knows no other", () => {
+  it("answers an event as it answers a client, and refuses unknown events", () => {
     const room = new ChatRoom();
-    expect(room.ask("backend", "chat-message", { content: "hello" }).answer).toMatchObject({ ok: true, seq: 1 });
-    expect(room.ask("backend", "history", {}).answer).toMatchObject({ ok: true, hasMore: false });
-    expect(room.ask("backend", "presence", {}).answer).toEqual({ ok: true, count: 0, members: [] });
-    expect(room.ask("backend", "history", { limit: 0 }).answer).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
-    expect(room.ask("backend", "constructor", {}).answer).toMatchObject({ error: { code: "UNKNOWN_EVENT" } });
-    expect(room.ask("backend", "refresh-token", { token: "t" }).answer).toMatchObject({ error: { code: "FORBIDDEN" } });
-    expect(room.ask("eve", "chat-message", { content: "x" }, "reader").answer).toMatchObject({
+    expect(room.call("chat-message", "backend", { content: "hello" }).answer).toMatchObject({ ok: true, seq: 1 });
+    expect(room.call("history", "backend", {}).answer).toMatchObject({ ok: true, hasMore: false });
+    expect(room.call("presence", "backend", {}).answer).toEqual({ ok: true, count: 0, members: [] });
+    expect(room.call("history", "backend", { limit: 0 }).answer).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
+    expect(room.call("constructor", "backend", {}).answer).toMatchObject({ error: { code: "UNKNOWN_EVENT" } });
+    expect(room.call("refresh-token", "backend", { token: "t" }).answer).toMatchObject({
+      error: { code: "FORBIDDEN" },
+    });
+    expect(room.call("chat-message", "eve", { content: "x" }, "reader").answer).toMatchObject({
       error: { code: "FORBIDDEN" },
     });
   });
 
   it("limits a caller like a member: CHAT-6", () => {
     const room = new ChatRoom();
-    const answers = Array.from({ length: 11 }, () => room.ask("backend", "chat-message", { content: "x" }));
+    const answers = Array.from({ length: 11 }, () => room.call("chat-message", "backend", { content: "x" }));
     room.quiet();
     expect(answers.filter(({ answer }) => answer && "ok" in answer)).toHaveLength(10);
     expect(answers.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED", retryAfterMs: expect.any(Number) } });

@@ -8,7 +8,8 @@ import {
   SEARCHED_MESSAGES_LIMIT,
   SearchAllowance,
 } from "../../../src/chat/search/search-allowance.ts";
-import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, ROOM, UNLIMITED } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import type { Call, Client } from "../../host/client.ts";
 import { START_MS } from "../../host/harness.ts";
 
@@ -53,7 +54,7 @@ function wait(room: ChatRoom, call: Call<Answer>): number {
 const nowhere = (client: Client): Call<Answer> => client.call<Answer>("search", { query: "nowhere " });
 
 describe("SRCH-9: a user's searches", () => {
-  it("are charged by the messages that they read, and refused while a charge is owed", async () => {
+  it("pay for the messages that they read, and are refused while the user is in debt", async () => {
     const { room, ada } = await roomOf(MESSAGES);
     const began = room.shell.nowMs;
     let searches = 0;
@@ -78,7 +79,7 @@ describe("SRCH-9: a user's searches", () => {
     expect(call.answer).toMatchObject({ ok: true });
   });
 
-  it("owe the messages that several at a time read beyond the limit", async () => {
+  it("put the user in debt where several at a time read more than the limit", async () => {
     const { room, ada } = await roomOf(100_000);
     const calls = Array.from({ length: 4 }, () => nowhere(ada));
     for (const call of calls) wait(room, call);
@@ -104,7 +105,7 @@ describe("SRCH-9: a user's searches", () => {
     expect(call.answer).toMatchObject({ ok: true });
   });
 
-  it("among the newest messages cost next to nothing", async () => {
+  it("cost little where they read only the newest messages", async () => {
     const { room, ada } = await roomOf(MESSAGES);
     for (let searches = 0; searches < 200; searches++) {
       expect(ada.call<Answer>("search", { query: "word " }).answer).toMatchObject({ ok: true });
@@ -113,8 +114,8 @@ describe("SRCH-9: a user's searches", () => {
   });
 });
 
-describe("SRCH-5: searches rest between two turns", () => {
-  it("for three times as long as their turns took, however many there are", async () => {
+describe("SRCH-5: the rest between two turns of searches", () => {
+  it("is three times as long as the turns took, with any number of searches", async () => {
     for (const count of [1, 4]) {
       const { room, ada } = await roomOf(MESSAGES, spent());
       const calls = Array.from({ length: count }, () => nowhere(ada));
@@ -124,7 +125,7 @@ describe("SRCH-5: searches rest between two turns", () => {
     }
   });
 
-  it("so that posts are stored and answered between two turns", async () => {
+  it("lets posts be stored and answered", async () => {
     const { room, ada } = await roomOf(MESSAGES, spent());
     const ben = await room.join("ben");
     const search = nowhere(ada);
@@ -134,7 +135,7 @@ describe("SRCH-5: searches rest between two turns", () => {
     expect(search.acks).toEqual([]);
   });
 
-  it("and rooms of one isolate have their turns one after another", async () => {
+  it("is shared by all rooms of an isolate, which take turns one after another", async () => {
     const shared = spent();
     const rooms = await Promise.all([roomOf(MESSAGES, shared), roomOf(MESSAGES, shared), roomOf(MESSAGES, shared)]);
     const calls = rooms.map(({ ada }) => nowhere(ada));
@@ -144,7 +145,7 @@ describe("SRCH-5: searches rest between two turns", () => {
     expect(tookMs).toBeGreaterThan(0.95 * 3 * MESSAGES * SEARCH_REST_MS_PER_MESSAGE);
   });
 
-  it("but after quiet the rest is put off: a search of 50,000 messages is done at once, the next one waits", async () => {
+  it("is put off after quiet: a search of 50,000 messages is done at once, the next one waits", async () => {
     const messages = SEARCH_REST_LATER_MS / SEARCH_REST_MS_PER_MESSAGE;
     const { room, ada } = await roomOf(messages - 1000);
     expect(wait(room, nowhere(ada))).toBeLessThan(50);
@@ -155,7 +156,7 @@ describe("SRCH-5: searches rest between two turns", () => {
 });
 
 describe("the allowance", () => {
-  it("gives out turns one behind the other, with a longer rest behind one that read more than reckoned", () => {
+  it("gives out turns one after another, with a longer rest after a turn that read more than expected", () => {
     const allowance = spent();
     const turns = [allowance.takeTurn(500, START_MS), allowance.takeTurn(500, START_MS)];
     expect(turns).toEqual([START_MS, START_MS + 10]);

@@ -6,7 +6,8 @@ import type { IndexShape } from "../../../src/chat/search/search-index.ts";
 import { SEARCHES_MAX, SEARCHES_PER_USER_MAX, SEARCH_MESSAGES_MAX } from "../../../src/chat/search/searching.ts";
 import type { FoundMessage, Message } from "../../../src/protocol/chat-events.ts";
 import { shutdownNotice } from "../../../src/chat/room/notices.ts";
-import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, ROOM, UNLIMITED } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import { START_MS, type Call, type Client } from "../../host/harness.ts";
 
 const SHAPE: IndexShape = {
@@ -14,7 +15,7 @@ const SHAPE: IndexShape = {
   blockChars: 1e6,
   partMessages: 16,
   unindexedMessages: 8,
-  pieceMessages: 3,
+  gapMessagesMin: 3,
   partUnits: 1e6,
   partsMax: 100,
 };
@@ -81,7 +82,7 @@ describe("SRCH-5: a search that takes several turns", () => {
   ])("%s: one turn reaches as far as the effort allows", async (_what, content, query, messagesMax) => {
     const room = new ChatRoom();
     fill(room, 1000, () => content.repeat(1000 / content.length));
-    const asked = room.ask("ada", "search", { query });
+    const asked = room.call("search", "ada", { query });
     room.chat.calls.prepareShutdown(() => shutdownNotice("ada", 0));
     const { before } = asked.answer as unknown as { before: number };
     expect(1001 - before).toBeLessThanOrEqual(messagesMax);
@@ -145,9 +146,9 @@ describe("SRCH-5: a search that takes several turns", () => {
     expect(room.shell.quietMs).toBeGreaterThan(1000);
   });
 
-  it("is answered with what it found when the room disconnects everyone: API-9, API-10", async () => {
+  it("is answered with the messages found so far when the room disconnects everyone: API-9, API-10", async () => {
     const { room } = await longRoom();
-    const asked = room.ask("backend", "search", { query: "round" });
+    const asked = room.call("search", "backend", { query: "round" });
     expect(asked.answer).toBeUndefined();
     room.chat.calls.prepareShutdown(() => ({ code: "SERVER_SHUTDOWN", message: "" }));
     expect(asked.answer).toMatchObject({ ok: true, hasMore: true });
@@ -168,7 +169,7 @@ describe("SRCH-5: a search that takes several turns", () => {
     expect(seqsOf(places!.answer).slice(0, 5)).toEqual([99, 98, 97, 96, 94]);
   });
 
-  it("goes on though its part of the log was dropped meanwhile: CHAT-8", async () => {
+  it("goes on where the room drops the messages that it searches: CHAT-8", async () => {
     const { room, ada } = await longRoom();
     const call = ada.call("search", { query: "round" });
     room.log.retention = { messages: 5, ageMs: Infinity };
@@ -180,7 +181,7 @@ describe("SRCH-5: a search that takes several turns", () => {
 });
 
 describe("SRCH-7: the index", () => {
-  it("is written once, by the first search that comes so far", async () => {
+  it("is written once, by the first search that goes back so far", async () => {
     const { room, ada } = await longRoom();
     expect(seqsOf(search(room, ada, { query: "100" }))).toEqual([100]);
     expect(room.index.parts).toHaveLength(PARTS);
@@ -266,11 +267,11 @@ describe("SRCH-7: the index", () => {
     expect(room.index.parts.at(-1)!.firstSeq).toBeGreaterThan(100);
   });
 
-  it("is not used, and reported, where it fails", async () => {
+  it("is left out where it fails, and the failure is reported", async () => {
     const { room, ada } = await longRoom();
     room.index.failure = new Error("disk full");
     expect(seqsOf(search(room, ada, { query: "round" }))).toEqual(ROUND);
-    expect(room.shell.reports).toMatchObject([{ problem: "the search index could not be used" }]);
+    expect(room.shell.problems).toMatchObject([{ problem: "the search index could not be used" }]);
     room.index.failure = undefined;
     search(room, ada, { query: "nowhere" });
     room.index.failure = new Error("damaged");

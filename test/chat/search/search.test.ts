@@ -11,7 +11,8 @@ import {
 import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
 import { SEARCH_COST } from "../../../src/chat/search/searching.ts";
 import { MATCHES_MAX } from "../../../src/chat/search/search-query.ts";
-import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "../../host/chat-room.ts";
+import { ChatRoom, ROOM, UNLIMITED } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import { START_MS, type Client } from "../../host/harness.ts";
 
 async function roomThatHeard(...contents: string[]): Promise<{ room: ChatRoom; ada: Client }> {
@@ -25,7 +26,7 @@ async function roomThatHeard(...contents: string[]): Promise<{ room: ChatRoom; a
 /** The texts of the matches. */
 const matched = ({ content, matches }: FoundMessage): string[] => matches.map(([from, to]) => content.slice(from, to));
 
-describe("SRCH-1: a word is found whatever its case and accents", () => {
+describe("SRCH-1: a word is found in any case and with any accents", () => {
   it.each<[content: string, query: string, matches: string[]]>([
     ["Hello, World!", "hello ", ["Hello"]],
     ["Hello, World!", "WORLD ", ["World"]],
@@ -200,7 +201,7 @@ describe("refusals", () => {
     const { room, ada } = await roomThatHeard("a");
     room.log.unreadable = new Error("damaged");
     expect(await ada.ask("search", { query: "a" })).toMatchObject({ error: { code: "INTERNAL" } });
-    expect(room.shell.reports).toMatchObject([{ problem: "what is stored could not be read" }]);
+    expect(room.shell.problems).toMatchObject([{ problem: "what is stored could not be read" }]);
   });
 
   it("SRCH-8: readers may search; banned users may not, by socket or from outside", async () => {
@@ -210,7 +211,7 @@ describe("refusals", () => {
     const mona = await room.join({ user: "mona", role: "moderator" });
     expect(await mona.ask("ban", { user: "rita" })).toEqual({ ok: true });
     expect(reader.closing).toBeDefined();
-    expect(await room.call("search", "rita", { query: "a" })).toMatchObject({ error: { code: "FORBIDDEN" } });
+    expect(await room.ask("search", "rita", { query: "a" })).toMatchObject({ error: { code: "FORBIDDEN" } });
   });
 });
 
@@ -267,7 +268,7 @@ describe("SRCH-4: a page", () => {
     expect(ada.received("error")).toMatchObject([{ code: "INVALID_PAYLOAD" }]);
   });
 
-  it("of an empty room is empty", async () => {
+  it("is empty in an empty room", async () => {
     const { ada } = await roomThatHeard();
     expect(await ada.ask("search", { query: "a" })).toEqual({ ok: true, messages: [], hasMore: false, before: 1 });
   });

@@ -61,7 +61,7 @@ class Life {
       case "go":
         return this.#go(step.user);
       case "post":
-        for (let i = 0; i < step.count; i++) room.ask("ada", "chat-message", { content: `text ${++this.#texts}` });
+        for (let i = 0; i < step.count; i++) room.call("chat-message", "ada", { content: `text ${++this.#texts}` });
         return room.pass(0);
       case "edit":
       case "delete":
@@ -96,9 +96,9 @@ class Life {
 
   #change(what: "edit" | "delete" | "react", seqAsked: number): void {
     const id = this.room.log.messages[seqAsked - 1]?.id ?? "none";
-    if (what === "edit") this.room.ask("ada", "edit-message", { id, content: `edit ${++this.#texts}` });
-    else if (what === "delete") this.room.ask("ada", "delete-message", { id });
-    else this.room.ask("ada", "react", { id, emoji: "👍", on: ++this.#texts % 2 === 0 });
+    if (what === "edit") this.room.call("edit-message", "ada", { id, content: `edit ${++this.#texts}` });
+    else if (what === "delete") this.room.call("delete-message", "ada", { id });
+    else this.room.call("react", "ada", { id, emoji: "👍", on: ++this.#texts % 2 === 0 });
   }
 
   /** All that was in the way is over, and time enough passes. */
@@ -141,7 +141,7 @@ function expectMessagesTold({ log, queue }: WebhookRoom): void {
 }
 
 it(
-  "HOOK-3: every message, edit and deletion is told at least once and in order, through all failures",
+  "HOOK-3: every message, edit and deletion is sent at least once and in order, through all failures",
   PATIENT,
   async () => {
     await fc.assert(
@@ -156,7 +156,7 @@ it(
   },
 );
 
-it("HOOK-4: a receiver that applies the events knows who is there, through all failures", PATIENT, async () => {
+it("HOOK-4: a receiver that applies the events knows the members, through all failures", PATIENT, async () => {
   await fc.assert(
     fc.asyncProperty(programOf(calm), async (steps) => {
       const life = new Life(new WebhookRoom());

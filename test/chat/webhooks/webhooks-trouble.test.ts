@@ -4,17 +4,17 @@ import { describe, expect, it } from "vitest";
 import { CHANGES_REMEMBERED_MAX } from "../../../src/chat/log/pending-changes.ts";
 import { WEBHOOK_RETRY_MS, WEBHOOK_SEND_MS_MAX } from "../../../src/chat/webhooks/webhooks.ts";
 import { WEBHOOK_EVENTS_MAX } from "../../../src/chat/webhooks/webhook-batch.ts";
-import { say, sayAll, told } from "../../host/webhook-room.ts";
+import { say, sayAll, withEmptyQueue } from "../../host/webhook-room.ts";
 
 describe("a failing queue", () => {
   it("HOOK-3: is retried with doubled waits, and gets everything in order", async () => {
-    const { room, ada } = await told();
+    const { room, ada } = await withEmptyQueue();
     room.queue.mood = "refuses";
     const before = room.queue.asked;
     await sayAll(room, ada, ["1", "2", "3"]);
     await room.pass(WEBHOOK_RETRY_MS.first * 7.5);
     expect(room.queue.asked).toBe(before + 4);
-    expect(room.shell.reports.map(({ problem }) => problem)).toEqual(
+    expect(room.shell.problems.map(({ problem }) => problem)).toEqual(
       [1, 2, 4, 8].map((seconds) => `webhook events could not be queued; next try in ${seconds} s`),
     );
     await room.pass(3_600_000);
@@ -27,7 +27,7 @@ describe("a failing queue", () => {
   });
 
   it("HOOK-3: is retried at the same moment after sleep and crashes", async () => {
-    const { room, ada } = await told();
+    const { room, ada } = await withEmptyQueue();
     room.queue.mood = "refuses";
     await say(ada, "1");
     await room.pass(20_000);
@@ -43,13 +43,13 @@ describe("a failing queue", () => {
   });
 
   it("HOOK-3: without an answer times out, and a late answer changes nothing", async () => {
-    const { room, ada } = await told();
+    const { room, ada } = await withEmptyQueue();
     room.queue.mood = "is silent";
     await say(ada, "1");
     await room.pass(WEBHOOK_SEND_MS_MAX - 1000);
     expect(room.shell.canSleep).toBe(false);
     await room.pass(1500);
-    expect(room.shell.reports).toHaveLength(1);
+    expect(room.shell.problems).toHaveLength(1);
     room.queue.mood = "refuses";
     room.queue.answerAtLast();
     await room.pass(1);
@@ -59,8 +59,8 @@ describe("a failing queue", () => {
     expect(room.queue.story[0]).toBe("posted 1 1");
   });
 
-  it("HOOK-4: that may have taken a leave: a member who is back has joined again", async () => {
-    const { room } = await told();
+  it("HOOK-4: that may have taken a `member.left`: a member who is back has joined again", async () => {
+    const { room } = await withEmptyQueue();
     const ben = await room.join("ben");
     await room.pass(2000);
     room.queue.mood = "takes and says it did not";
@@ -76,7 +76,7 @@ describe("a failing queue", () => {
   });
 
   it("HOOK-3: keeps no room awake", async () => {
-    const { room, ada } = await told();
+    const { room, ada } = await withEmptyQueue();
     room.queue.mood = "refuses";
     await say(ada, "1");
     await room.pass(4000);
@@ -85,7 +85,7 @@ describe("a failing queue", () => {
   });
 
   it("HOOK-3: does not slow down a post", async () => {
-    const { room, ada } = await told();
+    const { room, ada } = await withEmptyQueue();
     room.queue.mood = "is silent";
     for (const content of ["1", "2", "3"]) {
       await say(ada, content);
@@ -97,14 +97,14 @@ describe("a failing queue", () => {
 
 describe("failures of the room itself", () => {
   it("HOOK-3: finds more changes than it remembers one by one in the log", async () => {
-    const { room } = await told();
+    const { room } = await withEmptyQueue();
     room.queue.mood = "refuses";
     const count = CHANGES_REMEMBERED_MAX + 50;
-    for (let seq = 1; seq <= count; seq++) room.ask(`poster-${seq % 50}`, "chat-message", { content: "first" });
+    for (let seq = 1; seq <= count; seq++) room.call("chat-message", `poster-${seq % 50}`, { content: "first" });
     await room.pass(2000);
     for (const [i, { id }] of room.log.messages.entries()) {
-      room.ask(`editor-${Math.floor(i / 5)}`, "edit-message", { id, content: "second" });
-      if (i % 3 === 0) room.ask(`liker-${i}`, "react", { id, emoji: "👍", on: true });
+      room.call("edit-message", `editor-${Math.floor(i / 5)}`, { id, content: "second" });
+      if (i % 3 === 0) room.call("react", `liker-${i}`, { id, emoji: "👍", on: true });
     }
     room.queue.mood = "takes";
     await room.pass(10_000);
@@ -114,8 +114,8 @@ describe("failures of the room itself", () => {
     expect(edited.length).toBeLessThan(count * 1.1);
   });
 
-  it("HOOK-3: tells again where its mark could not be stored", async () => {
-    const { room, ada } = await told();
+  it("HOOK-3: sends events again where the mark could not be stored", async () => {
+    const { room, ada } = await withEmptyQueue();
     room.state.failure = new Error("disk full");
     await say(ada, "1");
     await room.pass(1500);
@@ -128,7 +128,7 @@ describe("failures of the room itself", () => {
   });
 
   it("HOOK-3: retries where the log cannot be read", async () => {
-    const { room, ada } = await told();
+    const { room, ada } = await withEmptyQueue();
     await say(ada, "1");
     room.log.unreadable = new Error("disk on fire");
     await room.pass(500);
@@ -138,8 +138,8 @@ describe("failures of the room itself", () => {
     expect(room.queue.story).toEqual(["posted 1 1"]);
   });
 
-  it("HOOK-5: a deleted room tells what is left", async () => {
-    const { room, ada } = await told();
+  it("HOOK-5: a deleted room sends its remaining events", async () => {
+    const { room, ada } = await withEmptyQueue();
     room.queue.mood = "refuses";
     await say(ada, "1");
     await room.pass(500);
@@ -155,8 +155,8 @@ describe("failures of the room itself", () => {
   });
 });
 
-it("HOOK-3: tells an edit that a reaction followed, behind more changes than a batch takes", async () => {
-  const { room, ada } = await told();
+it("HOOK-3: sends an edit that a reaction followed, behind more changes than a batch takes", async () => {
+  const { room, ada } = await withEmptyQueue();
   const ids: string[] = [];
   for (let i = 0; i < WEBHOOK_EVENTS_MAX + 30; i++) {
     ids.push(await say(ada, `post ${i}`));
@@ -165,10 +165,10 @@ it("HOOK-3: tells an edit that a reaction followed, behind more changes than a b
   await room.pass(5000);
   room.queue.mood = "refuses";
   for (const [i, id] of ids.entries()) {
-    await room.call("edit-message", { user: `service-${i}`, role: "service" }, { id, content: `edited ${i}` });
+    await room.ask("edit-message", { user: `service-${i}`, role: "service" }, { id, content: `edited ${i}` });
     await room.pass(20);
   }
-  await room.call("react", { user: "ben", role: "service" }, { id: ids[0], emoji: "👍", on: true });
+  await room.ask("react", { user: "ben", role: "service" }, { id: ids[0], emoji: "👍", on: true });
   room.shell.crash();
   room.queue.mood = "takes";
   await room.pass(600_000);

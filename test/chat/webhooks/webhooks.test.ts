@@ -4,13 +4,14 @@ import { describe, expect, it } from "vitest";
 import { RESTART_GRACE_MS } from "../../../src/chat/webhooks/presence-feed.ts";
 import { UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
 import { WEBHOOK_BYTES_MAX, WEBHOOK_EVENTS_MAX } from "../../../src/chat/webhooks/webhook-batch.ts";
-import { ChatRoom, EPOCH, ROOM } from "../../host/chat-room.ts";
+import { ChatRoom, ROOM } from "../../host/chat-room.ts";
+import { EPOCH } from "../../host/memory-log.ts";
 import { START_MS, type Client } from "../../host/harness.ts";
-import { roomWithAda, say, sayAll, told, WebhookRoom } from "../../host/webhook-room.ts";
+import { roomWithAda, say, sayAll, withEmptyQueue, WebhookRoom } from "../../host/webhook-room.ts";
 
 describe("a message", () => {
-  it("HOOK-1: is told at once in a quiet room, as clients get it", async () => {
-    const { room, ada } = await told();
+  it("HOOK-1: is sent at once in a quiet room, as clients get it", async () => {
+    const { room, ada } = await withEmptyQueue();
     const id = await say(ada, "hello, @ben");
     await room.pass(0);
     const [message] = room.log.messages;
@@ -20,14 +21,14 @@ describe("a message", () => {
     ]);
   });
 
-  it("HOOK-1: its edit and its deletion are told in order, with their authors", async () => {
-    const { room, ada } = await told();
+  it("HOOK-1: its edit and its deletion are sent in order, with their authors", async () => {
+    const { room, ada } = await withEmptyQueue();
     const id = await say(ada, "helo");
     await ada.ask("edit-message", { id, content: "hello" });
     await room.pass(1500);
     await ada.ask("edit-message", { id, content: "hello!" });
     await room.pass(1500);
-    await room.call("delete-message", { user: "mod", role: "moderator" }, { id });
+    await room.ask("delete-message", { user: "mod", role: "moderator" }, { id });
     await room.pass(1500);
     expect(room.queue.story).toEqual(["posted 1 hello", "edited 1 hello", "edited 1 hello!", "deleted 1 by mod"]);
     expect(room.queue.of("message.edited")[0]!.data).toMatchObject({ by: "ada", message: { id, content: "hello" } });
@@ -37,8 +38,8 @@ describe("a message", () => {
     expect(new Set(room.queue.events.map((event) => event.id)).size).toBe(4);
   });
 
-  it("HOOK-2: several edits within a moment are told as one, with the last content", async () => {
-    const { room, ada } = await told();
+  it("HOOK-2: several edits within a moment are sent as one, with the last content", async () => {
+    const { room, ada } = await withEmptyQueue();
     const id = await say(ada, "1");
     await room.pass(1500);
     room.queue.batches.length = 0;
@@ -47,8 +48,8 @@ describe("a message", () => {
     expect(room.queue.story).toEqual(["edited 1 4"]);
   });
 
-  it("reactions are not told", async () => {
-    const { room, ada } = await told();
+  it("reactions are not sent", async () => {
+    const { room, ada } = await withEmptyQueue();
     const id = await say(ada, "hello");
     await room.pass(1500);
     const { writes } = room.state;
@@ -59,7 +60,7 @@ describe("a message", () => {
   });
 
   it("HOOK-2: a busy room sends once per second", async () => {
-    const { room, ada } = await told();
+    const { room, ada } = await withEmptyQueue();
     for (let i = 0; i < 30; i++) {
       await say(ada, String(i));
       await room.pass(100);
@@ -72,7 +73,7 @@ describe("a message", () => {
   });
 
   it("HOOK-2: a batch has a limit of events and bytes, and the next one follows at once", async () => {
-    const { room, ada } = await told();
+    const { room, ada } = await withEmptyQueue();
     const calls = Array.from({ length: 2 * WEBHOOK_EVENTS_MAX + 10 }, (_, i) =>
       ada.call("chat-message", { content: `${i} ${"é".repeat(600)}` }),
     );
@@ -86,9 +87,9 @@ describe("a message", () => {
     }
   });
 
-  it("HOOK-2: one that fills a batch alone is told without its content", async () => {
+  it("HOOK-2: one that fills a batch alone is sent without its content", async () => {
     const { room } = await roomWithAda({ maxContentLength: 60_000 });
-    room.ask("ada", "chat-message", { content: "é".repeat(55_000) });
+    room.call("chat-message", "ada", { content: "é".repeat(55_000) });
     await room.pass(1000);
     expect(room.queue.of("message.posted")[0]!.data).toMatchObject({
       isClipped: true,
@@ -96,7 +97,7 @@ describe("a message", () => {
     });
   });
 
-  it("HOOK-3: in a relaxed room is told once it is stored", async () => {
+  it("HOOK-3: in a relaxed room is sent once it is stored", async () => {
     const { room, ada } = await roomWithAda({ durability: "relaxed" });
     for (let i = 0; i < 20; i++) {
       ada.call("chat-message", { content: String(i) });
@@ -107,7 +108,7 @@ describe("a message", () => {
   });
 
   it("HOOK-3: an unreadable one holds up none behind it", async () => {
-    const { room, ada } = await told();
+    const { room, ada } = await withEmptyQueue();
     room.queue.mood = "refuses";
     await sayAll(room, ada, ["1", "2", "3"]);
     const read = room.log.ascending.bind(room.log);
@@ -118,14 +119,14 @@ describe("a message", () => {
     room.queue.mood = "takes";
     await room.pass(10_000);
     expect(room.queue.story).toEqual(["posted 3 3"]);
-    expect(room.shell.reports.at(-1)).toMatchObject({
+    expect(room.shell.problems.at(-1)).toMatchObject({
       problem: "unreadable messages are not sent to the webhook",
     });
   });
 });
 
 describe("people", () => {
-  it("HOOK-4: members who come and go are told, and the room as occupied and vacated", async () => {
+  it("HOOK-4: arrivals and departures of members are sent, and the room as occupied and vacated", async () => {
     const { room, ada } = await roomWithAda();
     const ben = await room.join("ben");
     await room.pass(2000);
@@ -144,8 +145,8 @@ describe("people", () => {
     });
   });
 
-  it("HOOK-4: a second tab and a reload are not told, also of the only member", async () => {
-    const { room, ada } = await told();
+  it("HOOK-4: a second tab and a reload cause no event, also of the only member", async () => {
+    const { room, ada } = await withEmptyQueue();
     const tab = await room.join("ada");
     await room.pass(2000);
     tab.leave();
@@ -200,8 +201,8 @@ describe("people", () => {
     expect(room.shell.quietMs).toBe(Infinity);
   });
 
-  it("HOOK-4: a crowd of any size is told by name", async () => {
-    const { room } = await told();
+  it("HOOK-4: every member of a crowd is sent by name", async () => {
+    const { room } = await withEmptyQueue();
     const crowd = Array.from({ length: 400 }, (_, i) => `user-${i}`);
     const clients: Client[] = [];
     for (const user of crowd) clients.push(await room.join(user));
@@ -219,7 +220,7 @@ describe("people", () => {
   });
 });
 
-describe("what it costs", () => {
+describe("costs", () => {
   it("HOOK-6: a room without a webhook writes no row", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
@@ -231,7 +232,7 @@ describe("what it costs", () => {
   });
 
   it("HOOK-6: one row per batch of messages, one more per batch of changes, one where members came or went", async () => {
-    const { room, ada } = await told();
+    const { room, ada } = await withEmptyQueue();
     const cost = async (work: () => Promise<unknown>): Promise<number> => {
       const { writes } = room.state;
       await work();
@@ -266,8 +267,8 @@ describe("what it costs", () => {
   });
 });
 
-it("HOOK-1: tells an edit during which the clock moves on", async () => {
-  const { room, ada } = await told();
+it("HOOK-1: sends an edit during which the clock moves on", async () => {
+  const { room, ada } = await withEmptyQueue();
   const id = await say(ada, "helo");
   await room.pass(1500);
   let nowMs = room.shell.nowMs;

@@ -68,7 +68,7 @@ const shownAt = (at: number, lastSeq: number, more: Partial<WatchedRoom> = {}): 
 });
 
 describe("figures", () => {
-  it("are short, and small sums are not nothing", () => {
+  it("are short, and small sums are not shown as 0", () => {
     expect([0, 999, 1234, 12_345, 3_400_000].map(countText)).toEqual(["0", "999", "1,234", "12.3K", "3.4M"]);
     expect([null, 0, 0.004, 0.01, 12.345, 12_345.6].map(dollarsText)).toEqual([
       "–",
@@ -105,7 +105,7 @@ describe("figures", () => {
     ]);
   });
 
-  it("rooms add up; what none can say yet is not 0 dollars", () => {
+  it("rooms add up; an unknown cost is not 0 dollars", () => {
     const cost = { rows: 1, requests: 0, duration: 1, total: 2 };
     const rooms = [roomCalled("a", { connections: 0, members: 0 }), roomCalled("b")];
     const unpriced = { monthlyCost: null, monthlyCostLately: null };
@@ -117,7 +117,7 @@ describe("figures", () => {
     ]);
   });
 
-  it("only the whole name confirms", () => {
+  it("only the whole name confirms an action", () => {
     expect(["general", " general ", "genera", "General", ""].map((typed) => isConfirmed(typed, "general"))).toEqual([
       true,
       true,
@@ -231,7 +231,7 @@ const refused = (status: number, code: string) => answer({ error: { code, messag
 const LIST = { "GET /api/stats": answer({ ok: true, rooms: [roomCalled("general")] }) };
 
 describe("the store", () => {
-  it("lets in whom the API lets in, and keeps no token that it refuses", async () => {
+  it("signs in with a token that the API accepts, and stores no refused one", async () => {
     const { store, kept } = deskOver({ "GET /api/stats": refused(403, "FORBIDDEN") });
     await store.signIn("secret");
     expect([store.token, kept()]).toEqual([undefined, undefined]);
@@ -260,7 +260,7 @@ describe("the store", () => {
     expect(watched.every(({ isOver }) => isOver)).toBe(true);
   });
 
-  it("reports what was done, or the API's error", async () => {
+  it("reports the result of an action, or the API's error", async () => {
     const { store, calls } = deskOver({
       ...LIST,
       "POST /api/drain": answer({ ok: true, rooms: [] }),
@@ -280,7 +280,7 @@ describe("the store", () => {
     expect(store.said).toEqual({ text: "ben was kicked", isBad: false });
   });
 
-  it("dead letters: some are passed on, some stay, and the list is looked at again", async () => {
+  it("dead letters: some are delivered, some kept, and the list is loaded again", async () => {
     const letter = { id: 3, at: 1, from: "a", to: "b", messages: 1, changes: 0, reason: "gone" };
     const { store, calls } = deskOver({
       ...LIST,
@@ -291,7 +291,7 @@ describe("the store", () => {
     await store.signIn("secret");
     store.go({ view: "dead-letters" });
     await store.replay([3]);
-    expect(store.said?.text).toBe("0 passed on, 1 stay: still gone");
+    expect(store.said?.text).toBe("0 delivered, 1 kept: still gone");
     await store.discard(3);
     expect(store.letters?.letters).toEqual([letter]);
     expect(calls.filter((call) => call.startsWith("GET /api/relay"))).toHaveLength(3);

@@ -5,7 +5,7 @@ import type { FileError } from "../../../client/core/api.ts";
 import { Files, FILE_TRIES_MAX } from "../../../client/core/files.ts";
 import { OutboxStorage } from "../../../client/core/outbox-storage.ts";
 import type { Transfer, Transferred } from "../../../client/core/transfer.ts";
-import { MemoryStorage } from "../../simulator/memory-storage.ts";
+import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { VirtualClock } from "../../host/virtual-clock.ts";
 
 const ATTACHMENT = { key: "lobby!e1!x!y", name: "me.png", type: "image/png", size: 3 };
@@ -52,7 +52,7 @@ function world(answers: ReadonlyArray<Transferred | Error>, hasTokenFunction = t
   return { files, asked, tokens, clock, settle };
 }
 
-it("uploads a file under its name, and hands back what a message carries", async () => {
+it("uploads a file under its name, and returns the attachment", async () => {
   const { files, asked } = world([GOOD]);
   expect(await files.upload(PICTURE)).toEqual(ATTACHMENT);
   expect(asked).toMatchObject([
@@ -68,7 +68,7 @@ it("downloads a file by its key", async () => {
   expect(asked).toMatchObject([{ method: "GET", url: "https://chat.test/files/lobby!e1!x!y" }]);
 });
 
-it("tries again what passes: a limit after the time that it names, a broken line, a storage out of reach", async () => {
+it("retries temporary failures: a rate limit after its time, a broken connection, an unreachable storage", async () => {
   const troubles = [
     refusal(429, "RATE_LIMITED", { retryAfterMs: 5000 }),
     new TypeError("offline"),
@@ -144,7 +144,7 @@ it("ends when it is called off, before, between two tries, or by the room's end"
 });
 
 it("a message that waits keeps its file across a reload", () => {
-  const storage = new MemoryStorage();
+  const storage = new FakeLocalStorage();
   const message = { clientMsgId: "c1", content: "", attachment: ATTACHMENT, order: 1 };
   new OutboxStorage(storage, "https://chat.test", "lobby").put(message);
   expect(new OutboxStorage(storage, "https://chat.test", "lobby").load()).toEqual([message]);

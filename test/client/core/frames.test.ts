@@ -9,7 +9,7 @@ const SEPARATOR = "\x1e";
 const message = (data: string): OutgoingPacket => ({ type: "message", data });
 const textOf = ({ type, data }: OutgoingPacket): string => (type === "message" ? `4${String(data)}` : type);
 
-describe("EXT-2: joining what one write sends", () => {
+describe("EXT-2: joining the packets of one write", () => {
   it("makes one frame of several messages", () => {
     const [joined, ...others] = joinMessages(["2[1]", "2[2]", "2[3]"].map(message), 1000);
     expect(textOf(joined!)).toBe(["42[1]", "42[2]", "42[3]"].join(SEPARATOR));

@@ -55,7 +55,7 @@ describe("messages in order", () => {
     expect(page.fetches).toBe(0);
   });
 
-  it("wait for what comes before them, and come once", () => {
+  it("wait for earlier ones, and come once", () => {
     page.cut();
     say(2);
     page.connect();
@@ -74,7 +74,7 @@ describe("messages in order", () => {
     expect(shown()).toEqual(range(14, room.lastSeq));
   });
 
-  it("leave out what was trimmed", () => {
+  it("skip trimmed ones", () => {
     page.cut();
     say(20);
     room.firstSeq = 10;
@@ -159,7 +159,7 @@ describe("messages in order", () => {
     expect(shown()).toEqual(range(4, room.lastSeq));
   });
 
-  it("are no others because a welcome was behind them: what was shown is not shown again", () => {
+  it("are not delivered again because a welcome was behind them", () => {
     say(2);
     page.settle();
     page.messages.welcome(4, room.epoch);
@@ -254,7 +254,7 @@ describe("a room whose backup was restored while the client was away", () => {
     expect([page.restarts, page.delivered]).toEqual([1, room.log]);
   });
 
-  it("is empty, if nothing was in the backup", () => {
+  it("is empty, if the backup was", () => {
     room.restore(0);
     comeBack();
     expect([page.restarts, shown()]).toEqual([1, []]);

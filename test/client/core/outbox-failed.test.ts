@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import { FAILED_MAX } from "../../../client/core/outbox-messages.ts";
 import { unsentKeys } from "../../../client/core/outbox-storage.ts";
-import { MemoryStorage } from "../../simulator/memory-storage.ts";
+import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { ACK_TIMEOUT_MS, ModelRoom, Page } from "../../host/client-world.ts";
 import { VirtualClock } from "../../host/virtual-clock.ts";
 
@@ -12,11 +12,11 @@ const MUTED: Refusal = { code: "MUTED", message: "You are muted" };
 
 let clock: VirtualClock;
 let room: ModelRoom;
-let storage: MemoryStorage;
+let storage: FakeLocalStorage;
 beforeEach(() => {
   clock = new VirtualClock();
   room = new ModelRoom(clock);
-  storage = new MemoryStorage();
+  storage = new FakeLocalStorage();
 });
 
 type Options = Partial<ConstructorParameters<typeof Page>[0]>;
@@ -136,7 +136,7 @@ describe("two tabs", () => {
   });
 });
 
-describe("what another user wrote in this browser", () => {
+describe("messages that another user wrote in this browser", () => {
   /** Ada wrote `one`, which was refused, and, when the line was gone, `two`. */
   function leaveTwo(): void {
     const page = enter();
@@ -189,7 +189,7 @@ describe("what another user wrote in this browser", () => {
     expect(stored()).toEqual(["ada: two"]);
   });
 
-  it("inherited: goes out under the new name, in order, and not what had failed", () => {
+  it("inherited: are sent under the new name and in order; failed ones are not", () => {
     leaveTwo();
     const heir = load({ user: "ada-2", inherit: () => "send" });
     heir.say("three");

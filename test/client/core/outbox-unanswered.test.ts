@@ -4,25 +4,25 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { LOOKUP_PAGES_MAX } from "../../../client/core/posted-lookup.ts";
 import { PAGE_MESSAGES } from "../../../client/core/ordered-messages.ts";
 import { BREAKS_MAX, RECOGNISED_MS, TRIES_MAX } from "../../../client/core/outbox.ts";
-import { MemoryStorage } from "../../simulator/memory-storage.ts";
+import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { ACK_TIMEOUT_MS, ModelRoom, Page } from "../../host/client-world.ts";
 import { VirtualClock } from "../../host/virtual-clock.ts";
 
 let clock: VirtualClock;
 let room: ModelRoom;
-let storage: MemoryStorage;
+let storage: FakeLocalStorage;
 let page: Page;
 beforeEach(() => {
   clock = new VirtualClock();
   room = new ModelRoom(clock);
-  storage = new MemoryStorage();
+  storage = new FakeLocalStorage();
   page = load();
 });
 
 const load = (): Page => new Page({ room, clock, storage });
 const stored = (): string[] => room.log.map(({ content }) => content);
 
-describe("a message whose answer was lost, and that is shown while it waits for its next try", () => {
+describe("a message whose answer was lost, and that the room delivers before its next try", () => {
   /** The room takes it late and shows it, and nobody hears the answer. */
   function show(): void {
     page.enter();
@@ -34,7 +34,7 @@ describe("a message whose answer was lost, and that is shown while it waits for 
     page.settle();
   }
 
-  it("is sent, where the room shows only what it has stored", () => {
+  it("counts as sent, where the room shows only stored messages", () => {
     show();
     expect([page.fates, clock.quietMs > 0]).toEqual([["hello pending", "hello sent"], true]);
     page.passTime();
@@ -81,7 +81,7 @@ describe("a message that is in flight whenever a connection breaks", () => {
     }
   }
 
-  it("fails in the end, and what is behind it goes on", () => {
+  it("fails in the end, and the messages behind it are sent", () => {
     page.say("poison");
     page.say("after");
     breakConnections(BREAKS_MAX);

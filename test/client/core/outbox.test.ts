@@ -3,18 +3,18 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import { RETRY_AFTER_MAX_MS } from "../../../client/core/backoff.ts";
 import { RECOGNISED_MS, TRIES_MAX, WAITING_MAX_MS } from "../../../client/core/outbox.ts";
-import { MemoryStorage } from "../../simulator/memory-storage.ts";
+import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { ModelRoom, Page } from "../../host/client-world.ts";
 import { VirtualClock } from "../../host/virtual-clock.ts";
 
 let clock: VirtualClock;
 let room: ModelRoom;
-let storage: MemoryStorage;
+let storage: FakeLocalStorage;
 let page: Page;
 beforeEach(() => {
   clock = new VirtualClock();
   room = new ModelRoom(clock);
-  storage = new MemoryStorage();
+  storage = new FakeLocalStorage();
   page = load();
 });
 
@@ -82,7 +82,7 @@ describe("sending", () => {
     expect(stored()).toEqual(["one", "two"]);
   });
 
-  it("fails when the room does not want it, and what is behind it goes on", () => {
+  it("fails when the room refuses it, and the messages behind it are sent", () => {
     page.enter();
     room.refusals.push({ code: "TOO_LONG", message: "content: at most 1000 characters" });
     page.say("long");
@@ -171,7 +171,7 @@ describe("a queue without a connection", () => {
     expect(stored()).toEqual(["two", "three"]);
   });
 
-  it("keeps what may be in the room already, and drops the oldest that cannot", () => {
+  it("keeps messages that may be stored already, and drops the oldest of the others", () => {
     page = load({ queueLimit: 2 });
     page.enter();
     page.say("one");
@@ -213,7 +213,7 @@ describe("a queue without a connection", () => {
 });
 
 describe("across a reload", () => {
-  it("what waited is sent by the next page, in order and once", () => {
+  it("waiting messages are sent by the next page, in order and once", () => {
     for (const content of ["one", "two", "three"]) page.say(content);
     const next = load();
     expect(next.outbox.unsent.map(({ content }) => content)).toEqual(["one", "two", "three"]);
@@ -223,7 +223,7 @@ describe("across a reload", () => {
     expect(storage.length).toBe(0);
   });
 
-  it("what was sent without an answer is not doubled", () => {
+  it("a message that was sent without an answer is not doubled", () => {
     page.enter();
     page.say("hello");
     page.deliver("toRoom");
@@ -253,7 +253,7 @@ describe("across a reload", () => {
     expect(room.log).toMatchObject([{ sender: "ada", content: "mine" }]);
   });
 
-  it("what waited for more than a day is not sent any more", () => {
+  it("a message that waited for more than a day is not sent any more", () => {
     page.say("good morning");
     clock.advance(WAITING_MAX_MS + 1);
     const next = load();
@@ -261,7 +261,7 @@ describe("across a reload", () => {
     expect([stored(), next.failures]).toEqual([[], ["good morning EXPIRED"]]);
   });
 
-  it("it may have been thousands, and what was written since is sent", { timeout: 60_000 }, () => {
+  it("thousands may expire, and a message written since is sent", { timeout: 60_000 }, () => {
     const count = 10_000;
     page = load({ queueLimit: count + 1 });
     for (let n = 0; n < count; n++) page.say(`${n}`);
@@ -280,7 +280,7 @@ describe("across a reload", () => {
     expect(next.outbox.unsent).toEqual([]);
   });
 
-  it("a storage that is full or blocked costs the reload, and nothing else", () => {
+  it("with a full or blocked storage, only a reload loses messages", () => {
     storage.setItem = () => {
       throw new Error("QuotaExceededError");
     };

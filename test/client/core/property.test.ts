@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import type { MessageState } from "../../../client/core/api.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { MemoryStorage } from "../../simulator/memory-storage.ts";
+import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { ModelRoom, Page } from "../../host/client-world.ts";
 import { fc, PATIENT, runs } from "../../host/properties.ts";
 import { VirtualClock } from "../../host/virtual-clock.ts";
@@ -47,10 +47,10 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 class Story {
   readonly clock = new VirtualClock();
   readonly room = new ModelRoom(this.clock);
-  readonly storage = new MemoryStorage();
+  readonly storage = new FakeLocalStorage();
   readonly pages: Page[] = [];
   readonly #tabs: Page[];
-  /** What was written in each tab, in order. */
+  /** The messages written in each tab, in order. */
   readonly written: string[][] = [[], []];
   #late: Array<() => void> = [];
   #said = 0;
@@ -122,7 +122,7 @@ class Story {
     if (arrivesLate) this.#late.push(...late);
   }
 
-  /** No packet travels that long: what is on its way arrives first. */
+  /** No packet travels that long: all packets under way arrive first. */
   #waitLong(): void {
     for (const late of this.#late) late();
     this.#late = [];
@@ -157,17 +157,17 @@ describe("however lines break, answers are lost and pages reload (property)", ()
           expect(idsOf("sent").filter((id) => !stored.includes(id))).toEqual([]);
           expect(stored).toEqual([...new Set(stored)]);
           for (const said of written) {
-            // What was given up may have arrived all the same, and late; everything else did, in order.
+            // A message that was given up may have arrived, and late; all others arrived in order.
             const due = said.filter((content) => !failed.has(content));
             expect(stored.filter((content) => due.includes(content))).toEqual(due);
           }
-          // Nothing but what was given up is still kept, and the next page has it.
+          // Only messages that were given up are still stored, and the next page has them.
           const left = new Page({ room, clock: story.clock, storage: story.storage }).outbox.unsent;
           expect(left.filter(({ clientMsgId, state }) => state !== "failed" || !failed.has(clientMsgId))).toEqual([]);
           expect(story.storage.length).toBe(left.length);
           for (const page of pages) {
             const shown = seqs(page.delivered);
-            // Nothing is left out in silence: only what a standing line brought no answer for, three times.
+            // Each gap was reported: a connected room gave no answer for it, three times.
             expect(page.gaps.filter(({ reason }) => reason !== "unavailable")).toEqual([]);
             const left = page.gaps.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, n) => from + n));
             const covered = [...shown, ...left].sort((a, b) => a - b);

@@ -51,7 +51,7 @@ describe("the delay before another attempt", () => {
     expect(retryDelayMs(60, 0.999_999)).toBe(RETRY_MAX_MS);
   });
 
-  it("is never shorter than what the server asked for (property)", () => {
+  it("is never shorter than the server asked for (property)", () => {
     fc.assert(
       fc.property(
         fc.nat(100),

@@ -12,7 +12,7 @@ const SLEEP_MS = 80_000;
 const dialled: FakeWebSocket[] = [];
 let room: Room;
 let states: MessageState[];
-/** Lets what the client put off to the end of the turn happen. */
+/** Lets the client run its microtasks and due timers. */
 const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
 const line = (): FakeWebSocket => dialled.at(-1)!;
 const posts = (): string[] =>
@@ -100,7 +100,7 @@ describe("search", () => {
   });
 });
 
-describe("what was asked on a connection that died in its sleep", () => {
+describe("a request on a connection that died unnoticed", () => {
   it("reaches no other user's connection", async () => {
     sleep();
     void room.send("private words of ada");
@@ -274,7 +274,7 @@ describe("an end of the connection", () => {
     expect(room.connection).toEqual({ state: "stopped", code, message: code });
   });
 
-  it("is survived by what waits, unless the application gives it up: then it fails, and can be sent again", async () => {
+  it("leaves waiting messages alone, unless the application gives them up: then they fail, and can be sent again", async () => {
     const [first, second] = [room.send("one"), room.send("two")];
     notice("KICKED");
     await turn();

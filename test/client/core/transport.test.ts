@@ -21,7 +21,7 @@ class Transport extends ExtendedWebSocket {
 let socket: Socket;
 let ws: FakeWebSocket;
 const disconnects: string[] = [];
-/** Lets what the client put off to the end of the turn happen. */
+/** Lets the client run its microtasks and due timers. */
 const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
 
 beforeEach(async () => {
@@ -49,7 +49,7 @@ describe("an extended session", () => {
     expect(socket.connected).toBe(true);
   });
 
-  it("EIO-10: sends back what a ping asks for, and nothing else for it", async () => {
+  it("EIO-10: answers a ping with its data, and with nothing else", async () => {
     ws.receive("2a-text-of-the-server");
     await turn();
     expect(ws.sent).toEqual(["3a-text-of-the-server"]);
@@ -99,7 +99,7 @@ describe("an extended session", () => {
     expect(ws.sent).toEqual(['42["still","there"]']);
   });
 
-  it("EXT-3: is dead when nothing follows a beat", async () => {
+  it("EXT-3: is closed when a beat stays without an answer", async () => {
     await vi.advanceTimersByTimeAsync(10_000);
     ws.receive("6");
     await vi.advanceTimersByTimeAsync(35_000 + 29_999);

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { ASK_FOR_NEWS_MS, RoomDirectory } from "../../../client/page/state/room-directory.ts";
-import { MemoryStorage } from "../../simulator/memory-storage.ts";
+import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 
 const MINUTE_MS = 60_000;
 let asked = 0;
@@ -11,7 +11,7 @@ let directory: RoomDirectory;
 beforeEach(async () => {
   asked = 0;
   vi.useFakeTimers();
-  vi.stubGlobal("localStorage", new MemoryStorage());
+  vi.stubGlobal("localStorage", new FakeLocalStorage());
   vi.stubGlobal("document", Object.assign(new EventTarget(), { visibilityState: "visible" }));
   vi.stubGlobal("fetch", async () => {
     asked += 1;

@@ -1,7 +1,6 @@
 // Tests people's names on the page, and mentions, written and read.
 import { describe, expect, it } from "vitest";
 
-import { withIds, withNames } from "../../../client/page/state/mentions.ts";
 import { People } from "../../../client/page/state/people.ts";
 import { mentionsIn } from "../../../src/chat/log/mentions.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
@@ -60,8 +59,8 @@ describe("mentions", () => {
     ["dan", "Eve"],
     ["u7", "dan"],
   );
-  const ids = (text: string): string => withIds(text, people.labels);
-  const names = (content: string): string => withNames(content, (user) => people.labelOf(user));
+  const ids = (text: string): string => people.withIds(text);
+  const names = (content: string): string => people.withNames(content);
 
   it.each([
     ["hi @Ada, all", `hi @${ADA}, all`],
@@ -76,7 +75,7 @@ describe("mentions", () => {
     expect(ids(names(sent))).toBe(sent);
   });
 
-  it("what follows a name does not become a part of the id", () => {
+  it("text after a name does not become a part of the id", () => {
     for (const text of ["@Ben-x", "@Ben.y", "@Ben:1"]) expect(mentionsIn(ids(text))).toEqual(["u3"]);
     expect(mentionsIn(ids("@Ben. And"))).toEqual(["u3"]);
   });

@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
-import { forgetToken, keepGuest, TokenNeeded } from "../../../client/page/state/identity.ts";
+import { forgetToken, keepGuest, TokenNeeded } from "../../../client/page/state/reader-identity.ts";
 import { RoomView } from "../../../client/page/state/room-view.ts";
 import { FAILED_MAX } from "../../../client/core/outbox-messages.ts";
-import { MemoryStorage } from "../../simulator/memory-storage.ts";
+import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { FakeWebSocket } from "../../host/fake-websocket.ts";
 
 const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 5000 };
@@ -14,7 +14,7 @@ let line: FakeWebSocket;
 let view: RoomView;
 let announced: string[];
 
-/** What the page asks for is answered with these. */
+/** Answers the page's requests from `answers`. */
 class Server extends FakeWebSocket {
   override send(frame: unknown): void {
     for (const [, id, event] of String(frame).matchAll(/42(\d+)\["([a-z-]+)"/g)) {
@@ -68,7 +68,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("a room that was deleted and created again shows nothing of its former messages", async () => {
+it("a room that was deleted and created again shows none of its former messages", async () => {
   history = ["old one", "old two", "old three"].map((content, at) => messageOf(at + 1, content));
   await enter("first");
   expect(shown()).toEqual(["old one", "old two", "old three"]);
@@ -91,7 +91,7 @@ it("fetches changes made while it was away, also after the room was created agai
   expect(shown()).toEqual(["corrected"]);
 });
 
-it("what turns out to be in the room for long makes no hole in what is shown", async () => {
+it("an outgoing message that was stored long ago makes no gap in the timeline", async () => {
   void view.post("long ago");
   history = [951, 952].map((seq) => messageOf(seq, `m${seq}`));
   answers["history"] = () => ({ ok: true, messages: history, hasMore: true });
@@ -100,7 +100,7 @@ it("what turns out to be in the room for long makes no hole in what is shown", a
   expect([shown(), Array.from(view.timeline.outgoing)]).toEqual([["m951", "m952"], []]);
 });
 
-it("a history that could not be had at first is asked for again", async () => {
+it("a history that could not be loaded at first is asked for again", async () => {
   history = [messageOf(1, "hello")];
   const given = answers["history"]!;
   answers["history"] = () => ({ error: { code: "INTERNAL", message: "Storage is away" } });
@@ -114,7 +114,7 @@ it("a history that could not be had at first is asked for again", async () => {
   expect([view.history.loaded, shown()]).toEqual([true, ["hello"]]);
 });
 
-it("a quoted message that could not be had is asked for again, but not each time it is drawn", async () => {
+it("a quoted message that could not be loaded is asked for again, but not at each draw", async () => {
   await enter("first");
   let asked = 0;
   answers["get-message"] = () => ({ error: { code: "RATE_LIMITED", message: `Slower, ${++asked}` } });
@@ -170,7 +170,7 @@ describe("where the reader's clock is off by an hour", () => {
   });
 });
 
-it("announces what others say, by its file's name where there are no words, and nothing of what was deleted", async () => {
+it("announces messages of others, a file by its name, and no deleted ones", async () => {
   await enter("first");
   const heard = [
     messageOf(1, "hello"),
@@ -186,7 +186,7 @@ it("announces what others say, by its file's name where there are no words, and 
 
 describe("a change of a message", () => {
   async function save(): Promise<void> {
-    view.writing.change({ id: "7", content: "first words" });
+    view.writing.beginEdit({ id: "7", content: "first words" });
     view.writing.write("better words");
     const saved = view.writing.save();
     await vi.advanceTimersByTimeAsync(0);
@@ -266,7 +266,7 @@ it("without any token it stops, with the reason", async () => {
   ]);
 });
 
-it("what a name turns around stays with the name", async () => {
+it("a right-to-left name does not reorder the words around it", async () => {
   await enter("first");
   const [spoofed, hebrew] = ["\u202EnimdA\u2066", "\u05D0\u05D3\u05D4"];
   const said = { ...messageOf(1, "hello"), name: spoofed };
@@ -281,7 +281,7 @@ it("what a name turns around stays with the name", async () => {
   expect(view.presence.typists.line).toBe("nimdA is typing…");
 });
 
-describe("what waits under another name", () => {
+describe("unsent messages of another name", () => {
   const tokenOf = (user: string): string => `.${Buffer.from(JSON.stringify({ sub: user })).toString("base64url")}.`;
   const [before, now, stranger] = ["a", "b", "c"].map((digit) => `guest-${digit.repeat(16)}`) as [
     string,
@@ -300,9 +300,9 @@ describe("what waits under another name", () => {
 
   beforeEach(() => {
     view.leave();
-    const local = new MemoryStorage();
+    const local = new FakeLocalStorage();
     vi.stubGlobal("localStorage", local);
-    vi.stubGlobal("sessionStorage", new MemoryStorage());
+    vi.stubGlobal("sessionStorage", new FakeLocalStorage());
     vi.stubGlobal("window", { localStorage: local });
     forgetToken();
   });

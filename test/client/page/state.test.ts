@@ -4,14 +4,11 @@ import { describe, expect, it } from "vitest";
 import { abilitiesOf } from "../../../client/page/state/abilities.ts";
 import { openMentionIn, suggestionsFor, withMention } from "../../../client/page/state/completion.ts";
 import { describeModeration } from "../../../client/page/state/describe-moderation.ts";
-import { ReadMarks } from "../../../client/page/state/read-marks.ts";
-import { neighbour, roomItems } from "../../../client/page/state/room-list.ts";
-import { Roster } from "../../../client/page/state/roster.ts";
+import { ReadMarks, Roster, Typists } from "../../../client/page/state/presence.ts";
+import { neighbour, roomItems } from "../../../client/page/state/room-items.ts";
 import { describeFailure } from "../../../client/page/state/room-answers.ts";
-import { statusOf } from "../../../client/page/state/connection-text.ts";
+import { statusOf, type ShownConnection } from "../../../client/page/state/shown-connection.ts";
 import { bytesText, dayTitle, duration, shortTime, sinceTime } from "../../../client/page/state/times.ts";
-import { Typists } from "../../../client/page/state/typists.ts";
-import type { Connection } from "../../../client/page/state/room-view-ports.ts";
 import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
 import { HUES, hueOf } from "../../../client/page/state/hue.ts";
 
@@ -56,7 +53,7 @@ describe("the list of rooms", () => {
   const overview = (room: string, lastSeq: number) => ({ room, lastSeq, members: 2, lastActivity: 1 });
   const listed = [overview("zebra", 9), overview("alpha", 12), overview("beta", 3)];
 
-  it("has rooms one has been in first, with what is new there, and counts nothing elsewhere", () => {
+  it("lists visited rooms first, with their unread counts; other rooms have no count", () => {
     const items = roomItems({ listed, seen: { zebra: 4, alone: 1 }, current: "beta" });
     expect(items).toEqual([
       { room: "alone", unread: 0 },
@@ -73,7 +70,7 @@ describe("the list of rooms", () => {
     expect(neighbour(items, "beta", -1)).toBe("zebra");
   });
 
-  it("stands still while one points at it: what is new comes below, what is entered or gone stays", () => {
+  it("does not move under the pointer: new rooms come below, visited and gone ones keep their places", () => {
     const held = roomItems({ listed, seen: {}, current: "beta" }).map(({ room }) => room);
     const later = [overview("zebra", 9), overview("alder", 1), overview("beta", 3)];
     const names = (also: object) =>
@@ -137,8 +134,8 @@ describe("the roster", () => {
 });
 
 describe("how the connection stands", () => {
-  const stopped = (code: string, message = "said the room"): Connection => ({ kind: "stopped", code, message });
-  it.each<[Connection, number, object]>([
+  const stopped = (code: string, message = "said the room"): ShownConnection => ({ kind: "stopped", code, message });
+  it.each<[ShownConnection, number, object]>([
     [{ kind: "connecting" }, 0, { state: "connecting" }],
     [{ kind: "connected", isBack: false }, 0, { state: "connected", text: "" }],
     [{ kind: "connected", isBack: true }, 0, { state: "connected", text: "Connected again" }],
@@ -159,7 +156,7 @@ describe("how the connection stands", () => {
     expect(statusOf(connection, pending)).toMatchObject(expected);
   });
 
-  it("failures say what, and when to try again", () => {
+  it("failures name the reason, and when to try again", () => {
     expect(describeFailure({ code: "MUTED", message: "x", retryAfterMs: 61_000 })).toBe(
       "You are muted here. Try again in 1:01 min.",
     );
@@ -167,7 +164,8 @@ describe("how the connection stands", () => {
   });
 });
 
-describe("what the reader may do", () => {
+describe("the actions that a message offers", () => {
+  const at = (now: number) => ({ now: () => now });
   const reader = {
     self: "ada",
     isModerator: false,
@@ -175,27 +173,31 @@ describe("what the reader may do", () => {
     welcome: { settings: { editWindowSeconds: 60 } } as Welcome,
   };
   it("with their own messages, and with others'", () => {
-    const own = abilitiesOf(messageOf(1, "ada"), reader, 30_000);
+    const own = abilitiesOf(messageOf(1, "ada"), { ...reader, clock: at(30_000) });
     expect(own).toEqual({ reply: true, react: true, edit: true, remove: true, moderate: false });
-    expect(abilitiesOf(messageOf(1, "ada"), reader, 90_000).edit).toBe(false);
-    expect(abilitiesOf(messageOf(1, "ben"), reader, 0)).toMatchObject({ edit: false, remove: false, react: true });
+    expect(abilitiesOf(messageOf(1, "ada"), { ...reader, clock: at(90_000) }).edit).toBe(false);
+    expect(abilitiesOf(messageOf(1, "ben"), { ...reader, clock: at(0) })).toMatchObject({
+      edit: false,
+      remove: false,
+      react: true,
+    });
   });
 
-  it("as a moderator, in a room where they may not write, and with what is deleted", () => {
+  it("for a moderator, for a blocked reader, and for a deleted message", () => {
     const moderator = { ...reader, isModerator: true };
-    expect(abilitiesOf(messageOf(1, "ben"), moderator, 9e9)).toMatchObject({
+    expect(abilitiesOf(messageOf(1, "ben"), { ...moderator, clock: at(9e9) })).toMatchObject({
       edit: true,
       remove: true,
       moderate: true,
     });
-    const blocked = abilitiesOf(messageOf(1, "ada"), { ...reader, blocked: "read-only" }, 0);
+    const blocked = abilitiesOf(messageOf(1, "ada"), { ...reader, blocked: "read-only", clock: at(0) });
     expect(blocked).toMatchObject({ reply: false, react: false, edit: false, remove: true });
-    const gone = abilitiesOf({ ...messageOf(1, "ada"), deleted: true }, reader, 0);
+    const gone = abilitiesOf({ ...messageOf(1, "ada"), deleted: true }, { ...reader, clock: at(0) });
     expect(gone).toEqual({ reply: false, react: false, edit: false, remove: false, moderate: false });
   });
 });
 
-describe("what moderators did", () => {
+describe("the sentences about moderation", () => {
   const nameOf = (user: string): string => ({ mo: "Mo", me: "you" })[user] ?? user;
   it.each([
     [{ action: "kick", by: "mo", user: "me", reason: "noise" }, "Mo kicked you: “noise”"],
@@ -233,9 +235,9 @@ describe("times", () => {
 describe("a user's colour", () => {
   it("is one of a few, and always the same", () => {
     const users = Array.from({ length: 1000 }, (_, at) => `guest-${at}`);
-    const counts = Array.from({ length: HUES }, (_, hue) => users.filter((user) => hueOf(user) === hue).length);
+    const counts = HUES.map((hue) => users.filter((user) => hueOf(user) === hue).length);
     expect(counts.reduce((sum, count) => sum + count)).toBe(users.length);
-    expect(Math.min(...counts)).toBeGreaterThan(users.length / HUES / 2);
+    expect(Math.min(...counts)).toBeGreaterThan(users.length / HUES.length / 2);
   });
 
   it("gives the members of a small team different colours", () => {

@@ -42,7 +42,7 @@ describe("the timeline", () => {
     expect(timeline.find("id6")?.content).toBe("edited");
   });
 
-  it("shows an older part without what comes meanwhile, and reaches the newest again without a hole", () => {
+  it("shows an older part without new messages, and reaches the newest again without a gap", () => {
     const timeline = timelineWith(...range(100, 150));
     timeline.replace(range(10, 20), { earlier: true, later: true }, SELF);
     timeline.add(message(151), SELF);
@@ -55,7 +55,7 @@ describe("the timeline", () => {
     expect(seqs(timeline)).toEqual(range(10, 152).map(({ seq }) => seq));
   });
 
-  it("keeps what came while the last page was on its way", () => {
+  it("keeps messages that came while the last page was loading", () => {
     const timeline = timelineWith(...range(100, 150));
     timeline.replace(range(90, 95), { earlier: true, later: true }, SELF);
     timeline.add(message(151), SELF);
@@ -63,7 +63,7 @@ describe("the timeline", () => {
     expect(timeline.messages.at(-1)?.seq).toBe(151);
   });
 
-  it("keeps what came while the newest page was on its way", () => {
+  it("keeps messages that came while the newest page was loading", () => {
     const timeline = timelineWith(...range(100, 150));
     timeline.replace(range(10, 20), { earlier: true, later: true }, SELF);
     timeline.add(message(151), SELF);
@@ -72,7 +72,7 @@ describe("the timeline", () => {
     expect(seqs(timeline)).toEqual(range(102, 152).map(({ seq }) => seq));
   });
 
-  it("what was stored long ago and is heard of only now stands further up: no hole is made for it", () => {
+  it("a message that was stored long ago and is confirmed now is not added at the end", () => {
     const own = (seq: number): Message => message(seq, { sender: SELF, clientMsgId: "c1" });
     const timeline = timelineWith(...range(100, 102));
     timeline.hasEarlier = true;
@@ -98,7 +98,7 @@ describe("the timeline", () => {
     expect([seqs(reading), reading.hasLater]).toEqual([[1, 2, 3, 4, 5, 6, 7], true]);
   });
 
-  it("edits, deletes and reactions change what is shown, and nothing else", () => {
+  it("edits, deletes and reactions change shown messages only", () => {
     const timeline = timelineWith(message(1, { mentions: ["cleo"], replyTo: "id0" }), message(2));
     timeline.edit({ id: "id1", seq: 1, rev: 1, content: "new", editedAt: 5, by: "ada" });
     expect(timeline.find("id1")).toEqual({
@@ -133,7 +133,7 @@ describe("the timeline", () => {
     expect([seqs(timeline), timeline.pending]).toEqual([[1, 2], 0]);
   });
 
-  it("what another user sent under the same clientMsgId settles nothing", () => {
+  it("another user's message with the same clientMsgId confirms none", () => {
     const timeline = new Timeline();
     timeline.setOutgoing({ clientMsgId: "c1", content: "m1", failure: null });
     timeline.add(message(1, { clientMsgId: "c1" }), SELF);
@@ -172,7 +172,7 @@ describe("the rows", () => {
     expect(rows.filter((row) => row === "day")).toHaveLength(5);
   });
 
-  it("mark what is new, once, and not the reader's own", () => {
+  it("mark the first new message of others, once", () => {
     const own = { sender: SELF, name: "Ada" };
     expect(shown([message(1), message(2, own), message(3), message(4)], { unreadAfter: 1 })).toEqual([
       "day",
@@ -185,7 +185,7 @@ describe("the rows", () => {
     expect(shown([message(3), message(4)], { unreadAfter: 1 })).not.toContain("unread");
   });
 
-  it("say where the room begins, and show what is on its way only at the end of it", () => {
+  it("show the beginning of the room, and outgoing messages only at its end", () => {
     const outgoing = [{ clientMsgId: "c", content: "x", failure: null }];
     expect(shown([], { hasEarlier: false, outgoing })).toEqual(["beginning", "outgoing"]);
     expect(shown([message(1)], { hasLater: true, outgoing })).toEqual(["day", "head 1"]);

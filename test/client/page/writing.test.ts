@@ -4,15 +4,15 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import { UPLOADED_MAX_MS } from "../../../client/page/state/drafts.ts";
 import { Writing } from "../../../client/page/state/writing.ts";
-import { MemoryStorage } from "../../simulator/memory-storage.ts";
+import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 
-/** What the room says to each change, in order; empty: it is done. */
+/** The room's answers to edits, in order: the reason of a refusal, or empty on success. */
 let answers: Array<Promise<string> | string>;
 let saved: string[];
 
 beforeEach(() => {
-  vi.stubGlobal("localStorage", new MemoryStorage());
-  vi.stubGlobal("sessionStorage", new MemoryStorage());
+  vi.stubGlobal("localStorage", new FakeLocalStorage());
+  vi.stubGlobal("sessionStorage", new FakeLocalStorage());
   answers = [];
   saved = [];
 });
@@ -21,7 +21,7 @@ afterEach(() => vi.unstubAllGlobals());
 const ORIGIN = "http://chat.example";
 const ADA = { user: "ada", name: "Ada" };
 
-/** A page whose token is not there yet. */
+/** A page without a token yet. */
 function begin(room = "general"): Writing {
   const save = async (id: string, content: string): Promise<string> => {
     saved.push(`${id}: ${content}`);
@@ -32,17 +32,17 @@ function begin(room = "general"): Writing {
 
 function open(room?: string, writer: { user: string; name: string } = ADA): Writing {
   const writing = begin(room);
-  writing.ownedBy(writer);
+  writing.setWriter(writer);
   return writing;
 }
 const message = { id: "7", content: "first words" };
 
 describe("a draft", () => {
-  it("is there after a reload, with what it answers, and in its room only", () => {
+  it("survives a reload with its quoted message, in its own room only", () => {
     const writing = open();
     writing.reply("3");
-    writing.write("half an ans");
-    expect(open()).toMatchObject({ text: "half an ans", replyTo: "3" });
+    writing.write("half a rep");
+    expect(open()).toMatchObject({ text: "half a rep", replyTo: "3" });
     expect(open("other")).toMatchObject({ text: "", replyTo: undefined });
     writing.sent();
     expect(open()).toMatchObject({ text: "", replyTo: undefined });
@@ -52,12 +52,12 @@ describe("a draft", () => {
   it.each<[string, (writing: Writing) => unknown]>([
     ["saved", (writing) => writing.save()],
     ["cancelled", (writing) => writing.cancel()],
-    ["begun on another message", (writing) => (writing.change({ id: "8", content: "x" }), writing.cancel())],
-  ])("comes back when a change is %s", async (_how, end) => {
+    ["begun on another message", (writing) => (writing.beginEdit({ id: "8", content: "x" }), writing.cancel())],
+  ])("comes back when an edit is %s", async (_how, end) => {
     const writing = open();
     writing.reply("3");
     writing.write("my draft");
-    writing.change(message);
+    writing.beginEdit(message);
     expect(writing.text).toBe("first words");
     writing.write("better words");
     await end(writing);
@@ -65,13 +65,13 @@ describe("a draft", () => {
     expect(open()).toMatchObject({ text: "my draft", replyTo: "3", edit: undefined });
   });
 
-  it("is still kept while a message is changed, and so is the change", () => {
+  it("is still kept while a message is edited, and so is the edit", () => {
     const writing = open();
     writing.write("my draft");
-    writing.change(message);
+    writing.beginEdit(message);
     writing.write("better wor");
     const next = open();
-    expect(next).toMatchObject({ text: "better wor", edit: { id: "7", before: "first words" } });
+    expect(next).toMatchObject({ text: "better wor", edit: { id: "7", original: "first words" } });
     next.cancel();
     expect(next.text).toBe("my draft");
     expect(open().text).toBe("my draft");
@@ -88,7 +88,7 @@ describe("a draft", () => {
   });
 });
 
-describe("whose draft it is", () => {
+describe("the writer of a draft", () => {
   const guest = (digit: string, name: string) => ({ user: `guest-${digit.repeat(16)}`, name });
 
   it("belongs to one reader: the next reader of this browser finds nothing, and the first one finds it on coming back", () => {
@@ -98,60 +98,60 @@ describe("whose draft it is", () => {
   });
 
   it("is a guest's by the name, for the id is another one each time", () => {
-    open("general", guest("a", "Ada")).write("half an ans");
+    open("general", guest("a", "Ada")).write("half a rep");
     expect(open("general", guest("b", "Ben")).text).toBe("");
-    expect(open("general", guest("c", "Ada")).text).toBe("half an ans");
+    expect(open("general", guest("c", "Ada")).text).toBe("half a rep");
     // Nobody is a guest by being called like one.
     expect(open("general", { user: "guest Ada", name: "Ada" }).text).toBe("");
   });
 
   it("is of one server only", () => {
-    open().write("half an ans");
+    open().write("half a rep");
     const elsewhere = new Writing({ origin: "http://b.example", room: "general", changed() {}, save: async () => "" });
-    elsewhere.ownedBy(ADA);
+    elsewhere.setWriter(ADA);
     expect(elsewhere.text).toBe("");
   });
 
-  it("is another one's once the token is: each has their own, also with what was under way", () => {
+  it("changes with the token's user: each has a draft, with edits and replies, of their own", () => {
     const writing = open();
-    writing.change(message);
+    writing.beginEdit(message);
     writing.write("better wor");
-    writing.ownedBy({ user: "ben", name: "Ben" });
+    writing.setWriter({ user: "ben", name: "Ben" });
     expect(writing).toMatchObject({ text: "", edit: undefined });
     writing.write("ben here");
-    writing.ownedBy(ADA);
+    writing.setWriter(ADA);
     expect(writing).toMatchObject({ text: "better wor", edit: { id: "7" } });
   });
 
-  it("what is typed before the token is there survives a reload, and goes on where the draft ended", () => {
-    open().write("half an ans");
+  it("text typed before the token arrives survives a reload, and is appended to the draft", () => {
+    open().write("half a rep");
     begin().write("er at");
     const writing = begin();
     expect(writing.text).toBe("er at");
-    writing.ownedBy(ADA);
-    expect(writing.text).toBe("half an ans\ner at");
+    writing.setWriter(ADA);
+    expect(writing.text).toBe("half a rep\ner at");
     writing.sent();
     expect([open().text, begin().text]).toEqual(["", ""]);
   });
 });
 
 describe("two tabs of one reader", () => {
-  it("share the draft: what is typed, sent or begun in one of them the other shows", () => {
+  it("share the draft: each shows what was typed, sent or begun in the other", () => {
     const [one, other] = [open(), open()];
-    one.write("half an ans");
+    one.write("half a rep");
     other.refresh();
-    expect(other.text).toBe("half an ans");
-    other.write("half an answer");
+    expect(other.text).toBe("half a rep");
+    other.write("half a reply");
     one.refresh();
     one.reply("3");
     other.refresh();
-    expect(other).toMatchObject({ text: "half an answer", replyTo: "3" });
+    expect(other).toMatchObject({ text: "half a reply", replyTo: "3" });
     other.sent();
     one.refresh();
     expect(one).toMatchObject({ text: "", replyTo: undefined });
   });
 
-  it("each keeps what it shows where the browser keeps nothing more", () => {
+  it("each keeps its own text where the browser stores nothing more", () => {
     const writing = open();
     writing.write("first");
     vi.spyOn(localStorage, "setItem").mockImplementation(() => {
@@ -186,7 +186,7 @@ describe("files that wait for their message", () => {
     writing.attach([fileOf("a.txt")]);
     const other = open("general", after);
     expect(other).toMatchObject({ text: "see this", files: [] });
-    // Whose they are finds them, whatever that tab does with the words.
+    // Their user finds the files again, although that tab has changed the text.
     other.write("see that");
     other.sent();
     writing.refresh();
@@ -194,7 +194,7 @@ describe("files that wait for their message", () => {
     writing.write("see this");
 
     writing.attach([fileOf("b.txt")]);
-    writing.ownedBy(after!);
+    writing.setWriter(after!);
     expect(writing).toMatchObject({ text: "see this", files: [] });
 
     open().attach([fileOf("c.txt")]);
@@ -205,49 +205,49 @@ describe("files that wait for their message", () => {
   });
 });
 
-describe("a change", () => {
-  const change = (text: string): Writing => {
+describe("an edit", () => {
+  const edit = (text: string): Writing => {
     const writing = open();
-    writing.change(message);
+    writing.beginEdit(message);
     writing.write(text);
     return writing;
   };
 
-  it("waits while an answer is written, and is there again once that is sent, also after a reload", () => {
-    change("better wor").reply("3");
+  it("waits while a reply is written, and is there again once that is sent, also after a reload", () => {
+    edit("better wor").reply("3");
     const writing = open();
     expect(writing).toMatchObject({ text: "", replyTo: "3", edit: undefined, isEditWaiting: true });
-    writing.write("an answer");
+    writing.write("a reply");
     writing.sent();
-    expect(writing).toMatchObject({ text: "better wor", edit: { before: "first words" }, isEditWaiting: false });
+    expect(writing).toMatchObject({ text: "better wor", edit: { original: "first words" }, isEditWaiting: false });
     writing.reply("4");
     writing.cancel();
     expect(open()).toMatchObject({ text: "better wor", edit: { id: "7" } });
   });
 
-  it("waits while another message is changed, and goes on where it was when it is asked for", async () => {
-    const writing = change("better wor");
-    writing.change({ id: "8", content: "others" });
+  it("waits while another message is edited, and keeps its text when the reader returns to it", async () => {
+    const writing = edit("better wor");
+    writing.beginEdit({ id: "8", content: "others" });
     writing.write("other words");
-    writing.change(message);
+    writing.beginEdit(message);
     expect(writing.text).toBe("better wor");
     await writing.save();
-    expect(writing).toMatchObject({ text: "other words", edit: { id: "8", before: "others" } });
+    expect(writing).toMatchObject({ text: "other words", edit: { id: "8", original: "others" } });
     await writing.save();
     expect([saved, writing.edit, localStorage.length]).toEqual([["7: better wor", "8: other words"], undefined, 0]);
   });
 
-  it("of nothing is given up with the next thing that is begun", () => {
-    const writing = change("first words");
+  it("of an unchanged text is dropped when the reader begins something else", () => {
+    const writing = edit("first words");
     writing.reply("3");
     writing.cancel();
     expect(writing.edit).toBeUndefined();
   });
 
-  it("that was put aside while the room was asked is done once it is saved, and waits if it is not", async () => {
+  it("that was put aside while it was being saved is gone if the room saves it, and waits if not", async () => {
     for (const problem of ["", "Too late."]) {
       answers = [Promise.resolve(problem)];
-      const writing = change("better words");
+      const writing = edit("better words");
       const done = writing.save();
       writing.reply("3");
       await done;
@@ -260,7 +260,7 @@ describe("a change", () => {
 
   it("that is refused stays, with the reason, and can be saved again", async () => {
     answers = ["Too late."];
-    const writing = change("better words");
+    const writing = edit("better words");
     await writing.save();
     expect(writing).toMatchObject({ text: "better words", edit: { problem: "Too late.", isSaving: false } });
     expect(open().text).toBe("better words");
@@ -269,36 +269,36 @@ describe("a change", () => {
     expect(localStorage.length).toBe(0);
   });
 
-  it("that changes nothing is not asked for", async () => {
-    const writing = change(" first words\n");
+  it("of an unchanged text is not sent to the room", async () => {
+    const writing = edit(" first words\n");
     await writing.save();
     expect([writing.edit, saved]).toEqual([undefined, []]);
   });
 
-  it("is fetched once, and shown as loading", async () => {
-    const writing = change("better words");
+  it("is sent once, and shown as being saved", async () => {
+    const writing = edit("better words");
     const done = writing.save();
     expect(writing.edit).toMatchObject({ isSaving: true });
     await Promise.all([done, writing.save()]);
     expect(saved).toHaveLength(1);
   });
 
-  it("that was given up, and followed by another, leaves that one alone", async () => {
+  it("that was discarded, and followed by another, leaves that one alone", async () => {
     let answer!: (problem: string) => void;
     answers = [new Promise((resolve) => (answer = resolve))];
-    const writing = change("better words");
+    const writing = edit("better words");
     const done = writing.save();
     writing.cancel();
-    writing.change({ id: "8", content: "second words" });
+    writing.beginEdit({ id: "8", content: "second words" });
     answer("Too late.");
     await done;
     expect(writing).toMatchObject({ text: "second words", edit: { id: "8", problem: "" } });
   });
 
-  it("of a room that was left meanwhile changes nothing after the return", async () => {
+  it("in a room that was left meanwhile has no effect after the return", async () => {
     let answer!: (problem: string) => void;
     answers = [new Promise((resolve) => (answer = resolve))];
-    const writing = change("better words");
+    const writing = edit("better words");
     const done = writing.save();
     writing.close();
     const back = open();

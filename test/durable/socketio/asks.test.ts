@@ -1,10 +1,11 @@
-// Acks that the server asks for, in a real object: answered, timed out or given up, asleep or awake.
+// socket.ask and emitWithAck in a real object: acks, timeouts and ends of sockets, asleep and awake.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
 import type { RawClient } from "../raw-client.ts";
-import { begin, call, drop, enter, evict, heard, question, say, ticketOf, whoami } from "./painters.ts";
+import { begin, drop, enter, evict, heard, question, say, recoveryAuthOf, whoami } from "./painters.ts";
+import { PacketType } from "../../wire/wire-client.ts";
 
 /** The platform lets a quiet object sleep after 10 s. */
 const FALLS_ASLEEP_MS = 11_000;
@@ -20,7 +21,7 @@ describe("acks that the server asks for", () => {
 
   it("a long one is answered after several sleeps", async () => {
     const { room, ada, ben } = await begin();
-    const [adaId, benId] = [ticketOf(ada).sid, ticketOf(ben).sid];
+    const [adaId, benId] = [recoveryAuthOf(ada).sid, recoveryAuthOf(ben).sid];
     say(ada, "review", benId, 600_000);
     const id = await question(ben, "review?");
     for (let i = 0; i < 3; i++) {
@@ -39,14 +40,14 @@ describe("acks that the server asks for", () => {
     const { room, ada, ben } = await begin();
     // By then the alarm is set for the next ping, so that no timer is due that would look at the clock by chance.
     await vi.waitFor(async () => expect(await alarmOf(room)).toBeGreaterThan(Date.now()));
-    const verdict = call(ada, "runoff", ticketOf(ben).sid, 500);
+    const verdict = ada.ask("runoff", recoveryAuthOf(ben).sid, 500);
     ben.send(`43${await question(ben, "vote?")}["yes"]`);
     expect(await verdict).toBe("Error: operation has timed out");
   });
 
   it("no other client can answer it", async () => {
     const { ada, ben } = await begin();
-    say(ada, "review", ticketOf(ben).sid, 600_000);
+    say(ada, "review", recoveryAuthOf(ben).sid, 600_000);
     const id = await question(ben, "review?");
     ada.send(`43${id}["forged"]`);
     await whoami(ada);
@@ -55,7 +56,7 @@ describe("acks that the server asks for", () => {
 
   it("a long one does not keep the object awake: it sleeps by itself, and the answer wakes it", async () => {
     const { room, ada, ben } = await begin();
-    say(ada, "review", ticketOf(ben).sid, 600_000);
+    say(ada, "review", recoveryAuthOf(ben).sid, 600_000);
     const id = await question(ben, "review?");
     await new Promise((resolve) => void setTimeout(resolve, FALLS_ASLEEP_MS));
     // Only a running object can be put to sleep.
@@ -67,7 +68,7 @@ describe("acks that the server asks for", () => {
 
   it("a long one without an answer is timed out by the alarm of a sleeping object", async () => {
     const { room, ada, ben } = await begin();
-    say(ada, "review", ticketOf(ben).sid, 3000);
+    say(ada, "review", recoveryAuthOf(ben).sid, 3000);
     const id = await question(ben, "review?");
     await vi.waitFor(async () => expect(await alarmOf(room)).toBeLessThan(Date.now() + 3000));
     await evict(room, "hibernate");
@@ -96,7 +97,7 @@ describe("acks that the server asks for", () => {
 
     it.each(goings)("%s", async (_how, ...acts) => {
       const { room, ada, ben } = await begin();
-      const [adaId, benId] = [ticketOf(ada).sid, ticketOf(ben).sid];
+      const [adaId, benId] = [recoveryAuthOf(ada).sid, recoveryAuthOf(ben).sid];
       say(ada, "review", benId, 600_000);
       await question(ben, "review?");
       for (const act of acts) await act(room, ben);
@@ -106,43 +107,43 @@ describe("acks that the server asks for", () => {
       expect(reviews(ada)).toEqual([["reviewed", benId, { kind: "disconnected" }, { by: adaId }]]);
     });
 
-    it("also where that client recovers: it is not asked again, and its late ack is nothing", async () => {
+    it("also if that client recovers: it is not asked again, and its late ack has no effect", async () => {
       const { room, ada, ben } = await begin();
-      const { sid } = ticketOf(ben);
+      const { sid } = recoveryAuthOf(ben);
       say(ada, "review", sid, 600_000);
       const id = await question(ben, "review?");
-      const ticket = ticketOf(ben);
+      const recoveryAuth = recoveryAuthOf(ben);
       await drop(ben);
       await evict(room, "hibernate");
-      const back = await enter(room, ticket);
+      const back = await enter(room, recoveryAuth);
       expect(await whoami(back)).toMatchObject({ id: sid, recovered: true });
       back.send(`43${id}["late"]`);
       await whoami(back);
       await whoami(ada);
       expect(reviews(ada)).toEqual([["reviewed", sid, { kind: "disconnected" }, expect.anything()]]);
       expect(reviews(back), "the end came after its going, so it was missed and is replayed").toEqual(reviews(ada));
-      expect(back.packets().filter(({ digit, id }) => digit === "2" && id !== undefined)).toEqual([]);
+      expect(back.packets.filter(({ type, id }) => type === PacketType.EVENT && id !== undefined)).toEqual([]);
     });
 
-    it("where the server had not noticed its going: when it comes back", async () => {
+    it("if the server has not noticed its end: when it comes back", async () => {
       const { room, ada, ben } = await begin();
-      const ticket = ticketOf(ben);
-      say(ada, "review", ticket.sid, 600_000);
+      const recoveryAuth = recoveryAuthOf(ben);
+      say(ada, "review", recoveryAuth.sid, 600_000);
       await question(ben, "review?");
-      const back = await enter(room, ticket);
-      expect(await whoami(back)).toMatchObject({ id: ticket.sid, recovered: true });
+      const back = await enter(room, recoveryAuth);
+      expect(await whoami(back)).toMatchObject({ id: recoveryAuth.sid, recovered: true });
       await whoami(ada);
-      expect(reviews(ada)).toEqual([["reviewed", ticket.sid, { kind: "disconnected" }, expect.anything()]]);
+      expect(reviews(ada)).toEqual([["reviewed", recoveryAuth.sid, { kind: "disconnected" }, expect.anything()]]);
     });
 
-    it("but not with the object's own death: a socket that recovers is not asked again", async () => {
+    it("but not when the object dies: a recovered socket is not asked again", async () => {
       const { room, ada, ben } = await begin();
-      const [adaTicket, benTicket] = [ticketOf(ada), ticketOf(ben)];
-      say(ada, "review", benTicket.sid, 600_000);
+      const [adaAuth, benAuth] = [recoveryAuthOf(ada), recoveryAuthOf(ben)];
+      say(ada, "review", benAuth.sid, 600_000);
       const id = await question(ben, "review?");
       await evict(room, "close");
-      const [adaBack, benBack] = [await enter(room, adaTicket), await enter(room, benTicket)];
-      expect(await whoami(benBack)).toMatchObject({ id: benTicket.sid, recovered: true });
+      const [adaBack, benBack] = [await enter(room, adaAuth), await enter(room, benAuth)];
+      expect(await whoami(benBack)).toMatchObject({ id: benAuth.sid, recovered: true });
       benBack.send(`43${id}["late"]`);
       await whoami(benBack);
       await whoami(adaBack);
@@ -151,16 +152,16 @@ describe("acks that the server asks for", () => {
     });
   });
 
-  it("a short one: answered, timed out, and given up when the client goes", async () => {
+  it("a short one ends with the ack, the timeout, or its client", async () => {
     const { ada, ben } = await begin();
-    const benId = ticketOf(ben).sid;
-    const answer = call(ada, "vote", benId, 5000);
+    const benId = recoveryAuthOf(ben).sid;
+    const answer = ada.ask("vote", benId, 5000);
     ben.send(`43${await question(ben, "vote?")}["yes"]`);
     expect(await answer).toBe("yes");
-    expect(await call(ada, "vote", benId, 50)).toMatch(/operation has timed out/);
-    const givenUp = call(ada, "vote", benId, 9000);
+    expect(await ada.ask("vote", benId, 50)).toMatch(/operation has timed out/);
+    const givenUp = ada.ask("vote", benId, 9000);
     await ben.until("the third question", () =>
-      ben.packets().filter(({ data }) => (data as string[])?.[0] === "vote?").length === 3 ? true : undefined,
+      ben.packets.filter(({ data }) => (data as string[])?.[0] === "vote?").length === 3 ? true : undefined,
     );
     ben.close();
     expect(await givenUp).toMatch(/socket has been disconnected/);

@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import worker from "../../../src/worker/socketio.ts";
 import { RawClient } from "../raw-client.ts";
 import { tokenFor } from "./painters.ts";
+import { PacketType } from "../../wire/wire-client.ts";
 
 const fetcher = { fetch: (asked: Request) => worker.fetch(asked, { ...env, CHAT_ROOM: env.BOARD }) };
 const LINE = [0, 0, 1, 1];
@@ -17,7 +18,9 @@ async function enter(room: string, user: string): Promise<RawClient> {
 
 /** Everything that was drawn. */
 const drawn = (client: RawClient): unknown[][] =>
-  client.packets().flatMap(({ digit, id, data }) => (digit === "2" && id === undefined ? [data as unknown[]] : []));
+  client.packets.flatMap(({ type, id, data }) =>
+    type === PacketType.EVENT && id === undefined ? [data as unknown[]] : [],
+  );
 
 it("painters see what the others draw, and who has left; a call from outside draws, too", async () => {
   const [ada, ben] = [await enter("plans", "ada"), await enter("plans", "ben")];

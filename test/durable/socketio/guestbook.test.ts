@@ -1,11 +1,11 @@
-// onWake: finds the sockets that were there when an object fell asleep, and are gone when it wakes.
+// onWake: finds sockets that ended while their object slept.
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 
 import app from "../../../src/worker/socketio.ts";
-import { SEPARATOR } from "../../wire/packets.ts";
-import { Probe, request, textOf } from "../poller.ts";
+import { PacketType, SEPARATOR } from "../../wire/wire-client.ts";
+import { request, textOf } from "../poller.ts";
 import { RawClient, upgrade } from "../raw-client.ts";
 
 const fetcher = { fetch: (asked: Request) => app.fetch(asked, { ...env, CHAT_ROOM: env.GUESTBOOK }) };
@@ -26,33 +26,31 @@ async function enter(room: string, name: string): Promise<RawClient> {
   return client;
 }
 
-it("guests by long-polling whose sessions died with the sleep of their object are announced as left, once; the others stay", async () => {
+it("long-polling guests, whose sessions end when their object sleeps, are announced as left, once; others stay", async () => {
   const room = "guests";
   const [ada, ben] = [await enter(room, "ada"), await enter(room, "ben")];
   await enterByPolling(room, "cleo");
   for (let sleeps = 0; sleeps < 2; sleeps++) {
     await evictDurableObject(env.GUESTBOOK.getByName(room), { webSockets: "hibernate" });
     ben.send(`42${sleeps}["who"]`);
-    await ben.until("the answer", () => ben.packets().find(({ digit, id }) => digit === "3" && id === sleeps));
+    await ben.receivesPacket(PacketType.ACK, sleeps);
   }
   ben.close();
   expect(await ada.receives("left", 2)).toEqual(["cleo", "ben"]);
 });
 
-it("one that went before, or moved to a WebSocket, is not announced as left on waking", async () => {
+it("one that left before, or moved to a WebSocket, is not announced as left on waking", async () => {
   const room = "leavers";
   const ada = await enter(room, "ada");
   const cleo = await enterByPolling(room, "cleo");
   await textOf(request({ room, sid: cleo, method: "POST", body: "41", fetcher }));
   const sid = await enterByPolling(room, "dora");
-  const dora = new Probe((await upgrade({ room, query: { sid }, fetcher })).webSocket!);
+  const dora = RawClient.over((await upgrade({ room, query: { sid }, fetcher })).webSocket!);
   await dora.probe();
   dora.send("5");
-  dora.send('421["who"]');
-  await dora.receives('431[["ada","dora"]]');
+  expect(await dora.ask("who")).toEqual(["ada", "dora"]);
   await evictDurableObject(env.GUESTBOOK.getByName(room), { webSockets: "hibernate" });
-  dora.send('422["who"]');
-  await dora.receives('432[["ada","dora"]]');
+  expect(await dora.ask("who")).toEqual(["ada", "dora"]);
   dora.close();
   expect(await ada.receives("left", 2)).toEqual(["cleo", "dora"]);
 });
@@ -62,10 +60,10 @@ it("a deadline of the application's own is met after sleep, and not a second tim
   const ada = await enter(room, "ada");
   await ada.ask("close in", 3000);
   await evictDurableObject(env.GUESTBOOK.getByName(room), { webSockets: "hibernate" });
-  await ada.until("the disconnect", () => ada.packets().find(({ digit }) => digit === "1"));
+  await ada.receivesPacket(PacketType.DISCONNECT);
   await evictDurableObject(env.GUESTBOOK.getByName(room), { webSockets: "hibernate" });
   const ben = await enter(room, "ben");
   ben.send('427["who"]');
-  const answer = await ben.until("the answer", () => ben.packets().find(({ digit }) => digit === "3"));
+  const answer = await ben.receivesPacket(PacketType.ACK);
   expect(answer.data).toEqual([["ben"]]);
 });

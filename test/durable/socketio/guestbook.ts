@@ -1,5 +1,5 @@
-// A third-party application: a list of who is here that stays right when long-polling guests die with the sleep of
-// their object. Of them it keeps a row each, and looks for them when it wakes.
+// A third-party application: a list of guests that stays right when the sleep of its object ends long-polling sessions. It stores a row for
+// each of their guests, and looks for them when it wakes.
 import { SocketObject } from "../../../durable/socketio/socket-object.ts";
 import type { Deadline } from "../../../src/clock/deadlines.ts";
 import { Namespace, type Handlers } from "../../../src/socketio/server/namespace.ts";

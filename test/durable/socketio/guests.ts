@@ -1,15 +1,17 @@
-// Guests of the halls over bare WebSockets, in several namespaces at once. Called by the tests of halls and named logs.
+// A test client of the sample application in halls.ts: one object (a house) with many namespaces (halls). One WebSocket enters several of
+// them. Used by halls.test.ts.
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
 import app from "../../../src/worker/socketio.ts";
-import type { WirePacket } from "../../wire/packets.ts";
+import type { Packet } from "../../wire/wire-client.ts";
 import { RawClient } from "../raw-client.ts";
 
-export interface Ticket {
+/** The auth of a CONNECT that asks for recovery. */
+export interface RecoveryAuth {
   readonly sid: string;
   readonly pid: string;
-  /** Absent until an event was heard. */
+  /** Absent before the first event. */
   readonly offset?: string;
 }
 
@@ -33,22 +35,22 @@ export class Guest {
     this.user = user;
   }
 
-  packets(nsp: string): WirePacket[] {
-    return this.#raw.packets(nsp);
+  packets(nsp: string): Packet[] {
+    return this.#raw.packets.filter((packet) => packet.nsp === nsp);
   }
 
   /** Sends CONNECT and waits for all that it brings. @returns the answer; @throws the CONNECT_ERROR's payload */
-  async enter(nsp: string, ticket?: Partial<Ticket>): Promise<{ sid: string; pid: string }> {
-    const accepted = await this.#raw.enter<{ sid: string; pid: string }>(nsp, { user: this.user, ...ticket });
-    await this.call(nsp, "join", "door");
+  async enter(nsp: string, auth?: Partial<RecoveryAuth>): Promise<{ sid: string; pid: string }> {
+    const accepted = await this.#raw.enter<{ sid: string; pid: string }>(nsp, { user: this.user, ...auth });
+    await this.ask(nsp, "join", "door");
     return accepted;
   }
 
-  call<Answer>(nsp: string, event: string, ...args: unknown[]): Promise<Answer> {
-    return this.#raw.call(nsp, event, ...args);
+  ask<Answer>(nsp: string, event: string, ...args: unknown[]): Promise<Answer> {
+    return this.#raw.askIn(nsp, event, ...args);
   }
 
-  /** What was said there: by whom, and what. */
+  /** Texts of that hall, each after the user who said it. */
   said(nsp: string): string[] {
     return this.#events(nsp)
       .filter(([event]) => event === "said")
@@ -59,9 +61,9 @@ export class Guest {
     return this.#raw.events(nsp).map(({ event }) => event);
   }
 
-  /** What brings this guest back into that namespace. */
-  ticket(nsp: string): Ticket {
-    const { sid, pid } = this.packets(nsp).find(({ digit }) => digit === "0")!.data as { sid: string; pid: string };
+  /** The auth with which this guest recovers its socket in that namespace. */
+  recoveryAuth(nsp: string): RecoveryAuth {
+    const { sid, pid } = this.#raw.accepted(nsp);
     const last = this.#events(nsp).at(-1);
     return { sid, pid, ...(last && { offset: last.at(-1) as string }) };
   }

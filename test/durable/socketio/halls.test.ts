@@ -4,8 +4,9 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { evict, freshHouse, Guest, type Ticket } from "./guests.ts";
+import { evict, freshHouse, Guest, type RecoveryAuth } from "./guests.ts";
 import { WINDOW_MS } from "./halls.ts";
+import { PacketType } from "../../wire/wire-client.ts";
 
 const realNow = Date.now.bind(Date);
 let skewMs = 0;
@@ -29,7 +30,8 @@ async function arrive(house: string, user: string, nsps: readonly string[] = NAM
   return guest;
 }
 
-const ticketsOf = (guest: Guest): Map<string, Ticket> => new Map(NAMESPACES.map((nsp) => [nsp, guest.ticket(nsp)]));
+const recoveryAuthsOf = (guest: Guest): Map<string, RecoveryAuth> =>
+  new Map(NAMESPACES.map((nsp) => [nsp, guest.recoveryAuth(nsp)]));
 
 /** The logs and the tables that there are in a house's database. */
 const stored = (house: string): Promise<{ names: string[]; tables: number; remembered: number }> =>
@@ -45,7 +47,7 @@ describe("each namespace recovers its own: REC-3, REC-4", () => {
   const sleep: Step = (house) => evict(house, "hibernate");
   const die: Step = (house) => evict(house, "close");
   const causes: Array<[cause: string, before: Step[], after: Step[]]> = [
-    ["the line breaks", [drop], []],
+    ["the connection breaks", [drop], []],
     ["the server has not noticed", [], []],
     ["the object sleeps, before and in between", [sleep, drop], [sleep]],
     ["the object dies", [die], []],
@@ -57,51 +59,51 @@ describe("each namespace recovers its own: REC-3, REC-4", () => {
     const ada = await arrive(house, "ada");
     const others = await arrive(house, "ben");
     for (const [at, nsp] of NAMESPACES.entries()) {
-      for (let i = 0; i < at; i++) await others.call(nsp, "say", `heard ${i}`);
-      await ada.call(nsp, "join", `channel of ${nsp}`);
+      for (let i = 0; i < at; i++) await others.ask(nsp, "say", `heard ${i}`);
+      await ada.ask(nsp, "join", `channel of ${nsp}`);
     }
-    const tickets = ticketsOf(ada);
-    expect(new Set([...tickets.values()].map(({ pid }) => pid.split(".")[1])).size).toBe(NAMESPACES.length);
+    const recoveryAuths = recoveryAuthsOf(ada);
+    expect(new Set([...recoveryAuths.values()].map(({ pid }) => pid.split(".")[1])).size).toBe(NAMESPACES.length);
     for (const step of before) await step(house, ada);
     const speaker = await arrive(house, "cyd");
     for (const nsp of NAMESPACES.toReversed()) {
-      await speaker.call(nsp, "say", `first in ${nsp}`);
-      await speaker.call(nsp, "say", `second in ${nsp}`);
+      await speaker.ask(nsp, "say", `first in ${nsp}`);
+      await speaker.ask(nsp, "say", `second in ${nsp}`);
     }
     for (const step of after) await step(house, ada);
     const back = await Guest.open(house, "ada");
-    for (const [nsp, { sid, pid, ...heard }] of tickets) {
+    for (const [nsp, { sid, pid, ...heard }] of recoveryAuths) {
       expect(await back.enter(nsp, { pid, ...heard }), nsp).toEqual({ sid, pid });
       expect(back.said(nsp), nsp).toEqual([`cyd: first in ${nsp}`, `cyd: second in ${nsp}`]);
-      expect(await back.call(nsp, "join", "more"), nsp).toEqual(["door", `channel of ${nsp}`, "more"]);
+      expect(await back.ask(nsp, "join", "more"), nsp).toEqual(["door", `channel of ${nsp}`, "more"]);
     }
   });
 
-  it("a ticket of one namespace is none in another", async () => {
+  it("a pid of one namespace is invalid in another", async () => {
     const house = freshHouse();
     const ada = await arrive(house, "ada");
-    const tickets = ticketsOf(ada);
+    const recoveryAuths = recoveryAuthsOf(ada);
     await ada.drop();
     const back = await Guest.open(house, "ada");
     for (const [at, nsp] of NAMESPACES.entries()) {
-      const { sid, ...ticket } = tickets.get(NAMESPACES.at(at - 1)!)!;
-      expect((await back.enter(nsp, ticket)).sid, nsp).not.toBe(sid);
+      const { sid, ...recoveryAuth } = recoveryAuths.get(NAMESPACES.at(at - 1)!)!;
+      expect((await back.enter(nsp, recoveryAuth)).sid, nsp).not.toBe(sid);
     }
   });
 
-  it("a namespace made on demand whose last guest left is recovered as it was, alone and unnoticed too", async () => {
+  it("a namespace made on demand whose last guest left is recovered, also when its end was not noticed", async () => {
     const house = freshHouse();
     const [one, other] = ["/hall-x", "/hall-y"];
     const ada = await arrive(house, "ada", [one, other]);
-    await ada.call(one, "say", "mine");
-    let tickets = [ada.ticket(one), ada.ticket(other)];
+    await ada.ask(one, "say", "mine");
+    let recoveryAuths = [ada.recoveryAuth(one), ada.recoveryAuth(other)];
     for (const leave of [() => ada.drop(), () => Promise.resolve()]) {
       await leave();
       const back = await Guest.open(house, "ada");
-      expect((await back.enter(one, tickets[0])).sid).toBe(tickets[0]!.sid);
-      expect((await back.enter(other, tickets[1])).sid).toBe(tickets[1]!.sid);
-      expect(await back.call(one, "say", "again")).toContain("mine");
-      tickets = [back.ticket(one), back.ticket(other)];
+      expect((await back.enter(one, recoveryAuths[0])).sid).toBe(recoveryAuths[0]!.sid);
+      expect((await back.enter(other, recoveryAuths[1])).sid).toBe(recoveryAuths[1]!.sid);
+      expect(await back.ask(one, "say", "again")).toContain("mine");
+      recoveryAuths = [back.recoveryAuth(one), back.recoveryAuth(other)];
     }
   });
 });
@@ -110,12 +112,12 @@ describe("the log of a namespace made on demand", () => {
   it("is dropped after a window, also where the object died with a socket in it; logs in use stay", async () => {
     const house = freshHouse();
     const ada = await arrive(house, "ada", ["/hall-died"]);
-    await ada.call("/hall-died", "say", "anybody?");
+    await ada.ask("/hall-died", "say", "anybody?");
     await evict(house, "close");
     const ben = await arrive(house, "ben", ["/hall-kept", "/hall-left"]);
-    await ben.call("/hall-kept", "say", "here");
+    await ben.ask("/hall-kept", "say", "here");
     ben.leave("/hall-left");
-    await ben.call("/hall-kept", "join", "x");
+    await ben.ask("/hall-kept", "join", "x");
     expect((await stored(house)).names).toEqual(["/hall-died", "/hall-kept", "/hall-left", "/lobby"]);
     advance(WINDOW_MS + 1);
     await ben.enter("/hall-new");
@@ -124,13 +126,13 @@ describe("the log of a namespace made on demand", () => {
       tables: 2 * 4,
       remembered: 2,
     });
-    expect(await ben.call("/hall-kept", "say", "still")).toEqual(["here", "still"]);
+    expect(await ben.ask("/hall-kept", "say", "still")).toEqual(["here", "still"]);
   });
 
   it("stores nothing before the first socket", async () => {
     const house = freshHouse();
     const ada = await arrive(house, "ada", ["/"]);
-    await ada.call("/", "ban", "mallory", 60);
+    await ada.ask("/", "ban", "mallory", 60);
     const mallory = await Guest.open(house, "mallory");
     for (let i = 0; i < 3; i++) {
       await expect(mallory.enter(`/hall-${i}`)).rejects.toMatchObject({ data: { code: "BANNED" } });
@@ -139,47 +141,50 @@ describe("the log of a namespace made on demand", () => {
   });
 });
 
-describe("banned between going and coming back: REC-3", () => {
-  async function bannedWhileAway(nsp: string): Promise<{ house: string; ben: Guest; ticket: Ticket }> {
+describe("banned while away: REC-3", () => {
+  async function bannedWhileAway(nsp: string): Promise<{ house: string; ben: Guest; recoveryAuth: RecoveryAuth }> {
     const house = freshHouse();
     const [ada, ben] = [await arrive(house, "ada", [nsp]), await arrive(house, "ben", [nsp])];
-    await ben.call(nsp, "say", "heard");
-    await ada.call(nsp, "join", "x");
+    await ben.ask(nsp, "say", "heard");
+    await ada.ask(nsp, "join", "x");
     await ada.drop();
-    await ben.call(nsp, "say", "missed");
-    await ben.call(nsp, "ban", "ada", 30);
-    return { house, ben, ticket: ada.ticket(nsp) };
+    await ben.ask(nsp, "say", "missed");
+    await ben.ask(nsp, "ban", "ada", 30);
+    return { house, ben, recoveryAuth: ada.recoveryAuth(nsp) };
   }
 
   it.each(["/", "/hall-a"])("is refused with its code, and nothing is replayed (%s)", async (nsp) => {
-    const { house, ticket } = await bannedWhileAway(nsp);
+    const { house, recoveryAuth } = await bannedWhileAway(nsp);
     await evict(house, "hibernate");
     const back = await Guest.open(house, "ada");
-    await expect(back.enter(nsp, ticket)).rejects.toEqual({ message: "You are banned", data: { code: "BANNED" } });
-    expect(back.packets(nsp).map(({ digit }) => digit)).toEqual(["4"]);
+    await expect(back.enter(nsp, recoveryAuth)).rejects.toEqual({
+      message: "You are banned",
+      data: { code: "BANNED" },
+    });
+    expect(back.packets(nsp).map(({ type }) => type)).toEqual([PacketType.CONNECT_ERROR]);
   });
 
-  it("once the ban is over, the same ticket recovers: being refused has used nothing up", async () => {
-    const { house, ticket } = await bannedWhileAway("/");
+  it("after the ban the same pid still recovers", async () => {
+    const { house, recoveryAuth } = await bannedWhileAway("/");
     const refused = await Guest.open(house, "ada");
-    await expect(refused.enter("/", ticket)).rejects.toMatchObject({ data: { code: "BANNED" } });
+    await expect(refused.enter("/", recoveryAuth)).rejects.toMatchObject({ data: { code: "BANNED" } });
     advance(31_000);
     const back = await Guest.open(house, "ada");
-    expect((await back.enter("/", ticket)).sid).toBe(ticket.sid);
+    expect((await back.enter("/", recoveryAuth)).sid).toBe(recoveryAuth.sid);
     expect(back.said("/")).toEqual(["ben: missed"]);
   });
 
-  it("put out by the ban itself: afterwards a fresh connection, without missed events", async () => {
+  it("disconnected by the ban: a fresh connection without missed events", async () => {
     const house = freshHouse();
     const [ada, ben] = [await arrive(house, "ada", ["/"]), await arrive(house, "ben", ["/"])];
-    const ticket = ada.ticket("/");
-    await ben.call("/", "ban", "ada", 10);
+    const recoveryAuth = ada.recoveryAuth("/");
+    await ben.ask("/", "ban", "ada", 10);
     expect(await ada.closes()).toEqual({ code: 4003, reason: "forced server close" });
-    await ben.call("/", "say", "missed");
+    await ben.ask("/", "say", "missed");
     advance(11_000);
     await evict(house, "hibernate");
     const back = await Guest.open(house, "ada");
-    expect((await back.enter("/", ticket)).sid).not.toBe(ticket.sid);
+    expect((await back.enter("/", recoveryAuth)).sid).not.toBe(recoveryAuth.sid);
     expect(back.said("/")).toEqual([]);
   });
 });

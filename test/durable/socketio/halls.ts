@@ -2,7 +2,12 @@
 // database: one named in the table, one beside it, and as many as clients ask for. Whoever is banned stays out.
 import { SocketObject } from "../../../durable/socketio/socket-object.ts";
 import { SqlRecoveryLog } from "../../../durable/socketio/sql-recovery-log.ts";
-import { Namespace, type ConnectRequest, type Handlers, type Verdict } from "../../../src/socketio/server/namespace.ts";
+import {
+  Namespace,
+  type ConnectRequest,
+  type Handlers,
+  type AuthorizeResult,
+} from "../../../src/socketio/server/namespace.ts";
 import type { RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
 import { Server } from "../../../src/socketio/server/server.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
@@ -58,7 +63,7 @@ class Hall extends Namespace<Incoming, Outgoing, Guest> {
     this.#bans = bans;
   }
 
-  override authorize({ auth }: ConnectRequest): Verdict<Guest> {
+  override authorize({ auth }: ConnectRequest): AuthorizeResult<Guest> {
     const user = String(auth["user"]);
     const bannedUntilMs = this.#bans.get<number>(`ban:${user}`) ?? 0;
     if (bannedUntilMs > this.context.now()) {

@@ -1,4 +1,4 @@
-// Rooms that tell each other things, over the platform's own calls: serverSideEmit.
+// serverSideEmit between real objects.
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
@@ -6,6 +6,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import app from "../../../src/worker/socketio.ts";
 import { RawClient } from "../raw-client.ts";
 import { LeagueRoom } from "./league.ts";
+import { PacketType } from "../../wire/wire-client.ts";
 
 const fetcher = { fetch: (asked: Request) => app.fetch(asked, { ...env, CHAT_ROOM: env.LEAGUE }) };
 
@@ -18,14 +19,14 @@ async function enter(room: string, name: string): Promise<RawClient> {
 }
 
 const scores = (fan: RawClient): unknown[] =>
-  fan.packets().flatMap(({ digit, data }) => (digit === "2" ? [(data as unknown[]).slice(1)] : []));
+  fan.packets.flatMap(({ type, data }) => (type === PacketType.EVENT ? [(data as unknown[]).slice(1)] : []));
 
 it("SIO-12: races emit to the league, which slept meanwhile, and it emits to its fans", async () => {
   const [fan, ada, ben] = [await enter("league", "fan"), await enter("race-1", "ada"), await enter("race-2", "ben")];
-  ada.say("finish", 3);
+  ada.emit("finish", 3);
   await fan.receives("scored", 1);
   await evictDurableObject(env.LEAGUE.getByName("league"), { webSockets: "hibernate" });
-  ben.say("finish", 5);
+  ben.emit("finish", 5);
   await fan.receives("scored", 2);
   expect(scores(fan)).toEqual([
     ["race-1", "ada", 3],
@@ -36,7 +37,7 @@ it("SIO-12: races emit to the league, which slept meanwhile, and it emits to its
 
 it("SIO-12: the league asks races, in their order, also without connections", async () => {
   const [fan, ada] = [await enter("league-b", "fan"), await enter("race-3", "ada")];
-  ada.say("finish", 7);
+  ada.emit("finish", 7);
   // Whoever hears this has been heard before.
   await ada.ask("standings", []);
   expect(await fan.ask("standings", ["race-4", "race-3"])).toEqual([0, 7]);
@@ -45,10 +46,10 @@ it("SIO-12: the league asks races, in their order, also without connections", as
 it("SIO-12: an event of another room is a request, and wakes the object", async () => {
   const ada = await enter("race-5", "ada");
   await evictDurableObject(env.LEAGUE.getByName("league"));
-  const heard = vi.spyOn(LeagueRoom.prototype, "hear");
-  ada.say("finish", 3);
+  const heard = vi.spyOn(LeagueRoom.prototype, "receiveServerSideEvent");
+  ada.emit("finish", 3);
   await vi.waitFor(() => expect(heard).toHaveBeenCalled());
   const counts = await env.LEAGUE.getByName("league").counted();
-  expect(counts["wakes:call,hear"]).toBe(1);
+  expect(counts["wakes:call,server-side-event"]).toBe(1);
   expect(counts["requests:call"]).toBe(1);
 });

@@ -1,4 +1,4 @@
-// A third-party application whose rooms tell each other things: races report to the league, and the league asks them.
+// A third-party application whose rooms send events to each other: races report to the league, and the league asks them.
 import { SocketObject } from "../../../durable/socketio/socket-object.ts";
 import type { Counts } from "../../../src/metrics/meter.ts";
 import { Namespace, type Handlers } from "../../../src/socketio/server/namespace.ts";

@@ -44,7 +44,7 @@ it.each(["", "x".repeat(LOG_NAME_CHARS_MAX + 1), "half a \ud83d"])(
   },
 );
 
-it("any other text is: logs whose names differ at all have nothing in common", async () => {
+it("any other text is: logs with different names share nothing", async () => {
   await withStorage((storage) => {
     const texts = [
       "/a",
@@ -125,7 +125,7 @@ describe("two namespaces cannot write one log", () => {
         }));
         const [first, second] = [await shell.connect("/a"), await shell.connect("/b")];
         expect([first.closing, second.closing]).toEqual([undefined, "internal error"]);
-        expect(shell.reports).toEqual([expect.stringContaining("namespaces /a and /b share one recovery log")]);
+        expect(shell.problems).toEqual([expect.stringContaining("namespaces /a and /b share one recovery log")]);
         shell.leave(first);
         const third = await shell.connect("/b");
         expect(third.closing, "and once the first one went it is free").toBeUndefined();
@@ -134,7 +134,7 @@ describe("two namespaces cannot write one log", () => {
   );
 });
 
-it("a namespace that cannot be made again after sleep closes the sessions in it, which may come back, and no others", async () => {
+it("a namespace that cannot be made again after sleep closes its own sessions, which may come back, and no others", async () => {
   await withStorage(async (storage) => {
     let isBroken = false;
     const shell = new Shell(() => ({
@@ -158,7 +158,7 @@ it("a namespace that cannot be made again after sleep closes the sessions in it,
     shell.sleep();
     await shell.send(other, '42["echo",1]');
     expect(other.heard("echoed")).toEqual([[1]]);
-    expect(shell.reports[0]).toBe("the namespace /a could not be made again: Error: a bug");
+    expect(shell.problems[0]).toBe("the namespace /a could not be made again: Error: a bug");
     expect([unlucky, both, other].map(({ closing }) => closing)).toEqual([
       CLOSINGS.restart.reason,
       CLOSINGS.restart.reason,

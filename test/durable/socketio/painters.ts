@@ -1,10 +1,11 @@
-// Painters on the whiteboard over bare WebSockets. Called by the tests of the whiteboard, of tokens and of recovery.
+// Test clients of the sample application in whiteboard.ts, over bare WebSockets. Used by the tests of the whiteboard, tokens and recovery.
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 
 import { signToken } from "../../../src/settings/tokens/tokens.ts";
 import { RawClient } from "../raw-client.ts";
+import type { WireClient } from "../../wire/wire-client.ts";
 
 /** A token of this deployment's, which lives for a day. */
 export const tokenFor = (user: string, claims: object = {}, ttlSeconds = 86_400): Promise<string> =>
@@ -15,10 +16,11 @@ const freshRoom = (): string => `whiteboard-${++boards}`;
 export const evict = (room: string, webSockets: "hibernate" | "close"): Promise<void> =>
   evictDurableObject(env.CHAT_ROOM.getByName(room), { webSockets });
 
-interface Ticket {
+/** The auth of a CONNECT that asks for recovery. */
+interface RecoveryAuth {
   readonly sid: string;
   readonly pid: string;
-  /** Absent until an event was heard. */
+  /** Absent before the first event. */
   readonly offset?: string;
 }
 
@@ -31,33 +33,32 @@ interface WhoAmI {
   readonly strokes: number;
 }
 
-export async function enter(room: string, auth?: Partial<Ticket> & { readonly token?: string }): Promise<RawClient> {
+export async function enter(
+  room: string,
+  auth?: Partial<RecoveryAuth> & { readonly token?: string },
+): Promise<RawClient> {
   const client = await RawClient.open({ room, query: { recovery: "on" } });
   await client.connect({ token: await tokenFor("painter"), ...auth });
-  // The whole turn has come once something asked after it is answered.
-  await call(client, "whoami");
+  // Once a later call is answered, everything that the CONNECT brings has come.
+  await client.ask("whoami");
   return client;
 }
 
-/** Emits with an ack callback, and as many arguments as it takes. */
-export const call = <Answer>(client: RawClient, event: string, ...args: unknown[]): Promise<Answer> =>
-  client.call("/", event, ...args);
+export const say = (client: RawClient, event: string, ...args: unknown[]): void => client.emit(event, ...args);
 
-export const say = (client: RawClient, event: string, ...args: unknown[]): void => client.say(event, ...args);
-
-/** Everything that the client was told without being asked, less the offsets. */
-export const heard = (client: RawClient): unknown[][] =>
+/** All events that expect no answer, without their offsets. */
+export const heard = (client: WireClient): unknown[][] =>
   client.events().flatMap(({ id, event }) => (id === undefined ? [event.slice(0, -1)] : []));
 
-export const ticketOf = (client: RawClient): Ticket => {
+export const recoveryAuthOf = (client: WireClient): RecoveryAuth => {
   const last = client.events().findLast(({ id }) => id === undefined);
   return {
-    ...(client.packets().find(({ digit }) => digit === "0")!.data as { sid: string; pid: string }),
+    ...client.accepted(),
     ...(last && { offset: last.event.at(-1) as string }),
   };
 };
 
-/** Asked by the server, with an ack id. */
+/** Waits for an event of the server that expects an answer. @returns its ack id */
 export const question = (client: RawClient, name: string): Promise<number> =>
   client.until(
     `the question ${name}`,
@@ -65,18 +66,18 @@ export const question = (client: RawClient, name: string): Promise<number> =>
   );
 
 /** A painter on the red board, who was on the green one, and heard one stroke. */
-export async function begin(): Promise<{ room: string; ada: RawClient; ben: RawClient; ticket: Ticket }> {
+export async function begin(): Promise<{ room: string; ada: RawClient; ben: RawClient; recoveryAuth: RecoveryAuth }> {
   const room = freshRoom();
   const [ada, ben] = [await enter(room), await enter(room)];
-  await call(ada, "join", "red");
-  await call(ada, "join", "green");
-  expect(await call(ada, "leave", "green")).toEqual([ticketOf(ada).sid, "red"]);
+  await ada.ask("join", "red");
+  await ada.ask("join", "green");
+  expect(await ada.ask("leave", "green")).toEqual([recoveryAuthOf(ada).sid, "red"]);
   say(ben, "draw", "red", "first");
   await ada.until("the first stroke", () => (heard(ada).length > 0 ? true : undefined));
-  return { room, ada, ben, ticket: ticketOf(ada) };
+  return { room, ada, ben, recoveryAuth: recoveryAuthOf(ada) };
 }
 
-export const whoami = (client: RawClient): Promise<WhoAmI> => call<WhoAmI>(client, "whoami");
+export const whoami = (client: RawClient): Promise<WhoAmI> => client.ask<WhoAmI>("whoami");
 export async function drop(client: RawClient): Promise<void> {
   client.close();
   await client.closes();

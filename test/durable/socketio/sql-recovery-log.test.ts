@@ -22,7 +22,7 @@ function withStorage<Result>(name: string, run: (storage: DurableObjectStorage) 
   return runInDurableObject(env.CHAT_ROOM.getByName(name), (_instance, { storage }) => run(storage));
 }
 
-it.each([1, 2, 3, 4, 5, 6])("tables take turns, and nothing is ever partial: REC-3 (seed %i)", async (seed) => {
+it.each([1, 2, 3, 4, 5, 6])("alternates its tables, and never answers in part: REC-3 (seed %i)", async (seed) => {
   await withStorage(`log-${seed}`, (storage) => {
     const roll = dice(seed);
     let nowMs = 1_000_000;
@@ -83,7 +83,7 @@ it(`${MISSED_BROADCASTS_MAX} are replayed, one more is a fresh start: REC-3`, as
   });
 });
 
-it("an offset before the oldest row that is left leads nowhere, also where the table was cut by hand", async () => {
+it("an offset before the oldest row recovers nothing, also after rows were deleted by hand", async () => {
   await withStorage("log-cut", (storage) => {
     const log = new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => 1000, newName: () => "a-name" });
     for (let i = 0; i < 5; i++) log.append({ event: "e", args: [i] });
@@ -97,7 +97,7 @@ it("an offset before the oldest row that is left leads nowhere, also where the t
   });
 });
 
-it("the remembered state of a socket comes back as it was: channels, plain data, the time of its going", async () => {
+it("stores the state of a socket: channels, plain data, the time of its end", async () => {
   await withStorage("log-memory", (storage) => {
     let nowMs = 1000;
     const log = new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => nowMs, newName: () => "a-name" });
@@ -128,7 +128,7 @@ it("rows of sockets whose object died are not kept for ever", async () => {
   });
 });
 
-it("rows of sockets that come and go where nothing is ever broadcast are not kept for ever", async () => {
+it("rows of sockets that come and go without any broadcast are not kept for ever", async () => {
   await withStorage("log-quiet", (storage) => {
     let nowMs = 1000;
     const open = (): SqlRecoveryLog =>
@@ -145,7 +145,7 @@ it("rows of sockets that come and go where nothing is ever broadcast are not kep
   });
 });
 
-it("more than MISSED_BYTES_MAX is a fresh start, however few broadcasts it is: REC-3", async () => {
+it("more than MISSED_BYTES_MAX cannot be recovered, however few broadcasts it is: REC-3", async () => {
   await withStorage("log-bytes", (storage) => {
     const log = new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => 1000, newName: () => "a-name" });
     const text = "x".repeat(60_000);
@@ -160,7 +160,7 @@ it("more than MISSED_BYTES_MAX is a fresh start, however few broadcasts it is: R
   });
 });
 
-it("a reserved name is not kept, and costs no other client the recovery: SIO-7", async () => {
+it("an event with a reserved name is not stored, and other clients can recover: SIO-7", async () => {
   await withStorage("log-reserved", (storage) => {
     const log = new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => 1000, newName: () => "a-name" });
     expect(() => log.append({ event: "connect", args: [] })).toThrow('"connect" is a reserved event name');
@@ -169,7 +169,7 @@ it("a reserved name is not kept, and costs no other client the recovery: SIO-7",
   });
 });
 
-it("an offset that a restored backup does not have is refused, others still recover", async () => {
+it("an offset that a restored backup does not have is refused, and others still recover", async () => {
   await withStorage("log-restored", (storage) => {
     const nowMs = 1000;
     const open = (): Recovery => {

@@ -1,10 +1,10 @@
 // Tokens in an application of one's own, over real keys: the whiteboard, which has no code for them.
 import { expect, it } from "vitest";
 
-import { SEPARATOR } from "../../wire/packets.ts";
+import { PacketType, SEPARATOR } from "../../wire/wire-client.ts";
 import { request, textOf } from "../poller.ts";
 import { RawClient, upgrade } from "../raw-client.ts";
-import { begin, call, drop, enter, evict, tokenFor, whoami } from "./painters.ts";
+import { begin, drop, enter, evict, tokenFor, whoami } from "./painters.ts";
 
 const codeOf = (error: unknown): unknown => (error as { data?: { code?: unknown } }).data?.code;
 const refused = (room: string, auth: object): Promise<unknown> =>
@@ -33,7 +33,7 @@ it("TOK-4: over long-polling, too", async () => {
   expect(await answerTo({ token: await tokenFor("ada") })).toMatch(/^40\{"sid"/);
 });
 
-it("TOK-4: a token in the request is looked at before the room is asked, and names the socket's user", async () => {
+it("TOK-4: a token in the request is verified before the room is called, and names the socket's user", async () => {
   const room = "seen-board";
   const refusal = await upgrade({ room, headers: { Authorization: "Bearer forged" } });
   expect(refusal.status).toBe(401);
@@ -50,15 +50,15 @@ it("TOK-2, TOK-3: a token ends, also in an object that slept; refreshed, it goes
   expect(await long.ask("refresh-token", fresh)).toEqual({ ok: true, exp: expect.any(Number) });
   await evict(room, "hibernate");
   expect(await brief.receives("notice", 2)).toMatchObject([{ code: "TOKEN_EXPIRING" }, { code: "TOKEN_EXPIRED" }]);
-  await brief.until("the disconnect", () => brief.packets().find(({ digit }) => digit === "1"));
+  await brief.receivesPacket(PacketType.DISCONNECT);
   expect(await whoami(long)).toMatchObject({ user: "ada" });
   expect(long.received("notice")).toEqual([]);
 });
 
 it("REC-3: a client cannot recover another user's socket", async () => {
-  const { room, ada, ticket } = await begin();
+  const { room, ada, recoveryAuth } = await begin();
   await drop(ada);
-  const thief = await enter(room, { ...ticket, token: await tokenFor("thief") });
+  const thief = await enter(room, { ...recoveryAuth, token: await tokenFor("thief") });
   expect(await whoami(thief)).toMatchObject({ user: "thief", recovered: false });
-  expect(await call(thief, "whoami")).not.toMatchObject({ id: ticket.sid });
+  expect(await thief.ask("whoami")).not.toMatchObject({ id: recoveryAuth.sid });
 });

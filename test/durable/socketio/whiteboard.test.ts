@@ -1,8 +1,8 @@
-// An application that knows nothing of chat, over the core and the shell, across sleep and death.
+// An application without any chat over the core and the shell, through sleep and death.
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { RawClient } from "../raw-client.ts";
-import { begin, call, drop, enter, evict, heard, say, whoami } from "./painters.ts";
+import { begin, drop, enter, evict, heard, say, whoami } from "./painters.ts";
 import { WINDOW_MS } from "./options.ts";
 
 const realNow = Date.now.bind(Date);
@@ -26,7 +26,7 @@ async function sayMissed(speaker: RawClient): Promise<unknown[][]> {
   say(speaker, "shout", "for all");
   say(speaker, "shout", "for all but her", "red");
   say(speaker, "draw", "red", { deep: [1, null, "ä\u001e"] });
-  await call(speaker, "whoami");
+  await speaker.ask("whoami");
   return [
     ["drawn", "red", "second"],
     ["shouted", "for all"],
@@ -37,7 +37,7 @@ async function sayMissed(speaker: RawClient): Promise<unknown[][]> {
 describe("recovers the events of its channels, in order, and the channels and data with it: REC-3, REC-4", () => {
   type Step = (room: string, ada: RawClient) => Promise<unknown> | void;
   const causes: Array<[cause: string, before: Step[], after: Step[]]> = [
-    ["the line breaks", [(_room, ada) => drop(ada)], []],
+    ["the connection breaks", [(_room, ada) => drop(ada)], []],
     ["the server has not noticed", [], []],
     ["the object sleeps before", [(room) => evict(room, "hibernate"), (_room, ada) => drop(ada)], []],
     ["the object sleeps in between", [(_room, ada) => drop(ada)], [(room) => evict(room, "hibernate")]],
@@ -48,16 +48,16 @@ describe("recovers the events of its channels, in order, and the channels and da
   ];
 
   it.each(causes)("%s", async (_cause, before, after) => {
-    const { room, ada, ticket } = await begin();
+    const { room, ada, recoveryAuth } = await begin();
     for (const step of before) await step(room, ada);
     const missed = await sayMissed(await enter(room));
     for (const step of after) await step(room, ada);
-    const back = await enter(room, ticket);
-    expect(back.packets()[0]!.data).toEqual({ sid: ticket.sid, pid: ticket.pid });
+    const back = await enter(room, recoveryAuth);
+    expect(back.packets[0]!.data).toEqual({ sid: recoveryAuth.sid, pid: recoveryAuth.pid });
     expect(heard(back)).toEqual(missed);
     expect(await whoami(back)).toMatchObject({
-      id: ticket.sid,
-      rooms: [ticket.sid, "red"],
+      id: recoveryAuth.sid,
+      rooms: [recoveryAuth.sid, "red"],
       recovered: true,
       boards: 2,
     });
@@ -67,39 +67,39 @@ describe("recovers the events of its channels, in order, and the channels and da
   });
 
   it("again and again without ever being noticed", async () => {
-    const { room, ben, ticket } = await begin();
+    const { room, ben, recoveryAuth } = await begin();
     const missed = await sayMissed(ben);
     for (let round = 1; round <= 3; round++) {
-      const back = await enter(room, ticket);
+      const back = await enter(room, recoveryAuth);
       expect(heard(back), `round ${round}`).toEqual(missed);
-      expect((await whoami(back)).rooms).toEqual([ticket.sid, "red"]);
+      expect((await whoami(back)).rooms).toEqual([recoveryAuth.sid, "red"]);
     }
   });
 
   it("data that changed since the last channel was joined, also where the server has not noticed", async () => {
-    const { room, ada, ticket } = await begin();
+    const { room, ada, recoveryAuth } = await begin();
     say(ada, "draw", "red", "mine");
     expect(await whoami(ada)).toMatchObject({ strokes: 1 });
-    expect(await whoami(await enter(room, ticket))).toMatchObject({ strokes: 1, recovered: true });
+    expect(await whoami(await enter(room, recoveryAuth))).toMatchObject({ strokes: 1, recovered: true });
   });
 
   it("state that died with the object is not reported as recovered: data is whole or the connection fresh", async () => {
-    const { room, ada, ticket } = await begin();
+    const { room, ada, recoveryAuth } = await begin();
     say(ada, "draw", "red", "mine");
     expect(await whoami(ada)).toMatchObject({ strokes: 1 });
     await evict(room, "close");
-    const { recovered, strokes } = await whoami(await enter(room, ticket));
+    const { recovered, strokes } = await whoami(await enter(room, recoveryAuth));
     expect(recovered ? strokes : 1).toBe(1);
   });
 
   it("bytes", async () => {
-    const { room, ada, ben, ticket } = await begin();
+    const { room, ada, ben, recoveryAuth } = await begin();
     await drop(ada);
     const stroke = new Uint8Array([0, 30, 255, 98]);
     ben.send('451-["draw","red",{"_placeholder":true,"num":0}]', stroke.buffer);
-    await call(ben, "whoami");
+    await ben.ask("whoami");
     await evict(room, "close");
-    const back = await enter(room, ticket);
+    const back = await enter(room, recoveryAuth);
     const at = back.frames.findIndex((frame) => typeof frame === "string" && frame.startsWith("451-"));
     expect(back.frames[at]).toMatch(/^451-\["drawn","red",\{"_placeholder":true,"num":0\},"[^"]+"\]$/);
     expect(await new Response(back.frames[at + 1]).bytes()).toEqual(stroke);
@@ -107,12 +107,12 @@ describe("recovers the events of its channels, in order, and the channels and da
   });
 });
 
-describe("is not said to have recovered where that cannot be proven: REC-3", () => {
+describe("connects afresh if recovery cannot be proven: REC-3", () => {
   type Story = { room: string; ada: RawClient; ben: RawClient };
   const talk = async ({ room }: Story, text: string): Promise<void> => {
     const speaker = await enter(room);
     say(speaker, "shout", text);
-    await call(speaker, "whoami");
+    await speaker.ask("whoami");
     speaker.close();
   };
   const prepareShutdown = ({ ada }: Story): Promise<void> => {
@@ -120,9 +120,9 @@ describe("is not said to have recovered where that cannot be proven: REC-3", () 
     return drop(ada);
   };
   const causes: Array<[cause: string, run: (story: Story) => Promise<void>]> = [
-    ["a goodbye", prepareShutdown],
+    ["a disconnect on purpose", prepareShutdown],
     [
-      "a goodbye, then sleep",
+      "a disconnect on purpose, then sleep",
       async (story) => {
         await prepareShutdown(story);
         await evict(story.room, "hibernate");
@@ -159,12 +159,12 @@ describe("is not said to have recovered where that cannot be proven: REC-3", () 
   ];
 
   it.each(causes)("%s", async (_cause, run) => {
-    const { room, ada, ben, ticket } = await begin();
+    const { room, ada, ben, recoveryAuth } = await begin();
     await run({ room, ada, ben });
-    const back = await enter(room, ticket);
+    const back = await enter(room, recoveryAuth);
     expect(await whoami(back)).toMatchObject({
       recovered: false,
-      rooms: [expect.not.stringMatching(ticket.sid)],
+      rooms: [expect.not.stringMatching(recoveryAuth.sid)],
       boards: 0,
     });
     expect(heard(back)).toEqual([]);

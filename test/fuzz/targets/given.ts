@@ -1,6 +1,7 @@
-// Readers of what people and deployers give: events, requests of the HTTP API, tokens, settings.
+// Fuzz targets that read input of users and deployers: events, requests of the HTTP API, tokens, settings. Called by ../targets.ts.
 import type { z } from "zod";
 
+import type { ClientToServerEvents } from "../../../src/protocol/chat-events.ts";
 import { typingSchema } from "../../../src/protocol/schemas/typing.ts";
 import { searchSchema } from "../../../src/protocol/schemas/search.ts";
 import { readMarksSchema, readSchema } from "../../../src/protocol/schemas/reading.ts";
@@ -8,17 +9,8 @@ import { refreshTokenSchema } from "../../../src/protocol/schemas/tokens.ts";
 import { presenceSchema } from "../../../src/protocol/schemas/presence.ts";
 import { historySchema, postSchema } from "../../../src/protocol/schemas/messages.ts";
 import { describeIssues } from "../../../src/protocol/schemas/fields.ts";
-import {
-  auditSchema,
-  banSchema,
-  grantSchema,
-  kickSchema,
-  moderationStateSchema,
-  muteSchema,
-  readOnlySchema,
-  slowModeSchema,
-  userSchema,
-} from "../../../src/protocol/schemas/moderation.ts";
+import { ACTION_SCHEMAS, auditSchema, moderationStateSchema } from "../../../src/protocol/schemas/moderation.ts";
+import { openDirectSchema } from "../../../src/protocol/schemas/direct.ts";
 import { uploadSchema } from "../../../src/protocol/schemas/files.ts";
 import { changesSchema, editSchema, reactSchema, whichMessageSchema } from "../../../src/protocol/schemas/changes.ts";
 import { readSettings, SETTING_NAMES } from "../../../src/settings/settings.ts";
@@ -30,31 +22,31 @@ import { readGiven } from "../../../src/worker/api/input.ts";
 import { findToken } from "../../../src/worker/http/token-source.ts";
 import { must, mustEqual, type Target } from "../target.ts";
 
-const SCHEMAS: ReadonlyArray<readonly [event: string, schema: z.ZodType]> = [
-  ["chat-message", postSchema],
-  ["history", historySchema],
-  ["presence", presenceSchema],
-  ["refresh-token", refreshTokenSchema],
-  ["edit-message", editSchema],
-  ["get-message", whichMessageSchema],
-  ["react", reactSchema],
-  ["changes", changesSchema],
-  ["upload", uploadSchema],
-  ["typing", typingSchema],
-  ["read", readSchema],
-  ["read-marks", readMarksSchema],
-  ["search", searchSchema],
-  ["unmute", userSchema],
-  ["kick", kickSchema],
-  ["ban", banSchema],
-  ["mute", muteSchema],
-  ["slow-mode", slowModeSchema],
-  ["read-only", readOnlySchema],
-  ["grant", grantSchema],
-  ["audit", auditSchema],
-  ["moderation-state", moderationStateSchema],
-];
-/** A refusal goes back to whoever caused it: it must not be much longer than what was sent. */
+/** The compiler asks for a line for each new event. */
+const SCHEMAS: Readonly<Record<keyof ClientToServerEvents | "upload", z.ZodType>> = {
+  ...ACTION_SCHEMAS,
+  "chat-message": postSchema,
+  history: historySchema,
+  presence: presenceSchema,
+  "refresh-token": refreshTokenSchema,
+  "get-message": whichMessageSchema,
+  "edit-message": editSchema,
+  "delete-message": whichMessageSchema,
+  versions: whichMessageSchema,
+  react: reactSchema,
+  reactions: whichMessageSchema,
+  changes: changesSchema,
+  typing: typingSchema,
+  read: readSchema,
+  "read-marks": readMarksSchema,
+  search: searchSchema,
+  audit: auditSchema,
+  "moderation-state": moderationStateSchema,
+  "open-dm": openDirectSchema,
+  upload: uploadSchema,
+};
+
+/** The limit of the text that refuses a payload: it must not be much longer than the payload. */
 const ISSUES_CHARS_MAX = 2000;
 
 const payloads: Target = {
@@ -73,7 +65,7 @@ const payloads: Target = {
   run: (input) => {
     const given = parsed(input);
     if (given === undefined) return;
-    for (const [event, schema] of SCHEMAS) {
+    for (const [event, schema] of Object.entries(SCHEMAS)) {
       const result = readAs(schema, given);
       if (result.success) {
         mustEqual(schema.parse(result.data), result.data, `${event} read twice`);

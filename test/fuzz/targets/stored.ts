@@ -1,5 +1,5 @@
-// Readers of what is stored or comes from other rooms. It was written by this code; a damaged row or one of another version
-// must still be told as such.
+// Fuzz targets that read stored rows and input of other rooms. This code wrote both; the readers must still recognise a damaged
+// row and a row of another version.
 import { BroadcastTables } from "../../../durable/socketio/broadcast-tables.ts";
 import { decodeBatch, encodeBatch, lifeOfBatch, UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
 import { decodeChange, encodeChange } from "../../../src/chat/log/change-format.ts";
@@ -105,7 +105,7 @@ const relayBatch: Target = {
     JSON.stringify({
       v: RELAY_VERSION,
       epoch: "e",
-      since: 0,
+      sinceSeq: 0,
       linkedAtMs: 10,
       from: "a",
       to: "b",

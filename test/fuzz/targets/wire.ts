@@ -1,4 +1,5 @@
-// Readers of what comes over a WebSocket or in a long-polling body, held against the reference parsers where both should agree.
+// Fuzz targets that read frames of a WebSocket and bodies of long-polling, compared with the reference parsers where both should
+// agree.
 import { decodePacket, decodePayload as decodeReference } from "engine.io-parser";
 import { Decoder, PacketType, type Packet } from "socket.io-parser";
 

@@ -3,14 +3,14 @@ import path from "node:path";
 
 import { ensureInstalled, execute, installed, pythonPackages, type Command, type Packages } from "../packages.ts";
 
-/** Below the time of a test, so that what was printed is told. */
+/** Below the timeout of a test, so that the output of a program that hangs is reported. */
 const RUN_TIMEOUT_MS = 90_000;
 
 interface Language extends Packages {
   readonly run: Command;
 }
 
-/** What a program printed: one object per line. */
+/** The output of a program: one object per line. */
 export interface Step {
   readonly step: string;
   readonly [fact: string]: unknown;

@@ -1,5 +1,5 @@
-// Stands between a client and the server, passes every byte on, and keeps them: what a client really asks for,
-// and what it is really told, whatever its library shows of it. Answers of polls are kept from being compressed.
+// Passes every byte between a client and the server on, and keeps them: the real requests and answers, which the client's
+// library may hide. Turns compression of poll answers off.
 import { createConnection, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
 import { HOST } from "../servers.ts";

@@ -3,4 +3,4 @@ export { ChatRoom } from "../../../durable/chat-room.ts";
 export { DeadLetters } from "../../../durable/dead-letters.ts";
 export { Lobby } from "../../../durable/lobby.ts";
 export { SqlMessageLog } from "../../../durable/sql/sql-message-log.ts";
-export { deliverCrossing } from "../../../src/worker/queue/crossing.ts";
+export { deliverRelay } from "../../../src/worker/queue/relay.ts";

@@ -49,7 +49,7 @@ const stuckIn = async (shell: FakeShell, isExtended = false): Promise<Client> =>
 };
 
 describe("EIO-10: a client that does not read", () => {
-  it.each([false, true])("is asked once it was given much, and only once (extended: %s)", async (isExtended) => {
+  it.each([false, true])("gets one drain ping after many bytes (extended: %s)", async (isExtended) => {
     const { shell, give } = await room();
     const stuck = await stuckIn(shell, isExtended);
     const asked = (): number => stuck.frames.filter((frame) => typeof frame === "string" && frame[0] === "2").length;
@@ -62,7 +62,7 @@ describe("EIO-10: a client that does not read", () => {
     expect(stuck.closing).toBeUndefined();
   });
 
-  it.each([false, true])("is sent away beyond WINDOW_BYTES_MAX, at once (extended: %s)", async (isExtended) => {
+  it.each([false, true])("is closed at once beyond WINDOW_BYTES_MAX (extended: %s)", async (isExtended) => {
     const { shell, give } = await room();
     const stuck = await stuckIn(shell, isExtended);
     for (let given = 0; given + 2 * CHUNK < WINDOW_BYTES_MAX; given += CHUNK) give(CHUNK);
@@ -71,7 +71,7 @@ describe("EIO-10: a client that does not read", () => {
     expect(stuck.closing).toBe(CLOSINGS.queueTooLong);
   });
 
-  it("is sent away with less when it owes the proof for long", async () => {
+  it("is closed with fewer bytes when its drain ping is old", async () => {
     const { shell, give } = await room();
     const stuck = await stuckIn(shell);
     give(DRAIN_PING_BYTES + 1);
@@ -84,7 +84,7 @@ describe("EIO-10: a client that does not read", () => {
     expect(stuck.closing).toBe(CLOSINGS.queueTooLong);
   });
 
-  it("is sent away sooner where many are stuck: together they have STALLED_BYTES_MAX", async () => {
+  it("is closed sooner if all stalled sessions together have STALLED_BYTES_MAX", async () => {
     const { shell, give } = await room();
     const each = STALE_BYTES_MAX / 2;
     const enough = Math.ceil(STALLED_BYTES_MAX / each);
@@ -96,7 +96,7 @@ describe("EIO-10: a client that does not read", () => {
     expect(stuck.every(({ closing }) => closing === CLOSINGS.queueTooLong)).toBe(true);
   });
 
-  it("costs no other session anything", async () => {
+  it("does not affect other sessions", async () => {
     const { shell, give } = await room();
     const [stuck, reader] = [await stuckIn(shell), await shell.connect()];
     giveFor(shell, give, { chunks: 100, everyMs: 50 });
@@ -105,7 +105,7 @@ describe("EIO-10: a client that does not read", () => {
     expect(reader.heard("given")).toHaveLength(100);
   });
 
-  it("is not saved by pongs without pings", async () => {
+  it("is closed when it sends pongs without pings", async () => {
     const { shell, give } = await room();
     const liar = await stuckIn(shell);
     for (let i = 0; i < 100 && !liar.closing; i++) {
@@ -116,7 +116,7 @@ describe("EIO-10: a client that does not read", () => {
     expect(liar.closing).toBe(CLOSINGS.protocolViolation);
   });
 
-  it("does not get by with the heartbeat of an extended session, nor with an answer it makes up", async () => {
+  it("proves nothing with the pongs of an extended session, nor with an invented answer", async () => {
     const { shell, give } = await room();
     const liar = await stuckIn(shell, true);
     for (let i = 0; i < 100 && !liar.closing; i++) {
@@ -130,7 +130,7 @@ describe("EIO-10: a client that does not read", () => {
 });
 
 describe("EIO-10: a client that reads", () => {
-  it.each([false, true])("may be given anything (extended: %s)", async (isExtended) => {
+  it.each([false, true])("may get any number of bytes (extended: %s)", async (isExtended) => {
     const { shell, give } = await room();
     const reader = await shell.connect({}, undefined, { isExtended });
     giveFor(shell, give, { chunks: 300, everyMs: 20 });
@@ -138,7 +138,7 @@ describe("EIO-10: a client that reads", () => {
     expect(reader.heard("given")).toHaveLength(300);
   });
 
-  it("late, by as much as a tunnel takes, stays: 30 s at 20 KiB/s", async () => {
+  it("stays if it is as late as in a tunnel: 30 s at 20 KiB/s", async () => {
     const { shell, give } = await room();
     const phone = await stuckIn(shell);
     for (let i = 0; i < 10; i++) {
@@ -151,7 +151,7 @@ describe("EIO-10: a client that reads", () => {
     expect(phone.closing).toBeUndefined();
   });
 
-  it("with whatever delay below a second, is never taken for a liar", PATIENT, () => {
+  it("is never closed for its pongs, with any delay below a second", PATIENT, () => {
     const step = fc.record({ bytes: fc.integer({ min: 0, max: 300_000 }), ms: fc.integer({ min: 1, max: 40_000 }) });
     return fc.assert(
       fc.asyncProperty(
@@ -174,7 +174,7 @@ describe("EIO-10: a client that reads", () => {
     );
   });
 
-  it("is asked no more often than once per DRAIN_PING_BYTES, and its heartbeat goes on", async () => {
+  it("gets at most one drain ping per DRAIN_PING_BYTES, and its heartbeat goes on", async () => {
     const { shell, give } = await room();
     const reader = await shell.connect();
     giveFor(shell, give, { chunks: 200, everyMs: 10 });

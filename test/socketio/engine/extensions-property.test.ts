@@ -1,5 +1,5 @@
-// EXT-1: the extensions change how packets travel, and nothing else. Random programs, with stock clients, with
-// extended ones and with both, in rooms that sleep and rooms that do not: everybody sees the same events.
+// EXT-1: the extensions change only how packets travel. Runs random programs with stock clients, with extended ones and with both, in rooms
+// that sleep and rooms that do not: all clients get the same events.
 import { describe, expect, it } from "vitest";
 
 import { ChatRoom } from "../../host/chat-room.ts";

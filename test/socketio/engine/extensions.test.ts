@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { JOINED_CHARS_MAX, joinPackets } from "../../../src/socketio/wire/engine-io.ts";
-import { EXTENDED_PATIENCE_MS_MIN, REAP_INTERVAL_MS } from "../../../src/socketio/engine/heartbeat.ts";
+import { EXTENDED_PATIENCE_MS_MIN, REAP_INTERVAL_MS } from "../../../src/socketio/engine/liveness.ts";
 import { ChatRoom, identityOf, UNLIMITED } from "../../host/chat-room.ts";
 import { OPTIONS, type Client } from "../../host/harness.ts";
 import { probeShell } from "../../host/probe.ts";
@@ -12,7 +12,7 @@ const EXTENDED = { isExtended: true };
 const textFrames = (client: Client): string[] => client.frames.filter((frame) => typeof frame === "string");
 
 describe("EXT-2: a frame carries several packets", () => {
-  it("all of a batch, and the sender's answer behind it", async () => {
+  it("all packets of a batch, and after them the sender's answer", async () => {
     const room = new ChatRoom({ messageRate: UNLIMITED });
     const join = async (user: string): Promise<Client> =>
       room.shell.open({ identity: identityOf(user) }, EXTENDED).connect();
@@ -35,7 +35,7 @@ describe("EXT-2: a frame carries several packets", () => {
     expect(calls.map(({ answer }) => answer.seq)).toEqual([2, 3, 4]);
   });
 
-  it("from the client too, in its order", async () => {
+  it("packets of a client are read in their order", async () => {
     const { shell } = probeShell({ handlers: { say: (socket, text) => void socket.emit("said", text) } });
     const client = await shell.connect({}, undefined, EXTENDED);
     client.send('42["say","a"]\x1e42["say","b"]\x1e42["say","c"]');
@@ -76,7 +76,7 @@ describe("EXT-2: a frame carries several packets", () => {
     expect(client.closing?.code).toBe(4003);
   });
 
-  it("a packet that ends the session is the last that is heard", async () => {
+  it("packets after one that ends the session are dropped", async () => {
     const said: string[] = [];
     const { shell } = probeShell({ handlers: { say: (_socket, text) => void said.push(text as string) } });
     const client = await shell.connect({}, undefined, EXTENDED);
@@ -127,7 +127,7 @@ describe("EXT-2: a frame carries several packets", () => {
 });
 
 describe("EXT-3: the client keeps the heartbeat", () => {
-  it("is never pinged, and nothing is due but a look at the dead twice an hour", async () => {
+  it("is never pinged; the only deadline looks for dead sessions twice an hour", async () => {
     const { shell } = probeShell();
     const client = await shell.connect({}, undefined, EXTENDED);
     shell.advance(OPTIONS.connectTimeoutMs);
@@ -140,7 +140,7 @@ describe("EXT-3: the client keeps the heartbeat", () => {
     expect([client.pings, client.closing]).toEqual([0, undefined]);
   });
 
-  it("the moments to look stay where they are, however often the room wakes", async () => {
+  it("those moments do not move when the room wakes", async () => {
     const { shell } = probeShell({ handlers: { say: () => undefined } });
     const client = await shell.connect({}, undefined, EXTENDED);
     shell.advance(20_000);
@@ -153,14 +153,14 @@ describe("EXT-3: the client keeps the heartbeat", () => {
     }
   });
 
-  it("nothing is due when the last one has gone", async () => {
+  it("no deadline is set after the last session", async () => {
     const { shell } = probeShell();
     const client = await shell.connect({}, undefined, EXTENDED);
     client.leave();
     expect(shell.quietMs).toBe(Infinity);
   });
 
-  it("stock clients beside it are pinged as ever", async () => {
+  it("stock clients in the same room are pinged as before", async () => {
     const { shell } = probeShell();
     const [extended, stock] = [await shell.connect({}, undefined, EXTENDED), await shell.connect()];
     shell.advance(OPTIONS.pingIntervalMs * 10);
@@ -184,7 +184,7 @@ describe("EXT-4: a client that gives no sign of life", () => {
     expect(shell.quietMs).toBe(Infinity);
   });
 
-  it("is closed sooner where anybody speaks, but not before its time", async () => {
+  it("is closed sooner if another client sends a frame, but not before its time", async () => {
     const { shell, client } = await silent();
     const other = await shell.connect();
     shell.advance(EXTENDED_PATIENCE_MS_MIN);
@@ -196,7 +196,7 @@ describe("EXT-4: a client that gives no sign of life", () => {
     expect(other.closing).toBeUndefined();
   });
 
-  it("is closed also where the room slept meanwhile", async () => {
+  it("is closed also if the room slept meanwhile", async () => {
     const { shell, client } = await silent();
     shell.advance(20_000);
     shell.evict();
@@ -204,7 +204,7 @@ describe("EXT-4: a client that gives no sign of life", () => {
     expect(client.closing?.code).toBe(4002);
   });
 
-  it("a hidden tab that beats once a minute stays", async () => {
+  it("a hidden tab that sends a pong once a minute stays", async () => {
     const { shell, client } = await silent();
     for (let minutes = 0; minutes < 60; minutes++) {
       shell.advance(60_000);

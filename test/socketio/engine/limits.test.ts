@@ -88,7 +88,7 @@ describe("LIM-1: connections of one address", () => {
     expect(addresses.refuse("2001:db8:1:ffff::1", max)).toBeUndefined();
   });
 
-  it("a session that goes frees its place, once", () => {
+  it("a session that ends frees its place, once", () => {
     const addresses = new Addresses();
     const sessions = Array.from({ length: max }, () => sessionFrom("192.0.2.1"));
     for (const session of sessions) addresses.add(session);
@@ -107,7 +107,7 @@ describe("LIM-1: connections of one address", () => {
     expect(addresses.refuse("198.51.100.1", max)).toBe(refusal);
   });
 
-  it("a connection that is not read counts until it is gone, any other until it is closed", () => {
+  it("a connection with much unread counts until it is gone, any other until it is closed", () => {
     const server = bareServer();
     const [stuck, quick] = ["192.0.2.1", "192.0.2.2"].map((address) =>
       server.open({ address, query: {}, issued: START_MS }, "websocket"),
@@ -130,15 +130,15 @@ describe("LIM-1: connections of one address", () => {
     expect(server.openProbe(session)).toBeDefined();
     expect([isFull(1), isFull(2)]).toEqual([true, false]);
     expect(server.openProbe(session)).toBeUndefined();
-    const second = server.turnAway(handshake);
+    const second = server.openStray(handshake);
     expect([isFull(2), isFull(3)]).toEqual([true, false]);
     server.lost(second, TRANSPORT_CLOSE);
     expect([isFull(1), isFull(2)]).toEqual([true, false]);
   });
 });
 
-describe("LIM-2: how often one address may try", () => {
-  it("at the limit yes, beyond it not before the minute is over", () => {
+describe("LIM-2: connections of one address per minute", () => {
+  it("are accepted up to the limit, then again after the minute", () => {
     const rate = new ConnectRate(3);
     expect([1, 2, 3].map(() => rate.take("192.0.2.1", START_MS))).toEqual([0, 0, 0]);
     expect(rate.take("192.0.2.1", START_MS + 1000)).toBe(59);
@@ -168,7 +168,7 @@ describe("LIM-2: how often one address may try", () => {
     expect(rate.take("2001:db8:2::1", START_MS)).toBe(0);
   });
 
-  it("looking counts nothing", () => {
+  it("a check counts nothing", () => {
     const rate = new ConnectRate(1);
     expect([rate.look("a", START_MS), rate.look("a", START_MS), rate.take("a", START_MS)]).toEqual([0, 0, 0]);
     expect(rate.look("a", START_MS)).toBe(60);
@@ -190,8 +190,8 @@ describe("LIM-2: how often one address may try", () => {
   });
 });
 
-describe("LIM-2: sessions that were there before", () => {
-  it("are known in their room until they are gone, and the oldest go first", () => {
+describe("LIM-2: sessions from before the limit was reached", () => {
+  it("are remembered for their room until they end, and the oldest are forgotten first", () => {
     const known = new KnownSessions();
     known.note("lobby", "old");
     known.note("lobby", "kept");
@@ -296,10 +296,10 @@ describe("LIM-3: a client that goes on in spite of refusals", () => {
   });
 });
 
-describe("LIM-4: packets that mean nothing", () => {
+describe("LIM-4: packets without meaning", () => {
   const packets = ["6", "5", "0", "3x", "3probe", "431[]", '43999["nobody asked"]'];
 
-  it.each(packets)("%s: at the limit the session stays, beyond it goes", async (packet) => {
+  it.each(packets)("%s: at the limit the session stays, beyond it is closed", async (packet) => {
     const { shell } = probeShell();
     const [idle, other] = [await shell.connect(), await shell.connect()];
     for (let i = 0; i < IDLE_PACKETS_MAX; i++) idle.send(packet);
@@ -319,14 +319,14 @@ describe("LIM-4: packets that mean nothing", () => {
     expect(idle.closing).toBeUndefined();
   });
 
-  it("thousands of them in one frame end with the limit", async () => {
+  it("thousands of them in one frame are read up to the limit", async () => {
     const { shell } = probeShell();
     const idle = await shell.connect({}, undefined, { isExtended: true });
     idle.send(Array.from({ length: 30_000 }, () => "6").join("\x1e"));
     expect(idle.closing).toBe(CLOSINGS.idleFlood);
   });
 
-  it("a WebSocket that probes for ever is closed, and the session lives on", () => {
+  it("a WebSocket that probes without end is closed, and the session goes on", () => {
     const server = bareServer();
     const session = server.open({ address: "192.0.2.1", query: {}, issued: START_MS }, "polling");
     const probe = server.openProbe(session)!;

@@ -37,7 +37,7 @@ function visit({ isJavaScript = false } = {}) {
   polls.length = 0;
   const say = (count: number, from = 0): string[] => {
     const texts = Array.from({ length: count }, (_, at) => `42["say",${from + at}]`);
-    server.outbox.turn(() => texts.forEach((_, at) => app.emit("say", from + at)));
+    server.effects.turn(() => texts.forEach((_, at) => app.emit("say", from + at)));
     return texts;
   };
   return { server, session, app, polls, say };
@@ -72,7 +72,7 @@ describe("a poll of a client that is no browser", () => {
 
   it("counts each attachment", () => {
     const { server, session, app, polls } = visit();
-    server.outbox.turn(() => {
+    server.effects.turn(() => {
       for (let at = 0; at < 10; at++) app.emit("bytes", new Uint8Array([at]));
     });
     server.poll(session);
@@ -85,7 +85,7 @@ describe("a poll of a client that is no browser", () => {
     for (const waits of [false, true]) {
       const { server, session, polls, say } = visit();
       if (waits) server.poll(session);
-      server.outbox.turn(() => {
+      server.effects.turn(() => {
         say(40);
         server.close(session, CLOSINGS.restart);
       });

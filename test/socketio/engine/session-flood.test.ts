@@ -1,4 +1,4 @@
-// SessionFlood: limits on CONNECTs and on packets without meaning: SIO-11, LIM-4.
+// SessionFlood: counts CONNECTs and packets without meaning per session (SIO-11, LIM-4).
 import { afterEach, expect, it, vi } from "vitest";
 
 import { TRANSPORT_CLOSE } from "../../../src/socketio/wire/closings.ts";
@@ -12,7 +12,7 @@ afterEach(() => vi.restoreAllMocks());
 const handshake = { address: "192.0.2.1", query: {}, issued: START_MS };
 const session = (sid: string): Session => new Session(sid, handshake, START_MS);
 
-it("counts each session for itself, in a window that they share", () => {
+it("counts each session by itself, in a window for all sessions", () => {
   const [flood, ada, ben] = [new SessionFlood(2), session("a"), session("b")];
   expect([flood.isOver(ada, START_MS), flood.isOver(ada, START_MS)]).toEqual([false, false]);
   const laterMs = START_MS + COUNT_WINDOW_MS - 1;
@@ -30,7 +30,7 @@ it.each([
   expect(flood.isOver(ada, START_MS + direction * 3_600_000)).toBe(false);
 });
 
-it("keeps nothing of sessions that are gone, nor of the WebSockets that came to carry one", () => {
+it("forgets sessions that are gone, and probes that took over", () => {
   const kept = new Set<Session>();
   vi.spyOn(SessionFlood.prototype, "isOver").mockImplementation((counted) => kept.add(counted) && false);
   vi.spyOn(SessionFlood.prototype, "forget").mockImplementation((gone) => void kept.delete(gone));

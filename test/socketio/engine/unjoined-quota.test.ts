@@ -72,7 +72,7 @@ it("a session that joined, or came with a token, does not count", async () => {
   expect(server.refuseUnjoined(ADDRESS, MAX)).toBeUndefined();
 });
 
-it("a session that goes frees its place at once, one that is closed after its peer had time to answer", () => {
+it("a session that ends frees its place at once, one that is closed after its peer had time to answer", () => {
   const { room, handshake, clock } = isolate();
   const server = room();
   const [gone, polling, closed] = [
@@ -93,7 +93,7 @@ it("a session that goes frees its place at once, one that is closed after its pe
   expect(server.refuseUnjoined(ADDRESS, 1)).toBeUndefined();
 });
 
-it("a session that its object lost in its sleep counts no longer than it could last", () => {
+it("a session that ended while its object slept stops counting when its time is over", () => {
   const { room, handshake, clock } = isolate();
   for (let i = 0; i < MAX; i++) room().open(handshake(), "websocket");
   clock.nowMs += JOIN_MS + CLOSING_MS - 1;

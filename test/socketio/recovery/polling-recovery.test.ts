@@ -1,17 +1,17 @@
-// A polling client that comes back to several namespaces at once: all that it missed goes into one queue.
+// A polling client that recovers several namespaces at once: all missed events go into one queue.
 import { expect, it } from "vitest";
 
 import { MISSED_BYTES_MAX } from "../../../src/socketio/recovery/recovery.ts";
 import { Server } from "../../../src/socketio/server/server.ts";
 import type { SocketSession } from "../../../src/socketio/server/socket-session.ts";
 import { OPTIONS, START_MS } from "../../host/harness.ts";
-import { MemoryLog, RecoverableProbe } from "../../host/memory-log.ts";
+import { MemoryRecoveryLog, RecoverableProbe } from "../../host/memory-recovery-log.ts";
 
 const NAMESPACES = ["/", "/b", "/c", "/d"];
 
 /** A server of several recoverable namespaces, and what its polls brought. */
-function severalNamespaces(): { server: Server; logs: MemoryLog[]; packets: string[] } {
-  const logs = NAMESPACES.map((nsp) => new MemoryLog(`log${nsp.slice(1)}`, () => START_MS));
+function severalNamespaces(): { server: Server; logs: MemoryRecoveryLog[]; packets: string[] } {
+  const logs = NAMESPACES.map((nsp) => new MemoryRecoveryLog(`log${nsp.slice(1)}`, () => START_MS));
   const table = Object.fromEntries(NAMESPACES.map((nsp, at) => [nsp, new RecoverableProbe(logs[at]!, {}, [])]));
   const packets: string[] = [];
   let ids = 0;
@@ -41,7 +41,7 @@ function open(server: Server): SocketSession {
 const connectTo = (nsp: string, auth: object = {}): string =>
   `40${nsp === "/" ? "" : `${nsp},`}${JSON.stringify(auth)}`;
 
-it("recovers in those whose replay the queue can take, and is let in to the others: REC-3", () => {
+it("recovers the namespaces whose replay fits the queue, and connects afresh to the others: REC-3", () => {
   const { server, logs, packets } = severalNamespaces();
   const first = open(server);
   server.endPost(first, NAMESPACES.map((nsp) => connectTo(nsp)).join("\x1e"));
@@ -56,8 +56,8 @@ it("recovers in those whose replay the queue can take, and is let in to the othe
   for (const log of logs) for (let i = 0; i < 10; i++) log.append({ event: "missed", args: [text] });
 
   const second = open(server);
-  const tickets = before.map(({ pid }, at) => ({ pid, offset: `${logs[at]!.epoch}.0` }));
-  server.endPost(second, NAMESPACES.map((nsp, at) => connectTo(nsp, tickets[at])).join("\x1e"));
+  const recoveryAuths = before.map(({ pid }, at) => ({ pid, offset: `${logs[at]!.epoch}.0` }));
+  server.endPost(second, NAMESPACES.map((nsp, at) => connectTo(nsp, recoveryAuths[at])).join("\x1e"));
   server.poll(second);
   expect(second.closed).toBe(false);
   expect([...second.sockets.values()].map(({ recovered }) => recovered)).toEqual([true, false, false, false]);

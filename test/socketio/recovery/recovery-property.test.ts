@@ -1,10 +1,10 @@
-// Recovery against a plain list: clients whose lines break, noticed or not, in a room that sleeps and dies, while they are put into
-// channels and out of them. A recovered client gets exactly the events that were meant for it.
+// Recovery against a plain list: clients whose connections break, noticed or not, in a room that sleeps and dies, while they join and leave
+// channels. A recovered client gets exactly the events to its channels.
 import { PacketType } from "socket.io-parser";
 import { expect, it } from "vitest";
 
 import { FakeShell, type Client } from "../../host/harness.ts";
-import { MemoryLog, RecoverableProbe } from "../../host/memory-log.ts";
+import { MemoryRecoveryLog, RecoverableProbe } from "../../host/memory-recovery-log.ts";
 import { fc, PATIENT, runs } from "../../host/properties.ts";
 
 const PARAMETERS = runs(500);
@@ -99,13 +99,13 @@ class Life {
   #said = 0;
 
   constructor() {
-    const log = new MemoryLog("one", () => this.shell.nowMs);
+    const log = new MemoryRecoveryLog("one", () => this.shell.nowMs);
     this.shell = new FakeShell(() => ({ "/": (this.#app = new RecoverableProbe(log, {}, [])) }));
   }
 
   async come(person: Person): Promise<void> {
-    const ticket = person.pid ? { pid: person.pid, ...(person.offset && { offset: person.offset }) } : {};
-    this.came.push(person.arrive(await this.shell.connect({ canRecover: true }, ticket)));
+    const recoveryAuth = person.pid ? { pid: person.pid, ...(person.offset && { offset: person.offset }) } : {};
+    this.came.push(person.arrive(await this.shell.connect({ canRecover: true }, recoveryAuth)));
   }
 
   async take(step: Step): Promise<void> {
@@ -180,7 +180,7 @@ it(
           person.read();
           expect(person.heard).toEqual(person.meant);
         }
-        expect(life.shell.reports).toEqual([]);
+        expect(life.shell.problems).toEqual([]);
         came.push(...life.came);
       }),
       PARAMETERS,

@@ -1,4 +1,4 @@
-// The state that a recovering socket gets back, with all kinds of plain data.
+// Recovery: the state and the missed events that a socket gets back.
 import { PacketType } from "socket.io-parser";
 import { describe, expect, it } from "vitest";
 
@@ -6,12 +6,12 @@ import { MISSED_BYTES_MAX } from "../../../src/socketio/recovery/recovery.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
 import { LEFT_CHANNELS_MAX } from "../../../src/socketio/recovery/channel-history.ts";
 import { FakeShell, type Client } from "../../host/harness.ts";
-import { MemoryLog, RecoverableProbe } from "../../host/memory-log.ts";
+import { MemoryRecoveryLog, RecoverableProbe } from "../../host/memory-recovery-log.ts";
 import type { AnyArgument, ProbeParts } from "../../host/probe.ts";
 
-function recoverableShell(parts: ProbeParts): { shell: FakeShell; logs: MemoryLog[]; calls: string[] } {
+function recoverableShell(parts: ProbeParts): { shell: FakeShell; logs: MemoryRecoveryLog[]; calls: string[] } {
   const calls: string[] = [];
-  const logs = [new MemoryLog("one", () => shell.nowMs), new MemoryLog("two", () => shell.nowMs)];
+  const logs = [new MemoryRecoveryLog("one", () => shell.nowMs), new MemoryRecoveryLog("two", () => shell.nowMs)];
   const shell: FakeShell = new FakeShell(() => ({
     "/": new RecoverableProbe(logs[0]!, parts, calls),
     "/b": new RecoverableProbe(logs[1]!, parts, calls),
@@ -22,14 +22,14 @@ function recoverableShell(parts: ProbeParts): { shell: FakeShell; logs: MemoryLo
 const HANDSHAKE = { canRecover: true };
 
 /** What brings a client back into that namespace; it has no offset until it hears an event. */
-function ticketOf(client: Client, nsp = "/"): { sid: string; pid: string; offset?: string } {
+function recoveryAuthOf(client: Client, nsp = "/"): { sid: string; pid: string; offset?: string } {
   const here = client.packets.filter((packet) => packet.nsp === nsp && packet.id === undefined);
   const { data } = here.find(({ type }) => type === PacketType.CONNECT)! as AnyArgument;
   const last = here.findLast(({ type }) => type === PacketType.EVENT);
   return { ...data, ...(last && { offset: last.data.at(-1) }) };
 }
 
-describe("socket.data of one whose going was not noticed is as it was last changed", () => {
+describe("socket.data of a socket whose end was not noticed is as last changed", () => {
   const self: Record<string, unknown> = {};
   self["self"] = self;
   const kinds: Array<[kind: string, first: unknown, change: (data: AnyArgument) => void]> = [
@@ -58,15 +58,15 @@ describe("socket.data of one whose going was not noticed is as it was last chang
     client.emit("change");
     const expected = structuredClone(first);
     change(expected);
-    const ticket = ticketOf(client);
-    const back = await shell.connect(HANDSHAKE, ticket);
-    expect([back.socketId(), client.closing?.code]).toEqual([ticket.sid, 4005]);
+    const recoveryAuth = recoveryAuthOf(client);
+    const back = await shell.connect(HANDSHAKE, recoveryAuth);
+    expect([back.socketId(), client.closing?.code]).toEqual([recoveryAuth.sid, 4005]);
     back.emit("look");
     expect(kept).toStrictEqual(expected);
-    expect(shell.reports).toEqual([]);
+    expect(shell.problems).toEqual([]);
   });
 
-  it("and is written only where it changed", async () => {
+  it("and is written only when it changed", async () => {
     const { shell, logs } = recoverableShell({
       authorize: () => ({ accepted: true, data: { tags: new Map([["a", [1n, new Date(0)]]]) } }),
       handlers: { touch: (socket) => void socket.data },
@@ -81,15 +81,15 @@ describe("socket.data of one whose going was not noticed is as it was last chang
   });
 });
 
-it("a session that comes back unnoticed recovers all its namespaces, and each left once: REC-4", async () => {
+it("a session whose former connection is still open recovers all its namespaces, and each is left once: REC-4", async () => {
   const { shell, calls } = recoverableShell({});
   const client = await shell.connect(HANDSHAKE);
   await client.connect(undefined, "/b");
-  const tickets = [ticketOf(client), ticketOf(client, "/b")];
+  const recoveryAuths = [recoveryAuthOf(client), recoveryAuthOf(client, "/b")];
   calls.length = 0;
-  const back = await shell.connect(HANDSHAKE, tickets[0]);
-  await back.connect(tickets[1], "/b");
-  const ids = tickets.map(({ sid }) => sid);
+  const back = await shell.connect(HANDSHAKE, recoveryAuths[0]);
+  await back.connect(recoveryAuths[1], "/b");
+  const ids = recoveryAuths.map(({ sid }) => sid);
   expect([back.socketId(), back.socketId("/b")]).toEqual(ids);
   expect(calls).toEqual([...ids.map((id) => `disconnect ${id}: transport close`), ...ids.map((id) => `connect ${id}`)]);
 });
@@ -102,9 +102,9 @@ it("changes of socket.data by an ask's continuation come back with the socket, w
   });
   const client = await shell.connect(HANDSHAKE);
   client.emit("ask");
-  const ticket = ticketOf(client);
+  const recoveryAuth = recoveryAuthOf(client);
   client.leave();
-  const back = await shell.connect(HANDSHAKE, ticket);
+  const back = await shell.connect(HANDSHAKE, recoveryAuth);
   expect(back.heard("data")[0]!.slice(0, 3)).toEqual([{ open: ["disconnected", "this"] }, true, 0]);
 });
 
@@ -112,8 +112,8 @@ it("changes of socket.data by an ask's continuation come back with the socket, w
 const namesOf = (client: Client): string[] =>
   client.packets.filter(({ type }) => type === PacketType.EVENT).map(({ data }) => data[0] as string);
 
-describe("the connection that is still there when its client comes back", () => {
-  it("goes first: the events of its going reach the recovering client too: REC-4", async () => {
+describe("a former connection that is still open", () => {
+  it("is closed first: the recovering client gets the events about that, too: REC-4", async () => {
     const { shell } = recoverableShell({
       onDisconnect(socket) {
         this.emit("left", socket.id);
@@ -127,33 +127,33 @@ describe("the connection that is still there when its client comes back", () => 
     const ada = await shell.connect(HANDSHAKE);
     const ben = await shell.connect(HANDSHAKE);
     ben.emit("all", 1);
-    const back = await shell.connect(HANDSHAKE, ticketOf(ada));
+    const back = await shell.connect(HANDSHAKE, recoveryAuthOf(ada));
     ben.emit("all", 2);
     expect(back.socketId()).toBe(ada.socketId());
     expect(namesOf(back)).toEqual(["left", "all"]);
     expect(namesOf(ben)).toEqual(namesOf(ada).concat(["left", "all"]));
   });
 
-  it("goes, and keeps its way back, where the namespace has no place for it just now", async () => {
+  it("is closed, and can be recovered later, if the namespace is full", async () => {
     let isFull = false;
     const { shell } = recoverableShell({
       admit: () => (isFull ? { accepted: false, message: "not now" } : undefined),
     });
-    const ticket = ticketOf(await shell.connect(HANDSHAKE));
+    const recoveryAuth = recoveryAuthOf(await shell.connect(HANDSHAKE));
     isFull = true;
-    expect((await shell.connect(HANDSHAKE, ticket)).refusal).toEqual({ message: "not now" });
+    expect((await shell.connect(HANDSHAKE, recoveryAuth)).refusal).toEqual({ message: "not now" });
     isFull = false;
-    expect((await shell.connect(HANDSHAKE, ticket)).socketId()).toBe(ticket.sid);
+    expect((await shell.connect(HANDSHAKE, recoveryAuth)).socketId()).toBe(recoveryAuth.sid);
   });
 });
 
-describe("a client that has heard no event", () => {
-  it("is sent none to have an offset from: REC-1", async () => {
+describe("a client that got no event", () => {
+  it("gets none for the sake of an offset: REC-1", async () => {
     const { shell } = recoverableShell({});
     const ada = await shell.connect(HANDSHAKE);
     expect(ada.packets.map(({ type }) => type)).toEqual([PacketType.CONNECT]);
     expect((ada.packets[0]!.data as { pid: string }).pid).toMatch(/^[\w-]+\.one\.0\.[0-9a-f]{32}$/);
-    const back = await shell.connect(HANDSHAKE, ticketOf(ada));
+    const back = await shell.connect(HANDSHAKE, recoveryAuthOf(ada));
     expect([back.socketId(), back.packets.length]).toEqual([ada.socketId(), 1]);
   });
 
@@ -161,34 +161,34 @@ describe("a client that has heard no event", () => {
     const { shell, logs } = recoverableShell({});
     logs[0]!.append({ event: "before", args: [] });
     const ada = await shell.connect(HANDSHAKE);
-    const ticket = ticketOf(ada);
+    const recoveryAuth = recoveryAuthOf(ada);
     for (const missed of [[], ["one"], ["one", "two"]]) {
       if (missed.length > 0) logs[0]!.append({ event: missed.at(-1)!, args: [] });
-      const back = await shell.connect(HANDSHAKE, ticket);
-      expect(ticketOf(back)).toMatchObject({ sid: ticket.sid, pid: ticket.pid });
+      const back = await shell.connect(HANDSHAKE, recoveryAuth);
+      expect(recoveryAuthOf(back)).toMatchObject({ sid: recoveryAuth.sid, pid: recoveryAuth.pid });
       expect(namesOf(back)).toEqual(missed);
     }
   });
 
-  it("and names an offset of an earlier socket gets nothing from before its own: REC-3", async () => {
+  it("that names an offset of an earlier socket gets nothing from before its own: REC-3", async () => {
     const { shell, logs } = recoverableShell({});
     logs[0]!.append({ event: "before", args: [] });
     const ada = await shell.connect(HANDSHAKE);
     logs[0]!.append({ event: "missed", args: [] });
-    const back = await shell.connect(HANDSHAKE, { ...ticketOf(ada), offset: "one.0" });
+    const back = await shell.connect(HANDSHAKE, { ...recoveryAuthOf(ada), offset: "one.0" });
     expect(back.socketId()).toBe(ada.socketId());
     expect(namesOf(back)).toEqual(["missed"]);
   });
 
-  it("is fresh where its socket began beyond the end of the log, as after a backup: REC-3", async () => {
+  it("gets a fresh connection if its socket began beyond the end of the log, as after a backup: REC-3", async () => {
     const { shell, logs } = recoverableShell({});
     logs[0]!.append({ event: "lost", args: [] });
-    const ticket = ticketOf(await shell.connect(HANDSHAKE));
-    const [older] = [new MemoryLog("one")];
+    const recoveryAuth = recoveryAuthOf(await shell.connect(HANDSHAKE));
+    const [older] = [new MemoryRecoveryLog("one")];
     const restored = new FakeShell(() => ({ "/": new RecoverableProbe(older, {}, []) }));
     for (const offset of [undefined, "one.0", "one.1"]) {
-      const back = await restored.connect(HANDSHAKE, { ...ticket, ...(offset && { offset }) });
-      expect((back.packets[0]!.data as { pid: string }).pid).not.toBe(ticket.pid);
+      const back = await restored.connect(HANDSHAKE, { ...recoveryAuth, ...(offset && { offset }) });
+      expect((back.packets[0]!.data as { pid: string }).pid).not.toBe(recoveryAuth.pid);
     }
   });
 });
@@ -198,26 +198,26 @@ it("events of its own joining come after the missed ones: REC-4", async () => {
     override onChannelJoined = (channel: string, socket: Socket): void =>
       void this.to(channel).emit("joined", socket.id);
   }
-  const log = new MemoryLog("one");
+  const log = new MemoryRecoveryLog("one");
   const shell = new FakeShell(() => ({
     "/": new Announcing(log, { handlers: { join: (socket) => socket.join("red") } }, []),
   }));
   const ada = await shell.connect(HANDSHAKE);
   ada.emit("join");
-  const ticket = ticketOf(ada);
+  const recoveryAuth = recoveryAuthOf(ada);
   ada.leave();
   log.append({ event: "missed", args: [], channels: ["red"] });
-  const back = await shell.connect(HANDSHAKE, ticket);
+  const back = await shell.connect(HANDSHAKE, recoveryAuth);
   expect(back.packets[0]!.type).toBe(PacketType.CONNECT);
   expect(namesOf(back)).toEqual(["missed", "joined"]);
 });
 
-it("recovered stays true while the room sleeps", async () => {
+it("recovered stays true through sleep", async () => {
   const { shell } = recoverableShell({
     handlers: { look: (socket, ack) => ack(socket.recovered) },
   });
   const first = await shell.connect(HANDSHAKE);
-  const back = await shell.connect(HANDSHAKE, ticketOf(first));
+  const back = await shell.connect(HANDSHAKE, recoveryAuthOf(first));
   expect(await back.ask("look")).toBe(true);
   shell.evict();
   expect(await back.ask("look")).toBe(true);
@@ -230,19 +230,19 @@ describe("a client that missed more than is replayed", () => {
   it("connects afresh and is not marked as recovered: REC-3", async () => {
     const { shell, logs } = recoverableShell({});
     const ada = await shell.connect(HANDSHAKE);
-    const ticket = ticketOf(ada);
+    const recoveryAuth = recoveryAuthOf(ada);
     ada.leave();
     for (const text of missing(MISSED_BYTES_MAX)) logs[0]!.append({ event: "long", args: [text] });
-    const back = await shell.connect(HANDSHAKE, ticket);
-    expect(back.socketId()).toBe(ticket.sid);
+    const back = await shell.connect(HANDSHAKE, recoveryAuth);
+    expect(back.socketId()).toBe(recoveryAuth.sid);
     expect(namesOf(back)).toHaveLength(missing(MISSED_BYTES_MAX).length);
     back.leave();
     for (const text of missing(100_000)) logs[0]!.append({ event: "long", args: [text] });
-    const fresh = await shell.connect(HANDSHAKE, ticket);
-    expect(fresh.socketId()).not.toBe(ticket.sid);
+    const fresh = await shell.connect(HANDSHAKE, recoveryAuth);
+    expect(fresh.socketId()).not.toBe(recoveryAuth.sid);
     expect(namesOf(fresh)).toEqual([]);
-    const later = await shell.connect(HANDSHAKE, { ...ticket, offset: `one.${logs[0]!.lastSeq.toString(36)}` });
-    expect(later.socketId(), "not later either").not.toBe(ticket.sid);
+    const later = await shell.connect(HANDSHAKE, { ...recoveryAuth, offset: `one.${logs[0]!.lastSeq.toString(36)}` });
+    expect(later.socketId(), "not later either").not.toBe(recoveryAuth.sid);
   });
 });
 
@@ -264,22 +264,22 @@ describe("a socket that was in more channels than its history holds", () => {
     [20, "long".repeat(100)],
   ];
 
-  it.each(tours)("recovers where it has heard of it all (%i channels)", async (count, name) => {
+  it.each(tours)("recovers if it got all events of the forgotten channels (%i channels)", async (count, name) => {
     const shell = room();
     const ada = await shell.connect(HANDSHAKE);
     ada.emit("tour", count, name);
     ada.leave();
-    expect((await shell.connect(HANDSHAKE, ticketOf(ada))).socketId()).toBe(ada.socketId());
-    expect(shell.reports).toEqual([]);
+    expect((await shell.connect(HANDSHAKE, recoveryAuthOf(ada))).socketId()).toBe(ada.socketId());
+    expect(shell.problems).toEqual([]);
   });
 
-  it.each(tours)("connects afresh where its missed events are unknown (%i channels)", async (count, name) => {
+  it.each(tours)("connects afresh if its missed events are unknown (%i channels)", async (count, name) => {
     const shell = room();
     const ada = await shell.connect(HANDSHAKE);
-    const ticket = ticketOf(ada);
+    const recoveryAuth = recoveryAuthOf(ada);
     ada.emit("tour", count, name);
     ada.leave();
-    expect((await shell.connect(HANDSHAKE, ticket)).socketId()).not.toBe(ticket.sid);
+    expect((await shell.connect(HANDSHAKE, recoveryAuth)).socketId()).not.toBe(recoveryAuth.sid);
   });
 });
 
@@ -289,25 +289,25 @@ it("data that cannot be cloned closes its session, and no other", async () => {
   ada.emit("spoil");
   expect([ada.closing?.code, ben.closing]).toEqual([4004, undefined]);
   expect(calls.filter((call) => call.startsWith("disconnect"))).toHaveLength(1);
-  expect(shell.reports[0]!.problem).toBe("the state of a session cannot be remembered");
+  expect(shell.problems[0]!.problem).toBe("the state of a socket could not be stored");
 });
 
 describe("REC-3: a log that cannot be read", () => {
-  class DamagedLog extends MemoryLog {
+  class DamagedLog extends MemoryRecoveryLog {
     override since(): never {
       throw new Error("broadcast 1 cannot be read back");
     }
   }
 
-  it("keeps no client out: one that would recover from it starts afresh, and the error is reported", async () => {
+  it("does not keep clients out: one that would recover connects afresh, and the error is reported", async () => {
     const log = new DamagedLog("one");
     const shell = new FakeShell(() => ({ "/": new RecoverableProbe(log, {}, []) }));
     const client = await shell.connect(HANDSHAKE);
-    const ticket = ticketOf(client);
+    const recoveryAuth = recoveryAuthOf(client);
     client.leave();
-    const back = await shell.connect(HANDSHAKE, ticket);
-    expect(back.socketId()).not.toBe(ticket.sid);
+    const back = await shell.connect(HANDSHAKE, recoveryAuth);
+    expect(back.socketId()).not.toBe(recoveryAuth.sid);
     expect(back.closing).toBeUndefined();
-    expect(shell.reports).toMatchObject([{ problem: "what a socket missed could not be read" }]);
+    expect(shell.problems).toMatchObject([{ problem: "the missed events of a socket could not be read" }]);
   });
 });

@@ -1,5 +1,4 @@
-// The ids under which a client is asked: small enough for every client, and never the same for two questions
-// that one client could still answer.
+// The server's ack ids: small enough for every client, and never the same for two events to which one client could still send an ack.
 import { PacketType } from "socket.io-parser";
 import { describe, expect, it } from "vitest";
 
@@ -48,7 +47,7 @@ describe("an ack id", () => {
     },
   );
 
-  it("is not given out again after sleep: a late ack answers nothing that was asked later", async () => {
+  it("is not used again after sleep: a late ack does not answer a later event", async () => {
     const { shell, heard } = askingRoom();
     const client = await shell.connect();
     client.emit("await");
@@ -63,7 +62,7 @@ describe("an ack id", () => {
     expect(heard).toEqual([["ack", "later"]]);
   });
 
-  it("is not given out again over the client's next connection", async () => {
+  it("is not used again over the client's next connection", async () => {
     const { shell, heard } = askingRoom();
     const before = await shell.connect();
     before.emit("ask", "before");
@@ -76,7 +75,7 @@ describe("an ack id", () => {
     expect(heard).toEqual([]);
   });
 
-  it("of one client is nothing from another one", async () => {
+  it("of one client means nothing from another one", async () => {
     const { shell, heard } = askingRoom();
     const [ada, ben] = [await shell.connect(), await shell.connect()];
     ada.emit("await");

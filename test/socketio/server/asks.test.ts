@@ -1,4 +1,4 @@
-// Long questions to clients: each ends once, through disconnects, sleep and death of the room.
+// socket.ask: each ask ends once, also through disconnects, sleep and death of the room.
 import { PacketType } from "socket.io-parser";
 import { describe, expect, it } from "vitest";
 
@@ -74,7 +74,7 @@ describe("an ask ends", () => {
     },
   );
 
-  it("with the ack, or with the timeout, and is not ended again by the going", async () => {
+  it("with the ack or the timeout, and not once more when its socket ends", async () => {
     const { shell, client, ends } = await asked();
     answer(client, 1, "fine", 7);
     shell.evict();
@@ -87,7 +87,7 @@ describe("an ask ends", () => {
     ]);
   });
 
-  it("once, also where an earlier one's end puts the client out", async () => {
+  it("once, also if the continuation of an earlier ask disconnects the client", async () => {
     const ends: End[] = [];
     const { shell, client } = await asked({
       continuations: {
@@ -105,7 +105,7 @@ describe("an ask ends", () => {
     expect(client.frames.at(-1)).toBe("41");
   });
 
-  it("both at their time where they are due at once, though the first puts the client out", async () => {
+  it("both at their time if they are due together and the first one disconnects the client", async () => {
     const ends: string[] = [];
     const { shell, client } = await asked({
       continuations: {
@@ -120,7 +120,7 @@ describe("an ask ends", () => {
     expect(ends).toEqual(["timeout first", "disconnected second", "disconnected third"]);
   });
 
-  it("when its client was asked while going; a client that is gone is not asked", async () => {
+  it("when its client was asked in onDisconnecting; a client that is gone is not asked", async () => {
     const answers: unknown[] = [];
     const ask = (socket: Socket, data: string): boolean =>
       socket.ask("q", [], { handler: "goOn", data, timeoutMs: 1000 });
@@ -139,7 +139,7 @@ describe("an ask ends", () => {
   });
 });
 
-describe("a continuation of a client that goes", () => {
+describe("a continuation for a socket that ends", () => {
   it("finds the channels and the data, and can emit to all others", async () => {
     const { shell, client } = await asked({
       onConnect: (socket) => socket.join("red"),
@@ -159,7 +159,7 @@ describe("a continuation of a client that goes", () => {
     expect(client.frames, "who has left hears nothing").toHaveLength(before);
   });
 
-  it("that fails closes its own session, and no other ask loses its end", async () => {
+  it("that fails closes its own session, and other asks end as usual", async () => {
     const ends: unknown[] = [];
     const { shell, client, calls } = await asked({
       continuations: {
@@ -173,7 +173,7 @@ describe("a continuation of a client that goes", () => {
     client.send("41");
     expect(ends).toEqual(["first", "second"]);
     expect(client.closing?.code).toBe(1011);
-    expect(shell.reports).toHaveLength(2);
+    expect(shell.problems).toHaveLength(2);
     expect(calls.filter((call) => call.startsWith("disconnect"))).toHaveLength(1);
     expect(other.closing).toBeUndefined();
   });
@@ -212,7 +212,7 @@ describe("socket.disconnect() in onDisconnecting", () => {
     client.emit("leave", false);
     expect(client.frames.filter((frame) => frame === "41")).toHaveLength(1);
     expect(calls.filter((call) => call.startsWith("disconnect "))).toHaveLength(1);
-    expect(shell.reports).toEqual([]);
+    expect(shell.problems).toEqual([]);
   });
 });
 

@@ -47,7 +47,7 @@ describe("CONNECT", () => {
     expect(client.frames.at(-1)).toBe(`44${nsp},{"message":"Invalid namespace"}`);
   });
 
-  it("SIO-13: a refusal that will pass closes the session (1013) when it may have; in a namespace it stays", async () => {
+  it("SIO-13: a temporary refusal closes the session (1013) when its cause may have passed; a session in a namespace stays", async () => {
     const passing = { accepted: false, message: "not yet", data: { code: "LATER" }, passesInMs: 4000 } as const;
     const shell = new FakeShell(() => ({
       "/": new Probe({ authorize: async ({ auth }) => (auth["key"] ? { accepted: true, data: {} } : passing) }, []),
@@ -65,7 +65,7 @@ describe("CONNECT", () => {
     expect(member.closing).toBeUndefined();
   });
 
-  it("SIO-13: at its connect timeout at the latest, also where its client tries again meanwhile, and after sleep", async () => {
+  it("SIO-13: at its connect timeout at the latest, also if its client tries again meanwhile, and after sleep", async () => {
     const { shell } = probeShell({ authorize: () => ({ accepted: false, message: "not yet", passesInMs: 60_000 }) });
     const [one, other] = [await shell.connect(), await shell.connect()];
     shell.advance(connectTimeoutMs - 1);
@@ -146,7 +146,7 @@ describe("a CONNECT whose verdict takes time", () => {
     return { verdict, ...probeShell({ authorize: () => verdict.promise, handlers: { x: () => undefined } }) };
   }
 
-  it("is answered when it is there", async () => {
+  it("is answered when the verdict comes", async () => {
     const { shell, verdict, calls } = slowDoor();
     const client = shell.open();
     client.send("40");
@@ -156,19 +156,22 @@ describe("a CONNECT whose verdict takes time", () => {
     expect(calls).toEqual([`connect ${client.socketId()}`]);
   });
 
-  it.each(["40", '42["x"]'])("SIO-5, SIO-4: does not suffer %s meanwhile, and comes to nothing then", async (frame) => {
-    const { shell, verdict, calls } = slowDoor();
-    const client = shell.open();
-    client.send("40", frame);
-    expect(client.closing?.code).toBe(1002);
-    verdict.resolve({ accepted: true, data: {} });
-    await shell.settle();
-    expect(client.frames).toHaveLength(1);
-    expect(calls).toEqual([]);
-    expect(shell.reports).toEqual([]);
-  });
+  it.each(["40", '42["x"]'])(
+    "SIO-5, SIO-4: %s meanwhile ends the session, and the CONNECT gets no answer",
+    async (frame) => {
+      const { shell, verdict, calls } = slowDoor();
+      const client = shell.open();
+      client.send("40", frame);
+      expect(client.closing?.code).toBe(1002);
+      verdict.resolve({ accepted: true, data: {} });
+      await shell.settle();
+      expect(client.frames).toHaveLength(1);
+      expect(calls).toEqual([]);
+      expect(shell.problems).toEqual([]);
+    },
+  );
 
-  it("comes to nothing where the client went meanwhile", async () => {
+  it("has no effect if the client is gone by then", async () => {
     const { shell, verdict, calls } = slowDoor();
     const client = shell.open();
     client.send("40");
@@ -176,10 +179,10 @@ describe("a CONNECT whose verdict takes time", () => {
     verdict.resolve({ accepted: true, data: {} });
     await shell.settle();
     expect(calls).toEqual([]);
-    expect(shell.reports).toEqual([]);
+    expect(shell.problems).toEqual([]);
   });
 
-  it("SIO-1: does not stop the clock of the connect timeout", async () => {
+  it("SIO-1: does not stop the connect timeout", async () => {
     const { shell, verdict } = slowDoor();
     const client = shell.open();
     client.send("40");
@@ -190,7 +193,7 @@ describe("a CONNECT whose verdict takes time", () => {
     expect(client.frames).toHaveLength(1);
   });
 
-  it("costs the session where deciding fails, at once or later", async () => {
+  it("ends the session if its decision fails, at once or later", async () => {
     const authorize = [
       () => {
         throw new Error("bug");
@@ -202,7 +205,7 @@ describe("a CONNECT whose verdict takes time", () => {
       const client = await shell.connect();
       expect(client.closing?.code).toBe(1011);
       expect(calls).toEqual([]);
-      expect(shell.reports).toHaveLength(1);
+      expect(shell.problems).toHaveLength(1);
     }
   });
 });
@@ -276,7 +279,7 @@ describe("leaving", () => {
     expect(client.socketId()).not.toBe(id);
   });
 
-  it("EIO-4: an Engine.IO close ends the session, and the application hears of it", async () => {
+  it("EIO-4: an Engine.IO close ends the session, and calls onDisconnect", async () => {
     const { shell, calls } = probeShell();
     const client = await shell.connect();
     client.send("1");
@@ -284,7 +287,7 @@ describe("leaving", () => {
     expect(calls.at(-1)).toBe(`disconnect ${client.socketId()}: transport close`);
   });
 
-  it("without a word is heard of once", async () => {
+  it("by a broken connection calls onDisconnect once", async () => {
     const { shell, calls } = probeShell();
     const client = await shell.connect();
     client.leave();

@@ -2,8 +2,9 @@
 import { describe, expect, it, vi } from "vitest";
 
 import { ATTACHMENTS_MAX } from "../../../src/socketio/wire/socket-io.ts";
+import { Namespace } from "../../../src/socketio/server/namespace.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
-import { OPTIONS } from "../../host/harness.ts";
+import { FakeShell, OPTIONS } from "../../host/harness.ts";
 import { probeShell, type AnyArgument, type Probe } from "../../host/probe.ts";
 
 const bytesOf = (...values: number[]): Uint8Array<ArrayBuffer> => new Uint8Array(values);
@@ -19,7 +20,7 @@ describe("events", () => {
     expect(heard).toEqual([[1, "two", [3], { four: null }, true], []]);
   });
 
-  it("go out to the one socket that is meant, in order", async () => {
+  it("reach only the socket to which they are emitted, in order", async () => {
     const { shell } = probeShell({
       handlers: {
         ask: (socket) => {
@@ -34,15 +35,35 @@ describe("events", () => {
     expect(other.heard("one")).toEqual([]);
   });
 
+  it("go to handleEvent of a namespace that has it, known or not, behind the middleware", async () => {
+    class Table extends Namespace {
+      readonly heard: string[] = [];
+      readonly handlers = { known: (): void => void this.heard.push("a handler") };
+      override readonly eventMiddleware = [
+        (_socket: Socket, event: string) => (event === "barred" ? new Error("no") : undefined),
+      ];
+      override handleEvent(_socket: Socket, event: string, args: readonly AnyArgument[]): void {
+        this.heard.push(event);
+        args.at(-1)("heard");
+      }
+    }
+    const table = new Table();
+    const client = await new FakeShell(() => ({ "/": table })).connect();
+    client.emit("barred");
+    const calls = ["known", "__proto__"].map((event) => client.call(event));
+    expect(calls.map(({ answer }) => answer as unknown)).toEqual(["heard", "heard"]);
+    expect(table.heard).toEqual(["known", "__proto__"]);
+  });
+
   it("are not found on the prototype of the table of handlers", async () => {
     const { shell } = probeShell({ handlers: {} });
     const client = await shell.connect();
     for (const name of ["__proto__", "constructor", "toString", "valueOf"]) client.emit(name, {});
     expect(client.closing).toBeUndefined();
-    expect(shell.reports).toEqual([]);
+    expect(shell.problems).toEqual([]);
   });
 
-  it("from a handler that goes on after an await are sent at once", async () => {
+  it("that a handler emits after an await are sent at once", async () => {
     const gate = Promise.withResolvers<void>();
     const { shell } = probeShell({
       handlers: {
@@ -62,7 +83,7 @@ describe("events", () => {
     expect(client.received("progress")).toEqual([1]);
   });
 
-  it("and acks of a handler that goes on after its client went are dropped", async () => {
+  it("and acks of a handler whose client is gone by then are dropped", async () => {
     const gate = Promise.withResolvers<void>();
     const { shell } = probeShell({
       handlers: {
@@ -81,7 +102,7 @@ describe("events", () => {
     gate.resolve();
     await shell.settle();
     expect(client.received("late")).toEqual([]);
-    expect(shell.reports).toEqual([]);
+    expect(shell.problems).toEqual([]);
   });
 });
 
@@ -149,7 +170,7 @@ describe("binary events", () => {
     expect(client.call("echo", parts).answer).toEqual(parts);
   });
 
-  it("SIO-8: one attachment more is a mistake of the handler's, and nothing of it is sent", async () => {
+  it("SIO-8: a handler that emits one attachment more gets an error, and nothing is sent", async () => {
     const parts = Array.from({ length: ATTACHMENTS_MAX + 1 }, (_, i) => bytesOf(i));
     const { shell } = probeShell({ handlers: { ask: (socket) => void socket.emit("bin", parts) } });
     const client = await shell.connect();
@@ -187,12 +208,12 @@ describe("binary events", () => {
     expect(client.packets.at(-1)).toMatchObject({ id: 3 });
     client.send(header);
     shell.evict();
-    expect([client.closing, shell.reports]).toEqual([undefined, []]);
+    expect([client.closing, shell.problems]).toEqual([undefined, []]);
     client.send(bytesOf(5));
     expect(client.closing).toMatchObject({ code: 1002, reason: "parse error" });
   });
 
-  it("SIO-8: one attachment too many in a question is a mistake at once, and leaves nothing behind", async () => {
+  it("SIO-8: one attachment too many in an ask throws at once, and nothing waits for an ack", async () => {
     const mistakes: string[] = [];
     const parts = Array.from({ length: ATTACHMENTS_MAX + 1 }, () => bytesOf(1));
     const { shell } = probeShell({
@@ -233,7 +254,7 @@ describe("a handler that throws", () => {
     },
   };
 
-  it.each(Object.entries(bugs))("%s costs its own session only, and the others notice nothing", async (_when, bug) => {
+  it.each(Object.entries(bugs))("%s ends its own session only, and does not affect others", async (_when, bug) => {
     const { shell, calls } = probeShell({ handlers: { bug, echo } });
     const [client, other] = [await shell.connect(), await shell.connect()];
     const { length } = other.frames;
@@ -244,10 +265,10 @@ describe("a handler that throws", () => {
     expect(calls.at(-1)).toBe(`disconnect ${client.socketId()}: forced server close`);
     expect(other.frames).toHaveLength(length);
     expect(other.call("echo", 1).answer).toBe(1);
-    expect(shell.reports).toHaveLength(1);
+    expect(shell.problems).toHaveLength(1);
   });
 
-  it.each(Object.entries(bugs))("in onConnect, %s, costs the newcomer only", async (_when, bug) => {
+  it.each(Object.entries(bugs))("in onConnect, %s, ends the new session only", async (_when, bug) => {
     let isBroken = false;
     const { shell } = probeShell({ onConnect: () => (isBroken ? bug() : undefined), handlers: { echo } });
     const other = await shell.connect();
@@ -255,19 +276,19 @@ describe("a handler that throws", () => {
     const client = await shell.connect();
     expect(client.closing?.code).toBe(1011);
     expect(other.call("echo", 1).answer).toBe(1);
-    expect(shell.reports).toHaveLength(1);
+    expect(shell.problems).toHaveLength(1);
   });
 
   it.each(Object.entries(bugs))("in onDisconnect, %s, affects no session", async (_when, bug) => {
     const { shell } = probeShell({ onDisconnect: bug, handlers: { echo } });
     const [client, other] = [await shell.connect(), await shell.connect()];
     client.leave();
-    await vi.waitFor(() => expect(shell.reports).toHaveLength(1));
+    await vi.waitFor(() => expect(shell.problems).toHaveLength(1));
     expect(other.call("echo", 1).answer).toBe(1);
-    expect(shell.reports).toHaveLength(1);
+    expect(shell.problems).toHaveLength(1);
   });
 
-  it("in onRestore costs the one session that met it, and the room wakes all the same", async () => {
+  it("in onRestore ends that session only, and the room wakes all the same", async () => {
     const { shell } = probeShell({
       onConnect: (socket) => (socket.data = { isBroken: socket.handshake.query["broken"] === "1" }),
       onRestore: (socket) => {

@@ -1,4 +1,4 @@
-// Frames that break the protocol: they end the session that sent them, and no other.
+// Hostile frames: those that break the protocol end the session that sent them, and no other; those that are only odd change nothing.
 import { describe, expect, it } from "vitest";
 
 import type { Frame } from "../../../src/socketio/wire/engine-io.ts";
@@ -83,7 +83,7 @@ describe("ends only the session that sends it", () => {
     expect(calls.filter((call) => call.startsWith("disconnect"))).toHaveLength(1);
     expect(other.frames).toHaveLength(framesOfOther);
     expect(other.call("echo", 1).answer).toBe(1);
-    expect(shell.reports).toEqual([]);
+    expect(shell.problems).toEqual([]);
   });
 });
 
@@ -106,7 +106,7 @@ describe("changes nothing", () => {
     await shell.settle();
     expect(attacker.closing).toBeUndefined();
     expect(attacker.call("echo", 1).answer).toBe(1);
-    expect(shell.reports).toEqual([]);
+    expect(shell.problems).toEqual([]);
   });
 
   it("a key called __proto__: it arrives as a key and pollutes nothing", async () => {
@@ -121,44 +121,49 @@ describe("changes nothing", () => {
     attacker.send("2", "40", '421["echo"]', "1");
     expect(attacker.closing?.code).toBe(1002);
     expect(calls.filter((call) => call.startsWith("disconnect"))).toHaveLength(1);
-    expect(shell.reports).toEqual([]);
+    expect(shell.problems).toEqual([]);
   });
 });
 
-describe("SIO-4: a session in no namespace may not begin a packet that has to be kept until it is whole", () => {
-  const begun = `4510-["echo",${placeholder(0)}]`;
+describe("SIO-4: an unjoined session may not begin a binary packet", () => {
+  const tenAttachmentsDue = `4510-["echo",${placeholder(0)}]`;
 
   it("before CONNECT, and after the last namespace was left", async () => {
     const { shell, attacker, other } = await roomOfTwo();
     const stranger = shell.open();
-    stranger.send(begun);
+    stranger.send(tenAttachmentsDue);
     expect(stranger.closing?.code).toBe(1002);
-    attacker.send("41", begun);
+    attacker.send("41", tenAttachmentsDue);
     expect(attacker.closing?.code).toBe(1002);
     expect(other.call("echo", 1).answer).toBe(1);
   });
 });
 
-describe("nesting too deep for the way back", () => {
-  it.each(["text", "binary"])("costs only its own session (%s)", async (kind) => {
+describe("nesting too deep to be encoded", () => {
+  it.each([
+    ["text", 1011],
+    ["binary", 1002],
+  ])("ends only the session that sends it (%s)", async (kind, code) => {
     const { shell, attacker, other } = await roomOfTwo();
     if (kind === "text") attacker.send(`421["echo",${nested(30_000)}]`);
     else attacker.send(`451-1["echo",${nested(20_000)},${placeholder(0)}]`, bytes(1));
     await shell.settle();
+    expect(attacker.closing?.code).toBe(code);
     expect(other.closing).toBeUndefined();
     expect(other.call("echo", 1).answer).toBe(1);
   });
 });
 
 describe("SIO-11: CONNECT after CONNECT", () => {
-  it("ends the session when there are more of them within ten seconds than any client has a use for", async () => {
+  it("ends the session at more than 100 within ten seconds", async () => {
     const { other, attacker, calls } = await roomOfTwo();
-    // The first one joined it.
+    // roomOfTwo() has sent the attacker's first CONNECT.
     for (let connects = 1; connects < CONNECTS_MAX; connects++) attacker.send("41", "40");
     expect(attacker.closing).toBeUndefined();
     attacker.send("41", "40");
     expect(attacker.closing?.code).toBe(4006);
     expect(other.closing).toBeUndefined();
+    // All CONNECTs of the attacker but the last, and the one of the other client.
     expect(calls.filter((call) => call.startsWith("connect"))).toHaveLength(CONNECTS_MAX + 1);
   });
 

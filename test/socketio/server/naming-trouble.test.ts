@@ -1,8 +1,9 @@
-// Storage that fails where the epoch of a log is read: no CONNECT waits for ever, and no socket stays that would miss events.
+// Failures of storage while the epoch of a log is read: no CONNECT waits for ever, and sockets that would miss events are closed.
 import { describe, expect, it } from "vitest";
 
 import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
-import { ChatRoom, EPOCH, roomWith, type MemoryLog } from "../../host/chat-room.ts";
+import { ChatRoom, roomWith } from "../../host/chat-room.ts";
+import { EPOCH, type MemoryLog } from "../../host/memory-log.ts";
 
 /** While it fails, the log does not tell its name: as a new one does not where the name cannot be stored. */
 function failNaming(log: MemoryLog, fails: boolean): void {
@@ -23,7 +24,7 @@ describe("a room whose log cannot be named", () => {
       const ada = await room.join("ada");
       failNaming(room.log, true);
       const first = ada.call("chat-message", { content: "hello", clientMsgId: "c1" });
-      const outside = room.ask("backend", "chat-message", { content: "from outside" });
+      const outside = room.call("chat-message", "backend", { content: "from outside" });
       room.quiet();
       expect(first.answer.error.code).toBe("INTERNAL");
       expect(outside.answer).toMatchObject({ error: { code: "INTERNAL" } });

@@ -1,4 +1,4 @@
-// Everybody hears everything in the order in which it was said, whatever saying it brings about.
+// All clients get events in the order of the emits, also when an emit causes others.
 import { expect, it } from "vitest";
 
 import type { Broadcast, RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
@@ -6,7 +6,7 @@ import type { Socket } from "../../../src/socketio/server/socket.ts";
 import { FakeShell, RECORD_BYTES_MAX } from "../../host/harness.ts";
 import { Probe, probeShell } from "../../host/probe.ts";
 
-it("events of a session's going do not overtake those that the others are being sent", async () => {
+it("events about the end of a session do not overtake those that its turn sends", async () => {
   const others: Array<(event: string) => void> = [];
   const { shell } = probeShell({
     handlers: {

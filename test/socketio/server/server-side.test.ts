@@ -1,4 +1,4 @@
-// Events from one room's server to another's: serverSideEmit.
+// serverSideEmit: events from the server of one room to that of another.
 import { describe, expect, it } from "vitest";
 
 import { Namespace, type Handlers } from "../../../src/socketio/server/namespace.ts";
@@ -66,7 +66,7 @@ class Town {
     for (const name of names) {
       const call: OtherRooms["call"] = async (room, event) => {
         if (this.cut.has(room)) throw new Error(`${room} is cut off`);
-        return this.room(room).hear(structuredClone({ ...event, from: name }));
+        return this.room(room).receiveServerSideEvent(structuredClone({ ...event, from: name }));
       };
       this.#rooms.set(name, new FakeShell(() => ({ "/": new Speaker(name) }), { rooms: { isName: isRoomName, call } }));
     }
@@ -79,7 +79,7 @@ class Town {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const problems = (shell: FakeShell): string[] =>
-  shell.reports.map(({ problem, error }) => `${problem}: ${(error as Error).message}`);
+  shell.problems.map(({ problem, error }) => `${problem}: ${(error as Error).message}`);
 
 describe("SIO-12: an event to another room", () => {
   it("reaches the same namespace there, in order, with the name of the sending room; also after sleep", async () => {
@@ -115,9 +115,9 @@ describe("SIO-12: an event to another room", () => {
     ada.emit("tell", "c", "__proto__");
     await turn();
     expect(problems(town.room("a"))).toEqual([
-      "news did not get to room b: b is cut off",
-      "toString was not heard in room c: namespace / has no handler for it",
-      "__proto__ was not heard in room c: namespace / has no handler for it",
+      "news did not reach room b: b is cut off",
+      "room c did not handle toString: namespace / has no handler for it",
+      "room c did not handle __proto__: namespace / has no handler for it",
     ]);
     expect(ada.closing).toBeUndefined();
   });
@@ -168,7 +168,7 @@ describe("SIO-12: waiting for answers", () => {
     const shell = new FakeShell(() => ({ "/": asker }), { rooms: town.room("a").rooms! });
     await turn();
     expect(asker.failure).toMatchObject({ message: "b is cut off", responses: ["c"] });
-    expect(shell.reports).toEqual([]);
+    expect(shell.problems).toEqual([]);
   });
 });
 
@@ -196,14 +196,14 @@ describe("SIO-12: refused calls", () => {
     expect(() => speaker(never).serverSideEmit(rooms, "news", 1)).toThrow("at most 1000 rooms");
   });
 
-  it("a server that has no way to others says so", async () => {
-    expect(() => speaker().serverSideEmit("b", "news", 1)).toThrow("no way to other rooms");
-    await expect(speaker().serverSideEmitWithAck("b", "name")).rejects.toThrow("no way to other rooms");
+  it("a server that cannot reach other rooms rejects the call", async () => {
+    expect(() => speaker().serverSideEmit("b", "news", 1)).toThrow("cannot reach other rooms");
+    await expect(speaker().serverSideEmitWithAck("b", "name")).rejects.toThrow("cannot reach other rooms");
   });
 
   it("a namespace that the other room does not have", async () => {
     const shell = new FakeShell(() => ({ "/": new Speaker("a") }));
-    const answer = await shell.hear({ from: "b", nsp: "/other", event: "news", args: [] });
+    const answer = await shell.receiveServerSideEvent({ from: "b", nsp: "/other", event: "news", args: [] });
     expect(answer).toEqual({ ok: false, reason: "it has no namespace /other" });
   });
 });

@@ -1,13 +1,13 @@
-// The sleep of a room: all that is in the records of its sessions survives, and nothing else.
+// The sleep of a room: only the records of its sessions survive.
 import { describe, expect, it } from "vitest";
 
-import type { Verdict } from "../../../src/socketio/server/namespace.ts";
+import type { AuthorizeResult } from "../../../src/socketio/server/namespace.ts";
 import { FakeShell, RECORD_BYTES_MAX } from "../../host/harness.ts";
 import { Probe, probeShell } from "../../host/probe.ts";
 
 const ADA = { user: "ada", name: "Ada", role: "member" } as const;
 
-const ownData = (): Verdict<object> => ({ accepted: true, data: {} });
+const ownData = (): AuthorizeResult<object> => ({ accepted: true, data: {} });
 
 describe("after sleep", () => {
   it("onConnect is not called again, onRestore once for each socket", async () => {
@@ -112,7 +112,7 @@ describe("after sleep", () => {
     expect(other.call("get").answer).toEqual({ score: 2 });
   });
 
-  it("channels are as they were, and no hook is called for joining them", async () => {
+  it("channels are the same, and no hook is called for them", async () => {
     class Watched extends Probe {
       override onChannelCreated = (channel: string): void => void calls.push(`created ${channel}`);
       override onChannelJoined = (channel: string): void => void calls.push(`joined ${channel}`);
@@ -130,7 +130,7 @@ describe("after sleep", () => {
     expect(calls).toEqual(["left red", "left red", "deleted red"]);
   });
 
-  it("onWake follows once all are back; sockets that are missing by then are gone", async () => {
+  it("onWake is called when all sockets are restored; sockets that are missing then are gone", async () => {
     const there: number[] = [];
     class Awake extends Probe {
       override onWake = (): void => void there.push(this.sockets.size);
@@ -172,7 +172,7 @@ describe("after sleep", () => {
 });
 
 describe("socket.data", () => {
-  it("is each socket's own where the namespace gives none", async () => {
+  it("belongs to one socket if the namespace gives none", async () => {
     const { shell } = probeShell({
       handlers: {
         set: (socket, value) => (socket.data.value = value),
@@ -184,7 +184,7 @@ describe("socket.data", () => {
     expect(other.call("get").answer).toBe("nothing");
   });
 
-  it("that does not fit its record costs its session only", async () => {
+  it("that does not fit its record ends its session only", async () => {
     const { shell } = probeShell({
       handlers: { set: (socket, data) => (socket.data = data), get: (_s, ack) => ack(1) },
     });

@@ -2,7 +2,7 @@
 // acks, bytes and state that survives sleep are enough to write one.
 import { expect, it } from "vitest";
 
-import { Namespace, type Handlers, type Verdict } from "../../../src/socketio/server/namespace.ts";
+import { Namespace, type Handlers, type AuthorizeResult } from "../../../src/socketio/server/namespace.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
 import { FakeShell } from "../../host/harness.ts";
 
@@ -37,7 +37,7 @@ class Canvas extends Namespace<Incoming, Outgoing, Painter> {
     },
   };
 
-  override authorize({ auth }: { auth: Readonly<Record<string, unknown>> }): Verdict<Painter> {
+  override authorize({ auth }: { auth: Readonly<Record<string, unknown>> }): AuthorizeResult<Painter> {
     if (typeof auth["name"] !== "string") return { accepted: false, message: "a painter needs a name" };
     return { accepted: true, data: { name: auth["name"], strokes: 0 } };
   }
@@ -75,7 +75,7 @@ it("a third-party application works, and sleeps between any two of its events", 
   ada.leave();
   ben.send("41");
   expect(cleo.heard("gone")).toEqual([["ben", "client namespace disconnect"]]);
-  expect(shell.reports).toEqual([]);
+  expect(shell.problems).toEqual([]);
 });
 
 it.each(["connect", "disconnect", "disconnecting"])(

@@ -9,8 +9,8 @@ const WARNING_S = EXPIRY_WARNING_MS / 1000;
 
 const noticesTo = (client: Client): string[] => client.received<{ code: string }>("notice").map(({ code }) => code);
 
-describe("TOK-1: before a token ends", () => {
-  it("its user gets a notice, once, with the time that is left", async () => {
+describe("TOK-1: before the end of a token", () => {
+  it("its client gets one notice, with the remaining time", async () => {
     const room = new ChatRoom();
     const ada = await room.join({ user: "ada", exp: expiresIn(3600) });
     const ben = await room.join("ben");
@@ -23,7 +23,7 @@ describe("TOK-1: before a token ends", () => {
     expect(noticesTo(ben)).toEqual([]);
   });
 
-  it("which for a short one is when half of its time is over", async () => {
+  it("the notice for a short one comes after half of its time", async () => {
     const room = new ChatRoom();
     const ada = await room.join({ user: "ada", exp: expiresIn(2 * WARNING_S - 20) });
     room.shell.advance(EXPIRY_WARNING_MS - 10_001);
@@ -57,7 +57,7 @@ describe("TOK-1: before a token ends", () => {
 });
 
 describe("TOK-2: when a token ends", () => {
-  it("the socket gets a notice and is disconnected, and the others hear that its user left", async () => {
+  it("the socket gets a notice and is disconnected, and others get the leave of its user", async () => {
     const room = new ChatRoom();
     const ada = await room.join({ user: "ada", exp: expiresIn(3600) });
     const ben = await room.join("ben");
@@ -87,7 +87,7 @@ describe("TOK-2: when a token ends", () => {
     expect(expired()).toEqual([true, true, true]);
   });
 
-  it("the room does not wake for one that went, or was refreshed", async () => {
+  it("the room does not wake for one whose socket ended, or that was refreshed", async () => {
     const room = new ChatRoom();
     await room.join("ada");
     const ben = await room.join({ user: "ben", exp: expiresIn(30) });
@@ -151,7 +151,7 @@ describe("TOK-3: refresh-token", () => {
     expect(noticesTo(ada)).toEqual(["TOKEN_EXPIRING", "TOKEN_EXPIRED"]);
   });
 
-  it("TOK-5: while keys cannot be had says when to try again; the connection stays until its old token ends", async () => {
+  it("TOK-5: without keys, the answer names the time of the next try, and the connection stays until its old token ends", async () => {
     const room = new ChatRoom();
     const ada = await room.join({ user: "ada", exp: expiresIn(60) });
     const token = room.token({ user: "ada", exp: expiresIn(200) });
@@ -168,7 +168,7 @@ describe("TOK-3: refresh-token", () => {
     expect(noticesTo(ada)).not.toContain("TOKEN_EXPIRED");
   });
 
-  it("comes to nothing where the client goes while it is verified", async () => {
+  it("has no effect if the client is gone before it is verified", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     const verifying = Promise.withResolvers<void>();
@@ -178,6 +178,6 @@ describe("TOK-3: refresh-token", () => {
     verifying.resolve();
     await room.shell.settle();
     expect(call.acks).toEqual([]);
-    expect(room.shell.reports).toEqual([]);
+    expect(room.shell.problems).toEqual([]);
   });
 });

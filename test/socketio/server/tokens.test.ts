@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Frame } from "../../../src/socketio/wire/engine-io.ts";
 import type { Authentication, Identity } from "../../../src/protocol/identity.ts";
 import { roomAllowed } from "../../../src/protocol/room-name.ts";
-import { Namespace, type ConnectRequest, type Verdict } from "../../../src/socketio/server/namespace.ts";
+import { Namespace, type ConnectRequest, type AuthorizeResult } from "../../../src/socketio/server/namespace.ts";
 import { Server } from "../../../src/socketio/server/server.ts";
 import { CONNECTS_MAX } from "../../../src/socketio/engine/session-flood.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
@@ -28,7 +28,7 @@ class Board extends Namespace {
 
 /** A namespace that keeps the identity in `socket.data`. */
 class Named extends Board {
-  override authorize({ identity }: ConnectRequest<Identity>): Verdict<{ name: string; role: string }> {
+  override authorize({ identity }: ConnectRequest<Identity>): AuthorizeResult<{ name: string; role: string }> {
     return { accepted: true, data: { name: identity!.name, role: identity!.role } };
   }
 
@@ -84,7 +84,7 @@ describe("TOK-4: the token of a CONNECT names its user", () => {
       expect(nobody.refusal).toEqual({ message: expect.any(String), data: { code } });
       expect(board.asked).toEqual([]);
       expect(nobody.closing).toBeUndefined();
-      expect(shell.reports).toEqual([]);
+      expect(shell.problems).toEqual([]);
     },
   );
 
@@ -93,7 +93,7 @@ describe("TOK-4: the token of a CONNECT names its user", () => {
     expect(ada.refusal).toBeUndefined();
   });
 
-  it("the one that the Worker saw counts, until it has ended; then a fresh one does", async () => {
+  it("the one in the request counts until it has ended, then a fresh one in auth", async () => {
     const shell = open();
     const vouched = { identity: identityOf({ user: "ada", exp: expiresIn(30) }) };
     const early = shell.open(vouched);
@@ -109,7 +109,7 @@ describe("TOK-4: the token of a CONNECT names its user", () => {
     expect(foreign.refusal).toMatchObject({ data: { code: "FORBIDDEN_ROOM" } });
   });
 
-  it("where the namespace says anybody, no token is looked at, and none ends", async () => {
+  it("with authenticate = anybody, tokens are ignored, and none ends", async () => {
     const shell = open(() => ({ "/": new Open() }));
     const ada = await shell.connect({}, { token: "something of the application's own" });
     const ben = await shell.connect({ identity: identityOf({ user: "ben", exp: expiresIn(10) }) });
@@ -118,7 +118,7 @@ describe("TOK-4: the token of a CONNECT names its user", () => {
     expect([...noticesTo(ada), ...noticesTo(ben)]).toEqual([]);
   });
 
-  it("a namespace that is made on demand asks, too", async () => {
+  it("a namespace that is made on demand requires one, too", async () => {
     const sent: Frame[] = [];
     const server = new Server(
       OPTIONS,
@@ -150,7 +150,7 @@ describe("TOK-4: the token of a CONNECT names its user", () => {
     });
     const ada = await shell.connect({}, { token: "t" });
     expect(ada.closing).toMatchObject({ code: 1011 });
-    expect(shell.reports).toMatchObject([{ error: { message: "no key" } }]);
+    expect(shell.problems).toMatchObject([{ error: { message: "no key" } }]);
   });
 });
 
@@ -171,7 +171,7 @@ describe("TOK-1, TOK-2: a token's end, in any application", () => {
     expect(noticesTo(ben)).toEqual([]);
   });
 
-  it("the room does not wake for a token whose socket went", async () => {
+  it("the room does not wake for a token whose socket ended", async () => {
     const shell = open();
     const ada = await shell.connect({}, { token: tokenOf("ada", { exp: expiresIn(20) }) });
     await shell.connect({}, { token: tokenOf("ben") });
@@ -180,7 +180,7 @@ describe("TOK-1, TOK-2: a token's end, in any application", () => {
     expect(shell.quietMs, "the next heartbeat").toBeGreaterThan(20_000);
   });
 
-  it("as long as one is there whose token ends at a moment, it is met", async () => {
+  it("the room wakes at the end of a token while any of its sockets is there", async () => {
     const shell = open();
     const brief = { token: tokenOf("ada", { exp: expiresIn(20) }) };
     const [ada, again] = [await shell.connect({}, brief), await shell.connect({}, brief)];
@@ -231,7 +231,7 @@ describe("TOK-3: refresh-token, in any application", () => {
     expect(await ada.ask("refresh-token", payload)).toEqual({ error: { code, message: expect.any(String) } });
     shell.advance(60_000);
     expect(noticesTo(ada)).toEqual(["TOKEN_EXPIRING", "TOKEN_EXPIRED"]);
-    expect(shell.reports).toEqual([]);
+    expect(shell.problems).toEqual([]);
   });
 
   it("without an ack, an error comes as event", async () => {
@@ -253,7 +253,7 @@ describe("TOK-3: refresh-token, in any application", () => {
     expect(ada.closing).toMatchObject({ code: 4006 });
   });
 
-  it("is an event like any other where anybody may come in", async () => {
+  it("with authenticate = anybody it is an event without a meaning of its own", async () => {
     const shell = open(() => ({ "/": new Open() }));
     const ada = await shell.connect();
     expect(ada.call("refresh-token", fresh("ada")).acks).toEqual([]);

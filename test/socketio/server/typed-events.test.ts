@@ -1,4 +1,4 @@
-// The interfaces of an application on Socket.IO mean here what they mean there; the compiler is the judge.
+// Typed events: the interfaces of a Socket.IO application mean the same here. The compiler checks it.
 import { expectTypeOf, it } from "vitest";
 
 import type { BroadcastOperator } from "../../../src/socketio/server/broadcast.ts";

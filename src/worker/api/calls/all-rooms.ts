@@ -13,13 +13,11 @@ import {
   type RoomSort,
 } from "../../../protocol/room-list.ts";
 import { listRooms } from "../../../rpc/lobby.ts";
-import { refuseIssues, refuseRequest } from "../../http/refusals.ts";
-import { refuseRole, refuseRoom } from "../access.ts";
+import { refuseIssues, refuseWithout } from "../../http/refusals.ts";
+import { EVERYONE, refuseRole, refuseRoom, SERVICE, STAFF } from "../access.ts";
 import { answering, call, room, type ApiCall } from "../call.ts";
-import { cursorSchema, readCursor, writeCursor } from "../cursor.ts";
-import { EVERYONE, SERVICE, STAFF } from "../callers.ts";
 import { overviewSchema } from "../../../protocol/schemas/presence.ts";
-import { LINK_HEADER, linkFrom } from "../responses.ts";
+import { cursorSchema, LINK_HEADER, readCursor, respondPage, writeCursor } from "../pages.ts";
 
 export const ROOMS_LIMIT_DEFAULT = 50;
 export const ROOMS_LIMIT_MAX = 500;
@@ -57,7 +55,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     id: "listRooms",
     method: "get",
     path: "/api/rooms",
-    summary: "The rooms that there are",
+    summary: "List the rooms",
     description:
       "Those that the token opens, with somebody in them or a message. No room is woken for it. Members and readers may ask " +
       "while `ROOM_LIST` is on. Rooms between two people are in no list but theirs (`GET /api/dms`).",
@@ -75,22 +73,22 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     run: async ({ identity, given: { prefix, sort, limit, cursor }, url, env, deployment: { settings } }) => {
       const isForMembers = !STAFF.includes(identity.role);
       if (isForMembers && !settings.roomList) return refuseRole({ roles: STAFF });
-      if (!env.LOBBY) return refuseWithoutLobby();
+      if (!env.LOBBY) return refuseWithout("LOBBY");
       const after = cursor === undefined ? undefined : placeIn(cursor, sort);
       if (after === null) return refuseIssues([{ path: "cursor", message: `is none of a list by ${sort}` }]);
       // LOB-6.
       const query = { prefix, sort, limit, after, rooms: identity.rooms, isForMembers: true };
       const page = await listRooms(env.LOBBY, settings.lobbies, query);
       const last = page.rooms.at(-1);
-      const headers = page.hasMore && last ? linkFrom(url, "cursor", cursorOf(sort, placeOf(sort, last))) : {};
-      return Response.json({ ok: true, ...page }, { headers });
+      const next = page.hasMore && last ? { cursor: cursorOf(sort, placeOf(sort, last)) } : undefined;
+      return respondPage(url, { ok: true, ...page }, next);
     },
   }),
   call({
     id: "drainRooms",
     method: "post",
     path: "/api/drain",
-    summary: "Send everyone away for a while",
+    summary: "Disconnect everyone for a while",
     description:
       "Everyone gets a notice SERVER_SHUTDOWN with a moment within the window to come back at, and is disconnected. Without " +
       `\`rooms\` all rooms with somebody in them are meant, ${DRAIN_ALL_MAX} per call.`,
@@ -105,7 +103,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
       const drain = (name: string): Promise<number> => roomRpc(name).drain(reconnectWithinMs);
       if (!rooms) {
         const { LOBBY } = env;
-        if (!LOBBY) return refuseWithoutLobby();
+        if (!LOBBY) return refuseWithout("LOBBY");
         const list = (query: RoomQuery): Promise<RoomPage> => listRooms(LOBBY, deployment.settings.lobbies, query);
         return drainAll(list, drain, { rooms: identity.rooms, after });
       }
@@ -117,10 +115,6 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     },
   }),
 ];
-
-export function refuseWithoutLobby(): Response {
-  return refuseRequest("MISCONFIGURED", "The server has no list of rooms: the binding LOBBY is missing");
-}
 
 async function drainAll(
   list: (query: RoomQuery) => Promise<RoomPage>,

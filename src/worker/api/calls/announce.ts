@@ -21,10 +21,9 @@ import { bytesOf } from "../../../relay/packing.ts";
 import { LOOK_AGAIN_SECONDS } from "../../../relay/announcing.ts";
 import { announcementsOf } from "../../../rpc/announcements.ts";
 import { transportOf } from "../../../rpc/transport.ts";
-import { refuseIssues, refuseRequest } from "../../http/refusals.ts";
-import { refuseRoom } from "../access.ts";
+import { refuseIssues, refuseRequest, refuseWithout } from "../../http/refusals.ts";
+import { refuseRoom, SERVICE } from "../access.ts";
 import { answering, call, room, type ApiCall, type ApiRequest } from "../call.ts";
-import { SERVICE } from "../callers.ts";
 
 /** Rooms, and users, that one call may name. */
 export const ANNOUNCE_ROOMS_NAMED_MAX = 5000;
@@ -61,7 +60,7 @@ const acceptedAnswer = answering(
   z.object({
     id: z.string(),
     accepted: count.describe("Rooms, or users, that are addressed; by prefix those that the list has just now"),
-    duplicate: z.exactOptional(z.literal(true)).describe("It had been accepted before"),
+    duplicate: z.exactOptional(z.literal(true)).describe("It was accepted before"),
   }),
 );
 
@@ -73,7 +72,7 @@ export const ANNOUNCE_CALLS: readonly ApiCall[] = [
     id: "announce",
     method: "post",
     path: "/api/announce",
-    summary: "Say something to many rooms, or to people wherever they are",
+    summary: "Announce to many rooms, or to users wherever they are",
     description:
       "One of `rooms`, `prefix` and `users`. The token has to open every room that is addressed; for users, every room. " +
       "With `Idempotency-Key` it is safe to send again, for a day.",
@@ -88,8 +87,8 @@ export const ANNOUNCE_CALLS: readonly ApiCall[] = [
     id: "getAnnouncement",
     method: "get",
     path: "/api/announce/{id}",
-    summary: "How far an announcement has come",
-    description: "For who announced it, and for services whose token opens every room; for a day.",
+    summary: "The progress of an announcement",
+    description: "For the service that announced it, and for services whose token opens every room; for a day.",
     roles: SERVICE,
     given: z.object({ id: z.string().max(ANNOUNCEMENT_ID_CHARS_MAX) }),
     answers: { 200: { description: "So far", schema: answering(progressSchema) } },
@@ -153,10 +152,6 @@ function refuseAddressed({ identity, given: { rooms = [], prefix, users } }: Ask
 
 function opensPrefix({ rooms }: Identity, prefix: string): boolean {
   return !rooms || rooms.some((rule) => rule.endsWith("*") && prefix.startsWith(rule.slice(0, -1)));
-}
-
-function refuseWithout(binding: string): Response {
-  return refuseRequest("MISCONFIGURED", `This needs the binding ${binding}, which the deployment does not have`);
 }
 
 interface Plan {

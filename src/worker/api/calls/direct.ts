@@ -8,11 +8,11 @@ import { userSchema } from "../../../settings/tokens/claims.ts";
 import { directOpenings } from "../../../rpc/direct-openings.ts";
 import { byActivity, directRoomOf, mayOpenDirect, type DirectOverview } from "../../../protocol/direct-room.ts";
 import { ROOM_NAME } from "../../../protocol/room-name.ts";
-import { refuseForNow, refuseIssues, refuseRequest } from "../../http/refusals.ts";
+import { refuseForNow, refuseIssues, refuseRequest, refuseWithout } from "../../http/refusals.ts";
+import { actingAs, actingAsUser, EVERYONE } from "../access.ts";
 import { answering, call, type ApiCall } from "../call.ts";
-import { cursorSchema, readCursor, writeCursor } from "../cursor.ts";
-import { actingAs, actingAsUser, callerFor, EVERYONE } from "../callers.ts";
-import { LINK_HEADER, linkFrom, respond } from "../responses.ts";
+import { cursorSchema, LINK_HEADER, readCursor, respondPage, writeCursor } from "../pages.ts";
+import { respond } from "../responses.ts";
 
 export const DMS_LIMIT_DEFAULT = 50;
 export const DMS_LIMIT_MAX = 200;
@@ -34,9 +34,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
       201: { description: "It is open for both", schema: opened },
       200: { description: "It was open before", schema: opened },
     },
-    run: async ({ identity, given: { user, as }, roomRpc }) => {
-      const caller = callerFor(identity, as);
-      if (caller instanceof Response) return caller;
+    run: async ({ identity, caller, given: { user }, roomRpc }) => {
       if (caller.user === user) return refuseIssues([{ path: "user", message: "is yourself" }]);
       if (!mayOpenDirect(identity.rooms))
         return refuseRequest("FORBIDDEN_ROOM", "The token opens no rooms between two people (dm~*)");
@@ -67,13 +65,10 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
         headers: LINK_HEADER,
       },
     },
-    run: async ({ identity, given: { limit, cursor, as }, env, url, deployment }) => {
-      const caller = callerFor(identity, as);
-      if (caller instanceof Response) return caller;
+    run: async ({ identity, caller, given: { limit, cursor }, env, url, deployment }) => {
       if (!mayOpenDirect(identity.rooms))
         return refuseRequest("FORBIDDEN_ROOM", "The token opens no rooms between two people (dm~*)");
-      if (!env.LOBBY)
-        return refuseRequest("MISCONFIGURED", "The server has no list of rooms: the binding LOBBY is missing");
+      if (!env.LOBBY) return refuseWithout("LOBBY");
       const after = cursor === undefined ? undefined : placeIn(cursor);
       if (after === null) return refuseIssues([{ path: "cursor", message: "is none of this list" }]);
       const query = { limit, ...(after && { after }) };
@@ -83,8 +78,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
       const dms = all.slice(0, limit);
       const hasMore = all.length > limit || pages.some((page) => page.hasMore);
       const last = dms.at(-1);
-      const headers = hasMore && last ? linkFrom(url, "cursor", cursorOf(last)) : {};
-      return Response.json({ ok: true, dms, hasMore }, { headers });
+      return respondPage(url, { ok: true, dms, hasMore }, hasMore && last ? { cursor: cursorOf(last) } : undefined);
     },
   }),
 ];

@@ -5,7 +5,7 @@ import { userSchema } from "../../../settings/tokens/claims.ts";
 import { parseFileKey } from "../../../protocol/file-key.ts";
 import { uploadedSchema } from "../../../protocol/schemas/files.ts";
 import { answering, call, room, type ApiCall } from "../call.ts";
-import { callerFor, EVERYONE, MEMBERS } from "../callers.ts";
+import { EVERYONE, MEMBERS } from "../access.ts";
 import { noSuchFile, readFile } from "../files/reading.ts";
 import { uploadFile } from "../files/upload.ts";
 
@@ -31,11 +31,8 @@ export const FILE_CALLS: readonly ApiCall[] = [
     }),
     rawBody: "The file's bytes, with `Content-Length`",
     answers: { 201: { description: "It is stored", schema: answering(uploadedSchema) } },
-    refusals: [408, 411, 413, 415],
-    run: async (asked) => {
-      const caller = callerFor(asked.identity, asked.given.as);
-      return caller instanceof Response ? caller : uploadFile(asked, caller);
-    },
+    refusals: ["TIMED_OUT", "LENGTH_REQUIRED", "TOO_LONG", "UNSUPPORTED_MEDIA_TYPE"],
+    run: uploadFile,
   }),
   call({
     id: "readFile",
@@ -65,7 +62,7 @@ export const FILE_CALLS: readonly ApiCall[] = [
       },
       304: { description: "`If-None-Match` names what is there" },
     },
-    refusals: [416],
+    refusals: ["RANGE_NOT_SATISFIABLE"],
     run: async (asked) => {
       const key = parseFileKey(asked.given.key);
       return key ? readFile(asked, key) : noSuchFile();

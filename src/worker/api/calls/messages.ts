@@ -1,4 +1,5 @@
-// Calls about messages. Each asks the room for the event of the same meaning (API-2), so rights, limits and broadcasts are the room's.
+// Calls about messages, and the search (SRCH-1). Each asks the room for the event of the same meaning (API-2), so the room decides on
+// rights, limits and broadcasts. Called by calls.ts.
 import { z } from "zod";
 
 import type { ClientToServerEvents, HistoryAnswer } from "../../../protocol/chat-events.ts";
@@ -12,11 +13,11 @@ import {
   postSchema,
   reactionsSchema,
 } from "../../../protocol/schemas/messages.ts";
-import type { RoomRpc } from "../../../rpc/room.ts";
-import type { Identity } from "../../../protocol/identity.ts";
-import { answering, call, done, room, type ApiCall } from "../call.ts";
-import { actingAs, actingAsUser, callerFor, STAFF } from "../callers.ts";
-import { LINK_HEADER, linkTo, respond } from "../responses.ts";
+import { foundSchema, searchSchema } from "../../../protocol/schemas/search.ts";
+import { actingAs, actingAsUser, STAFF } from "../access.ts";
+import { answering, call, done, room, type ApiCall, type ApiRequest } from "../call.ts";
+import { LINK_HEADER, respondPage } from "../pages.ts";
+import { respond } from "../responses.ts";
 
 const MESSAGE = "/api/rooms/{room}/messages/{id}";
 
@@ -34,20 +35,13 @@ const reactionsAnswer = answering(
   z.object({ reactions: reactionsSchema, hasMore: cut("Not all users fit in the answer") }),
 );
 
-interface Request {
-  readonly identity: Identity;
-  readonly given: { readonly room: string; readonly as?: z.output<typeof actingAs> | undefined };
-  readonly roomRpc: (room: string) => RoomRpc;
-}
+type Asked = Pick<ApiRequest<{ readonly room: string; readonly as?: unknown }>, "caller" | "given" | "roomRpc">;
 
-/** Asks the room for an event, on behalf of whom the caller names, if anybody. */
+/** Asks the room for an event, on behalf of the caller. */
 const asking =
   (event: keyof ClientToServerEvents) =>
-  async ({ identity, given: { as, ...payload }, roomRpc }: Request): Promise<Response> => {
-    const caller = callerFor(identity, as);
-    if (caller instanceof Response) return caller;
-    return respond(await roomRpc(payload.room).ask(event, caller, payload));
-  };
+  async ({ caller, given: { as: _as, ...payload }, roomRpc }: Asked): Promise<Response> =>
+    respond(await roomRpc(payload.room).ask(event, caller, payload));
 
 export const MESSAGE_CALLS: readonly ApiCall[] = [
   call({
@@ -69,7 +63,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     },
     run: async ({ identity, given, url, roomRpc }) => {
       const answer = await roomRpc(given.room).ask("history", identity, given);
-      return respond(answer, (page) => Response.json(page, { headers: linkToNext(url, page) }));
+      return respond(answer, (page) => respondHistory(url, page));
     },
   }),
   call({
@@ -82,12 +76,10 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     given: postSchema.extend({ room, as: actingAs.optional() }),
     headers: { "Idempotency-Key": "clientMsgId" },
     answers: {
-      201: { description: "It is stored, and everyone in the room has it", schema: answering(postedSchema) },
-      200: { description: "It had been stored before", schema: answering(postedSchema) },
+      201: { description: "The message is stored, and all members have it", schema: answering(postedSchema) },
+      200: { description: "The message was stored before", schema: answering(postedSchema) },
     },
-    run: async ({ identity, given: { as, ...payload }, roomRpc }) => {
-      const caller = callerFor(identity, as);
-      if (caller instanceof Response) return caller;
+    run: async ({ caller, given: { as: _as, ...payload }, roomRpc }) => {
       const answer = await roomRpc(payload.room).ask("chat-message", caller, payload);
       return respond(answer, (good) => Response.json(good, { status: good.duplicate ? 200 : 201 }));
     },
@@ -97,7 +89,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     method: "get",
     path: MESSAGE,
     summary: "One message",
-    description: "As it stands now; of a deleted one its place is left.",
+    description: "As it stands now; a deleted message has no text.",
     roles: STAFF,
     given: z.object(which),
     answers: { 200: { description: "The message", schema: answering(z.object({ message: messageSchema })) } },
@@ -108,13 +100,12 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     method: "patch",
     path: MESSAGE,
     summary: "Edit a message",
-    description:
-      "The content that it has already changes nothing. `as` edits as its author, within the time for edits.",
+    description: "The same content changes nothing. `as` edits as its author, within the time for edits.",
     roles: STAFF,
     given: editSchema.extend({ ...which, as: actingAs.optional() }),
     answers: {
       200: {
-        description: "It is stored, and everyone in the room was told",
+        description: "The edit is stored, and all members have it",
         schema: answering(z.object({ editedAt: atMs("When it was edited") })),
       },
     },
@@ -125,18 +116,18 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     method: "delete",
     path: MESSAGE,
     summary: "Delete a message",
-    description: "What it said is gone from the storage, its place stays. Deleting it again changes nothing.",
+    description: "Its text is gone from the storage, its place stays. Deleting it again changes nothing.",
     roles: STAFF,
     given: z.object({ ...which, as: actingAsUser.optional() }),
-    answers: { 200: { description: "It is gone, and everyone in the room was told", schema: done } },
+    answers: { 200: { description: "The text is gone, and all members know it", schema: done } },
     run: asking("delete-message"),
   }),
   call({
     id: "listVersions",
     method: "get",
     path: `${MESSAGE}/versions`,
-    summary: "What a message said before",
-    description: "What was posted first, and the newest edits. Nothing of a deleted message.",
+    summary: "The versions of a message",
+    description: "The first one, and the newest edits. A deleted message has none.",
     roles: STAFF,
     given: z.object(which),
     answers: { 200: { description: "The versions", schema: versionsAnswer } },
@@ -158,21 +149,41 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     method: "post",
     path: `${MESSAGE}/reactions`,
     summary: "Set a reaction, or take it back",
-    description: "The user's own, or of the user in `as`. What is so already changes nothing.",
+    description: "The user's own, or of the user in `as`. Setting a reaction twice changes nothing.",
     roles: STAFF,
     given: reactSchema.extend({ ...which, as: actingAs.optional() }),
-    answers: { 200: { description: "It is so, and everyone in the room was told", schema: done } },
+    answers: { 200: { description: "The reaction is set or taken back, and all members have it", schema: done } },
     run: asking("react"),
+  }),
+  call({
+    id: "searchMessages",
+    method: "get",
+    path: "/api/rooms/{room}/search",
+    summary: "Find messages",
+    description:
+      'Newest first. `query` is words, all of which a message has to have, a "phrase" in quotes, or `begin*`; `from` is a user id. One ' +
+      "of the two is needed. `Link` leads to older ones that have not been looked at; a page may then be short, or empty.",
+    roles: STAFF,
+    given: searchSchema.extend({ room }),
+    answers: {
+      200: {
+        description: "The page",
+        schema: answering(foundSchema),
+        headers: { Link: 'The next page, `rel="next"`, where there is more to look at' },
+      },
+    },
+    run: async ({ identity, given, url, roomRpc }) => {
+      const answer = await roomRpc(given.room).ask("search", identity, given);
+      return respond(answer, (page) => respondPage(url, page, page.hasMore ? { before: page.before } : undefined));
+    },
   }),
 ];
 
-/** Back in time from the oldest message of the page, or on from the newest where the page was asked for so: API-7. */
-function linkToNext(url: URL, { messages, hasMore }: Extract<HistoryAnswer, { ok: true }>): Record<string, string> {
+/** The next page is older, or newer where the request gave `after` or `afterTime` (API-7). */
+function respondHistory(url: URL, page: Extract<HistoryAnswer, { ok: true }>): Response {
   const isForward = url.searchParams.has("after") || url.searchParams.has("afterTime");
-  const edge = messages.at(isForward ? -1 : 0);
-  if (!hasMore || !edge) return {};
-  const query = new URLSearchParams(url.searchParams);
-  for (const start of ["around", "beforeTime", "afterTime"]) query.delete(start);
-  query.set(isForward ? "after" : "before", String(edge.seq));
-  return linkTo(url, query);
+  const edge = page.hasMore ? page.messages.at(isForward ? -1 : 0) : undefined;
+  const next = new URL(url);
+  for (const start of ["around", "beforeTime", "afterTime"]) next.searchParams.delete(start);
+  return respondPage(next, page, edge && { [isForward ? "after" : "before"]: edge.seq });
 }

@@ -9,9 +9,10 @@ import {
   moderationPageSchema,
   moderationStateSchema,
 } from "../../../protocol/schemas/moderation.ts";
+import { actingAs, STAFF } from "../access.ts";
 import { answering, call, done, room, type ApiCall } from "../call.ts";
-import { actingAs, callerFor, STAFF } from "../callers.ts";
-import { LINK_HEADER, linkFrom, respond } from "../responses.ts";
+import { LINK_HEADER, respondPage } from "../pages.ts";
+import { respond } from "../responses.ts";
 
 /** The input of one action, distinguished by `action`. */
 const action = <Name extends ModerationAction>(name: Name) =>
@@ -38,15 +39,12 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     path: "/api/rooms/{room}/moderation",
     summary: "Moderate a room",
     description:
-      "`action` is the event of that name, and what it takes stands beside it. What would change nothing is answered the same.",
+      "`action` is the event of that name, and its fields stand beside it. An action that changes nothing gets the same answer.",
     roles: STAFF,
     given: z.discriminatedUnion("action", ACTIONS, { error: `must be one of ${NAMES.join(", ")}` }),
-    answers: { 200: { description: "It is stored, it holds, and everyone in the room was told", schema: done } },
-    run: async ({ identity, given: { as, action, ...payload }, roomRpc }) => {
-      const caller = callerFor(identity, as);
-      if (caller instanceof Response) return caller;
-      return respond(await roomRpc(payload.room).ask(action, caller, payload));
-    },
+    answers: { 200: { description: "The action is stored, it holds, and all members know it", schema: done } },
+    run: async ({ caller, given: { as: _as, action, ...payload }, roomRpc }) =>
+      respond(await roomRpc(payload.room).ask(action, caller, payload)),
   }),
   call({
     id: "getModeration",
@@ -59,27 +57,25 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     answers: { 200: { description: "What holds now", schema: answering(moderationPageSchema), headers: LINK_HEADER } },
     run: async ({ identity, given, url, roomRpc }) => {
       const answer = await roomRpc(given.room).ask("moderation-state", identity, given);
-      return respond(answer, (page) => {
-        const headers = page.hasMore ? linkFrom(url, "after", page.users.at(-1)!.user) : {};
-        return Response.json(page, { headers });
-      });
+      return respond(answer, (page) =>
+        respondPage(url, page, page.hasMore ? { after: page.users.at(-1)!.user } : undefined),
+      );
     },
   }),
   call({
     id: "listAudit",
     method: "get",
     path: "/api/rooms/{room}/audit",
-    summary: "Who did what",
-    description: "The newest deeds, or those before a `number`. The newest 500 are kept.",
+    summary: "The moderation log",
+    description: "The newest actions, or those before a `number`. The newest 500 are kept.",
     roles: STAFF,
     given: auditSchema.extend({ room }),
     answers: { 200: { description: "The page", schema: answering(auditPageSchema), headers: LINK_HEADER } },
     run: async ({ identity, given, url, roomRpc }) => {
       const answer = await roomRpc(given.room).ask("audit", identity, given);
-      return respond(answer, (page) => {
-        const headers = page.hasMore ? linkFrom(url, "before", page.entries[0]!.number) : {};
-        return Response.json(page, { headers });
-      });
+      return respond(answer, (page) =>
+        respondPage(url, page, page.hasMore ? { before: page.entries[0]!.number } : undefined),
+      );
     },
   }),
 ];

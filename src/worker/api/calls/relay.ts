@@ -7,13 +7,13 @@ import { deadLetterSchema, linksSchema } from "../../../protocol/schemas/relay.t
 import { isDirectRoom } from "../../../protocol/direct-name.ts";
 import { roomAllowed } from "../../../protocol/room-name.ts";
 import { describeBatch } from "../../../relay/readable-batch.ts";
-import { refuseRequest } from "../../http/refusals.ts";
+import { refuseRequest, refuseWithout } from "../../http/refusals.ts";
 import { deadLettersOf } from "../../../rpc/dead-letters.ts";
-import { redeliver } from "../../queue/redelivery.ts";
-import { refuseRoom } from "../access.ts";
+import { redeliver } from "../../queue/relay.ts";
+import { refuseRoom, SERVICE } from "../access.ts";
 import { answering, call, done, room, type ApiCall, type ApiRequest } from "../call.ts";
-import { SERVICE } from "../callers.ts";
-import { LINK_HEADER, linkFrom, respond } from "../responses.ts";
+import { LINK_HEADER, respondPage } from "../pages.ts";
+import { respond } from "../responses.ts";
 
 export const DEAD_LIMIT_DEFAULT = 50;
 export const DEAD_LIMIT_MAX = 200;
@@ -45,7 +45,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     path: "/api/rooms/{room}/links",
     summary: "Mirror a room in another one",
     description:
-      "What is posted from now on. The token has to open both rooms. A link that is there already changes nothing.",
+      "Messages posted from now on. The token has to open both rooms. A link that is there already changes nothing.",
     roles: SERVICE,
     given,
     answers: { 200: { description: "The link is stored", schema: done } },
@@ -55,7 +55,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     id: "listLinks",
     method: "get",
     path: "/api/rooms/{room}/links",
-    summary: "Where a room's messages go, and whose come here",
+    summary: "The links of a room, in both directions",
     roles: SERVICE,
     given: z.object({ room }),
     answers: { 200: { description: "The links", schema: answering(linksSchema) } },
@@ -66,7 +66,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     method: "delete",
     path: "/api/rooms/{room}/links",
     summary: "End the mirroring",
-    description: "What was handed over before may still arrive. What was mirrored stays.",
+    description: "Messages that are on their way may still arrive. Mirrored messages stay.",
     roles: SERVICE,
     given,
     answers: { 200: { description: "The link is gone", schema: done } },
@@ -76,8 +76,8 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     id: "listDeadLetters",
     method: "get",
     path: "/api/relay/dead",
-    summary: "What could not be passed on",
-    description: "Batches between rooms that the token opens, the oldest first; not what they say.",
+    summary: "The dead letters of links",
+    description: "Batches between rooms that the token opens, the oldest first, without their texts.",
     roles: SERVICE,
     given: z.object({
       after: z.int().min(0).default(0).describe("The last id of the page before"),
@@ -90,20 +90,19 @@ export const RELAY_CALLS: readonly ApiCall[] = [
       const found = await letters.list(after, limit + 1);
       const page = found.slice(0, limit);
       const hasMore = found.length > limit;
-      const headers = hasMore ? linkFrom(url, "after", page.at(-1)!.id) : {};
       const mine = page.filter((letter) => opensBoth(identity.rooms, letter));
-      return Response.json({ ok: true, letters: mine, hasMore }, { headers });
+      return respondPage(url, { ok: true, letters: mine, hasMore }, hasMore ? { after: page.at(-1)!.id } : undefined);
     },
   }),
   call({
     id: "replayDeadLetters",
     method: "post",
     path: "/api/relay/dead/replay",
-    summary: "Pass it on after all",
+    summary: "Send dead letters again",
     description: `The batches with these ids, or the ${REPLAY_MAX} oldest. A room takes none twice, and none before its turn.`,
     roles: SERVICE,
     given: z.object({ ids: z.array(id).min(1).max(REPLAY_MAX).optional() }),
-    answers: { 200: { description: "What became of them", schema: replayedAnswer } },
+    answers: { 200: { description: "The outcome of each", schema: replayedAnswer } },
     run: async ({ identity, given: { ids }, env }) => {
       const letters = deadLettersOf(env);
       if (!letters) return refuseWithout("DEAD_LETTERS");
@@ -126,8 +125,8 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     id: "discardDeadLetter",
     method: "delete",
     path: "/api/relay/dead/{id}",
-    summary: "Forget what could not be passed on",
-    description: "What has not arrived by another try never does then.",
+    summary: "Discard a dead letter",
+    description: "Its messages never arrive.",
     roles: SERVICE,
     given: z.object({
       id: z
@@ -168,10 +167,6 @@ function refuseLinks({ deployment, env }: LinkRequest): Response | undefined {
   if (relay === "off") return refuseRequest("FORBIDDEN", "Rooms cannot be linked here: RELAY is off");
   const missing = relay === "queue" ? (["RELAY_QUEUE", "DEAD_LETTERS"] as const).find((name) => !env[name]) : undefined;
   return missing && refuseWithout(missing);
-}
-
-function refuseWithout(binding: string): Response {
-  return refuseRequest("MISCONFIGURED", `This needs the binding ${binding}, which the deployment does not have`);
 }
 
 async function eachWay(

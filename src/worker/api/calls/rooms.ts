@@ -6,7 +6,7 @@ import { filesOf } from "../../../protocol/file-key.ts";
 import { count } from "../../../protocol/schemas/fields.ts";
 import { memberSchema, overviewSchema, presenceSchema } from "../../../protocol/schemas/presence.ts";
 import { answering, call, done, room, type ApiCall } from "../call.ts";
-import { SERVICE, STAFF } from "../callers.ts";
+import { SERVICE, STAFF } from "../access.ts";
 import { respond } from "../responses.ts";
 
 export const ROOM_CALLS: readonly ApiCall[] = [
@@ -14,7 +14,7 @@ export const ROOM_CALLS: readonly ApiCall[] = [
     id: "getRoom",
     method: "get",
     path: "/api/rooms/{room}",
-    summary: "How a room is doing",
+    summary: "The overview of a room",
     description: "A room needs no creating: one that nobody used yet is empty.",
     roles: STAFF,
     given: z.object({ room }),
@@ -26,11 +26,11 @@ export const ROOM_CALLS: readonly ApiCall[] = [
     method: "delete",
     path: "/api/rooms/{room}",
     ofDirectRooms: SERVICE,
-    summary: "Send everyone away and delete all",
-    description: "Messages, settings, everything. Whoever comes back later finds an empty room.",
+    summary: "Delete a room",
+    description: "Messages, moderation, files, everything. A user who comes back later finds an empty room.",
     roles: SERVICE,
     given: z.object({ room }),
-    answers: { 200: { description: "Nothing of the room is left", schema: done } },
+    answers: { 200: { description: "The room is deleted, and its members are disconnected", schema: done } },
     run: async ({ given, roomRpc, deployment }) => {
       await roomRpc(given.room).deleteRoom();
       deployment.fileReaders.forget(filesOf(given.room));
@@ -41,7 +41,7 @@ export const ROOM_CALLS: readonly ApiCall[] = [
     id: "listMembers",
     method: "get",
     path: "/api/rooms/{room}/members",
-    summary: "Who is here",
+    summary: "The members of a room",
     roles: STAFF,
     given: presenceSchema.extend({ room }),
     answers: {

@@ -8,54 +8,29 @@ import { addUsage, HOUR_MS, recentHours, USAGE_NAMES, usageOf, type Usage } from
 import { lobbyOf } from "../../../protocol/room-list.ts";
 import type { RoomStats } from "../../../protocol/watching.ts";
 import { call, room, type ApiCall } from "../call.ts";
-import { STAFF } from "../callers.ts";
-import { refuseWithoutLobby } from "./all-rooms.ts";
-import { LINK_HEADER, linkFrom } from "../responses.ts";
+import { STAFF } from "../access.ts";
+import { refuseWithout } from "../../http/refusals.ts";
+import { LINK_HEADER, respondPage } from "../pages.ts";
 import { atMs, count } from "../../../protocol/schemas/fields.ts";
 import { overviewSchema } from "../../../protocol/schemas/presence.ts";
+import { costSchema, recentUseSchema, roomUseSchema } from "../../../protocol/schemas/usage.ts";
 
 export const CONNECTIONS_LIMIT_DEFAULT = 100;
 export const CONNECTIONS_LIMIT_MAX = 500;
 export const USES_LIMIT_DEFAULT = 50;
 export const USES_LIMIT_MAX = 200;
 
-const dollars = z.number().min(0);
-
-/** @param amount a number of anything */
-const counts = (amount: z.ZodNumber) => ({
-  posted: amount.describe("Messages"),
-  delivered: amount.describe("Messages times the connections that they went to"),
-  framesIn: amount.describe("Over WebSockets, heartbeats of a sleeping room not among them"),
-  bytesIn: amount,
-  framesOut: amount,
-  bytesOut: amount,
-  opened: amount.describe("Connections that were opened"),
-  requests: amount.describe("What is billed as requests besides incoming frames: connects, polls, calls, alarms"),
-  rows: amount.describe("Rows written, alarms not among them"),
-  alarmsSet: amount,
-  alarms: amount.describe("Alarms that went off"),
-  awakeSeconds: z.number().min(0).describe("In which the room could not sleep"),
-  wakes: z
-    .object({ connect: amount, message: amount, close: amount, alarm: amount, call: amount, watch: amount })
-    .describe("By what woke the room; `watch` is a connection of somebody who looks after it"),
-});
-
-const use = z.object({ since: atMs("Since when it is counted"), ...counts(count) }).meta({ id: "RoomUse" });
-
 /** @param time that goes on for a month */
 const costAs = (time: string) =>
-  z
-    .object({ rows: dollars, requests: dollars, duration: dollars, total: dollars })
-    .nullable()
-    .describe(
-      `Dollars in 30 days that go on as ${time} did, at the prices of ${PRICES.asOf}, before what the plan includes; ` +
-        "`null` in the first ten minutes",
-    );
+  costSchema.describe(
+    `Dollars in 30 days that go on as ${time} did, at the prices of ${PRICES.asOf}, before what the plan includes; ` +
+      "`null` in the first ten minutes",
+  );
 
 const cost = costAs("the time since `since`");
 
-const lately = z
-  .object({ ...counts(z.number().min(0)), monthlyCost: costAs("the last hours") })
+const lately = recentUseSchema
+  .extend({ monthlyCost: costAs("the last hours") })
   .describe(
     "The same by the hour, of the last hours: what is an hour old counts half. The first minutes of a room are taken for ten",
   )
@@ -80,7 +55,7 @@ const statsAnswer = z.object({
   awake: z
     .object({ since: atMs("When it began to run"), cause: z.string(), detail: z.string() })
     .describe("Why the room runs now; `call`, `stats` where this call woke it"),
-  use,
+  use: roomUseSchema,
   monthlyCost: cost,
   lately,
   connectionCount: count,
@@ -90,7 +65,7 @@ const statsAnswer = z.object({
 
 const usesAnswer = z.object({
   ok: z.literal(true),
-  rooms: z.array(overviewSchema.extend({ connections: count, use, monthlyCost: cost, lately })),
+  rooms: z.array(overviewSchema.extend({ connections: count, use: roomUseSchema, monthlyCost: cost, lately })),
 });
 
 export const STATS_CALLS: readonly ApiCall[] = [
@@ -115,7 +90,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
       const whole = { ...withUnreported(known, unreported), sinceMs: known?.sinceMs ?? awake.since };
       const body = { ok: true, room: name, awake, ...shown(whole, Date.now()), ...stats };
       const last = stats.connections.at(-1);
-      return Response.json(body, { headers: stats.hasMore && last ? linkFrom(url, "after", last.id) : {} });
+      return respondPage(url, body, stats.hasMore && last ? { after: last.id } : undefined);
     },
   }),
   call({
@@ -136,7 +111,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
     }),
     answers: { 200: { description: "The rooms, the one that uses most first", schema: usesAnswer } },
     run: async ({ identity, given: { sort, limit }, env: { LOBBY }, deployment: { settings } }) => {
-      if (!LOBBY) return refuseWithoutLobby();
+      if (!LOBBY) return refuseWithout("LOBBY");
       const query = { sort, limit, rooms: identity.rooms };
       const uses = (await Promise.all(lobbiesOf(LOBBY, settings.lobbies).map((lobby) => lobby.usage(query)))).flat();
       const nowMs = Date.now();
@@ -153,12 +128,12 @@ export const STATS_CALLS: readonly ApiCall[] = [
 
 type Used = Pick<RoomUsage, "usage" | "recent">;
 
-/** Adds the deltas that the lobby does not have yet to its sums: those under way, and those not sent. */
+/** Adds what the lobby does not have yet to its sums: the delta that is under way, and the counts that were not sent. */
 function withUnreported(known: RoomUsage | undefined, { sent, counts }: RoomStats["unreported"]): Used {
-  const missing = sent.filter(({ id }) => id > (known?.deltaId ?? 0)).map((delta) => delta.counts);
+  const missing = sent && sent.id > (known?.deltaId ?? 0) ? sent.counts : {};
   const whole = (before: Usage | undefined): Usage => {
     const numbers = before ? USAGE_NAMES.map((name) => before[name]) : [];
-    return usageOf([...missing, counts].reduce(addUsage, numbers));
+    return usageOf([missing, counts].reduce(addUsage, numbers));
   };
   return { usage: whole(known?.usage), recent: whole(known?.recent) };
 }

@@ -4,9 +4,8 @@ import { logProblem } from "../../../settings/log.ts";
 import { filesOf, type FileKey } from "../../../protocol/file-key.ts";
 import { roomAllowed } from "../../../protocol/room-name.ts";
 import { contentDisposition } from "../../../protocol/media-type.ts";
-import { refuseRequest } from "../../http/refusals.ts";
+import { refuseRequest, refuseWithout } from "../../http/refusals.ts";
 import type { ApiRequest } from "../call.ts";
-import { refuseWithoutBucket } from "./upload.ts";
 import { respond } from "../responses.ts";
 
 type Asked = ApiRequest<{ readonly key: string }>;
@@ -19,7 +18,7 @@ export async function readFile(asked: Asked, file: FileKey): Promise<Response> {
   const { identity, request, env, given } = asked;
   // A user whom the token does not let in learns neither of the room nor of the file.
   if (!roomAllowed(identity.rooms, file.room)) return noSuchFile();
-  if (!env.FILES) return refuseWithoutBucket();
+  if (!env.FILES) return refuseWithout("FILES");
   const etag = `"${file.id}"`;
   const isUnchanged = names(request.headers.get("If-None-Match"), etag);
   const range = isUnchanged ? undefined : rangeOf(request.headers, etag);

@@ -1,12 +1,11 @@
 // Takes an uploaded file: asks the room for permission, checks what the file is, and streams it to the storage. Called by calls/files.ts.
 // Memory holds no more than the head of an image and a few chunks, however large the file is.
 import { logProblem } from "../../../settings/log.ts";
-import type { OutsideCaller } from "../../../rpc/room.ts";
 import { BodyTooLate, TimedBody } from "../../../http/timed-body.ts";
 import { imageFacts, IMAGE_HEAD_BYTES, type ImageFacts } from "./image-facts.ts";
 import { fileNameOf, isTypeAllowed, mediaTypeOf } from "../../../protocol/media-type.ts";
 import { UPLOADS_MAX } from "../../deployment.ts";
-import { refuseForNow, refuseIssues, refuseRequest } from "../../http/refusals.ts";
+import { refuseForNow, refuseIssues, refuseRequest, refuseWithout } from "../../http/refusals.ts";
 import { holderOf } from "../../http/under-way.ts";
 import type { ApiRequest } from "../call.ts";
 import { respond } from "../responses.ts";
@@ -33,9 +32,9 @@ const UPLOAD_MS_MIN = 30_000;
 /** One of a user's uploads may be over by then. */
 const RETRY_AFTER_MS = 5000;
 
-export async function uploadFile(asked: Asked, caller: OutsideCaller): Promise<Response> {
-  const { env, deployment, request, identity } = asked;
-  if (!env.FILES) return refuseWithoutBucket();
+export async function uploadFile(asked: Asked): Promise<Response> {
+  const { env, deployment, request, identity, caller } = asked;
+  if (!env.FILES) return refuseWithout("FILES");
   const claimed = readClaims(asked);
   if (claimed instanceof Response) return claimed;
   const end = deployment.uploads.begin(identity.isGuest ? holderOf(request, identity) : caller.user);
@@ -46,18 +45,14 @@ export async function uploadFile(asked: Asked, caller: OutsideCaller): Promise<R
       RETRY_AFTER_MS,
     );
   try {
-    return await takeFile(asked, env.FILES, { caller, claimed });
+    return await takeFile(asked, env.FILES, claimed);
   } finally {
     end();
   }
 }
 
-async function takeFile(
-  asked: Asked,
-  bucket: R2Bucket,
-  { caller, claimed }: { readonly caller: OutsideCaller; readonly claimed: Upload },
-): Promise<Response> {
-  const { request, given, roomRpc } = asked;
+async function takeFile(asked: Asked, bucket: R2Bucket, claimed: Upload): Promise<Response> {
+  const { request, given, roomRpc, caller } = asked;
   const id = newId();
   // Before any byte is in memory.
   const permit = await roomRpc(given.room).permitUpload(caller, { id, ...claimed });
@@ -89,11 +84,6 @@ function bodyOf({ body }: Request, { size }: Upload): TimedBody | undefined {
 }
 
 const refuseLate = (): Response => refuseRequest("TIMED_OUT", "The body did not come in time");
-
-export function refuseWithoutBucket(): Response {
-  const message = "No files are taken here: the deployment has no R2 bucket bound as FILES";
-  return refuseRequest("MISCONFIGURED", message);
-}
 
 /** Reads the file's facts from the headers, and refuses those that are not allowed. */
 function readClaims({ request, given, deployment }: Asked): Upload | Response {

@@ -1,0 +1,80 @@
+// The dialog of a room's modes and of the restrictions that are active in it. The page's dialogs draw it for moderators.
+import { useEffect, useState } from "preact/hooks";
+
+import type { ModeratedUser } from "../../../src/protocol/chat-events.ts";
+import { exactTime } from "../state/times.ts";
+import type { ViewProps } from "./chat-props.ts";
+import { Button } from "./controls.tsx";
+import { Choice, InfoDialog } from "./modal.tsx";
+
+const SLOW_MODES = [0, 5, 10, 30, 60, 300, 900];
+
+export function RoomDialog({ view, onClose }: ViewProps & { readonly onClose: () => void }) {
+  const [users, setUsers] = useState<readonly ModeratedUser[]>();
+  const load = (): void => void view.actions.moderated().then((page) => setUsers(page?.users ?? []));
+  useEffect(load, []);
+  const { slowModeSeconds, readOnly } = view.modes;
+  const undo = async (action: "unban" | "unmute" | "revoke", user: string): Promise<void> => {
+    await view.actions.moderate(action, { user });
+    load();
+  };
+  const spans = [...new Set([...SLOW_MODES, slowModeSeconds])].sort((a, b) => a - b);
+  return (
+    <InfoDialog title={`Moderate #${view.room}`} onClose={onClose}>
+      <Choice
+        id="slow-mode"
+        label="Slow mode: one message per person every"
+        options={spans.map((seconds) => [seconds, slowModeText(seconds)])}
+        value={slowModeSeconds}
+        onChoose={(seconds) => void view.actions.moderate("slow-mode", { seconds })}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          data-testid="read-only"
+          checked={readOnly}
+          onChange={({ currentTarget }) => void view.actions.moderate("read-only", { on: currentTarget.checked })}
+        />{" "}
+        Only moderators may write
+      </label>
+      <h3>Active restrictions</h3>
+      {users === undefined && <p class="muted">Loading…</p>}
+      {users?.length === 0 && <p class="muted">None.</p>}
+      <ul class="decisions" data-testid="decisions">
+        {users?.map(({ user, banned, muted, granted }) => (
+          <li key={user}>
+            <bdi>{view.people.nameOf(user)}</bdi>
+            {banned && (
+              <Decided text={`banned${untilText(banned.until)}`} undo="Unban" onUndo={() => void undo("unban", user)} />
+            )}
+            {muted && (
+              <Decided text={`muted${untilText(muted.until)}`} undo="Unmute" onUndo={() => void undo("unmute", user)} />
+            )}
+            {granted && <Decided text={granted.role} undo="Remove" onUndo={() => void undo("revoke", user)} />}
+          </li>
+        ))}
+      </ul>
+    </InfoDialog>
+  );
+}
+
+interface DecidedProps {
+  readonly text: string;
+  readonly undo: string;
+  readonly onUndo: () => void;
+}
+
+function Decided({ text, undo, onUndo }: DecidedProps) {
+  return (
+    <span>
+      {text} <Button onClick={onUndo}>{undo}</Button>
+    </span>
+  );
+}
+
+function slowModeText(seconds: number): string {
+  if (seconds === 0) return "Off";
+  return seconds < 60 ? `${seconds} seconds` : `${seconds / 60} min`;
+}
+
+const untilText = (until: number | undefined): string => (until === undefined ? "" : ` until ${exactTime(until)}`);

@@ -1,0 +1,296 @@
+// The page's state as a whole: the reader, the room on the screen, open panels and dialogs. Components draw it and call it;
+// each change is drawn once per frame.
+import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
+import { isRoomName } from "../../../src/protocol/room-name.ts";
+import { claimsOf } from "../../core/claims.ts";
+import {
+  forgetToken,
+  keepToken,
+  keptGuest,
+  keptIdentity,
+  keptToken,
+  renewToken,
+  TokenNeeded,
+  type TokenSource,
+} from "./reader-identity.ts";
+import { keep, local, readJson } from "./json-storage.ts";
+import { clearStoredData, countUnfinished, JOIN_KEY, type Owner, type Unfinished } from "./stored-data.ts";
+import { RoomDirectory } from "./room-directory.ts";
+import { neighbour, roomItems } from "./room-items.ts";
+import type { Outgoing } from "./timeline.ts";
+import { RoomView } from "./room-view.ts";
+
+const ANNOUNCEMENTS_MAX = 5;
+
+/** The panel beside the messages; on a phone, over them. */
+export type Panel = "rooms" | "members" | "search" | undefined;
+
+export interface MenuItem {
+  readonly label: string;
+  readonly act: () => void;
+  readonly isGrave?: boolean;
+  /** In a group of which one item is chosen: whether this one is. */
+  readonly isChosen?: boolean;
+}
+
+export type Dialog =
+  | { readonly kind: "shortcuts" | "new-room" | "room" }
+  | { readonly kind: "sign-out"; readonly unfinished: Unfinished }
+  | { readonly kind: "moderate"; readonly action: "kick" | "mute" | "ban"; readonly user: string }
+  | { readonly kind: "delete"; readonly message: Message }
+  | { readonly kind: "image"; readonly key: string };
+
+/** The dialog, menu or picker that is open over the page. */
+export interface Overlays {
+  readonly dialog?: Dialog | undefined;
+  readonly menu?: { readonly anchor: Element; readonly items: readonly MenuItem[] } | undefined;
+  readonly reacting?: { readonly anchor: Element; readonly message: Message } | undefined;
+}
+
+export interface Joining {
+  readonly name: string;
+  readonly room: string;
+  /** Empty unless the visitor was asked for one. */
+  readonly token: string;
+}
+
+export interface ChatStorePorts {
+  readonly origin: string;
+  /** Draws the whole again. */
+  readonly changed: () => void;
+  /** The embedding page's token source. */
+  readonly token?: TokenSource;
+  /** The room on the screen is another one. */
+  readonly entered?: (room: string | undefined) => void;
+  readonly announced?: (text: string) => void;
+}
+
+export class ChatStore {
+  view: RoomView | undefined;
+  directory: RoomDirectory | undefined;
+  panel: Panel;
+  ui: Overlays = {};
+  /** The last few events that are read aloud, for readers who cannot see the page. */
+  announcements: readonly { readonly id: number; readonly text: string }[] = [];
+  /** Why the last attempt to join failed. */
+  problem = "";
+  /** Whether the form has a place for a token. */
+  isTokenAsked = false;
+  /** Whether the server requires a token. */
+  isTokenNeeded = false;
+  isJoining = false;
+  readonly origin: string;
+  readonly isEmbedded: boolean;
+  readonly #ports: ChatStorePorts;
+  #name = "";
+  #frame = 0;
+  #announced = 0;
+  #welcomed: Welcome | undefined;
+
+  constructor(ports: ChatStorePorts) {
+    this.#ports = ports;
+    this.origin = ports.origin;
+    this.isEmbedded = ports.token !== undefined;
+  }
+
+  /** The first values of the join form. */
+  get remembered(): { readonly name: string; readonly room: string | undefined } {
+    const kept = readJson(local, JOIN_KEY) as { name?: unknown; room?: unknown } | undefined;
+    return {
+      name: typeof kept?.name === "string" ? kept.name : "",
+      room: typeof kept?.room === "string" && isRoomName(kept.room) ? kept.room : undefined,
+    };
+  }
+
+  /** Enters a room without the form. @returns whether this browser knows the reader */
+  resume(room: string): boolean {
+    const identity = keptIdentity();
+    if (!identity) return false;
+    this.#name = identity.name;
+    this.enter(room);
+    return true;
+  }
+
+  async join({ name, room, token }: Joining): Promise<void> {
+    this.isJoining = true;
+    this.problem = "";
+    this.changed();
+    try {
+      this.#name = name;
+      if (token !== "") keepToken({ name, token });
+      await this.#token();
+      keep(local, JOIN_KEY, { name, room });
+      this.isTokenAsked = this.isTokenNeeded = false;
+      this.enter(room);
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error);
+      this.isTokenNeeded ||= error instanceof TokenNeeded;
+      this.isTokenAsked ||= this.isTokenNeeded;
+    }
+    this.isJoining = false;
+    this.changed();
+  }
+
+  enter(room: string): void {
+    if (this.view?.room === room) return;
+    if (this.view) this.directory?.saw(this.view.room, this.view.signals.seen);
+    this.view?.leave();
+    this.view = undefined;
+    const token = this.#ports.token ?? {
+      current: () => this.#token(),
+      renew: () => renewToken(this.origin, this.#name),
+    };
+    this.view = new RoomView(this.origin, room, token, {
+      changed: () => this.#onViewChanged(),
+      announce: (text) => this.announce(text),
+    });
+    this.announcements = [];
+    this.ui = {};
+    if (this.panel === "rooms") this.panel = undefined;
+    if (!this.isEmbedded)
+      this.directory ??= new RoomDirectory({
+        origin: this.origin,
+        token: token.current,
+        changed: () => this.changed(),
+      });
+    this.directory?.saw(room, 0);
+    this.#ports.entered?.(room);
+    this.changed();
+  }
+
+  /** Takes the room off the reader's list, too. */
+  forget(): void {
+    if (this.view) this.directory?.forget(this.view.room);
+    this.leave();
+  }
+
+  /** Back to the form. */
+  leave(): void {
+    this.view?.leave();
+    this.view = undefined;
+    this.directory?.close();
+    this.directory = undefined;
+    this.panel = undefined;
+    this.ui = {};
+    this.#ports.entered?.(undefined);
+    this.changed();
+  }
+
+  /** The same person goes on with another token: their stored data stays. */
+  signInAgain(): void {
+    const { connection } = this.view ?? {};
+    const isForbidden = connection?.kind === "stopped" && connection.code === "FORBIDDEN_ROOM";
+    // Other rooms may be open to a guest, who stays the same person there.
+    if (!(isForbidden && keptGuest(this.#name))) forgetToken();
+    this.problem = "Paste a token, or go on as a guest without one.";
+    this.isTokenAsked = true;
+    this.leave();
+  }
+
+  /** Deletes all data of the reader from this browser; asks first where unsent messages or drafts would be lost. */
+  signOut(): void {
+    const unfinished = countUnfinished(this.#owner);
+    if (unfinished.unsent + unfinished.drafts === 0) this.signOutNow();
+    else this.set({ dialog: { kind: "sign-out", unfinished } });
+  }
+
+  signOutNow(): void {
+    const owner = this.#owner;
+    this.leave();
+    forgetToken();
+    clearStoredData(owner);
+    this.#name = "";
+    this.problem = "";
+    this.isTokenAsked = this.isTokenNeeded = false;
+  }
+
+  /** Another tab has changed the browser's storage: a reader who signed out there is signed out here, too. */
+  onKept({ key, newValue }: StorageEvent): void {
+    if (key === JOIN_KEY && newValue === null) this.signOutNow();
+  }
+
+  /** After an end that only the reader can go on from, or instead of waiting. */
+  comeBack(): void {
+    const { view } = this;
+    if (!view?.isOver) return view?.reconnect();
+    view.leave();
+    this.view = undefined;
+    this.enter(view.room);
+  }
+
+  /** Sends a failed message again; where the view is over, with the next view. */
+  retry(outgoing: Outgoing): void {
+    if (this.view?.isOver) this.comeBack();
+    this.view?.retry(outgoing);
+  }
+
+  /** To the next room of the list, or the one before. */
+  step(step: 1 | -1): void {
+    const { view, directory } = this;
+    if (!view || !directory) return;
+    const { listed, seen } = directory;
+    const next = neighbour(roomItems({ listed, seen, current: view.room }), view.room, step);
+    if (next !== undefined) this.enter(next);
+  }
+
+  open(panel: Panel): void {
+    this.panel = this.panel === panel ? undefined : panel;
+    this.changed();
+  }
+
+  edit(message: Message): void {
+    const { view } = this;
+    view?.writing.beginEdit({ id: message.id, content: view.people.withNames(message.content) });
+  }
+
+  set(ui: Overlays): void {
+    this.ui = { ...this.ui, ...ui };
+    this.changed();
+  }
+
+  announce(text: string): void {
+    this.announcements = [...this.announcements, { id: ++this.#announced, text }].slice(-ANNOUNCEMENTS_MAX);
+    this.#ports.announced?.(text);
+    this.changed();
+  }
+
+  /** Draws once per frame, however much has changed. */
+  changed(): void {
+    if (this.#frame !== 0) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#ports.changed();
+    });
+  }
+
+  close(): void {
+    this.leave();
+    cancelAnimationFrame(this.#frame);
+  }
+
+  /** Notes how far the reader has seen the room on the screen. */
+  #onViewChanged(): void {
+    const { view, directory } = this;
+    const { welcome, timeline, reading } = view ?? {};
+    if (welcome && welcome !== this.#welcomed) {
+      this.#welcomed = welcome;
+      const { room, lastSeq } = welcome;
+      // Fewer messages than were seen: the room was deleted and created again.
+      if (lastSeq < (directory?.seen[room] ?? 0)) directory?.restarted(room);
+    }
+    const newest = timeline?.messages.at(-1);
+    if (view && newest && document.visibilityState === "visible")
+      directory?.saw(view.room, reading?.following ? newest.seq : view.signals.seen);
+    this.changed();
+  }
+
+  get #owner(): Owner {
+    const user = this.view?.welcome?.user ?? claimsOf(keptIdentity()?.token ?? "")?.user;
+    return { origin: this.origin, user, writer: this.view?.writing.writer };
+  }
+
+  /** Returns at once where the token is stored: the first letter of a draft needs its writer. */
+  #token(): Promise<string> | string {
+    return keptToken(this.#name) ?? renewToken(this.origin, this.#name);
+  }
+}

@@ -1,0 +1,134 @@
+// The identity of the reader: a token, fetched from POST /api/guest or pasted by hand. It stays in this browser, for all its
+// tabs, until the reader signs out; it is never in an address. The chat store and the embedded room call this.
+import type { Inheritance } from "../../core/api.ts";
+import { claimsOf } from "../../core/claims.ts";
+import { keep, local, readJson } from "./json-storage.ts";
+
+const KEY = "parley.token";
+/** The form of ids that POST /api/guest gives. */
+const GUEST = /^guest-[0-9a-f]{16}$/;
+export const isGuest = (user: string): boolean => GUEST.test(user);
+/** Former guest users that are remembered. */
+const FORMER_MAX = 10;
+
+/** The server admits no guests, so the reader has to paste a token. */
+export class TokenNeeded extends Error {
+  override readonly name = "TokenNeeded";
+}
+
+/** Where a room view gets its tokens from. */
+export interface TokenSource {
+  readonly current: () => Promise<string> | string;
+  /** Replaces a refused token; rejects with `TokenNeeded` when only the reader can. */
+  readonly renew: () => Promise<unknown>;
+}
+
+export interface Identity {
+  readonly name: string;
+  readonly token: string;
+  /** Whether the server issues guest tokens. */
+  readonly isGuest?: boolean;
+  /** Former guest users of this reader, under the same name: long after a token's end, the server gives another user. */
+  readonly formerly?: readonly string[];
+}
+
+// Where the browser stores nothing, a reader still stays the same guest until the page is left.
+let current: Identity | undefined;
+
+/** The stored identity: a tab keeps its user even when another tab signs in as another user. */
+export function keptIdentity(): Identity | undefined {
+  return (current ??= readIdentity());
+}
+
+/** The token that was used last under the same name. */
+export function keptToken(name: string): string | undefined {
+  const kept = keptIdentity();
+  return kept?.name === name ? kept.token : undefined;
+}
+
+/** Another tab may have fetched the next token of the same reader. */
+function adoptNewer(name: string): string | undefined {
+  const newest = readIdentity();
+  if (newest?.name !== name || newest.token === current?.token) return undefined;
+  current = newest;
+  return newest.token;
+}
+
+export function keepToken(identity: Identity): void {
+  current = identity;
+  keep(local, KEY, current);
+}
+
+/** Stores the token of a guest. Their former user under this name is remembered as theirs, with its unsent messages. */
+export function keepGuest(name: string, token: string): void {
+  const kept = keptGuest(name);
+  const before = kept && claimsOf(kept.token)?.user;
+  const isOther = before !== undefined && before !== claimsOf(token)?.user;
+  const formerly = [...(kept?.formerly ?? []), ...(isOther ? [before] : [])].slice(-FORMER_MAX);
+  keepToken({ name, token, isGuest: true, formerly });
+}
+
+export function keptGuest(name: string): Identity | undefined {
+  const kept = keptIdentity();
+  return kept?.name === name && kept.isGuest === true ? kept : undefined;
+}
+
+/** Another user's unsent messages: those of this guest's former users are sent, those of other guests only if the reader agrees. */
+export function inheritanceOf(user: string): Inheritance {
+  if (keptIdentity()?.formerly?.includes(user)) return "send";
+  return isGuest(user) ? "ask" : "leave";
+}
+
+export function forgetToken(): void {
+  current = undefined;
+  keep(local, KEY, undefined);
+}
+
+/** Another token for the reader of that name: another tab's newer one, or a new guest token. @throws TokenNeeded */
+export async function renewToken(origin: string, name: string): Promise<string> {
+  const newer = adoptNewer(name);
+  if (newer !== undefined) return newer;
+  const kept = keptIdentity();
+  // A reader who brought a token must not become a guest silently.
+  if (kept?.name === name && !kept.isGuest) throw new TokenNeeded("Your token is not accepted any more.");
+  const token = await fetchGuestToken(origin, name, keptGuest(name)?.token);
+  keepGuest(name, token);
+  return token;
+}
+
+function readIdentity(): Identity | undefined {
+  const kept = readJson(local, KEY) as { readonly [Key in keyof Identity]?: unknown } | undefined;
+  if (typeof kept?.name !== "string" || typeof kept.token !== "string") return undefined;
+  const former: readonly unknown[] = Array.isArray(kept.formerly) ? kept.formerly : [];
+  const formerly = former.filter((user) => typeof user === "string");
+  return { name: kept.name, token: kept.token, isGuest: kept.isGuest === true, formerly };
+}
+
+/**
+ * A token for a visitor of that name. The message of a rejection is fit to be shown.
+ * @param former the token that the guest had before: they stay the same user where the server still knows it
+ */
+export async function fetchGuestToken(origin: string, name: string, former?: string): Promise<string> {
+  const response = await requestGuest(origin, name, former);
+  if (response.status === 401 && former !== undefined) return fetchGuestToken(origin, name);
+  if (response.status === 403) throw new TokenNeeded("This server does not admit guests. Paste a token to join.");
+  const body = (await response.json().catch(() => undefined)) as
+    | { token?: unknown; error?: { message?: unknown } }
+    | undefined;
+  if (response.ok && typeof body?.token === "string") return body.token;
+  const reason = typeof body?.error?.message === "string" ? body.error.message : `status ${response.status}`;
+  throw new Error(`No guest token: ${reason}`);
+}
+
+async function requestGuest(origin: string, name: string, former: string | undefined): Promise<Response> {
+  const authorization = former === undefined ? {} : { authorization: `Bearer ${former}` };
+  try {
+    return await fetch(`${origin}/api/guest`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...authorization },
+      body: JSON.stringify({ name }),
+    });
+  } catch {
+    throw new Error("The server cannot be reached. Check your connection and try again.");
+  }
+}

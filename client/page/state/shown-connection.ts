@@ -1,0 +1,125 @@
+// The connection as the page shows it: fewer states than the client has, each with its words and the action that the reader can
+// take. The room view keeps it up to date; the status line and the composer read it.
+import type { Connection } from "../../core/api.ts";
+
+export type ShownConnection =
+  | { readonly kind: "connecting" }
+  | { readonly kind: "connected"; readonly isBack: boolean }
+  /** `code` as in CONNECT_ERROR or the last notice; empty where there was none. */
+  | { readonly kind: "offline" | "stopped"; readonly code: string; readonly message: string };
+
+/** How long the page shows that the connection is back. */
+const BACK_MS = 4000;
+
+/** Hides single attempts to reconnect, and shows for a moment that the connection is back. */
+export class ConnectionDisplay {
+  connection: ShownConnection = { kind: "connecting" };
+  readonly #changed: () => void;
+  #wasOffline = false;
+
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
+
+  follow(connection: Connection): void {
+    switch (connection.state) {
+      case "connecting":
+        if (!this.#wasOffline || this.connection.kind === "stopped") this.connection = { kind: "connecting" };
+        break;
+      case "connected":
+        this.connection = { kind: "connected", isBack: this.#wasOffline };
+        if (this.#wasOffline) setTimeout(() => this.#calmDown(), BACK_MS);
+        this.#wasOffline = false;
+        break;
+      case "waiting":
+        this.#wasOffline = true;
+        this.connection = { kind: "offline", code: connection.code ?? "", message: connection.message };
+        break;
+      case "stopped":
+        this.end(connection.code, connection.message);
+    }
+  }
+
+  /** Only the reader can go on from here. */
+  end(code: string, message: string): void {
+    this.connection = { kind: "stopped", code, message };
+  }
+
+  #calmDown(): void {
+    if (this.connection.kind !== "connected" || !this.connection.isBack) return;
+    this.connection = { kind: "connected", isBack: false };
+    this.#changed();
+  }
+}
+
+/** `rejoin` is offered in place of the composer. */
+type Action = "retry" | "rejoin" | "sign-in";
+
+export interface Status {
+  /** Names the state for tests and style sheets. */
+  readonly state: string;
+  /** Empty where there is nothing to say. */
+  readonly text: string;
+  readonly tone: "quiet" | "good" | "warn" | "bad";
+  readonly action?: Action;
+}
+
+const WAITS = new Map([
+  ["ROOM_FULL", "The room is full. You get in as soon as there is a place"],
+  ["TOO_MANY_CONNECTIONS", "Too many connections of yours. Waiting for one to end"],
+  ["SERVER_SHUTDOWN", "The server restarts. Reconnecting in a moment"],
+]);
+
+interface End {
+  readonly state: string;
+  /** Without it, the room's own text explains the end. */
+  readonly text?: string;
+  readonly action?: Action;
+  /** Why nothing can be written any more, after an end that people decided. */
+  readonly blocked?: string;
+}
+
+const OUT = "You are not in this room any more.";
+const CLOSED = "You cannot write here.";
+const ENDS = new Map<string, End>([
+  ["KICKED", { state: "kicked", action: "rejoin", blocked: OUT }],
+  ["BANNED", { state: "banned", blocked: CLOSED }],
+  ["TOKEN_EXPIRED", { state: "expired", text: "Your session has expired.", action: "sign-in" }],
+  ["TOKEN_NEEDED", { state: "token-needed", action: "sign-in" }],
+  ["UNAUTHORIZED", { state: "unauthorized", text: "Your token is not accepted here.", action: "sign-in" }],
+  [
+    "FORBIDDEN_ROOM",
+    { state: "forbidden", text: "Your token does not open this room.", action: "sign-in", blocked: CLOSED },
+  ],
+  ["ROOM_DELETED", { state: "deleted", text: "This room was deleted.", action: "rejoin", blocked: OUT }],
+  ["ENDED", { state: "ended", text: "The room ended the connection.", action: "retry" }],
+]);
+
+/** Why nothing can be written after an end that people decided; empty otherwise. */
+export const endOf = (connection: ShownConnection): string =>
+  (connection.kind === "stopped" && ENDS.get(connection.code)?.blocked) || "";
+
+/**
+ * @param pending messages that wait to be sent
+ * @param isOnline whether the browser has a network; if it has one, it is the server that does not answer
+ */
+export function statusOf(connection: ShownConnection, pending: number, isOnline = true): Status {
+  switch (connection.kind) {
+    case "connecting":
+      return { state: "connecting", text: "Connecting…", tone: "quiet" };
+    case "connected":
+      return { state: "connected", text: connection.isBack ? "Connected again" : "", tone: "good" };
+    case "offline": {
+      const { code } = connection;
+      const reason = isOnline ? (WAITS.get(code) ?? "No connection to the chat") : "You are offline";
+      const queued = pending === 1 ? " · 1 message waits" : pending > 1 ? ` · ${pending} messages wait` : "";
+      const state = code === "ROOM_FULL" ? "full" : "offline";
+      return { state, text: reason + queued, tone: "warn", action: "retry" };
+    }
+    case "stopped": {
+      const { code, message } = connection;
+      const end = ENDS.get(code) ?? { state: "refused", text: `The room refused: ${message}`, action: "retry" };
+      return { state: end.state, text: end.text ?? message, tone: "bad", ...(end.action && { action: end.action }) };
+    }
+  }
+}

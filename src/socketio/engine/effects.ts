@@ -1,0 +1,170 @@
+// Runs turns and collects their effects. A turn is one input and all that follows from it; its effects are data, which the shell carries
+// out in order when the turn ends. Called by all parts of the core.
+import type { Closing } from "../wire/closings.ts";
+import { ENGINE_NOOP, type Frame } from "../wire/engine-io.ts";
+import { encodePayload } from "../wire/polling-payload.ts";
+import { batchFrames, hasExtended } from "./frame-batches.ts";
+import type { PollQueue } from "./poll-queue.ts";
+import type { Session } from "./session.ts";
+
+export type Effect =
+  /** Each session gets all frames over its WebSocket, in this order. Frames are encoded once for all of them. */
+  | { readonly type: "send"; readonly sessions: readonly Session[]; readonly frames: readonly Frame[] }
+  /** Answers the waiting poll of the session. */
+  | { readonly type: "answer-poll"; readonly session: Session; readonly payload: string }
+  /** Refuses the waiting poll: a WebSocket has taken the session over. */
+  | { readonly type: "refuse-poll"; readonly session: Session }
+  /** From now on the session uses the WebSocket of `probe`. */
+  | { readonly type: "adopt"; readonly session: Session; readonly probe: Session }
+  | { readonly type: "close"; readonly session: Session; readonly closing: Closing }
+  /** The session's state changed: store its record. */
+  | { readonly type: "save"; readonly session: Session };
+
+export interface EffectsPorts {
+  apply(effects: readonly Effect[]): void;
+  /** Called at the end of a turn for each session that changed in it: state outside of its record has to be stored now. */
+  changed(session: Session): void;
+  /** Called for a polling session whose client leaves too much unfetched; it has to end. */
+  overflow(session: Session): void;
+  /** Called with all effects of a turn before `apply`. */
+  leaving(effects: readonly Effect[]): void;
+}
+
+export class Effects {
+  #effects: Effect[] = [];
+  #unsaved = new Set<Session>();
+  /** Polling sessions for which this turn queued frames. */
+  #queued = new Set<Session>();
+  /** Those of them whose queue is too long. */
+  #overflowing = new Set<Session>();
+  /** Sessions that changed between turns. */
+  #touched = new Set<Session>();
+  #depth = 0;
+  #isEnding = false;
+  readonly #ports: EffectsPorts;
+
+  constructor(ports: EffectsPorts) {
+    this.#ports = ports;
+  }
+
+  /** Runs one turn; nested turns belong to the outermost one. */
+  turn<Result>(run: () => Result): Result {
+    this.#depth++;
+    try {
+      return run();
+    } finally {
+      if (--this.#depth === 0) this.#endTurn();
+    }
+  }
+
+  send(sessions: readonly Session[], frames: readonly Frame[]): void {
+    if (sessions.length === 0) return;
+    if (!sessions.some(({ polling }) => polling)) return this.#push({ type: "send", sessions, frames });
+    const overWebSocket: Session[] = [];
+    for (const session of sessions) {
+      if (session.polling) this.#queue(session, session.polling, frames);
+      else overWebSocket.push(session);
+    }
+    if (overWebSocket.length > 0) this.#push({ type: "send", sessions: overWebSocket, frames });
+    else this.#endLoneTurn();
+  }
+
+  #queue(session: Session, polling: PollQueue, frames: readonly Frame[]): void {
+    if (this.#overflowing.has(session)) return;
+    polling.push(frames);
+    this.#queued.add(session);
+    if (!polling.isOverflowing || session.closed) return;
+    // The frames go at once, because one turn can send more than an object can hold. The session ends with the turn: otherwise the events
+    // about its end would overtake those that the turn still sends.
+    polling.takeAll();
+    this.#overflowing.add(session);
+  }
+
+  /** Answers the waiting poll with queued frames, as many as a poll holds, if there are both. */
+  answerPoll(session: Session): void {
+    const { polling } = session;
+    if (polling?.waitingSinceMs === undefined || polling.isEmpty) return;
+    polling.waitingSinceMs = undefined;
+    this.#push({ type: "answer-poll", session, payload: encodePayload(polling.take()) });
+  }
+
+  /** Ends the waiting poll with the frames that are queued, or with a noop. */
+  endPoll(session: Session): void {
+    const { polling } = session;
+    if (polling?.waitingSinceMs === undefined) return;
+    if (polling.isEmpty) polling.push([ENGINE_NOOP]);
+    this.answerPoll(session);
+  }
+
+  refusePoll(session: Session): void {
+    this.#push({ type: "refuse-poll", session });
+  }
+
+  adopt(session: Session, probe: Session): void {
+    this.#push({ type: "adopt", session, probe });
+  }
+
+  close(session: Session, closing: Closing): void {
+    this.#push({ type: "close", session, closing });
+  }
+
+  /** Saves the session at the end of the turn, once however often it changed. */
+  save(session: Session): void {
+    this.#unsaved.add(session);
+    if (this.#depth > 0) return;
+    // Between turns the change may follow this call, as in `socket.data.score++`: the turn that saves comes after the running code.
+    this.#touched.add(session);
+    if (this.#touched.size > 1) return;
+    void Promise.resolve().then(() =>
+      this.turn(() => {
+        for (const touched of this.#touched) this.#unsaved.add(touched);
+        this.#touched.clear();
+      }),
+    );
+  }
+
+  #push(effect: Effect): void {
+    this.#effects.push(effect);
+    this.#endLoneTurn();
+  }
+
+  /** An effect between turns, as from an asynchronous handler of the application, is a turn by itself. */
+  #endLoneTurn(): void {
+    if (this.#depth === 0) this.#endTurn();
+  }
+
+  /** Effects that follow from the effects of the turn, such as those of a closing, come after all of them. */
+  #endTurn(): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    try {
+      while (this.#effects.length + this.#unsaved.size + this.#queued.size > 0) this.#carryOut();
+    } finally {
+      this.#isEnding = false;
+    }
+  }
+
+  #carryOut(): void {
+    this.#depth++;
+    try {
+      for (const session of this.#overflowing) this.#ports.overflow(session);
+      this.#overflowing.clear();
+      // Polling sessions, too: they have no record, but their clients come back all the same.
+      for (const session of this.#unsaved) if (!session.closed) this.#ports.changed(session);
+      // At the end of the turn, so that one poll takes all frames of the turn.
+      for (const session of this.#queued) this.answerPoll(session);
+      this.#queued.clear();
+    } finally {
+      // Otherwise a failure would leave the turn open, and nothing would be sent any more.
+      this.#depth--;
+    }
+    // State first: a frame must not leave before the state that it speaks of is stored.
+    const saves: Effect[] = [];
+    for (const session of this.#unsaved) if (session.isKept) saves.push({ type: "save", session });
+    const effects = [...saves, ...(hasExtended(this.#effects) ? batchFrames(this.#effects) : this.#effects)];
+    this.#effects = [];
+    this.#unsaved = new Set();
+    this.#ports.leaving(effects);
+    this.#ports.apply(effects);
+  }
+}

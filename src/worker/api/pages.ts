@@ -1,0 +1,40 @@
+// Pages of lists: the header `Link` that leads to the next page (API-7), and cursors, which name the place where a page ended. Called by
+// calls that list.
+import { base64url } from "jose";
+import { z } from "zod";
+
+/** Describes the headers of a page. */
+export const LINK_HEADER = { Link: 'The next page, `rel="next"`, where there is one' } as const;
+
+/** Answers with a page. @param next the parameter that leads to the next page; absent: this is the last page */
+export function respondPage(
+  url: URL,
+  page: object,
+  next: Readonly<Record<string, string | number>> | undefined,
+): Response {
+  const query = new URLSearchParams(url.searchParams);
+  for (const [name, value] of Object.entries(next ?? {})) query.set(name, String(value));
+  const headers: Record<string, string> = next ? { Link: `<${url.pathname}?${query.toString()}>; rel="next"` } : {};
+  return Response.json(page, { headers });
+}
+
+const CURSOR_LENGTH_MAX = 200;
+
+export const cursorSchema = z
+  .string()
+  .max(CURSOR_LENGTH_MAX)
+  .optional()
+  .describe("Where the page before ended; `Link` has it");
+
+export function writeCursor(place: readonly unknown[]): string {
+  return base64url.encode(JSON.stringify(place));
+}
+
+/** @returns `null` where the text is no cursor of such a place */
+export function readCursor<Place>(schema: z.ZodType<Place>, cursor: string): Place | null {
+  try {
+    return schema.safeParse(JSON.parse(new TextDecoder().decode(base64url.decode(cursor)))).data ?? null;
+  } catch {
+    return null;
+  }
+}

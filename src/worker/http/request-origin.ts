@@ -1,0 +1,20 @@
+// Reads from a request the client's address and the web page that sent it. Called by routes and by limits per address.
+import type { Settings } from "../../settings/settings.ts";
+
+/** The platform replaces this header, so no client can set it. */
+export function addressOf(request: Request): string {
+  return request.headers.get("CF-Connecting-IP") ?? "unknown";
+}
+
+/** Browsers name the page (`Origin`), or say that it is the server's own (`Sec-Fetch-Site`). */
+export function isFromBrowser(request: Request): boolean {
+  return request.headers.has("Origin") || request.headers.has("Sec-Fetch-Site");
+}
+
+/** Browsers apply no same-origin policy to WebSockets, so the server checks. A request without an `Origin` is no page's: its token decides alone. */
+export function isOriginAllowed(allowed: Settings["allowedOrigins"], request: Request): boolean {
+  const origin = request.headers.get("Origin");
+  if (origin === null || allowed === "*") return true;
+  // The server's own origin always counts: some clients that are no browsers send it.
+  return origin === new URL(request.url).origin || (allowed !== "same" && allowed.includes(origin));
+}

@@ -1,0 +1,51 @@
+// Ids of messages: each contains the life of the log in which its message was posted, so that after a restored backup the id of a lost
+// message does not name another one (CHAT-9).
+import { describe, expect, it } from "vitest";
+
+import { messageId, parseMessageId } from "../../../src/chat/log/message-id.ts";
+import { nameLife, UNNAMED_LIFE } from "../../../src/socketio/recovery/lives.ts";
+import { ChatRoom } from "../../host/chat-room.ts";
+import { START_MS } from "../../host/harness.ts";
+import { EPOCH } from "../../host/memory-log.ts";
+
+describe("an id", () => {
+  it("contains the place of its message, and the life in which it was posted", () => {
+    const life = nameLife(START_MS, "abc", UNNAMED_LIFE);
+    expect(parseMessageId("e1", messageId("e1", 71, life))).toEqual({ seq: 71, life });
+    expect(parseMessageId("e1", messageId("e1", 71))).toEqual({ seq: 71, life: UNNAMED_LIFE });
+  });
+
+  it.each(["e1", "e1-", "e1-01", "e1-Z", "e2-1", "-1", "", "e1x", "e1-1.5"])("%j is none of this log", (id) => {
+    expect(parseMessageId("e1", id)).toBeUndefined();
+  });
+});
+
+describe("CHAT-9: an id of a life that a restored backup removed", () => {
+  it.each(["get-message", "edit-message", "delete-message", "react", "reactions", "versions"])(
+    "is NOT_FOUND for %s, though another message stands there now",
+    async (event) => {
+      const room = new ChatRoom();
+      const mona = await room.join({ user: "mona", role: "moderator" });
+      room.log.life = "0000000new";
+      const { id } = await mona.ask("chat-message", { content: "new" });
+      expect(id).toBe(messageId(EPOCH, 1, "0000000new"));
+      const payload = { content: "changed", emoji: "+", on: true };
+      for (const lost of [messageId(EPOCH, 1, "0000000old"), messageId(EPOCH, 1)])
+        expect(await mona.ask(event, { ...payload, id: lost })).toMatchObject({ error: { code: "NOT_FOUND" } });
+      expect(await mona.ask(event, { ...payload, id })).toMatchObject({ ok: true });
+    },
+  );
+
+  it("cannot be answered", async () => {
+    const room = new ChatRoom();
+    const ada = await room.join("ada");
+    room.log.life = "0000000new";
+    const { id } = await ada.ask("chat-message", { content: "new" });
+    const lost = messageId(EPOCH, 1, "0000000old");
+    const answer = await ada.ask("chat-message", { content: "yes", replyTo: lost });
+    expect(answer).toMatchObject({ error: { code: "NOT_FOUND" } });
+    const post = ada.call("chat-message", { content: "yes", replyTo: id });
+    room.quiet();
+    expect(post.answer).toMatchObject({ ok: true });
+  });
+});
