@@ -201,9 +201,12 @@ it("a failed message can be sent again or discarded", async () => {
   // The page of tomorrow has them still, and sends none of them by itself.
   await ada.page.reload();
   await ada.isConnected();
+  // The history has come: from now on no row moves under the pointer.
+  await ada.shows("sent", ["one"]);
   await ada.shows("failed", ["two", "three"]);
   await ada.reads("failure", "Not sent. Slow mode is on.");
   await ada.page.getByTestId("discard").last().click();
+  await ada.shows("failed", ["two"]);
   await ask(mo, "slow-mode", { seconds: 0 });
   await ada.page.getByTestId("retry").click();
   await ada.shows("sent", ["one", "two"]);
