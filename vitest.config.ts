@@ -5,8 +5,11 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Most tests of objects and servers wait more than they work: four files keep the two cores busy that CI has. */
-const maxWorkers = 4;
+/** Most tests of objects wait more than they work: six files keep the two cores busy that CI has. */
+const maxWorkers = 6;
+
+/** A file of the ring outside starts servers and browsers of its own: more of them at once would wait for each other. */
+const maxWorkersOutside = 4;
 
 /** Tests of one outside file that run side by side: each starts programs and waits for them. */
 const maxConcurrency = 6;
@@ -145,7 +148,7 @@ export default defineConfig({
       {
         test: {
           name: "outside",
-          maxWorkers,
+          maxWorkers: maxWorkersOutside,
           isolate: false,
           experimental: { viteModuleRunner: false },
           maxConcurrency,
