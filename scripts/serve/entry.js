@@ -29,13 +29,12 @@ const isUpgrade = ({ headers }) => headers.get("Upgrade")?.toLowerCase() === "we
 
 /**
  * workerd keeps the TCP connection of a WebSocket, and what came of an unfinished frame, for as long as the peer likes, also
- * when the WebSocket was closed. Aborting the request ends it. LIM-6
+ * when the WebSocket was closed. Aborting the room's request ends it. LIM-6
  */
 async function connect(request, env, ctx) {
   const cutting = new AbortController();
-  const upgrade = new Request(request, { signal: cutting.signal });
-  const connection = registerTcp(upgrade);
-  const response = await app.fetch(upgrade, env, ctx);
+  const connection = registerTcp(request, cutting.signal);
+  const response = await app.fetch(request, env, ctx);
   if (response.status !== 101) closeTcp(connection.id);
   else
     ctx.waitUntil(
@@ -56,11 +55,15 @@ async function untilClosed(connection) {
   clearTimeout(timer);
 }
 
+/** Headers that say what a proxy saw, or that a client without one made up. A request without them stays as it is: to copy it costs. */
+const OF_PROXIES = ["X-Forwarded-For", "X-Forwarded-Proto", "CF-Connecting-IP"];
+
 /**
  * The request as the nearest proxy received it. Cloudflare gives the client's address in CF-Connecting-IP; here a proxy
  * gives it in X-Forwarded-For, where its own entry is the last.
  */
 function asSeenByProxy(request) {
+  if (!OF_PROXIES.some((name) => request.headers.has(name))) return request;
   const url = new URL(request.url);
   if (request.headers.get("X-Forwarded-Proto") === "https") url.protocol = "https:";
   const seen = new Request(url, request);

@@ -4,26 +4,27 @@
 
 export interface TcpConnection {
   readonly id: string;
-  /** Resolves when the room has closed the WebSocket on it. */
-  readonly closed: Promise<void>;
+  /** Aborting it ends the connection. */
+  readonly signal: AbortSignal;
 }
 
 /** The functions that resolve `closed`, by id. */
 const closers = new Map<string, () => void>();
-/** Ids by request: a header could come from the client. */
-const ids = new WeakMap<Request, string>();
+/** By request: a header could come from the client. */
+const connections = new WeakMap<Request, TcpConnection>();
 let opened = 0;
 
-export function registerTcp(request: Request): TcpConnection {
+/** @returns its id, and a promise that resolves when the room has closed the WebSocket on it */
+export function registerTcp(request: Request, signal: AbortSignal): { id: string; closed: Promise<void> } {
   const id = (opened++).toString(36);
   const { promise, resolve } = Promise.withResolvers<void>();
   closers.set(id, resolve);
-  ids.set(request, id);
+  connections.set(request, { id, signal });
   return { id, closed: promise };
 }
 
-export function tcpIdOf(request: Request): string | undefined {
-  return ids.get(request);
+export function tcpOf(request: Request): TcpConnection | undefined {
+  return connections.get(request);
 }
 
 /** Called when the WebSocket on it was closed, or there is none. */

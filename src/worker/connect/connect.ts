@@ -1,6 +1,6 @@
 // The Engine.IO endpoint. Makes every check that needs no room, and forwards only good requests to a Durable Object. Called by
 // socketio.ts.
-import { tcpIdOf } from "../../rpc/tcp-connections.ts";
+import { tcpOf } from "../../rpc/tcp-connections.ts";
 import { encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";
 import { ENGINE_REVISION } from "../../socketio/wire/engine-io.ts";
 import type { Identity } from "../../protocol/identity.ts";
@@ -31,7 +31,9 @@ export async function connect(
   deployment: Deployment,
   roomInPath?: string,
 ): Promise<Response> {
-  const query = queryOf(request);
+  const parameters = parametersOf(request);
+  // Without the token: the room learns the user's identity, and keeps no secret.
+  const { token: _token, ...query } = Object.fromEntries(parameters);
   const room = roomInPath ?? query["room"] ?? DEFAULT_ROOM;
   const isForeign = !isOriginAllowed(deployment.settings.allowedOrigins, request);
   if (request.method === "OPTIONS" && !isForeign) return answerPreflight(request);
@@ -41,17 +43,17 @@ export async function connect(
   const { sid } = query;
   const response =
     sid === undefined
-      ? await open(request, env, { room, query, deployment })
+      ? await open(request, env, { room, query, token: parameters.get("token"), deployment })
       : await goOn(request, env, { room, sid, query, deployment });
   return query["transport"] === "polling" ? withCors(request, response) : response;
 }
 
 type Query = UpgradeFacts["query"];
 
-/** Without the token: the room learns the user's identity, and keeps no secret. */
-function queryOf(request: Request): Query {
-  const { token: _token, ...query } = Object.fromEntries(new URL(request.url).searchParams);
-  return query;
+/** Not by way of `URL`, which parses the rest as well: that took a tenth of the Worker's time for a connect. */
+function parametersOf({ url }: Request): URLSearchParams {
+  const at = url.indexOf("?");
+  return new URLSearchParams(at < 0 ? "" : url.slice(at));
 }
 
 function refuseByForm(request: Request, query: Query, room: string, { settings }: Deployment): Response | undefined {
@@ -99,7 +101,7 @@ async function goOn(
 async function open(
   request: Request,
   env: Rooms,
-  { room, query, deployment }: { room: string; query: Query; deployment: Deployment },
+  { room, query, token, deployment }: { room: string; query: Query; token: string | null; deployment: Deployment },
 ): Promise<Response> {
   const { settings, connectRate } = deployment;
   const waitSeconds = connectRate.take(addressOf(request), Date.now());
@@ -107,7 +109,7 @@ async function open(
     const message = `At most ${settings.connectRatePerIp} connections a minute from one address`;
     return refuseRequest("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
   }
-  const found = findToken(request);
+  const found = findToken(request, token);
   const identity = await identify(found, room, deployment);
   if (identity instanceof Response) return identity;
   const userAgent = request.headers.get("User-Agent");
@@ -153,8 +155,12 @@ async function forward(
   facts: UpgradeFacts,
 ): Promise<Response> {
   const subprotocol = findSubprotocol(request);
-  const tcpId = tcpIdOf(request);
-  const inner = new Request(`https://room/${transport}`, request);
+  const tcp = tcpOf(request);
+  // Of an upgrade there are only headers.
+  const inner = new Request(
+    `https://room/${transport}`,
+    tcp ? { headers: request.headers, signal: tcp.signal } : request,
+  );
   inner.headers.delete("Authorization");
   inner.headers.delete("Sec-WebSocket-Protocol");
   if (subprotocol !== undefined) inner.headers.set("Sec-WebSocket-Protocol", subprotocol);
@@ -163,7 +169,7 @@ async function forward(
     encodeUpgradeFacts({
       ...facts,
       ...(subprotocol !== undefined && { subprotocol }),
-      ...(tcpId !== undefined && { tcpId }),
+      ...(tcp && { tcpId: tcp.id }),
     }),
   );
   const response = await env.CHAT_ROOM.getByName(room).fetch(inner);

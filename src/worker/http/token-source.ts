@@ -11,14 +11,15 @@ const TOKEN_FOLLOWS = "bearer";
 /** RFC 6455 4.1: a token of HTTP, and so nothing that could not stand in the answer's header. */
 const SUBPROTOCOL = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** `Authorization: Bearer`, then `?token=`, then `Sec-WebSocket-Protocol: bearer, TOKEN`. */
-export function findToken(request: Request): FoundToken {
+/**
+ * `Authorization: Bearer`, then `?token=`, then `Sec-WebSocket-Protocol: bearer, TOKEN`.
+ * @param inQuery the token of the query
+ */
+export function findToken(request: Request, inQuery: string | null): FoundToken {
   const offered = offeredBy(request);
   const bearerAt = offered.indexOf(TOKEN_FOLLOWS);
   const token =
-    bearerOf(request.headers.get("Authorization")) ??
-    new URL(request.url).searchParams.get("token") ??
-    (bearerAt >= 0 ? offered[bearerAt + 1] : undefined);
+    bearerOf(request.headers.get("Authorization")) ?? inQuery ?? (bearerAt >= 0 ? offered[bearerAt + 1] : undefined);
   return { ...(token && { token }) };
 }
 

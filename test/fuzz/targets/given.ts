@@ -156,6 +156,7 @@ const tokens: Target = {
     const header = input.replaceAll(/[^\x20-\x7e]/g, "");
     const { token } = findToken(
       new Request("http://x/", { headers: { Authorization: header, "Sec-WebSocket-Protocol": header } }),
+      null,
     );
     must(token === undefined || header.includes(token), "a token that was not there");
   },
