@@ -142,7 +142,7 @@ it("a moderator sees their rooms, without the actions that only a service may ta
   await page.getByTestId("room-row").first().waitFor();
   const listed = (): Promise<unknown> =>
     page.getByTestId("room-row").evaluateAll((all) => all.map((row) => row.getAttribute("data-room")));
-  expect(await listed()).toEqual([room]);
+  await expect.poll(() => listed()).toEqual([room]);
   await page.locator(`[data-testid=room-row][data-room="${room}"] a`).click();
   await reads("line", "Live");
   await page.getByRole("button", { name: "Kick ada" }).waitFor();

@@ -117,7 +117,7 @@ it("an upload shows its progress and can be cancelled", async () => {
     .setInputFiles({ name: "long.txt", mimeType: "text/plain", buffer: Buffer.alloc(4_000_000, "long ") });
   const progress = ada.page.locator(".uploads progress");
   await progress.waitFor();
-  expect(await ada.page.getByTestId("send").isDisabled()).toBe(true);
+  await expect.poll(() => ada.page.getByTestId("send").isDisabled()).toBe(true);
   const isUnderWay = async (): Promise<boolean> =>
     progress.evaluate((bar: HTMLProgressElement) => bar.value > 0 && bar.value < 1, undefined, { timeout: 500 });
   await vi.waitFor(async () => expect(await isUnderWay()).toBe(true), WAIT);
@@ -125,7 +125,7 @@ it("an upload shows its progress and can be cancelled", async () => {
   await calledOff;
   await ada.page.getByTestId("uploads").waitFor({ state: "detached" });
   await ada.page.getByTestId("composer").fill("without it");
-  expect(await ada.page.getByTestId("send").isEnabled()).toBe(true);
+  await expect.poll(() => ada.page.getByTestId("send").isEnabled()).toBe(true);
   expect(ada.complaints).toEqual([]);
   await ada.close();
 });

@@ -88,7 +88,7 @@ it("without a token, where guests are refused: informs visitor and page, and ask
   await add(page, { room: "closed" }, []);
   await stands(page, "token-needed");
   const message = "This chat needs a token, and its page gives none.";
-  expect(await page.getByTestId("connection").textContent()).toBe(message);
+  await expect.poll(() => page.getByTestId("connection").textContent()).toBe(message);
   expect((await told(page)).errors).toEqual([{ code: "TOKEN_NEEDED", message }]);
   expect(guests).toBe(1);
   await page.getByTestId("reconnect").click();
@@ -105,7 +105,7 @@ it("without a token, where guests are refused: informs visitor and page, and ask
 it("`token-from` without a user: asks the visitor to sign in", async () => {
   const page = await place({ room: "closed", "token-from": "/no-token" });
   await stands(page, "token-needed");
-  expect(await page.getByTestId("connection").textContent()).toBe("Sign in to join the conversation.");
+  await expect.poll(() => page.getByTestId("connection").textContent()).toBe("Sign in to join the conversation.");
   await page.close();
 });
 

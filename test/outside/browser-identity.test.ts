@@ -39,7 +39,7 @@ it("a guest whose token has expired gets another one by itself, and messages wri
   await ada.page.goto(`${url}/#${room}`);
   await ada.isConnected();
   await ada.sees("one", "two");
-  expect(await ada.page.locator("[data-testid=message].own").count()).toBe(2);
+  await expect.poll(() => ada.page.locator("[data-testid=message].own").count()).toBe(2);
   await ada.page.reload();
   await ada.isConnected();
   await ada.sees("one", "two");
@@ -62,10 +62,10 @@ it("a guest stays the same user in a new tab, which opens a linked room at once;
   }
   const [first, second] = tabs as [Visitor, Visitor];
   await first.sees("mine");
-  expect(await first.page.locator("[data-testid=message].own").count()).toBe(1);
+  await expect.poll(() => first.page.locator("[data-testid=message].own").count()).toBe(1);
   await first.use("mine", "more");
   await first.choose("Delete");
-  await first.page.getByRole("button", { name: "Cancel" }).click();
+  await first.page.getByTestId("dialog").getByRole("button", { name: "Cancel" }).click();
 
   await second.page.getByTestId("room-menu").click();
   await second.choose("Sign out");
@@ -85,7 +85,7 @@ it("a guest whose token has expired becomes the same user again, and their earli
   await ada.page.goto(`${url}/#${room}`);
   await ada.isConnected();
   await ada.sees("yesterday", "today");
-  expect(await ada.page.locator("[data-testid=message].own").count()).toBe(2);
+  await expect.poll(() => ada.page.locator("[data-testid=message].own").count()).toBe(2);
   await ada.close();
 });
 
@@ -104,7 +104,7 @@ it("a guest who is refused in one room is still the same user in another", async
   await ada.fillIn(other, "Ada");
   await ada.isConnected();
   await ada.sees("mine");
-  expect(await ada.page.locator("[data-testid=message].own").count()).toBe(1);
+  await expect.poll(() => ada.page.locator("[data-testid=message].own").count()).toBe(1);
   await ada.close();
 });
 
@@ -171,7 +171,7 @@ it("signing out asks about unsent messages, and leaves nothing for the next user
   await page.getByTestId("composer").fill("secret pl");
   await signOut();
   await ada.reads("unfinished", "Signing out deletes 1 message that is not sent and 1 draft from this browser.");
-  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByTestId("dialog").getByRole("button", { name: "Cancel" }).click();
   await ada.drafts("secret pl");
   await signOut();
   await page.getByTestId("dialog-submit").click();
@@ -180,7 +180,7 @@ it("signing out asks about unsent messages, and leaves nothing for the next user
 
   await ada.context.setOffline(false);
   await page.reload();
-  expect(await page.getByTestId("name").inputValue()).toBe("");
+  await expect.poll(() => page.getByTestId("name").inputValue()).toBe("");
   await ada.fillIn(room, "Ben");
   await ada.isConnected();
   await ada.drafts("");

@@ -38,22 +38,22 @@ it("a chosen colour scheme survives a reload, and the system's can be restored",
     await ada.page.getByRole("menuitemradio", { name: item }).click();
   };
   await choose("Theme: Light");
-  expect(await ground()).toBe(light);
+  await expect.poll(() => ground()).toBe(light);
   await choose("Theme: Dark");
   const dark = await ground();
   expect(dark).not.toBe(light);
   await ada.page.reload();
   await ada.isConnected();
-  expect(await ground()).toBe(dark);
+  await expect.poll(() => ground()).toBe(dark);
   await ada.page.getByTestId("room-menu").click();
   const chosen = ada.page.getByRole("menuitemradio", { checked: true });
-  expect(await chosen.allTextContents()).toEqual(["Theme: Dark"]);
+  await expect.poll(() => chosen.allTextContents()).toEqual(["Theme: Dark"]);
   await ada.page.keyboard.press("Escape");
   await choose("Theme: System");
-  expect(await ground()).toBe(light);
+  await expect.poll(() => ground()).toBe(light);
   await ada.page.reload();
   await ada.isConnected();
-  expect(await ground()).toBe(light);
+  await expect.poll(() => ground()).toBe(light);
   await ada.close();
 });
 
@@ -62,7 +62,7 @@ it("a bad room name in the address shows an error, which disappears in another r
   const name = "x".repeat(66);
   await ada.page.evaluate((name) => (location.hash = name), name);
   await ada.reads("notice", `“${"x".repeat(40)}…” is not the name of a room.`);
-  expect(await ada.page.evaluate("location.hash")).toBe("#looks-address");
+  await expect.poll(() => ada.page.evaluate("location.hash")).toBe("#looks-address");
   await ada.page.evaluate("location.hash = 'my room\u202e!'");
   await ada.reads("notice", "“my room!” is not the name of a room.");
   await ada.page.evaluate("location.hash = '100%'");
@@ -276,7 +276,7 @@ it("notices appear in a live region that was there before", async () => {
   expect(await dismiss.count()).toBe(0);
   await ask(mo, "slow-mode", { seconds: 5 });
   await ada.reads("notice", /slow mode/);
-  expect(await line.getAttribute("id")).toBe("before");
+  await expect.poll(() => line.getAttribute("id")).toBe("before");
   await dismiss.click();
   await ada.reads("notice", /^$/);
   expect(await line.evaluate((element) => element.checkVisibility())).toBe(true);
@@ -306,7 +306,7 @@ it.each([
     });
   await page.getByTestId("seen-by").waitFor();
   expect(await covers("seen-by")).toBe(0);
-  expect(await page.getByTestId("seen-by").getAttribute("aria-label")).toMatch(/^Seen by (\w+, ){3}\w+$/);
+  await expect.poll(() => page.getByTestId("seen-by").getAttribute("aria-label")).toMatch(/^Seen by (\w+, ){3}\w+$/);
   if (device !== PHONE) return ada.close();
   const row = ada.message("7 as wide");
   await row.locator(".content").tap();

@@ -30,8 +30,8 @@ it("a message of a thousand lines is cut until the user expands it", async () =>
   const height = async (): Promise<number> => (await content.boundingBox())!.height;
   await more.waitFor();
   expect(await height()).toBeLessThan(500);
-  expect(await more.count()).toBe(1);
-  expect(await more.getAttribute("aria-expanded")).toBe("false");
+  await expect.poll(() => more.count()).toBe(1);
+  await expect.poll(() => more.getAttribute("aria-expanded")).toBe("false");
 
   await more.focus();
   await ada.page.keyboard.press("Enter");

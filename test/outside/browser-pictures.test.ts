@@ -83,7 +83,7 @@ it("a picture opens large, keys and buttons lead to the others, and closing rest
   await before.click();
   await shows("one.png", "1");
   await page.keyboard.press("Enter");
-  expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("Previous picture");
+  await expect.poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("Previous picture");
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     viewer.getByRole("button", { name: "Save" }).click(),

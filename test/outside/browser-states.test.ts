@@ -33,7 +33,7 @@ it("kicked: the page shows the reason once, disables writing, keeps unsent messa
   await ask(mo, "kick", { user: "ada", reason: "a break" });
   await ada.stands("kicked");
   await ada.reads("connection", "You were kicked from this room: a break");
-  expect(await ada.page.getByText("a break").count()).toBe(1);
+  await expect.poll(() => ada.page.getByText("a break").count()).toBe(1);
   expect(await ada.page.getByTestId("composer").count()).toBe(0);
   await ada.reads("blocked", "You are not in this room any more.");
   await ada.shows("failed", ["can I still?"]);
@@ -57,7 +57,7 @@ it("banned: the page shows the reason, also after another try, and disables writ
   await ask(mo, "ban", { user: "ada", reason: "spam" });
   await ada.stands("banned");
   await ada.reads("connection", "You are banned from this room: spam");
-  expect(await ada.page.getByText("spam").count()).toBe(1);
+  await expect.poll(() => ada.page.getByText("spam").count()).toBe(1);
   await ada.page.reload();
   await ada.stands("banned");
   await ada.reads("blocked", "You cannot write here.");
@@ -75,7 +75,7 @@ it("muted: the composer shows for how long, and is disabled", async () => {
   await ask(mo, "mute", { user: "ada", seconds: 600 });
   await ada.reads("hold", /A moderator muted you for (10:00|9:\d\d) min/);
   await ada.page.getByTestId("composer").fill("may I?");
-  expect(await ada.page.getByTestId("send").isDisabled()).toBe(true);
+  await expect.poll(() => ada.page.getByTestId("send").isDisabled()).toBe(true);
   await ask(mo, "unmute", { user: "ada" });
   await vi.waitFor(async () => expect(await ada.page.getByTestId("send").isEnabled()).toBe(true), WAIT);
   await ada.close();
@@ -109,7 +109,7 @@ it("slow mode: the composer shows the time until the next message", async () => 
   await ada.reads("waiting", /^Slow mode: sent in \d+ s$/);
   await ada.say("three");
   await vi.waitFor(async () => expect(await ada.page.getByTestId("waiting").count()).toBe(2), WAIT);
-  expect(await ada.page.getByTestId("waiting").nth(1).textContent()).toBe("Waits for its turn");
+  await expect.poll(() => ada.page.getByTestId("waiting").nth(1).textContent()).toBe("Waits for its turn");
   await ada.close();
 });
 
@@ -132,7 +132,7 @@ it("expired: signing in again leads back into the room", async () => {
   await ada.stands("expired");
   await ada.page.getByTestId("sign-in").click();
   await ada.page.getByTestId("token").fill(await tokenFor("ada", { name: "Ada" }));
-  expect(await ada.page.getByTestId("room").inputValue()).toBe(room);
+  await expect.poll(() => ada.page.getByTestId("room").inputValue()).toBe(room);
   await ada.page.getByTestId("name").fill("Ada");
   await ada.page.getByTestId("join").click();
   await ada.isConnected();

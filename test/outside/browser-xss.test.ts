@@ -150,7 +150,9 @@ async function standsAsText(page: Page): Promise<void> {
     // Two underscores on either side of a word make it bold.
     PAGE_PAYLOADS.map((payload) => `${payload.replace(/^__(\w+)__$/, "$1")}\n@${payload}`),
   );
-  expect(await texts("[data-testid=message] .file-name")).toEqual(posted.map(({ attachment }) => attachment!.name));
+  await expect
+    .poll(() => texts("[data-testid=message] .file-name"))
+    .toEqual(posted.map(({ attachment }) => attachment!.name));
   await vi.waitFor(
     async () => expect(await texts("[data-testid=quote] .author")).toEqual(PAGE_PAYLOADS.slice(0, -1)),
     WAIT,
@@ -223,8 +225,8 @@ it("in the address and in the form, as a room's name", async () => {
     await page.evaluate((payload) => (location.hash = payload), payload);
     await page.getByTestId("room").fill(payload);
     await page.getByTestId("join").click();
-    expect(await page.locator("#room-problem").isVisible()).toBe(true);
-    expect(await page.getByTestId("room").inputValue()).toBe(payload);
+    await expect.poll(() => page.locator("#room-problem").isVisible()).toBe(true);
+    await expect.poll(() => page.getByTestId("room").inputValue()).toBe(payload);
   }
   expect(names).toEqual(["constructor"]);
   await page.getByTestId("room").fill(names[0]!);

@@ -30,7 +30,7 @@ describe("the chat page", () => {
     await ben.sees("hello Ben", "hello Ada\nhow are you?");
     await Promise.all([ada.countsMembers(2), ben.countsMembers(2)]);
     // The same guest as before: the message of before is still their own.
-    expect(await ben.page.locator("[data-testid=message].own").count()).toBe(1);
+    await expect.poll(() => ben.page.locator("[data-testid=message].own").count()).toBe(1);
 
     await ben.close();
     await ada.countsMembers(1);
