@@ -5,7 +5,7 @@ import { PagedMap, pagesIn } from "../../storage/paged-map.ts";
 import type { Room } from "../room/room.ts";
 import { joined, left, occupied, vacated, type OutgoingEvents } from "./webhook-batch.ts";
 
-/** After a crash or a deploy all connections are gone; a member who is back within this time has not left. */
+/** A crash or a deploy ends all connections. The receiver hears of no departure of a member who connects again within this time. */
 export const RESTART_GRACE_MS = 30_000;
 
 /** A stay that the receiver was notified of. */
