@@ -31,7 +31,7 @@ interface People {
 /** Uncounted preparation, and the counted action. */
 type Scene = (people: People) => Promise<() => Promise<unknown>>;
 
-const AT_ONCE = "ten messages at once, at most";
+const AT_ONCE = "ten messages in one window, at most";
 
 const good = async (answer: Promise<object>): Promise<void> => expect(await answer).toHaveProperty("ok", true);
 const onMessage =

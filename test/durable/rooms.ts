@@ -83,8 +83,11 @@ export async function withSettings<Result>(
   }
 }
 
-/** A long window gathers all posts of a moment, however slow the machine is: for rooms whose rows are counted. */
-export const LONG_WINDOW = { FLUSH_WINDOW_MS: "1000" };
+/**
+ * A long window gathers all posts of a moment, however slow the machine is: for rooms whose rows are counted. No batch is
+ * committed ahead of its window but the first.
+ */
+export const LONG_WINDOW = { FLUSH_WINDOW_MS: "1000", FLUSH_BURST: "1" };
 
 /** Forgets all that a room keeps, as if it had never been. */
 export function wipeStorage({ sql }: DurableObjectStorage): void {
