@@ -147,8 +147,19 @@ export class ObjectHost {
       const result = run(instance);
       if (result instanceof Promise) result.catch((error: unknown) => this.world.onError(error));
     };
-    if (this.#blocks > 0) this.#held.push(go);
+    // What came while it was blocked stays in front of what comes now.
+    if (this.#blocks + this.#held.length > 0) this.#held.push(go);
     else go();
+  }
+
+  /** Lets in what came while the object was blocked, each as an event of its own. */
+  #letIn(zone: Zone): void {
+    if (this.#held.length === 0) return;
+    this.world.at(this.world.nowMs, zone, () => {
+      if (this.#blocks > 0) return;
+      this.#held.shift()?.();
+      this.#letIn(zone);
+    });
   }
 
   /** A call from elsewhere. Its answer is an error if the object dies before it has got out. */
@@ -257,7 +268,7 @@ export class ObjectHost {
 
   get canSleep(): boolean {
     if (this.world.nowMs - this.#activeAtMs < this.#ports.idleMsMin(this)) return false;
-    const isIdle = this.zone.timers.size + this.#busy + this.#blocks + this.#sayings.length === 0;
+    const isIdle = this.zone.timers.size + this.#busy + this.#blocks + this.#held.length + this.#sayings.length === 0;
     return this.instance !== undefined && isIdle && this.storage.unconfirmed === 0;
   }
 
@@ -347,7 +358,7 @@ export class ObjectHost {
         return running.finally(() => {
           if (zone.isOver) return;
           this.#blocks--;
-          for (const go of this.#blocks === 0 ? this.#held.splice(0) : []) this.world.at(this.world.nowMs, zone, go);
+          if (this.#blocks === 0) this.#letIn(zone);
         });
       },
     };

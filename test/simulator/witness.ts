@@ -5,6 +5,7 @@ import { PacketType } from "socket.io-parser";
 import { Changes } from "./changes.ts";
 import { epochOf } from "./offset.ts";
 import { Readers } from "./readers.ts";
+import { SaidOrder } from "./said-order.ts";
 import { Silences } from "./silence.ts";
 import { isTracing, trace } from "./trace.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
@@ -12,6 +13,8 @@ import type { Message } from "../../src/protocol/chat-events.ts";
 /** The invariants and their meaning. docs/reliability.md has the same list. */
 export const INVARIANTS = {
   "acked once": "an acked message is stored, once, at the place that the ack names",
+  "said in order":
+    "the posts of one stock client are stored in the order in which it said them, however many are in flight",
   answered: "a member who posts over a working connection gets an answer",
   "seen in order": "each connected member sees every message once, in the order of seq",
   "recovered whole": "a client that recovered has missed nothing",
@@ -91,6 +94,7 @@ export class Witness {
   readonly violations: Violation[] = [];
   readonly changes = new Changes(this);
   readonly silences = new Silences(this);
+  readonly saidOrder = new SaidOrder(this);
   readonly readers = new Readers(this);
   readonly isStrict: boolean;
   readonly now: () => number;
@@ -155,6 +159,7 @@ export class Witness {
     log.durable.set(seq, message);
     log.lastSeq = Math.max(log.lastSeq, seq);
     if (origin) return this.#arrive(log, message);
+    this.saidOrder.stored(room, epoch, content);
     if (content === "") return;
     const twin = log.contents.get(content);
     this.demand(twin === undefined, "acked once", () => `${room} has "${content}" twice: ${twin} and ${seq}`);
