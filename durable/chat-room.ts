@@ -7,6 +7,7 @@ import { maybeLog, type LogFacts } from "../src/settings/log.ts";
 import type { ExportPiece, ExportCursor } from "../src/chat/log/export.ts";
 import type { UploadAnswer } from "../src/chat/files/attachments.ts";
 import { outcomeOfPost } from "../src/chat/announce/announced.ts";
+import type { PostContext, PostDraft, PostRules, PostVerdict } from "../src/chat/room/verdict.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/room/notices.ts";
 import { POSTED_EVENT, type AnnouncedHere, type AnnounceOutcome } from "../src/protocol/announcement.ts";
 import type {
@@ -30,8 +31,29 @@ import { createChat, type ChatParts } from "./create-chat.ts";
 
 export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<ExportCursor>, RelayRpc, AnnounceRpc {
   constructor(ctx: DurableObjectState, env: Env) {
-    // Watchers of the room ask for the wake, long after this constructor: `this` is there by then.
-    super(ctx, env, (...given) => createChat(...given, () => this.#lastWake));
+    // `this` is there when they are called: long after this constructor.
+    super(ctx, env, (...given) =>
+      createChat(...given, { awake: () => this.#lastWake, rules: () => (this.beforePost ? this.#rules : undefined) }),
+    );
+  }
+
+  // ---- rules of one's own ----------------------------------------------------------------------------------
+
+  /**
+   * Yours to override: decides on each post and edit before any member sees it. Return nothing to accept, `{ reject: "reason" }`, or
+   * `{ content: "other text" }`; or a promise of that.
+   */
+  beforePost?(message: PostDraft, context: PostContext): PostVerdict | Promise<PostVerdict>;
+
+  /** Milliseconds that a verdict of `beforePost` may take, at most a minute; the room stays awake meanwhile. */
+  beforePostTimeoutMs = 5000;
+
+  /** What becomes of a post for which `beforePost` throws or takes too long: the sender may try again, or it is accepted unseen. */
+  beforePostOnFailure: PostRules["onFailure"] = "refuse";
+
+  get #rules(): PostRules {
+    const { beforePostTimeoutMs: timeoutMs, beforePostOnFailure: onFailure } = this;
+    return { beforePost: (...given) => this.beforePost!(...given), timeoutMs, onFailure };
   }
 
   ask<Event extends keyof ClientToServerEvents>(

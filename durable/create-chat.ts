@@ -3,7 +3,7 @@
 import type { Settings } from "../src/settings/settings.ts";
 import { Chat } from "../src/chat/chat.ts";
 import { isWatching, Watching } from "../src/chat/watching.ts";
-import type { FileOptions } from "../src/chat/features.ts";
+import type { ChatDependencies, FileOptions } from "../src/chat/features.ts";
 import { FILES_AT_ONCE, type FileStore } from "../src/chat/files/file-sweep.ts";
 import { SearchAllowance } from "../src/chat/search/search-allowance.ts";
 import { directOpenings } from "../src/rpc/direct-openings.ts";
@@ -38,11 +38,17 @@ export interface ChatParts extends Application {
   readonly settings: Settings;
 }
 
+/** What the object knows about its chat, asked for long after the chat is made. */
+export interface ChatOwner {
+  readonly awake: () => RoomStats["awake"];
+  readonly rules: NonNullable<ChatDependencies["rules"]>;
+}
+
 export function createChat(
   ctx: DurableObjectState,
   env: Env,
   ports: ObjectPorts,
-  awake: () => RoomStats["awake"],
+  { awake, rules }: ChatOwner,
 ): ChatParts {
   const settings = goodSettingsOf(env);
   // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
@@ -56,6 +62,7 @@ export function createChat(
     state: storage.kv,
     index: new SqlSearchIndex(storage),
     searchAllowance: searchAllowanceOf(env),
+    rules,
     meter: ports.meter,
     durable: () => storage.sync(),
     ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),

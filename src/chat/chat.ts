@@ -28,7 +28,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     super();
     this.room = new Room({ name, settings, log, state, meter, durable });
     this.features = makeFeatures(this.room, outside);
-    this.requests = new Requests(this.room, this.features.all, this.features.callerOf);
+    this.requests = new Requests(this.room, this.features.all, this.features);
     this.calls = new RoomCalls(this.room, this.features, this.requests);
     const { seenSeq, catchUp, reportProblem } = this.room;
     const countChanges = (): number => this.features.changes.count;

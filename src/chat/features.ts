@@ -32,6 +32,8 @@ import type { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Feature } from "./room/feature.ts";
 import type { Bearer, Caller, ChatEvent } from "./room/operation.ts";
 import type { ChatSettings, Client, Room } from "./room/room.ts";
+import { Screening } from "./room/screening.ts";
+import type { PostRules } from "./room/verdict.ts";
 import type { SearchAllowance } from "./search/search-allowance.ts";
 import type { SearchIndex } from "./search/search-index.ts";
 import { Searching } from "./search/searching.ts";
@@ -51,6 +53,8 @@ export interface ChatDependencies {
   readonly files?: FileOptions;
   /** Queues webhook events; absent: no webhook is set. */
   readonly deliver?: Deliver;
+  /** The room's own rules for posts and edits, asked for at each; absent, or without a result: there are none. */
+  readonly rules?: (() => PostRules | undefined) | undefined;
   /** Counts what happens; absent: nothing is counted. */
   readonly meter?: Meter;
   /** Resolves once everything stored is durable; the platform holds frames back until then. */
@@ -103,7 +107,7 @@ export type Features = ReturnType<typeof makeFeatures>;
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- `Features` is its type
 export function makeFeatures(
   room: Room,
-  { index, searchAllowance, files: fileOptions, deliver, reportToLobby, relay, openDirect, openings }: Outside,
+  { index, searchAllowance, files: fileOptions, deliver, reportToLobby, relay, openDirect, openings, rules }: Outside,
 ) {
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
@@ -122,10 +126,26 @@ export function makeFeatures(
   const counters = new Counters(room);
   const listing = reportToLobby && new Listing(room, { send: reportToLobby, counters, direct: () => direct.report });
   const announced = new Announced(room, () => listing?.reportPeople());
+  /** A caller with the role that counts in this room: DM-2, MOD-9. */
+  const callerOf = ({ user, name, role: given }: Bearer, client?: Client): Caller => {
+    const tokenRole = direct.roleOf(given);
+    const role = records.roleOf({ user, tokenRole });
+    return { user, name, role, tokenRole, ...(client && { client }) };
+  };
+  const screening = new Screening(room, {
+    rules: rules ?? (() => undefined),
+    // Also where the connection is gone, or has another token by now.
+    callerNow: ({ client, tokenRole, ...caller }) =>
+      client && room.clients.get(client.id) === client
+        ? callerOf(client.peek(), client)
+        : callerOf({ ...caller, role: tokenRole }),
+    stayOf: (user) => bans.ownerOf(user),
+  });
   const list = [
     direct,
     bans,
     new Flooding(room),
+    screening,
     speaking,
     presence,
     posting,
@@ -147,15 +167,10 @@ export function makeFeatures(
     ...(listing ? [counters, listing] : []),
   ];
   const all: readonly Feature[] = list satisfies Complete<(typeof list)[number]>;
-  /** A caller with the role that counts in this room: DM-2, MOD-9. */
-  const callerOf = ({ user, name, role: given }: Bearer, client?: Client): Caller => {
-    const tokenRole = direct.roleOf(given);
-    const role = records.roleOf({ user, tokenRole });
-    return { user, name, role, tokenRole, ...(client && { client }) };
-  };
   return {
     all,
     callerOf,
+    screening,
     posting,
     records,
     bans,

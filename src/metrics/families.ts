@@ -69,6 +69,12 @@ export const COUNTERS = {
     labels: ["code"],
     always: [["INTERNAL"]],
   },
+  verdicts: {
+    name: "before_post_verdicts_total",
+    help: "Posts and edits that a room's own rules were asked about, by result: accepted, replaced, rejected or failed.",
+    labels: ["result"],
+    always: [["rejected"], ["failed"]],
+  },
   posted: { name: "messages_posted_total", help: "Messages that were posted and broadcast." },
   delivered: { name: "message_deliveries_total", help: "Messages sent to clients, each recipient counted." },
   duplicates: { name: "message_duplicates_total", help: "Posts that repeated a stored message." },
@@ -146,6 +152,11 @@ export const HISTOGRAMS = {
   delivery: {
     name: "delivery_seconds",
     help: "Time from the write of a message until it is durable and sent; one sample per room and second at most.",
+    buckets: SECONDS,
+  },
+  verdict: {
+    name: "before_post_seconds",
+    help: "Time that a room's own rules took for a verdict.",
     buckets: SECONDS,
   },
   unread: {

@@ -53,7 +53,7 @@ export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 
 /** The parts of a room besides its storage; a test gives those that it needs. */
 type Outside = Partial<
-  Pick<ChatDependencies, "files" | "deliver" | "reportToLobby" | "relay" | "durable" | "searchAllowance">
+  Pick<ChatDependencies, "files" | "deliver" | "reportToLobby" | "relay" | "durable" | "searchAllowance" | "rules">
 > & {
   readonly name?: string;
   readonly epoch?: string;

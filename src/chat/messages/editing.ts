@@ -21,7 +21,7 @@ import { fitLast } from "../room/fitting.ts";
 import type { FileSweep } from "../files/file-sweep.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { mentionsIn } from "../log/mentions.ts";
-import { operation, type Caller } from "../room/operation.ts";
+import { operation, type Caller, type Reply } from "../room/operation.ts";
 import type { GuestRates } from "../room/guest-rates.ts";
 import { mayModerate } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
@@ -36,6 +36,8 @@ export const VERSIONS_COST = 5;
 export const EDITS_KEPT_MAX = 10;
 /** UTF-16 units of these edits together, beyond the present one: a change has to fit a row. */
 export const EDITS_KEPT_CHARS_MAX = 150_000;
+
+type Payload = z.output<typeof editSchema>;
 
 /** The new text of a message, and its author. */
 interface Rewrite {
@@ -56,11 +58,19 @@ export class Editing implements Feature {
   readonly #room: Room;
   readonly #parts: EditingParts;
   readonly operations = {
-    "edit-message": operation(
-      editSchema,
-      (caller, payload) => this.#edit(caller, payload),
-      () => EDIT_COST,
-    ),
+    "edit-message": {
+      ...operation(
+        editSchema,
+        (caller, payload) => this.#edit(caller, payload, { isCharged: false }),
+        () => EDIT_COST,
+      ),
+      speech: {
+        kind: "edit" as const,
+        admit: (caller: Caller, payload: unknown) => this.#admit(caller, payload as Payload),
+        say: (caller: Caller, payload: unknown, reply: Reply<EditAnswer>) =>
+          reply(this.#edit(caller, payload as Payload, { isCharged: true })),
+      },
+    },
     "delete-message": operation(
       whichMessageSchema,
       (caller, { id }) => this.#delete(caller, id),
@@ -78,7 +88,28 @@ export class Editing implements Feature {
     this.#parts = parts;
   }
 
-  #edit(caller: Caller, payload: z.output<typeof editSchema>): EditAnswer {
+  /** @returns the answer to an edit that is refused, or changes nothing */
+  #admit(caller: Caller, payload: Payload): EditAnswer | undefined {
+    const found = this.#look(caller, payload);
+    return "posted" in found ? this.#charge(caller) : found;
+  }
+
+  /** An edit shows text to others as a post does. */
+  #charge({ client }: Caller): ErrorAnswer | undefined {
+    return this.#parts.guestRates.refuse(client);
+  }
+
+  #edit(caller: Caller, payload: Payload, { isCharged }: { readonly isCharged: boolean }): EditAnswer {
+    const found = this.#look(caller, payload);
+    if (!("posted" in found)) return found;
+    const limited = isCharged ? undefined : this.#charge(caller);
+    if (limited) return limited;
+    const edit = { content: payload.content.trim(), by: caller.user };
+    return this.#audited("edit-message", caller, found.posted, () => this.rewrite(found, edit));
+  }
+
+  /** The message that an edit is about; the answer to an edit that is refused, or changes nothing. */
+  #look(caller: Caller, payload: Payload): Kept | EditAnswer {
     const content = payload.content.trim();
     const { maxContentLength } = this.#room.settings;
     const problem = contentProblem(content, maxContentLength, true);
@@ -91,11 +122,7 @@ export class Editing implements Feature {
     if (refusal) return refusal;
     const message = withChange(found.posted, found.change);
     // Nothing to change: perhaps a retry.
-    if (message.content === content) return { ok: true, editedAt: message.editedAt ?? message.timestamp };
-    // An edit shows text to others as a post does.
-    const limited = this.#parts.guestRates.refuse(caller.client);
-    if (limited) return limited;
-    return this.#audited("edit-message", caller, found.posted, () => this.rewrite(found, { content, by: caller.user }));
+    return message.content === content ? { ok: true, editedAt: message.editedAt ?? message.timestamp } : found;
   }
 
   #refuseEdit(caller: Caller, posted: Message): ErrorAnswer | undefined {

@@ -18,6 +18,8 @@ import type { Feature } from "../room/feature.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
+type Payload = z.output<typeof postSchema>;
+
 export class Posting implements Feature {
   readonly #room: Room;
   readonly #attachments: Attachments;
@@ -34,8 +36,13 @@ export class Posting implements Feature {
         // It has a bucket of its own.
         () => 0,
       ),
-      isRepeat: ({ user }: Caller, payload: unknown) =>
-        this.posts.isKnown(user, (payload as z.output<typeof postSchema>).clientMsgId),
+      speech: {
+        kind: "post" as const,
+        admit: (caller: Caller, payload: unknown) => this.#charge(caller) ?? this.#problem(caller, payload as Payload),
+        say: (caller: Caller, payload: unknown, reply: (answer: PostAnswer) => void) =>
+          this.#say(caller, payload as Payload, reply),
+      },
+      isRepeat: ({ user }: Caller, payload: unknown) => this.posts.isKnown(user, (payload as Payload).clientMsgId),
     },
   };
 
@@ -78,23 +85,35 @@ export class Posting implements Feature {
     this.#carried.release(client);
   }
 
-  #post(caller: Caller, payload: z.output<typeof postSchema>, reply: (answer: PostAnswer) => void): void {
-    const { clientMsgId, replyTo, attachment } = payload;
+  #post(caller: Caller, payload: Payload, reply: (answer: PostAnswer) => void): void {
     // CHAT-4, MOD-10: a retry gets the first answer, also where the sender's rights have changed since.
-    if (this.posts.answerKnown(caller.user, clientMsgId, reply)) return;
-    const content = payload.content.trim();
-    const refusal =
-      this.#takeToken(caller) ??
-      this.guestRates.refuse(caller.client) ??
-      contentProblem(content, this.#room.settings.maxContentLength, attachment !== undefined) ??
+    if (this.posts.answerKnown(caller.user, payload.clientMsgId, reply)) return;
+    const refusal = this.#charge(caller);
+    if (refusal) return reply(refusal);
+    this.#say(caller, payload, reply);
+  }
+
+  #charge(caller: Caller): ErrorAnswer | undefined {
+    return this.#takeToken(caller) ?? this.guestRates.refuse(caller.client);
+  }
+
+  #problem(caller: Caller, { content, replyTo, attachment }: Payload): ErrorAnswer | undefined {
+    return (
+      contentProblem(content.trim(), this.#room.settings.maxContentLength, attachment !== undefined) ??
       (attachment && this.#attachments.problem(attachment, caller)) ??
-      this.#replyProblem(replyTo);
+      this.#replyProblem(replyTo)
+    );
+  }
+
+  #say(caller: Caller, payload: Payload, reply: (answer: PostAnswer) => void): void {
+    const { clientMsgId, replyTo, attachment } = payload;
+    const refusal = this.#problem(caller, payload);
     if (refusal) return reply(refusal);
     this.posts.post(
       {
         sender: caller.user,
         name: caller.name,
-        content,
+        content: payload.content.trim(),
         role: caller.tokenRole,
         ...(clientMsgId !== undefined && { clientMsgId }),
         ...(replyTo !== undefined && { replyTo }),

@@ -1,6 +1,7 @@
 // Counts what is posted in a chat room and how long that takes. Called by room.ts and posting/posts.ts.
 import { Throttle } from "../../clock/throttle.ts";
 import type { Meter } from "../../metrics/meter.ts";
+import type { Verdict } from "./verdict.ts";
 
 export function countPosted(meter: Meter, messages: number, recipients: number): void {
   meter.count("posted", messages);
@@ -12,6 +13,12 @@ export function countCommit(meter: Meter, waitedMs: readonly number[]): void {
   meter.observe("batch", waitedMs.length);
   // A clock that was set back meanwhile must not lower a sum.
   for (const ms of waitedMs) meter.observe("commit", Math.max(0, ms) / 1000);
+}
+
+/** @param waitedMs from the request to the verdict of the room's own rules */
+export function countVerdict(meter: Meter, verdict: Verdict["type"], waitedMs: number): void {
+  meter.count(`verdicts:${verdict}`);
+  meter.observe("verdict", Math.max(0, waitedMs) / 1000);
 }
 
 /** From one sample to the next, at least. */

@@ -31,6 +31,15 @@ export type ChatEvent = keyof ClientToServerEvents;
 
 export type Reply<Given> = (answer: Given) => void;
 
+/** An operation in two steps, with the verdict of the room's own rules between them (screening.ts). */
+export interface Speech<Given = Answer<object>> {
+  readonly kind: "post" | "edit";
+  /** Takes tokens of the sender. @returns the answer to a request that needs no verdict: a refused one, or one that changes nothing */
+  readonly admit: (caller: Caller, payload: unknown) => Given | undefined;
+  /** Does the rest of `run`. Looks again at what may have changed since: the payload, too. */
+  readonly say: (caller: Caller, payload: unknown, reply: Reply<Given>) => void;
+}
+
 export interface Operation<Given = Answer<object>> {
   /** Its output must be valid input with the same output: an HTTP call parses its body with it before the room does. */
   readonly schema: z.ZodType;
@@ -38,6 +47,8 @@ export interface Operation<Given = Answer<object>> {
   readonly cost: (payload: unknown) => number;
   /** Answers once: in the same turn, or after what it had to wait for. */
   readonly run: (caller: Caller, payload: unknown, reply: Reply<Given>) => void | Promise<void>;
+  /** Where it shows a text to others: the room's own rules are asked before it runs. */
+  readonly speech?: Speech<Given>;
   /** True where it was done before, and the caller only wants the answer: no feature may refuse that (MOD-10). `run` looks it up once more. */
   readonly isRepeat?: (caller: Caller, payload: unknown) => boolean;
 }

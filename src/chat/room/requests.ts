@@ -8,6 +8,7 @@ import { refuse } from "./answers.ts";
 import type { Feature } from "./feature.ts";
 import type { Bearer, Caller, Operation, Reply } from "./operation.ts";
 import type { Client, Room } from "./room.ts";
+import type { Screening } from "./screening.ts";
 
 /**
  * CHAT-6: requests of a user besides posts: every event takes one token, a page of history more. In memory only, because a
@@ -29,21 +30,28 @@ export interface Request {
   readonly reply: Reply<Answer<object>>;
 }
 
+export interface RequestsPorts {
+  /** Finds the role that counts in the room. */
+  readonly callerOf: (bearer: Bearer, client?: Client) => Caller;
+  readonly screening: Screening;
+}
+
 export class Requests {
   readonly #room: Room;
   readonly #features: readonly Feature[];
   readonly #callerOf: (bearer: Bearer, client?: Client) => Caller;
+  readonly #screening: Screening;
   /** Features with `follow`, and those with `onAnswered`: few, and all requests pass them. */
   readonly #followers: readonly Feature[];
   readonly #listeners: readonly Feature[];
   readonly #operations: ReadonlyMap<string, Operation>;
   readonly #buckets = new TokenBuckets(REQUEST_LIMIT);
 
-  /** @param callerOf finds the role that counts in the room */
-  constructor(room: Room, features: readonly Feature[], callerOf: (bearer: Bearer, client?: Client) => Caller) {
+  constructor(room: Room, features: readonly Feature[], { callerOf, screening }: RequestsPorts) {
     this.#room = room;
     this.#features = features;
     this.#callerOf = callerOf;
+    this.#screening = screening;
     this.#followers = features.filter((feature) => "follow" in feature);
     this.#listeners = features.filter((feature) => "onAnswered" in feature);
     this.#operations = new Map(features.flatMap(({ operations = {} }) => Object.entries<Operation>(operations)));
@@ -79,17 +87,34 @@ export class Requests {
       return reply(this.#takeTokens(caller, 1) ?? refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
     }
     const payload = parsed.data;
-    const isRepeated = operation.isRepeat?.(caller, payload) ?? false;
+    const { speech } = operation;
+    const isAsked = speech !== undefined && this.#screening.isAsked(caller, payload);
+    const isRepeated = isAsked || (operation.isRepeat?.(caller, payload) ?? false);
     const refusal =
       this.#takeTokens(caller, isRepeated ? 1 : operation.cost(payload)) ??
       (isRepeated ? undefined : this.#refuse(event, caller));
     if (refusal) return reply(refusal);
+    if (isAsked) return this.#screening.join(caller, payload, reply);
+    if (isRepeated || !speech || !this.#screening.isOn)
+      return operation.run(caller, payload, this.#followed(event, caller, reply));
+    const answer = speech.admit(caller, payload);
+    if (answer) return reply(answer);
+    return this.#screening.screen({ caller, operation, speech, payload }, reply, (callerNow, accepted, answerAll) => {
+      // The verdict may have taken a while: a mute of that time holds, and slow mode counts from now on.
+      const refusalNow = this.#refuse(event, callerNow);
+      if (refusalNow) return answerAll(refusalNow);
+      speech.say(callerNow, accepted, this.#followed(event, callerNow, answerAll));
+    });
+  }
+
+  /** Tells the features that follow requests that this one is about to run. @returns the reply that tells them the answer, too */
+  #followed(event: string, caller: Caller, reply: Reply<Answer<object>>): Reply<Answer<object>> {
     const followers = this.#followers.flatMap((feature) => feature.follow?.(event, caller) ?? []);
-    if (followers.length === 0) return operation.run(caller, payload, reply);
-    return operation.run(caller, payload, (answer) => {
+    if (followers.length === 0) return reply;
+    return (answer) => {
       for (const follower of followers) follower(answer);
       reply(answer);
-    });
+    };
   }
 
   /** Takes tokens from the caller's bucket. @returns the refusal where there are too few */

@@ -61,5 +61,6 @@ export function andThen<Value, Result>(
 }
 
 export function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
-  return typeof value === "object" && value !== null && "then" in value;
+  // The promise of a call to another Worker is a function.
+  return ((typeof value === "object" && value !== null) || typeof value === "function") && "then" in value;
 }

@@ -1,0 +1,86 @@
+// Verdicts of a room's own rules on posts and edits: what the owner's function `beforePost` gets, and how its result is read. Called by
+// screening.ts; the types are public.
+import type { z } from "zod";
+
+import type { Attachment, ErrorAnswer, Role } from "../../protocol/chat-events.ts";
+import { readAs } from "../../protocol/read-as.ts";
+import { describeIssues } from "../../protocol/schemas/fields.ts";
+import { refuse } from "./answers.ts";
+
+/** A message that somebody posts, or the new text of one: a copy, so changing it changes nothing. */
+export interface PostDraft {
+  /** Without spaces around it. */
+  readonly content: string;
+  readonly clientMsgId?: string;
+  /** The id of the message that it answers. */
+  readonly replyTo?: string;
+  readonly attachment?: Attachment;
+  /** Of an edit: the id of the message. */
+  readonly id?: string;
+}
+
+/** Who says it, and where. */
+export interface PostContext {
+  readonly kind: "post" | "edit";
+  readonly user: string;
+  readonly name: string;
+  /** The role that counts in this room, by token or by grant; `service` for the backend. */
+  readonly role: Role;
+  readonly room: string;
+}
+
+/** Takes the place of what was said; a part that it does not name stays. */
+export type PostReplacement = Partial<Pick<PostDraft, "content" | "replyTo" | "attachment">>;
+
+/** Nothing accepts; `reject` is the reason that the sender reads. */
+export type PostVerdict = undefined | null | { readonly reject: string } | PostReplacement;
+
+/**
+ * Decides on a post or an edit before any member sees it. It may wait: posts of one sender keep their order, those of others do not wait.
+ * An error thrown here counts as a failure of the rule, not as a verdict.
+ */
+export type BeforePost = (message: PostDraft, context: PostContext) => PostVerdict | Promise<PostVerdict>;
+
+/** A room's own rules. */
+export interface PostRules {
+  readonly beforePost: BeforePost;
+  /** Milliseconds that a verdict may take. */
+  readonly timeoutMs: number;
+  /** What becomes of a post when the rule fails or takes too long. */
+  readonly onFailure: "refuse" | "accept";
+}
+
+/** Characters of a reason that the sender is told. */
+export const REASON_LENGTH_MAX = 500;
+
+/** The longest time that a verdict may take, in ms: the room cannot sleep meanwhile. */
+export const VERDICT_MS_MAX = 60_000;
+
+/** A verdict as it was read. */
+export type Verdict =
+  /** The request goes on with this payload. */
+  | { readonly type: "accepted" | "replaced"; readonly payload: unknown }
+  | { readonly type: "rejected"; readonly answer: ErrorAnswer }
+  | { readonly type: "failed"; readonly error: unknown };
+
+const REPLACEABLE = ["content", "replyTo", "attachment"] as const;
+
+/** @param payload what was said, as `schema` gave it */
+export function readVerdict(given: unknown, payload: object, schema: z.ZodType): Verdict {
+  if (given === undefined || given === null) return { type: "accepted", payload };
+  if (typeof given !== "object")
+    return failed(`beforePost returned ${typeof given}: return nothing, { reject } or { content }`);
+  if ("reject" in given) {
+    const { reject } = given;
+    if (typeof reject !== "string" || reject === "") return failed("beforePost: reject must be a text for the sender");
+    return { type: "rejected", answer: refuse("REJECTED", reject.slice(0, REASON_LENGTH_MAX)) };
+  }
+  const replaced = REPLACEABLE.filter((field) => field in given);
+  if (replaced.length === 0) return failed("beforePost returned an object with neither reject nor content");
+  const fields = Object.fromEntries(replaced.map((field) => [field, (given as PostReplacement)[field]]));
+  const parsed = readAs(schema, { ...payload, ...fields });
+  if (!parsed.success) return failed(`beforePost returned a message that is none: ${describeIssues(parsed.error)}`);
+  return { type: "replaced", payload: parsed.data };
+}
+
+const failed = (problem: string): Verdict => ({ type: "failed", error: new Error(problem) });

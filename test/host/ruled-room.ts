@@ -1,0 +1,67 @@
+// A room with rules of its own (`beforePost`), whose verdicts a test gives when it wants.
+import { setImmediate } from "node:timers/promises";
+
+import type { ChatSettings } from "../../src/chat/room/room.ts";
+import type { PostContext, PostDraft, PostRules, PostVerdict } from "../../src/chat/room/verdict.ts";
+import { ChatRoom, UNLIMITED } from "./chat-room.ts";
+
+/** One question to the rules. */
+export interface Asked {
+  readonly message: PostDraft;
+  readonly context: PostContext;
+  /** Gives the verdict; absent: accepts. */
+  readonly decide: (verdict?: PostVerdict) => Promise<void>;
+  readonly fail: (error: Error) => Promise<void>;
+}
+
+export class RuledRoom extends ChatRoom {
+  readonly asked: Asked[];
+  /** Questions with these contents are answered at once: by a verdict, or by a function that makes one. */
+  readonly #sync: Map<string, PostVerdict | (() => PostVerdict)>;
+
+  constructor({ rules = {}, ...settings }: Partial<ChatSettings> & { rules?: Partial<PostRules> } = {}) {
+    const asked: Asked[] = [];
+    const sync = new Map<string, PostVerdict | (() => PostVerdict)>();
+    const beforePost = (message: PostDraft, context: PostContext): PostVerdict | Promise<PostVerdict> => {
+      const { promise, resolve, reject } = Promise.withResolvers<PostVerdict>();
+      asked.push({
+        message,
+        context,
+        decide: async (verdict) => {
+          resolve(verdict);
+          await setImmediate();
+        },
+        fail: async (error) => {
+          reject(error);
+          await setImmediate();
+        },
+      });
+      if (!sync.has(message.content)) return promise;
+      const verdict = sync.get(message.content);
+      return typeof verdict === "function" ? verdict() : verdict;
+    };
+    super(
+      { messageRate: UNLIMITED, flushWindowMs: 0, ...settings },
+      {},
+      { rules: () => ({ beforePost, timeoutMs: 5000, onFailure: "refuse", ...rules }) },
+    );
+    this.asked = asked;
+    this.#sync = sync;
+  }
+
+  /** Lets the rules answer at once whenever they are asked about that text. */
+  answerAtOnce(content: string, verdict: PostVerdict | (() => PostVerdict)): void {
+    this.#sync.set(content, verdict);
+  }
+
+  /** The only question about that text. */
+  about(content: string): Asked {
+    const found = this.asked.filter(({ message }) => message.content === content);
+    if (found.length !== 1) throw new Error(`the rules were asked ${found.length} times about "${content}"`);
+    return found[0]!;
+  }
+
+  get contents(): string[] {
+    return this.log.messages.map(({ content }) => content);
+  }
+}
