@@ -85,6 +85,7 @@ describe("scripts/ops/dashboard.json", () => {
       "Relay and queues",
       "Rooms",
       "Sleep and cost",
+      "Rules of one's own",
     ]);
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),

@@ -4,6 +4,7 @@ import { COPIES_REMEMBERED_MAX } from "../../src/chat/links/copies.ts";
 import { MISSED_MESSAGES_MAX } from "../../src/chat/log/chat-recovery.ts";
 import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
 import { UNSTORED_POSTS_MAX } from "../../src/chat/posting/relaxed-commit.ts";
+import { PRUNE_AT_SIZE_MIN } from "../../src/socketio/engine/unjoined-quota.ts";
 import { SERIES_MAX } from "../../src/metrics/meter.ts";
 import { collectionsIn } from "./collections.ts";
 import { ServerSocket, type ObjectHost } from "./object-host.ts";
@@ -13,8 +14,9 @@ import type { Witness } from "./witness.ts";
 /** Collections without a bound of their own: members, connections, features, links, fields of a record. */
 const SIZE_MAX = 100;
 
-/** Collections that grow with the messages. */
+/** Collections that grow with the messages, or over the runs of a thread. */
 const SIZES_MAX: Readonly<Record<string, number>> = {
+  "UnjoinedQuota.entries": 2 * PRUNE_AT_SIZE_MIN,
   "ChatRecoveryLog.answered": MISSED_MESSAGES_MAX,
   "Copies.remembered": COPIES_REMEMBERED_MAX,
   "Meter.counts": SERIES_MAX,
@@ -55,6 +57,8 @@ const UNDER_WAY: ReadonlySet<string> = new Set([
   "Posts.batch",
   "Posts.waiting",
   "RelaxedCommit.unstored",
+  "Screening.asked",
+  "Screening.queues",
   "Searching.searches",
   "SocketSession.connecting",
   "UnjoinedSessions.sessions",

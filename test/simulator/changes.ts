@@ -51,6 +51,7 @@ export class Changes {
     return (answer) => {
       if (!(answer as { readonly ok?: true } | undefined)?.ok) return;
       known.done.add(event);
+      if (event === "edit-message") this.#witness.ruling.edited(message);
       if (event === "react") known.reacted.add(plan.user);
       const { id, sender } = message;
       this.#witness.demand(

@@ -11,6 +11,9 @@ const PLANNED: ReadonlySet<string> = new Set([
   "the object died",
   "the queue did not answer",
   "this object is no more",
+  "the rule failed",
+  // A rule that never answers, or whose room's clock was set ahead.
+  "beforePost took longer than 5000 ms",
   // A link reports that a storage failed, in its own room or in the other one. That room has logged the cause itself.
   "the log could not be read",
   "the messages could not be stored",

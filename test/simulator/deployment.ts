@@ -1,10 +1,11 @@
 // The server side of a run: rooms, lobby and dead letters as objects, and the queue between rooms, which delivers at least once
 // and in no order.
-import { ChatRoom, DeadLetters, deliverRelay, Lobby, SqlMessageLog } from "product:objects";
+import { ChatRoom, DeadLetters, deliverRelay, Lobby, RuledRoom, SqlMessageLog } from "product:objects";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { ObjectHost, type HostPorts, type ObjectClass, type Spoken } from "./object-host.ts";
 import type { Plan } from "./plan.ts";
+import { Rules } from "./rules.ts";
 import type { Witness } from "./witness.ts";
 import { isTracing, trace } from "./trace.ts";
 import { START_MS, type World, type Zone } from "./world.ts";
@@ -77,15 +78,21 @@ export class Deployment {
       RECOVERY_WINDOW_SECONDS: String(plan.recoveryWindowSeconds),
       MAX_CONNECTIONS_PER_IP: "0",
       MAX_CONNECTIONS_PER_USER: "0",
-      CHAT_ROOM: this.#namespace("room", ChatRoom),
+      CHAT_ROOM: this.#namespace("room", this.#roomClass),
       LOBBY: this.#namespace("lobby", Lobby),
       DEAD_LETTERS: this.#namespace("dead", DeadLetters),
       RELAY_QUEUE: { send: (body: unknown) => this.#enqueue(body) },
     };
+    const around = { world, witness, hostOf: (room: string) => this.room(room) };
+    if (plan.rules) this.env["RULES"] = new Rules(plan.rules, around);
+  }
+
+  get #roomClass(): ObjectClass {
+    return this.#plan.rules ? RuledRoom : ChatRoom;
   }
 
   room(name: string): ObjectHost {
-    return this.#host("room", name, ChatRoom);
+    return this.#host("room", name, this.#roomClass);
   }
 
   get rooms(): ObjectHost[] {
@@ -137,7 +144,9 @@ export class Deployment {
     const log = new SqlMessageLog(storage, { room: name, retention, nowMs: 0, newName: () => "" });
     const epoch = named["epoch"] as string;
     // As they were posted: they may have been changed already.
-    const messages = [...log.ascending(this.#readTo.get(epoch) ?? 0)].map(({ seq }) => log.find(seq)!.posted);
+    const messages = [...log.ascending(this.#readTo.get(epoch) ?? 0)].map(({ seq }) =>
+      this.witness.ruling.stored(name, log.find(seq)!.posted),
+    );
     if (messages.length === 0) return;
     this.#readTo.set(epoch, messages.at(-1)!.seq);
     const unconfirmed = this.#unconfirmed.get(host) ?? [];

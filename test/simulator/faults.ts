@@ -112,7 +112,10 @@ export class Faults {
 
   #setSkew(host: ObjectHost, skewMs: number): void {
     const { witness, world } = this.#run;
-    if (host.skewMs !== skewMs) witness.silences.clockJumped(host.name, world.nowMs + host.skewMs);
+    if (host.skewMs !== skewMs) {
+      witness.silences.clockJumped(host.name, world.nowMs + host.skewMs);
+      witness.ruling.clockJumped(host.name);
+    }
     host.skewMs = skewMs;
   }
 

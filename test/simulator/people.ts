@@ -9,14 +9,13 @@ import type { Link, Network } from "./network.ts";
 import { epochOf, offsetOf, setOffset } from "./offset.ts";
 import { FakeLocalStorage } from "../host/fake-local-storage.ts";
 import type { PlannedClient } from "./plan.ts";
+import { REFUSED } from "./refusals.ts";
 import { Typists } from "./typists.ts";
 import type { World, Zone } from "./world.ts";
 import type { Chain, Witness } from "./witness.ts";
 
 export const ORIGIN = "http://rooms.example";
 
-/** Refusals after which a post is never stored. */
-const REFUSED = new Set(["MUTED", "ROOM_READ_ONLY", "SLOW_MODE", "FORBIDDEN", "TOO_LONG", "INVALID_PAYLOAD"]);
 /** A client that got no ack posts the same text again after this. */
 const AGAIN_MS = 7000;
 

@@ -70,6 +70,8 @@ export interface Plan {
   readonly flushWindowMs: number;
   readonly messageRate: number;
   readonly recoveryWindowSeconds: number;
+  /** Present where the rooms have rules of their own. */
+  readonly rules?: { readonly onFailure: "refuse" | "accept" };
   readonly durationMs: number;
   readonly clients: readonly PlannedClient[];
   readonly steps: readonly Step[];
@@ -89,7 +91,9 @@ export function drawPlan(seed: number, size: "any" | "short" = "any"): Plan {
   const trouble = chance.pick(isShort ? [8] : [2, 6, 12]);
   const drawn = { rooms, clients, durationMs };
   const durability = chance.pick(["strict", "strict", "relaxed"] as const);
-  const talks = durability === "relaxed" ? drawTalks(chance.branch("talks"), drawn) : { steps: [], faults: [] };
+  const rules = drawRules(chance.branch("rules"));
+  const talks = durability === "relaxed" ? drawTalks(chance.branch("talks"), drawn) : NONE;
+  const disputes = rules ? drawDisputes(chance.branch("disputes"), drawn) : NONE;
   return {
     seed,
     durability,
@@ -105,10 +109,17 @@ export function drawPlan(seed: number, size: "any" | "short" = "any"): Plan {
     flushWindowMs: chance.pick([0, 50, 50, 500]),
     messageRate: chance.pick([10, 10, 1000]),
     recoveryWindowSeconds: chance.pick([120, 120, 10]),
+    ...(rules && { rules }),
     durationMs,
     clients,
-    steps: draw(busy, () => drawStep(chance.branch(`step ${chance.next()}`), drawn), talks.steps),
-    faults: draw(trouble, () => drawFault(chance.branch(`fault ${chance.next()}`), drawn), talks.faults),
+    steps: draw(busy, () => drawStep(chance.branch(`step ${chance.next()}`), drawn), [
+      ...talks.steps,
+      ...disputes.steps,
+    ]),
+    faults: draw(trouble, () => drawFault(chance.branch(`fault ${chance.next()}`), drawn), [
+      ...talks.faults,
+      ...disputes.faults,
+    ]),
   };
 }
 
@@ -122,8 +133,39 @@ function draw<Item extends { readonly atMs: number }>(count: number, one: () => 
   return [...Array.from({ length: count }, one), ...more].sort((a, b) => a.atMs - b.atMs);
 }
 
+function drawRules(chance: Chance): Plan["rules"] {
+  return chance.happens(0.4) ? { onFailure: chance.pick(["refuse", "refuse", "accept"] as const) } : undefined;
+}
+
+/** Steps and faults that belong together. */
+interface Scenes {
+  readonly steps: Step[];
+  readonly faults: Fault[];
+}
+
+const NONE: Scenes = { steps: [], faults: [] };
+
+/** Something happens to a user or a room while verdicts of the room's own rules are awaited. */
+function drawDisputes(chance: Chance, { clients, durationMs }: Drawn): Scenes {
+  const steps: Step[] = [];
+  const faults: Fault[] = [];
+  for (let disputes = 0; disputes < 3; disputes++) {
+    const saidAtMs = chance.between(2000, durationMs - 5000);
+    const { name: who, user, room } = chance.pick(clients);
+    steps.push({ atMs: saidAtMs, do: "say", who, times: chance.between(3, 8) });
+    const atMs = saidAtMs + chance.between(50, 3000);
+    if (chance.happens(0.1)) faults.push({ atMs, fault: "delete", room });
+    else if (chance.happens(0.2)) faults.push({ atMs, fault: "crash", room, keeps: false, isNoticed: true });
+    else {
+      const [event, payload] = chance.pick(DISPUTED);
+      steps.push({ atMs, do: "moderate", room, event, payload: { user, ...payload } });
+    }
+  }
+  return { steps, faults };
+}
+
 /** A relaxed room runs ahead of its storage while it is busy: then a crash takes something that was seen. */
-function drawTalks(chance: Chance, { clients, durationMs }: Drawn): { steps: Step[]; faults: Fault[] } {
+function drawTalks(chance: Chance, { clients, durationMs }: Drawn): Scenes {
   const steps: Step[] = [];
   const faults: Fault[] = [];
   for (let talks = 0; talks < 3; talks++) {
@@ -216,6 +258,13 @@ const MODES: readonly Asking[] = [
   ["read-only", { on: false }],
   ["slow-mode", { seconds: 3 }],
   ["slow-mode", { seconds: 0 }],
+];
+
+const DISPUTED: readonly Asking[] = [
+  ["mute", { seconds: 10 }],
+  ["ban", { seconds: 10 }],
+  ["grant", { role: "reader" }],
+  ["slow-mode", { seconds: 3 }],
 ];
 
 function drawStep(chance: Chance, { rooms, clients, durationMs }: Drawn): Step {

@@ -215,6 +215,80 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: "seen in order",
   },
   {
+    bug: "posts of a sender go on in the order of their verdicts",
+    file: "src/chat/room/screening.ts",
+    find: "    this.#goOnWith(ask.saying.caller.user);\n",
+    replace:
+      "    this.#queues.get(ask.saying.caller.user)?.sort((a, b) => Number(!a.verdict) - Number(!b.verdict));\n    this.#goOnWith(ask.saying.caller.user);\n",
+    breaks: "said in order",
+  },
+  {
+    bug: "a mute, a ban or slow mode is checked before the verdict, and not after it",
+    file: "src/chat/room/requests.ts",
+    find: "      if (refusalNow) return answerAll(refusalNow);\n",
+    replace: "",
+    breaks: "let in",
+  },
+  {
+    bug: "a post is forgotten with its verdict, although earlier ones of its sender still wait",
+    file: "src/chat/room/screening.ts",
+    find: "    this.#note(ask, verdict);\n    this.#goOnWith(",
+    replace:
+      '    this.#note(ask, verdict);\n    this.#asked.delete(keyOf(ask.caller.user, ask.saying.payload) ?? "");\n    this.#goOnWith(',
+    breaks: "acked once",
+  },
+  {
+    bug: "a post that is sent again while its verdict is awaited is asked about again",
+    file: "src/chat/room/screening.ts",
+    find: "    if (key !== undefined) this.#asked.set(key, ask);\n",
+    replace: "",
+    breaks: "ruled",
+  },
+  {
+    bug: "a rejected post that is sent again is asked about again",
+    file: "src/chat/room/screening.ts",
+    find: "    this.#verdicts.set(key, { verdict, atMs: now() });\n",
+    replace: "",
+    breaks: "ruled",
+  },
+  {
+    bug: "edits go round the rules of the room",
+    file: "src/chat/room/requests.ts",
+    find: "if (isRepeated || !speech ||",
+    replace: 'if (isRepeated || !speech || speech.kind === "edit" ||',
+    breaks: "ruled",
+  },
+  {
+    bug: "a verdict on what was said before the room was deleted counts in its next life",
+    file: "src/chat/room/screening.ts",
+    find: "    this.#isOver = true;\n",
+    replace: "    return undefined;\n",
+    breaks: "ruled",
+    isCostly: true,
+  },
+  {
+    bug: "a room may sleep while a verdict is awaited",
+    file: "src/chat/room/screening.ts",
+    find: "this.#giveUpLate(nowMs), { keepsAwake: true });",
+    replace: "this.#giveUpLate(nowMs), { piggybacks: true });",
+    breaks: "answered",
+  },
+  {
+    bug: "a post whose verdict has come still counts as asked",
+    file: "src/chat/room/screening.ts",
+    find: "      if (key !== undefined) this.#asked.delete(key);\n",
+    replace: "",
+    breaks: "bounded",
+  },
+  {
+    bug: "a verdict of the room's own rules is not waited for",
+    file: "src/chat/room/screening.ts",
+    find: "    const given = kept ?? this.#ask(saying, rules);\n",
+    replace:
+      '    const asked = kept ?? this.#ask(saying, rules);\n    const given = isPromise(asked) ? ({ type: "accepted", payload } as const) : asked;\n',
+    breaks: "ruled",
+  },
+  {
     // Once a bug of this project's own, found by seed 9.
     bug: "a deadline that is set in memory just before the alarm is set is lost when the room sleeps",
     file: "durable/socketio/wake-clock.ts",

@@ -4,6 +4,8 @@ declare module "product:objects" {
   import type { ObjectClass } from "./object-host.ts";
 
   export const ChatRoom: ObjectClass;
+  /** A room with rules of its own: those of `env.RULES`. */
+  export const RuledRoom: ObjectClass;
   export const Lobby: ObjectClass;
   export const DeadLetters: ObjectClass;
   /** The consumer of the relay's queue. */

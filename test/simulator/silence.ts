@@ -1,4 +1,4 @@
-// Checks mutes, read-only and slow mode: no message appears that they forbid. Called by witness.ts.
+// Checks mutes, bans, readers, read-only and slow mode: no message appears that they forbid. Called by witness.ts.
 import type { Witness } from "./witness.ts";
 
 interface Silence {
@@ -15,6 +15,7 @@ type ModerationEvent = [
     readonly until?: number;
     readonly on?: boolean;
     readonly seconds?: number;
+    readonly role?: string;
   },
 ];
 
@@ -28,6 +29,28 @@ interface Pace {
 
 /** In place of a user: everybody in the room, for read-only. */
 const ALL = "*";
+
+/** What ends each restriction, besides another of its kind. */
+const ENDED_BY: Readonly<Record<string, string>> = {
+  mute: "unmute",
+  ban: "unban",
+  grant: "revoke",
+  "read-only": "read-only",
+};
+
+/** The restrictions of a user, and those of all. */
+const restrictionsOf = (sender: string): string[] => [
+  `mute ${sender}`,
+  `ban ${sender}`,
+  `grant ${sender}`,
+  `read-only ${ALL}`,
+];
+
+/** The restriction that a moderator's action begins or ends; `undefined` for other actions. */
+function restrictionOf(action: string, user = ALL): string | undefined {
+  const kind = Object.keys(ENDED_BY).find((begin) => begin === action || ENDED_BY[begin] === action);
+  return kind && `${kind} ${kind === "read-only" ? ALL : user}`;
+}
 
 export class Silences {
   readonly #witness: Witness;
@@ -45,10 +68,9 @@ export class Silences {
   }
 
   /** A moderator asks to end or replace a restriction. The moment at which it ends is unknown, so it is not checked any more. */
-  ends(room: string, action: string, { user = ALL, on }: { readonly user?: string; readonly on?: boolean }): void {
+  ends(room: string, action: string, { user, on }: { readonly user?: string; readonly on?: boolean }): void {
     if (action === "slow-mode") this.#slow.delete(room);
-    if (action === "unmute" || action === "mute" || (action === "read-only" && on === false))
-      this.#byWhom.delete(`${room} ${user}`);
+    if (on !== true) this.#byWhom.delete(`${room} ${restrictionOf(action, user)}`);
   }
 
   /**
@@ -69,17 +91,19 @@ export class Silences {
 
   spoken(room: string, packet: string): void {
     if (!packet.startsWith('42["moderation"')) return;
-    const [, { action, user = ALL, until: untilMs = Infinity, on, seconds = 0 }] = JSON.parse(
+    const [, { action, user, until: untilMs = Infinity, on, seconds = 0, role }] = JSON.parse(
       packet.slice(2),
     ) as ModerationEvent;
     if (action === "slow-mode" && seconds > 0 && !this.#slow.has(room))
       this.#slow.set(room, { sinceMs: this.#witness.now(), seconds, postedAtMs: new Map() });
-    const key = `${room} ${user}`;
+    const restriction = restrictionOf(action, user);
     // When storage is slow, the room announces a beginning after its end was asked for.
     if (action === "slow-mode" && seconds === 0) this.#slow.delete(room);
-    if (action === "unmute" || (action === "read-only" && on === false)) this.#byWhom.delete(key);
-    const begins = action === "mute" || (action === "read-only" && on === true);
-    if (begins && !this.#byWhom.has(key)) this.#byWhom.set(key, { sinceMs: this.#witness.now(), untilMs });
+    if (restriction === undefined) return;
+    const key = `${room} ${restriction}`;
+    const begins = action in ENDED_BY && on !== false && (action !== "grant" || role === "reader");
+    if (!begins) this.#byWhom.delete(key);
+    else if (!this.#byWhom.has(key)) this.#byWhom.set(key, { sinceMs: this.#witness.now(), untilMs });
   }
 
   /** @param nowMs by the clock of the room */
@@ -91,14 +115,16 @@ export class Silences {
     const saidAtMs = this.#saidAtMs.get(content);
     if (saidAtMs === undefined) return;
     this.#keepPace(room, sender, { saidAtMs, nowMs });
-    for (const whom of [sender, ALL]) {
+    // With rules of its own, the room takes a post only after their verdict.
+    const takenAtMs = this.#witness.ruling.decidedAtMs(room, content) ?? saidAtMs;
+    for (const whom of restrictionsOf(sender)) {
       const silence = this.#byWhom.get(`${room} ${whom}`);
       if (!silence || nowMs >= silence.untilMs) continue;
       this.#witness.demand(
-        saidAtMs <= silence.sinceMs,
+        takenAtMs <= silence.sinceMs,
         "let in",
         () =>
-          `"${content}" was said at ${saidAtMs} and is in ${room}, where ${whom} may not speak since ${silence.sinceMs}`,
+          `"${content}" was said at ${saidAtMs}, taken at ${takenAtMs} and is in ${room}, where "${whom}" holds since ${silence.sinceMs}`,
       );
     }
   }

@@ -6,15 +6,13 @@ import { Deployment } from "./deployment.ts";
 import type { ObjectHost } from "./object-host.ts";
 import { ShimPerson, StockPerson } from "./people.ts";
 import type { Plan } from "./plan.ts";
+import { FINAL } from "./refusals.ts";
 import type { Run } from "./run.ts";
 import type { Witness } from "./witness.ts";
 
 /** Why a client with extensions may have given a message up. */
-const GIVEN_UP = new Set([
-  "MUTED",
-  "ROOM_READ_ONLY",
-  "SLOW_MODE",
-  "FORBIDDEN",
+const GIVEN_UP: ReadonlySet<string> = new Set([
+  ...FINAL,
   "NO_ANSWER",
   "UNCERTAIN",
   "QUEUE_FULL",
@@ -22,7 +20,7 @@ const GIVEN_UP = new Set([
   "EXPIRED",
 ]);
 /** Of these, the ones after which it is nowhere. */
-const NOWHERE = new Set(["MUTED", "ROOM_READ_ONLY", "SLOW_MODE", "FORBIDDEN", "QUEUE_FULL"]);
+const NOWHERE: ReadonlySet<string> = new Set([...FINAL, "QUEUE_FULL"]);
 
 interface PresenceAnswer {
   readonly ok?: true;
@@ -64,6 +62,7 @@ async function checkChanges({ witness, people, world, plan }: Run, pass: (ms: nu
   await pass(5000);
   for (const message of found) {
     witness.changes.check(message);
+    witness.ruling.shown(message);
     const root = message.origin && !isRuled(plan) ? rootOf(witness, message.origin) : undefined;
     if (root) witness.changes.checkCopy(message, root);
   }

@@ -5,6 +5,7 @@ import { PacketType } from "socket.io-parser";
 import { Changes } from "./changes.ts";
 import { epochOf } from "./offset.ts";
 import { Readers } from "./readers.ts";
+import { Ruling } from "./ruling.ts";
 import { SaidOrder } from "./said-order.ts";
 import { Silences } from "./silence.ts";
 import { isTracing, trace } from "./trace.ts";
@@ -21,6 +22,8 @@ export const INVARIANTS = {
   "seen is stored": "members see only what is stored (strict), and no place is given to two messages",
   "let in":
     "no event reaches a socket before its CONNECT, and no message a user after the ban; nobody posts who is muted, in a read-only room, or too soon in slow mode, or changes what others wrote",
+  ruled:
+    "what a room's own rules reject is stored nowhere and shown to nobody, what they replace is stored as they say, and they are asked once about a post in each life of the room, before it is stored",
   "changed for all":
     "an acked edit, deletion or reaction reached everybody and is there in the end, in searches and in copies in other rooms, too; a reaction counts once",
   read: "a read mark outlives sleep, and no user has one that they did not set",
@@ -94,6 +97,7 @@ export class Witness {
   readonly violations: Violation[] = [];
   readonly changes = new Changes(this);
   readonly silences = new Silences(this);
+  readonly ruling = new Ruling(this);
   readonly saidOrder = new SaidOrder(this);
   readonly readers = new Readers(this);
   readonly isStrict: boolean;

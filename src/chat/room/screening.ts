@@ -12,7 +12,7 @@ import type { Caller, Operation, Reply, Speech } from "./operation.ts";
 import type { Room } from "./room.ts";
 import { readVerdict, VERDICT_MS_MAX, type PostDraft, type PostRules, type Verdict } from "./verdict.ts";
 
-/** Verdicts that may be awaited at once in a room. */
+/** RULE-7: verdicts that may be awaited at once in a room. */
 export const ASKS_MAX = 512;
 /** Of them, those on requests of one user. */
 export const ASKS_PER_USER_MAX = 32;
@@ -87,7 +87,7 @@ export class Screening implements Feature {
     this.#deadline = this.#room.deadline("before-post", (nowMs) => this.#giveUpLate(nowMs), { keepsAwake: true });
   }
 
-  /** Verdicts that come later find nothing to go on with. */
+  /** RULE-8: verdicts that come later find nothing to go on with. */
   onErase(): undefined {
     this.#isOver = true;
     const asks = [...this.#queues.values()].flat();
@@ -132,7 +132,12 @@ export class Screening implements Feature {
       return reply(refuse("RATE_LIMITED", "Rate limit exceeded: too many messages wait to be checked.", BUSY_RETRY_MS));
     const given = kept ?? this.#ask(saying, rules);
     const ask: Ask = {
-      ...{ saying, goOn, caller, rules, verdict: undefined, end: () => {} },
+      saying,
+      goOn,
+      caller,
+      rules,
+      verdict: undefined,
+      end: () => {},
       replies: [reply],
       stay: this.#ports.stayOf(user),
       sinceMs: this.#room.now(),
@@ -163,7 +168,7 @@ export class Screening implements Feature {
     return promise;
   }
 
-  /** Asks the rules of the room. Never throws, nor rejects. */
+  /** Asks the rules of the room. Never throws, nor rejects: RULE-6. */
   #ask(
     { caller, operation, speech, payload }: Saying,
     { beforePost, timeoutMs }: PostRules,
@@ -204,7 +209,7 @@ export class Screening implements Feature {
     if (nextMs < Infinity) this.#deadline.pull(nextMs);
   }
 
-  /** Takes the verdicts of a sender in the order of the requests. */
+  /** RULE-3: takes the verdicts of a sender in the order of the requests. */
   #goOnWith(user: string): void {
     const queue = this.#queues.get(user);
     while (queue?.[0]?.verdict) {
@@ -244,7 +249,7 @@ export class Screening implements Feature {
     ask.end();
   }
 
-  /** What may have ended while the verdict was awaited, and no rule of the room looks at. */
+  /** RULE-5: what may have ended while the verdict was awaited, and no rule of the room looks at. */
   #refuseSince({ stay, caller: { user, client } }: Ask): ErrorAnswer | undefined {
     if (this.#ports.stayOf(user) !== stay) return refuse("FORBIDDEN", "You were removed from this room.");
     const { exp = Infinity } = client?.token ?? {};

@@ -65,7 +65,7 @@ export type Verdict =
 
 const REPLACEABLE = ["content", "replyTo", "attachment"] as const;
 
-/** @param payload what was said, as `schema` gave it */
+/** RULE-2. @param payload what was said, as `schema` gave it */
 export function readVerdict(given: unknown, payload: object, schema: z.ZodType): Verdict {
   if (given === undefined || given === null) return { type: "accepted", payload };
   if (typeof given !== "object")

@@ -9,7 +9,7 @@ interface Entry {
   untilMs: number;
 }
 
-const PRUNE_AT_SIZE_MIN = 128;
+export const PRUNE_AT_SIZE_MIN = 128;
 
 export class UnjoinedQuota {
   readonly #entries = new Map<string, Entry>();

@@ -1,0 +1,125 @@
+// Checks a room's own rules: what they reject is nowhere, what they replace is stored as they say, and they are asked once about each post, in
+// the room's present life. Called by rules.ts, deployment.ts, verdict.ts and silence.ts.
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { EDITED } from "./changes.ts";
+import type { ObjectInstance } from "./object-host.ts";
+import type { Witness } from "./witness.ts";
+
+/** What the rules do about a text. `throw` and `never` fail once; about the next try the rules accept. */
+export type RuleKind = "accept" | "reject" | "replace" | "throw" | "never" | "post";
+
+/** The user as whom the rules post. */
+export const RULE_USER = "rule";
+
+const MILD = " (mild)";
+
+/** What the rules put in the place of a text. */
+export const mildFor = (content: string): string => content + MILD;
+
+interface Question {
+  readonly instance: ObjectInstance;
+  readonly room: string;
+  /** The text of a post, or the message that is edited. */
+  readonly key: string;
+  readonly kind: RuleKind;
+  /** Names the post over all its tries, where it has a `clientMsgId`. */
+  readonly postId: string | undefined;
+}
+
+/** A question to the rules, and what they do about it. */
+export interface Asked extends Question {
+  readonly does: RuleKind;
+  /** How often the room had been deleted. */
+  readonly life: number;
+  decidedAtMs: number | undefined;
+  /** The clock of the room jumped since, so its time may have been over at any moment. */
+  isExcused: boolean;
+}
+
+export class Ruling {
+  readonly #witness: Witness;
+  readonly #last = new Map<string, Asked>();
+  readonly #lives = new Map<string, number>();
+  #onFailure: "refuse" | "accept" | undefined;
+
+  constructor(witness: Witness) {
+    this.#witness = witness;
+  }
+
+  begin(onFailure: "refuse" | "accept"): void {
+    this.#onFailure = onFailure;
+  }
+
+  deleted(instance: ObjectInstance, room: string): void {
+    this.#lives.set(room, this.#lifeOf(room) + 1);
+    for (const asked of this.#last.values()) if (asked.instance === instance) asked.isExcused = true;
+  }
+
+  clockJumped(room: string): void {
+    for (const asked of this.#last.values()) if (asked.room === room) asked.isExcused = true;
+  }
+
+  #lifeOf(room: string): number {
+    return this.#lives.get(room) ?? 0;
+  }
+
+  asked(question: Question): Asked {
+    const { instance, room, key, kind, postId } = question;
+    const place = `${room} ${key}`;
+    const before = this.#last.get(place);
+    const hasFailed = before?.does === "throw" || before?.does === "never";
+    const isAgain = postId !== undefined && before?.instance === instance && !before.isExcused;
+    this.#witness.demand(!isAgain || hasFailed, "ruled", () => `${room} asked about "${key}" twice`);
+    const fails = kind === "throw" || kind === "never";
+    const does = fails && before ? "accept" : kind;
+    const asked: Asked = { ...question, does, life: this.#lifeOf(room), decidedAtMs: undefined, isExcused: false };
+    this.#last.set(place, asked);
+    return asked;
+  }
+
+  decided(asked: Asked): void {
+    asked.decidedAtMs = this.#witness.now();
+  }
+
+  /** When the rules decided on a post, in ms since the run began. */
+  decidedAtMs(room: string, content: string): number | undefined {
+    return this.#last.get(`${room} ${content}`)?.decidedAtMs;
+  }
+
+  /** The text as it was said. */
+  said(content: string): string {
+    return content.endsWith(MILD) ? content.slice(0, -MILD.length) : content;
+  }
+
+  /** A room has just written a message, which is not durable yet. @returns the same with the text that was said */
+  stored(room: string, message: Message): Message {
+    const content = this.said(message.content);
+    if (this.#onFailure === undefined || message.origin || content === "") return { ...message, content };
+    const asked = this.#last.get(`${room} ${content}`);
+    const demand = (isTrue: boolean, problem: string): void =>
+      this.#witness.demand(isTrue, "ruled", () => `${room} has "${message.content}", ${problem}`);
+    demand(asked !== undefined, "about which the rules were not asked");
+    if (!asked) return { ...message, content };
+    demand(asked.life === this.#lifeOf(room), "which was said before the room was deleted");
+    // Where the rules fail, it may be accepted unseen.
+    if (this.#onFailure === "accept" && asked.isExcused) return { ...message, content };
+    demand(asked.does !== "reject", "which the rules rejected");
+    demand((asked.does === "replace") === (content !== message.content), `and the rules ${asked.does} that`);
+    return { ...message, content };
+  }
+
+  /** An edit of the message was acked. */
+  edited({ id, room }: Message): void {
+    if (this.#onFailure === undefined) return;
+    const asked = this.#last.get(`${room} edit ${id}`);
+    this.#witness.demand(asked !== undefined, "ruled", () => `${room} took an edit of ${id} without asking the rules`);
+  }
+
+  /** @param message as a room shows it in the end */
+  shown({ id, room, content, origin }: Message): void {
+    if (this.#onFailure !== "refuse" || origin) return;
+    const asked = this.#last.get(content === EDITED ? `${room} edit ${id}` : `${room} ${this.said(content)}`);
+    const isRejected = asked?.does === "reject";
+    this.#witness.demand(!isRejected, "ruled", () => `${room} shows "${content}", which the rules rejected`);
+  }
+}
