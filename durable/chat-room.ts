@@ -29,8 +29,12 @@ import type { StoreAfterErase } from "./socketio/erasing.ts";
 import { SocketObject } from "./socketio/socket-object.ts";
 import { createChat, type ChatParts } from "./create-chat.ts";
 
-export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<ExportCursor>, RelayRpc, AnnounceRpc {
-  constructor(ctx: DurableObjectState, env: Env) {
+/** @typeParam Own bindings that a subclass uses besides those of the chat */
+export class ChatRoom<Own extends object = object>
+  extends SocketObject<Env & Own, ChatParts>
+  implements RoomRpc<ExportCursor>, RelayRpc, AnnounceRpc
+{
+  constructor(ctx: DurableObjectState, env: Env & Own) {
     // `this` is there when they are called: long after this constructor.
     super(ctx, env, (...given) =>
       createChat(...given, { awake: () => this.#lastWake, rules: () => (this.beforePost ? this.#rules : undefined) }),

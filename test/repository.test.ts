@@ -293,14 +293,14 @@ describe("the walls between folders", () => {
   });
 });
 
-describe("docs/from-socket-io.md", () => {
-  const samples = [
-    ...textOf("docs/from-socket-io.md").matchAll(/^```\w+\n(?:\/\/|#) (docs\/examples\/\S+)\n([\s\S]*?)\n```$/gm),
-  ];
+describe.each([
+  ["docs/from-socket-io.md", ["board/whiteboard.ts", "board/index.ts", "board/wrangler.toml"]],
+  ["docs/rules.md", ["rules/index.ts", "rules/by-service.ts", "rules/by-http.ts"]],
+])("%s", (page, names) => {
+  const samples = [...textOf(page).matchAll(/^```\w+\n(?:\/\/|#) (docs\/examples\/\S+)\n([\s\S]*?)\n```$/gm)];
 
   it("shows each file of its example as it is", () => {
-    const files = ["whiteboard.ts", "index.ts", "wrangler.toml"].map((name) => `docs/examples/board/${name}`);
-    expect(samples.map(([, file]) => file)).toEqual(files);
+    expect(samples.map(([, file]) => file)).toEqual(names.map((name) => `docs/examples/${name}`));
     for (const [, file, sample] of samples) expect(textOf(file!)).toContain(sample!);
   });
 });

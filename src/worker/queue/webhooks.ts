@@ -8,7 +8,8 @@ import type { WebhookBatch, WebhookEvent } from "../../protocol/webhook-events.t
 import type { Bindings } from "../../rpc/bindings.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import { deploymentOf } from "../deployment.ts";
-import { post, type Outcome, type Webhook } from "./post.ts";
+import type { SignedServer } from "../../http/signed-post.ts";
+import { post, type Outcome } from "./post.ts";
 
 type Failure = Extract<Outcome, { ok: false }>;
 type Item = Message<WebhookBatch>;
@@ -42,7 +43,7 @@ export async function deliverWebhooks(batch: MessageBatch, env: Bindings): Promi
   if (items.length > 0) await deliver(items, { url, secret }, env);
 }
 
-async function deliver(items: readonly Item[], webhook: Webhook, env: Bindings): Promise<void> {
+async function deliver(items: readonly Item[], webhook: SignedServer, env: Bindings): Promise<void> {
   const outcome = await post(webhook, { events: inOrder(items) });
   if (outcome.ok) {
     countResult(env, "done", items);

@@ -47,6 +47,18 @@ describe("a message that failed", () => {
     expect([stored(), unsent(next)]).toEqual([["ada: after"], ["hello MUTED"]]);
   });
 
+  it("rejected by a rule of the room's owner, it is not sent again, also where it waited for the connection", () => {
+    const page = load();
+    page.say("spam");
+    page.say("hello");
+    room.refusals.push({ code: "REJECTED", message: "No spam here." });
+    page.enter();
+    page.settle();
+    expect([stored(), unsent(page)]).toEqual([["ada: hello"], ["spam REJECTED"]]);
+    page.settle();
+    expect(unsent(enter())).toEqual(["spam REJECTED"]);
+  });
+
   it("does not say after a reload when to try again: that was true when it failed", () => {
     refuse(enter(), "hello", { code: "SLOW_MODE", message: "Slow mode is on", retryAfterMs: 700_000 });
     expect(load().outbox.unsent[0]).toMatchObject({ error: { code: "SLOW_MODE", message: "Slow mode is on" } });

@@ -161,6 +161,7 @@ describe("how the connection stands", () => {
       "You are muted here. Try again in 1:01 min.",
     );
     expect(describeFailure({ code: "TOO_LONG", message: "content: too long" })).toBe("content: too long.");
+    expect(describeFailure({ code: "REJECTED", message: "No spam here." })).toBe("No spam here.");
   });
 });
 

@@ -2,14 +2,27 @@
 declare namespace Cloudflare {
   interface GlobalProps {
     mainModule: typeof import("./worker.ts");
-    durableNamespaces: "WhiteboardRoom" | "Halls" | "GuestbookRoom" | "LeagueRoom" | "BoardRoom";
+    durableNamespaces:
+      | "WhiteboardRoom"
+      | "Halls"
+      | "GuestbookRoom"
+      | "LeagueRoom"
+      | "BoardRoom"
+      | "RuledRoom"
+      | "HttpRuledRoom"
+      | "ServiceRuledRoom";
   }
   interface Env {
     JWT_SECRET: string;
+    RULES_URL: string;
+    RULES_SECRET: string;
     BOARD: DurableObjectNamespace<import("../../../docs/examples/board/index.ts").BoardRoom>;
     GUESTBOOK: DurableObjectNamespace<import("./guestbook.ts").GuestbookRoom>;
     HALLS: DurableObjectNamespace<import("./halls.ts").Halls>;
     LEAGUE: DurableObjectNamespace<import("./league.ts").LeagueRoom>;
+    RULED: DurableObjectNamespace<import("../../../docs/examples/rules/index.ts").ChatRoom>;
+    RULED_BY_HTTP: DurableObjectNamespace<import("../../../docs/examples/rules/by-http.ts").ChatRoom>;
+    RULED_BY_SERVICE: DurableObjectNamespace<import("../../../docs/examples/rules/by-service.ts").ChatRoom>;
     CHAT_ROOM: DurableObjectNamespace<import("./whiteboard.ts").WhiteboardRoom>;
   }
 }

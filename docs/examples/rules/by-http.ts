@@ -1,0 +1,12 @@
+// Rooms whose rules are decided by a server of yours, asked by signed HTTP.
+import { byHttp } from "../../../durable/by-http.ts";
+import { ChatRoom as BaseChatRoom } from "../../../durable/chat-room.ts";
+
+interface Settings {
+  readonly RULES_URL: string;
+  readonly RULES_SECRET: string;
+}
+
+export class ChatRoom extends BaseChatRoom<Settings> {
+  override beforePost = byHttp({ url: this.env.RULES_URL, secret: this.env.RULES_SECRET, timeoutMs: 2000 });
+}

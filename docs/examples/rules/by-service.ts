@@ -1,0 +1,15 @@
+// Rooms whose rules are another Worker's: `[[services]]` with `binding = "RULES"` in wrangler.toml.
+import { ChatRoom as BaseChatRoom } from "../../../durable/chat-room.ts";
+import type { PostContext, PostDraft, PostVerdict } from "../../../src/chat/room/verdict.ts";
+
+interface Bindings {
+  readonly RULES: { beforePost(message: PostDraft, context: PostContext): Promise<PostVerdict> };
+}
+
+export class ChatRoom extends BaseChatRoom<Bindings> {
+  override beforePostTimeoutMs = 2000;
+
+  override beforePost(message: PostDraft, context: PostContext): Promise<PostVerdict> {
+    return this.env.RULES.beforePost(message, context);
+  }
+}

@@ -1,0 +1,11 @@
+// Rooms with rules of their own, decided in the same Worker.
+import { ChatRoom as BaseChatRoom } from "../../../durable/chat-room.ts";
+import type { PostContext, PostDraft, PostVerdict } from "../../../src/chat/room/verdict.ts";
+
+export class ChatRoom extends BaseChatRoom {
+  override beforePost(message: PostDraft, { role }: PostContext): PostVerdict {
+    if (role === "service") return undefined; // your backend says what it likes
+    if (message.content.includes("spam")) return { reject: "No spam here." };
+    return { content: message.content.replaceAll("darn", "d**n") };
+  }
+}
