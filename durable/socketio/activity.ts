@@ -1,5 +1,6 @@
 // Counts the work of an object: causes of waking, billed requests, and the time in which it could not sleep. Called by socket-object.ts.
 import { Meter } from "../../src/metrics/meter.ts";
+import type { Transport } from "../../src/socketio/engine/engine.ts";
 
 /** An application may add causes of its own. */
 export type WakeCause = "connect" | "poll" | "message" | "close" | "alarm" | "call" | (string & {});
@@ -53,8 +54,11 @@ export class Activity {
    * Counts a request of a client: for a connection, or of one over long-polling.
    * @param cause of the application's own for the connection, if any
    */
-  connection({ method, url }: Pick<Request, "method" | "url">, sid: string | undefined, cause?: string): void {
-    const transport = new URL(url).pathname.slice(1);
+  connection(
+    { method, transport }: { readonly method: string; readonly transport: Transport },
+    sid: string | undefined,
+    cause?: string,
+  ): void {
     const isNew = sid === undefined || transport === "websocket";
     if (cause !== undefined) this.woken(cause, "connect");
     else this.woken(isNew ? "connect" : "poll", transport);

@@ -77,7 +77,8 @@ export class WakeClock {
       if (this.#isStale) return;
       this.#isStale = true;
       // Once for all changes up to the end of the running code: an input, a call by RPC, or the code after an await in a handler.
-      queueMicrotask(() => this.#isStale && this.#schedule());
+      // Not by `queueMicrotask`: to hand a function to the platform takes longer than all the rest of this.
+      void Promise.resolve().then(() => this.#isStale && this.#schedule());
     });
     this.#schedule();
   }

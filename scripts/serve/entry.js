@@ -29,30 +29,25 @@ const isUpgrade = ({ headers }) => headers.get("Upgrade")?.toLowerCase() === "we
 
 /**
  * workerd keeps the TCP connection of a WebSocket, and what came of an unfinished frame, for as long as the peer likes, also
- * when the WebSocket was closed. Aborting the room's request ends it. LIM-6
+ * when the WebSocket was closed. Aborting the room's request ends it. What waits here for that stays in memory with each
+ * connection, and every collection of garbage marks it: so it is little. LIM-6
  */
 async function connect(request, env, ctx) {
   const cutting = new AbortController();
-  const connection = registerTcp(request, cutting.signal);
+  const { id, closed } = registerTcp(request, cutting.signal);
   const response = await app.fetch(request, env, ctx);
-  if (response.status !== 101) closeTcp(connection.id);
-  else
-    ctx.waitUntil(
-      untilClosed(connection)
-        .then(() => scheduler.wait(CLOSING_MS))
-        .then(() => cutting.abort()),
-    );
+  if (response.status === 101) {
+    // A timer, because workerd ends a request that waits for nothing of its own.
+    setTimeout(closeTcp, TIMER_MS_MAX, id);
+    ctx.waitUntil(cutAfter(closed, cutting));
+  } else closeTcp(id);
   return response;
 }
 
-/** With a timer: workerd ends a request that waits for nothing of its own. */
-async function untilClosed(connection) {
-  let timer;
-  const long = new Promise((resolve) => {
-    timer = setTimeout(resolve, TIMER_MS_MAX);
-  });
-  await Promise.race([connection.closed, long]);
-  clearTimeout(timer);
+async function cutAfter(closed, cutting) {
+  await closed;
+  await scheduler.wait(CLOSING_MS);
+  cutting.abort();
 }
 
 /** Headers that say what a proxy saw, or that a client without one made up. A request without them stays as it is: to copy it costs. */
