@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 import { DECLARED, SECTIONS, type Declared, type Setting } from "../src/settings/declared.ts";
-import { RULES, WARNINGS } from "../src/settings/setting-rules.ts";
+import { KEY_RULE, RULES, WARNINGS } from "../src/settings/setting-rules.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
 import { TEXTS } from "./setting-texts.ts";
 
@@ -31,7 +31,7 @@ function settingsPage(): string {
     const rows = Object.entries<Setting>(settings).map(([key, setting]) => rowOf(setting, key as keyof Declared));
     return `## ${title}\n\n${tableOf([["setting", "value", "default", "meaning"], ...rows])}\n`;
   });
-  const rules = RULES.map(({ setting, error }) => `- \`${DECLARED[setting].name}\` ${error}`);
+  const rules = [KEY_RULE, ...RULES].map(({ setting, error }) => `- \`${DECLARED[setting].name}\` ${error}`);
   const warnings = WARNINGS.map(({ name, warning }) => `- \`${name}\` ${warning}`);
   return [
     INTRODUCTION,

@@ -17,12 +17,6 @@ export const RULES: readonly SettingRule[] = [
     isKept: ({ pingIntervalMs, pingTimeoutMs }) => pingIntervalMs + pingTimeoutMs <= TIMER_MS_MAX,
   },
   {
-    setting: "jwtSecret",
-    error: "is missing, and so are JWT_PUBLIC_KEY and JWT_JWKS_URL: no token can be verified",
-    isKept: ({ jwtSecret, jwtPublicKey, jwtJwksUrl }) =>
-      [jwtSecret, jwtPublicKey, jwtJwksUrl].some((key) => key !== undefined),
-  },
-  {
     setting: "jwtPublicKey",
     error: "and JWT_JWKS_URL exclude each other: a token would not say which of them to ask",
     isKept: ({ jwtPublicKey, jwtJwksUrl }) => jwtPublicKey === undefined || jwtJwksUrl === undefined,
@@ -43,6 +37,17 @@ export const RULES: readonly SettingRule[] = [
     isKept: ({ webhookUrl, webhookSecret }) => webhookUrl === undefined || webhookSecret !== undefined,
   },
 ];
+
+/** Whether the settings have a key that verifies tokens. */
+export const hasKey = ({ jwtSecret, jwtPublicKey, jwtJwksUrl }: Declared): boolean =>
+  [jwtSecret, jwtPublicKey, jwtJwksUrl].some((key) => key !== undefined);
+
+/** A rule of the Worker, whose own code may know its users by other means than tokens (`authenticate` of createParley). */
+export const KEY_RULE: SettingRule = {
+  setting: "jwtSecret",
+  error: "is missing, and so are JWT_PUBLIC_KEY and JWT_JWKS_URL: no token can be verified",
+  isKept: hasKey,
+};
 
 /** Settings that work and are seldom meant. */
 export interface SettingWarning {

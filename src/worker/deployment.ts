@@ -2,7 +2,8 @@
 // wrong there is none, and the Worker refuses every request. Called by socketio.ts and the queues' consumers.
 import { compressionProblem } from "../settings/compression-flags.ts";
 import { writeLog } from "../settings/log.ts";
-import { warningsOf } from "../settings/setting-rules.ts";
+import { DECLARED } from "../settings/declared.ts";
+import { KEY_RULE, warningsOf } from "../settings/setting-rules.ts";
 import { settingsOf, type Settings } from "../settings/settings.ts";
 import { TokenVerifier } from "../settings/tokens/tokens.ts";
 import { TokenBuckets } from "../clock/token-bucket.ts";
@@ -93,6 +94,7 @@ function unmetNeeds(settings: Settings, env: Configured): string[] {
   const compression = compressionProblem(settings.compression, flags?.compatibilityFlags);
   const queues = settings.webhookUrl === undefined ? [] : ["WEBHOOKS", "WEBHOOKS_DEAD"].filter((name) => !env[name]);
   return [
+    ...(KEY_RULE.isKept(settings) ? [] : [`${DECLARED[KEY_RULE.setting].name}: ${KEY_RULE.error}`]),
     ...queues.map((name) => `WEBHOOK_URL: needs the queue binding ${name}, which wrangler.toml does not give`),
     ...(compression ? [compression] : []),
   ];

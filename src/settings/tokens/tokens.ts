@@ -15,6 +15,7 @@ import type { Authentication } from "../../protocol/identity.ts";
 import { CLAIM_NAMES, readClaims, type ClaimNames } from "./claims.ts";
 import { KeysUnavailable, keySetAt, type KeySet } from "./key-set.ts";
 import { logProblem } from "../log.ts";
+import { hasKey } from "../setting-rules.ts";
 import { claimNamesOf, type Settings } from "../settings.ts";
 
 /** A longer token is refused unread. */
@@ -43,6 +44,7 @@ export class TokenVerifier {
   }
 
   async verify(token: string): Promise<Authentication> {
+    if (!hasKey(this.#settings)) return unauthorized("No token is accepted here: the server has no key to verify one");
     if (token.length > TOKEN_LENGTH_MAX) return unauthorized("The token is too long");
     try {
       const payload = await this.#payloadOf(token);

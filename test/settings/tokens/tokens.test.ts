@@ -32,6 +32,17 @@ const bySecret = verifier({ JWT_SECRET: SECRET });
 const UNAUTHORIZED = { ok: false, code: "UNAUTHORIZED", message: expect.any(String) };
 const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
+describe("without a key", () => {
+  it.each([
+    ["signed with some secret", () => sign()],
+    ["unsigned", async () => `${base64url({ alg: "none" })}.${base64url({ sub: "ada" })}.`],
+    ["signed with a secret of zeros", () => sign({}, new Uint8Array(32))],
+  ])("no token passes: %s", async (_what, token) => {
+    const message = "No token is accepted here: the server has no key to verify one";
+    expect(await verifier({}).verify(await token())).toEqual({ ...UNAUTHORIZED, message });
+  });
+});
+
 describe("HS256", () => {
   it("a token names its user; missing claims have defaults", async () => {
     const exp = nowSeconds() + 60;
