@@ -1,5 +1,5 @@
-// The bindings of wrangler.toml that Worker and objects share, typed by the calls that each object answers. Settings and secrets
-// come as strings beside them; settings/settings.ts alone reads those.
+// The bindings that Worker and objects share, typed by the calls that each object answers, and the names under which a deployment has
+// them. Settings and secrets come as strings beside them; settings/settings.ts alone reads those.
 import type { AnnounceItem } from "../protocol/announcement.ts";
 import type { RelayBatch } from "../protocol/relay-batch.ts";
 import type { WebhookBatch } from "../protocol/webhook-events.ts";
@@ -12,6 +12,7 @@ export interface Objects<Rpc> {
   getByName(name: string): Rpc & Pick<Fetcher, "fetch">;
 }
 
+/** Of all of them only the room's is needed. Without another one, what it is for is off. */
 export interface Bindings {
   readonly CHAT_ROOM: Objects<RoomRpc & RelayRpc & AnnounceRpc>;
   /** Holds uploaded files; a deployment without it takes none. */
@@ -27,4 +28,67 @@ export interface Bindings {
   /** Keeps batches that no room could take. */
   readonly DEAD_LETTERS?: Objects<DeadLettersRpc>;
   readonly [setting: string]: unknown;
+}
+
+/** The name of each binding where a deployment gives none of its own, by what the binding is for. */
+const NAMES = {
+  room: "CHAT_ROOM",
+  lobby: "LOBBY",
+  files: "FILES",
+  announcements: "ANNOUNCEMENTS",
+  deadLetters: "DEAD_LETTERS",
+  webhooks: "WEBHOOKS",
+  webhooksDead: "WEBHOOKS_DEAD",
+  relayQueue: "RELAY_QUEUE",
+  analytics: "ANALYTICS",
+} as const;
+
+type Use = keyof typeof NAMES;
+
+/** Own names of bindings, by what they are for. `false`: there is none, whatever is bound under the usual name. */
+export type BindingNames = { readonly [Key in Use]?: Key extends "room" ? string : string | false };
+
+/** @throws Error for a use that no binding has, and for a name that is none */
+export function checkBindingNames(names: BindingNames): void {
+  for (const [use, name] of Object.entries(names)) {
+    if (!Object.hasOwn(NAMES, use))
+      throw new Error(`bindings: there is no "${use}"; there are ${Object.keys(NAMES).join(", ")}`);
+    const isName = typeof name === "string" && name !== "";
+    if (name !== undefined && !isName && !(name === false && use !== "room"))
+      throw new Error(`bindings.${use}: must be the name of a binding${use === "room" ? "" : ", or false"}`);
+  }
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** Environments with the usual names, by the environment and the names that it has itself. */
+const renamed = new WeakMap<object, WeakMap<BindingNames, Bindings>>();
+
+/** The bindings of an environment under their usual names, and all else that is in it. */
+export function bindingsOf(env: object, names: BindingNames): Bindings {
+  const given = Object.entries(names).filter(([, name]) => name !== undefined);
+  if (given.length === 0) return env as Bindings;
+  const known = renamed.get(env) ?? new WeakMap<BindingNames, Bindings>();
+  renamed.set(env, known);
+  const bindings =
+    known.get(names) ??
+    ({
+      ...env,
+      ...Object.fromEntries(
+        given.map(([use, name]) => [
+          NAMES[use as Use],
+          name === false ? undefined : (env as Variables)[name as string],
+        ]),
+      ),
+    } as unknown as Bindings);
+  known.set(names, bindings);
+  return bindings;
+}
+
+/** @returns a line for each binding that is named, or needed, and not there */
+export function missingBindings(env: object, names: BindingNames): string[] {
+  const missing = Object.entries({ room: NAMES.room, ...names }).filter(
+    ([, name]) => typeof name === "string" && !(env as Variables)[name],
+  );
+  return missing.map(([use, name]) => `${name as string}: the binding is missing (bindings.${use})`);
 }

@@ -15,10 +15,11 @@ const DIRECT_WINDOW_MS = 200;
 /** The most that the queue takes in one go: messages, and bytes of all of them (256 KB). */
 const SEND = { itemsMax: 100, bytesMax: 240_000 };
 
+/** @returns `undefined` where rooms do not reach each other: RELAY is `off`, or `queue` without that binding */
 export function transportOf(env: Bindings, relay: Settings["relay"]): Transport | undefined {
   switch (relay) {
     case "queue":
-      return queueTransport(env);
+      return env.RELAY_QUEUE && queueTransport(env, env.RELAY_QUEUE);
     case "direct":
       return directTransport(env);
     case "off":
@@ -42,24 +43,19 @@ function directTransport(env: Bindings): Transport {
   };
 }
 
-function queueTransport(env: Bindings): Transport {
+function queueTransport(env: Bindings, queue: NonNullable<Bindings["RELAY_QUEUE"]>): Transport {
   const direct = directTransport(env);
-  const queue = (): NonNullable<Bindings["RELAY_QUEUE"]> => {
-    if (env.RELAY_QUEUE) return env.RELAY_QUEUE;
-    throw new Error("RELAY: needs the queue binding RELAY_QUEUE, which wrangler.toml does not give");
-  };
   return {
     windowMs: QUEUE_WINDOW_MS,
     async sendBatch(batch) {
-      const relay = queue();
       if (isTooLargeForQueue(batch)) return direct.sendBatch(batch);
-      await relay.send(batch);
+      await queue.send(batch);
       return { ok: true };
     },
     async sendItems(items, delaySeconds) {
       for (const some of inPieces(items, SEND)) {
         const messages = some.map((body) => ({ body }));
-        await queue().sendBatch(messages, { delaySeconds });
+        await queue.sendBatch(messages, { delaySeconds });
       }
     },
   };

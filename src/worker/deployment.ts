@@ -1,16 +1,18 @@
-// One deployment of the Worker: its settings, read once per isolate, with the keys and counters that belong to them. While a setting is
-// wrong there is none, and the Worker refuses every request. Called by socketio.ts and the queues' consumers.
+// One deployment of a chat: its settings and bindings, read once per isolate, with the keys and counters that belong to them. It belongs
+// to one createParley and one environment. While a setting is wrong there is none, and the Worker refuses every request. Called by
+// socketio.ts and the queues' consumers.
 import { compressionProblem } from "../settings/compression-flags.ts";
 import { writeLog } from "../settings/log.ts";
 import { DECLARED } from "../settings/declared.ts";
 import { KEY_RULE, warningsOf } from "../settings/setting-rules.ts";
-import { settingsOf, type Settings } from "../settings/settings.ts";
+import { settingsOf, type Settings, type Variables } from "../settings/settings.ts";
 import { TokenVerifier } from "../settings/tokens/tokens.ts";
 import { TokenBuckets } from "../clock/token-bucket.ts";
-import type { Bindings } from "../rpc/bindings.ts";
+import { bindingsOf, missingBindings, type Bindings } from "../rpc/bindings.ts";
 import { ConnectRate } from "./connect/connect-rate.ts";
 import { FileReaders } from "./api/files/readers.ts";
 import { KnownSessions } from "./connect/known-sessions.ts";
+import type { Mount } from "./mount.ts";
 import { SharedText } from "./metrics/shared-text.ts";
 import { UnderWay } from "./http/under-way.ts";
 import { WorkerMeter } from "./metrics/worker-meter.ts";
@@ -28,6 +30,9 @@ export const OPEN_METRICS_EVERY_MS = 5000;
 
 export interface Deployment {
   readonly settings: Settings;
+  readonly bindings: Bindings;
+  /** Asks the Worker's own code who sent a request, where that takes the place of tokens. */
+  readonly authenticate?: (request: Request) => unknown;
   readonly tokens: TokenVerifier;
   readonly connectRate: ConnectRate;
   readonly guestRate: ConnectRate;
@@ -46,34 +51,48 @@ export interface Deployment {
 }
 
 /** The context of a request in Hono, for all routes. */
-export type App = { Bindings: Bindings; Variables: { deployment: Deployment; route?: string } };
+export type App = { Bindings: object; Variables: { deployment: Deployment; route?: string } };
 
-/** The settings, and the bindings that a deployment is made of. */
-type Configured = Pick<Bindings, "LOBBY"> & Readonly<Record<string, unknown>>;
+/** The context of a batch of a queue. */
+export interface Consuming {
+  readonly bindings: Bindings;
+  /** `undefined` while a setting is wrong. */
+  readonly deployment: Deployment | undefined;
+}
 
-const deployments = new WeakMap<Configured, Deployment | undefined>();
+const deployments = new WeakMap<object, WeakMap<Mount, { readonly deployment: Deployment | undefined }>>();
 
 /** @returns `undefined` when a setting is wrong; the log says which, and the Worker refuses everything */
-export function deploymentOf(env: Configured): Deployment | undefined {
-  if (!deployments.has(env)) deployments.set(env, deploy(env));
-  return deployments.get(env);
+export function deploymentOf(mount: Mount, env: object): Deployment | undefined {
+  const ofEnv = deployments.get(env) ?? new WeakMap<Mount, { readonly deployment: Deployment | undefined }>();
+  deployments.set(env, ofEnv);
+  const known = ofEnv.get(mount) ?? { deployment: deploy(mount, env) };
+  ofEnv.set(mount, known);
+  return known.deployment;
 }
 
 /** Has the settings read again at the next request. Called by tests, whose files share an isolate. */
-export function forgetDeployment(env: Configured): void {
+export function forgetDeployments(env: object): void {
   deployments.delete(env);
 }
 
-function deploy(env: Configured): Deployment | undefined {
-  const result = settingsOf(env);
-  const problems = result.ok ? unmetNeeds(result.settings, env) : result.problems;
+function deploy(mount: Mount, env: object): Deployment | undefined {
+  const result = settingsOf(env as Variables);
+  const bindings = bindingsOf(env, mount.bindings);
+  const problems = [
+    ...(result.ok ? unmetNeeds(result.settings, mount, bindings) : result.problems),
+    ...missingBindings(env, mount.bindings),
+  ];
   for (const problem of problems)
     writeLog("error", "settings.bad", { problem: `Refusing every request: bad setting: ${problem}` });
   if (!result.ok || problems.length > 0) return undefined;
   const { settings } = result;
   for (const warning of warningsOf(settings)) writeLog("warn", "settings.warning", { warning });
+  const { authenticate } = mount;
   return {
     settings,
+    bindings,
+    ...(authenticate && { authenticate: (request: Request) => authenticate(request, env as never) }),
     tokens: new TokenVerifier(settings),
     connectRate: new ConnectRate(settings.connectRatePerIp),
     guestRate: new ConnectRate(settings.connectRatePerIp),
@@ -83,18 +102,22 @@ function deploy(env: Configured): Deployment | undefined {
     fileReaders: new FileReaders(),
     uploads: new UnderWay(UPLOADS_MAX),
     bodies: new UnderWay(API_BODIES_MAX),
-    meter: new WorkerMeter(env, settings.lobbies),
+    meter: new WorkerMeter(bindings, settings.lobbies),
     openMetrics: new SharedText(OPEN_METRICS_EVERY_MS),
   };
 }
 
-/** Lists what the settings need and the deployment lacks: a flag of the runtime, and the queues of webhooks (HOOK-6). */
-function unmetNeeds(settings: Settings, env: Configured): string[] {
+/**
+ * Lists what the settings need and the deployment lacks: a key where no code of the Worker's own knows the users, a flag of the
+ * runtime, and the queues of webhooks (HOOK-6).
+ */
+function unmetNeeds(settings: Settings, { authenticate }: Mount, bindings: Bindings): string[] {
   const flags = (globalThis as { Cloudflare?: { compatibilityFlags?: Record<string, boolean> } }).Cloudflare;
   const compression = compressionProblem(settings.compression, flags?.compatibilityFlags);
-  const queues = settings.webhookUrl === undefined ? [] : ["WEBHOOKS", "WEBHOOKS_DEAD"].filter((name) => !env[name]);
+  const queues =
+    settings.webhookUrl === undefined ? [] : ["WEBHOOKS", "WEBHOOKS_DEAD"].filter((name) => !bindings[name]);
   return [
-    ...(KEY_RULE.isKept(settings) ? [] : [`${DECLARED[KEY_RULE.setting].name}: ${KEY_RULE.error}`]),
+    ...(authenticate || KEY_RULE.isKept(settings) ? [] : [`${DECLARED[KEY_RULE.setting].name}: ${KEY_RULE.error}`]),
     ...queues.map((name) => `WEBHOOK_URL: needs the queue binding ${name}, which wrangler.toml does not give`),
     ...(compression ? [compression] : []),
   ];

@@ -6,23 +6,25 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { logProblem } from "../settings/log.ts";
 import { countAnswer, laterOf, noteConnect } from "./http/answers-counted.ts";
 import { deploymentOf, type App } from "./deployment.ts";
+import { mountOf, pathWithin, type Mount } from "./mount.ts";
 import { connect } from "./connect/connect.ts";
 import { showMetrics } from "./metrics/metrics-route.ts";
 import { refuseMethod, refuseRequest } from "./http/refusals.ts";
 import { VERSION } from "./version.ts";
 
-export function socketIoWorker(): Hono<App> {
-  const app = new Hono<App>();
+export function socketIoWorker(mount: Mount = mountOf({})): Hono<App> {
+  // Routes see the path behind the base path; the request keeps its own.
+  const app = new Hono<App>({ getPath: (request) => pathWithin(mount, request) ?? "/" });
 
   app.get("/health", (c) => {
-    const isHealthy = deploymentOf(c.env) !== undefined;
+    const isHealthy = deploymentOf(mount, c.env) !== undefined;
     const status: ContentfulStatusCode = isHealthy ? 200 : 503;
     return c.json({ status: isHealthy ? "healthy" : "misconfigured", timestamp: Date.now(), version: VERSION }, status);
   });
 
   // Fails closed: with a bad setting or no key the Worker refuses all requests, and the log says why.
   app.use(async (c, next) => {
-    const deployment = deploymentOf(c.env);
+    const deployment = deploymentOf(mount, c.env);
     if (!deployment)
       return refuseRequest("MISCONFIGURED", "The server is not set up yet; its log says what is missing");
     c.set("deployment", deployment);
@@ -32,15 +34,17 @@ export function socketIoWorker(): Hono<App> {
   });
 
   /** Scrapes are not counted themselves. */
-  app.get("/metrics", (c) => showMetrics(c.req.raw, c.env, c.var.deployment, VERSION));
+  app.get("/metrics", (c) => showMetrics(c.req.raw, c.var.deployment, VERSION));
   app.all("/metrics", () => refuseMethod(["GET"]));
 
   // No middleware that touches headers may wrap these: those of an upgrade's answer are immutable.
   for (const path of ["/socket.io", "/socket.io/"]) {
-    app.all(path, async (c) => noteConnect(c, await connect(c.req.raw, c.env, c.var.deployment)));
+    app.all(path, async (c) => noteConnect(c, await connect(c.req.raw, c.var.deployment.bindings, c.var.deployment)));
   }
   for (const path of ["/rooms/:room/socket.io", "/rooms/:room/socket.io/"]) {
-    app.all(path, async (c) => noteConnect(c, await connect(c.req.raw, c.env, c.var.deployment, c.req.param("room"))));
+    app.all(path, async (c) =>
+      noteConnect(c, await connect(c.req.raw, c.var.deployment.bindings, c.var.deployment, c.req.param("room"))),
+    );
   }
 
   app.notFound(() => refuseRequest("NOT_FOUND", "No such address"));

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, vi } from "vitest";
 
 import type { ChatRoom } from "../../durable/chat-room.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import app from "../../src/worker/app.ts";
+import type { ParleyOptions } from "../../src/worker/mount.ts";
+import { createParley } from "../../src/worker/parley.ts";
 import { RawClient, type RawClientOptions, type UpgradeOptions } from "./raw-client.ts";
 
 let rooms = 0;
@@ -122,8 +123,15 @@ export class Sleeper {
   }
 }
 
-/** The Worker with other settings than the objects have: for decisions that the Worker makes before it calls a room. */
-export function workerWith(settings: Readonly<Record<string, unknown>>): NonNullable<UpgradeOptions["fetcher"]> {
+/**
+ * The Worker with other settings than the objects have: for decisions that the Worker makes before it calls a room.
+ * @param options as createParley takes them
+ */
+export function workerWith(
+  settings: Readonly<Record<string, unknown>>,
+  options: ParleyOptions = {},
+): NonNullable<UpgradeOptions["fetcher"]> {
   const variables = { ...env, ...settings };
-  return { fetch: (request) => app.fetch(request, variables) };
+  const parley = createParley(options);
+  return { fetch: (request) => parley.fetch(request, variables) };
 }

@@ -3,6 +3,6 @@
 import { env } from "cloudflare:workers";
 import { afterAll } from "vitest";
 
-import { forgetDeployment } from "../../src/worker/deployment.ts";
+import { forgetDeployments } from "../../src/worker/deployment.ts";
 
-afterAll(() => forgetDeployment(env));
+afterAll(() => forgetDeployments(env));

@@ -12,6 +12,7 @@ import { SessionServer } from "../../src/socketio/engine/session-server.ts";
 import { Session } from "../../src/socketio/engine/session.ts";
 import type { Socket } from "../../src/socketio/server/socket.ts";
 import { deploymentOf } from "../../src/worker/deployment.ts";
+import { mountOf } from "../../src/worker/mount.ts";
 import { connect } from "../../src/worker/connect/connect.ts";
 
 interface Env {
@@ -22,6 +23,8 @@ interface Env {
 
 /** All sessions of a suite share one object. The script that evicts it knows it by this name, too. */
 const OBJECT_NAME = "suite";
+
+const MOUNT = mountOf({});
 
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
@@ -34,7 +37,12 @@ export default {
 
 /** The real Worker's own way in, with one of our objects in the place of the room. */
 function route(request: Request, env: Env, objects: DurableObjectNamespace): Promise<Response> {
-  return connect(request, { ...env, CHAT_ROOM: objects }, deploymentOf({ ...env, CHAT_ROOM: objects })!, OBJECT_NAME);
+  return connect(
+    request,
+    { ...env, CHAT_ROOM: objects },
+    deploymentOf(MOUNT, { ...env, CHAT_ROOM: objects })!,
+    OBJECT_NAME,
+  );
 }
 
 /** Leaves a row for each instance that was ever built: what proves that an eviction took place. */

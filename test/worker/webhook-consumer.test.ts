@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
 import type { WebhookBatch, WebhookDelivery, WebhookEvent } from "../../src/protocol/webhook-events.ts";
 import { VERSION } from "../../src/worker/version.ts";
-import type { Bindings } from "../../src/rpc/bindings.ts";
 import { TRIES_MAX } from "../../src/worker/queue/webhooks.ts";
 
 const URL_WITH_KEYS = "https://robot:s3cr%C3%A9t@hooks.example.com/parley?key=k3y";
@@ -70,7 +69,7 @@ async function consume(
     WEBHOOKS: { send: async (...sent: unknown[]) => void queued.webhooks.push(sent) },
     WEBHOOKS_DEAD: { send: async (...sent: unknown[]) => void queued.dead.push(sent) },
     ...settings,
-  } as unknown as Bindings;
+  } as unknown as typeof env;
   const delays: Array<number | undefined> = [];
   for (const each of [batch, ...batch.messages]) noteDelays(each, delays);
   await worker.queue(batch, variables);

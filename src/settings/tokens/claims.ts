@@ -22,7 +22,7 @@ export interface ClaimNames {
 export const CLAIM_NAMES: ClaimNames = { user: "sub", name: "name", role: "role", rooms: "rooms" };
 
 /** Of several roles in one claim the first of these counts. */
-const ROLES = ["service", "moderator", "member", "reader"] as const satisfies readonly Role[];
+export const ROLES = ["service", "moderator", "member", "reader"] as const satisfies readonly Role[];
 
 /** Control characters (C0, DEL, C1) have no place in a name that others see. */
 // oxlint-disable-next-line eslint/no-control-regex -- written so that other languages' tools can read it, too
@@ -55,7 +55,8 @@ export const nameSchema = nameOf(z.string());
 /** A name as a person typed it: spaces around it do not count for its length. */
 export const typedNameSchema = nameOf(z.string().trim());
 
-const claimsSchema = z.object({
+/** Claims as they are taken from a token, or from the code that knows users by other means. */
+export const claimsSchema = z.object({
   user: userSchema,
   // Providers give what their users typed: a name that is too long is no reason to keep its bearer out.
   name: z

@@ -9,7 +9,8 @@ import type { Identity } from "../../protocol/identity.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import type { Deployment } from "../deployment.ts";
-import { refuseForNow, refuseRequest, refuseUnauthenticated, refuseToken } from "../http/refusals.ts";
+import { identityOf } from "../http/identity.ts";
+import { refuseForNow, refuseRequest, refuseUnauthenticated } from "../http/refusals.ts";
 import { bearerOf } from "../http/token-source.ts";
 import type { ApiCall } from "./call.ts";
 import { respond } from "./responses.ts";
@@ -34,14 +35,13 @@ export const actingAsUser = userSchema.describe("Whom the service speaks for. Th
 export async function identify(
   request: Request,
   call: Pick<ApiCall, "roles" | "path">,
-  { tokens, apiRequests }: Deployment,
+  deployment: Deployment,
 ): Promise<Identity | Response> {
-  const token = bearerOf(request.headers.get("Authorization"));
-  if (token === undefined) return refuseUnauthenticated("UNAUTHORIZED", "A token is required: Authorization: Bearer");
-  const result = await tokens.verify(token);
-  if (!result.ok) return refuseToken(result);
-  const { identity } = result;
-  const taking = apiRequests.take(identity.user, Date.now());
+  const identity = await identityOf(request, bearerOf(request.headers.get("Authorization")), deployment);
+  if (identity === undefined)
+    return refuseUnauthenticated("UNAUTHORIZED", "A token is required: Authorization: Bearer");
+  if (identity instanceof Response) return identity;
+  const taking = deployment.apiRequests.take(identity.user, Date.now());
   if (!taking.ok) return refuseForNow("RATE_LIMITED", "Rate limit exceeded: too many requests.", taking.retryAfterMs);
   if (call.roles.includes(identity.role) || isForRoomStaff(call)) return identity;
   return refuseRole(call);

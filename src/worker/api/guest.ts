@@ -12,6 +12,8 @@ import type { Deployment } from "../deployment.ts";
 import { issuesOf, refuseForNow, refuseIssues, refuseRequest, refuseUnauthenticated } from "../http/refusals.ts";
 import { bearerOf } from "../http/token-source.ts";
 
+export const GUEST_PATH = "/api/guest";
+
 /** A guest's token lives for a day. */
 const GUEST_TTL_SECONDS = 24 * 60 * 60;
 
@@ -25,9 +27,13 @@ export const guestSchema = z.object({
 export const guestAnswerSchema = z.object({ token: z.string(), user: z.string(), name: z.string() });
 
 /** `POST /api/guest {name?}` → `{token, user, name}`. */
-export async function issueGuestToken(request: Request, { settings, guestRate }: Deployment): Promise<Response> {
+export async function issueGuestToken(
+  request: Request,
+  { settings, guestRate, authenticate }: Deployment,
+): Promise<Response> {
   const { jwtSecret, jwtIssuer: issuer, jwtAudience: audience, guestRooms: rooms } = settings;
-  if (!settings.guestAccess || jwtSecret === undefined) {
+  // Where no token is looked at, that of a guest would open nothing.
+  if (authenticate || !settings.guestAccess || jwtSecret === undefined) {
     return refuseRequest("FORBIDDEN", "Guests are not admitted here; a token is required");
   }
   const waitSeconds = guestRate.take(addressOf(request), Date.now());

@@ -10,7 +10,7 @@ import {
 } from "zod-openapi";
 
 import { HTTP_STATUS, NOT_IN_API, type HttpCode } from "../../protocol/failures.ts";
-import { guestAnswerSchema, guestSchema } from "./guest.ts";
+import { GUEST_PATH, guestAnswerSchema, guestSchema } from "./guest.ts";
 import { choicesOf, hasBody, pathParameters, shapeOf, type ApiCall, type GoodAnswer } from "./call.ts";
 import { CALLS } from "./calls.ts";
 
@@ -53,19 +53,18 @@ const TROUBLE = refusal("Trouble", "500 `INTERNAL`: storing failed, or a bug. 50
   "Retry-After": RETRY_AFTER.optional(),
 });
 
-let text: string | undefined;
-
-/** The document as text, made at the first request. */
-export function describeApi(version: string): string {
-  return (text ??= JSON.stringify(createDocument(documentOf(version))));
+/** The document as text. @param basePath where the addresses begin */
+export function describeApi(version: string, basePath: string): string {
+  return JSON.stringify(createDocument(documentOf(version, basePath)));
 }
 
-function documentOf(version: string): ZodOpenApiObject {
-  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = { "/api/guest": { post: GUEST } };
+function documentOf(version: string, basePath: string): ZodOpenApiObject {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = { [GUEST_PATH]: { post: GUEST } };
   for (const call of CALLS) (paths[call.path] ??= {})[call.method] = operationOf(call);
   return {
     openapi: "3.1.0",
     info: { title: "Parley", version, description: "Chat rooms, for the backend of a product." },
+    ...(basePath !== "" && { servers: [{ url: basePath }] }),
     paths,
     components: { securitySchemes: { token: { type: "http", scheme: "bearer", bearerFormat: "JWT" } } },
     security: [{ token: [] }],

@@ -33,7 +33,7 @@ async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
   c.set("route", call.id);
   const request = c.req.raw;
   const { deployment } = c.var;
-  const roomRpc = (name: string): RoomRpc => c.env.CHAT_ROOM.getByName(name);
+  const roomRpc = (name: string): RoomRpc => deployment.bindings.CHAT_ROOM.getByName(name);
   const identity = await identify(request, call, deployment);
   if (identity instanceof Response) return identity;
   const parameters: Record<string, string> = c.req.param();
@@ -52,7 +52,8 @@ async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
   if (given instanceof Response) return given;
   const caller = callerFor(identity, given["as"] as z.output<typeof actingAs> | undefined);
   if (caller instanceof Response) return caller;
-  return call.run({ identity, caller, given, url: new URL(request.url), roomRpc, request, env: c.env, deployment });
+  const { bindings: env } = deployment;
+  return call.run({ identity, caller, given, url: new URL(request.url), roomRpc, request, env, deployment });
 }
 
 function refuseFor({ ofDirectRooms }: ApiCall, identity: Identity, room: string): Response | undefined {

@@ -10,7 +10,8 @@ import type { Objects } from "../../rpc/bindings.ts";
 import type { Deployment } from "../deployment.ts";
 import { addressOf, isFromBrowser, isOriginAllowed } from "../http/request-origin.ts";
 import { answerPreflight, withCors } from "./polling-cors.ts";
-import { refuseEngine, refuseRequest, refuseRoomName, refuseToken, withCode } from "../http/refusals.ts";
+import { refuseEngine, refuseRequest, refuseRoomName, withCode } from "../http/refusals.ts";
+import { identityOf } from "../http/identity.ts";
 import { findSubprotocol, findToken, type FoundToken } from "../http/token-source.ts";
 
 /** The ids that the server gives to sessions: anything else is unknown without asking. */
@@ -110,7 +111,7 @@ async function open(
     return refuseRequest("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
   }
   const found = findToken(request, token);
-  const identity = await identify(found, room, deployment);
+  const identity = await identify(request, found, room, deployment);
   if (identity instanceof Response) return identity;
   const userAgent = request.headers.get("User-Agent");
   return forward(
@@ -129,17 +130,17 @@ async function open(
 }
 
 async function identify(
+  request: Request,
   { token }: FoundToken,
   room: string,
-  { settings, tokens }: Deployment,
+  deployment: Deployment,
 ): Promise<Identity | Response | undefined> {
-  if (token === undefined) {
-    if (settings.authAt === "connect") return undefined;
+  const identity = await identityOf(request, token, deployment);
+  if (identity === undefined) {
+    if (deployment.settings.authAt === "connect") return undefined;
     return refuseRequest("UNAUTHORIZED", "A token is required at the upgrade");
   }
-  const result = await tokens.verify(token);
-  if (!result.ok) return refuseToken(result);
-  if (roomAllowed(result.identity.rooms, room)) return result.identity;
+  if (identity instanceof Response || roomAllowed(identity.rooms, room)) return identity;
   return refuseRequest("FORBIDDEN_ROOM", `The token does not open room ${room}`);
 }
 

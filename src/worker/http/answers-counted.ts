@@ -29,7 +29,7 @@ export function noteConnect(c: Context<App>, response: Response): Response {
   const { meter, settings } = c.var.deployment;
   const code = codeOf(response) ?? `STATUS_${status}`;
   meter.count(`refusals:${code}`);
-  maybeLog(settings, "info", "connection.refused", { code, status, path: c.req.path });
+  maybeLog(settings, "info", "connection.refused", { code, status, path: new URL(c.req.url).pathname });
   return response;
 }
 

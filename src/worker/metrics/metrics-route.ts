@@ -16,34 +16,28 @@ export const TOP_ROOMS_SHOWN = 20;
 /** Series of the sums; more are left out. */
 const TOTALS_SERIES_MAX = 4000;
 
-export async function showMetrics(
-  request: Request,
-  env: Bindings,
-  deployment: Deployment,
-  version: string,
-): Promise<Response> {
-  const { settings, openMetrics } = deployment;
+export async function showMetrics(request: Request, deployment: Deployment, version: string): Promise<Response> {
+  const { settings, openMetrics, bindings } = deployment;
   const refusal = await refuseReader(request, settings.metricsToken);
   if (refusal) return refusal;
-  if (!env.LOBBY) return refuseRequest("MISCONFIGURED", "The server has no metrics: the binding LOBBY is missing");
+  if (!bindings.LOBBY) return refuseRequest("MISCONFIGURED", "The server has no metrics: the binding LOBBY is missing");
   // Readers without a token learn no names of rooms, and cannot keep the lobbies busy: MET-4, MET-5.
   const isOpen = settings.metricsToken === undefined && settings.environment !== "development";
-  const make = (): Promise<string> => makeText(env, deployment, { version, mayName: !isOpen });
+  const make = (): Promise<string> => makeText(deployment, { version, mayName: !isOpen });
   const text = await (isOpen ? openMetrics.get(Date.now(), make) : make());
   return new Response(text, { headers: { "Content-Type": EXPOSITION_TYPE, "Cache-Control": "no-store" } });
 }
 
 async function makeText(
-  env: Bindings,
-  { settings, meter }: Deployment,
+  { settings, meter, bindings }: Deployment,
   { version, mayName }: { readonly version: string; readonly mayName: boolean },
 ): Promise<string> {
   await meter.send();
-  const lobbies = lobbiesOf(env.LOBBY!, settings.lobbies);
+  const lobbies = lobbiesOf(bindings.LOBBY!, settings.lobbies);
   // All or nothing: without one of them the sums would look like counters that were reset.
   const [scrapes, besides] = await Promise.all([
     Promise.all(lobbies.map((lobby) => lobby.scrape())),
-    gaugesBesides(env),
+    gaugesBesides(bindings),
   ]);
   const gauges = {
     ...besides,

@@ -1,23 +1,33 @@
-// Consumes the Worker's queues. It knows a queue by the end of its name, because names differ between environments. Called by src/index.ts.
+// Finds the consumer of a queue. It knows a queue by the name that createParley was given for it, or else by the end of its name, because
+// names differ between environments. Called by parley.ts.
 import type { Bindings } from "../../rpc/bindings.ts";
-import { deploymentOf } from "../deployment.ts";
+import type { Consuming } from "../deployment.ts";
+import type { Mount, QUEUES } from "../mount.ts";
 import { deliverRelay, storeDeadRelay } from "./relay.ts";
 import { deliverWebhooks, replayDeadWebhooks } from "./webhooks.ts";
 
 /** Acks or retries each message of the batch; a message that gets neither counts as acked. */
-type Consumer = (batch: MessageBatch, env: Bindings) => Promise<void>;
+type Consumer = (batch: MessageBatch, consuming: Consuming) => Promise<void>;
 
-const CONSUMERS: ReadonlyArray<readonly [suffix: string, consume: Consumer]> = [
-  ["-webhooks", deliverWebhooks],
-  ["-webhooks-dead", replayDeadWebhooks],
-  ["-relay", deliverRelay as Consumer],
-  ["-relay-dead", storeDeadRelay as Consumer],
-];
+interface Consumed {
+  readonly suffix: string;
+  /** The binding through which the chat fills the queue. Without it, a queue with that suffix is somebody else's. */
+  readonly binding: keyof Bindings;
+  readonly consume: Consumer;
+}
 
-/** @throws Error for an unknown queue, so that its messages stay there */
-export async function consume(batch: MessageBatch, env: Bindings): Promise<void> {
-  const [, consumer] = CONSUMERS.find(([suffix]) => batch.queue.endsWith(suffix)) ?? [];
-  if (!consumer) throw new Error(`no consumer for the queue ${batch.queue}`);
-  await consumer(batch, env);
-  await deploymentOf(env)?.meter.sendSometimes();
+const CONSUMED: Readonly<Record<(typeof QUEUES)[number], Consumed>> = {
+  webhooks: { suffix: "-webhooks", binding: "WEBHOOKS", consume: deliverWebhooks },
+  webhooksDead: { suffix: "-webhooks-dead", binding: "WEBHOOKS", consume: replayDeadWebhooks },
+  relay: { suffix: "-relay", binding: "RELAY_QUEUE", consume: deliverRelay as Consumer },
+  relayDead: { suffix: "-relay-dead", binding: "RELAY_QUEUE", consume: storeDeadRelay as Consumer },
+};
+
+/** @returns `undefined` for a queue that is not the chat's */
+export function consumerOf(queue: string, { queues }: Mount, bindings: Bindings): Consumer | undefined {
+  const isOwn = (use: string, { suffix, binding }: Consumed): boolean =>
+    queues
+      ? [queues[use as keyof typeof queues]].flat().includes(queue)
+      : queue.endsWith(suffix) && bindings[binding] !== undefined;
+  return Object.entries(CONSUMED).find(([use, consumed]) => isOwn(use, consumed))?.[1].consume;
 }

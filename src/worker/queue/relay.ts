@@ -14,7 +14,7 @@ import { storeDeadLetters } from "../../rpc/dead-letters.ts";
 import { transportOf } from "../../rpc/transport.ts";
 import { turnPorts } from "../../rpc/turn-ports.ts";
 import { writeLog } from "../../settings/log.ts";
-import { deploymentOf, type Deployment } from "../deployment.ts";
+import type { Consuming, Deployment } from "../deployment.ts";
 
 type Relayed = Message<RelayBatch>;
 type Announced = Message<AnnounceItem>;
@@ -34,25 +34,25 @@ const LOST_ATTEMPTS_MIN = 5;
 /** The first retries are not logged: a batch that overtook another one is taken at the next try. */
 const LOGGED_ATTEMPTS_MIN = 3;
 
-export async function deliverRelay(batch: RelayMessages, env: Bindings): Promise<void> {
-  const deployment = deploymentOf(env);
-  if (!deployment || deployment.settings.relay === "off") return batch.retryAll({ delaySeconds: OFF_RETRY_SECONDS });
+export async function deliverRelay(batch: RelayMessages, { bindings, deployment }: Consuming): Promise<void> {
+  const ports = deployment?.settings.relay === "off" ? undefined : portsOf(bindings, deployment);
+  if (!deployment || !ports) return batch.retryAll({ delaySeconds: OFF_RETRY_SECONDS });
   const { announced, relayed } = split(batch);
-  if (relayed.length > 0) await deliverRelayed(relayed, env, deployment);
-  if (announced.length > 0) await announce(announced, portsOf(env, deployment), deployment);
+  if (relayed.length > 0) await deliverRelayed(relayed, bindings, deployment);
+  if (announced.length > 0) await announce(announced, ports, deployment);
 }
 
 /**
  * Stores messages of the queue of dead letters, which would forget them after some days.
  * @throws where one cannot be stored: the queue delivers it again for some 16 hours (`retry_delay` and `max_retries` of wrangler.toml)
  */
-export async function storeDeadRelay(batch: RelayMessages, env: Bindings): Promise<void> {
+export async function storeDeadRelay(batch: RelayMessages, consuming: Consuming): Promise<void> {
   const { announced, relayed } = split(batch);
   const outcome = { ok: false, isFinal: true, reason: "tried too often" } as const;
   // Each by itself: one of them may be what no call can carry.
   const results = await Promise.allSettled([
-    ...relayed.map((message) => storeDead([{ message, outcome }], env)),
-    ...announced.map((message) => giveUp(message, env)),
+    ...relayed.map((message) => storeDead([{ message, outcome }], consuming)),
+    ...announced.map((message) => giveUp(message, consuming)),
   ]);
   const failure = results.find((result) => result.status === "rejected");
   if (failure) throw failure.reason;
@@ -69,9 +69,10 @@ function split({ messages }: RelayMessages): { readonly announced: Announced[]; 
 
 // ---- announcements -----------------------------------------------------------------------------------------
 
-function portsOf(env: Bindings, { settings }: Deployment): AnnouncePorts {
-  const { sendItems } = transportOf(env, "queue")!;
-  return announcePorts(env, settings, sendItems);
+/** @returns `undefined` where a setting is wrong, or the queue is no binding of the Worker any more */
+function portsOf(bindings: Bindings, deployment: Deployment | undefined): AnnouncePorts | undefined {
+  const transport = transportOf(bindings, "queue");
+  return deployment && transport && announcePorts(bindings, deployment.settings, transport.sendItems);
 }
 
 async function announce(
@@ -90,10 +91,9 @@ async function announce(
 }
 
 /** Stores a part that the platform gave up; lists that are still to be walked, and users to be looked for, are queued again. */
-async function giveUp(message: Announced, env: Bindings): Promise<void> {
-  const deployment = deploymentOf(env);
-  if (!deployment) throw new Error("a setting is wrong");
-  const ports = portsOf(env, deployment);
+async function giveUp(message: Announced, { bindings, deployment }: Consuming): Promise<void> {
+  const ports = portsOf(bindings, deployment);
+  if (!deployment || !ports) throw new Error("a setting is wrong, or the binding RELAY_QUEUE is missing");
   if ("to" in message.body) {
     const { dead, note } = givenUp(message.body);
     await ports.storeDeadLetters(dead);
@@ -123,7 +123,7 @@ async function deliverRelayed(messages: readonly Relayed[], env: Bindings, deplo
   retry(later, deployment);
   await rewind(failed, env);
   try {
-    await storeDead(dead, env);
+    await storeDead(dead, { bindings: env, deployment });
   } catch {
     // Retried, and refused again, until it can be stored.
     retry(dead, deployment);
@@ -168,15 +168,15 @@ async function rewind(failed: readonly Failed[], { CHAT_ROOM }: Bindings): Promi
 }
 
 /** @throws where they cannot be stored */
-async function storeDead(failed: readonly Failed[], env: Bindings): Promise<void> {
+async function storeDead(failed: readonly Failed[], { bindings, deployment }: Consuming): Promise<void> {
   const dead = failed.map(({ message: { body, attempts }, outcome: { reason } }) => ({
     batch: body,
     reason,
     attempts,
   }));
-  await storeDeadLetters(env, dead);
+  await storeDeadLetters(bindings, dead);
   for (const { message } of failed) {
-    deploymentOf(env)?.meter.count("queue:relay,dead");
+    deployment?.meter.count("queue:relay,dead");
     message.ack();
   }
 }

@@ -5,10 +5,9 @@ import { z } from "zod";
 import { waitAfter, type Backoff } from "../../clock/backoff.ts";
 import { writeLog } from "../../settings/log.ts";
 import type { WebhookBatch, WebhookEvent } from "../../protocol/webhook-events.ts";
-import type { Bindings } from "../../rpc/bindings.ts";
 import { readAs } from "../../protocol/read-as.ts";
-import { deploymentOf } from "../deployment.ts";
 import type { SignedServer } from "../../http/signed-post.ts";
+import type { Consuming, Deployment } from "../deployment.ts";
 import { post, type Outcome } from "./post.ts";
 
 type Failure = Extract<Outcome, { ok: false }>;
@@ -28,31 +27,31 @@ const MISCONFIGURED_RETRY_SECONDS = 60;
 /** In seconds. A dead letter that is refused again comes back at once, so this bounds how often it does. */
 const REPLAY_DELAY_SECONDS = 30;
 
-export async function deliverWebhooks(batch: MessageBatch, env: Bindings): Promise<void> {
-  const deployment = deploymentOf(env);
+export async function deliverWebhooks(batch: MessageBatch, { deployment }: Consuming): Promise<void> {
   if (!deployment) return batch.retryAll({ delaySeconds: MISCONFIGURED_RETRY_SECONDS });
   const { webhookUrl: url, webhookSecret: secret } = deployment.settings;
-  if (url === undefined || secret === undefined) {
-    log("webhook.dropped", batch.messages, "WEBHOOK_URL is not set any more");
-    countResult(env, "dropped", batch.messages);
-    return batch.ackAll();
-  }
   const [items, unreadable] = split(batch.messages);
   // Retried like all else: only the platform can move an unknown message to the dead letters unharmed.
-  if (unreadable.length > 0) retry(unreadable, { reason: UNREADABLE }, env);
-  if (items.length > 0) await deliver(items, { url, secret }, env);
+  if (unreadable.length > 0) retry(unreadable, { reason: UNREADABLE }, deployment);
+  if (url === undefined || secret === undefined) {
+    if (items.length > 0) log("webhook.dropped", items, "WEBHOOK_URL is not set any more");
+    countResult(deployment, "dropped", items);
+    // All but those that are retried.
+    return batch.ackAll();
+  }
+  if (items.length > 0) await deliver(items, { url, secret }, deployment);
 }
 
-async function deliver(items: readonly Item[], webhook: SignedServer, env: Bindings): Promise<void> {
+async function deliver(items: readonly Item[], webhook: SignedServer, deployment: Deployment): Promise<void> {
   const outcome = await post(webhook, { events: inOrder(items) });
   if (outcome.ok) {
-    countResult(env, "done", items);
+    countResult(deployment, "done", items);
     return items.forEach((item) => item.ack());
   }
-  if (!outcome.isFinal) return retry(items, outcome, env);
-  if (items.length === 1) return moveToDeadLetters(items[0]!, outcome, env);
+  if (!outcome.isFinal) return retry(items, outcome, deployment);
+  if (items.length === 1) return moveToDeadLetters(items[0]!, outcome, deployment);
   // The receiver may have refused all because of one: each gets a POST of its own.
-  for (const item of items) await deliver([item], webhook, env);
+  for (const item of items) await deliver([item], webhook, deployment);
 }
 
 /** Sorts the events of a POST; the queue keeps no order. */
@@ -64,14 +63,14 @@ function inOrder(items: readonly Item[]): WebhookEvent[] {
 function retry(
   items: readonly Message[],
   { reason, retryAfterSeconds }: Pick<Failure, "reason" | "retryAfterSeconds">,
-  env: Bindings,
+  deployment: Deployment,
 ): void {
   const dying = items.filter(({ attempts }) => attempts >= TRIES_MAX);
   const living = items.filter(({ attempts }) => attempts < TRIES_MAX);
   if (dying.length > 0) log("webhook.dead", dying, reason);
   if (living.length > 0) log("webhook.retry", living, reason);
-  countResult(env, "dead", dying);
-  countResult(env, "retried", living);
+  countResult(deployment, "dead", dying);
+  countResult(deployment, "retried", living);
   for (const item of items) {
     const delaySeconds = Math.min(retryAfterSeconds ?? backoffSeconds(item.attempts), DELAY_SECONDS_MAX);
     item.retry({ delaySeconds });
@@ -84,10 +83,10 @@ function backoffSeconds(attempts: number): number {
 }
 
 /** Another try would fail the same way. */
-async function moveToDeadLetters(item: Item, { reason }: Failure, env: Bindings): Promise<void> {
+async function moveToDeadLetters(item: Item, { reason }: Failure, deployment: Deployment): Promise<void> {
   log("webhook.dead", [item], reason);
-  countResult(env, "dead", [item]);
-  await env.WEBHOOKS_DEAD!.send(item.body);
+  countResult(deployment, "dead", [item]);
+  await deployment.bindings.WEBHOOKS_DEAD!.send(item.body);
   item.ack();
 }
 
@@ -96,20 +95,24 @@ async function moveToDeadLetters(item: Item, { reason }: Failure, env: Bindings)
  * consumer for a while.
  * @throws if one cannot be queued: it and those behind it stay where they are
  */
-export async function replayDeadWebhooks(batch: MessageBatch, env: Bindings): Promise<void> {
+export async function replayDeadWebhooks(batch: MessageBatch, { bindings }: Consuming): Promise<void> {
   const [letters, unreadable] = split(batch.messages);
   // It would only become a dead letter again.
   for (const message of unreadable) message.ack();
   if (unreadable.length > 0) writeLog("warn", "webhook.dropped", { reason: UNREADABLE, messages: unreadable.length });
   for (const message of letters) {
-    await env.WEBHOOKS!.send(message.body, { delaySeconds: REPLAY_DELAY_SECONDS });
+    await bindings.WEBHOOKS!.send(message.body, { delaySeconds: REPLAY_DELAY_SECONDS });
     message.ack();
   }
   if (letters.length > 0) writeLog("warn", "webhook.replayed", { messages: letters.length });
 }
 
-function countResult(env: Bindings, result: "done" | "retried" | "dead" | "dropped", items: readonly Message[]): void {
-  if (items.length > 0) deploymentOf(env)?.meter.count(`queue:webhooks,${result}`, items.length);
+function countResult(
+  { meter }: Deployment,
+  result: "done" | "retried" | "dead" | "dropped",
+  items: readonly Message[],
+): void {
+  if (items.length > 0) meter.count(`queue:webhooks,${result}`, items.length);
 }
 
 /** Logs how much, from which rooms and why; never contents, nor the address. */

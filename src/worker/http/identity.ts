@@ -1,0 +1,57 @@
+// Finds out who sent a request: the Worker's own `authenticate` says it where there is one, otherwise a token. Called at every door: the
+// Engine.IO endpoint and the HTTP API.
+import { z } from "zod";
+
+import type { Identity } from "../../protocol/identity.ts";
+import { readAs } from "../../protocol/read-as.ts";
+import { logProblem } from "../../settings/log.ts";
+import { claimsSchema, displayName, ROLES } from "../../settings/tokens/claims.ts";
+import type { Deployment } from "../deployment.ts";
+import { isOriginAllowed } from "./request-origin.ts";
+import { issuesOf, refuseRequest, refuseToken, refuseUnauthenticated } from "./refusals.ts";
+
+/** Strict: a rule that is misspelled, `room` for `rooms`, would open what it was meant to close. */
+const hostUserSchema = z.strictObject({ ...claimsSchema.shape, role: z.enum(ROLES).optional() });
+
+/**
+ * @param token that the request brings
+ * @returns the sender, the refusal, or `undefined` where the request brings no token
+ */
+export async function identityOf(
+  request: Request,
+  token: string | undefined,
+  deployment: Deployment,
+): Promise<Identity | Response | undefined> {
+  if (deployment.authenticate) return askHost(request, deployment);
+  if (token === undefined) return undefined;
+  const result = await deployment.tokens.verify(token);
+  return result.ok ? result.identity : refuseToken(result);
+}
+
+async function askHost(request: Request, { authenticate, settings }: Deployment): Promise<Identity | Response> {
+  // A cookie comes along from any page, other than a token.
+  if (!isOriginAllowed(settings.allowedOrigins, request))
+    return refuseRequest("FORBIDDEN", "This origin is not allowed");
+  let given: unknown;
+  try {
+    given = await authenticate!(request);
+  } catch (error) {
+    return refuseForTrouble(error);
+  }
+  if (given === undefined || given === null)
+    return refuseUnauthenticated("UNAUTHORIZED", "The server does not know who sent this request");
+  const read = readAs(hostUserSchema, given);
+  if (!read.success) {
+    const issues = issuesOf(read.error).map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+    return refuseForTrouble(new Error(`authenticate gave no user: ${issues.join("; ")}`));
+  }
+  const { user, name, role = "member", rooms, exp } = read.data;
+  if (exp !== undefined && exp * 1000 <= Date.now())
+    return refuseUnauthenticated("TOKEN_EXPIRED", "What says who sent this request has expired");
+  return { user, name: displayName(user, name), role, ...(rooms && { rooms }), ...(exp !== undefined && { exp }) };
+}
+
+function refuseForTrouble(error: unknown): Response {
+  logProblem("authenticate.failed", "authenticate failed", error);
+  return refuseRequest("INTERNAL", "The server could not find out who sent this request; try again");
+}

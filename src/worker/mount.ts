@@ -1,0 +1,90 @@
+// The place of a chat in a Worker: what createParley was given, once it is checked. Called by parley.ts; the routes and the queues'
+// consumers look at it.
+import { getPath } from "hono/utils/url";
+
+import { checkBindingNames, type BindingNames } from "../rpc/bindings.ts";
+
+/** A user whom the Worker's own code vouches for. Fields and limits are those of a token's claims. */
+export interface HostUser {
+  /** User id, 1 to 128 characters. */
+  readonly user: string;
+  /** Display name; what is longer than 64 characters is cut. Default: the user id. */
+  readonly name?: string | null | undefined;
+  /** Default: `member`. */
+  readonly role?: "member" | "moderator" | "reader" | "service" | undefined;
+  /** Room names, or prefixes ending in `*`. Default: every room. */
+  readonly rooms?: readonly string[] | undefined;
+  /** When the connection has to be opened again, in seconds since 1970. Default: never. */
+  readonly exp?: number | undefined;
+}
+
+/**
+ * Says who sent a request. Asked for each new connection and each call of the HTTP API. It must leave the body unread.
+ * @returns `undefined` where nobody is known, who is refused with 401. An error is logged and answered with 500
+ */
+export type Authenticate<Env> = (
+  request: Request,
+  env: Env,
+) => HostUser | null | undefined | Promise<HostUser | null | undefined>;
+
+/** Names of the queues that the Worker consumes for the chat; of one use there may be several. What is not named is not consumed. */
+export type QueueNames = {
+  readonly [Use in (typeof QUEUES)[number]]?: string | readonly string[];
+};
+
+export const QUEUES = ["webhooks", "webhooksDead", "relay", "relayDead"] as const;
+
+export interface ParleyOptions<Env = Cloudflare.Env> {
+  /** Where the chat's addresses begin: `/chat`. Default: at the root. */
+  readonly basePath?: string;
+  /** Takes the place of tokens. Without it the settings need a key that verifies them. */
+  readonly authenticate?: Authenticate<Env>;
+  /** Default: the bindings of this project's own wrangler.toml, `CHAT_ROOM`, `LOBBY` and so on. */
+  readonly bindings?: BindingNames;
+  /** Default: each queue whose name ends in `-webhooks`, `-webhooks-dead`, `-relay` or `-relay-dead`, where its binding is there. */
+  readonly queues?: QueueNames;
+}
+
+/** The options of one createParley. */
+export interface Mount {
+  /** Empty, or `/` and what follows, without a slash at its end. */
+  readonly basePath: string;
+  readonly authenticate?: Authenticate<never>;
+  readonly bindings: BindingNames;
+  readonly queues?: QueueNames;
+}
+
+const OPTIONS: ReadonlySet<string> = new Set(["basePath", "authenticate", "bindings", "queues"]);
+
+/** Segments of what a URL's path may have unescaped. */
+const BASE_PATH = /^(\/[\w.~!$&'()*+,;=:@-]+)+$/;
+
+/** @throws Error that names the option which is wrong */
+export function mountOf<Env>(options: ParleyOptions<Env>): Mount {
+  for (const name of Object.keys(options))
+    if (!OPTIONS.has(name))
+      throw new Error(`createParley: there is no option "${name}"; there are ${[...OPTIONS].join(", ")}`);
+  const { basePath = "", authenticate, bindings = {}, queues } = options;
+  // One slash at the end is as good as none.
+  const path = basePath.replace(/\/$/, "");
+  if (path !== "" && !BASE_PATH.test(path))
+    throw new Error(`createParley: basePath: "${basePath}" is no path like "/chat"`);
+  if (authenticate !== undefined && typeof authenticate !== "function")
+    throw new Error("createParley: authenticate: must be a function");
+  checkBindingNames(bindings);
+  for (const use of Object.keys(queues ?? {}))
+    if (!(QUEUES as readonly string[]).includes(use))
+      throw new Error(`createParley: queues: there is no "${use}"; there are ${QUEUES.join(", ")}`);
+  return {
+    basePath: path,
+    bindings,
+    ...(authenticate && { authenticate: authenticate as Authenticate<never> }),
+    ...(queues && { queues }),
+  };
+}
+
+/** The path of a request behind the base path; `undefined` where it is not under that. */
+export function pathWithin({ basePath }: Mount, request: Request): string | undefined {
+  const path = getPath(request);
+  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined;
+}

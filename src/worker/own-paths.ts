@@ -1,0 +1,21 @@
+// Tells the addresses of the chat from those of the Worker that it is mounted in. Called by parley.ts, before any setting is read.
+import { GUEST_PATH } from "./api/guest.ts";
+import { CALLS } from "./api/calls.ts";
+
+const SINGLE: ReadonlySet<string> = new Set(["/health", "/metrics", "/openapi.json", "/socket.io", "/socket.io/"]);
+
+/** `/rooms/NAME/socket.io`, with a slash behind it or not. */
+const OF_ROOM = /^\/rooms\/[^/]+\/socket\.io\/?$/;
+
+/** `/api/rooms`, `/files` and so on: of `/api` the host may have paths of its own. */
+const ROOTS = [...new Set([GUEST_PATH, ...CALLS.map(({ path }) => rootOf(path))])];
+
+function rootOf(path: string): string {
+  const [, first, second] = path.split("/") as [string, string, ...string[]];
+  return first === "api" ? `/${first}/${second}` : `/${first}`;
+}
+
+/** @param path behind the base path */
+export function isOwnPath(path: string): boolean {
+  return SINGLE.has(path) || OF_ROOM.test(path) || ROOTS.some((root) => path === root || path.startsWith(`${root}/`));
+}

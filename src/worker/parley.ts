@@ -1,0 +1,56 @@
+// createParley: the chat in anybody's Worker. It answers the requests and consumes the queues that are its own, and hands back the others.
+// Called by entry files, src/index.ts among them.
+import { bindingsOf } from "../rpc/bindings.ts";
+import { chatWorker } from "./app.ts";
+import { deploymentOf } from "./deployment.ts";
+import { refuseRequest } from "./http/refusals.ts";
+import { mountOf, pathWithin, type ParleyOptions } from "./mount.ts";
+import { isOwnPath } from "./own-paths.ts";
+import { consumerOf } from "./queue/consumer.ts";
+
+/** The chat of a Worker. Its functions may be passed on without it. */
+export interface Parley<Env = Cloudflare.Env> {
+  /** @returns the answer to a request for one of the chat's addresses; `undefined` for any other request, of which nothing was read */
+  readonly handle: (request: Request, env: Env, ctx?: ExecutionContext) => Promise<Response | undefined>;
+  /** A Worker's `fetch` where there is nothing but the chat: other addresses get 404. */
+  readonly fetch: (request: Request, env: Env, ctx?: ExecutionContext) => Promise<Response>;
+  /** @returns whether the queue is one of the chat's; otherwise nothing was done with the batch */
+  readonly handleQueue: (batch: MessageBatch, env: Env) => Promise<boolean>;
+  /** A Worker's `queue` where there are no queues but the chat's. @throws Error for others, so that their messages stay there */
+  readonly queue: (batch: MessageBatch, env: Env) => Promise<void>;
+}
+
+/**
+ * Without options: the chat at the root of the Worker, with tokens. To be called once, beside the exported classes, because limits
+ * count in what it returns.
+ * @throws Error for a bad option, which it names
+ */
+export function createParley<Env = Cloudflare.Env>(options: ParleyOptions<Env> = {}): Parley<Env> {
+  const mount = mountOf(options);
+  const app = chatWorker(mount);
+
+  const fetch: Parley<Env>["fetch"] = async (request, env, ctx) =>
+    pathWithin(mount, request) === undefined
+      ? refuseRequest("NOT_FOUND", "No such address")
+      : app.fetch(request, env as object, ctx);
+
+  const handleQueue: Parley<Env>["handleQueue"] = async (batch, env) => {
+    const bindings = bindingsOf(env as object, mount.bindings);
+    const consume = consumerOf(batch.queue, mount, bindings);
+    if (!consume) return false;
+    const deployment = deploymentOf(mount, env as object);
+    await consume(batch, { bindings, deployment });
+    await deployment?.meter.sendSometimes();
+    return true;
+  };
+
+  return {
+    fetch,
+    handle: async (request, env, ctx) =>
+      isOwnPath(pathWithin(mount, request) ?? "") ? fetch(request, env, ctx) : undefined,
+    handleQueue,
+    queue: async (batch, env) => {
+      if (!(await handleQueue(batch, env))) throw new Error(`no consumer for the queue ${batch.queue}`);
+    },
+  };
+}
