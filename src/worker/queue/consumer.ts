@@ -11,23 +11,25 @@ type Consumer = (batch: MessageBatch, consuming: Consuming) => Promise<void>;
 
 interface Consumed {
   readonly suffix: string;
-  /** The binding through which the chat fills the queue. Without it, a queue with that suffix is somebody else's. */
-  readonly binding: keyof Bindings;
+  /** Bindings and settings of whoever fills the queue. Without any of them a queue with that suffix is the host's. */
+  readonly signs: readonly string[];
   readonly consume: Consumer;
 }
 
+const WEBHOOK_SIGNS = ["WEBHOOKS", "WEBHOOK_URL"];
+
 const CONSUMED: Readonly<Record<(typeof QUEUES)[number], Consumed>> = {
-  webhooks: { suffix: "-webhooks", binding: "WEBHOOKS", consume: deliverWebhooks },
-  webhooksDead: { suffix: "-webhooks-dead", binding: "WEBHOOKS", consume: replayDeadWebhooks },
-  relay: { suffix: "-relay", binding: "RELAY_QUEUE", consume: deliverRelay as Consumer },
-  relayDead: { suffix: "-relay-dead", binding: "RELAY_QUEUE", consume: storeDeadRelay as Consumer },
+  webhooks: { suffix: "-webhooks", signs: WEBHOOK_SIGNS, consume: deliverWebhooks },
+  webhooksDead: { suffix: "-webhooks-dead", signs: WEBHOOK_SIGNS, consume: replayDeadWebhooks },
+  relay: { suffix: "-relay", signs: ["RELAY_QUEUE"], consume: deliverRelay as Consumer },
+  relayDead: { suffix: "-relay-dead", signs: ["RELAY_QUEUE"], consume: storeDeadRelay as Consumer },
 };
 
 /** @returns `undefined` for a queue that is not the chat's */
 export function consumerOf(queue: string, { queues }: Mount, bindings: Bindings): Consumer | undefined {
-  const isOwn = (use: string, { suffix, binding }: Consumed): boolean =>
+  const isOwn = (use: string, { suffix, signs }: Consumed): boolean =>
     queues
       ? [queues[use as keyof typeof queues]].flat().includes(queue)
-      : queue.endsWith(suffix) && bindings[binding] !== undefined;
+      : queue.endsWith(suffix) && signs.some((name) => bindings[name] !== undefined);
   return Object.entries(CONSUMED).find(([use, consumed]) => isOwn(use, consumed))?.[1].consume;
 }

@@ -30,15 +30,14 @@ const REPLAY_DELAY_SECONDS = 30;
 export async function deliverWebhooks(batch: MessageBatch, { deployment }: Consuming): Promise<void> {
   if (!deployment) return batch.retryAll({ delaySeconds: MISCONFIGURED_RETRY_SECONDS });
   const { webhookUrl: url, webhookSecret: secret } = deployment.settings;
+  if (url === undefined || secret === undefined) {
+    log("webhook.dropped", batch.messages, "WEBHOOK_URL is not set any more");
+    countResult(deployment, "dropped", batch.messages);
+    return batch.ackAll();
+  }
   const [items, unreadable] = split(batch.messages);
   // Retried like all else: only the platform can move an unknown message to the dead letters unharmed.
   if (unreadable.length > 0) retry(unreadable, { reason: UNREADABLE }, deployment);
-  if (url === undefined || secret === undefined) {
-    if (items.length > 0) log("webhook.dropped", items, "WEBHOOK_URL is not set any more");
-    countResult(deployment, "dropped", items);
-    // All but those that are retried.
-    return batch.ackAll();
-  }
   if (items.length > 0) await deliver(items, { url, secret }, deployment);
 }
 
