@@ -13,6 +13,7 @@ import type {
 import { beginRecord, progressOf, withNote, withTotal, type AnnounceRecord } from "../src/relay/announce-progress.ts";
 import { announceEach } from "../src/relay/announcing.ts";
 import { isReadableItem, UNREADABLE } from "../src/relay/readable-batch.ts";
+import { bindingsOf, type BindingNames } from "../src/rpc/bindings.ts";
 import { announcePorts, reportProblem } from "../src/rpc/announcements.ts";
 import { storeDeadLetters } from "../src/rpc/dead-letters.ts";
 import type { AnnouncementsRpc } from "../src/rpc/relay.ts";
@@ -38,10 +39,15 @@ interface PendingRow extends Record<string, SqlStorageValue> {
 }
 
 export class Announcements extends DurableObject<Env> implements AnnouncementsRpc {
+  /** Yours to override, where the Worker has its bindings under other names; as `bindings` of createParley. */
+  static readonly bindings: BindingNames = {};
+
+  readonly #bindings: Env;
   readonly #sweeping = new Throttle(SWEEP_MS);
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    this.#bindings = bindingsOf(env, new.target.bindings);
     ctx.storage.sql.exec(
       "CREATE TABLE IF NOT EXISTS announcements (id TEXT PRIMARY KEY, at INTEGER NOT NULL, record TEXT NOT NULL) WITHOUT ROWID",
     );
@@ -119,9 +125,9 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
     try {
       const unreadable = items.filter((item) => !isReadableItem(item)) as AnnouncePart[];
       const dead = unreadable.map((batch) => ({ batch, reason: UNREADABLE }));
-      await storeDeadLetters(this.env, dead);
+      await storeDeadLetters(this.#bindings, dead);
       const send = async (...given: Parameters<typeof this.deliver>): Promise<void> => this.#keep(...given);
-      const ports = announcePorts(this.env, goodSettingsOf(this.env), send);
+      const ports = announcePorts(this.#bindings, goodSettingsOf(this.env), send);
       return await announceEach(items.filter(isReadableItem), { ...ports, note: (...given) => this.note(...given) });
     } catch (error) {
       reportProblem(error);

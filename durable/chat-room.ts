@@ -27,6 +27,8 @@ import { connectionsOf } from "./room-connections.ts";
 import type { Env } from "./env.ts";
 import type { StoreAfterErase } from "./socketio/erasing.ts";
 import { SocketObject } from "./socketio/socket-object.ts";
+import type { BindingNames } from "../src/rpc/bindings.ts";
+import { objectBindings } from "./object-bindings.ts";
 import { createChat, type ChatParts } from "./create-chat.ts";
 
 /** @typeParam Own bindings that a subclass uses besides those of the chat */
@@ -34,10 +36,17 @@ export class ChatRoom<Own extends object = object>
   extends SocketObject<Env & Own, ChatParts>
   implements RoomRpc<ExportCursor>, RelayRpc, AnnounceRpc
 {
+  /** Yours to override, where the Worker has its bindings under other names; as `bindings` of createParley. */
+  static readonly bindings: BindingNames = {};
+
   constructor(ctx: DurableObjectState, env: Env & Own) {
+    const own = objectBindings(ctx, env, new.target);
     // `this` is there when they are called: long after this constructor.
-    super(ctx, env, (...given) =>
-      createChat(...given, { awake: () => this.#lastWake, rules: () => (this.beforePost ? this.#rules : undefined) }),
+    super(ctx, env, (_ctx, _env, ports) =>
+      createChat(ctx, own, ports, {
+        awake: () => this.#lastWake,
+        rules: () => (this.beforePost ? this.#rules : undefined),
+      }),
     );
   }
 

@@ -51,6 +51,7 @@ export function createChat(
   { awake, rules }: ChatOwner,
 ): ChatParts {
   const settings = goodSettingsOf(env);
+  const { WEBHOOKS } = env;
   // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
   const room = ctx.id.name!;
   const retention = { messages: settings.historyMessages, ageMs: settings.historyDays * DAY_MS };
@@ -66,10 +67,8 @@ export function createChat(
     meter: ports.meter,
     durable: () => storage.sync(),
     ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),
-    // Without its binding the Worker refuses everything.
-    ...(settings.webhookUrl !== undefined && {
-      deliver: async (events) => void (await env.WEBHOOKS!.send({ room, events })),
-    }),
+    ...(settings.webhookUrl !== undefined &&
+      WEBHOOKS && { deliver: async (events) => void (await WEBHOOKS.send({ room, events })) }),
     reportToLobby: lobbyPort(env, room, settings.lobbies),
     openings: directOpenings,
     openDirect: async (name, users) => env.CHAT_ROOM.getByName(name).openDirect(users),

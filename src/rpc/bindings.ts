@@ -65,24 +65,24 @@ type Variables = Readonly<Record<string, unknown>>;
 const renamed = new WeakMap<object, WeakMap<BindingNames, Bindings>>();
 
 /** The bindings of an environment under their usual names, and all else that is in it. */
+export function bindingsOf<Env extends Bindings>(env: Env, names: BindingNames): Env;
+export function bindingsOf(env: object, names: BindingNames): Bindings;
 export function bindingsOf(env: object, names: BindingNames): Bindings {
   const given = Object.entries(names).filter(([, name]) => name !== undefined);
   if (given.length === 0) return env as Bindings;
   const known = renamed.get(env) ?? new WeakMap<BindingNames, Bindings>();
   renamed.set(env, known);
-  const bindings =
-    known.get(names) ??
-    ({
-      ...env,
-      ...Object.fromEntries(
-        given.map(([use, name]) => [
-          NAMES[use as Use],
-          name === false ? undefined : (env as Variables)[name as string],
-        ]),
-      ),
-    } as unknown as Bindings);
+  const found = given.map(([use, name]) => [NAMES[use as Use], name && (env as Variables)[name]] as const);
+  const bindings = known.get(names) ?? withBindings(env, Object.fromEntries(found));
   known.set(names, bindings);
   return bindings;
+}
+
+/** An environment with other bindings under some names. `false` is none. */
+export function withBindings(env: object, bindings: Variables): Bindings {
+  const others = Object.entries(bindings).map(([name, value]) => [name, { value: value || undefined }] as const);
+  // What is not among them stays what it is in the environment.
+  return Object.create(env, Object.fromEntries(others)) as Bindings;
 }
 
 /** @returns a line for each binding that is named, or needed, and not there */

@@ -111,11 +111,13 @@ function deploy(mount: Mount, env: object): Deployment | undefined {
  * Lists what the settings need and the deployment lacks: a key where no code of the Worker's own knows the users, a flag of the
  * runtime, and the queues of webhooks (HOOK-6).
  */
-function unmetNeeds(settings: Settings, { authenticate }: Mount, bindings: Bindings): string[] {
+function unmetNeeds(settings: Settings, { authenticate, bindings: names }: Mount, bindings: Bindings): string[] {
   const flags = (globalThis as { Cloudflare?: { compatibilityFlags?: Record<string, boolean> } }).Cloudflare;
   const compression = compressionProblem(settings.compression, flags?.compatibilityFlags);
   const queues =
-    settings.webhookUrl === undefined ? [] : ["WEBHOOKS", "WEBHOOKS_DEAD"].filter((name) => !bindings[name]);
+    settings.webhookUrl === undefined || names.webhooks === false
+      ? []
+      : ["WEBHOOKS", "WEBHOOKS_DEAD"].filter((name) => !bindings[name]);
   return [
     ...(authenticate || KEY_RULE.isKept(settings) ? [] : [`${DECLARED[KEY_RULE.setting].name}: ${KEY_RULE.error}`]),
     ...queues.map((name) => `WEBHOOK_URL: needs the queue binding ${name}, which wrangler.toml does not give`),
