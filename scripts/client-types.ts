@@ -3,7 +3,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-import { z } from "zod";
+import * as z from "zod";
 
 const root = path.join(import.meta.dirname, "..");
 const protocol = path.join(root, "src", "protocol");

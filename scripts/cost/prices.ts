@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
-import { z } from "zod";
+import * as z from "zod";
 
 const metered = z.object({ perMillion: z.number(), included: z.number() });
 const measured = z.object({ perUnit: z.number(), included: z.number() });

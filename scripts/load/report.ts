@@ -1,5 +1,5 @@
 // The JSON report of a load test; `npm run cost -- --from` reads it back. docs/load.md describes it.
-import { z } from "zod";
+import * as z from "zod";
 
 const percentiles = z.object({
   count: z.number(),

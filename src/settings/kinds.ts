@@ -1,12 +1,10 @@
 // The kinds of values that a setting may have: how the text of a variable becomes a value, the error for a bad
 // text, and the name of the kind in docs/settings.md. Used by declared.ts.
-import { z } from "zod";
+import * as z from "zod";
 
 import { isRoomName } from "../protocol/room-name.ts";
 import { isPublicKey } from "./public-key-form.ts";
 import { ROOMS_MAX } from "./tokens/claims.ts";
-
-z.config({ jitless: true });
 
 export interface Kind<Value> {
   /** With its bounds, for the page. */

@@ -1,6 +1,6 @@
 // Reads the settings of a deployment from its variables and secrets: strings in, values or a list of all that is wrong out.
 // Called by the Worker, the objects and the scripts. declared.ts declares each setting.
-import { z } from "zod";
+import * as z from "zod";
 
 import type { ClaimNames } from "./tokens/claims.ts";
 import { DECLARED, type Declared, type Setting } from "./declared.ts";

@@ -1,5 +1,5 @@
 // An operation of a room: a schema for the payload, and the rule that answers. Features declare operations; requests.ts runs them.
-import type { z } from "zod";
+import type * as z from "zod";
 
 import type { Answer, AnswerTo, ClientToServerEvents, Role } from "../../protocol/chat-events.ts";
 import type { Client } from "./room.ts";

@@ -1,5 +1,5 @@
 // Pieces of announcements, in the form in which they travel (ANN-1 to ANN-6). Read by relay/readable-batch.ts.
-import { z } from "zod";
+import * as z from "zod";
 
 import { ANNOUNCE_VERSION, ANNOUNCEMENT_ID_CHARS_MAX, isReservedEvent, POSTED_EVENT } from "../announcement.ts";
 import { count, type Sent } from "./fields.ts";

@@ -1,5 +1,5 @@
 // Schemas of edits, deletions and reactions.
-import { z } from "zod";
+import * as z from "zod";
 
 import { EMOJI_LENGTH_MAX, HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../limits.ts";
 import { atMs, content, limitOf, messageId as id, type Given, type Sent } from "./fields.ts";

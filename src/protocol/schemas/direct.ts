@@ -1,5 +1,5 @@
 // Schemas of rooms between two people: opening one, and a user's list of them. Rules: DM-1, DM-4.
-import { z } from "zod";
+import * as z from "zod";
 
 import { count, userId, type Sent } from "./fields.ts";
 

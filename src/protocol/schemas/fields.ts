@@ -1,11 +1,8 @@
 // Fields that several schemas share, and the types of what a schema describes. Called by the schemas beside it, and by the HTTP
 // API's calls. Schemas drop unknown keys, so older and richer clients get along.
-import { z } from "zod";
+import * as z from "zod";
 
 import { MESSAGE_ID_LENGTH_MAX, USER_LENGTH_MAX } from "../limits.ts";
-
-// Workers forbid code generation; zod would try it once and swallow the refusal.
-z.config({ jitless: true });
 
 type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
 

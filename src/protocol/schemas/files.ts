@@ -1,5 +1,5 @@
 // Schemas of files: the attachment of a message, and the upload that the Worker describes to a room.
-import { z } from "zod";
+import * as z from "zod";
 
 import { FILE_KEY_LENGTH_MAX } from "../file-key.ts";
 import { FILE_NAME_LENGTH_MAX } from "../media-type.ts";

@@ -1,5 +1,5 @@
 // Schemas of messages, of posting them, and of pages of history.
-import { z } from "zod";
+import * as z from "zod";
 
 import { CLIENT_MSG_ID_LENGTH_MAX, HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../limits.ts";
 import { atMs, content, count, limitOf, messageId, type Given, type Sent } from "./fields.ts";

@@ -1,5 +1,5 @@
 // Schemas of moderation: the actions with their bounds, and the lists that moderators read. Rules: MOD-1 to MOD-11.
-import { z } from "zod";
+import * as z from "zod";
 
 import {
   MODERATION_PAGE_DEFAULT,

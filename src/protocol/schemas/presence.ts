@@ -1,5 +1,5 @@
 // Schemas of members, and of a room's overview.
-import { z } from "zod";
+import * as z from "zod";
 
 import { FIND_LENGTH_MAX } from "../limits.ts";
 import { atMs, count, type Given, type Sent } from "./fields.ts";

@@ -1,5 +1,5 @@
 // Schemas of reading: the newest message that each user has seen.
-import { z } from "zod";
+import * as z from "zod";
 
 import type { Given } from "./fields.ts";
 

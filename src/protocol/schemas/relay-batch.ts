@@ -1,5 +1,5 @@
 // The batches that rooms pass on to each other, in the form in which they travel (RLY-1, RLY-2). Read by relay/readable-batch.ts.
-import { z } from "zod";
+import * as z from "zod";
 
 import { RELAY_VERSION } from "../relay-batch.ts";
 import { ROOM_NAME } from "../room-name.ts";

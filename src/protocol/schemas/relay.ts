@@ -1,5 +1,5 @@
 // Schemas of links between rooms, dead letters and announcements, as the HTTP API shows them. Rules: RLY-8, RLY-9, ANN-6.
-import { z } from "zod";
+import * as z from "zod";
 
 import { atMs, count, type Sent } from "./fields.ts";
 

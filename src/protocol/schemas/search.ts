@@ -1,5 +1,5 @@
 // Schemas of searching a room. Rules: SRCH-1.
-import { z } from "zod";
+import * as z from "zod";
 
 import { QUERY_LENGTH_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../limits.ts";
 import { count, limitOf, userId, type Given, type Sent } from "./fields.ts";

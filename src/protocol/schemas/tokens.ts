@@ -1,5 +1,5 @@
 // Schema of `refresh-token`, which replaces the token of a connection.
-import { z } from "zod";
+import * as z from "zod";
 
 import type { Given } from "./fields.ts";
 

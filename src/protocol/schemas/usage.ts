@@ -1,5 +1,5 @@
 // Schemas of what rooms use and cost. The HTTP API's calls of use answer with them, and the operator page reads those answers.
-import { z } from "zod";
+import * as z from "zod";
 
 import { atMs, count, type Sent } from "./fields.ts";
 

@@ -1,6 +1,6 @@
 // Reads the user, name, role and rooms from the payload of a verified token, by the claims that the settings name (TOK-6). Called by
 // TokenVerifier; the HTTP API uses the same schemas of user ids and names.
-import { z } from "zod";
+import * as z from "zod";
 
 import type { Role } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/read-as.ts";

@@ -1,6 +1,6 @@
 // Reads the token of a guest who asks for the next one, so that the guest stays the same user. Called by the Worker's POST /api/guest.
 import { jwtVerify } from "jose";
-import { z } from "zod";
+import * as z from "zod";
 
 import { readAs } from "../../protocol/read-as.ts";
 import type { Settings } from "../settings.ts";

@@ -1,6 +1,6 @@
 // Checks the caller of the HTTP API: a token of the right role, the rooms that it opens, and the rate limit (API-1), and the user on whose
 // behalf a service acts (API-5). Called by routes.ts and by calls.
-import { z } from "zod";
+import * as z from "zod";
 
 import type { OutsideCaller, RoomRpc } from "../../rpc/room.ts";
 import { displayName, nameSchema, userSchema } from "../../settings/tokens/claims.ts";

@@ -1,5 +1,5 @@
 // The form of a call of the HTTP API, as data: path, roles, input, answers. routes.ts makes routes of it, openapi.ts the description.
-import { z } from "zod";
+import * as z from "zod";
 
 import type { OutsideCaller, RoomRpc } from "../../rpc/room.ts";
 import type { Role } from "../../protocol/chat-events.ts";

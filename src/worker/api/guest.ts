@@ -1,7 +1,7 @@
 // Issues tokens to visitors without an account: a fresh user id and any name. A guest who brings an earlier token stays the same user.
 // Called by app.ts.
 import { addressOf } from "../http/request-origin.ts";
-import { z } from "zod";
+import * as z from "zod";
 
 import { readGuestToken, type Guest } from "../../settings/tokens/guest-tokens.ts";
 import { typedNameSchema } from "../../settings/tokens/claims.ts";

@@ -1,6 +1,6 @@
 // `GET /openapi.json`: describes the HTTP API in OpenAPI 3.1, from the schemas that check the input and from the table of failures
 // (API-12). Called by app.ts.
-import { z } from "zod";
+import * as z from "zod";
 import {
   createDocument,
   type ZodOpenApiObject,

@@ -1,7 +1,7 @@
 // Pages of lists: the header `Link` that leads to the next page (API-7), and cursors, which name the place where a page ended. Called by
 // calls that list.
 import { base64url } from "jose";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Describes the headers of a page. */
 export const LINK_HEADER = { Link: 'The next page, `rel="next"`, where there is one' } as const;

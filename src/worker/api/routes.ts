@@ -1,6 +1,6 @@
 // Makes the HTTP API's routes of the list of calls, with the same checks in front of each, and 405 for other methods. Called by app.ts.
 import { Hono, type Context } from "hono";
-import type { z } from "zod";
+import type * as z from "zod";
 
 import type { RoomRpc } from "../../rpc/room.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";

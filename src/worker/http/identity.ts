@@ -1,6 +1,6 @@
 // Finds out who sent a request: the Worker's own `authenticate` says it where there is one, otherwise a token. Called at every door: the
 // Engine.IO endpoint and the HTTP API.
-import { z } from "zod";
+import * as z from "zod";
 
 import type { Identity } from "../../protocol/identity.ts";
 import { readAs } from "../../protocol/read-as.ts";

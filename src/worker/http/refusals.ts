@@ -1,5 +1,5 @@
 // The Worker's refusals: Engine.IO's own form at the Socket.IO endpoint, one JSON shape elsewhere. The code decides the status.
-import type { z } from "zod";
+import type * as z from "zod";
 
 import { HTTP_STATUS, type HttpCode, type TokenCode } from "../../protocol/failures.ts";
 import type { Unauthenticated } from "../../protocol/identity.ts";

@@ -1,6 +1,6 @@
 // Consumes the webhooks' queue: makes one POST for each batch of the queue and retries what fails; what keeps failing becomes a dead
 // letter (HOOK-8 to HOOK-10). Consumes the queue of dead letters, too, to queue them again. Called by consumer.ts.
-import { z } from "zod";
+import * as z from "zod";
 
 import { waitAfter, type Backoff } from "../../clock/backoff.ts";
 import { writeLog } from "../../settings/log.ts";

@@ -1,5 +1,5 @@
 // Fuzz targets that read input of users and deployers: events, requests of the HTTP API, tokens, settings. Called by ../targets.ts.
-import type { z } from "zod";
+import type * as z from "zod";
 
 import type { ClientToServerEvents } from "../../../src/protocol/chat-events.ts";
 import { typingSchema } from "../../../src/protocol/schemas/typing.ts";

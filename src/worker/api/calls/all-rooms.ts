@@ -1,5 +1,5 @@
 // Calls that list the rooms, and that drain them. The lobby has the list, so no room wakes for it: LOB-1.
-import { z } from "zod";
+import * as z from "zod";
 
 import { isDirectRoom } from "../../../protocol/direct-name.ts";
 import { mayOpenDirect } from "../../../protocol/direct-room.ts";

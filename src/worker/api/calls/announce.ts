@@ -1,6 +1,6 @@
 // Calls that announce to many rooms or users, and that show the progress of an announcement: ANN-1, ANN-2, ANN-6.
 import { base64url } from "jose";
-import { z } from "zod";
+import * as z from "zod";
 
 import { lobbiesOf, whereabouts } from "../../../rpc/lobby.ts";
 import { userSchema } from "../../../settings/tokens/claims.ts";

@@ -1,5 +1,5 @@
 // Calls that open a conversation between two people, and list a user's own (DM-1, DM-4). The list is the lobby's, so it wakes no room.
-import { z } from "zod";
+import * as z from "zod";
 
 import { dmSchema, TOO_MANY_OPENINGS } from "../../../protocol/schemas/direct.ts";
 import { count } from "../../../protocol/schemas/fields.ts";

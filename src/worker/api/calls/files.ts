@@ -1,5 +1,5 @@
 // Calls that upload and read files (FILE-1, FILE-4).
-import { z } from "zod";
+import * as z from "zod";
 
 import { userSchema } from "../../../settings/tokens/claims.ts";
 import { parseFileKey } from "../../../protocol/file-key.ts";

@@ -1,6 +1,6 @@
 // Calls about messages, and the search (SRCH-1). Each asks the room for the event of the same meaning (API-2), so the room decides on
 // rights, limits and broadcasts. Called by calls.ts.
-import { z } from "zod";
+import * as z from "zod";
 
 import type { ClientToServerEvents, HistoryAnswer } from "../../../protocol/chat-events.ts";
 import { editSchema, reactSchema, versionSchema, whichMessageSchema } from "../../../protocol/schemas/changes.ts";

@@ -1,5 +1,5 @@
 // Calls of moderators: the events of moderation, distinguished by `action` (API-14), and the room's lists: MOD-1, MOD-11.
-import { z } from "zod";
+import * as z from "zod";
 
 import type { ModerationAction } from "../../../protocol/chat-events.ts";
 import {

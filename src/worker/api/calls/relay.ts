@@ -1,5 +1,5 @@
 // Calls about links between rooms (RLY-8), and about dead letters (RLY-9).
-import { z } from "zod";
+import * as z from "zod";
 
 import type { DeadLettersRpc, RelayRpc } from "../../../rpc/relay.ts";
 import { count } from "../../../protocol/schemas/fields.ts";

@@ -1,5 +1,5 @@
 // Calls about one room: its overview, members, history export and deletion.
-import { z } from "zod";
+import * as z from "zod";
 
 import type { RoomRpc } from "../../../rpc/room.ts";
 import { filesOf } from "../../../protocol/file-key.ts";

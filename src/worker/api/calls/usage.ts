@@ -1,5 +1,5 @@
 // Calls about what rooms use and cost. The list of all rooms comes from the lobbies and wakes none; a single room answers itself.
-import { z } from "zod";
+import * as z from "zod";
 
 import { lobbiesOf } from "../../../rpc/lobby.ts";
 import { ranked, USAGE_SORTS, type RoomUsage } from "../../../metrics/busiest-rooms.ts";
