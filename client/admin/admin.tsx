@@ -6,20 +6,22 @@ import { watchRoom } from "./live.ts";
 import { AdminApi } from "./state/admin-api.ts";
 import { AdminStore } from "./state/admin-store.ts";
 import { routeOf } from "./state/route.ts";
-import { keep, ofTab, readJson } from "../page/state/json-storage.ts";
+import { baseOf } from "../core/base.ts";
+import { keep, keyAt, ofTab, readJson } from "../page/state/json-storage.ts";
 
 /** The list costs one request of the Worker and one of each lobby; no room is woken for it. */
 const REFRESH_MS = 15_000;
 /** In the storage of the tab alone: it goes with the tab. */
-const TOKEN_KEY = "parley.operator-token";
+const TOKEN_NAME = "parley.operator-token";
 
 const root = document.getElementById("app")!;
-const { origin } = location;
+const base = baseOf(new URL(".", document.baseURI).href);
+const tokenKey = keyAt(base, TOKEN_NAME);
 
 const store = new AdminStore({
-  api: (token) => new AdminApi(origin, token, (url, init) => fetch(url, init)),
-  watch: (room, token, ports) => watchRoom(origin, room, token, ports),
-  keepToken: (token) => keep(ofTab, TOKEN_KEY, token),
+  api: (token) => new AdminApi(base, token, (url, init) => fetch(url, init)),
+  watch: (room, token, ports) => watchRoom(base, room, token, ports),
+  keepToken: (token) => keep(ofTab, tokenKey, token),
   now: () => Date.now(),
   changed: draw,
 });
@@ -30,7 +32,7 @@ addEventListener("pagehide", () => store.close());
 addEventListener("pageshow", ({ persisted }) => persisted && store.go(store.route));
 setInterval(() => document.visibilityState === "visible" && void store.refresh(), REFRESH_MS);
 
-const kept = readJson(ofTab, TOKEN_KEY);
+const kept = readJson(ofTab, tokenKey);
 if (typeof kept === "string") void store.signIn(kept);
 else draw();
 

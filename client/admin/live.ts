@@ -2,6 +2,7 @@
 import { io } from "socket.io-client";
 
 import { WATCH_NAMESPACE, WATCH_QUERY, type WatchedRoom } from "../../src/protocol/watching.ts";
+import { basePathOf } from "../core/base.ts";
 import { ExtendablePolling, ExtendedWebSocket } from "../core/extended-transports.ts";
 import type { Line } from "./state/room-snapshot.ts";
 
@@ -13,9 +14,9 @@ export interface WatchPorts {
 const RECONNECT_MS_MAX = 30_000;
 
 /** @returns a function that ends it; the room may then sleep */
-export function watchRoom(origin: string, room: string, token: string, { shown, line }: WatchPorts): () => void {
-  const socket = io(new URL(origin).origin + WATCH_NAMESPACE, {
-    path: `/rooms/${room}/socket.io`,
+export function watchRoom(base: string, room: string, token: string, { shown, line }: WatchPorts): () => void {
+  const socket = io(new URL(base).origin + WATCH_NAMESPACE, {
+    path: `${basePathOf(base)}/rooms/${room}/socket.io`,
     query: { [WATCH_QUERY]: "1" },
     transports: [ExtendedWebSocket, ExtendablePolling],
     auth: { token },

@@ -32,8 +32,16 @@ export type Token = string | ((refused?: RefusalCode) => Promise<string> | strin
 /** When the token is shown: `upgrade` is for servers with `AUTH_AT=upgrade`, whose refusals carry no reason. */
 export type AuthAt = "connect" | "upgrade";
 
+/** A room of a chat. */
+export interface RoomPlace {
+  /** The chat's address, such as `https://chat.example`, or `https://example.com/chat` where it is mounted at a path. */
+  readonly url: string;
+  readonly room: string;
+}
+
 export interface ConnectOptions {
-  readonly token: Token;
+  /** Default: none, for a server that knows its users by cookies, such as a Worker with an `authenticate` of its own. */
+  readonly token?: Token;
   /** Default: `connect`. */
   readonly authAt?: AuthAt;
   /**

@@ -5,6 +5,7 @@ import { io, type Socket } from "socket.io-client";
 import { ENDINGS, isAboutToken } from "../../src/protocol/failures.ts";
 import type { RefusalCode } from "../../src/protocol/chat-events.ts";
 import type { AuthAt, Connection, Token } from "./api.ts";
+import { basePathOf } from "./base.ts";
 import { APPOINTMENT_MAX_MS, readRetryAfterMs, retryDelayMs } from "./backoff.ts";
 import { systemClock } from "./clock.ts";
 import { ExtendablePolling, ExtendedWebSocket } from "./extended-transports.ts";
@@ -21,9 +22,11 @@ const WEBSOCKET_FIRST = [ExtendedWebSocket, ExtendablePolling];
 const POLLING_FIRST = [ExtendablePolling, ExtendedWebSocket];
 
 interface ConnectionOptions {
-  readonly origin: string;
+  /** The chat's address. */
+  readonly base: string;
   readonly room: string;
-  readonly token: Token;
+  /** Without it, cookies or the network tell the server who connects. */
+  readonly token: Token | undefined;
   readonly authAt: AuthAt;
   readonly changed: (connection: Connection) => void;
   /** Called with the token of each attempt. */
@@ -32,7 +35,7 @@ interface ConnectionOptions {
 
 export class RoomConnection {
   readonly socket: StockSocket;
-  readonly #token: Token;
+  readonly #token: Token | undefined;
   readonly #authAt: AuthAt;
   readonly #reconnection: Reconnection;
   readonly #dialling: (token: string) => void;
@@ -44,13 +47,13 @@ export class RoomConnection {
   #attempts = 0;
   #stopWaitingForToken = (): void => {};
 
-  constructor({ origin, room, token, authAt, changed, dialling }: ConnectionOptions) {
+  constructor({ base, room, token, authAt, changed, dialling }: ConnectionOptions) {
     this.#token = token;
     this.#dialling = dialling;
     this.#authAt = authAt;
     // A path after the origin would be taken for a namespace.
-    this.socket = io(new URL(origin).origin, {
-      path: `/rooms/${room}/socket.io`,
+    this.socket = io(new URL(base).origin, {
+      path: `${basePathOf(base)}/rooms/${room}/socket.io`,
       // The server need not guess from headers whether this client knows recovery (REC-2).
       query: { recovery: "on" },
       transports: this.#transports,
@@ -64,7 +67,8 @@ export class RoomConnection {
     this.#reconnection = new Reconnection({
       clock: systemClock,
       random: Math.random,
-      hasTokenFunction: typeof token !== "string",
+      // Without a token the next attempt may come with another cookie.
+      mayRenew: typeof token !== "string",
       attempt: () => void this.#attempt(),
       changed,
     });
@@ -111,7 +115,7 @@ export class RoomConnection {
 
   /** A fresh token, given in time, keeps the connection. Without one it ends, and the next attempt asks again. */
   async #refresh(): Promise<void> {
-    if (typeof this.#token === "string") return;
+    if (typeof this.#token !== "function") return;
     const { id } = this.socket;
     // Another connection has a token of its own.
     const isSame = (): boolean => this.socket.connected && this.socket.id === id;
@@ -131,7 +135,7 @@ export class RoomConnection {
   async #attempt(): Promise<void> {
     const attempt = ++this.#attempts;
     try {
-      const token = typeof this.#token === "string" ? this.#token : await this.#inTime(this.#token(this.#refused));
+      const token = typeof this.#token === "function" ? await this.#inTime(this.#token(this.#refused)) : this.#token;
       if (attempt === this.#attempts) this.#dial(token);
     } catch (error) {
       if (attempt === this.#attempts)
@@ -152,15 +156,15 @@ export class RoomConnection {
     }
   }
 
-  #dial(token: string): void {
+  #dial(token: string | undefined): void {
     const { socket } = this;
     this.#notice = undefined;
-    this.#dialling(token);
-    socket.auth = { token };
+    if (token !== undefined) this.#dialling(token);
+    socket.auth = token === undefined ? {} : { token };
     // Read again for each connection: https://socket.io/docs/v4/client-options/#transports
     const { opts } = socket.io;
     opts.transports = this.#transports;
-    if (this.#authAt === "upgrade") {
+    if (this.#authAt === "upgrade" && token !== undefined) {
       // Browsers allow no headers on a WebSocket, but subprotocols.
       opts.protocols = ["bearer", token];
       opts.extraHeaders = { Authorization: `Bearer ${token}` };

@@ -1,19 +1,22 @@
 // Opens a conversation between two people by HTTP, and connects to its room. client.ts exports it to applications.
 import { isAboutToken, type TokenCode } from "../../src/protocol/failures.ts";
 import type { ConnectOptions, DirectError, Room, Token } from "./api.ts";
+import { baseOf } from "./base.ts";
 import { connectRoom } from "./room.ts";
 
 /**
  * Opens the room between the token's user and another one, and connects to it. Rejects with a `DirectError` where the server
- * refuses, or cannot be reached.
+ * refuses, or cannot be reached, and with a `RangeError` for an address that is none.
+ * @param url the chat's address
  * @param user the other one's id
  */
-export async function connectDirect(origin: string, user: string, options: ConnectOptions): Promise<Room> {
+export async function connectDirect(url: string, user: string, options: ConnectOptions = {}): Promise<Room> {
   const { token } = options;
-  let answer = await open(origin, user, token);
+  const base = baseOf(url);
+  let answer = await open(base, user, token);
   if ("code" in answer && isAboutToken(answer.code) && typeof token === "function")
-    answer = await open(origin, user, token, answer.code);
-  if ("room" in answer) return connectRoom(origin, answer.room, options);
+    answer = await open(base, user, token, answer.code);
+  if ("room" in answer) return connectRoom(base, answer.room, options);
   const { message, ...failure } = answer;
   throw Object.assign(new Error(message), failure) satisfies DirectError;
 }
@@ -21,16 +24,19 @@ export async function connectDirect(origin: string, user: string, options: Conne
 type Failure = Pick<DirectError, "code" | "message" | "retryAfterMs">;
 
 async function open(
-  origin: string,
+  base: string,
   user: string,
-  token: Token,
+  token: Token | undefined,
   refused?: TokenCode,
 ): Promise<{ readonly room: string } | Failure> {
-  const bearer = typeof token === "string" ? token : await token(refused);
+  const bearer = typeof token === "function" ? await token(refused) : token;
   try {
-    const response = await fetch(new URL("/api/dms", origin), {
+    const response = await fetch(`${base}/api/dms`, {
       method: "POST",
-      headers: { Authorization: `Bearer ${bearer}`, "Content-Type": "application/json" },
+      headers: {
+        ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
+        "Content-Type": "application/json",
+      },
       body: JSON.stringify({ user }),
     });
     const body = (await response.json().catch(() => ({}))) as { readonly room?: string; readonly error?: Failure };

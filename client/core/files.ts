@@ -11,12 +11,13 @@ import type { Transfer, Transferred } from "./transfer.ts";
 export const FILE_TRIES_MAX = 5;
 
 interface FilePorts {
-  readonly origin: string;
+  /** The chat's address. */
+  readonly base: string;
   readonly room: string;
   readonly clock: Clock;
   readonly random: () => number;
   /** @param refused why the last token was not accepted */
-  readonly token: (refused?: TokenCode) => Promise<string>;
+  readonly token: (refused?: TokenCode) => Promise<string | undefined>;
   /** Whether a refused token can be replaced. */
   readonly hasTokenFunction: boolean;
   readonly transfer: (request: Transfer) => Promise<Transferred>;
@@ -39,15 +40,15 @@ export class Files {
   }
 
   async upload(file: Blob, { name, onProgress, signal }: UploadOptions = {}): Promise<Attachment> {
-    const { origin, room } = this.#ports;
+    const { base, room } = this.#ports;
     const called = name ?? (file as { readonly name?: string }).name ?? "";
-    const url = `${origin}/api/rooms/${room}/files?name=${encodeURIComponent(called)}`;
+    const url = `${base}/api/rooms/${room}/files?name=${encodeURIComponent(called)}`;
     const body = await this.#ask({ method: "POST", url, body: file, onProgress }, signal);
     return (JSON.parse(await body.text()) as { readonly attachment: Attachment }).attachment;
   }
 
   download(key: string, { signal }: DownloadOptions = {}): Promise<Blob> {
-    return this.#ask({ method: "GET", url: `${this.#ports.origin}/files/${encodeURIComponent(key)}` }, signal);
+    return this.#ask({ method: "GET", url: `${this.#ports.base}/files/${encodeURIComponent(key)}` }, signal);
   }
 
   close(): void {

@@ -22,10 +22,10 @@ export class OutboxStorage {
   readonly #storage: KeyValueStorage | undefined;
   readonly #prefix: string;
 
-  /** @param origin the server's */
-  constructor(storage: KeyValueStorage | undefined, origin: string, room: string) {
+  /** @param base the chat's address */
+  constructor(storage: KeyValueStorage | undefined, base: string, room: string) {
     this.#storage = storage;
-    this.#prefix = `${PREFIX}${origin} ${room} `;
+    this.#prefix = `${PREFIX}${base} ${room} `;
   }
 
   /** In the order of sending. */
@@ -66,10 +66,10 @@ export class OutboxStorage {
 
 /**
  * The keys of all messages that one user has not sent, in all rooms. Those without a known writer count as theirs.
- * @param origin the server's
+ * @param base the chat's address
  */
-export function unsentKeys(storage: KeyValueStorage, origin: string, user: string | undefined): string[] {
-  return keysIn(storage, `${PREFIX}${origin} `).filter((key) => {
+export function unsentKeys(storage: KeyValueStorage, base: string, user: string | undefined): string[] {
+  return keysIn(storage, `${PREFIX}${base} `).filter((key) => {
     const writer = parse(storage.getItem(key) ?? "")?.user;
     return writer === undefined || writer === user;
   });

@@ -27,8 +27,8 @@ export interface Failure {
 interface ReconnectionPorts {
   readonly clock: Clock;
   readonly random: () => number;
-  /** Whether a refused token can be replaced. */
-  readonly hasTokenFunction: boolean;
+  /** Whether the next attempt may come with another token or cookie. */
+  readonly mayRenew: boolean;
   readonly attempt: () => void;
   readonly changed: (connection: Connection) => void;
 }
@@ -90,7 +90,7 @@ export class Reconnection {
     if (code === undefined) return retryAfterMs !== undefined;
     if (isAboutToken(code)) {
       this.#tokensRefused += 1;
-      return this.#ports.hasTokenFunction && this.#tokensRefused < TOKENS_REFUSED_MAX;
+      return this.#ports.mayRenew && this.#tokensRefused < TOKENS_REFUSED_MAX;
     }
     return !RETRY_NEVER.includes(code) && (retryAfterMs !== undefined || RETRY_AFTER.includes(code));
   }

@@ -18,6 +18,7 @@ import type {
   Draft,
   Room,
   RoomEvents,
+  RoomPlace,
   SendError,
   SendFailure,
   SendOptions,
@@ -25,6 +26,7 @@ import type {
   Unsent,
   UploadOptions,
 } from "./api.ts";
+import { baseOf } from "./base.ts";
 import { ask, fetchPage, post, type StockSocket } from "./requests.ts";
 import { claimsOf } from "./claims.ts";
 import { systemClock } from "./clock.ts";
@@ -41,13 +43,22 @@ import { transfer } from "./transfer.ts";
 
 export const QUEUE_LIMIT_DEFAULT = 50;
 
-/** @param origin the server's, such as `https://chat.example` */
-export function connectRoom(origin: string, room: string, options: ConnectOptions): Room {
-  if (!isRoomName(room)) throw new RangeError(`Not a room name: ${JSON.stringify(room)}`);
+/** @throws RangeError for an address, a room name or a `queueLimit` that is none */
+export function connectRoom(place: RoomPlace & ConnectOptions): Room;
+/** @param url the chat's address, such as `https://chat.example`, or `https://example.com/chat` where it is mounted at a path */
+export function connectRoom(url: string, room: string, options?: ConnectOptions): Room;
+export function connectRoom(
+  place: string | (RoomPlace & ConnectOptions),
+  named?: string,
+  given: ConnectOptions = {},
+): Room {
+  const { url, room, ...options } = typeof place === "string" ? { ...given, url: place, room: named } : place;
+  const base = baseOf(url);
+  if (room === undefined || !isRoomName(room)) throw new RangeError(`Not a room name: ${JSON.stringify(room)}`);
   const { queueLimit = QUEUE_LIMIT_DEFAULT } = options;
   if (!Number.isInteger(queueLimit) || queueLimit < 0)
     throw new RangeError(`queueLimit must be a whole number, not ${queueLimit}`);
-  return new ConnectedRoom(origin, room, options, queueLimit);
+  return new ConnectedRoom(base, room, options, queueLimit);
 }
 
 /** Events that are made here; all others are the socket's. */
@@ -74,14 +85,14 @@ class ConnectedRoom implements Room {
   #isClosed = false;
 
   constructor(
-    origin: string,
+    base: string,
     room: string,
     { token, authAt = "connect", storage = defaultStorage(), inherit = () => "leave" }: ConnectOptions,
     queueLimit: number,
   ) {
     this.room = room;
     this.#connection = new RoomConnection({
-      origin,
+      base,
       room,
       token,
       authAt,
@@ -107,7 +118,7 @@ class ConnectedRoom implements Room {
       ...shared,
       queueLimit,
       inherit,
-      storage: new OutboxStorage(storage ?? undefined, new URL(origin).origin, room),
+      storage: new OutboxStorage(storage ?? undefined, base, room),
       post: (payload, done) => void post(this.socket, payload, this.#maxContentLength, done),
       lookUp: (user, message, done) => lookUpPosted(fetch, user, message, done),
       lastSeq: () => this.#messages.through,
@@ -121,10 +132,10 @@ class ConnectedRoom implements Room {
     });
     this.#files = new Files({
       ...shared,
-      origin: new URL(origin).origin,
+      base,
       room,
-      token: async (refused) => (typeof token === "string" ? token : token(refused)),
-      hasTokenFunction: typeof token !== "string",
+      token: async (refused) => (typeof token === "function" ? token(refused) : token),
+      hasTokenFunction: typeof token === "function",
       transfer,
     });
     this.socket.on("welcome", ({ lastSeq, lastId, user, settings, epoch }) => {

@@ -5,7 +5,7 @@ import type { UploadProgress } from "./api.ts";
 export interface Transfer {
   readonly method: "GET" | "POST";
   readonly url: string;
-  readonly token: string;
+  readonly token: string | undefined;
   readonly body?: Blob;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
@@ -28,8 +28,11 @@ export async function transfer(request: Transfer): Promise<Transferred> {
   return { status: response.status, body: answer };
 }
 
-function headersOf(token: string, body: Blob | undefined): Record<string, string> {
-  return { Authorization: `Bearer ${token}`, ...(body && { "Content-Type": body.type || "application/octet-stream" }) };
+function headersOf(token: string | undefined, body: Blob | undefined): Record<string, string> {
+  return {
+    ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+    ...(body && { "Content-Type": body.type || "application/octet-stream" }),
+  };
 }
 
 function transferWatched(

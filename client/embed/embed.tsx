@@ -2,6 +2,7 @@
 // shadow root of its own so that neither's styles reach the other. GET /embed.js serves it; docs/embed.md explains it.
 import { render } from "preact";
 
+import { baseOf } from "../core/base.ts";
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import { App } from "../page/components/app.tsx";
 import { applyChosenTheme } from "../page/components/theme.ts";
@@ -13,7 +14,7 @@ import { ChatStore } from "../page/state/chat-store.ts";
 declare const EMBED_CSS: string;
 
 /** Where this module came from is where the rooms are, unless `origin` says otherwise. */
-const home = new URL(import.meta.url).origin;
+const home = new URL(".", import.meta.url).href;
 
 type TokenFunction = (refused?: string) => Promise<string> | string;
 
@@ -75,13 +76,13 @@ class ParleyRoom extends HTMLElement {
     if (!this.isConnected || !this.#mount) return;
     if (!isRoomName(room)) return this.#complain("INVALID_ROOM", `${JSON.stringify(room)} is not the name of a room`);
     const address = this.getAttribute("origin") ?? home;
-    const origin = originOf(address);
-    if (origin === undefined)
+    const base = addressOf(address);
+    if (base === undefined)
       return this.#complain("INVALID_ORIGIN", `${JSON.stringify(address)} is not the address of a server`);
     let known: string | undefined;
-    const renew = async (): Promise<string> => (known = await this.#fetchToken(origin, known));
+    const renew = async (): Promise<string> => (known = await this.#fetchToken(base, known));
     const store = new ChatStore({
-      origin,
+      base,
       token: { current: async () => known ?? renew(), renew },
       changed: () => this.#draw(store),
       announced: (text) => this.#tell("parley-message", { text }),
@@ -119,12 +120,12 @@ class ParleyRoom extends HTMLElement {
     this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
   }
 
-  async #fetchToken(origin: string, refused: string | undefined): Promise<string> {
+  async #fetchToken(base: string, refused: string | undefined): Promise<string> {
     if (typeof this.#token === "string") return this.#token;
     if (this.#token) return this.#token();
     const from = this.getAttribute("token-from");
     if (from === null) {
-      return embeddedGuest(origin, this.getAttribute("name") ?? "Guest", refused).catch((error: unknown) => {
+      return embeddedGuest(base, this.getAttribute("name") ?? "Guest", refused).catch((error: unknown) => {
         // Visitors have no token to paste.
         if (error instanceof TokenNeeded) throw new TokenNeeded("This chat needs a token, and its page gives none.");
         throw error;
@@ -140,9 +141,12 @@ class ParleyRoom extends HTMLElement {
   }
 }
 
-/** Also of an address with a path, such as a slash at its end. */
-function originOf(address: string): string | undefined {
-  return /^https?:/i.test(address) && URL.canParse(address) ? new URL(address).origin : undefined;
+function addressOf(address: string): string | undefined {
+  try {
+    return baseOf(address);
+  } catch {
+    return undefined;
+  }
 }
 
 // A page may load this twice.

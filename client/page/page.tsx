@@ -6,6 +6,7 @@ import "preact/hooks";
 import "preact/jsx-runtime";
 import "../core/room.ts";
 
+import { baseOf } from "../core/base.ts";
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import { bare } from "./state/names.ts";
 import { ChatStore } from "./state/chat-store.ts";
@@ -18,7 +19,7 @@ const SHOWN_MAX = 40;
 const root = document.getElementById("app")!;
 
 const store = new ChatStore({
-  origin: location.origin,
+  base: baseOf(new URL(".", document.baseURI).href),
   changed: draw,
   entered: (room) => {
     if (room !== undefined && room !== roomOfHash()) history.pushState(null, "", `#${room}`);
@@ -32,7 +33,7 @@ addEventListener("storage", (event) => store.onKept(event));
 addEventListener("pagehide", () => store.view?.signals.close());
 
 open();
-document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/page-later.css" }));
+document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "page-later.css" }));
 
 /** A link to a room opens it at once for a reader whom this browser knows; others give a name first. */
 function open(): void {

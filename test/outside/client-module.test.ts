@@ -21,7 +21,7 @@ const SIZE_MAX_BYTES = 30_000;
 const WAIT = { timeout: 15_000, interval: 20 };
 
 interface ClientModule {
-  connectRoom(origin: string, room: string, options: ConnectOptions): Room;
+  connectRoom(url: string, room: string, options: ConnectOptions): Room;
 }
 let client: ClientModule;
 beforeAll(async () => {

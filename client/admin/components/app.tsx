@@ -40,7 +40,7 @@ function Header({ store }: { readonly store: AdminStore }) {
   return (
     <header class="bar">
       <a class="brand" href="#">
-        <img src="/favicon.svg" alt="" width="24" height="24" /> Parley <span class="muted">operator</span>
+        <img src="favicon.svg" alt="" width="24" height="24" /> Parley <span class="muted">operator</span>
       </a>
       <nav aria-label="Views">
         <Tab store={store} to={{ view: "rooms" }} label="Rooms" />

@@ -20,7 +20,7 @@ export function SignIn({ store }: { readonly store: AdminStore }) {
     <main class="join">
       <form class="card" data-testid="sign-in" noValidate aria-labelledby="sign-in-title" onSubmit={submitting(submit)}>
         <h1 id="sign-in-title">
-          <img src="/favicon.svg" alt="" width="40" height="40" /> Operator
+          <img src="favicon.svg" alt="" width="40" height="40" /> Operator
         </h1>
         <p class="muted">Rooms, what they cost, and who is in them.</p>
         <label for="token">Token</label>

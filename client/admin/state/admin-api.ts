@@ -26,12 +26,13 @@ export type Action =
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export class AdminApi {
-  readonly #origin: string;
+  readonly #base: string;
   readonly #token: string;
   readonly #fetch: Fetch;
 
-  constructor(origin: string, token: string, fetch: Fetch) {
-    this.#origin = origin;
+  /** @param base the chat's address */
+  constructor(base: string, token: string, fetch: Fetch) {
+    this.#base = base;
     this.#token = token;
     this.#fetch = fetch;
   }
@@ -77,7 +78,7 @@ export class AdminApi {
       ...(body && { "Content-Type": "application/json" }),
     };
     try {
-      const response = await this.#fetch(this.#origin + path, {
+      const response = await this.#fetch(this.#base + path, {
         method,
         headers,
         ...(body && { body: JSON.stringify(body) }),

@@ -50,7 +50,7 @@ export function JoinForm({ store, room }: JoinFormProps) {
         onSubmit={submitting(submit)}
       >
         <h1 id="join-title">
-          <img src="/favicon.svg" alt="" width="40" height="40" /> Parley
+          <img src="favicon.svg" alt="" width="40" height="40" /> Parley
         </h1>
         <p class="muted">Choose a name and a room to talk in.</p>
         <Field id="name" label="Your name" problem={problemOf("name")}>

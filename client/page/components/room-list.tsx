@@ -25,7 +25,7 @@ export function RoomList({ store, view }: ChatProps) {
   return (
     <nav class="rooms" aria-label="Rooms" data-testid="rooms">
       <header class="bar">
-        <img src="/favicon.svg" alt="" width="24" height="24" />
+        <img src="favicon.svg" alt="" width="24" height="24" />
         <h2>Parley</h2>
         <span class="spring" />
         <IconButton

@@ -3,18 +3,9 @@
 import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
 import { isRoomName } from "../../../src/protocol/room-name.ts";
 import { claimsOf } from "../../core/claims.ts";
-import {
-  forgetToken,
-  keepToken,
-  keptGuest,
-  keptIdentity,
-  keptToken,
-  renewToken,
-  TokenNeeded,
-  type TokenSource,
-} from "./reader-identity.ts";
+import { ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { keep, local, readJson } from "./json-storage.ts";
-import { clearStoredData, countUnfinished, JOIN_KEY, type Owner, type Unfinished } from "./stored-data.ts";
+import { clearStoredData, countUnfinished, joinKey, type Owner, type Unfinished } from "./stored-data.ts";
 import { RoomDirectory } from "./room-directory.ts";
 import { neighbour, roomItems } from "./room-items.ts";
 import type { Outgoing } from "./timeline.ts";
@@ -55,7 +46,8 @@ export interface Joining {
 }
 
 export interface ChatStorePorts {
-  readonly origin: string;
+  /** The chat's address. */
+  readonly base: string;
   /** Draws the whole again. */
   readonly changed: () => void;
   /** The embedding page's token source. */
@@ -79,9 +71,9 @@ export class ChatStore {
   /** Whether the server requires a token. */
   isTokenNeeded = false;
   isJoining = false;
-  readonly origin: string;
   readonly isEmbedded: boolean;
   readonly #ports: ChatStorePorts;
+  readonly #identity: ReaderIdentity;
   #name = "";
   #frame = 0;
   #announced = 0;
@@ -89,13 +81,13 @@ export class ChatStore {
 
   constructor(ports: ChatStorePorts) {
     this.#ports = ports;
-    this.origin = ports.origin;
+    this.#identity = new ReaderIdentity(ports.base);
     this.isEmbedded = ports.token !== undefined;
   }
 
   /** The first values of the join form. */
   get remembered(): { readonly name: string; readonly room: string | undefined } {
-    const kept = readJson(local, JOIN_KEY) as { name?: unknown; room?: unknown } | undefined;
+    const kept = readJson(local, this.#joinKey) as { name?: unknown; room?: unknown } | undefined;
     return {
       name: typeof kept?.name === "string" ? kept.name : "",
       room: typeof kept?.room === "string" && isRoomName(kept.room) ? kept.room : undefined,
@@ -104,7 +96,7 @@ export class ChatStore {
 
   /** Enters a room without the form. @returns whether this browser knows the reader */
   resume(room: string): boolean {
-    const identity = keptIdentity();
+    const identity = this.#identity.kept;
     if (!identity) return false;
     this.#name = identity.name;
     this.enter(room);
@@ -117,9 +109,9 @@ export class ChatStore {
     this.changed();
     try {
       this.#name = name;
-      if (token !== "") keepToken({ name, token });
+      if (token !== "") this.#identity.keep({ name, token });
       await this.#token();
-      keep(local, JOIN_KEY, { name, room });
+      keep(local, this.#joinKey, { name, room });
       this.isTokenAsked = this.isTokenNeeded = false;
       this.enter(room);
     } catch (error) {
@@ -138,9 +130,10 @@ export class ChatStore {
     this.view = undefined;
     const token = this.#ports.token ?? {
       current: () => this.#token(),
-      renew: () => renewToken(this.origin, this.#name),
+      renew: () => this.#identity.renew(this.#name),
     };
-    this.view = new RoomView(this.origin, room, token, {
+    this.view = new RoomView(this.#ports.base, room, token, {
+      inherit: (user) => this.#identity.inheritanceOf(user),
       changed: () => this.#onViewChanged(),
       announce: (text) => this.announce(text),
     });
@@ -149,7 +142,7 @@ export class ChatStore {
     if (this.panel === "rooms") this.panel = undefined;
     if (!this.isEmbedded)
       this.directory ??= new RoomDirectory({
-        origin: this.origin,
+        base: this.#ports.base,
         token: token.current,
         changed: () => this.changed(),
       });
@@ -181,7 +174,7 @@ export class ChatStore {
     const { connection } = this.view ?? {};
     const isForbidden = connection?.kind === "stopped" && connection.code === "FORBIDDEN_ROOM";
     // Other rooms may be open to a guest, who stays the same person there.
-    if (!(isForbidden && keptGuest(this.#name))) forgetToken();
+    if (!(isForbidden && this.#identity.guest(this.#name))) this.#identity.forget();
     this.problem = "Paste a token, or go on as a guest without one.";
     this.isTokenAsked = true;
     this.leave();
@@ -197,7 +190,7 @@ export class ChatStore {
   signOutNow(): void {
     const owner = this.#owner;
     this.leave();
-    forgetToken();
+    this.#identity.forget();
     clearStoredData(owner);
     this.#name = "";
     this.problem = "";
@@ -206,7 +199,7 @@ export class ChatStore {
 
   /** Another tab has changed the browser's storage: a reader who signed out there is signed out here, too. */
   onKept({ key, newValue }: StorageEvent): void {
-    if (key === JOIN_KEY && newValue === null) this.signOutNow();
+    if (key === this.#joinKey && newValue === null) this.signOutNow();
   }
 
   /** After an end that only the reader can go on from, or instead of waiting. */
@@ -284,13 +277,17 @@ export class ChatStore {
     this.changed();
   }
 
+  get #joinKey(): string {
+    return joinKey(this.#ports.base);
+  }
+
   get #owner(): Owner {
-    const user = this.view?.welcome?.user ?? claimsOf(keptIdentity()?.token ?? "")?.user;
-    return { origin: this.origin, user, writer: this.view?.writing.writer };
+    const user = this.view?.welcome?.user ?? claimsOf(this.#identity.kept?.token ?? "")?.user;
+    return { base: this.#ports.base, user, writer: this.view?.writing.writer };
   }
 
   /** Returns at once where the token is stored: the first letter of a draft needs its writer. */
   #token(): Promise<string> | string {
-    return keptToken(this.#name) ?? renewToken(this.origin, this.#name);
+    return this.#identity.token(this.#name) ?? this.#identity.renew(this.#name);
   }
 }

@@ -39,7 +39,7 @@ export const EMPTY: KeptDraft = { text: "", replyTo: undefined, edit: undefined,
 
 /** Where a draft is kept. */
 export interface DraftPlace {
-  readonly origin: string;
+  readonly base: string;
   readonly room: string;
   /** As `writerOf` names them. Until that is known, the draft is this tab's alone. */
   readonly writer: string | undefined;
@@ -52,10 +52,10 @@ export const writerOf = ({ user, name = "" }: Pick<Claims, "user" | "name">): st
   isGuest(user) ? `guest/${encodeURIComponent(name)}` : encodeURIComponent(user);
 
 /** The prefix of the storage keys of one writer's drafts. */
-export const draftPrefix = (origin: string, writer = ""): string => `parley.draft ${origin} ${writer} `;
+export const draftPrefix = (base: string, writer = ""): string => `parley.draft ${base} ${writer} `;
 
 const storageOf = ({ writer }: DraftPlace): (() => Storage) => (writer === undefined ? ofTab : local);
-const keyOf = ({ origin, room, writer }: DraftPlace): string => draftPrefix(origin, writer) + room;
+const keyOf = ({ base, room, writer }: DraftPlace): string => draftPrefix(base, writer) + room;
 
 export function readDraft(place: DraftPlace): KeptDraft {
   const kept = readJson(storageOf(place), keyOf(place)) as Unchecked<KeptDraft> | undefined;

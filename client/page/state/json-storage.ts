@@ -1,9 +1,16 @@
 // Reads and writes JSON values in a browser storage that may be blocked or full. All stored state of the page goes through it.
+import { basePathOf } from "../../core/base.ts";
 
 /** Shared by all tabs of this browser. */
 export const local = (): Storage => localStorage;
 /** Goes when the tab is closed. */
 export const ofTab = (): Storage => sessionStorage;
+
+/** The key of a value of one chat: chats at different paths of one server share a storage. @param base the chat's address */
+export function keyAt(base: string, name: string): string {
+  const path = basePathOf(base);
+  return path === "" ? name : `${name} ${path}`;
+}
 
 /** `undefined` when nothing usable is there; the caller checks the shape. */
 export function readJson(storage: () => Storage, key: string): unknown {

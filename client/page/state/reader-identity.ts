@@ -2,9 +2,9 @@
 // tabs, until the reader signs out; it is never in an address. The chat store and the embedded room call this.
 import type { Inheritance } from "../../core/api.ts";
 import { claimsOf } from "../../core/claims.ts";
-import { keep, local, readJson } from "./json-storage.ts";
+import { keep, keyAt, local, readJson } from "./json-storage.ts";
 
-const KEY = "parley.token";
+const NAME = "parley.token";
 /** The form of ids that POST /api/guest gives. */
 const GUEST = /^guest-[0-9a-f]{16}$/;
 export const isGuest = (user: string): boolean => GUEST.test(user);
@@ -32,85 +32,95 @@ export interface Identity {
   readonly formerly?: readonly string[];
 }
 
-// Where the browser stores nothing, a reader still stays the same guest until the page is left.
-let current: Identity | undefined;
+/** The reader of one chat, as this browser knows them. */
+export class ReaderIdentity {
+  readonly #base: string;
+  readonly #key: string;
+  // Where the browser stores nothing, a reader still stays the same guest until the page is left.
+  #current: Identity | undefined;
 
-/** The stored identity: a tab keeps its user even when another tab signs in as another user. */
-export function keptIdentity(): Identity | undefined {
-  return (current ??= readIdentity());
-}
+  /** @param base the chat's address */
+  constructor(base: string) {
+    this.#base = base;
+    this.#key = keyAt(base, NAME);
+  }
 
-/** The token that was used last under the same name. */
-export function keptToken(name: string): string | undefined {
-  const kept = keptIdentity();
-  return kept?.name === name ? kept.token : undefined;
-}
+  /** The stored identity: a tab keeps its user even when another tab signs in as another user. */
+  get kept(): Identity | undefined {
+    return (this.#current ??= this.#read());
+  }
 
-/** Another tab may have fetched the next token of the same reader. */
-function adoptNewer(name: string): string | undefined {
-  const newest = readIdentity();
-  if (newest?.name !== name || newest.token === current?.token) return undefined;
-  current = newest;
-  return newest.token;
-}
+  /** The token that was used last under the same name. */
+  token(name: string): string | undefined {
+    return this.kept?.name === name ? this.kept.token : undefined;
+  }
 
-export function keepToken(identity: Identity): void {
-  current = identity;
-  keep(local, KEY, current);
-}
+  keep(identity: Identity): void {
+    this.#current = identity;
+    keep(local, this.#key, identity);
+  }
 
-/** Stores the token of a guest. Their former user under this name is remembered as theirs, with its unsent messages. */
-export function keepGuest(name: string, token: string): void {
-  const kept = keptGuest(name);
-  const before = kept && claimsOf(kept.token)?.user;
-  const isOther = before !== undefined && before !== claimsOf(token)?.user;
-  const formerly = [...(kept?.formerly ?? []), ...(isOther ? [before] : [])].slice(-FORMER_MAX);
-  keepToken({ name, token, isGuest: true, formerly });
-}
+  /** Stores the token of a guest. Their former user under this name is remembered as theirs, with its unsent messages. */
+  keepGuest(name: string, token: string): void {
+    const kept = this.guest(name);
+    const before = kept && claimsOf(kept.token)?.user;
+    const isOther = before !== undefined && before !== claimsOf(token)?.user;
+    const formerly = [...(kept?.formerly ?? []), ...(isOther ? [before] : [])].slice(-FORMER_MAX);
+    this.keep({ name, token, isGuest: true, formerly });
+  }
 
-export function keptGuest(name: string): Identity | undefined {
-  const kept = keptIdentity();
-  return kept?.name === name && kept.isGuest === true ? kept : undefined;
-}
+  guest(name: string): Identity | undefined {
+    const { kept } = this;
+    return kept?.name === name && kept.isGuest === true ? kept : undefined;
+  }
 
-/** Another user's unsent messages: those of this guest's former users are sent, those of other guests only if the reader agrees. */
-export function inheritanceOf(user: string): Inheritance {
-  if (keptIdentity()?.formerly?.includes(user)) return "send";
-  return isGuest(user) ? "ask" : "leave";
-}
+  /** Another user's unsent messages: those of this guest's former users are sent, those of other guests only if the reader agrees. */
+  inheritanceOf(user: string): Inheritance {
+    if (this.kept?.formerly?.includes(user)) return "send";
+    return isGuest(user) ? "ask" : "leave";
+  }
 
-export function forgetToken(): void {
-  current = undefined;
-  keep(local, KEY, undefined);
-}
+  forget(): void {
+    this.#current = undefined;
+    keep(local, this.#key, undefined);
+  }
 
-/** Another token for the reader of that name: another tab's newer one, or a new guest token. @throws TokenNeeded */
-export async function renewToken(origin: string, name: string): Promise<string> {
-  const newer = adoptNewer(name);
-  if (newer !== undefined) return newer;
-  const kept = keptIdentity();
-  // A reader who brought a token must not become a guest silently.
-  if (kept?.name === name && !kept.isGuest) throw new TokenNeeded("Your token is not accepted any more.");
-  const token = await fetchGuestToken(origin, name, keptGuest(name)?.token);
-  keepGuest(name, token);
-  return token;
-}
+  /** Another token for the reader of that name: another tab's newer one, or a new guest token. @throws TokenNeeded */
+  async renew(name: string): Promise<string> {
+    const newer = this.#adoptNewer(name);
+    if (newer !== undefined) return newer;
+    const { kept } = this;
+    // A reader who brought a token must not become a guest silently.
+    if (kept?.name === name && !kept.isGuest) throw new TokenNeeded("Your token is not accepted any more.");
+    const token = await fetchGuestToken(this.#base, name, this.guest(name)?.token);
+    this.keepGuest(name, token);
+    return token;
+  }
 
-function readIdentity(): Identity | undefined {
-  const kept = readJson(local, KEY) as { readonly [Key in keyof Identity]?: unknown } | undefined;
-  if (typeof kept?.name !== "string" || typeof kept.token !== "string") return undefined;
-  const former: readonly unknown[] = Array.isArray(kept.formerly) ? kept.formerly : [];
-  const formerly = former.filter((user) => typeof user === "string");
-  return { name: kept.name, token: kept.token, isGuest: kept.isGuest === true, formerly };
+  /** Another tab may have fetched the next token of the same reader. */
+  #adoptNewer(name: string): string | undefined {
+    const newest = this.#read();
+    if (newest?.name !== name || newest.token === this.#current?.token) return undefined;
+    this.#current = newest;
+    return newest.token;
+  }
+
+  #read(): Identity | undefined {
+    const kept = readJson(local, this.#key) as { readonly [Key in keyof Identity]?: unknown } | undefined;
+    if (typeof kept?.name !== "string" || typeof kept.token !== "string") return undefined;
+    const former: readonly unknown[] = Array.isArray(kept.formerly) ? kept.formerly : [];
+    const formerly = former.filter((user) => typeof user === "string");
+    return { name: kept.name, token: kept.token, isGuest: kept.isGuest === true, formerly };
+  }
 }
 
 /**
  * A token for a visitor of that name. The message of a rejection is fit to be shown.
  * @param former the token that the guest had before: they stay the same user where the server still knows it
  */
-export async function fetchGuestToken(origin: string, name: string, former?: string): Promise<string> {
-  const response = await requestGuest(origin, name, former);
-  if (response.status === 401 && former !== undefined) return fetchGuestToken(origin, name);
+export async function fetchGuestToken(base: string, name: string, former?: string): Promise<string> {
+  const response = await requestGuest(base, name, former);
+  if (response.status === 401 && former !== undefined) return fetchGuestToken(base, name);
   if (response.status === 403) throw new TokenNeeded("This server does not admit guests. Paste a token to join.");
   const body = (await response.json().catch(() => undefined)) as
     | { token?: unknown; error?: { message?: unknown } }
@@ -120,10 +130,10 @@ export async function fetchGuestToken(origin: string, name: string, former?: str
   throw new Error(`No guest token: ${reason}`);
 }
 
-async function requestGuest(origin: string, name: string, former: string | undefined): Promise<Response> {
+async function requestGuest(base: string, name: string, former: string | undefined): Promise<Response> {
   const authorization = former === undefined ? {} : { authorization: `Bearer ${former}` };
   try {
-    return await fetch(`${origin}/api/guest`, {
+    return await fetch(`${base}/api/guest`, {
       method: "POST",
       headers: { "content-type": "application/json", ...authorization },
       body: JSON.stringify({ name }),

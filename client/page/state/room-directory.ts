@@ -1,10 +1,10 @@
 // Fetches the list of rooms from the lobby while the page is in view, which wakes no room, and remembers in this browser how far
 // the reader has read each room. The chat store owns one.
 import type { RoomOverview } from "../../../src/protocol/chat-events.ts";
-import { keep, local, readJson } from "./json-storage.ts";
+import { keep, keyAt, local, readJson } from "./json-storage.ts";
 import type { SeenRooms } from "./room-items.ts";
 
-export const SEEN_KEY = "parley.seen";
+export const SEEN_NAME = "parley.seen";
 const ASK_EVERY_MS = 15_000;
 /** While the reader knows other rooms, whose badges show new messages. */
 export const ASK_FOR_NEWS_MS = 5_000;
@@ -13,23 +13,27 @@ const ROOMS_LIMIT = 200;
 const SEEN_MAX = 100;
 
 interface DirectoryPorts {
-  readonly origin: string;
+  /** The chat's address. */
+  readonly base: string;
   readonly token: () => Promise<string> | string;
   readonly changed: () => void;
 }
 
 export class RoomDirectory {
   listed: readonly RoomOverview[] = [];
-  seen: SeenRooms = readSeen();
+  seen: SeenRooms;
   /** Whether the server lets this reader list rooms at all; unknown before it answered. */
   isListable: boolean | undefined;
   readonly #ports: DirectoryPorts;
   readonly #watching = new AbortController();
   #timer: ReturnType<typeof setInterval>;
+  readonly #key: string;
   #askedAtMs = 0;
 
   constructor(ports: DirectoryPorts) {
     this.#ports = ports;
+    this.#key = keyAt(ports.base, SEEN_NAME);
+    this.seen = readSeen(this.#key);
     this.#timer = setInterval(() => {
       const hasBadges = Object.keys(this.seen).length > 1;
       if (hasBadges || Date.now() - this.#askedAtMs >= ASK_EVERY_MS) this.#askInView();
@@ -40,10 +44,10 @@ export class RoomDirectory {
 
   async ask(): Promise<void> {
     this.#askedAtMs = Date.now();
-    const { origin, token, changed } = this.#ports;
+    const { base, token, changed } = this.#ports;
     try {
       const headers = { authorization: `Bearer ${await token()}` };
-      const response = await fetch(`${origin}/api/rooms?limit=${ROOMS_LIMIT}`, { headers });
+      const response = await fetch(`${base}/api/rooms?limit=${ROOMS_LIMIT}`, { headers });
       if (response.status === 403) this.isListable = false;
       if (!response.ok) return changed();
       const { rooms } = (await response.json()) as { readonly rooms: readonly RoomOverview[] };
@@ -69,7 +73,7 @@ export class RoomDirectory {
   forget(room: string): void {
     const { [room]: _gone, ...seen } = this.seen;
     this.seen = seen;
-    keep(local, SEEN_KEY, seen);
+    keep(local, this.#key, seen);
     this.#ports.changed();
   }
 
@@ -82,7 +86,7 @@ export class RoomDirectory {
     const { [room]: _before, ...others } = this.seen;
     const entries = [...Object.entries(others), [room, seq] as const].slice(-SEEN_MAX);
     this.seen = Object.fromEntries(entries);
-    keep(local, SEEN_KEY, this.seen);
+    keep(local, this.#key, this.seen);
   }
 
   #askInView(): void {
@@ -90,8 +94,8 @@ export class RoomDirectory {
   }
 }
 
-function readSeen(): SeenRooms {
-  const kept = readJson(local, SEEN_KEY);
+function readSeen(key: string): SeenRooms {
+  const kept = readJson(local, key);
   if (typeof kept !== "object" || kept === null) return {};
   return Object.fromEntries(Object.entries(kept).filter(([, seq]) => typeof seq === "number"));
 }

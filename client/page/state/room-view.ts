@@ -8,7 +8,7 @@ import type {
   RoomModes,
   Welcome,
 } from "../../../src/protocol/chat-events.ts";
-import type { Connection, MessageState, Room, SendOptions } from "../../core/api.ts";
+import type { Connection, Inheritance, MessageState, Room, SendOptions } from "../../core/api.ts";
 import { claimsOf } from "../../core/claims.ts";
 import { draftOf } from "../../core/outbox-storage.ts";
 import { connectRoom } from "../../core/room.ts";
@@ -17,7 +17,7 @@ import { Actions } from "./actions.ts";
 import { describeModeration } from "./describe-moderation.ts";
 import { History } from "./history.ts";
 import { Cooldown, RoomClock } from "./cooldown.ts";
-import { inheritanceOf, TokenNeeded, type TokenSource } from "./reader-identity.ts";
+import { TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { named } from "./names.ts";
 import { People } from "./people.ts";
 import { Reading } from "./reading.ts";
@@ -32,6 +32,8 @@ import { Writing } from "./writing.ts";
 const NEWS_MS = 15_000;
 
 export interface RoomViewHooks {
+  /** Decides on unsent messages that another user wrote in this browser. */
+  readonly inherit: (user: string) => Inheritance;
   /** Something that is shown has changed. */
   readonly changed: () => void;
   /** Reads an event aloud, for readers who cannot see the page. */
@@ -64,15 +66,18 @@ export class RoomView {
   readonly #display: ConnectionDisplay;
   #tokenNow = "";
 
-  constructor(origin: string, room: string, token: TokenSource, hooks: RoomViewHooks) {
+  constructor(base: string, room: string, token: TokenSource, hooks: RoomViewHooks) {
     this.room = room;
     this.#token = token;
     this.#hooks = hooks;
     const changed = (): void => hooks.changed();
     this.#display = new ConnectionDisplay(changed);
     const save = (id: string, text: string): Promise<string> => this.actions.edit(id, this.people.withIds(text));
-    this.writing = new Writing({ origin, room, changed, save });
-    this.#room = connectRoom(origin, room, { token: (refused) => this.#findToken(refused), inherit: inheritanceOf });
+    this.writing = new Writing({ base, room, changed, save });
+    this.#room = connectRoom(base, room, {
+      token: (refused) => this.#findToken(refused),
+      inherit: (user) => hooks.inherit(user),
+    });
     const failed = (text: string): void => this.show(text);
     const { timeline, people } = this;
     const ports = { room: this.#room, timeline, people, self: () => this.self, changed, failed };

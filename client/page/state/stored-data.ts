@@ -3,13 +3,15 @@
 import type { KeyValueStorage } from "../../core/api.ts";
 import { defaultStorage, keysIn, unsentKeys } from "../../core/outbox-storage.ts";
 import { draftPrefix } from "./drafts.ts";
-import { SEEN_KEY } from "./room-directory.ts";
+import { keyAt } from "./json-storage.ts";
+import { SEEN_NAME } from "./room-directory.ts";
 
-export const JOIN_KEY = "parley.join";
+const JOIN_NAME = "parley.join";
+export const joinKey = (base: string): string => keyAt(base, JOIN_NAME);
 
 /** The reader whose data is meant, as far as they are known. */
 export interface Owner {
-  readonly origin: string;
+  readonly base: string;
   readonly user: string | undefined;
   /** The writer in the storage keys of drafts. */
   readonly writer: string | undefined;
@@ -24,19 +26,19 @@ export interface Unfinished {
 export function countUnfinished(owner: Owner): Unfinished {
   const storage = defaultStorage();
   if (!storage) return { unsent: 0, drafts: 0 };
-  const { origin, user } = owner;
-  return { unsent: unsentKeys(storage, origin, user).length, drafts: draftsIn(storage, owner).length };
+  const { base, user } = owner;
+  return { unsent: unsentKeys(storage, base, user).length, drafts: draftsIn(storage, owner).length };
 }
 
 export function clearStoredData(owner: Owner): void {
   const storage = defaultStorage();
   if (!storage) return;
-  const { origin, user } = owner;
-  const keys = [...unsentKeys(storage, origin, user), ...draftsIn(storage, owner), SEEN_KEY, JOIN_KEY];
+  const { base, user } = owner;
+  const keys = [...unsentKeys(storage, base, user), ...draftsIn(storage, owner), keyAt(base, SEEN_NAME), joinKey(base)];
   for (const key of keys) storage.removeItem(key);
   // Drafts that were typed before their writer was known.
-  for (const key of keysIn(sessionStorage, draftPrefix(origin))) sessionStorage.removeItem(key);
+  for (const key of keysIn(sessionStorage, draftPrefix(base))) sessionStorage.removeItem(key);
 }
 
-const draftsIn = (storage: KeyValueStorage, { origin, writer }: Owner): string[] =>
-  keysIn(storage, draftPrefix(origin, writer));
+const draftsIn = (storage: KeyValueStorage, { base, writer }: Owner): string[] =>
+  keysIn(storage, draftPrefix(base, writer));

@@ -22,7 +22,7 @@ export interface Edit extends KeptEdit {
 }
 
 interface WritingPorts {
-  readonly origin: string;
+  readonly base: string;
   readonly room: string;
   readonly changed: () => void;
   /** Asks the room to edit a message. @returns the reason of a refusal; empty on success */
@@ -46,7 +46,7 @@ export class Writing {
 
   constructor(ports: WritingPorts) {
     this.#ports = ports;
-    this.#place = { origin: ports.origin, room: ports.room, writer: undefined };
+    this.#place = { base: ports.base, room: ports.room, writer: undefined };
     this.#adopt(readDraft(this.#place));
   }
 

@@ -23,7 +23,7 @@ function world(answers: ReadonlyArray<Transferred | Error>, hasTokenFunction = t
   const asked: Transfer[] = [];
   const tokens: unknown[] = [];
   const files = new Files({
-    origin: "https://chat.test",
+    base: "https://chat.test",
     room: "lobby",
     clock,
     random: () => 0,

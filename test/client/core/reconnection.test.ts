@@ -20,14 +20,14 @@ let attempts: number;
 let states: Connection[];
 let reconnection: Reconnection;
 
-function start(hasTokenFunction = true): void {
+function start(mayRenew = true): void {
   clock = new VirtualClock();
   attempts = 0;
   states = [];
   reconnection = new Reconnection({
     clock,
     random: () => 0.5,
-    hasTokenFunction,
+    mayRenew,
     attempt: () => void attempts++,
     changed: (connection) => states.push(connection),
   });

@@ -17,7 +17,7 @@ beforeEach(async () => {
     asked += 1;
     return Response.json({ rooms: [] });
   });
-  directory = new RoomDirectory({ origin: "http://chat.example", token: () => "token", changed: () => {} });
+  directory = new RoomDirectory({ base: "http://chat.example", token: () => "token", changed: () => {} });
   await vi.advanceTimersByTimeAsync(0);
   asked = 0;
 });

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
-import { forgetToken, keepGuest, TokenNeeded } from "../../../client/page/state/reader-identity.ts";
+import { ReaderIdentity, TokenNeeded } from "../../../client/page/state/reader-identity.ts";
 import { RoomView } from "../../../client/page/state/room-view.ts";
 import { FAILED_MAX } from "../../../client/core/outbox-messages.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
@@ -13,6 +13,7 @@ const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeo
 let line: FakeWebSocket;
 let view: RoomView;
 let announced: string[];
+let identity: ReaderIdentity;
 
 /** Answers the page's requests from `answers`. */
 class Server extends FakeWebSocket {
@@ -45,6 +46,7 @@ async function enter(epoch: string, user = "ada", also = (): object => ({})): Pr
 beforeEach(() => {
   vi.useFakeTimers();
   announced = [];
+  identity = new ReaderIdentity("http://chat.example");
   history = [];
   answers = {
     history: () => ({ ok: true, messages: history, hasMore: false }),
@@ -58,7 +60,7 @@ function begin(current: () => string = () => "token"): RoomView {
     "http://chat.example",
     "general",
     { current, renew: async () => {} },
-    { changed: () => {}, announce: (text) => announced.push(text) },
+    { inherit: (user) => identity.inheritanceOf(user), changed: () => {}, announce: (text) => announced.push(text) },
   );
 }
 
@@ -304,17 +306,17 @@ describe("unsent messages of another name", () => {
     vi.stubGlobal("localStorage", local);
     vi.stubGlobal("sessionStorage", new FakeLocalStorage());
     vi.stubGlobal("window", { localStorage: local });
-    forgetToken();
+    identity.forget();
   });
   afterEach(() => {
-    forgetToken();
+    identity.forget();
     vi.unstubAllGlobals();
   });
 
   it("of a guest that this browser was before a token ended: is this guest's", async () => {
-    keepGuest("Ada", tokenOf(before));
+    identity.keepGuest("Ada", tokenOf(before));
     await leave(before, "hello");
-    keepGuest("Ada", tokenOf(now));
+    identity.keepGuest("Ada", tokenOf(now));
     view = begin(() => tokenOf(now));
     await vi.advanceTimersByTimeAsync(0);
     expect(outgoing()).toEqual([{ content: "hello", failure: null, isForeign: false }]);
@@ -325,7 +327,7 @@ describe("unsent messages of another name", () => {
 
   it("of another guest of this browser: is shown, and sent when the reader confirms", async () => {
     await leave(stranger, "hello");
-    keepGuest("Ada", tokenOf(now));
+    identity.keepGuest("Ada", tokenOf(now));
     view = begin(() => tokenOf(now));
     await enter("first", now);
     const failure = "You wrote this under another name in this browser.";
@@ -337,9 +339,9 @@ describe("unsent messages of another name", () => {
   });
 
   it("of a reader who gave another name in this tab: needs a confirmation, too", async () => {
-    keepGuest("Ben", tokenOf(before));
+    identity.keepGuest("Ben", tokenOf(before));
     await leave(before, "hello");
-    keepGuest("Ada", tokenOf(now));
+    identity.keepGuest("Ada", tokenOf(now));
     view = begin(() => tokenOf(now));
     await enter("first", now);
     expect(outgoing()).toMatchObject([{ content: "hello", isForeign: true }]);
@@ -347,7 +349,7 @@ describe("unsent messages of another name", () => {
 
   it("of a user with a token of their own: stays theirs, and hidden", async () => {
     await leave("carla", "private");
-    keepGuest("Ada", tokenOf(now));
+    identity.keepGuest("Ada", tokenOf(now));
     view = begin(() => tokenOf(now));
     await vi.advanceTimersByTimeAsync(0);
     expect(outgoing()).toEqual([]);

@@ -27,7 +27,7 @@ function begin(room = "general"): Writing {
     saved.push(`${id}: ${content}`);
     return (await answers.shift()) ?? "";
   };
-  return new Writing({ origin: ORIGIN, room, changed: () => {}, save });
+  return new Writing({ base: ORIGIN, room, changed: () => {}, save });
 }
 
 function open(room?: string, writer: { user: string; name: string } = ADA): Writing {
@@ -107,7 +107,7 @@ describe("the writer of a draft", () => {
 
   it("is of one server only", () => {
     open().write("half a rep");
-    const elsewhere = new Writing({ origin: "http://b.example", room: "general", changed() {}, save: async () => "" });
+    const elsewhere = new Writing({ base: "http://b.example", room: "general", changed() {}, save: async () => "" });
     elsewhere.setWriter(ADA);
     expect(elsewhere.text).toBe("");
   });
