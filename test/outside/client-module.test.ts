@@ -121,8 +121,11 @@ const found = await room.search({ query: "hello", from: "ada" });
 const where: readonly [number, number] | undefined = "ok" in found ? found.messages[0]?.matches[0] : undefined;
 const first: string | undefined = "ok" in page ? page.messages[0]?.content : page.error.code;
 room.socket.on("anything", (value: number) => value);
-// @ts-expect-error a token is needed
-connectRoom("https://chat.example", "general", {});
+connectRoom({ url: "https://example.com/chat", room: "general" }).close();
+// @ts-expect-error a room is needed
+connectRoom({ url: "https://chat.example" });
+// @ts-expect-error here, too
+connectRoom("https://chat.example");
 // @ts-expect-error no such event
 room.on("chat-mesage", show);
 export { first, where };
