@@ -63,7 +63,7 @@ const FIRST = [
 ];
 
 /** The order of the projects; vitest ends a shared process when a file of another project comes next. */
-const PROJECTS = ["object", "object-alone", "socketio-object", "core", "outside"];
+const PROJECTS = ["object", "object-alone", "socketio-object", "mounted-object", "core", "outside"];
 
 class FirstThingsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -121,7 +121,7 @@ export default defineConfig({
           deps,
           maxWorkers,
           include: ["test/{durable,worker}/**/*.test.ts"],
-          exclude: ["test/durable/socketio/**", ...ALONE],
+          exclude: ["test/durable/{mounted,socketio}/**", ...ALONE],
           isolate: false,
           testTimeout,
           setupFiles: [...setupFiles, "test/durable/settings-again.setup.ts"],
@@ -139,6 +139,19 @@ export default defineConfig({
           deps,
           maxWorkers,
           include: ["test/durable/socketio/**/*.test.ts"],
+          isolate: false,
+          testTimeout,
+          setupFiles,
+          expect,
+        },
+      },
+      {
+        plugins: [cloudflareTest({ wrangler: { configPath: "./test/durable/mounted/wrangler.toml" } })],
+        test: {
+          name: "mounted-object",
+          deps,
+          maxWorkers,
+          include: ["test/durable/mounted/**/*.test.ts"],
           isolate: false,
           testTimeout,
           setupFiles,

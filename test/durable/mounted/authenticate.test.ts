@@ -1,0 +1,191 @@
+// Users that the Worker's own code knows, at every door where a token would be looked at. No key is set.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from "vitest";
+
+import { signToken } from "../../../src/settings/tokens/tokens.ts";
+import type { ParleyOptions } from "../../../src/worker/mount.ts";
+import { createParley } from "../../../src/worker/parley.ts";
+import { ORIGIN, RawClient, upgrade } from "../raw-client.ts";
+import { answerTo, at, call, freshRoom, join, refusal, session } from "./acme.ts";
+
+const SECRET = "a secret of thirty-two bytes, or so";
+
+/** Every door, each with the status of a user who may pass. */
+const DOORS: ReadonlyArray<[door: string, path: string, init: RequestInit, good: number]> = [
+  ["a WebSocket", "/rooms/lounge/socket.io/?EIO=4&transport=websocket", { headers: { Upgrade: "websocket" } }, 101],
+  ["long-polling", "/rooms/lounge/socket.io/?EIO=4&transport=polling", {}, 200],
+  ["a call", "/api/dms", {}, 200],
+  ["a file", "/files/none", {}, 404],
+];
+
+/** What a door answers. */
+async function knock(options: ParleyOptions, path: string, init: RequestInit, variables: object = {}) {
+  const parley = createParley(options);
+  const response = await parley.fetch(new Request(ORIGIN + path, init), { ...env, ...variables });
+  response.webSocket?.accept();
+  response.webSocket?.close();
+  return { status: response.status, body: response.webSocket ? "" : await response.text() };
+}
+
+let log: MockInstance<typeof console.error>;
+beforeEach(() => void (log = vi.spyOn(console, "error").mockImplementation(() => undefined)));
+afterEach(() => log.mockRestore());
+
+describe.each(DOORS)("at the door of %s", (_door, path, init, good) => {
+  it("somebody who is known passes", async () => {
+    expect((await knock({ authenticate: () => ({ user: "ada" }) }, path, init)).status).toBe(good);
+  });
+
+  it("it is asked with the request as it came, and the Worker's environment", async () => {
+    const authenticate = vi.fn(async (request: Request, given: Cloudflare.Env) => {
+      return given["TENANT"] === "acme" && request.url.startsWith(`${ORIGIN}/chat/`) ? { user: "ada" } : undefined;
+    });
+    const { status } = await knock({ basePath: "/chat", authenticate }, `/chat${path}`, init, { TENANT: "acme" });
+    expect([status, authenticate.mock.calls.length]).toEqual([good, 1]);
+  });
+
+  it.each([undefined, null])("%s refuses: 401", async (nobody) => {
+    const { status, body } = await knock({ authenticate: () => nobody }, path, init);
+    expect({ status, body: JSON.parse(body) }).toEqual({ status: 401, body: refusal("UNAUTHORIZED") });
+  });
+
+  it("a token opens nothing, even one of a key that is set", async () => {
+    const headers = { ...init.headers, Authorization: `Bearer ${await signToken(SECRET, { user: "ada" }, 60)}` };
+    const options = { authenticate: () => undefined };
+    expect((await knock(options, path, { ...init, headers }, { JWT_SECRET: SECRET })).status).toBe(401);
+  });
+
+  it("an error is a 500 that says nothing of it; the log does", async () => {
+    const authenticate = async (): Promise<never> => {
+      throw new Error("no route to the database at 10.0.0.7");
+    };
+    const { status, body } = await knock({ authenticate }, path, init);
+    expect({ status, body: JSON.parse(body) }).toEqual({ status: 500, body: refusal("INTERNAL") });
+    expect(body).not.toContain("10.0.0.7");
+    expect(log.mock.calls.flat().join()).toContain("10.0.0.7");
+  });
+
+  it.each([
+    ["a user without an id", {}, "user: is required"],
+    ["an id of 129 characters", { user: "u".repeat(129) }, "user: at most 128 characters"],
+    ["a control character", { user: "a\u0007" }, "user: control characters"],
+    ["an unknown role", { user: "ada", role: "admin" }, "role:"],
+    ["rooms that are no list", { user: "ada", rooms: "lounge" }, "rooms:"],
+    ["a field that does not exist", { user: "ada", room: ["lounge"] }, "room"],
+    ["an end that is no number", { user: "ada", exp: "tomorrow" }, "exp:"],
+    ["a text", "ada", "object"],
+    ["true", true, "object"],
+  ])("%s is no user: 500, and the log says why", async (_what, given, named) => {
+    const { status, body } = await knock({ authenticate: () => given as never }, path, init);
+    expect({ status, body: JSON.parse(body) }).toEqual({ status: 500, body: refusal("INTERNAL") });
+    expect(log.mock.calls.flat().join()).toContain(named);
+  });
+
+  it("an end that has passed: 401 TOKEN_EXPIRED", async () => {
+    const exp = Math.floor(Date.now() / 1000) - 1;
+    const { status, body } = await knock({ authenticate: () => ({ user: "ada", exp }) }, path, init);
+    expect({ status, body: JSON.parse(body) }).toEqual({ status: 401, body: refusal("TOKEN_EXPIRED") });
+  });
+
+  it("a page of another origin is refused, as its requests bring the user's cookies", async () => {
+    const headers = { ...init.headers, Origin: "https://evil.example" };
+    const authenticate = vi.fn(() => ({ user: "ada" }));
+    expect((await knock({ authenticate }, path, { ...init, headers })).status).toBe(403);
+    expect(authenticate).not.toHaveBeenCalled();
+    expect((await knock({ authenticate }, path, { ...init, headers: { ...headers, Origin: ORIGIN } })).status).toBe(
+      good,
+    );
+  });
+});
+
+describe("what it says of a user holds in rooms", () => {
+  it("name, role and rooms", async () => {
+    const room = freshRoom();
+    const client = await RawClient.open({
+      room,
+      headers: session({ user: "ada", name: "Ada L.", role: "reader" }),
+      ...at("/chat"),
+    });
+    await client.connect();
+    expect(await client.receives("welcome")).toMatchObject([{ user: "ada", name: "Ada L.", role: "reader" }]);
+    const sent = client.call("chat-message", { content: "hello" });
+    await vi.waitFor(() => expect(sent.answer).toMatchObject({ error: { code: "FORBIDDEN" } }));
+    const elsewhere = await upgrade({
+      room,
+      headers: session({ user: "ada", rooms: ["other", "o-*"] }),
+      ...at("/chat"),
+    });
+    expect(elsewhere.status).toBe(403);
+    expect(await elsewhere.json()).toEqual(refusal("FORBIDDEN_ROOM"));
+  });
+
+  it("a name that is too long is cut, one that is missing is the user id", async () => {
+    const room = freshRoom();
+    await join("/chat", room, { user: "ada", name: "A".repeat(100) });
+    await join("/chat", room, { user: "ben", name: null });
+    const { body } = await call({ user: "backend", role: "service" }, "GET", `/chat/api/rooms/${room}/members`);
+    expect(body.members).toMatchObject([
+      { user: "ada", name: "A".repeat(64) },
+      { user: "ben", name: "ben" },
+    ]);
+  });
+
+  it("at its end the connection is closed, and a token in its place is not accepted", async () => {
+    const exp = Math.floor(Date.now() / 1000) + 3;
+    const client = await join("/chat", freshRoom(), { user: "ada", exp });
+    const refreshed = client.call("refresh-token", { token: await signToken(SECRET, { user: "ada" }, 60) });
+    await vi.waitFor(() => expect(refreshed.answer).toMatchObject({ error: { code: "UNAUTHORIZED" } }));
+    expect(await client.receives("notice")).toMatchObject([{ code: "TOKEN_EXPIRING" }]);
+    expect(await client.receives("notice")).toMatchObject([{ code: "TOKEN_EXPIRED" }]);
+  });
+
+  it("a room without a key refuses at CONNECT who brings only a token", async () => {
+    const room = freshRoom();
+    // A Worker that lets anybody through to the room.
+    const parley = createParley();
+    const fetcher = { fetch: (request: Request) => parley.fetch(request, { ...env, JWT_SECRET: SECRET }) };
+    const token = await signToken(SECRET, { user: "ada" }, 60);
+    for (const auth of [{ token }, {}]) {
+      const client = await RawClient.open({ room, fetcher });
+      await expect(client.connect(auth)).rejects.toMatchObject({ data: { code: "UNAUTHORIZED" } });
+    }
+  });
+});
+
+describe("guests", () => {
+  it("are not admitted: their tokens would open nothing", async () => {
+    expect(await answerTo("/chat/api/guest", { method: "POST" })).toEqual({ status: 403, body: refusal("FORBIDDEN") });
+    const parley = createParley({ authenticate: () => ({ user: "ada" }) });
+    const variables = { ...env, JWT_SECRET: SECRET, GUEST_ACCESS: "on" };
+    const { status } = await parley.fetch(new Request(`${ORIGIN}/api/guest`, { method: "POST" }), variables);
+    expect(status).toBe(403);
+  });
+});
+
+describe("neither a key nor authenticate", () => {
+  it("closes the chat: 503, and the log names the key", async () => {
+    for (const [, path, init] of DOORS) expect((await knock({}, path, init)).status).toBe(503);
+    expect(log.mock.calls.flat().join()).toContain("JWT_SECRET");
+  });
+});
+
+describe("two createParley in one Worker", () => {
+  it("each asks its own authenticate", async () => {
+    const room = freshRoom();
+    const doors = { one: "ada", two: "ben" };
+    for (const [name, user] of Object.entries(doors)) {
+      const parley = createParley({ basePath: `/${name}`, authenticate: () => ({ user, role: "service" }) });
+      const response = await parley.fetch(
+        new Request(`${ORIGIN}/${name}/api/rooms/${room}/messages`, {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: '{"content":"hello"}',
+        }),
+        env,
+      );
+      expect(response.status).toBe(201);
+    }
+    const { body } = await call({ user: "backend", role: "service" }, "GET", `/chat/api/rooms/${room}/messages`);
+    expect(body.messages).toMatchObject([{ sender: "ada" }, { sender: "ben" }]);
+  });
+});

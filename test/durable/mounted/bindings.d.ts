@@ -1,0 +1,15 @@
+// Types of the bindings that these tests import from `cloudflare:workers`: those of their own wrangler.toml.
+declare namespace Cloudflare {
+  interface GlobalProps {
+    mainModule: typeof import("./worker.ts");
+    durableNamespaces: "ChatRoom" | "Lobby" | "DeadLetters" | "SupportRoom" | "SupportLobby";
+  }
+  interface Env {
+    CHAT_ROOM: DurableObjectNamespace<import("../../../durable/chat-room.ts").ChatRoom>;
+    DESKS: DurableObjectNamespace<import("./worker.ts").SupportRoom>;
+    LETTERS: Queue;
+    FILES: R2Bucket;
+    JWT_SECRET: string;
+    [setting: string]: unknown;
+  }
+}
