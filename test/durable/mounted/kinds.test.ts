@@ -14,10 +14,11 @@ describe("rooms of two kinds under two base paths", () => {
     const room = freshRoom();
     const inChat = await join("/chat", room, MODERATOR);
     const inSupport = await join("/support", room, MODERATOR);
-    const sent = inChat.call("chat-message", { content: "in the chat" });
-    await vi.waitFor(() => expect(sent.answer).toMatchObject({ ok: true }));
-    const other = inSupport.call("chat-message", { content: "at the desk" });
-    await vi.waitFor(() => expect(other.answer).toMatchObject({ ok: true, seq: 1 }));
+    for (const [client, content] of [
+      [inChat, "in the chat"],
+      [inSupport, "at the desk"],
+    ] as const)
+      expect(await client.ask("chat-message", { content })).toMatchObject({ ok: true, seq: 1 });
     const contents = async (base: string) =>
       (await call(SERVICE, "GET", `${base}/api/rooms/${room}/messages`)).body.messages;
     expect(await contents("/chat")).toMatchObject([{ content: "in the chat" }]);
@@ -48,9 +49,7 @@ describe("rooms of two kinds under two base paths", () => {
   it("each opens its own conversations between two people", async () => {
     const [mia, ben] = [MODERATOR, { user: "ben", role: "moderator" }];
     const desk = await join("/support", freshRoom(), mia);
-    const opened = desk.call<{ room: string }>("open-dm", { user: "ben" });
-    await vi.waitFor(() => expect(opened.answer).toMatchObject({ ok: true }));
-    const { room } = opened.answer;
+    const { room } = await desk.ask<{ room: string }>("open-dm", { user: "ben" });
     await join("/support", room, ben);
     await expect(join("/chat", room, ben)).rejects.toBeDefined();
   });
@@ -82,7 +81,8 @@ describe("without a binding, what it is for is off", () => {
     ["links", "POST", "/api/rooms/a/links", { to: "b" }, "RELAY_QUEUE"],
     ["announcements", "POST", "/api/announce", { rooms: ["a"], data: 1 }, "ANNOUNCEMENTS"],
     ["dead letters", "GET", "/api/relay/dead", undefined, "DEAD_LETTERS"],
-    ["files", "GET", "/files/general~abcdefghijklmnopqrst~abcdefghijklmnopqrstuvwxyz012345", undefined, "FILES"],
+    ["uploads", "POST", "/api/rooms/a/files", { any: "bytes" }, "FILES"],
+    ["files", "GET", `/files/a!e1!${"0".repeat(9)}x!${"0".repeat(32)}`, undefined, "FILES"],
   ])("%s: 503 that names it", async (_what, method, path, body, binding) => {
     const answer = await ask(method, path, body);
     expect(answer).toMatchObject({ status: 503, body: refusal("MISCONFIGURED") });
