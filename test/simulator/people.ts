@@ -127,7 +127,15 @@ export class StockPerson extends Person {
 
   constructor(plan: PlannedClient, around: Surroundings) {
     super(plan, around);
-    this.chain = { who: plan.name, id: undefined, epoch: "", last: undefined, isWelcomed: false, mayRecover: true };
+    this.chain = {
+      who: plan.name,
+      id: undefined,
+      epoch: "",
+      begun: 0,
+      last: undefined,
+      isWelcomed: false,
+      mayRecover: true,
+    };
   }
 
   get isConnected(): boolean {
@@ -283,7 +291,7 @@ export class StockPerson extends Person {
     if (offset === undefined || !socket || chain.last === undefined) return false;
     const [log, seq] = offset.split(".") as [string, string];
     if (epochOf(log) !== chain.epoch) return false;
-    return this.#plant(socket, offset, Number.parseInt(seq, 36));
+    return this.#plant(socket, offset, Math.max(Number.parseInt(seq, 36), chain.begun));
   }
 
   /** Gives the socket an offset of a log that this room never had. @returns whether it had an offset */

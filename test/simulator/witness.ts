@@ -77,6 +77,8 @@ export interface Chain {
   readonly who: string;
   id: string | undefined;
   epoch: string;
+  /** Where the socket began: recovery replays nothing before it, whatever offset the client names (REC-1). */
+  begun: number;
   last: number | undefined;
   isWelcomed: boolean;
   mayRecover: boolean;
@@ -249,7 +251,7 @@ export class Witness {
   welcomed(chain: Chain, epoch: string, lastSeq: number): void {
     chain.epoch = epoch;
     chain.isWelcomed = true;
-    if (chain.last === undefined) chain.last = lastSeq;
+    if (chain.last === undefined) chain.begun = chain.last = lastSeq;
     else if (chain.last < lastSeq) {
       // Its replay is over by now.
       for (let seq = chain.last + 1; seq <= lastSeq; seq++) this.#miss(chain, seq, "recovered whole");
