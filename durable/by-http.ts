@@ -35,7 +35,7 @@ export function byHttp({ timeoutMs = ANSWER_MS_MAX, ...server }: HttpRule): Befo
 
 /** With each request, because a room without settings for its rule must still open for its readers. */
 function checkServer({ url, secret }: SignedServer): void {
-  if (!/^https?:/.test(String(url)) || !URL.canParse(url)) throw new Error("byHttp: url is no http or https address");
+  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new Error("byHttp: url is no http or https address");
   if (typeof secret !== "string" || secret.length < SECRET_LENGTH_MIN)
     throw new Error(`byHttp: secret needs ${SECRET_LENGTH_MIN} characters`);
 }

@@ -78,7 +78,7 @@ export function mountOf<Env>(options: ParleyOptions<Env>): Mount {
   return {
     basePath: path,
     bindings,
-    ...(authenticate && { authenticate: authenticate as Authenticate<never> }),
+    ...(authenticate && { authenticate }),
     ...(queues && { queues }),
   };
 }

@@ -11,7 +11,11 @@ import { answerTo, at, call, freshRoom, join, refusal, session } from "./acme.ts
 const SECRET = "a secret of thirty-two bytes, or so";
 
 /** Every door, each with the status of a user who may pass. */
-const DOORS: ReadonlyArray<[door: string, path: string, init: RequestInit, good: number]> = [
+interface Knock extends RequestInit {
+  readonly headers?: Record<string, string>;
+}
+
+const DOORS: ReadonlyArray<[door: string, path: string, init: Knock, good: number]> = [
   ["a WebSocket", "/rooms/lounge/socket.io/?EIO=4&transport=websocket", { headers: { Upgrade: "websocket" } }, 101],
   ["long-polling", "/rooms/lounge/socket.io/?EIO=4&transport=polling", {}, 200],
   ["a call", "/api/dms", {}, 200],
@@ -19,7 +23,7 @@ const DOORS: ReadonlyArray<[door: string, path: string, init: RequestInit, good:
 ];
 
 /** What a door answers. */
-async function knock(options: ParleyOptions, path: string, init: RequestInit, variables: object = {}) {
+async function knock(options: ParleyOptions, path: string, init: Knock, variables: object = {}) {
   const parley = createParley(options);
   const response = await parley.fetch(new Request(ORIGIN + path, init), { ...env, ...variables });
   response.webSocket?.accept();

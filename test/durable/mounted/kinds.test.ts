@@ -69,7 +69,7 @@ describe("without a binding, what it is for is off", () => {
   const ask = async (method: string, path: string, body?: object) => {
     const headers = { "Content-Type": "application/json" };
     const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-    const response = await parley.fetch(new Request(ORIGIN + path, init), { ...env, ...UNBOUND } as typeof env);
+    const response = await parley.fetch(new Request(ORIGIN + path, init), { ...env, ...UNBOUND });
     return { status: response.status, body: await response.json() };
   };
 

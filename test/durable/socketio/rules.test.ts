@@ -62,7 +62,7 @@ describe("docs/examples/rules/by-http.ts", () => {
     posted.length = logged.length = 0;
     answer = async () => new Response(null, { status: 204 });
     vi.spyOn(globalThis, "fetch").mockImplementation(async (url, init) => {
-      posted.push({ url: String(url), init: init as RequestInit });
+      posted.push({ url: new Request(url).url, init: init as RequestInit });
       return answer();
     });
     vi.spyOn(console, "error").mockImplementation((...line: unknown[]) => void logged.push(line.join(" ")));
