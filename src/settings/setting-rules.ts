@@ -45,7 +45,8 @@ export const hasKey = ({ jwtSecret, jwtPublicKey, jwtJwksUrl }: Declared): boole
 /** A rule of the Worker, whose own code may know its users by other means than tokens (`authenticate` of createParley). */
 export const KEY_RULE: SettingRule = {
   setting: "jwtSecret",
-  error: "is missing, and so are JWT_PUBLIC_KEY and JWT_JWKS_URL: no token can be verified",
+  error:
+    "is missing, and so are JWT_PUBLIC_KEY, JWT_JWKS_URL and the authenticate of createParley: nobody can be known",
   isKept: hasKey,
 };
 

@@ -8,12 +8,15 @@ import { mountOf, pathWithin, type ParleyOptions } from "./mount.ts";
 import { isOwnPath } from "./own-paths.ts";
 import { consumerOf } from "./queue/consumer.ts";
 
+/** Keeps an isolate at work after its answer; the platform's context, or a framework's. */
+type Waiting = Pick<ExecutionContext, "waitUntil" | "passThroughOnException">;
+
 /** The chat of a Worker. Its functions may be passed on without it. */
 export interface Parley<Env = Cloudflare.Env> {
   /** @returns the answer to a request for one of the chat's addresses; `undefined` for any other request, of which nothing was read */
-  readonly handle: (request: Request, env: Env, ctx?: ExecutionContext) => Promise<Response | undefined>;
+  readonly handle: (request: Request, env: Env, ctx?: Waiting) => Promise<Response | undefined>;
   /** A Worker's `fetch` where there is nothing but the chat: other addresses get 404. */
-  readonly fetch: (request: Request, env: Env, ctx?: ExecutionContext) => Promise<Response>;
+  readonly fetch: (request: Request, env: Env, ctx?: Waiting) => Promise<Response>;
   /** @returns whether the queue is one of the chat's; otherwise nothing was done with the batch */
   readonly handleQueue: (batch: MessageBatch, env: Env) => Promise<boolean>;
   /** A Worker's `queue` where there are no queues but the chat's. @throws Error for others, so that their messages stay there */
@@ -32,7 +35,7 @@ export function createParley<Env = Cloudflare.Env>(options: ParleyOptions<Env> =
   const fetch: Parley<Env>["fetch"] = async (request, env, ctx) =>
     pathWithin(mount, request) === undefined
       ? refuseRequest("NOT_FOUND", "No such address")
-      : app.fetch(request, env as object, ctx);
+      : app.fetch(request, env as object, ctx as ExecutionContext | undefined);
 
   const handleQueue: Parley<Env>["handleQueue"] = async (batch, env) => {
     const bindings = bindingsOf(env as object, mount.bindings);

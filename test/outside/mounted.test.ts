@@ -1,0 +1,101 @@
+// The example of docs/in-your-worker.md with stock clients: a Worker of somebody else, which knows its users by a cookie, has nothing of
+// the chat bound but its rooms, and no key.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { freePort, HOST, ProcessGroup, PROJECT_ROOT, TEST_SECRET } from "./servers.ts";
+import { ask, next, open, tokenFor, VERSIONS, type Options } from "./stock-clients.ts";
+
+const READY_MS_MAX = 60_000;
+
+const stateDir = mkdtempSync(path.join(tmpdir(), "parley-mounted-"));
+let group: ProcessGroup;
+let url: string;
+
+beforeAll(async () => {
+  const port = await freePort();
+  url = `http://${HOST}:${port}`;
+  const wrangler = path.join(PROJECT_ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
+  const where = ["--ip", HOST, "--port", String(port), "--inspector-port", "0", "--persist-to", stateDir];
+  const config = "docs/examples/mounted/wrangler.toml";
+  group = new ProcessGroup({
+    args: [wrangler, "dev", "-c", config, ...where, "--var", `SESSION_SECRET:${TEST_SECRET}`],
+    env: { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
+  });
+  await group.prints(/Ready on/, READY_MS_MAX);
+});
+
+afterAll(async () => {
+  await group.stop();
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+async function cookieOf(user: string): Promise<string> {
+  const response = await fetch(`${url}/login`, { method: "POST", body: JSON.stringify({ user }) });
+  return response.headers.get("Set-Cookie")!.split(";", 1)[0]!;
+}
+
+const TRANSPORTS: ReadonlyArray<[name: string, transports: NonNullable<Options["transports"]>]> = [
+  ["WebSocket", ["websocket"]],
+  ["long-polling that upgrades", ["polling", "websocket"]],
+];
+
+describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
+  it.each(VERSIONS)("client %s enters by its cookie, without a token, and chats", async (version, connect) => {
+    const room = `lounge-${version}-${transports.length}`;
+    const [ada, ben] = await Promise.all(
+      ["ada", "ben"].map(async (user) => {
+        const extraHeaders = { Cookie: await cookieOf(user) };
+        const socket = open(url, { path: `/chat/rooms/${room}/socket.io`, transports, extraHeaders }, connect);
+        expect(await next(socket, "welcome")).toMatchObject({ room, user });
+        return socket;
+      }),
+    );
+    const heard = next(ben!, "chat-message");
+    expect(await ask(ada!, "chat-message", { content: "Hello!" })).toMatchObject({ ok: true, seq: 1 });
+    expect(await heard).toMatchObject({ sender: "ada", content: "Hello!" });
+    expect(await ask(ben!, "history", {})).toMatchObject({ ok: true, messages: [{ content: "Hello!" }] });
+  });
+
+  it("nobody enters without a cookie, with a forged one, or with a token", async () => {
+    for (const options of [
+      {},
+      { extraHeaders: { Cookie: "session=ada.forged" } },
+      { extraHeaders: { Authorization: `Bearer ${await tokenFor("ada")}` } },
+      { auth: { token: await tokenFor("ada") } },
+    ] satisfies Options[]) {
+      const socket = open(url, { path: "/chat/rooms/closed/socket.io", transports, reconnection: false, ...options });
+      expect(await next(socket, "connect_error")).toBeInstanceOf(Error);
+      expect(socket.connected).toBe(false);
+    }
+  });
+});
+
+it("the HTTP API asks the same cookie", async () => {
+  const headers = { Cookie: await cookieOf("ada"), "Content-Type": "application/json" };
+  const statusOf = async (init: RequestInit): Promise<number> => (await fetch(`${url}/chat/api/dms`, init)).status;
+  expect(await statusOf({ method: "POST", headers, body: '{"user":"ben"}' })).toBe(201);
+  expect(await statusOf({ method: "POST", body: '{"user":"ben"}' })).toBe(401);
+  // The list would be the lobby's, which is not bound.
+  const listed = await fetch(`${url}/chat/api/dms`, { headers });
+  expect(listed.status).toBe(503);
+  expect(await listed.text()).toContain("LOBBY");
+});
+
+it.each([
+  ["/", "My own page"],
+  ["/chat", "404 Not Found"],
+  ["/chat/nothing", "404 Not Found"],
+  ["/chatter", "404 Not Found"],
+  ["/api/rooms", "404 Not Found"],
+  ["/socket.io/", "404 Not Found"],
+])("%s is the Worker's own", async (address, text) => {
+  expect(await (await fetch(url + address)).text()).toBe(text);
+});
+
+it("guests get no token", async () => {
+  expect((await fetch(`${url}/chat/api/guest`, { method: "POST" })).status).toBe(403);
+});
