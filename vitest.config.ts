@@ -146,7 +146,7 @@ export default defineConfig({
         },
       },
       {
-        plugins: [cloudflareTest({ wrangler: { configPath: "./test/durable/mounted/wrangler.toml" } })],
+        plugins: [cloudflareTest({ wrangler: { configPath: "./docs/examples/kinds/wrangler.toml" } })],
         test: {
           name: "mounted-object",
           deps,

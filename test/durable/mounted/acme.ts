@@ -1,4 +1,4 @@
-// Visitors of Acme's Worker (worker.ts) for the tests beside this: whom it knows, and their requests to one of its chats.
+// Visitors of Acme's Worker (docs/examples/kinds) for the tests beside this: whom it knows, and their requests to one of its chats.
 import { exports } from "cloudflare:workers";
 import { expect } from "vitest";
 

@@ -1,12 +1,12 @@
-// Types of the bindings that these tests import from `cloudflare:workers`: those of their own wrangler.toml.
+// Types of the bindings that these tests import from `cloudflare:workers`: those of docs/examples/kinds/wrangler.toml.
 declare namespace Cloudflare {
   interface GlobalProps {
-    mainModule: typeof import("./worker.ts");
+    mainModule: typeof import("../../../docs/examples/kinds/index.ts");
     durableNamespaces: "ChatRoom" | "Lobby" | "DeadLetters" | "SupportRoom" | "SupportLobby";
   }
   interface Env {
     CHAT_ROOM: DurableObjectNamespace<import("../../../durable/chat-room.ts").ChatRoom>;
-    DESKS: DurableObjectNamespace<import("./worker.ts").SupportRoom>;
+    DESKS: DurableObjectNamespace<import("../../../docs/examples/kinds/index.ts").SupportRoom>;
     LETTERS: Queue;
     FILES: R2Bucket;
     JWT_SECRET: string;
