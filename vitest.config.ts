@@ -21,7 +21,7 @@ const expect = { poll: { timeout: 15_000 } };
 /** Bundled once, in place of some 150 modules that workerd would fetch one by one. */
 const deps = {
   optimizer: {
-    ssr: { enabled: true, include: ["zod", "zod-openapi", "hono", "jose", "socket.io-parser"] },
+    ssr: { enabled: true, include: ["zod", "zod-openapi", "hono", "jose", "itty-router", "socket.io-parser"] },
   },
 };
 

@@ -1,4 +1,6 @@
 // Answers the HTTP requests of clients to an object: upgrades to WebSocket, and long-polling. Called by socket-object.ts.
+import { IttyRouter, type IRequestStrict } from "itty-router";
+
 import { decodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../src/rpc/upgrade-header.ts";
 import type { Transport } from "../../src/socketio/engine/engine.ts";
 import type { Handshake } from "../../src/socketio/engine/session.ts";
@@ -15,6 +17,7 @@ export class ConnectionRequests {
   readonly #application: Application;
   readonly #webSockets: WebSockets;
   readonly #activity: Activity;
+  readonly #router = IttyRouter<IRequestStrict, []>();
 
   /** @param former the server before an erasure; its clients may have final payloads to fetch */
   constructor(
@@ -29,20 +32,15 @@ export class ConnectionRequests {
     this.#application = application;
     this.#webSockets = webSockets;
     this.#activity = activity;
+    this.#router
+      .get("/websocket", (request) => this.#upgrade(this.#factsOf(request, "websocket")))
+      .get("/polling", (request) => this.#poll(this.#factsOf(request, "polling")))
+      .post("/polling", (request) => this.polling.post(this.#factsOf(request, "polling").sid ?? "", request))
+      .all("*", () => new Response("Not found", { status: 404 }));
   }
 
-  async fetch(request: Request): Promise<Response> {
-    const { pathname } = new URL(request.url);
-    switch (`${request.method} ${pathname}`) {
-      case "GET /websocket":
-        return this.#upgrade(this.#factsOf(request, "websocket"));
-      case "GET /polling":
-        return this.#poll(this.#factsOf(request, "polling"));
-      case "POST /polling":
-        return this.polling.post(this.#factsOf(request, "polling").sid ?? "", request);
-      default:
-        return new Response("Not found", { status: 404 });
-    }
+  fetch(request: Request): Promise<Response> {
+    return this.#router.fetch(request) as Promise<Response>;
   }
 
   #factsOf(request: Request, transport: Transport): UpgradeFacts {
