@@ -12,7 +12,8 @@ import type { PlannedClient } from "./plan.ts";
 import { REFUSED } from "./refusals.ts";
 import { Typists } from "./typists.ts";
 import type { World, Zone } from "./world.ts";
-import type { Chain, Witness } from "./witness.ts";
+import type { Witness } from "./witness.ts";
+import { newChain, type Chain } from "./chain.ts";
 
 export const ORIGIN = "http://rooms.example";
 
@@ -127,15 +128,7 @@ export class StockPerson extends Person {
 
   constructor(plan: PlannedClient, around: Surroundings) {
     super(plan, around);
-    this.chain = {
-      who: plan.name,
-      id: undefined,
-      epoch: "",
-      begun: 0,
-      last: undefined,
-      isWelcomed: false,
-      mayRecover: true,
-    };
+    this.chain = newChain(plan.name);
   }
 
   get isConnected(): boolean {

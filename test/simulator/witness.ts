@@ -1,5 +1,6 @@
 // Checks the invariants during a run: it sees all that becomes durable, leaves a room, and reaches a client. Each broken
 // invariant has a name.
+import type { Chain } from "./chain.ts";
 import { PacketType } from "socket.io-parser";
 
 import { Changes } from "./changes.ts";
@@ -70,18 +71,6 @@ interface Log {
   deaths: number;
   /** Whether the room was deleted since. */
   isErased: boolean;
-}
-
-/** The events that one stock socket received, over all recovered connections. */
-export interface Chain {
-  readonly who: string;
-  id: string | undefined;
-  epoch: string;
-  /** Where the socket began: recovery replays nothing before it, whatever offset the client names (REC-1). */
-  begun: number;
-  last: number | undefined;
-  isWelcomed: boolean;
-  mayRecover: boolean;
 }
 
 /** When and how a room sent a packet. */
