@@ -5,6 +5,7 @@ import { Fetch, io, NodeWebSocket, type Socket } from "socket.io-client";
 import type { Room, SentAnswer } from "../../client/core/api.ts";
 import { connectRoom } from "../../client/core/room.ts";
 import type { Message, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
+import { newChain, type Chain } from "./chain.ts";
 import type { Link, Network } from "./network.ts";
 import { epochOf, offsetOf, setOffset } from "./offset.ts";
 import { FakeLocalStorage } from "../host/fake-local-storage.ts";
@@ -13,7 +14,6 @@ import { REFUSED } from "./refusals.ts";
 import { Typists } from "./typists.ts";
 import type { World, Zone } from "./world.ts";
 import type { Witness } from "./witness.ts";
-import { newChain, type Chain } from "./chain.ts";
 
 export const ORIGIN = "http://rooms.example";
 

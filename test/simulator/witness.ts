@@ -1,8 +1,8 @@
 // Checks the invariants during a run: it sees all that becomes durable, leaves a room, and reaches a client. Each broken
 // invariant has a name.
-import type { Chain } from "./chain.ts";
 import { PacketType } from "socket.io-parser";
 
+import type { Chain } from "./chain.ts";
 import { Changes } from "./changes.ts";
 import { epochOf } from "./offset.ts";
 import { Readers } from "./readers.ts";
