@@ -119,12 +119,12 @@ class Watch {
   }
 }
 
-/** Elements that the page has none of, attributes that are scripts, addresses that are neither of the web nor its own. */
+/** Elements that the page has none of, attributes that are scripts, addresses that are neither of the web nor of its own files. */
 function strangers(): string[] {
   const found: string[] = [];
   const wrong =
     "iframe, object, embed, math, video, audio, marquee, details, template, base, svg :is(script, animate), " +
-    "body script, img:not([src='/favicon.svg']), link:not(head > link), meta:not(head > meta), style:not(head > style), " +
+    "body script, img:not([src='favicon.svg'], [src='/favicon.svg']), link:not(head > link), meta:not(head > meta), style:not(head > style), " +
     "parley-room parley-room";
   const visit = (root: Document | ShadowRoot): void => {
     for (const element of root.querySelectorAll(wrong))
@@ -132,7 +132,8 @@ function strangers(): string[] {
     for (const element of root.querySelectorAll("*")) {
       for (const { name, value } of element.attributes) {
         const isAddress = ["href", "src", "action", "data", "formaction", "srcdoc", "xlink:href"].includes(name);
-        if (/^on/i.test(name) || (isAddress && !/^(https?:\/\/|\/[a-z])/.test(value))) found.push(`${name}=${value}`);
+        if (/^on/i.test(name) || (isAddress && !/^(https?:\/\/|\/[a-z]|[a-z-]+\.(css|js|svg)$)/.test(value)))
+          found.push(`${name}=${value}`);
       }
       if (element.shadowRoot) visit(element.shadowRoot);
     }

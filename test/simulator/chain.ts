@@ -1,4 +1,4 @@
-// What one stock client has received, as far as the invariants need it. people.ts has one per client; witness.ts reads and writes it.
+// What one stock client has received, as far as the invariants need it. stock-person.ts has one per client; witness.ts reads and writes it.
 /** The events that one stock socket received, over all recovered connections. */
 export interface Chain {
   readonly who: string;

@@ -1,7 +1,7 @@
 // Checks edits, deletions and reactions: compares requests and answers with the messages' final state. Called by run.ts, witness.ts and
 // verdict.ts.
 import type { Message } from "../../src/protocol/chat-events.ts";
-import type { Person } from "./people.ts";
+import type { Person } from "./person.ts";
 import type { Witness } from "./witness.ts";
 
 export type ChangeEvent = "edit-message" | "delete-message" | "react";

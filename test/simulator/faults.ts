@@ -1,6 +1,6 @@
 // Starts and ends the faults of a plan.
 import type { ObjectHost } from "./object-host.ts";
-import { StockPerson } from "./people.ts";
+import { StockPerson } from "./stock-person.ts";
 import type { Fault } from "./plan.ts";
 import type { Run } from "./run.ts";
 

@@ -1,4 +1,4 @@
-// Refusals after which a post is never stored. Used by people.ts and verdict.ts.
+// Refusals after which a post is never stored. Used by person.ts and verdict.ts.
 
 /** A client with extensions gives a post up after these. */
 export const FINAL = ["MUTED", "ROOM_READ_ONLY", "SLOW_MODE", "FORBIDDEN", "REJECTED"] as const;

@@ -7,10 +7,11 @@ import { Deployment } from "./deployment.ts";
 import { Faults } from "./faults.ts";
 import { Network, plugIn } from "./network.ts";
 import type { ObjectHost, Spoken } from "./object-host.ts";
-import { makePerson, ShimPerson, type StockPerson } from "./people.ts";
 import type { Plan, Step } from "./plan.ts";
 import { onProblem } from "./console-errors.ts";
 import { isTracing, trace } from "./trace.ts";
+import { ShimPerson } from "./shim-person.ts";
+import { StockPerson } from "./stock-person.ts";
 import { checkDeserted, checkEnd, checkLeft, checkRest } from "./verdict.ts";
 import { Witness, type Violation } from "./witness.ts";
 import { enter, START_MS, World } from "./world.ts";
@@ -68,7 +69,9 @@ export class Run {
     this.network = new Network(this.world, (room) => this.deployment.room(room));
     plugIn(this.network);
     const around = { world: this.world, network: this.network, witness: this.witness };
-    this.people = plan.clients.map((client) => makePerson(client, around));
+    this.people = plan.clients.map((client) =>
+      client.kind === "shim" ? new ShimPerson(client, around) : new StockPerson(client, around),
+    );
     this.network.onPolled = (host, { client }, content) => this.#onPolled(host, client, content);
     this.deployment.onSpoken = (host, spoken) => this.#onSpoken(host, spoken);
     this.world.onError = (error) => this.#onError(error);

@@ -1,5 +1,5 @@
 // Checks that a room stores the posts of one connection in the order in which they were said, however many are in flight. Called by
-// people.ts and witness.ts.
+// stock-person.ts and witness.ts.
 import type { PlannedClient } from "./plan.ts";
 import type { Witness } from "./witness.ts";
 

@@ -4,7 +4,8 @@ import type { Message, ReadMarksAnswer, RoomOverview } from "../../src/protocol/
 import { checkQuietSizes } from "./bounds.ts";
 import { Deployment } from "./deployment.ts";
 import type { ObjectHost } from "./object-host.ts";
-import { ShimPerson, StockPerson } from "./people.ts";
+import { ShimPerson } from "./shim-person.ts";
+import { StockPerson } from "./stock-person.ts";
 import type { Plan } from "./plan.ts";
 import { FINAL } from "./refusals.ts";
 import type { Run } from "./run.ts";

@@ -1,0 +1,109 @@
+// A client of a run, whichever client library it uses: what it has said, what it has seen, and the calls that faults make on it.
+// The two kinds are in stock-person.ts and shim-person.ts.
+import type { SentAnswer } from "../../client/core/api.ts";
+import type { PostAnswer } from "../../src/protocol/chat-events.ts";
+import type { Link, Network } from "./network.ts";
+import type { PlannedClient } from "./plan.ts";
+import { REFUSED } from "./refusals.ts";
+import { Typists } from "./typists.ts";
+import type { World, Zone } from "./world.ts";
+import type { Witness } from "./witness.ts";
+
+export const ORIGIN = "http://rooms.example";
+
+/** The lifetime of tokens that outlive every run. */
+const LONG_SECONDS = 1_000_000;
+
+export interface Said {
+  readonly content: string;
+  readonly clientMsgId: string | undefined;
+  state: "open" | "acked" | "refused" | "failed";
+  code?: string;
+  /** The number of the connection over which it was posted last; absent once it is answered. */
+  postedOver?: number | undefined;
+}
+
+export interface Surroundings {
+  readonly world: World;
+  readonly network: Network;
+  readonly witness: Witness;
+}
+
+export abstract class Person {
+  readonly plan: PlannedClient;
+  readonly zone: Zone;
+  readonly link: Link;
+  readonly said: Said[] = [];
+  /** Whether all faults have ended: its tokens do not expire any more. */
+  isCalm = false;
+  /** Whether it has joined and not left; the connection may be broken meanwhile. */
+  isHere = false;
+  /** The last number of members that the room sent. */
+  count: number | undefined;
+  epoch: string | undefined;
+  /** Ids of messages that it has seen. */
+  readonly seenIds: string[] = [];
+  readonly typists = new Typists();
+  protected readonly around: Surroundings;
+
+  constructor(plan: PlannedClient, around: Surroundings) {
+    this.plan = plan;
+    this.around = around;
+    this.zone = around.world.makeZone(`client ${plan.name}`);
+    const [minMs, maxMs] = plan.latencyMs;
+    this.link = {
+      client: plan.name,
+      chance: this.zone.chance.branch("line"),
+      minMs,
+      maxMs,
+      isOffline: false,
+      lossProbability: 0,
+    };
+    around.network.link(this.zone, this.link);
+  }
+
+  abstract get isConnected(): boolean;
+  abstract get last(): number | undefined;
+  /** Whether it has queued messages that it has not sent yet. */
+  get isSending(): boolean {
+    return false;
+  }
+  abstract join(): void;
+  abstract leave(): void;
+  abstract say(): void;
+  /** Emits with an ack callback. */
+  abstract call(event: string, payload: object, done?: (answer: unknown) => void): void;
+  /** Leaves, and comes back with the memory of a reloaded page. */
+  abstract reload(forMs: number): void;
+
+  protected nextText(): Said {
+    const { name, insists, kind } = this.plan;
+    const content = `${name} says ${this.said.length}`;
+    const hasId = kind === "shim" || insists !== "not";
+    const said: Said = { content, clientMsgId: hasId ? `${name}-${this.said.length}` : undefined, state: "open" };
+    this.said.push(said);
+    this.around.witness.silences.said(content);
+    return said;
+  }
+
+  /** A token that the rooms accept: in a simulation nobody signs tokens. */
+  protected token(): string {
+    const { user, ttlSeconds } = this.plan;
+    // By the true time, not that of a client or a room.
+    const exp =
+      Math.floor(this.around.world.nowMs / 1000) + (this.isCalm ? LONG_SECONDS : (ttlSeconds ?? LONG_SECONDS));
+    return JSON.stringify({ user, name: user.toUpperCase(), role: "member", exp });
+  }
+
+  protected heard(said: Said, answer: SentAnswer | PostAnswer | undefined): void {
+    if (!answer) return;
+    said.postedOver = undefined;
+    if ("ok" in answer) {
+      said.state = "acked";
+      return this.around.witness.acked(this.plan.name, said.content, answer);
+    }
+    if (!REFUSED.has(answer.error.code) || said.state === "acked") return;
+    said.state = "refused";
+    said.code = answer.error.code;
+  }
+}
