@@ -1,4 +1,6 @@
-// What one stock client has received, as far as the invariants need it. stock-person.ts has one per client; witness.ts reads and writes it.
+// The record of the events that one stock client of a run has received. stock-person.ts makes one per client; witness.ts writes it and
+// checks the invariants on it.
+
 /** The events that one stock socket received, over all recovered connections. */
 export interface Chain {
   readonly who: string;

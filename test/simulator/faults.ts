@@ -1,8 +1,8 @@
-// Starts and ends the faults of a plan.
+// Starts and ends the faults of a plan. Called by run.ts.
 import type { ObjectHost } from "./object-host.ts";
-import { StockPerson } from "./stock-person.ts";
 import type { Fault } from "./plan.ts";
 import type { Run } from "./run.ts";
+import { StockPerson } from "./stock-person.ts";
 
 export class Faults {
   readonly #run: Run;

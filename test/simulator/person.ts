@@ -1,5 +1,5 @@
-// A client of a run, whichever client library it uses: what it has said, what it has seen, and the calls that faults make on it.
-// The two kinds are in stock-person.ts and shim-person.ts.
+// The base class of the clients of a run: what a client has said and seen, its network link and its token. stock-person.ts and
+// shim-person.ts extend it; run.ts, changes.ts and verdict.ts read it.
 import type { SentAnswer } from "../../client/core/api.ts";
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
 import type { Link, Network } from "./network.ts";

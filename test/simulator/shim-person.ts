@@ -1,5 +1,5 @@
-// A client of a run that is the client with extensions. Only its network and its storage are simulated. Made by run.ts and read by
-// verdict.ts.
+// A simulated user with Parley's own client, which is the real one. Only its network and its storage are simulated. Made by
+// run.ts and read by verdict.ts.
 import type { Socket } from "socket.io-client";
 
 import { connectRoom } from "../../client/core/room.ts";

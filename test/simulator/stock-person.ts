@@ -1,5 +1,5 @@
-// A client of a run that is the stock socket.io-client, over every transport. Only its network is simulated. Made by run.ts,
-// driven by faults.ts and read by verdict.ts.
+// A simulated user with the stock socket.io-client, which is the real one, over every transport. Only its network is simulated. Made
+// by run.ts, driven by faults.ts and read by verdict.ts.
 import { Fetch, io, NodeWebSocket, type Socket } from "socket.io-client";
 
 import type { Message, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
