@@ -8,14 +8,12 @@ import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
-import { bundle } from "../test/simulator/bundle.ts";
+import { bundleChat, shrinkPlan, Simulation } from "../test/simulator/chat.ts";
 import { PLANTED_BUGS, type PlantedBug } from "../test/simulator/planted-bugs.ts";
 import { findPlanted, SEEDS_FILE, type Found } from "../test/simulator/planted-search.ts";
 import { plantedTable, withPlantedTable } from "../test/simulator/planted-table.ts";
 import { drawPlan, type Plan } from "../test/simulator/plan.ts";
 import type { Outcome } from "../test/simulator/run.ts";
-import { shrink } from "../test/simulator/shrink.ts";
-import { Simulation } from "../test/simulator/threads.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
 import { exitOnStop } from "./stopping.ts";
 
@@ -36,7 +34,7 @@ const { values } = parseArgs({
 });
 
 exitOnStop();
-const code = await bundle();
+const code = await bundleChat();
 const totals = new Map<string, number>();
 const failed: Outcome[] = [];
 const missed: string[] = [];
@@ -95,7 +93,7 @@ function summarise(): void {
 
 async function tellShrunk(plan: Plan, { violations: [first] }: Outcome): Promise<void> {
   const simulation = new Simulation(code);
-  const shrunk = await shrink(plan, first!.invariant, (candidate) => simulation.run(candidate));
+  const shrunk = await shrinkPlan(plan, first!.invariant, (candidate) => simulation.run(candidate));
   await simulation.stop();
   const folder = path.join(PROJECT_ROOT, "dist", "simulate");
   await mkdir(folder, { recursive: true });

@@ -1,7 +1,7 @@
 // Listens to what the simulated servers write with `console.error`. A line with a `problem` is a bug, unless a fault of the plan caused
 // it. Called by worker.ts and run.ts.
 import { RELAY_SEND_MS_MAX } from "../../src/chat/links/links.ts";
-import { isTracing } from "./trace.ts";
+import { isTracing } from "../kit/simulator/trace.ts";
 
 /** Error texts that the faults of a plan cause. */
 const PLANNED: ReadonlySet<string> = new Set([

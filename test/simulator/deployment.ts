@@ -3,12 +3,12 @@
 import { ChatRoom, DeadLetters, deliverRelay, Lobby, RuledRoom, SqlMessageLog } from "product:objects";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { ObjectHost, type HostPorts, type ObjectClass, type Spoken } from "./object-host.ts";
+import { ObjectHost, type HostPorts, type ObjectClass, type Spoken } from "../kit/simulator/object-host.ts";
 import type { Plan } from "./plan.ts";
 import { Rules } from "./rules.ts";
 import type { Witness } from "./witness.ts";
-import { isTracing, trace } from "./trace.ts";
-import { START_MS, type World, type Zone } from "./world.ts";
+import { isTracing, trace } from "../kit/simulator/trace.ts";
+import { START_MS, type World, type Zone } from "../kit/simulator/world.ts";
 
 interface QueueItem {
   readonly body: unknown;

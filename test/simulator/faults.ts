@@ -1,5 +1,5 @@
 // Starts and ends the faults of a plan. Called by run.ts.
-import type { ObjectHost } from "./object-host.ts";
+import type { ObjectHost } from "../kit/simulator/object-host.ts";
 import type { Fault } from "./plan.ts";
 import type { Run } from "./run.ts";
 import { StockPerson } from "./stock-person.ts";

@@ -2,11 +2,11 @@
 // shim-person.ts extend it; run.ts, changes.ts and verdict.ts read it.
 import type { SentAnswer } from "../../client/core/api.ts";
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
-import type { Link, Network } from "./network.ts";
+import type { Link, Network } from "../kit/simulator/network.ts";
 import type { PlannedClient } from "./plan.ts";
 import { REFUSED } from "./refusals.ts";
 import { Typists } from "./typists.ts";
-import type { World, Zone } from "./world.ts";
+import type { World, Zone } from "../kit/simulator/world.ts";
 import type { Witness } from "./witness.ts";
 
 export const ORIGIN = "http://rooms.example";

@@ -1,7 +1,7 @@
 // The plan of one run, as data: the clients, their actions, and the faults. A seed decides all of it; a shrunk plan leaves
 // parts out.
 import type { ClientToServerEvents, ModerationAction } from "../../src/protocol/chat-events.ts";
-import { Chance } from "./chance.ts";
+import { Chance } from "../kit/simulator/chance.ts";
 
 export type ClientKind = "websocket" | "polling" | "upgrading" | "shim";
 

@@ -1,6 +1,6 @@
 // Bugs that a developer could make: each changes a line or two of the product. The simulator must find all of them, each by a known
 // seed, which docs/reliability.md lists. `npm run simulate -- --planted --write` searches new seeds. Used by planted-search.ts.
-import type { Edit } from "./bundle.ts";
+import type { Edit } from "../kit/simulator/bundle.ts";
 import type { Invariant } from "./witness.ts";
 
 export interface PlantedBug extends Edit {

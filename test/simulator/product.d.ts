@@ -1,7 +1,7 @@
 // The objects of the product, which the bundle takes from durable/: their own types belong to another platform.
 declare module "product:objects" {
   import type { Message } from "../../src/protocol/chat-events.ts";
-  import type { ObjectClass } from "./object-host.ts";
+  import type { ObjectClass } from "../kit/simulator/object-host.ts";
 
   export const ChatRoom: ObjectClass;
   /** A room with rules of its own: those of `env.RULES`. */

@@ -5,16 +5,16 @@ import { EDITED, EMOJI, type ChangeEvent } from "./changes.ts";
 import { checkSizes } from "./bounds.ts";
 import { Deployment } from "./deployment.ts";
 import { Faults } from "./faults.ts";
-import { Network, plugIn } from "./network.ts";
-import type { ObjectHost, Spoken } from "./object-host.ts";
+import { Network, plugIn } from "../kit/simulator/network.ts";
+import type { ObjectHost, Spoken } from "../kit/simulator/object-host.ts";
 import type { Plan, Step } from "./plan.ts";
 import { onProblem } from "./console-errors.ts";
-import { isTracing, trace } from "./trace.ts";
+import { isTracing, trace } from "../kit/simulator/trace.ts";
 import { ShimPerson } from "./shim-person.ts";
 import { StockPerson } from "./stock-person.ts";
 import { checkDeserted, checkEnd, checkLeft, checkRest } from "./verdict.ts";
 import { Witness, type Violation } from "./witness.ts";
-import { enter, START_MS, World } from "./world.ts";
+import { enter, START_MS, World } from "../kit/simulator/world.ts";
 
 /** Until all clients are back and have caught up, and rooms have reported: 105 s after a connection broke, which takes 75 s to notice. */
 const CALM_MS = 200_000;

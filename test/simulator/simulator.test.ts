@@ -4,14 +4,12 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { bundle } from "./bundle.ts";
+import { bundleChat, shrinkPlan, Simulation } from "./chat.ts";
 import { PLANTED_BUGS } from "./planted-bugs.ts";
 import { findPlanted, PLANTED_SEEDS } from "./planted-search.ts";
 import { plantedRows } from "./planted-table.ts";
 import { drawPlan, type Plan } from "./plan.ts";
 import type { Outcome } from "./run.ts";
-import { shrink } from "./shrink.ts";
-import { Simulation } from "./threads.ts";
 import { INVARIANTS } from "./witness.ts";
 import { IS_LONG, PATIENT } from "../host/properties.ts";
 
@@ -24,7 +22,7 @@ describe("a simulated deployment", () => {
   let simulation: Simulation;
 
   beforeAll(async () => {
-    simulation = new Simulation(await bundle());
+    simulation = new Simulation(await bundleChat());
   }, PATIENT.timeout);
   afterAll(() => simulation.stop());
 
@@ -88,7 +86,7 @@ describe("a plan that breaks a rule", () => {
       const violations = isGuilty ? [{ invariant: "bounded", message: "", atMs: 0 } as const] : [];
       return { seed: 7, violations, counts: {}, done: {} };
     };
-    const shrunk = await shrink(plan, "bounded", run);
+    const shrunk = await shrinkPlan(plan, "bounded", run);
     expect(shrunk.plan).toMatchObject({ faults: [guilty], clients: [], steps: [], links: [] });
   });
 });

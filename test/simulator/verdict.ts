@@ -3,7 +3,7 @@ import { SEARCH_LIMIT_MAX } from "../../src/protocol/limits.ts";
 import type { Message, ReadMarksAnswer, RoomOverview } from "../../src/protocol/chat-events.ts";
 import { checkQuietSizes } from "./bounds.ts";
 import { Deployment } from "./deployment.ts";
-import type { ObjectHost } from "./object-host.ts";
+import type { ObjectHost } from "../kit/simulator/object-host.ts";
 import { ShimPerson } from "./shim-person.ts";
 import { StockPerson } from "./stock-person.ts";
 import type { Plan } from "./plan.ts";

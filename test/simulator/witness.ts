@@ -9,7 +9,7 @@ import { Readers } from "./readers.ts";
 import { Ruling } from "./ruling.ts";
 import { SaidOrder } from "./said-order.ts";
 import { Silences } from "./silence.ts";
-import { isTracing, trace } from "./trace.ts";
+import { isTracing, trace } from "../kit/simulator/trace.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 
 /** The invariants and their meaning. docs/reliability.md has the same list. */

@@ -1,11 +1,11 @@
 // The entry of the bundle that runs in a thread of its own: plans in, outcomes out.
 import { parentPort } from "node:worker_threads";
 
-import { replaceResponses, fetchOver } from "./network.ts";
+import { replaceResponses, fetchOver } from "../kit/simulator/network.ts";
 import type { Plan } from "./plan.ts";
 import { Run, type Outcome } from "./run.ts";
 import { checkConsole } from "./console-errors.ts";
-import { replaceRuntime } from "./world.ts";
+import { replaceRuntime } from "../kit/simulator/world.ts";
 
 replaceRuntime(fetchOver);
 replaceResponses();

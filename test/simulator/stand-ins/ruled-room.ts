@@ -1,7 +1,7 @@
 // A room with rules of its own, as a user of the package writes one. Its rules are those of the run (rules.ts).
 import { ChatRoom } from "../../../durable/chat-room.ts";
 import type { PostContext, PostDraft, PostVerdict } from "../../../src/chat/room/verdict.ts";
-import type { ObjectInstance } from "../object-host.ts";
+import type { ObjectInstance } from "../../kit/simulator/object-host.ts";
 import type { Rules } from "../rules.ts";
 
 export class RuledRoom extends ChatRoom {

@@ -1,15 +1,11 @@
-// Runs the simulator in a thread of its own, because it replaces the clock and all that depends on it. Used by
-// simulator.test.ts, planted-search.ts and scripts/simulate.ts.
+// Runs a simulation in a thread of its own, because it replaces the clock and all that depends on it.
 import { Worker } from "node:worker_threads";
-
-import { drawPlan, type Plan } from "./plan.ts";
-import type { Outcome } from "./run.ts";
 
 /** A run that takes longer has hung. */
 const RUN_MS_MAX = 120_000;
 
-/** One thread with the simulator in it: one run at a time. */
-export class Simulation {
+/** One thread with a simulation in it: one run at a time. */
+export class SimulationThread<Plan extends { readonly seed: number }, Outcome> {
   readonly #worker: Worker;
   #finish: ((result: Outcome | Error) => void) | undefined;
 
@@ -36,10 +32,6 @@ export class Simulation {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- to a thread, not to a window
       this.#worker.postMessage(plan);
     });
-  }
-
-  runSeed(seed: number): Promise<Outcome> {
-    return this.run(drawPlan(seed));
   }
 
   async stop(): Promise<void> {
