@@ -92,6 +92,7 @@ export class Run {
     for (const packet of splitPackets(frame) as string[]) {
       if (isTracing) trace(this.world.nowMs - START_MS, host.name, "->", connection.link.client, packet.slice(0, 200));
       if (packet.startsWith("40")) this.#joined.add(connection);
+      this.witness.beginnings.spoken(connection.link.client, packet);
       const isEarly = /^4[2356]/.test(packet) && !this.#joined.has(connection) && connection.query["sid"] === undefined;
       if (isEarly)
         this.witness.broken("let in", `${connection.link.client} was sent ${packet.slice(0, 80)} before its CONNECT`);
@@ -104,8 +105,10 @@ export class Run {
   #onPolled(host: ObjectHost, client: string, content: string): void {
     const nowMs = this.world.nowMs + host.skewMs;
     const speech = { nowMs, event: this.world.events, mayHaveWaited: true };
-    for (const packet of splitPackets(content) as string[])
+    for (const packet of splitPackets(content) as string[]) {
+      this.witness.beginnings.spoken(client, packet);
       if (packet.startsWith("40")) this.witness.spoken(host.name, this.person(client)?.plan.user, packet, speech);
+    }
   }
 
   person(name: string): StockPerson | ShimPerson | undefined {

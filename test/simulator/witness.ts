@@ -2,6 +2,7 @@
 // invariant has a name.
 import { PacketType } from "socket.io-parser";
 
+import { Beginnings } from "./beginnings.ts";
 import type { Chain } from "./chain.ts";
 import { Changes } from "./changes.ts";
 import { epochOf } from "./offset.ts";
@@ -89,6 +90,7 @@ export class Witness {
   readonly changes = new Changes(this);
   readonly silences = new Silences(this);
   readonly ruling = new Ruling(this);
+  readonly beginnings = new Beginnings();
   readonly saidOrder = new SaidOrder(this);
   readonly readers = new Readers(this);
   readonly isStrict: boolean;
@@ -229,12 +231,21 @@ export class Witness {
       const problem = (): string =>
         `${chain.who} recovered as ${id}, and was ${chain.id ?? "nobody"} before${chain.mayRecover ? "" : ", with an offset that leads nowhere"}`;
       this.demand(chain.id === id && chain.mayRecover, "recovered whole", problem);
+      if (chain.last === undefined) this.#beginLate(chain, id);
     } else {
       chain.id = id;
       chain.last = undefined;
     }
     chain.mayRecover = true;
     chain.isWelcomed = false;
+  }
+
+  /** Its first welcome was sent, and never arrived. */
+  #beginLate(chain: Chain, id: string): void {
+    const beginning = this.beginnings.of(id);
+    if (!beginning) return;
+    chain.epoch = beginning.epoch;
+    chain.begun = chain.last = beginning.lastSeq;
   }
 
   welcomed(chain: Chain, epoch: string, lastSeq: number): void {

@@ -120,6 +120,8 @@ export class PollingTransport {
   sendFinal(session: Session, closing: Closing): void {
     const { polling, sid } = session;
     if (!polling) return;
+    // After an erasure the server that ended the session runs no deadline any more.
+    this.#waiting.delete(session);
     if (SILENT.has(closing)) polling.takeAll();
     const lastPacket = closing === CLOSINGS.asked ? ENGINE_NOOP : ENGINE_CLOSE;
     const isWaiting = polling.waitingSinceMs !== undefined;

@@ -353,7 +353,8 @@ export class ObjectHost {
         // A failure in it resets the object.
         const reset = (): void =>
           void this.world.at(this.world.nowMs, this.#clockZone, () => zone.isOver || this.die(false, true));
-        const running = run();
+        // As in workerd: once the constructors of all subclasses have run, and the microtasks that they queued before.
+        const running = Promise.resolve().then(run);
         running.catch(reset);
         return running.finally(() => {
           if (zone.isOver) return;
