@@ -18,6 +18,8 @@ const maxConcurrency = 6;
 const testTimeout = 60_000;
 const setupFiles = ["test/host/patience.setup.ts"];
 const expect = { poll: { timeout: 15_000 } };
+/** Whatever imports the package by its name gets its sources, as in wrangler.toml. */
+const own = { ssr: { resolve: { conditions: ["parley-source", "workerd", "worker", "module", "browser"] } } };
 /** Bundled once, in place of some 150 modules that workerd would fetch one by one. */
 const deps = {
   optimizer: {
@@ -115,6 +117,7 @@ export default defineConfig({
         },
       },
       {
+        ...own,
         plugins: [chatObjects()],
         test: {
           name: "object",
@@ -129,10 +132,12 @@ export default defineConfig({
         },
       },
       {
+        ...own,
         plugins: [chatObjects()],
         test: { name: "object-alone", deps, maxWorkers, include: ALONE, testTimeout, setupFiles, expect },
       },
       {
+        ...own,
         plugins: [cloudflareTest({ wrangler: { configPath: "./test/durable/socketio/wrangler.toml" } })],
         test: {
           name: "socketio-object",
@@ -146,6 +151,7 @@ export default defineConfig({
         },
       },
       {
+        ...own,
         plugins: [cloudflareTest({ wrangler: { configPath: "./docs/examples/kinds/wrangler.toml" } })],
         test: {
           name: "mounted-object",

@@ -57,6 +57,7 @@ const OPTIONS = {
   minify: true,
   format: "esm",
   platform: "browser",
+  conditions: ["parley-source", "module"],
   target: "es2022",
   jsx: "automatic",
   jsxImportSource: "preact",

@@ -12,7 +12,7 @@ interface Check {
 }
 
 const CHECKS: readonly Check[] = [
-  { name: "types", command: ["tsc", "-b"] },
+  { name: "types", command: ["node", "scripts/check-types.ts"] },
   { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },
   { name: "format", command: ["oxfmt", "--check"], mend: "npm run format" },
   { name: "unused code", command: ["knip"] },

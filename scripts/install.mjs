@@ -11,14 +11,15 @@ export const pinnedNode = path.join(nodeBin, process.platform === "win32" ? "nod
 /** A terminal shows seconds go by; a log gets a line now and then. */
 const TICK_MS = process.stderr.isTTY ? 1000 : 10_000;
 
-/** Every version is pinned exactly, so comparing versions says whether an install is up to date. */
+/** The lockfile pins every version, so comparing versions says whether an install is up to date. */
 function isInstalled() {
-  const { dependencies, devDependencies } = readJson(path.join(projectRoot, "package.json"));
+  const { packages } = readJson(path.join(projectRoot, "package-lock.json"));
+  const { dependencies, devDependencies } = packages[""];
   return (
     existsSync(pinnedNode) &&
-    Object.entries({ ...dependencies, ...devDependencies }).every(([name, pin]) => {
+    Object.keys({ ...dependencies, ...devDependencies }).every((name) => {
       const manifest = path.join(projectRoot, "node_modules", name, "package.json");
-      return existsSync(manifest) && readJson(manifest).version === pin.split("@").at(-1);
+      return existsSync(manifest) && readJson(manifest).version === packages[`node_modules/${name}`].version;
     })
   );
 }

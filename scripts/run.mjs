@@ -11,6 +11,7 @@ const SCRIPTS = {
   test: "run-tests.ts",
   check: "check.ts",
   build: "build-client.ts",
+  prepack: "build-package.ts",
   serve: "self-host.ts",
   bench: "measure.ts",
   crash: "crash.ts",

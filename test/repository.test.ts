@@ -17,18 +17,24 @@ const sourcesIn = (folder: string): string[] =>
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
 
 describe("package.json", () => {
-  const manifest = JSON.parse(textOf("package.json")) as Record<string, Record<string, string>> & { version: string };
+  type Manifest = Readonly<Record<"dependencies" | "devDependencies", Readonly<Record<string, string>>>> & {
+    readonly version: string;
+  };
+  const manifest = JSON.parse(textOf("package.json")) as Manifest;
+  const VERSION = /\d+\.\d+\.\d+(-[\w.]+)?$/.source;
 
-  it.each(Object.entries({ ...manifest["dependencies"], ...manifest["devDependencies"] }))(
-    "%s is pinned: %s",
-    (_name, version) => {
-      expect(version).toMatch(/^(npm:(@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/);
-    },
-  );
+  it.each(Object.entries(manifest.devDependencies))("%s is pinned: %s", (_name, version) => {
+    expect(version).toMatch(new RegExp(`^(npm:(@[\\w.-]+/)?[\\w.-]+@)?${VERSION}`));
+  });
 
-  it("has the version that /health shows", () => {
+  it.each(Object.entries(manifest.dependencies))("%s may be newer where it is installed: %s", (_name, version) => {
+    expect(version).toMatch(new RegExp(`^\\^${VERSION}`));
+  });
+
+  it("has the version that /health shows, and package-lock.json", () => {
     const [, version] = /export const VERSION = "([^"]+)"/.exec(textOf("src/worker/version.ts"))!;
-    expect(version).toBe(manifest.version);
+    const lock = JSON.parse(textOf("package-lock.json")) as Manifest & { packages: { "": Manifest } };
+    expect([version, lock.version, lock.packages[""].version]).toEqual(Array(3).fill(manifest.version));
   });
 });
 
@@ -51,7 +57,7 @@ describe("wrangler.toml", () => {
   }
 
   /** Tables that are no bindings: environments inherit them, or name values of their own. */
-  const NO_BINDINGS = /^(|build|assets|migrations|triggers|limits|placement|observability(\..*)?|vars|env\..*)$/;
+  const NO_BINDINGS = /^(|build|alias|assets|migrations|triggers|limits|placement|observability(\..*)?|vars|env\..*)$/;
   /** What the code calls a binding, and what it leads to; the names of resources may differ. */
   const IDENTITY = /^(name|binding|class_name|type) *=/;
   const bindingsOf = (prefix: string): string[] =>
@@ -230,11 +236,12 @@ describe("the documents", () => {
 });
 
 describe("docs/architecture.md", () => {
+  const pathOf = (name: string): string => (name === "durable" ? name : `src/${name}`);
   /** Folders with imports that the compiler allows, as the table has them. */
   const rows = [
     ...textOf("docs/architecture.md").matchAll(/^\| `(src\/[\w/]+|durable|client)` +\| .* \| (nothing|`.*`) +\|$/gm),
   ].map(
-    ([, folder, imports]) => [folder!, [...imports!.matchAll(/`([\w/]+)`/g)].map(([, name]) => `src/${name}`)] as const,
+    ([, folder, imports]) => [folder!, [...imports!.matchAll(/`([\w/]+)`/g)].map(([, name]) => pathOf(name!))] as const,
   );
 
   const partsOf = (folder: string): string[] => [

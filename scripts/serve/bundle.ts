@@ -10,7 +10,7 @@ export async function bundleWorker(entryFile: string): Promise<string> {
     write: false,
     format: "esm",
     target: "es2024",
-    conditions: ["workerd", "worker", "browser"],
+    conditions: ["parley-source", "workerd", "worker", "browser"],
     external: ["cloudflare:*", "node:*"],
     logLevel: "warning",
   });

@@ -110,7 +110,7 @@ describe("the first command of a clone", () => {
     for (const file of ["run.mjs", "install.mjs"]) {
       cpSync(path.join(PROJECT_ROOT, "scripts", file), path.join(root, "scripts", file));
     }
-    cpSync(path.join(PROJECT_ROOT, "package.json"), path.join(root, "package.json"));
+    cpSync(path.join(PROJECT_ROOT, "package-lock.json"), path.join(root, "package-lock.json"));
     writeFileSync(path.join(root, "bin", "npm"), `#!/bin/sh\n${npm}\n`);
     chmodSync(path.join(root, "bin", "npm"), 0o755);
     return {

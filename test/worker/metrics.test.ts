@@ -53,7 +53,7 @@ describe("GET /metrics: MET-1", () => {
     expect(value("parley_rows_written_total", { object: "room" })).toBeGreaterThanOrEqual(6);
     expect(value("parley_room_wakes_total", { cause: "connect", detail: "websocket" })).toBeGreaterThanOrEqual(1);
     expect(value("parley_rooms")).toBeGreaterThanOrEqual(1);
-    expect(value("parley_build_info", { version: "0.1.0" })).toBe(1);
+    expect(value("parley_build_info", { version: "1.0.0" })).toBe(1);
     expect(value("parley_queue_backlog_messages", { queue: "relay" })).toBe(0);
     expect(value("parley_dead_letters")).toBe(0);
     expect(value("parley_http_requests_total", { route: "socket.io", status: "101" })).toBeGreaterThanOrEqual(1);

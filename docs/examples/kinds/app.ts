@@ -1,7 +1,6 @@
 // Acme's own Worker, before any chat is in it: pages, letters in a queue, and users.
 import { Hono } from "hono";
-
-import type { HostUser } from "../../../src/worker/mount.ts";
+import type { HostUser } from "parley-rooms";
 
 export interface Env {
   readonly LETTERS: Queue<string>;

@@ -1,8 +1,6 @@
 // Rooms of two kinds in one Worker: everybody's under /chat, and the staff's under /support.
-import { ChatRoom } from "../../../durable/chat-room.ts";
-import { DeadLetters } from "../../../durable/dead-letters.ts";
-import { Lobby } from "../../../durable/lobby.ts";
-import { createParley } from "../../../src/worker/parley.ts";
+import { ChatRoom, createParley, DeadLetters, Lobby } from "parley-rooms";
+
 import { app, takeLetters, userOf, type Env } from "./app.ts";
 
 export { ChatRoom, DeadLetters, Lobby };

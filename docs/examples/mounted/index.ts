@@ -2,10 +2,9 @@
 import { Hono } from "hono";
 import { setSignedCookie } from "hono/cookie";
 import { parseSigned } from "hono/utils/cookie";
+import { createParley } from "parley-rooms";
 
-import { createParley } from "../../../src/worker/parley.ts";
-
-export { ChatRoom } from "../../../durable/chat-room.ts";
+export { ChatRoom } from "parley-rooms";
 
 interface Env {
   readonly SESSION_SECRET: string;

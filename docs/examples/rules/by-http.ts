@@ -1,6 +1,5 @@
 // Rooms whose rules are decided by a server of yours, asked by signed HTTP.
-import { byHttp } from "../../../durable/by-http.ts";
-import { ChatRoom as BaseChatRoom } from "../../../durable/chat-room.ts";
+import { byHttp, ChatRoom as BaseChatRoom } from "parley-rooms";
 
 interface Settings {
   readonly RULES_URL: string;

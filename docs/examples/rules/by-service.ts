@@ -1,6 +1,5 @@
 // Rooms whose rules are another Worker's: `[[services]]` with `binding = "RULES"` in wrangler.toml.
-import { ChatRoom as BaseChatRoom } from "../../../durable/chat-room.ts";
-import type { PostContext, PostDraft, PostVerdict } from "../../../src/chat/room/verdict.ts";
+import { ChatRoom as BaseChatRoom, type PostContext, type PostDraft, type PostVerdict } from "parley-rooms";
 
 interface Bindings {
   readonly RULES: { beforePost(message: PostDraft, context: PostContext): Promise<PostVerdict> };

@@ -1,6 +1,5 @@
 // Rooms with rules of their own, decided in the same Worker.
-import { ChatRoom as BaseChatRoom } from "../../../durable/chat-room.ts";
-import type { PostContext, PostDraft, PostVerdict } from "../../../src/chat/room/verdict.ts";
+import { ChatRoom as BaseChatRoom, type PostContext, type PostDraft, type PostVerdict } from "parley-rooms";
 
 export class ChatRoom extends BaseChatRoom {
   override beforePost(message: PostDraft, { role }: PostContext): PostVerdict {

@@ -42,7 +42,7 @@ export async function bundle({ entry, root, opened, edits = [], replaced = {} }:
     format: "cjs",
     platform: "node",
     target: "node24",
-    conditions: ["default"],
+    conditions: ["parley-source", "default"],
     logLevel: "error",
     plugins: [replace({ ...Object.fromEntries(standIns), ...replaced }), open({ root, opened, edits })],
   });

@@ -1,0 +1,44 @@
+// Emits the library part of the package into dist/lib: JavaScript, declarations and source maps of all entries. Called by build-package.ts,
+// and by check-types.ts, because the repository's own applications are compiled against these declarations.
+import { execFile } from "node:child_process";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { PROJECT_ROOT } from "../local-variables.ts";
+
+export const LIBRARY = path.join(PROJECT_ROOT, "dist", "lib");
+
+/** Folders of entries, each with a tsconfig.emit.json: the Worker's and the browser's types exclude each other. */
+const ENTRIES = ["src/entries", "client/entries"];
+
+const tsc = path.join(PROJECT_ROOT, "node_modules", ".bin", "tsc");
+
+/**
+ * Emits what changed since the last time.
+ * @throws Error with the compiler's text where a type is wrong; nothing is emitted then
+ */
+export async function emitLibrary(): Promise<void> {
+  for (const folder of ENTRIES) {
+    // Beside the output, so that nobody can delete one without the other.
+    const state = path.join(LIBRARY, `${path.dirname(folder)}.tsbuildinfo`);
+    const args = ["-p", path.join(folder, "tsconfig.emit.json"), "--tsBuildInfoFile", state];
+    await promisify(execFile)(tsc, args, { cwd: PROJECT_ROOT }).catch(({ stdout }: { stdout: string }) => {
+      throw new Error(stdout);
+    });
+  }
+  await nameJavaScript();
+}
+
+/** tsc rewrites `./x.ts` to `./x.js` in modules, and leaves it in declarations. */
+async function nameJavaScript(): Promise<void> {
+  const names = await readdir(LIBRARY, { recursive: true });
+  const declarations = names.filter((name) => name.endsWith(".d.ts")).map((name) => path.join(LIBRARY, name));
+  await Promise.all(
+    declarations.map(async (file) => {
+      const text = await readFile(file, "utf8");
+      const named = text.replaceAll(/((?:from |import\()"\.[^"]+)\.tsx?"/g, '$1.js"');
+      if (named !== text) await writeFile(file, named);
+    }),
+  );
+}

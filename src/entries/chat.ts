@@ -1,0 +1,10 @@
+// The entry `parley-rooms`: the chat for somebody's Worker. Applications import it, this repository's src/index.ts among them.
+export { createParley, type Parley } from "../worker/parley.ts";
+export type { Authenticate, HostUser, ParleyOptions, QueueNames } from "../worker/mount.ts";
+export type { BindingNames } from "../rpc/bindings.ts";
+export { Announcements } from "../../durable/announcements.ts";
+export { byHttp, type HttpRule } from "../../durable/by-http.ts";
+export { ChatRoom } from "../../durable/chat-room.ts";
+export { DeadLetters } from "../../durable/dead-letters.ts";
+export { Lobby } from "../../durable/lobby.ts";
+export type { BeforePost, PostContext, PostDraft, PostRules, PostVerdict } from "../chat/room/verdict.ts";
