@@ -19,6 +19,7 @@ import { storeDeadLetters } from "../src/rpc/dead-letters.ts";
 import type { AnnouncementsRpc } from "../src/rpc/relay.ts";
 import type { Env } from "./env.ts";
 import { goodSettingsOf } from "./good-settings.ts";
+import { isNewer, openStored, putOffAlarm, type StoredFormat } from "./socketio/stored-format.ts";
 
 /** The API answers for this long how far an announcement has come, and knows an Idempotency-Key. */
 export const ANNOUNCEMENT_KEPT_MS = 24 * 3_600_000;
@@ -32,6 +33,8 @@ const ITEMS_AT_ONCE = 20;
 /** An item is delivered again after this where the object could not store its remaining rooms or note its progress. */
 const RETRY_MS = 5000;
 
+const FORMAT: StoredFormat = { of: "the object of announcements", migrations: [] };
+
 interface PendingRow extends Record<string, SqlStorageValue> {
   number: number;
   due: number;
@@ -43,17 +46,17 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
   static readonly bindings: BindingNames = {};
 
   readonly #bindings: Env;
+  #opened: SqlStorage | undefined;
   readonly #sweeping = new Throttle(SWEEP_MS);
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#bindings = bindingsOf(env, new.target.bindings);
-    ctx.storage.sql.exec(
-      "CREATE TABLE IF NOT EXISTS announcements (id TEXT PRIMARY KEY, at INTEGER NOT NULL, record TEXT NOT NULL) WITHOUT ROWID",
-    );
-    ctx.storage.sql.exec(
-      "CREATE TABLE IF NOT EXISTS pending (number INTEGER PRIMARY KEY AUTOINCREMENT, due INTEGER NOT NULL, item TEXT NOT NULL)",
-    );
+  }
+
+  /** Opened with the first use, because an alarm has to survive data that this code cannot read. @throws NewerData */
+  get #sql(): SqlStorage {
+    return (this.#opened ??= open(this.ctx.storage));
   }
 
   // ---- progress --------------------------------------------------------------------------------------------
@@ -67,7 +70,7 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
   async begin(id: string, { by, accepted, parts }: Parameters<AnnouncementsRpc["begin"]>[1]): Promise<void> {
     const nowMs = Date.now();
     if (this.#sweeping.passIfOpen(nowMs))
-      this.ctx.storage.sql.exec("DELETE FROM announcements WHERE at < ?", nowMs - ANNOUNCEMENT_KEPT_MS);
+      this.#sql.exec("DELETE FROM announcements WHERE at < ?", nowMs - ANNOUNCEMENT_KEPT_MS);
     const known = this.#read(id);
     // Its first parts may have arrived before this.
     const { reached, failed, over, ...before } = known ?? beginRecord({ id, by, at: 0 }, 0, null);
@@ -89,14 +92,14 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
 
   #read(id: string): AnnounceRecord | undefined {
     const query = "SELECT record FROM announcements WHERE id = ?";
-    const [row] = this.ctx.storage.sql.exec<{ record: string }>(query, id).toArray();
+    const [row] = this.#sql.exec<{ record: string }>(query, id).toArray();
     return row && (JSON.parse(row.record) as AnnounceRecord);
   }
 
   #write(record: AnnounceRecord): void {
     const query =
       "INSERT INTO announcements (id, at, record) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record";
-    this.ctx.storage.sql.exec(query, record.id, record.at, JSON.stringify(record));
+    this.#sql.exec(query, record.id, record.at, JSON.stringify(record));
   }
 
   // ---- delivery --------------------------------------------------------------------------------------------
@@ -107,7 +110,8 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
   }
 
   override async alarm(): Promise<void> {
-    const { sql } = this.ctx.storage;
+    if (isNewer(this.ctx.storage, FORMAT)) return putOffAlarm(this.ctx.storage);
+    const sql = this.#sql;
     const rows = sql
       .exec<PendingRow>("SELECT * FROM pending WHERE due <= ? ORDER BY number LIMIT ?", Date.now(), ITEMS_AT_ONCE)
       .toArray();
@@ -138,11 +142,22 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
   #keep(items: readonly AnnounceItem[], delaySeconds: number): void {
     const insert = "INSERT INTO pending (due, item) VALUES (?, ?)";
     const dueMs = Date.now() + delaySeconds * 1000;
-    for (const item of items) this.ctx.storage.sql.exec(insert, dueMs, JSON.stringify(item));
+    for (const item of items) this.#sql.exec(insert, dueMs, JSON.stringify(item));
   }
 
   async #schedule(): Promise<void> {
-    const { due } = this.ctx.storage.sql.exec<{ due: number | null }>("SELECT MIN(due) AS due FROM pending").one();
+    const { due } = this.#sql.exec<{ due: number | null }>("SELECT MIN(due) AS due FROM pending").one();
     if (due !== null) await this.ctx.storage.setAlarm(Math.max(due, Date.now()));
   }
+}
+
+function open(storage: DurableObjectStorage): SqlStorage {
+  const { sql } = openStored(storage, FORMAT);
+  sql.exec(
+    "CREATE TABLE IF NOT EXISTS announcements (id TEXT PRIMARY KEY, at INTEGER NOT NULL, record TEXT NOT NULL) WITHOUT ROWID",
+  );
+  sql.exec(
+    "CREATE TABLE IF NOT EXISTS pending (number INTEGER PRIMARY KEY AUTOINCREMENT, due INTEGER NOT NULL, item TEXT NOT NULL)",
+  );
+  return sql;
 }

@@ -29,7 +29,7 @@ import type { StoreAfterErase } from "./socketio/erasing.ts";
 import { SocketObject } from "./socketio/socket-object.ts";
 import type { BindingNames } from "../src/rpc/bindings.ts";
 import { objectBindings } from "./object-bindings.ts";
-import { createChat, type ChatParts } from "./create-chat.ts";
+import { createChat, ROOM_FORMAT, type ChatParts } from "./create-chat.ts";
 
 /** @typeParam Own bindings that a subclass uses besides those of the chat */
 export class ChatRoom<Own extends object = object>
@@ -42,11 +42,15 @@ export class ChatRoom<Own extends object = object>
   constructor(ctx: DurableObjectState, env: Env & Own) {
     const own = objectBindings(ctx, env, new.target);
     // `this` is there when they are called: long after this constructor.
-    super(ctx, env, (_ctx, _env, ports) =>
-      createChat(ctx, own, ports, {
-        awake: () => this.#lastWake,
-        rules: () => (this.beforePost ? this.#rules : undefined),
-      }),
+    super(
+      ctx,
+      env,
+      (_ctx, _env, ports) =>
+        createChat(ctx, own, ports, {
+          awake: () => this.#lastWake,
+          rules: () => (this.beforePost ? this.#rules : undefined),
+        }),
+      ROOM_FORMAT,
     );
   }
 

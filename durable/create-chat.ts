@@ -22,13 +22,15 @@ import type { Refusal } from "../src/socketio/server/namespace.ts";
 import { Server } from "../src/socketio/server/server.ts";
 import { noteReport } from "./analytics.ts";
 import { connectionsOf } from "./room-connections.ts";
-import { countedStorage } from "./socketio/counted-storage.ts";
 import type { Env } from "./env.ts";
 import { goodSettingsOf } from "./good-settings.ts";
 import { transportOf } from "../src/rpc/transport.ts";
 import type { Application, ObjectPorts } from "./socketio/application.ts";
+import type { StoredFormat } from "./socketio/stored-format.ts";
 import { SqlMessageLog } from "./sql/sql-message-log.ts";
 import { SqlSearchIndex } from "./sql/sql-search-index.ts";
+
+export const ROOM_FORMAT: StoredFormat = { of: "the room", migrations: [] };
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -55,7 +57,7 @@ export function createChat(
   // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
   const room = ctx.id.name!;
   const retention = { messages: settings.historyMessages, ageMs: settings.historyDays * DAY_MS };
-  const storage = countedStorage(ctx.storage, ports.meter);
+  const { storage } = ports;
   const log = new SqlMessageLog(storage, { room, retention, nowMs: ports.now(), newName });
   const chat = new Chat({
     room,

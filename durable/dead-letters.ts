@@ -7,6 +7,7 @@ import type { DeadLettersRpc } from "../src/rpc/relay.ts";
 import type { DeadBatch, DeadLetter } from "../src/protocol/relay-batch.ts";
 import { describeBatch } from "../src/relay/readable-batch.ts";
 import type { Env } from "./env.ts";
+import { openStored, type StoredFormat } from "./socketio/stored-format.ts";
 
 /** Batches kept; the oldest of more are forgotten. */
 export const DEAD_LETTERS_MAX = 1000;
@@ -18,16 +19,21 @@ interface Row extends Record<string, SqlStorageValue> {
   batch: string;
 }
 
+const FORMAT: StoredFormat = { of: "the object of dead letters", migrations: [] };
+
 export class DeadLetters extends DurableObject<Env> implements DeadLettersRpc {
+  readonly #sql: SqlStorage;
+
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    ctx.storage.sql.exec(
+    this.#sql = openStored(ctx.storage, FORMAT).sql;
+    this.#sql.exec(
       "CREATE TABLE IF NOT EXISTS dead_letters (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, reason TEXT NOT NULL, batch TEXT NOT NULL)",
     );
   }
 
   async add(dead: readonly DeadBatch[]): Promise<void> {
-    const { sql } = this.ctx.storage;
+    const sql = this.#sql;
     const insert = "INSERT INTO dead_letters (at, reason, batch) VALUES (?, ?, ?)";
     for (const { batch, reason } of dead) sql.exec(insert, Date.now(), reason, JSON.stringify(batch));
     const { rowsWritten } = sql.exec(
@@ -50,15 +56,15 @@ export class DeadLetters extends DurableObject<Env> implements DeadLettersRpc {
   }
 
   async remove(ids: readonly number[]): Promise<void> {
-    for (const id of ids) this.ctx.storage.sql.exec("DELETE FROM dead_letters WHERE id = ?", id);
+    for (const id of ids) this.#sql.exec("DELETE FROM dead_letters WHERE id = ?", id);
   }
 
   async count(): Promise<number> {
-    return this.ctx.storage.sql.exec<{ n: number }>("SELECT count(*) AS n FROM dead_letters").one().n;
+    return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM dead_letters").one().n;
   }
 
   #select(condition: string, ...values: number[]): Row[] {
-    return this.ctx.storage.sql
+    return this.#sql
       .exec<Row>(`SELECT id, at, reason, batch FROM dead_letters WHERE ${condition}`, ...values)
       .toArray();
   }

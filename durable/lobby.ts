@@ -14,7 +14,10 @@ import { Deadlines } from "../src/clock/deadlines.ts";
 import { countedStorage } from "./socketio/counted-storage.ts";
 import type { Env } from "./env.ts";
 import { SqlRoomTable } from "./sql/sql-room-table.ts";
+import { openStored, type StoredFormat } from "./socketio/stored-format.ts";
 import { WakeClock } from "./socketio/wake-clock.ts";
+
+const FORMAT: StoredFormat = { of: "the lobby", migrations: [] };
 
 export class Lobby extends DurableObject<Env> implements LobbyRpc {
   readonly #deadlines = new Deadlines();
@@ -29,7 +32,7 @@ export class Lobby extends DurableObject<Env> implements LobbyRpc {
       meter.count("problems:lobby");
       logProblem("lobby.problem", problem, error);
     };
-    const storage = countedStorage(ctx.storage, meter, "rows:lobby");
+    const storage = openStored(countedStorage(ctx.storage, meter, "rows:lobby"), FORMAT);
     const people = new StoredWish(storage);
     this.#rooms = new Rooms({ table: new SqlRoomTable(storage.sql), saveDeadline, people, report, meter });
     const tick = (): void => void this.#deadlines.runDue(Date.now(), report);

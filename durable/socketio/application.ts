@@ -35,6 +35,8 @@ export interface Application {
 /** The functions of the outside world that an object gives to its server. */
 export interface ObjectPorts extends ServerPorts {
   readonly meter: Meter;
+  /** What the object stores, counted and with its version. */
+  readonly storage: DurableObjectStorage;
 }
 
 /**

@@ -37,7 +37,7 @@ export function countedStorage(
 }
 
 /** Wraps an object of the platform. Its methods are bound to it, because they throw when the proxy is their `this`. */
-function wrap<Target extends object>(target: Target, replaced: object): Target {
+export function wrap<Target extends object>(target: Target, replaced: object): Target {
   const members = new Map<PropertyKey, unknown>(Object.entries(replaced));
   return new Proxy(target, {
     get(_target, name) {

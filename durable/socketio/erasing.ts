@@ -1,5 +1,6 @@
 // Erases the storage of an object, and stores data for the time after it in the same transaction. The platform's `deleteAll` is a transaction
 // of its own: if the process died after it, that data would be lost. Called by socket-object.ts.
+import { VERSION_KEY } from "./stored-format.ts";
 
 interface TableRow extends Record<string, SqlStorageValue> {
   name: string;
@@ -22,7 +23,8 @@ export async function eraseStored(storage: DurableObjectStorage, storeAfter?: St
   const { sql, kv } = storage;
   storage.transactionSync(() => {
     for (const { name } of sql.exec<TableRow>(TABLES).toArray()) sql.exec(`DROP TABLE IF EXISTS "${name}"`);
-    for (const key of Array.from(kv.list(), ([name]) => name)) kv.delete(key);
+    // The version stays, because it holds for what is stored next.
+    for (const key of Array.from(kv.list(), ([name]) => name)) if (key !== VERSION_KEY) kv.delete(key);
     storeAfter();
   });
 }

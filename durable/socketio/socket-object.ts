@@ -18,6 +18,7 @@ import { ConnectionRequests } from "./connection-requests.ts";
 import { countedStorage } from "./counted-storage.ts";
 import { eraseStored, type StoreAfterErase } from "./erasing.ts";
 import { roomTokens } from "./room-tokens.ts";
+import { NewerData, openStored, putOffAlarm, RECOVERY_FORMAT, type StoredFormat } from "./stored-format.ts";
 import { AWAKE_WAIT_MS_MAX, WakeClock } from "./wake-clock.ts";
 import { CODE_OF_NONE, UNJOINED, WebSockets } from "./web-sockets.ts";
 
@@ -29,7 +30,10 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   implements ServerSideRpc
 {
   readonly #create: CreateServer<Env, Parts>;
-  #parts!: Parts;
+  readonly #format: StoredFormat;
+  /** Set where the data is of a newer version: then the object does nothing. */
+  #newer: NewerData | undefined;
+  #started!: Parts;
   #clock!: WakeClock;
   #requests!: ConnectionRequests;
   readonly #webSockets: WebSockets;
@@ -41,20 +45,34 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     () => this.#rest(),
   );
 
-  constructor(ctx: DurableObjectState, env: Env, create: CreateServer<Env, Parts>) {
+  /** @param format of what the application stores in the storage of its ports */
+  constructor(ctx: DurableObjectState, env: Env, create: CreateServer<Env, Parts>, format = RECOVERY_FORMAT) {
     super(ctx, env);
     this.#create = create;
+    this.#format = format;
     this.#webSockets = new WebSockets(ctx);
-    this.#begin();
+    try {
+      this.#begin();
+    } catch (error) {
+      if (!(error instanceof NewerData)) throw error;
+      this.#newer = error;
+      this.#webSockets.sendAway();
+      return;
+    }
     for (const ws of this.ctx.getWebSockets()) this.#restore(ws);
     this.#parts.server.wake();
     void ctx.blockConcurrencyWhile(() => this.#clock.wake({ mayHaveDied: this.#webSockets.isEmpty }));
   }
 
-  /** Makes a server over the stored data, without connections yet. */
+  /**
+   * Makes a server over the stored data, without connections yet.
+   * @throws NewerData
+   */
   #begin(): void {
-    const former = this.#parts?.server;
-    this.#parts = this.#create(this.ctx, this.env, {
+    const former = this.#started?.server;
+    const counted = countedStorage(this.ctx.storage, this.activity.meter);
+    const storage = openStored(counted, this.#format);
+    this.#started = this.#create(this.ctx, this.env, {
       now: () => Date.now(),
       newId: () => base64url.encode(crypto.getRandomValues(new Uint8Array(ID_BYTES))),
       // The id of the object is as good as random, and never changes.
@@ -65,6 +83,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
       tokens: roomTokens(this.env as object, this.ctx.id.name),
       rooms: { isName: isRoomName, call: (room, event) => this.#callRoom(room, event) },
       meter: this.activity.meter,
+      storage,
       unjoined: UNJOINED,
     });
     const { server, limits } = this.#parts;
@@ -75,7 +94,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
       // A timer of an object that an alarm has just woken may be sooner than that alarm.
       if (!this.activity.wake) this.#ranBeforeAlarm ??= ran;
     };
-    this.#clock = new WakeClock(countedStorage(this.ctx.storage, this.activity.meter), server.deadlines, tick, {
+    this.#clock = new WakeClock(counted, server.deadlines, tick, {
       waiting: limits.waiting,
       hold: () => this.activity.hold(),
       rest: () => this.#rest(),
@@ -87,9 +106,14 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     } else this.ctx.setWebSocketAutoResponse();
   }
 
-  /** The parts that the application made. */
+  /** The parts that the application made. @throws NewerData */
   protected get parts(): Parts {
     return this.#parts;
+  }
+
+  get #parts(): Parts {
+    if (this.#newer) throw this.#newer;
+    return this.#started;
   }
 
   /**
@@ -168,12 +192,14 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   override fetch(request: Request): Promise<Response> {
+    if (this.#newer) return Promise.reject(this.#newer);
     return this.activity.during(this.#requests.fetch(request));
   }
 
   // ---- the platform's events -----------------------------------------------------------------------------
 
   override webSocketMessage(ws: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
+    if (this.#newer) return;
     const session = this.#sessionOf(ws);
     this.#wokenBy("message", session);
     // The WebSocket of an upgrade whose polling session ended with the last instance of the object.
@@ -194,6 +220,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   #lose(ws: WebSocket, closing: Closing): void {
+    if (this.#newer) return;
     this.#webSockets.onGone(ws);
     const session = this.#sessionOf(ws);
     this.#wokenBy("close", session);
@@ -208,6 +235,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   override async alarm(): Promise<void> {
+    if (this.#newer) return putOffAlarm(this.ctx.storage);
     this.#clock.alarmFired();
     const ran = this.#tick();
     this.activity.request("alarm", this.#ranBeforeAlarm ?? ran);

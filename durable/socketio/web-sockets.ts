@@ -101,6 +101,12 @@ export class WebSockets {
     else this.finishClose(ws, CLOSINGS.restart.code, CLOSINGS.restart.reason);
   }
 
+  /** Closes all WebSockets of an object that cannot serve them now; their clients come back. */
+  sendAway(): void {
+    const { code, reason } = CLOSINGS.restart;
+    for (const ws of this.#ctx.getWebSockets()) this.finishClose(ws, code, reason);
+  }
+
   /** The last pong of the session that the runtime absorbed, in ms since 1970. */
   lastPongAtMs(session: Session): number | undefined {
     const ws = this.#webSocketBySession.get(session);

@@ -6,8 +6,8 @@ import { commitsOf, type Commits } from "./commits.ts";
 /** A room that is busy in `relaxed` stores once a second. */
 const RELAXED_ROWS_PER_SECOND = 1;
 const RELAXED_BUSY_COMMITS_PER_SECOND = 3;
-/** A new room names its log. */
-export const FIRST_VISIT_ROWS = 3;
+/** A new room names its log, and stores the version of its data. */
+export const FIRST_VISIT_ROWS = 4;
 /** The first message of a room lays out its log: so many rows besides its own. */
 export const FIRST_MESSAGE_ROWS = 6;
 /** A segment of the log begins and is forgotten. */
