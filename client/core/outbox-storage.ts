@@ -18,6 +18,12 @@ export interface StoredMessage extends Draft {
 
 const PREFIX = "parley.outbox ";
 
+/**
+ * The version of the form in which a message is kept. A page of another release may have kept it: that one is left where it is. A change of
+ * what a field means needs another version.
+ */
+const VERSION = 1;
+
 export class OutboxStorage {
   readonly #storage: KeyValueStorage | undefined;
   readonly #prefix: string;
@@ -45,7 +51,7 @@ export class OutboxStorage {
   put(message: StoredMessage): boolean {
     return (
       this.#attempt((storage) => {
-        storage.setItem(this.#prefix + message.clientMsgId, JSON.stringify(message));
+        storage.setItem(this.#prefix + message.clientMsgId, JSON.stringify({ v: VERSION, ...message }));
         return true;
       }) === true
     );
@@ -83,7 +89,8 @@ export function keysIn(storage: KeyValueStorage, prefix: string): string[] {
 /** Any script of the page's origin can write there, so every field is checked. */
 function parse(text: string): StoredMessage | undefined {
   try {
-    const message = JSON.parse(text) as StoredMessage;
+    const { v, ...message } = JSON.parse(text) as StoredMessage & { readonly v: unknown };
+    if (v !== VERSION) return undefined;
     const { clientMsgId, content, replyTo, attachment, order, user, triedBy, failure } = message;
     if (typeof clientMsgId !== "string" || typeof content !== "string" || typeof order !== "number") return undefined;
     return {

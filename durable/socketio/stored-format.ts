@@ -1,5 +1,6 @@
 // The version of what an object stores. Older data is migrated when the object wakes; newer data is refused, and nothing of it is read or
 // written, so that an older release can be deployed again at any time. Used by all classes of objects.
+import { OtherRelease } from "../../src/rpc/other-release.ts";
 import { wrap } from "./counted-storage.ts";
 
 /** The data of one kind of object. */
@@ -23,10 +24,8 @@ export const VERSION_KEY = "parley:format";
 const PUT_OFF_MS = 900_000;
 
 /** The data is of a newer version than this code. */
-export class NewerData extends Error {
+export class NewerData extends OtherRelease {
   override readonly name = "NewerData";
-  /** As the platform marks its own errors: the Worker answers 503. Errors keep it on their way between objects. */
-  readonly retryable = true;
 
   constructor(of: string, stored: number, known: number) {
     super(`${of} holds data of version ${stored}, and this release reads up to version ${known}`);

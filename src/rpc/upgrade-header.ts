@@ -1,8 +1,12 @@
 // The header in which the Worker describes a connection to a room. Clients reach objects through the Worker only, which replaces any such
 // header of theirs, so a room may trust it.
+import { OtherRelease } from "./other-release.ts";
 import type { Identity } from "../protocol/identity.ts";
 
 export const UPGRADE_HEADER = "x-parley-upgrade";
+
+/** The version of the form of the header. A change of what a field means needs another one. */
+const VERSION = 1;
 
 export interface UpgradeFacts {
   /** The client's address, or `unknown` where the platform does not say. */
@@ -25,9 +29,12 @@ export interface UpgradeFacts {
 
 /** JSON in percent-encoding: headers carry ASCII only, names do not. */
 export function encodeUpgradeFacts(facts: UpgradeFacts): string {
-  return encodeURIComponent(JSON.stringify(facts));
+  return encodeURIComponent(JSON.stringify({ v: VERSION, ...facts }));
 }
 
+/** @throws OtherRelease: while a release is rolled out, a Worker may be of another one than the object */
 export function decodeUpgradeFacts(header: string): UpgradeFacts {
-  return JSON.parse(decodeURIComponent(header)) as UpgradeFacts;
+  const { v, ...facts } = JSON.parse(decodeURIComponent(header)) as UpgradeFacts & { readonly v: unknown };
+  if (v === VERSION) return facts;
+  throw new OtherRelease(`the Worker describes connections in version ${String(v)}, and this object reads ${VERSION}`);
 }

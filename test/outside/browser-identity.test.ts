@@ -23,7 +23,7 @@ async function leaveBehind(visitor: Visitor, kept: { room: string; user: string;
       if (token !== undefined)
         localStorage.setItem("parley.token", JSON.stringify({ name: "Ada", token, isGuest: true }));
       for (const [at, content] of contents.entries()) {
-        const message = { clientMsgId: content, content, user, order: Date.now() + at };
+        const message = { v: 1, clientMsgId: content, content, user, order: Date.now() + at };
         localStorage.setItem(`parley.outbox ${location.origin} ${room} ${content}`, JSON.stringify(message));
       }
     },

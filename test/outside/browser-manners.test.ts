@@ -151,7 +151,7 @@ describe.each(SIZES)("%s", (size, view) => {
     await ada.enter(room, "Ada");
     await ada.say("line 1");
     await ada.sees("line 1");
-    const left = { clientMsgId: "x", content: "not sent", user: "guest-00000000000000bb", order: Date.now() };
+    const left = { v: 1, clientMsgId: "x", content: "not sent", user: "guest-00000000000000bb", order: Date.now() };
     await ada.page.evaluate(
       ({ room, left }) => localStorage.setItem(`parley.outbox ${location.origin} ${room} x`, JSON.stringify(left)),
       { room, left },

@@ -155,7 +155,7 @@ it("a token that does not open this room: the page asks for another, and a guest
 it("expired: failed messages are sent again with the next token", async () => {
   const room = freshRoom();
   const ada = await open();
-  const kept = { clientMsgId: "x", content: "once more", user: "ada", order: Date.now() };
+  const kept = { v: 1, clientMsgId: "x", content: "once more", user: "ada", order: Date.now() };
   const failed = { ...kept, failure: { code: "SLOW_MODE", message: "Too soon" } };
   await ada.page.addInitScript(
     ({ room, failed }) => {

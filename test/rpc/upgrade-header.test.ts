@@ -18,6 +18,21 @@ describe("the facts of an upgrade", () => {
     expect(decodeUpgradeFacts(header)).toEqual(FACTS);
   });
 
+  it("of a Worker of another release are refused, and the client may try again", () => {
+    const later = encodeURIComponent(JSON.stringify({ v: 2, address: "1.2.3.4", query: {} }));
+    expect(() => decodeUpgradeFacts(later)).toThrow(
+      expect.objectContaining({
+        message: "the Worker describes connections in version 2, and this object reads 1",
+        retryable: true,
+      }),
+    );
+  });
+
+  it("may carry what a later release adds", () => {
+    const more = encodeURIComponent(JSON.stringify({ v: 1, address: "1.2.3.4", query: {}, country: "NZ" }));
+    expect(decodeUpgradeFacts(more)).toMatchObject({ address: "1.2.3.4" });
+  });
+
   it("may be long", () => {
     const facts = { address: "unknown", query: { q: "\u20ac".repeat(20_000) } };
     expect(decodeUpgradeFacts(encodeUpgradeFacts(facts))).toEqual(facts);

@@ -102,7 +102,7 @@ describe("a message that failed", () => {
     refuse(enter(), "hello");
     const [key] = unsentKeys(storage, "https://chat.example", "ada");
     for (const failure of [true, null, {}, { code: 7 }])
-      storage.setItem(key!, JSON.stringify({ clientMsgId: "hello", content: "hello", order: 1, failure }));
+      storage.setItem(key!, JSON.stringify({ v: 1, clientMsgId: "hello", content: "hello", order: 1, failure }));
     expect(unsent(enter())).toEqual(["hello NO_ANSWER"]);
     expect(stored()).toEqual([]);
   });

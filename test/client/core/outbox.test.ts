@@ -274,10 +274,19 @@ describe("across a reload", () => {
 
   it("ignores nonsense in the storage", () => {
     const prefix = "parley.outbox https://chat.example model ";
-    for (const text of ["", "{", "null", "[]", '{"clientMsgId":"other","content":"x","order":1}'])
+    for (const text of ["", "{", "null", "[]", '{"v":1,"clientMsgId":"other","content":"x","order":1}'])
       storage.setItem(`${prefix}x${text.length}`, text);
     const next = load();
     expect(next.outbox.unsent).toEqual([]);
+  });
+
+  it("leaves messages of another release where they are", () => {
+    const key = "parley.outbox https://chat.example model later";
+    const later = JSON.stringify({ v: 2, clientMsgId: "later", content: "hello", order: 1 });
+    storage.setItem(key, later);
+    const next = load();
+    expect(next.outbox.unsent).toEqual([]);
+    expect(storage.getItem(key)).toBe(later);
   });
 
   it("with a full or blocked storage, only a reload loses messages", () => {

@@ -293,7 +293,7 @@ describe("unsent messages of another name", () => {
 
   async function leave(user: string, content: string): Promise<void> {
     const order = Date.now();
-    const message = { clientMsgId: content, content, order, user };
+    const message = { v: 1, clientMsgId: content, content, order, user };
     localStorage.setItem(`parley.outbox http://chat.example general ${content}`, JSON.stringify(message));
     await vi.advanceTimersByTimeAsync(1);
   }
