@@ -177,7 +177,7 @@ export default defineConfig({
           expect,
           testTimeout: 2 * testTimeout,
           hookTimeout: 2 * testTimeout,
-          // Real servers and browsers: when the cores are free of everything else.
+          // A number of workers of its own needs a group of its own. `npm test` runs this project beside the others (run-tests.ts).
           sequence: { groupOrder: 1 },
         },
       },

@@ -1,4 +1,4 @@
-// Checks types, lint, format and unused code: `npm run check`, and run-tests.ts before the suites.
+// Checks types, lint, format and unused code: `npm run check`, and run-tests.ts beside the suites.
 import { spawn } from "node:child_process";
 import path from "node:path";
 

@@ -1,4 +1,4 @@
-// Runs the checks, then every suite, for `npm test`; with names of files their tests alone. The last line counts both.
+// Runs the checks and every suite side by side, for `npm test`; with names of files their tests alone. The last line counts both.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -8,6 +8,12 @@ import { startVitest } from "vitest/node";
 
 import { runChecks } from "./check.ts";
 import { exitOnStop } from "./stopping.ts";
+
+/**
+ * The projects of vitest.config.ts, in runs of vitest that go side by side: tests of the ring outside mostly wait, for servers,
+ * timeouts and rooms that fall asleep, and the others work in that time.
+ */
+const RUNS: ReadonlyArray<readonly string[]> = [["outside"], ["!outside"]];
 
 const { values, positionals: filters } = parseArgs({
   allowPositionals: true,
@@ -19,37 +25,68 @@ if (values.long) process.env["LONG"] = "1";
 exitOnStop();
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-tests-"));
 try {
-  process.exitCode = await runAll(path.join(scratch, "report.json"));
+  process.exitCode = await runAll();
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
 // Test servers that hang on must not keep a finished run from ending.
 process.exit();
 
-async function runAll(reportFile: string): Promise<number> {
-  const checks = filters.length > 0 ? { passed: 0, failed: [] } : await runChecks();
-  const vitest = await startVitest("test", filters, {
+async function runAll(): Promise<number> {
+  const runs = filters.length > 0 ? [[]] : RUNS;
+  const [checks, ...reports] = await Promise.all([
+    filters.length > 0 ? { passed: 0, failed: [] } : runChecks(),
+    ...runs.map((projects, index) => runVitest(projects, path.join(scratch, `report-${index}.json`))),
+  ]);
+  const suites = reports.map(countsOf);
+  const passed = checks.passed + sum(suites.map((counts) => counts.passed));
+  const failed = checks.failed.length + sum(suites.map((counts) => counts.failed.length));
+  const skipped = sum(suites.map((counts) => counts.skipped));
+  for (const name of [...checks.failed, ...suites.flatMap((counts) => counts.failed)]) console.log(`FAILED  ${name}`);
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+  return failed === 0 && reports.every(({ success }) => success) ? 0 : 1;
+}
+
+async function runVitest(project: readonly string[], reportFile: string): Promise<Report> {
+  const vitest = await startVitest("test", [...filters], {
     watch: false,
-    reporters: ["default", "json"],
+    project: [...project],
+    // The summary that the default reporter redraws on a terminal has no place beside the lines of another run.
+    reporters: [["default", { summary: false }], "json"],
     outputFile: { json: reportFile },
   });
   await vitest.close();
-  const report = JSON.parse(readFileSync(reportFile, "utf8")) as Report;
-  // A file that could not even be loaded has no tests to count: it counts as one that failed.
-  const brokenFiles = report.testResults.filter(
-    (file) => file.status === "failed" && file.assertionResults.length === 0,
-  );
-  const passed = checks.passed + report.numPassedTests;
-  const failed = checks.failed.length + report.numFailedTests + brokenFiles.length;
-  const skipped = report.numPendingTests > 0 ? `, ${report.numPendingTests} skipped` : "";
-  console.log(`${passed} passed, ${failed} failed${skipped}`);
-  return failed === 0 && report.success ? 0 : 1;
+  return JSON.parse(readFileSync(reportFile, "utf8")) as Report;
 }
 
 interface Report {
   readonly success: boolean;
   readonly numPassedTests: number;
-  readonly numFailedTests: number;
   readonly numPendingTests: number;
-  readonly testResults: ReadonlyArray<{ readonly status: string; readonly assertionResults: readonly unknown[] }>;
+  readonly testResults: readonly TestFile[];
+}
+
+interface TestFile {
+  readonly name: string;
+  readonly status: string;
+  readonly assertionResults: ReadonlyArray<{ readonly status: string; readonly fullName: string }>;
+}
+
+function countsOf(report: Report): { passed: number; failed: string[]; skipped: number } {
+  return {
+    passed: report.numPassedTests,
+    failed: report.testResults.flatMap(failuresOf),
+    skipped: report.numPendingTests,
+  };
+}
+
+/** A file that could not even be loaded has no tests to count: it counts as one that failed. */
+function failuresOf({ name, status, assertionResults }: TestFile): string[] {
+  const failed = assertionResults.filter((test) => test.status === "failed");
+  if (status === "failed" && assertionResults.length === 0) return [name];
+  return failed.map(({ fullName }) => `${name}: ${fullName}`);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
