@@ -1,0 +1,126 @@
+// The arguments of `npm create parley`. Called by main.ts.
+import { parseArgs } from "node:util";
+
+import { EXTRAS, type Extra } from "./existing/plan.ts";
+import { Refusal } from "./refusal.ts";
+
+export const KINDS = ["chat", "socketio", "existing"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Arguments {
+  readonly folder?: string;
+  readonly kind?: Kind;
+  readonly name?: string;
+  readonly environment?: string;
+  readonly extras?: readonly Extra[];
+  readonly basePath?: string;
+  readonly isDryRun: boolean;
+  /** Asks nothing, and takes the defaults for what is not given. */
+  readonly isYes: boolean;
+  readonly isHelp: boolean;
+  readonly isVersion: boolean;
+}
+
+export const HELP = `Usage: npm create parley [FOLDER] [-- OPTIONS]
+
+Makes a project with chat rooms or a Socket.IO application on Cloudflare Durable Objects, or adds the chat to a Worker that you have.
+Asks for what is not given; with --yes it takes the defaults.
+
+  --template NAME   chat      rooms with history, presence, moderation, and a page to chat on
+                    socketio  a Socket.IO server of your own: a whiteboard to begin with
+                    existing  adds the chat to the Worker in FOLDER (default: where a Wrangler configuration is)
+  --name NAME       of the new Worker (default: that of the folder)
+  --yes, -y         asks nothing
+  --help, -h        shows this
+  --version         shows the version
+
+For a Worker that you have:
+
+  --env NAME        adds the bindings to this environment (default: the top level)
+  --base-path PATH  where the chat's addresses begin (default: /chat)
+  --with LIST       of ${EXTRAS.join(", ")}, comma-separated, or none (default: lobby)
+  --dry-run         shows the changes and writes nothing
+
+With npm, options stand behind "--": npm create parley my-chat -- --template chat
+`;
+
+/** @throws Refusal that names the bad argument */
+export function readArguments(args: readonly string[]): Arguments {
+  const { values, positionals } = parse(args);
+  if (positionals.length > 1)
+    throw new Refusal(`There is one folder, not ${positionals.length}: ${positionals.join(", ")}.`);
+  const { template, name, env, "base-path": basePath } = values;
+  if (template !== undefined && !(KINDS as readonly string[]).includes(template))
+    throw new Refusal(`There is no template "${template}"; there are ${KINDS.join(", ")}.`);
+  return {
+    ...(positionals[0] !== undefined && { folder: positionals[0] }),
+    ...(template !== undefined && { kind: template as Kind }),
+    ...(name !== undefined && { name: checkedName(name) }),
+    ...(env !== undefined && { environment: env }),
+    ...(values.with !== undefined && { extras: extrasOf(values.with) }),
+    ...(basePath !== undefined && { basePath: basePathOf(basePath) }),
+    isDryRun: values["dry-run"],
+    isYes: values.yes,
+    isHelp: values.help,
+    isVersion: values.version,
+  };
+}
+
+function parse(args: readonly string[]) {
+  const flag = { type: "boolean", default: false } as const;
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        template: { type: "string", short: "t" },
+        name: { type: "string" },
+        env: { type: "string", short: "e" },
+        with: { type: "string" },
+        "base-path": { type: "string" },
+        "dry-run": flag,
+        yes: { ...flag, short: "y" },
+        help: { ...flag, short: "h" },
+        version: flag,
+      },
+    });
+  } catch (error) {
+    throw new Refusal(`${(error as Error).message.split(". ", 1)[0]!.replace(/\.$/, "")}. --help shows all options.`);
+  }
+}
+
+function extrasOf(list: string): Extra[] {
+  const names = list.split(",").map((name) => name.trim());
+  if (list.trim() === "" || list.trim() === "none") return [];
+  const unknown = names.find((name) => !(EXTRAS as readonly string[]).includes(name));
+  if (unknown !== undefined)
+    throw new Refusal(`--with: there is no "${unknown}"; there are ${EXTRAS.join(", ")}, none.`);
+  return names as Extra[];
+}
+
+/** @returns without a slash at its end. @throws Refusal */
+export function basePathOf(text: string): string {
+  const path = text.replace(/\/$/, "");
+  if (path !== "" && !/^(\/[\w.~-]+)+$/.test(path)) throw new Refusal(`The base path "${text}" is no path like /chat.`);
+  return path;
+}
+
+/** Names of Workers: DNS labels, because workers.dev has them as such. */
+const WORKER_NAME = /^[a-z0-9]([a-z0-9-]{0,52}[a-z0-9])?$/;
+
+/** @throws Refusal */
+export function checkedName(name: string): string {
+  if (!WORKER_NAME.test(name))
+    throw new Refusal(`The name "${name}" has to consist of small letters, digits and dashes, 54 at most.`);
+  return name;
+}
+
+/** A name for a Worker, made of that of its folder. */
+export function nameFrom(folder: string): string {
+  const name = folder
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, 54)
+    .replaceAll(/^-+|-+$/g, "");
+  return name === "" ? "my-worker" : name;
+}

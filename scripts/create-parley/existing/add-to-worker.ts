@@ -1,0 +1,95 @@
+// Adds the chat to a Worker that is there already: bindings and migrations into its configuration, the dependency into package.json, and
+// the export into the entry file. All is prepared before anything is written. Called by main.ts.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+
+import { Refusal } from "../refusal.ts";
+import { PACKAGE, RANGE } from "../version.ts";
+import { readConfig, withChanges } from "./config-file.ts";
+import { exportOf, hasExport, linesToAdd, withExport } from "./entry-file.ts";
+import { dependsOn, withDependency } from "./manifest.ts";
+import { planFor, type Plan, type Wish } from "./plan.ts";
+
+export interface ExistingWish extends Wish {
+  readonly folder: string;
+  /** Where the chat's addresses begin; empty at the root. */
+  readonly basePath: string;
+  readonly isDryRun: boolean;
+}
+
+/** @returns the report, in lines. @throws Refusal, and nothing was written then */
+export function addToWorker({ folder, basePath, isDryRun, ...wish }: ExistingWish): string[] {
+  const configFile = readConfig(folder);
+  const plan = planFor(configFile.config, wish);
+  const files = [
+    configChange(configFile, plan),
+    manifestChange(folder),
+    entryChange(folder, mainOf(configFile.config, wish.environment), plan.classes),
+  ];
+  const changed = files.filter(({ text }) => text !== undefined);
+  if (!isDryRun) for (const { file, text } of changed) writeFileSync(file, text!);
+  return [
+    ...files.flatMap(({ file, says }) => says.map((line) => `${path.relative(folder, file) || file}: ${line}`)),
+    ...(changed.length === 0 ? ["Everything is there already; nothing was changed."] : []),
+    ...(isDryRun && changed.length > 0 ? ["Nothing was written: --dry-run."] : []),
+    ...plan.notes,
+    ...(plan.commands.length > 0
+      ? ["", "Once, before the first deployment:", ...plan.commands.map((line) => `  npx ${line}`)]
+      : []),
+    ...todo(files.at(-1)!, configFile.config.main, folder, basePath),
+  ];
+}
+
+interface FileChange {
+  readonly file: string;
+  /** The new text; `undefined` where the file stays as it is. */
+  readonly text?: string;
+  readonly says: readonly string[];
+}
+
+function configChange(configFile: ReturnType<typeof readConfig>, { changes }: Plan): FileChange {
+  const { file } = configFile;
+  if (changes.length === 0) return { file, says: [] };
+  return { file, text: withChanges(configFile, changes), says: changes.map(({ says }) => `added ${says}`) };
+}
+
+function manifestChange(folder: string): FileChange {
+  const file = path.join(folder, "package.json");
+  if (!existsSync(file))
+    return { file, says: [`missing; install ${PACKAGE}@${RANGE} where the Worker's packages are`] };
+  const text = readFileSync(file, "utf8");
+  try {
+    if (dependsOn(text, PACKAGE)) return { file, says: [] };
+    return { file, text: withDependency(text, PACKAGE, RANGE), says: [`added the dependency ${PACKAGE} ${RANGE}`] };
+  } catch (error) {
+    throw new Refusal(`${file} cannot be read: ${(error as Error).message}. Nothing was changed.`);
+  }
+}
+
+const mainOf = (
+  { main, env }: { main?: string; env?: Readonly<Record<string, { main?: string }>> },
+  environment?: string,
+): string => (environment === undefined ? undefined : env?.[environment]?.main) ?? main ?? "";
+
+function entryChange(folder: string, main: string, classes: readonly string[]): FileChange {
+  const file = path.join(folder, main);
+  if (!existsSync(file)) return { file, says: [`not there yet; it has to have: ${exportOf(classes)}`] };
+  const text = readFileSync(file, "utf8");
+  if (hasExport(text, classes)) return { file, says: [] };
+  const changed = withExport(main.replaceAll("\\", "/"), text, classes);
+  if (changed === undefined) return { file, says: [`add by hand: ${exportOf(classes)}`] };
+  return { file, text: changed, says: [`added ${exportOf(classes)}`] };
+}
+
+function todo(entry: FileChange, main: string | undefined, folder: string, basePath: string): string[] {
+  const hasChat = existsSync(entry.file) && readFileSync(entry.file, "utf8").includes("createParley");
+  if (hasChat) return [];
+  const manifest = path.join(folder, "package.json");
+  const isHono = existsSync(manifest) && dependsOn(readFileSync(manifest, "utf8"), "hono");
+  return [
+    "",
+    `Add to ${main ?? "the entry file"}:`,
+    "",
+    ...linesToAdd({ basePath, isHono }).map((line) => (line === "" ? "" : `  ${line}`)),
+  ];
+}

@@ -1,0 +1,58 @@
+// Makes a project of a template. Called by main.ts.
+import { randomBytes } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+
+import { Refusal } from "./refusal.ts";
+import { RANGE } from "./version.ts";
+
+export const TEMPLATES = new URL("templates/", import.meta.url);
+
+/** npm leaves files of these names out of a package. */
+const RENAMED = { gitignore: ".gitignore" };
+
+/** What a folder may have before: `git init` comes first for some. */
+const IS_HARMLESS = new Set([".git", ".DS_Store"]);
+
+export interface NewProject {
+  readonly folder: string;
+  readonly template: "chat" | "socketio";
+  readonly name: string;
+}
+
+/** @throws Refusal where the folder has files, or is one */
+export function makeProject({ folder, template, name }: NewProject): void {
+  checkFolder(folder);
+  mkdirSync(folder, { recursive: true });
+  cpSync(new URL(`${template}/`, TEMPLATES), folder, { recursive: true });
+  for (const [packed, real] of Object.entries(RENAMED)) {
+    const file = path.join(folder, packed);
+    if (existsSync(file)) renameSync(file, path.join(folder, real));
+  }
+  for (const file of ["package.json", "wrangler.jsonc", "README.md"])
+    edit(path.join(folder, file), (text) => text.replaceAll(`parley-${template}-template`, name));
+  edit(path.join(folder, "package.json"), (text) => text.replace(/("parley-rooms": )"[^"]*"/, `$1"${RANGE}"`));
+  // The secret of this machine. The example stays, for others who clone the project.
+  const example = path.join(folder, ".dev.vars.example");
+  if (existsSync(example)) {
+    const secret = randomBytes(32).toString("base64url");
+    const vars = readFileSync(example, "utf8").replace(/^JWT_SECRET=.*$/m, `JWT_SECRET=${secret}`);
+    writeFileSync(path.join(folder, ".dev.vars"), vars, { mode: 0o600 });
+  }
+}
+
+/** @throws Refusal where the folder has files, or is one */
+export function checkFolder(folder: string): void {
+  if (!existsSync(folder)) return;
+  if (!statSync(folder).isDirectory()) throw new Refusal(`${folder} is a file.`);
+  const files = readdirSync(folder).filter((name) => !IS_HARMLESS.has(name));
+  if (files.length === 0) return;
+  const shown = files.slice(0, 5).join(", ") + (files.length > 5 ? ", …" : "");
+  throw new Refusal(
+    `${folder} is not empty (${shown}). Choose another folder, or --template existing for the Worker in it.`,
+  );
+}
+
+function edit(file: string, change: (text: string) => string): void {
+  if (existsSync(file)) writeFileSync(file, change(readFileSync(file, "utf8")));
+}

@@ -1,0 +1,105 @@
+// Asks for what the arguments leave open. Called by main.ts, only at a terminal.
+import { readConfig } from "./existing/config-file.ts";
+import { EXTRAS, type Extra } from "./existing/plan.ts";
+import { basePathOf, checkedName, KINDS, nameFrom, type Kind } from "./arguments.ts";
+import { checkFolder } from "./new-project.ts";
+import { cancel, isCancel, multiselect, select, text } from "@clack/prompts";
+
+const LABELS: Readonly<Record<Kind, string>> = {
+  chat: "A chat: rooms with history, presence, moderation, and a page",
+  socketio: "A Socket.IO application of your own",
+  existing: "Chat in a Worker that I have",
+};
+
+const EXTRA_LABELS: Readonly<Record<Extra, string>> = {
+  lobby: "lists of rooms and direct messages",
+  files: "files in messages (an R2 bucket)",
+  announcements: "announcements to many rooms",
+  relay: "links between rooms through a queue",
+  webhooks: "webhooks to your backend (queues)",
+};
+
+export const askKind = (initial: Kind): Promise<Kind> =>
+  answered(
+    select<Kind>({
+      message: "What shall it be?",
+      options: KINDS.map((value) => ({ value, label: LABELS[value] })),
+      initialValue: initial,
+    }),
+  );
+
+export const askFolder = (initial: string): Promise<string> =>
+  answered(
+    text({
+      message: "In which folder?",
+      placeholder: initial,
+      defaultValue: initial,
+      validate: (value) => problemOf(() => checkFolder(value || initial)),
+    }),
+  );
+
+export const askName = (folder: string): Promise<string> => {
+  const initial = nameFrom(folder);
+  return answered(
+    text({
+      message: "The name of the Worker?",
+      placeholder: initial,
+      defaultValue: initial,
+      validate: (value) => problemOf(() => checkedName(value || initial)),
+    }),
+  );
+};
+
+/** Asks where the configuration has environments. */
+export async function askEnvironment(folder: string): Promise<string | undefined> {
+  const names = Object.keys(readConfig(folder).config.env ?? {});
+  if (names.length === 0) return undefined;
+  const top = "";
+  const answer = await answered(
+    select<string>({
+      message: "For which environment?",
+      options: [{ value: top, label: "the top level" }, ...names.map((name) => ({ value: name, label: name }))],
+    }),
+  );
+  return answer === top ? undefined : answer;
+}
+
+export const askExtras = (): Promise<Extra[]> =>
+  answered(
+    multiselect<Extra>({
+      message: "What besides the rooms?",
+      options: EXTRAS.map((value) => ({ value, label: EXTRA_LABELS[value] })),
+      initialValues: ["lobby"],
+      required: false,
+    }),
+  );
+
+export const askBasePath = async (initial: string): Promise<string> =>
+  basePathOf(
+    await answered(
+      text({
+        message: "Where do the chat's addresses begin?",
+        placeholder: initial,
+        defaultValue: initial,
+        validate: (value) => problemOf(() => basePathOf(value || initial)),
+      }),
+    ),
+  );
+
+const EXIT_INTERRUPTED = 130;
+
+async function answered<Answer>(asking: Promise<Answer>): Promise<Exclude<Answer, symbol>> {
+  const answer = await asking;
+  if (!isCancel(answer)) return answer as Exclude<Answer, symbol>;
+  cancel("Nothing was written.");
+  process.exit(EXIT_INTERRUPTED);
+}
+
+function problemOf(check: () => unknown): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -1,0 +1,12 @@
+// Runs the tests in workerd, with real Durable Objects and their storage.
+import { cloudflareTest } from "@cloudflare/vitest-plugin";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  plugins: [
+    cloudflareTest({
+      wrangler: { configPath: "./wrangler.jsonc" },
+      miniflare: { bindings: { ENVIRONMENT: "development", GUEST_ACCESS: "on", JWT_SECRET: "only for the tests" } },
+    }),
+  ],
+});

@@ -1,0 +1,55 @@
+// What a board does with the events of its clients.
+import { Namespace, type Handlers, type Socket } from "parley-rooms/socketio";
+
+import type { ClientToServerEvents, Line, ServerToClientEvents } from "./events.ts";
+
+type Client = Socket<ServerToClientEvents>;
+
+const LINES_MAX = 5000;
+
+export class Board extends Namespace<ClientToServerEvents, ServerToClientEvents> {
+  readonly #sql: SqlStorage;
+  /** A copy in memory, which goes while the board sleeps. Each life of the object reads it again. */
+  readonly #lines: Line[];
+
+  constructor(sql: SqlStorage) {
+    super();
+    this.#sql = sql;
+    sql.exec("CREATE TABLE IF NOT EXISTS lines (id INTEGER PRIMARY KEY, line TEXT NOT NULL)");
+    const rows = sql.exec<{ line: string }>("SELECT line FROM lines ORDER BY id").toArray();
+    this.#lines = rows.map(({ line }) => JSON.parse(line) as Line);
+  }
+
+  handlers: Handlers<ClientToServerEvents, Client> = {
+    draw: (socket, line, ack) => {
+      const ok = isLine(line) && this.#lines.length < LINES_MAX;
+      if (ok) {
+        this.#lines.push(line);
+        this.#sql.exec("INSERT INTO lines (line) VALUES (?)", JSON.stringify(line));
+        socket.broadcast.emit("draw", line);
+      }
+      ack({ ok });
+    },
+    wipe: (socket) => {
+      this.#lines.length = 0;
+      this.#sql.exec("DELETE FROM lines");
+      socket.broadcast.emit("wipe");
+    },
+  };
+
+  /** Runs once for each socket, and not again when the board wakes. */
+  override onConnect(socket: Client): void {
+    socket.emit("board", this.#lines);
+    this.emit("people", this.sockets.size);
+  }
+
+  override onDisconnect(): void {
+    this.emit("people", this.sockets.size);
+  }
+}
+
+/** Clients may send anything. */
+const isLine = (value: unknown): value is Line =>
+  Array.isArray(value) &&
+  value.length === 4 &&
+  value.every((part) => typeof part === "number" && Number.isFinite(part));

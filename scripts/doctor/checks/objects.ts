@@ -1,0 +1,96 @@
+// Checks Durable Objects: bindings, their classes, and the migrations that make these. Called by examine.ts.
+import { CLASSES, DEAD_LETTERS, ROOM } from "../../chat-parts.ts";
+import { classesMadeBy } from "../../migrations.ts";
+import type { Entry } from "../entry.ts";
+import { error, note, warning, type Finding } from "../finding.ts";
+import type { Config, Facts } from "../facts.ts";
+import { hasOption, usesChat } from "../uses.ts";
+
+export function checkObjects({ config, entry }: Facts): Finding[] {
+  return [
+    ...(usesChat(entry) ? chatBindings(config, entry) : []),
+    ...boundClasses(config, entry),
+    ...migrationTags(config),
+  ];
+}
+
+/** With names of its own (`createParley({ bindings })`) a Worker knows better. */
+function chatBindings(config: Config, entry: Entry): Finding[] {
+  const bound = new Set(config.durable_objects.bindings.map(({ name }) => name));
+  const missing = CLASSES.filter(({ binding }) => !bound.has(binding));
+  if (missing.length > 0 && hasOption(entry, "bindings"))
+    return [note("bindings.own", "createParley has `bindings`: names other than the usual ones are not checked.")];
+  const hasRelayQueue = config.queues.producers?.some(({ binding }) => binding === "RELAY_QUEUE") === true;
+  return missing.map(({ binding, className, purpose }): Finding => {
+    const remedy = `Bind the class ${className} as ${binding}: npm create parley -- --template existing`;
+    if (binding === ROOM.binding)
+      return error("binding.missing", `${binding} is missing: without it there are no rooms.`, remedy);
+    if (binding === DEAD_LETTERS.binding && hasRelayQueue)
+      return warning(
+        "binding.missing",
+        `${binding} is missing: links and announcements over the relay queue need it.`,
+        remedy,
+      );
+    return note("binding.missing", `${binding} is missing. Off without it: ${purpose}.`);
+  });
+}
+
+function boundClasses({ durable_objects, migrations, exports = {}, configPath }: Config, entry: Entry): Finding[] {
+  const made = classesMadeBy(migrations);
+  const isParley = entry.imports.has("parley-rooms") || entry.imports.has("parley-rooms/socketio");
+  const chatClasses = new Set(CLASSES.map(({ className }) => className));
+  const own = durable_objects.bindings.filter(({ script_name }) => script_name === undefined);
+  const names = [...new Set(own.map(({ class_name }) => class_name))];
+  return names.flatMap((name): Finding[] => [
+    ...(isExported(entry, name, chatClasses)
+      ? []
+      : [
+          error(
+            "class.not-exported",
+            `The class ${name} is bound, and the entry file does not export it.`,
+            chatClasses.has(name)
+              ? `Add to the entry file: export { ${name} } from "parley-rooms";`
+              : `Export ${name} from the entry file.`,
+          ),
+        ]),
+    ...storageFindings(name, exports[name]?.storage ?? made.get(name), isParley, configPath),
+  ]);
+}
+
+function isExported({ problem, exports, reexported }: Entry, name: string, chatClasses: ReadonlySet<string>): boolean {
+  if (problem !== undefined || exports.has(name)) return true;
+  return chatClasses.has(name) ? reexported.has("parley-rooms") : reexported.size > 0;
+}
+
+function storageFindings(name: string, storage: string | undefined, isParley: boolean, configPath = ""): Finding[] {
+  const file = configPath.split(/[/\\]/).at(-1);
+  if (storage === undefined)
+    return [
+      error(
+        "class.not-made",
+        `No migration in ${file} makes the class ${name}.`,
+        `Add a migration with a new tag and new_sqlite_classes = ["${name}"].`,
+      ),
+    ];
+  if (storage === "sqlite" || storage === "elsewhere" || !isParley) return [];
+  const message = `The class ${name} is made without SQLite (new_classes), and rooms keep their messages in SQLite.`;
+  return [
+    error(
+      "class.without-sqlite",
+      message,
+      "A class cannot get it later: delete it in a migration, or take another class name.",
+    ),
+  ];
+}
+
+function migrationTags({ migrations }: Config): Finding[] {
+  const tags = migrations.map(({ tag }) => tag);
+  const doubled = tags.filter((tag, at) => tags.indexOf(tag) !== at);
+  return doubled.map((tag) =>
+    error(
+      "migration.doubled",
+      `The migration tag ${String(tag)} is there twice.`,
+      "Give each migration a tag of its own.",
+    ),
+  );
+}

@@ -1,0 +1,83 @@
+// Checks the runtime: compatibility date and flags, versions of packages, and the runtimes on this machine. Called by examine.ts.
+import { satisfies } from "semver";
+
+import { COMPRESSING_FLAG, FLAG } from "../../chat-parts.ts";
+import { error, note, warning, type Finding } from "../finding.ts";
+import type { Facts } from "../facts.ts";
+import { usesChat, usesSocketIo } from "../uses.ts";
+
+/** Objects call each other by RPC from this date on. */
+const DATE_MIN = "2024-04-03";
+/** The date that the package is tested with. */
+const DATE_TESTED = "2026-08-01";
+
+export function checkRuntime(facts: Facts): Finding[] {
+  return [...dates(facts), ...uncompressed(facts), ...packages(facts), ...entryFindings(facts)];
+}
+
+function dates({ config: { compatibility_date: date, compatibility_flags: flags } }: Facts): Finding[] {
+  if (date === undefined)
+    return [warning("date.missing", "There is no compatibility_date.", `Set compatibility_date = "${DATE_TESTED}".`)];
+  if (date < DATE_MIN && !flags.includes("rpc"))
+    return [
+      error(
+        "date.old",
+        `The compatibility_date ${date} is before ${DATE_MIN}, when objects began to call each other.`,
+        `Parley is tested with ${DATE_TESTED}.`,
+      ),
+    ];
+  return date < DATE_TESTED
+    ? [note("date.untested", `Parley is tested with the compatibility_date ${DATE_TESTED}; yours is ${date}.`)]
+    : [];
+}
+
+/** In the chat a setting decides (settings.ts); elsewhere the flag alone. */
+function uncompressed({ config: { compatibility_flags: flags }, entry }: Facts): Finding[] {
+  if (usesChat(entry) || !usesSocketIo(entry) || flags.includes(FLAG) || flags.includes(COMPRESSING_FLAG)) return [];
+  return [
+    warning(
+      "flag.compression",
+      "Frames are compressed, which costs some 200 KB of memory per connection and up to half as much CPU again.",
+      `Add "${FLAG}" to compatibility_flags; or "${COMPRESSING_FLAG}", if you mean it.`,
+    ),
+  ];
+}
+
+function packages({ versions: { parley, peers, workerds } }: Facts): Finding[] {
+  if (parley === undefined)
+    return [error("package.missing", "parley-rooms is not installed in this project.", "npm install parley-rooms")];
+  const wrong = peers.filter(
+    ({ installed, range }) => installed !== undefined && !satisfies(installed, range, { includePrerelease: true }),
+  );
+  const missing = peers.filter(({ installed, isOptional }) => installed === undefined && !isOptional);
+  return [
+    ...wrong.map(({ name, installed, range }) =>
+      error("package.peer", `parley-rooms ${parley} needs ${name} ${range}; ${installed} is installed.`),
+    ),
+    ...missing.map(({ name, range }) =>
+      error("package.peer", `parley-rooms ${parley} needs ${name} ${range}, which is not installed.`),
+    ),
+    ...(workerds.size > 1
+      ? [
+          warning(
+            "package.two-runtimes",
+            `There are ${workerds.size} runtimes: ${[...workerds].map(([version, by]) => `workerd ${version} (${by.join(", ")})`).join(", ")}. Tests run on another one than wrangler dev.`,
+            "Install versions of wrangler and @cloudflare/vitest-plugin that were released together.",
+          ),
+        ]
+      : []),
+  ];
+}
+
+function entryFindings({ entry }: Facts): Finding[] {
+  if (entry.problem !== undefined)
+    return [warning("entry.unread", `${entry.problem} Exports and options were not checked.`)];
+  if (usesChat(entry) || usesSocketIo(entry)) return [];
+  return [
+    error(
+      "entry.no-parley",
+      "The entry file uses neither createParley of parley-rooms nor parley-rooms/socketio.",
+      "docs/in-your-worker.md shows the lines.",
+    ),
+  ];
+}

@@ -1,0 +1,104 @@
+// Checks the settings, by the declarations and rules that the Worker itself reads them with: as a deployment has them, and as they are on
+// this machine. Called by examine.ts. Secrets of a deployment cannot be seen from here.
+import { compressionProblem } from "../../../src/settings/compression-flags.ts";
+import { DECLARED, type Setting } from "../../../src/settings/declared.ts";
+import { KEY_RULE, warningsOf } from "../../../src/settings/setting-rules.ts";
+import { readSettings, type Variables } from "../../../src/settings/settings.ts";
+import { COMPRESSING_FLAG, FLAG } from "../../chat-parts.ts";
+import { error, note, warning, type Finding } from "../finding.ts";
+import type { Facts } from "../facts.ts";
+import { hasOption, usesChat } from "../uses.ts";
+
+const SECRETS: readonly string[] = Object.values<Setting>(DECLARED)
+  .filter(({ kind }) => kind.type.startsWith("secret"))
+  .map(({ name }) => name);
+const KEYS = ["JWT_SECRET", "JWT_PUBLIC_KEY", "JWT_JWKS_URL"];
+/** In the place of a secret that is not to be seen: a good one. */
+const STAND_IN = "x".repeat(64);
+
+export function checkSettings(facts: Facts): Finding[] {
+  if (!usesChat(facts.entry)) return [];
+  return [
+    ...deployedSettings(facts),
+    ...localSettings(facts),
+    ...keyFindings(facts),
+    ...exposed(facts),
+    ...compression(facts),
+  ];
+}
+
+function deployedSettings({ config, localSecrets }: Facts): Finding[] {
+  const secrets = [...(config.secrets?.required ?? []), ...Object.keys(localSecrets)].filter((name) =>
+    SECRETS.includes(name),
+  );
+  const result = readSettings({ ...Object.fromEntries(secrets.map((name) => [name, STAND_IN])), ...config.vars });
+  if (result.ok) return warningsOf(result.settings).map((text) => warning("setting.warning", text));
+  return result.problems.map((problem) => {
+    const isUnseen = SECRETS.some((name) => problem.startsWith(`${name}:`)) || problem.includes("needs JWT_SECRET");
+    const unseen = "The secrets of a deployment cannot be seen from here: npx wrangler secret list";
+    return isUnseen ? warning("setting.secret", problem, unseen) : error("setting.bad", problem);
+  });
+}
+
+/** What `wrangler dev` has: the variables, and .dev.vars over them. */
+function localSettings({ config, localSecrets }: Facts): Finding[] {
+  if (Object.keys(localSecrets).length === 0) return [];
+  // The project's own commands say whether they run as development, and in that a local secret may be short.
+  const result = readSettings({ ENVIRONMENT: "development", ...config.vars, ...localSecrets });
+  if (result.ok) return [];
+  return result.problems.map((problem) => error("setting.bad-locally", `.dev.vars: ${problem}`));
+}
+
+function keyFindings({ config, localSecrets, entry }: Facts): Finding[] {
+  if (entry.problem !== undefined || hasOption(entry, "authenticate")) return [];
+  const isSet = (variables: Variables): boolean =>
+    KEYS.some((name) => variables[name] !== undefined && variables[name] !== "");
+  if (isSet(config.vars) || KEYS.some((name) => config.secrets?.required?.includes(name))) return [];
+  const put = "Deployed: openssl rand -base64 32 | npx wrangler secret put JWT_SECRET";
+  if (isSet(localSecrets))
+    return [
+      note(
+        "key.local",
+        "The key is in .dev.vars; a deployment needs one of its own, which cannot be seen from here.",
+        put,
+      ),
+    ];
+  const name = DECLARED[KEY_RULE.setting].name;
+  return [
+    error(
+      "key.missing",
+      `${name}: ${KEY_RULE.error}. The chat refuses everybody.`,
+      `${put}. On this machine: a line JWT_SECRET=… in .dev.vars.`,
+    ),
+  ];
+}
+
+/** Values in the configuration that are seldom meant for everybody to see or to use. */
+function exposed({ config }: Facts): Finding[] {
+  const plain = SECRETS.filter((name) => config.vars[name] !== undefined && config.vars[name] !== "");
+  return [
+    ...plain.map((name) =>
+      warning(
+        "setting.plain-secret",
+        `${name} is a variable in the configuration, and so in your repository.`,
+        `Take it out, and: npx wrangler secret put ${name}`,
+      ),
+    ),
+    ...(config.vars["ENVIRONMENT"] === "development"
+      ? [
+          warning(
+            "setting.development",
+            "ENVIRONMENT=development in the configuration: a deployment admits guests and pages of any origin, and limits no connections.",
+            "Take it out; for your machine: wrangler dev --var ENVIRONMENT:development",
+          ),
+        ]
+      : []),
+  ];
+}
+
+function compression({ config }: Facts): Finding[] {
+  const flags = config.compatibility_flags;
+  const isOn = flags.includes(COMPRESSING_FLAG) || !flags.includes(FLAG);
+  const problem = compressionProblem(config.vars["COMPRESSION"] === "on", { [COMPRESSING_FLAG]: isOn });
+  return problem === undefined ? [] : [error("flag.compression", problem, "npm create parley -- --template existing")];
+}

@@ -1,0 +1,105 @@
+// All that the doctor knows of a project, read once. Called by examine.ts; checks/ get it, and read nothing themselves. The project's own
+// Wrangler reads the configuration, so that environments and defaults count as they do in a deployment.
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseEnv } from "node:util";
+
+import type { Migration } from "../migrations.ts";
+import { readEntry, type Entry } from "./entry.ts";
+import { readVersions, type Versions } from "./versions.ts";
+
+/** A configuration, as far as the doctor looks at it; Wrangler has filled in what an environment inherits. */
+export interface Config {
+  readonly configPath?: string;
+  readonly name?: string;
+  /** An absolute path. */
+  readonly main?: string;
+  readonly compatibility_date?: string;
+  readonly compatibility_flags: readonly string[];
+  readonly durable_objects: { readonly bindings: readonly ObjectBinding[] };
+  readonly migrations: readonly Migration[];
+  readonly exports?: Readonly<Record<string, { readonly type?: string; readonly storage?: string }>>;
+  readonly queues: {
+    readonly producers?: ReadonlyArray<{ readonly binding: string; readonly queue: string }>;
+    readonly consumers?: readonly Consumer[];
+  };
+  readonly r2_buckets: ReadonlyArray<{ readonly binding: string }>;
+  readonly vars: Readonly<Record<string, unknown>>;
+  readonly secrets?: { readonly required?: readonly string[] };
+}
+
+export interface ObjectBinding {
+  readonly name: string;
+  readonly class_name: string;
+  /** The class is that of another Worker. */
+  readonly script_name?: string;
+}
+
+export interface Consumer {
+  readonly queue: string;
+  readonly max_retries?: number;
+  readonly dead_letter_queue?: string;
+}
+
+export interface Facts {
+  readonly config: Config;
+  /** Of `.dev.vars`, or `.dev.vars.ENVIRONMENT`, on this machine. */
+  readonly localSecrets: Readonly<Record<string, string>>;
+  readonly entry: Entry;
+  readonly versions: Versions;
+}
+
+/** The project cannot be looked at: there is no configuration, no Wrangler, or Wrangler refuses the file. */
+export class Unreadable extends Error {
+  override readonly name = "Unreadable";
+}
+
+interface Wrangler {
+  readonly unstable_readConfig: (args: { config: string; env?: string }, options: { hideWarnings: boolean }) => Config;
+}
+
+/** In the order in which Wrangler looks for them. */
+const CONFIGS = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"];
+
+/** @throws Unreadable */
+export async function readFacts(folder: string, environment: string | undefined): Promise<Facts> {
+  const file = CONFIGS.map((name) => path.join(folder, name)).find((name) => existsSync(name));
+  if (file === undefined) throw new Unreadable(`There is no ${CONFIGS.toReversed().join(", ")} in ${folder}.`);
+  const config = await readConfig(file, folder, environment);
+  return {
+    config,
+    localSecrets: readLocalSecrets(folder, environment),
+    entry: await readEntry(folder, config.main),
+    versions: readVersions(folder),
+  };
+}
+
+async function readConfig(file: string, folder: string, environment: string | undefined): Promise<Config> {
+  const text = readFileSync(file, "utf8");
+  const wrangler = await wranglerOf(folder);
+  try {
+    const args = { config: file, ...(environment !== undefined && { env: environment }) };
+    return wrangler.unstable_readConfig(args, { hideWarnings: true });
+  } catch (error) {
+    const reason = (error as Error).message.trim();
+    throw new Unreadable(`${path.basename(file)} (${text.split("\n").length} lines) cannot be read: ${reason}`);
+  }
+}
+
+/** The project's own, which deploys it. @throws Unreadable */
+async function wranglerOf(folder: string): Promise<Wrangler> {
+  try {
+    const entry = createRequire(path.join(folder, "package.json")).resolve("wrangler");
+    return ((await import(pathToFileURL(entry).href)) as { default: Wrangler }).default;
+  } catch {
+    throw new Unreadable("Wrangler is not installed in this project. Run: npm install --save-dev wrangler");
+  }
+}
+
+function readLocalSecrets(folder: string, environment: string | undefined): Readonly<Record<string, string>> {
+  const names = [...(environment === undefined ? [] : [`.dev.vars.${environment}`]), ".dev.vars"];
+  const file = names.map((name) => path.join(folder, name)).find((name) => existsSync(name));
+  return file === undefined ? {} : (parseEnv(readFileSync(file, "utf8")) as Record<string, string>);
+}

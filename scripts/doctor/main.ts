@@ -1,0 +1,93 @@
+#!/usr/bin/env node
+// The command of the package: `npx parley-rooms doctor` names what a deployment lacks. npm runs this as the bin of parley-rooms.
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { parseArgs, styleText } from "node:util";
+
+import { examine } from "./examine.ts";
+import { LEVELS, type Finding, type Level } from "./finding.ts";
+import { examineLive } from "./live.ts";
+
+const HELP = `Usage: npx parley-rooms doctor [FOLDER] [OPTIONS]
+
+Names what the Worker in FOLDER (default: here) lacks for a deployment with parley-rooms: bindings, classes, migrations, queues, keys, bad and unsafe
+settings, versions that do not fit. It reads the Wrangler configuration, the entry file, .dev.vars and the installed packages, and changes nothing.
+
+  --env NAME   the environment of the configuration (default: the top level)
+  --url URL    asks a deployment, too: its health, and a handshake
+  --json       prints the findings as JSON
+  --help, -h   shows this
+
+It ends with 1 if there are errors, otherwise with 0.
+`;
+
+const SIGNS: Readonly<Record<Level, Parameters<typeof styleText>[0]>> = {
+  error: "red",
+  warning: "yellow",
+  note: "dim",
+};
+
+const EXIT_USAGE = 2;
+
+try {
+  process.exitCode = await run(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"))) throw error;
+  console.error(`${error.message}\n\n${HELP}`);
+  process.exitCode = EXIT_USAGE;
+}
+
+async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      env: { type: "string", short: "e" },
+      url: { type: "string" },
+      json: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  const [command, folder = ".", ...others] = positionals;
+  if (values.help) return print(HELP, 0);
+  if (command !== "doctor" || others.length > 0) {
+    console.error(
+      command === undefined || command === "doctor"
+        ? HELP
+        : `There is no command "${command}"; there is doctor.\n\n${HELP}`,
+    );
+    return EXIT_USAGE;
+  }
+  const findings = [
+    ...(await examine(path.resolve(folder), values.env)),
+    ...(values.url === undefined ? [] : await examineLive(values.url, versionHere())),
+  ];
+  const isBad = findings.some(({ level }) => level === "error");
+  return print(
+    values.json ? `${JSON.stringify({ ok: !isBad, findings }, undefined, 2)}\n` : textOf(findings),
+    isBad ? 1 : 0,
+  );
+}
+
+function print(text: string, status: number): number {
+  process.stdout.write(text);
+  return status;
+}
+
+function textOf(findings: readonly Finding[]): string {
+  const lines = findings.map(({ level, message, remedy }) => {
+    const head = `${styleText(SIGNS[level], level.padEnd(8))}${message}`;
+    return remedy === undefined ? head : `${head}\n${" ".repeat(8)}${remedy}`;
+  });
+  const count = (wanted: Level): string => {
+    const { length } = findings.filter(({ level }) => level === wanted);
+    return `${length} ${wanted}${length === 1 ? "" : "s"}`;
+  };
+  return `${[...lines, LEVELS.map(count).join(", ")].join("\n")}\n`;
+}
+
+/** The package's own; the bundle is in dist/bin, the source in scripts/doctor. */
+function versionHere(): string {
+  return (JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string })
+    .version;
+}

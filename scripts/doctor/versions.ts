@@ -1,0 +1,76 @@
+// The versions of the packages that have to fit each other, as they are installed. Called by facts.ts.
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+
+export interface Versions {
+  /** Of parley-rooms; `undefined` where it is not installed. */
+  readonly parley?: string;
+  /** Peers that parley-rooms names: the range, and what is installed. */
+  readonly peers: ReadonlyArray<{
+    readonly name: string;
+    readonly range: string;
+    readonly isOptional: boolean;
+    readonly installed?: string;
+  }>;
+  /** The versions of the runtime, with the packages that bring each. */
+  readonly workerds: ReadonlyMap<string, readonly string[]>;
+}
+
+interface Manifest {
+  readonly version: string;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+/** Packages that start workerd, by what brings them. */
+const RUNTIME_CHAINS = [
+  ["wrangler", "workerd"],
+  ["wrangler", "miniflare", "workerd"],
+  ["@cloudflare/vitest-plugin", "miniflare", "workerd"],
+  ["@cloudflare/vitest-plugin", "wrangler", "workerd"],
+  ["@cloudflare/vite-plugin", "miniflare", "workerd"],
+  ["miniflare", "workerd"],
+];
+
+export function readVersions(folder: string): Versions {
+  const root = path.join(folder, "package.json");
+  const parley = manifestOf(root, "parley-rooms")?.manifest;
+  const workerds = new Map<string, string[]>();
+  for (const chain of RUNTIME_CHAINS) {
+    const version = versionAlong(root, chain);
+    const [brought] = chain as [string, ...string[]];
+    if (version !== undefined) workerds.set(version, [...new Set([...(workerds.get(version) ?? []), brought])]);
+  }
+  return {
+    ...(parley && { parley: parley.version }),
+    peers: Object.entries(parley?.peerDependencies ?? {}).map(([name, range]) => {
+      const installed = manifestOf(root, name)?.manifest.version;
+      const isOptional = parley?.peerDependenciesMeta?.[name]?.optional === true;
+      return { name, range, isOptional, ...(installed !== undefined && { installed }) };
+    }),
+    workerds,
+  };
+}
+
+/** The version of the last package, each found from the one before it. */
+function versionAlong(from: string, chain: readonly string[]): string | undefined {
+  let at = { file: from, manifest: undefined as Manifest | undefined };
+  for (const name of chain) {
+    const next = manifestOf(at.file, name);
+    if (!next) return undefined;
+    at = next;
+  }
+  return at.manifest?.version;
+}
+
+/** The manifest of a package, looked for as Node does: packages need not export it. */
+function manifestOf(from: string, name: string): { file: string; manifest: Manifest } | undefined {
+  for (const folder of createRequire(from).resolve.paths(name) ?? []) {
+    const file = path.join(folder, name, "package.json");
+    // Where packages are links (pnpm), what they need stands beside the place that they lead to.
+    if (existsSync(file))
+      return { file: realpathSync(file), manifest: JSON.parse(readFileSync(file, "utf8")) as Manifest };
+  }
+  return undefined;
+}

@@ -1,0 +1,30 @@
+// Builds the command of the package, `parley-rooms`, into dist/bin: one file that runs in any Node. Called by build-package.ts.
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+
+import { build } from "esbuild";
+
+import { PROJECT_ROOT } from "../local-variables.ts";
+
+const COMMAND = path.join(PROJECT_ROOT, "dist", "bin", "parley-rooms.js");
+
+/** Part of the file, because only the command needs it: nobody who installs the package needs it as well. */
+const BUNDLED = "semver";
+
+export async function buildCommand(): Promise<void> {
+  const manifest = JSON.parse(await readFile(path.join(PROJECT_ROOT, "package.json"), "utf8")) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  const licence = await readFile(path.join(PROJECT_ROOT, "node_modules", BUNDLED, "LICENSE"), "utf8");
+  await build({
+    entryPoints: [path.join(PROJECT_ROOT, "scripts", "doctor", "main.ts")],
+    outfile: COMMAND,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    external: Object.keys(manifest.dependencies),
+    footer: { js: `/* ${BUNDLED}: ${licence.trim()} */` },
+    logLevel: "warning",
+  });
+}

@@ -1,0 +1,234 @@
+// `npm create parley` into an existing Worker: what it adds and says, and where it stops.
+import { readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+
+import { addToWorker, type ExistingWish } from "../../../scripts/create-parley/existing/add-to-worker.ts";
+import { folderOf, textIn } from "../worker-folder.ts";
+import { added, ENTRY, MANIFEST, read, wish } from "./existing-worker.ts";
+
+describe("what it says", () => {
+  const TOML = ["wrangler.toml", 'name = "mine" # the name\nmain = "src/index.ts"\n'] as const;
+
+  it("names each change of each file", () => {
+    const { lines } = added(...TOML);
+    expect(lines.slice(0, 6)).toEqual([
+      "wrangler.toml: added the compatibility flag no_web_socket_compression",
+      "wrangler.toml: added the binding CHAT_ROOM of the class ChatRoom",
+      "wrangler.toml: added the binding LOBBY of the class Lobby",
+      "wrangler.toml: added the migration v1, which makes ChatRoom, Lobby",
+      expect.stringMatching(/^package\.json: added the dependency parley-rooms \^\d/),
+      'src/index.ts: added export { ChatRoom, Lobby } from "parley-rooms";',
+    ]);
+  });
+
+  it("lists the commands that make queues", () => {
+    const { lines } = added(...TOML, { extras: ["relay"] });
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        "  npx wrangler queues create mine-relay",
+        "  npx wrangler queues create mine-relay-dead",
+      ]),
+    );
+  });
+
+  it("shows the lines to add: a route where the Worker uses Hono", () => {
+    const { lines } = added(...TOML);
+    expect(lines.join("\n")).toContain(
+      '  app.all("/chat/*", async (c, next) => (await parley.handle(c.req.raw, c.env, c.executionCtx)) ?? next());',
+    );
+    const folder = folderOf({ "wrangler.toml": TOML[1], "package.json": "{}", "src/index.ts": ENTRY });
+    expect(addToWorker(wish(folder)).join("\n")).toContain("  const answer = await parley.handle(request, env, ctx);");
+  });
+
+  it("writes nothing with --dry-run", () => {
+    const { folder, lines } = added(...TOML, { isDryRun: true });
+    expect(textIn(folder, "wrangler.toml")).toBe(TOML[1]);
+    expect(textIn(folder, "package.json")).toBe(MANIFEST);
+    expect(textIn(folder, "src/index.ts")).toBe(ENTRY);
+    expect(lines).toContain("Nothing was written: --dry-run.");
+  });
+});
+
+describe("the entry file", () => {
+  const CONFIG = 'name = "mine"\nmain = "src/index.ts"\n';
+  const entryAfter = (entry: string, config = CONFIG, name = "src/index.ts"): { text: string; lines: string[] } => {
+    const folder = folderOf({ "wrangler.toml": config, "package.json": MANIFEST, [name]: entry });
+    const lines = addToWorker(wish(folder));
+    return { text: textIn(folder, name), lines };
+  };
+
+  it("gets the export at its end", () => {
+    expect(entryAfter(ENTRY).text).toBe(`${ENTRY}\nexport { ChatRoom, Lobby } from "parley-rooms";\n`);
+  });
+
+  it("stays as it is where it exports the classes", () => {
+    const entry = `${ENTRY}export class ChatRoom extends BaseChatRoom {}\nexport { Lobby } from "parley-rooms";\n`;
+    const { text, lines } = entryAfter(entry);
+    expect(text).toBe(entry);
+    expect(lines.join("\n")).not.toContain("by hand");
+  });
+
+  it.each([
+    ["has a class of that name", `class ChatRoom {}\n${ENTRY}`, undefined, undefined],
+    ["is the output of a build", ENTRY, 'name = "mine"\nmain = "dist/index.js"\n', "dist/index.js"],
+    ["is no module", "addEventListener('fetch', () => {});\n", undefined, undefined],
+  ])("stays as it is where it %s: the export is to be added by hand", (_case, entry, config, name) => {
+    const { text, lines } = entryAfter(entry, config, name);
+    expect(text).toBe(entry);
+    expect(lines.join("\n")).toContain('add by hand: export { ChatRoom, Lobby } from "parley-rooms";');
+  });
+});
+
+describe("environments", () => {
+  const TOML = `name = "mine"
+main = "src/index.ts"
+migrations = [{ tag = "v1", new_sqlite_classes = ["Counter"] }]
+
+[env.staging]
+vars = { COLOR = "teal" }
+
+[env.live]
+name = "live-one"
+compatibility_flags = ["nodejs_compat"]
+
+[[env.live.durable_objects.bindings]]
+name = "COUNTER"
+class_name = "Counter"
+`;
+
+  it("get the bindings; migrations and flags go where the environment has them from", () => {
+    const { config } = added("wrangler.toml", TOML, { environment: "staging", extras: ["files"] });
+    expect(config.env!["staging"]).toEqual({
+      vars: { COLOR: "teal" },
+      durable_objects: { bindings: [{ name: "CHAT_ROOM", class_name: "ChatRoom" }] },
+      r2_buckets: [{ binding: "FILES", bucket_name: "mine-staging-files" }],
+    });
+    expect(config.migrations![1]).toEqual({ tag: "v2", new_sqlite_classes: ["ChatRoom"] });
+    expect(config.compatibility_flags).toEqual(["no_web_socket_compression"]);
+    expect(config.durable_objects).toBeUndefined();
+  });
+
+  it("have flags and a name of their own", () => {
+    const { config } = added("wrangler.toml", TOML, { environment: "live", extras: ["files"] });
+    expect(config.env!["live"]).toMatchObject({
+      compatibility_flags: ["nodejs_compat", "no_web_socket_compression"],
+      r2_buckets: [{ bucket_name: "live-one-files" }],
+    });
+    expect(config.env!["live"]!.durable_objects!.bindings).toHaveLength(2);
+    expect(config.compatibility_flags).toBeUndefined();
+  });
+
+  it("are named where the top level gets the bindings, which they do not inherit", () => {
+    expect(added("wrangler.toml", TOML).lines.join("\n")).toContain("--env NAME for staging, live");
+  });
+
+  it("share one migration: the second environment adds none", () => {
+    const { folder } = added("wrangler.toml", TOML, { environment: "staging" });
+    addToWorker(wish(folder, { environment: "live" }));
+    expect(read("wrangler.toml", textIn(folder, "wrangler.toml")).migrations).toHaveLength(2);
+  });
+});
+
+describe("classes that `exports` declares", () => {
+  it("get the chat's beside them, and no migration", () => {
+    const { config } = added(
+      "wrangler.jsonc",
+      '{\n  "name": "mine",\n  "main": "src/index.ts",\n  "exports": {\n    "Counter": { "type": "durable-object", "storage": "sqlite" }\n  }\n}\n',
+    );
+    const sqlite = { type: "durable-object", storage: "sqlite" };
+    expect(config.exports).toEqual({ Counter: sqlite, ChatRoom: sqlite, Lobby: sqlite });
+    expect(config.migrations).toBeUndefined();
+  });
+});
+
+describe("the tag of the next migration", () => {
+  it.each([
+    ["v2", "v3"],
+    ["0009", "0010"],
+    ["counter", "parley-v1"],
+    ["2026-11-01", "2026-11-02"],
+  ])("after %s is %s", (last, next) => {
+    const { config } = added(
+      "wrangler.toml",
+      `name = "mine"\nmain = "src/index.ts"\n[[migrations]]\ntag = "${last}"\nnew_classes = ["X"]\n`,
+    );
+    expect(config.migrations!.at(-1)!.tag).toBe(next);
+  });
+});
+
+describe("it stops, and writes nothing", () => {
+  const MAIN = 'name = "mine"\nmain = "src/index.ts"\n';
+  it.each<[string, string, string, RegExp, Partial<ExistingWish>?]>([
+    ["at broken JSON", "wrangler.jsonc", '{\n  "name": "mine",,\n', /line 2/],
+    ["at broken TOML", "wrangler.toml", 'name = "mine\n', /line 1/],
+    ["at JSON that is no object", "wrangler.jsonc", "[]", /no object/],
+    ["without code", "wrangler.toml", 'name = "mine"\n', /no `main`/],
+    ["at a Pages project", "wrangler.toml", 'name = "mine"\npages_build_output_dir = "dist"\n', /Pages/],
+    [
+      "at an unknown environment",
+      "wrangler.toml",
+      `${MAIN}[env.live]\n`,
+      /no environment "life"; there are live/,
+      { environment: "life" },
+    ],
+    [
+      "at a binding of another class",
+      "wrangler.toml",
+      `${MAIN}[[durable_objects.bindings]]\nname = "CHAT_ROOM"\nclass_name = "Mine"\n`,
+      /class Mine/,
+    ],
+    [
+      "at a class of that name",
+      "wrangler.toml",
+      `${MAIN}[[durable_objects.bindings]]\nname = "ROOMS"\nclass_name = "ChatRoom"\n`,
+      /bound already, as ROOMS/,
+    ],
+    [
+      "at a class without SQLite",
+      "wrangler.toml",
+      `${MAIN}[[migrations]]\ntag = "v1"\nnew_classes = ["ChatRoom"]\n`,
+      /new_classes/,
+    ],
+    [
+      "at the setting that contradicts a flag",
+      "wrangler.toml",
+      `${MAIN}compatibility_flags = ["web_socket_compression"]\n[vars]\nCOMPRESSION = "off"\n`,
+      /COMPRESSION/,
+    ],
+    ["where there is no configuration", "other.toml", MAIN, /no wrangler\.toml/],
+  ])("%s", (_case, name, text, message, more = {}) => {
+    const folder = folderOf({ [name]: text, "package.json": MANIFEST, "src/index.ts": ENTRY });
+    expect(() => addToWorker(wish(folder, more))).toThrow(message);
+    expect([name, "package.json", "src/index.ts"].map((file) => textIn(folder, file))).toEqual([text, MANIFEST, ENTRY]);
+    expect(readdirSync(folder)).toHaveLength(3);
+  });
+
+  it("at a key that is there twice, and says what to add by hand", () => {
+    const text = '{ "main": "src/index.ts", "migrations": [], "migrations": [] }';
+    const folder = folderOf({ "wrangler.jsonc": text, "src/index.ts": ENTRY });
+    expect(() => addToWorker(wish(folder))).toThrow(/Add by hand:\n[^]* {2}migrations\[\] = \{"tag":"v1"/);
+    expect(textIn(folder, "wrangler.jsonc")).toBe(text);
+  });
+
+  it("at a value that is no list", () => {
+    const folder = folderOf({
+      "wrangler.jsonc": '{ "main": "src/index.ts", "durable_objects": { "bindings": "none" } }',
+    });
+    expect(() => addToWorker(wish(folder))).toThrow("`durable_objects.bindings` is no list");
+  });
+
+  it("at a broken package.json", () => {
+    const folder = folderOf({ "wrangler.toml": MAIN, "package.json": "{", "src/index.ts": ENTRY });
+    expect(() => addToWorker(wish(folder))).toThrow(/package\.json cannot be read/);
+    expect(textIn(folder, "wrangler.toml")).toBe(MAIN);
+  });
+});
+
+it("a Worker that compresses frames keeps its flag, and gets the setting", () => {
+  const { config } = added(
+    "wrangler.toml",
+    'name = "mine"\nmain = "src/index.ts"\ncompatibility_flags = ["web_socket_compression"]\n',
+  );
+  expect(config.compatibility_flags).toEqual(["web_socket_compression"]);
+  expect(config.vars).toEqual({ COMPRESSION: "on" });
+});

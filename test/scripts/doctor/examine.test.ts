@@ -1,0 +1,255 @@
+// `npx parley-rooms doctor`: what it finds in a project, one fault at a time.
+import { describe, expect, it } from "vitest";
+
+import { ENTRY, examined, TOML, type Project } from "./examined-project.ts";
+
+it("finds nothing in a whole project but the key, which it cannot see", async () => {
+  expect((await examined()).codes).toEqual(["note key.local"]);
+});
+
+it("finds nothing at all where the Worker knows its users", async () => {
+  const entry = ENTRY.replace("createParley()", "createParley({ authenticate: () => ({ user: 'ada' }) })");
+  expect((await examined({ entry, secrets: "" })).codes).toEqual([]);
+});
+
+describe("it names", () => {
+  const without = (...parts: ReadonlyArray<string | RegExp>): string =>
+    parts.reduce<string>((text, part) => text.replace(part, ""), TOML);
+  const QUEUES = /\[\[queues[^]*/;
+  const entryWithout = (part: string): string => ENTRY.replace(part, "");
+
+  it.each<[string, string, Partial<Project>, RegExp]>([
+    [
+      "the missing binding of the rooms",
+      "error binding.missing",
+      { toml: without(/.*"CHAT_ROOM".*\n/) },
+      /CHAT_ROOM is missing/,
+    ],
+    [
+      "what is off without another binding",
+      "note binding.missing",
+      { toml: without(/.*"LOBBY".*\n/) },
+      /LOBBY is missing\. Off without it: lists of rooms/,
+    ],
+    [
+      "the dead letters that the queue needs",
+      "warning binding.missing",
+      { toml: without(/.*"DEAD_LETTERS".*\n/) },
+      /over the relay queue/,
+    ],
+    [
+      "a class that is not exported",
+      "error class.not-exported",
+      { entry: entryWithout("Lobby ").replace("DeadLetters, ", "DeadLetters ") },
+      /export \{ Lobby \} from "parley-rooms"/,
+    ],
+    [
+      "a class of the Worker's own that is not exported",
+      "error class.not-exported",
+      { toml: TOML.replace('"Lobby" }', '"Hall" }').replace('"Lobby"]', '"Hall"]').replace('"Lobby",', '"Hall",') },
+      /Export Hall/,
+    ],
+    [
+      "a class without a migration",
+      "error class.not-made",
+      { toml: without('"Lobby", ') },
+      /No migration in wrangler\.toml makes the class Lobby/,
+    ],
+    [
+      "a class without SQLite",
+      "error class.without-sqlite",
+      { toml: TOML.replace("new_sqlite_classes", "new_classes") },
+      /ChatRoom is made without SQLite/,
+    ],
+    [
+      "a doubled migration",
+      "error migration.doubled",
+      { toml: `${TOML}[[migrations]]\ntag = "v1"\n` },
+      /v1 is there twice/,
+    ],
+    [
+      "the flag that the setting needs",
+      "error flag.compression",
+      { toml: without(/compatibility_flags.*\n/) },
+      /no_web_socket_compression/,
+    ],
+    [
+      "the setting that the flag needs",
+      "error flag.compression",
+      { toml: `${TOML}[vars]\nCOMPRESSION = "on"\n` },
+      /COMPRESSION/,
+    ],
+    ["a missing date", "warning date.missing", { toml: without(/compatibility_date.*\n/) }, /2026-08-01/],
+    ["a date without RPC", "error date.old", { toml: TOML.replace("2026-08-01", "2024-01-01") }, /2024-04-03/],
+    ["an older date", "note date.untested", { toml: TOML.replace("2026-08-01", "2025-08-01") }, /2025-08-01/],
+    ["a missing key", "error key.missing", { secrets: "" }, /wrangler secret put JWT_SECRET/],
+    [
+      "a bad setting",
+      "error setting.bad",
+      { toml: `${TOML}[vars]\nMAX_MEMBERS = "many"\n` },
+      /MAX_MEMBERS: must be a whole number/,
+    ],
+    [
+      "a bad local setting",
+      "error setting.bad-locally",
+      { secrets: "JWT_SECRET=x\nMESSAGE_RATE=often" },
+      /\.dev\.vars: MESSAGE_RATE/,
+    ],
+    [
+      "guests who may enter every room",
+      "warning setting.warning",
+      { toml: `${TOML}[vars]\nGUEST_ACCESS = "on"\n` },
+      /GUEST_ROOMS/,
+    ],
+    [
+      "rules of development in a deployment",
+      "warning setting.development",
+      { toml: `${TOML}[vars]\nENVIRONMENT = "development"\n` },
+      /--var ENVIRONMENT:development/,
+    ],
+    [
+      "a secret in the configuration",
+      "warning setting.plain-secret",
+      { toml: `${TOML}[vars]\nJWT_SECRET = "${"s".repeat(40)}"\n` },
+      /wrangler secret put JWT_SECRET/,
+    ],
+    [
+      "a secret that it cannot see",
+      "warning setting.secret",
+      { toml: `${TOML}[vars]\nWEBHOOK_URL = "https://example.com"\n` },
+      /WEBHOOK_SECRET/,
+    ],
+    [
+      "webhooks without their queues",
+      "error webhooks.no-queue",
+      { toml: `${TOML}[vars]\nWEBHOOK_URL = "https://example.com"\n` },
+      /WEBHOOKS_DEAD is missing/,
+    ],
+    [
+      "a queue without a consumer",
+      "error queue.no-consumer",
+      { toml: without(/\[\[queues\.consumers\]\]\nqueue = "mine-relay"\n[^[]*/) },
+      /Nobody consumes the queue mine-relay/,
+    ],
+    [
+      "a queue without dead letters",
+      "warning queue.no-dead-letters",
+      { toml: without(/dead_letter_queue.*\n/) },
+      /no dead_letter_queue/,
+    ],
+    [
+      "dead letters that nobody reads",
+      "warning queue.dead-letters-unread",
+      { toml: without(/\[\[queues\.consumers\]\]\nqueue = "mine-relay-dead"\n/) },
+      /mine-relay-dead/,
+    ],
+    [
+      "too few retries",
+      "warning queue.retries",
+      { toml: without(/max_retries.*\n/) },
+      /max_retries 3; the Worker counts on 20/,
+    ],
+    [
+      "a queue that the Worker does not know",
+      "error queue.unknown-name",
+      { toml: TOML.replaceAll("mine-relay", "letters") },
+      /ends in -relay/,
+    ],
+    [
+      "queues without a handler",
+      "error queue.no-handler",
+      { entry: entryWithout(", queue: parley.queue") },
+      /queue: parley\.queue/,
+    ],
+    ["announcements without a queue", "warning queue.missing", { toml: without(QUEUES) }, /RELAY to direct/],
+    ["a Worker without the chat", "error entry.no-parley", { entry: "export default {};" }, /neither createParley/],
+    [
+      "an entry file that cannot be read",
+      "warning entry.unread",
+      { entry: "export default {" },
+      /src\/index\.ts cannot be read/,
+    ],
+    ["a package that is not installed", "error package.missing", { linked: ["wrangler"] }, /npm install parley-rooms/],
+    [
+      "a peer that does not fit",
+      "error package.peer",
+      { installed: { "@cloudflare/workers-types": { version: "4.20250101.0" } } },
+      /workers-types/,
+    ],
+    [
+      "two runtimes",
+      "warning package.two-runtimes",
+      {
+        installed: {
+          "@cloudflare/vitest-plugin": { version: "9.0.0" },
+          "@cloudflare/vitest-plugin/node_modules/miniflare": { version: "9.0.0" },
+          "@cloudflare/vitest-plugin/node_modules/miniflare/node_modules/workerd": { version: "1.20270101.0" },
+        },
+      },
+      /workerd 1\.20270101\.0 \(@cloudflare\/vitest-plugin\)/,
+    ],
+  ])("%s", async (_what, code, project, text) => {
+    const found = await examined(project);
+    expect(found.codes).toContain(code);
+    expect(found.text).toMatch(text);
+  });
+
+  it("a configuration that Wrangler refuses, with the reason", async () => {
+    for (const toml of ['name = "mine\n', 'name = "mine"\nmain = "src/index.ts"\ndurable_objects = 5\n']) {
+      const { codes, text } = await examined({ toml });
+      expect(codes).toEqual(["error project.unreadable"]);
+      expect(text).toMatch(/wrangler\.toml .*cannot be read: ./);
+    }
+  });
+});
+
+it("says that a project without Wrangler cannot be looked at", async () => {
+  const { codes, text } = await examined({ linked: ["parley-rooms"] });
+  expect(codes).toEqual(["error project.unreadable"]);
+  expect(text).toContain("Wrangler is not installed");
+});
+
+describe("it does not complain", () => {
+  it("about subclasses, re-exported stars, and files that the entry imports", async () => {
+    for (const entry of [
+      `import { ChatRoom as Base, createParley } from "parley-rooms";\nexport * from "parley-rooms";\nexport class ChatRoom extends Base {}\nexport default createParley();\n`,
+      `export * from "./rooms.ts";\n${ENTRY.replace(/export \{.*\n/, "")}`,
+    ]) {
+      const folder = {
+        entry: entry.replace(
+          '"./rooms.ts"',
+          '"data:text/javascript,export class ChatRoom{};export class Lobby{};export class Announcements{};export class DeadLetters{}"',
+        ),
+      };
+      expect((await examined(folder)).codes).toEqual(["note key.local"]);
+    }
+  });
+
+  it("about names of bindings and queues that the Worker chose", async () => {
+    const entry = ENTRY.replace(
+      "createParley()",
+      'createParley({ bindings: { room: "ROOMS" }, queues: { relay: "letters" } })',
+    );
+    const { codes } = await examined({
+      entry,
+      toml: TOML.replace("CHAT_ROOM", "ROOMS").replaceAll("mine-relay", "letters"),
+    });
+    expect(codes).toEqual(["note bindings.own", "note key.local"]);
+  });
+
+  it("about the chat's bindings where there is Socket.IO alone", async () => {
+    const { codes } = await examined({
+      entry:
+        'import { SocketIoObject } from "parley-rooms/socketio";\nexport class Board extends SocketIoObject {}\nexport default {};\n',
+      toml: 'name = "mine"\nmain = "src/index.ts"\ncompatibility_date = "2026-08-01"\ndurable_objects.bindings = [{ name = "BOARD", class_name = "Board" }]\nmigrations = [{ tag = "v1", new_sqlite_classes = ["Board"] }]\n',
+      secrets: "",
+    });
+    expect(codes).toEqual(["warning flag.compression"]);
+  });
+});
+
+it("looks at the environment that it is asked for, as Wrangler does: bindings are not inherited", async () => {
+  const toml = `${TOML}[env.staging]\nname = "staging"\n`;
+  expect((await examined({ toml })).codes).toEqual(["note key.local"]);
+  expect((await examined({ toml, environment: "staging" })).codes).toContain("error binding.missing");
+});
