@@ -22,6 +22,7 @@ import type { Refusal } from "../src/socketio/server/namespace.ts";
 import { Server } from "../src/socketio/server/server.ts";
 import { noteReport } from "./analytics.ts";
 import { connectionsOf } from "./room-connections.ts";
+import { roomTokens } from "./room-tokens.ts";
 import type { Env } from "./env.ts";
 import { goodSettingsOf } from "./good-settings.ts";
 import { transportOf } from "../src/rpc/transport.ts";
@@ -96,7 +97,14 @@ export function createChat(
       return { awake: awake(), ...pageOfConnections(all, { limit: WATCHED_CONNECTIONS_MAX }) };
     },
   });
-  const server = new Server(settings, { static: { "/": chat, [WATCH_NAMESPACE]: watching } }, ports);
+  const server = new Server(
+    settings,
+    { static: { "/": chat, [WATCH_NAMESPACE]: watching } },
+    {
+      ...ports,
+      tokens: roomTokens(env, room),
+    },
+  );
   const wakeCause: Application["wakeCause"] = ({ sid, handshake }) =>
     isWatching(handshake, server.sessions.get(sid)?.sockets) ? "watch" : undefined;
   const afterTurn = [() => chat.room.endTurn(), () => watching.look()];

@@ -1,7 +1,7 @@
 // Answers the HTTP requests of clients to an object: upgrades to WebSocket, and long-polling. Called by socket-object.ts.
 import { IttyRouter, type IRequestStrict } from "itty-router";
 
-import { decodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../src/rpc/upgrade-header.ts";
+import { decodeUpgradeFacts, INNER_ORIGIN, UPGRADE_HEADER, type UpgradeFacts } from "../../src/rpc/upgrade-header.ts";
 import type { Transport } from "../../src/socketio/engine/engine.ts";
 import type { Handshake } from "../../src/socketio/engine/session.ts";
 import type { Activity } from "./activity.ts";
@@ -11,6 +11,8 @@ import type { WebSockets } from "./web-sockets.ts";
 
 /** `Retry-After` for a client over a connection limit. */
 const RETRY_AFTER_SECONDS = 30;
+
+const NOT_FROM_CONNECT = "This object takes connections from connect(request, …) in its Worker, and no other requests.";
 
 export class ConnectionRequests {
   readonly polling: PollingRequests;
@@ -39,8 +41,10 @@ export class ConnectionRequests {
       .all("*", () => new Response("Not found", { status: 404 }));
   }
 
-  fetch(request: Request): Promise<Response> {
-    return this.#router.fetch(request) as Promise<Response>;
+  async fetch(request: Request): Promise<Response> {
+    // A request that a Worker passes on as it came may bring a forged header.
+    if (!request.url.startsWith(`${INNER_ORIGIN}/`)) return new Response(NOT_FROM_CONNECT, { status: 404 });
+    return (await this.#router.fetch(request)) as Response;
   }
 
   #factsOf(request: Request, transport: Transport): UpgradeFacts {

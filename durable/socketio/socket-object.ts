@@ -2,7 +2,6 @@
 // attachments. Contains no rule of any application. Extended by the classes of Durable Objects.
 // Source: https://developers.cloudflare.com/durable-objects/best-practices/websockets/
 import { DurableObject } from "cloudflare:workers";
-import { base64url } from "jose";
 
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import type { ServerSideRpc } from "../../src/rpc/server-side.ts";
@@ -17,13 +16,10 @@ import type { Application, CreateServer } from "./application.ts";
 import { ConnectionRequests } from "./connection-requests.ts";
 import { countedStorage } from "./counted-storage.ts";
 import { eraseStored, type StoreAfterErase } from "./erasing.ts";
-import { roomTokens } from "./room-tokens.ts";
+import { newId } from "./new-id.ts";
 import { NewerData, openStored, putOffAlarm, RECOVERY_FORMAT, type StoredFormat } from "./stored-format.ts";
 import { AWAKE_WAIT_MS_MAX, WakeClock } from "./wake-clock.ts";
 import { CODE_OF_NONE, UNJOINED, WebSockets } from "./web-sockets.ts";
-
-/** Random bytes of an id: 20 characters of base64url, as long as the ids of Engine.IO on Node. */
-const ID_BYTES = 15;
 
 export abstract class SocketObject<Env, Parts extends Application = Application>
   extends DurableObject<Env>
@@ -33,7 +29,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   readonly #format: StoredFormat;
   /** Set where the data is of a newer version: then the object does nothing. */
   #newer: NewerData | undefined;
-  #started!: Parts;
+  #started: Parts | undefined;
   #clock!: WakeClock;
   #requests!: ConnectionRequests;
   readonly #webSockets: WebSockets;
@@ -51,6 +47,18 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     this.#create = create;
     this.#format = format;
     this.#webSockets = new WebSockets(ctx);
+    // The platform runs this once the constructors and class fields of all subclasses are done, and before it delivers any event.
+    void ctx.blockConcurrencyWhile(() => this.#start());
+  }
+
+  /**
+   * Called once per instance before the server starts and any socket is restored; events wait for it. If it fails, so does the event that
+   * woke the object, and the next event makes a new instance.
+   */
+  protected prepare?(): void | Promise<void>;
+
+  async #start(): Promise<void> {
+    await this.prepare?.();
     try {
       this.#begin();
     } catch (error) {
@@ -61,7 +69,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     }
     for (const ws of this.ctx.getWebSockets()) this.#restore(ws);
     this.#parts.server.wake();
-    void ctx.blockConcurrencyWhile(() => this.#clock.wake({ mayHaveDied: this.#webSockets.isEmpty }));
+    await this.#clock.wake({ mayHaveDied: this.#webSockets.isEmpty });
   }
 
   /**
@@ -72,23 +80,23 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     const former = this.#started?.server;
     const counted = countedStorage(this.ctx.storage, this.activity.meter);
     const storage = openStored(counted, this.#format);
-    this.#started = this.#create(this.ctx, this.env, {
+    const parts = this.#create(this.ctx, this.env, {
       now: () => Date.now(),
-      newId: () => base64url.encode(crypto.getRandomValues(new Uint8Array(ID_BYTES))),
+      newId,
       // The id of the object is as good as random, and never changes.
       phase: Number.parseInt(this.ctx.id.toString().slice(0, 8), 16) / 2 ** 32,
       apply: (effects) => this.#apply(effects),
       lastPongAtMs: (session) => this.#webSockets.lastPongAtMs(session),
       report: (problem, error) => this.report(problem, error),
-      tokens: roomTokens(this.env as object, this.ctx.id.name),
       rooms: { isName: isRoomName, call: (room, event) => this.#callRoom(room, event) },
       meter: this.activity.meter,
       storage,
       unjoined: UNJOINED,
     });
-    const { server, limits } = this.#parts;
+    this.#started = parts;
+    const { server, limits } = parts;
     const { activity } = this;
-    this.#requests = new ConnectionRequests(this.#parts, { webSockets: this.#webSockets, activity, former });
+    this.#requests = new ConnectionRequests(parts, { webSockets: this.#webSockets, activity, former });
     const tick = (): void => {
       const ran = this.#tick();
       // A timer of an object that an alarm has just woken may be sooner than that alarm.
@@ -106,13 +114,14 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     } else this.ctx.setWebSocketAutoResponse();
   }
 
-  /** The parts that the application made. @throws NewerData */
+  /** The parts that the application made. @throws NewerData; Error before the server has started, as in `prepare` */
   protected get parts(): Parts {
     return this.#parts;
   }
 
   get #parts(): Parts {
     if (this.#newer) throw this.#newer;
+    if (!this.#started) throw new Error("the server of this object has not started yet");
     return this.#started;
   }
 
@@ -151,7 +160,8 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   /**
-   * Closes all sessions, erases the storage and starts again, empty. If that fails, the platform resets the object as it was.
+   * Closes all connections (1012: clients come back), erases the storage and starts the server again, empty: namespaces get `onStart` anew,
+   * the place to forget what they hold in memory. If it fails, the platform resets the object as it was.
    * @param prepare called before the sessions are closed; the function that it returns stores data after the erasure
    */
   protected async erase(prepare?: () => StoreAfterErase | undefined): Promise<void> {
@@ -168,6 +178,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   async #eraseAndBegin(prepare?: () => StoreAfterErase | undefined): Promise<void> {
     const storeAfter = prepare?.();
     for (const session of this.#parts.server.sessions.values()) this.#parts.server.close(session, CLOSINGS.restart);
+    this.#parts.server.stop();
     this.#clock.stop();
     const erased = eraseStored(this.ctx.storage, storeAfter);
     try {

@@ -1,16 +1,26 @@
-// The entry `parley-rooms/socketio`: a Socket.IO server for a Durable Object of one's own, without the chat. Applications import it.
-export { Namespace } from "../socketio/server/namespace.ts";
-export type {
-  AuthorizeResult,
-  ConnectMiddleware,
-  ConnectRequest,
-  Continuations,
-  EventMiddleware,
-  Handlers,
-  Refusal,
+// The entry of the package `parley-rooms/socketio`: a Socket.IO server for any Durable Object.
+export { jwt, type JwtOptions } from "../../durable/socketio/jwt.ts";
+export { SocketIoObject } from "../../durable/socketio/socketio-object.ts";
+export type { TokenRefusal, TokenUser, VerifyToken } from "../../durable/socketio/token-users.ts";
+export type { RecoveryOptions, SocketIoOptions } from "../../durable/socketio/options.ts";
+export { connect, type Asked, type Authenticate, type ConnectOptions } from "../worker/connect/connect.ts";
+export type { VouchedUser } from "../worker/connect/vouched-user.ts";
+export {
+  Namespace,
+  type AuthorizeResult,
+  type ConnectMiddleware,
+  type ConnectRequest,
+  type Continuations,
+  type EventMiddleware,
+  type Handlers,
+  type Refusal,
 } from "../socketio/server/namespace.ts";
-export type { Deadline, DeadlineOptions } from "../clock/deadlines.ts";
+export type { DynamicNamespace } from "../socketio/server/namespaces.ts";
 export type { AskAnswer } from "../socketio/server/acks.ts";
+export type { BroadcastOperator } from "../socketio/server/broadcast.ts";
 export type { EventsMap } from "../socketio/server/events.ts";
 export type { ServerHandlers } from "../socketio/server/server-side.ts";
 export type { AskOptions, Socket } from "../socketio/server/socket.ts";
+export type { Handshake, Identity } from "../socketio/engine/session.ts";
+export type { Deadline, DeadlineOptions } from "../clock/deadlines.ts";
+export type { DisconnectReason } from "../socketio/wire/closings.ts";

@@ -1,5 +1,5 @@
-// The header in which the Worker describes a connection to a room. Clients reach objects through the Worker only, which replaces any such
-// header of theirs, so a room may trust it.
+// The header in which the Worker describes a connection to an object. The object trusts it on requests to INNER_ORIGIN only, which the
+// Worker makes itself: one that it passes on as it came from a client has the address of the Worker, and perhaps a forged header.
 import { OtherRelease } from "./other-release.ts";
 import type { Identity } from "../protocol/identity.ts";
 
@@ -7,6 +7,9 @@ export const UPGRADE_HEADER = "x-parley-upgrade";
 
 /** The version of the form of the header. A change of what a field means needs another one. */
 const VERSION = 1;
+
+/** No name under `.invalid` is ever registered (RFC 6761), so no client reaches a Worker by this one. */
+export const INNER_ORIGIN = "https://parley.invalid";
 
 export interface UpgradeFacts {
   /** The client's address, or `unknown` where the platform does not say. */

@@ -1,16 +1,20 @@
-// The routes of the chat: those of any application (socketio.ts), guests, the HTTP API and its description. Called by parley.ts.
+// The routes of the chat: health, metrics, the Socket.IO endpoint, guests, the HTTP API and its description. Called by parley.ts.
+import { Hono, type Context } from "hono";
 import { cors } from "hono/cors";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 
-import type { Hono } from "hono";
+import { logProblem } from "../settings/log.ts";
 import { describeApi } from "./api/openapi.ts";
 import { api } from "./api/routes.ts";
 import { GUEST_PATH, issueGuestToken } from "./api/guest.ts";
-import { isOriginAllowed } from "./http/request-origin.ts";
+import { answerEngineRequest } from "./connect/engine-endpoint.ts";
 import { PREFLIGHT_SECONDS } from "./connect/polling-cors.ts";
-import { refuseMethod } from "./http/refusals.ts";
-import type { App } from "./deployment.ts";
-import type { Mount } from "./mount.ts";
-import { socketIoWorker } from "./socketio.ts";
+import { deploymentOf, type App } from "./deployment.ts";
+import { countAnswer, laterOf, noteConnect } from "./http/answers-counted.ts";
+import { refuseMethod, refuseRequest } from "./http/refusals.ts";
+import { isOriginAllowed } from "./http/request-origin.ts";
+import { showMetrics } from "./metrics/metrics-route.ts";
+import { pathWithin, type Mount } from "./mount.ts";
 import { VERSION } from "./version.ts";
 
 /** Headers that pages of other origins may read, besides those of a file. */
@@ -18,7 +22,39 @@ const EXPOSED = ["Link", "Retry-After"];
 const EXPOSED_OF_FILES = ["Content-Disposition", "Content-Range", "Accept-Ranges", "ETag", "Retry-After"];
 
 export function chatWorker(mount: Mount): Hono<App> {
-  const app = socketIoWorker(mount);
+  // Routes see the path behind the base path; the request keeps its own.
+  const app = new Hono<App>({ getPath: (request) => pathWithin(mount, request) ?? "/" });
+
+  app.get("/health", (c) => {
+    const isHealthy = deploymentOf(mount, c.env) !== undefined;
+    const status: ContentfulStatusCode = isHealthy ? 200 : 503;
+    return c.json({ status: isHealthy ? "healthy" : "misconfigured", timestamp: Date.now(), version: VERSION }, status);
+  });
+
+  // Fails closed: with a bad setting or no key the Worker refuses all requests, and the log says why.
+  app.use(async (c, next) => {
+    const deployment = deploymentOf(mount, c.env);
+    if (!deployment)
+      return refuseRequest("MISCONFIGURED", "The server is not set up yet; its log says what is missing");
+    c.set("deployment", deployment);
+    await carryThrough(c, next);
+    countAnswer(c);
+    return undefined;
+  });
+
+  /** Scrapes are not counted themselves. */
+  app.get("/metrics", (c) => showMetrics(c.req.raw, c.var.deployment, VERSION));
+  app.all("/metrics", () => refuseMethod(["GET"]));
+
+  // No middleware that touches headers may wrap these: those of an upgrade's answer are immutable.
+  for (const path of ["/socket.io", "/socket.io/"]) {
+    app.all(path, async (c) => noteConnect(c, await answerEngineRequest(c.req.raw, c.var.deployment.endpoint)));
+  }
+  for (const path of ["/rooms/:room/socket.io", "/rooms/:room/socket.io/"]) {
+    app.all(path, async (c) =>
+      noteConnect(c, await answerEngineRequest(c.req.raw, c.var.deployment.endpoint, c.req.param("room"))),
+    );
+  }
 
   for (const path of ["/api/*", "/files/*", "/openapi.json"]) {
     app.use(path, (c, next) => {
@@ -47,5 +83,35 @@ export function chatWorker(mount: Mount): Hono<App> {
 
   app.route("/", api);
 
+  app.notFound(() => refuseRequest("NOT_FOUND", "No such address"));
+
+  app.onError((error, c) => {
+    const { pathname } = new URL(c.req.url);
+    logProblem("request.failed", "a request failed", error, { method: c.req.method, path: pathname });
+    c.var.deployment?.meter.count("problems:worker");
+    if (isPassing(error)) {
+      const message = "The room cannot be reached right now; try again";
+      return refuseRequest("UNAVAILABLE", message, { "Retry-After": "1" });
+    }
+    return refuseRequest("INTERNAL", "Something went wrong here; try again");
+  });
+
   return app;
+}
+
+/**
+ * Carries a request through when its client goes before the answer. The platform stops such a request at its next await: a place
+ * that it took would never be given back, and a key set that others wait for never come. Polls are left out: they last as long
+ * as their room is quiet, and hold nothing.
+ */
+async function carryThrough(c: Context<App>, answer: () => Promise<void>): Promise<void> {
+  const answering = answer();
+  if (c.req.query("sid") === undefined) laterOf(c)?.waitUntil(answering);
+  await answering;
+}
+
+/** The platform marks errors of a room that is overloaded, or whose machine has just gone. */
+function isPassing(error: Error): boolean {
+  const { overloaded, retryable } = error as { overloaded?: unknown; retryable?: unknown };
+  return overloaded === true || retryable === true;
 }

@@ -1,6 +1,6 @@
 // One deployment of a chat: its settings and bindings, read once per isolate, with the keys and counters that belong to them. It belongs
 // to one createParley and one environment. While a setting is wrong there is none, and the Worker refuses every request. Called by
-// socketio.ts and the queues' consumers.
+// app.ts and the queues' consumers.
 import { compressionProblem } from "../settings/compression-flags.ts";
 import { writeLog } from "../settings/log.ts";
 import { DECLARED } from "../settings/declared.ts";
@@ -11,14 +11,12 @@ import { TokenBuckets } from "../clock/token-bucket.ts";
 import { bindingsOf, missingBindings, type Bindings } from "../rpc/bindings.ts";
 import { ConnectRate } from "./connect/connect-rate.ts";
 import { FileReaders } from "./api/files/readers.ts";
-import { KnownSessions } from "./connect/known-sessions.ts";
+import { chatEndpoint } from "./connect/chat-endpoint.ts";
+import type { EngineEndpoint } from "./connect/engine-endpoint.ts";
 import type { Mount } from "./mount.ts";
 import { SharedText } from "./metrics/shared-text.ts";
 import { UnderWay } from "./http/under-way.ts";
 import { WorkerMeter } from "./metrics/worker-meter.ts";
-
-/** Each client behind an address names a session that is gone once, after its room slept: that is no guessing. */
-const UNKNOWN_SESSIONS_PER_CONNECT = 10;
 
 /** Per user at a time: each upload holds the head of an image and some chunks in memory. */
 export const UPLOADS_MAX = 10;
@@ -34,11 +32,8 @@ export interface Deployment {
   /** Asks the Worker's own code who sent a request, where that takes the place of tokens. */
   readonly authenticate?: (request: Request) => unknown;
   readonly tokens: TokenVerifier;
-  readonly connectRate: ConnectRate;
+  readonly endpoint: EngineEndpoint;
   readonly guestRate: ConnectRate;
-  /** Counts requests that name an unknown session. */
-  readonly unknownSessions: ConnectRate;
-  readonly knownSessions: KnownSessions;
   /** Calls of the HTTP API, by the user of the token (API-11). */
   readonly apiRequests: TokenBuckets;
   readonly fileReaders: FileReaders;
@@ -89,15 +84,16 @@ function deploy(mount: Mount, env: object): Deployment | undefined {
   const { settings } = result;
   for (const warning of warningsOf(settings)) writeLog("warn", "settings.warning", { warning });
   const { authenticate } = mount;
-  return {
+  const parts = {
     settings,
     bindings,
     ...(authenticate && { authenticate: (request: Request) => authenticate(request, env as never) }),
     tokens: new TokenVerifier(settings),
-    connectRate: new ConnectRate(settings.connectRatePerIp),
+  };
+  return {
+    ...parts,
+    endpoint: chatEndpoint(parts),
     guestRate: new ConnectRate(settings.connectRatePerIp),
-    unknownSessions: new ConnectRate(UNKNOWN_SESSIONS_PER_CONNECT * settings.connectRatePerIp),
-    knownSessions: new KnownSessions(),
     apiRequests: new TokenBuckets({ perSecond: settings.apiRate, burst: settings.apiBurst }),
     fileReaders: new FileReaders(),
     uploads: new UnderWay(UPLOADS_MAX),

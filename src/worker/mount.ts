@@ -3,6 +3,7 @@
 import { getPath } from "hono/utils/url";
 
 import { checkBindingNames, type BindingNames } from "../rpc/bindings.ts";
+import { checkBasePath } from "./connect/base-path.ts";
 
 /** A user whom the Worker's own code vouches for. Fields and limits are those of a token's claims. */
 export interface HostUser {
@@ -56,19 +57,13 @@ export interface Mount {
 
 const OPTIONS: ReadonlySet<string> = new Set(["basePath", "authenticate", "bindings", "queues"]);
 
-/** Segments of what a URL's path may have unescaped. */
-const BASE_PATH = /^(\/[\w.~!$&'()*+,;=:@-]+)+$/;
-
 /** @throws Error that names the option which is wrong */
 export function mountOf<Env>(options: ParleyOptions<Env>): Mount {
   for (const name of Object.keys(options))
     if (!OPTIONS.has(name))
       throw new Error(`createParley: there is no option "${name}"; there are ${[...OPTIONS].join(", ")}`);
   const { basePath = "", authenticate, bindings = {}, queues } = options;
-  // One slash at the end is as good as none.
-  const path = basePath.replace(/\/$/, "");
-  if (path !== "" && !BASE_PATH.test(path))
-    throw new Error(`createParley: basePath: "${basePath}" is no path like "/chat"`);
+  const path = checkBasePath(basePath, "createParley: basePath");
   if (authenticate !== undefined && typeof authenticate !== "function")
     throw new Error("createParley: authenticate: must be a function");
   checkBindingNames(bindings);

@@ -26,7 +26,7 @@ export interface ProbeParts {
 export type AnyArgument = any;
 
 export class Probe extends Namespace {
-  readonly handlers: Handlers<Record<string, (...args: AnyArgument[]) => void>, Socket>;
+  readonly handlers: Handlers<Record<string, (...args: AnyArgument[]) => void>>;
   override readonly continuations: Continuations<Socket>;
   readonly #parts: ProbeParts;
   readonly #calls: string[];

@@ -3,7 +3,6 @@
 import type { Application } from "../../durable/socketio/application.ts";
 import { SocketObject } from "../../durable/socketio/socket-object.ts";
 import { WAITING, WAITING_ASLEEP } from "../../durable/socketio/wake-clock.ts";
-import { settingsOf, type Settings } from "../../src/settings/settings.ts";
 import { encodeMessage, type Frame } from "../../src/socketio/wire/engine-io.ts";
 import type { EventsMap } from "../../src/socketio/server/events.ts";
 import { Namespace, type ConnectRequest, type AuthorizeResult } from "../../src/socketio/server/namespace.ts";
@@ -11,61 +10,49 @@ import { Server, type ServerPorts } from "../../src/socketio/server/server.ts";
 import { SessionServer } from "../../src/socketio/engine/session-server.ts";
 import { Session } from "../../src/socketio/engine/session.ts";
 import type { Socket } from "../../src/socketio/server/socket.ts";
-import { deploymentOf } from "../../src/worker/deployment.ts";
-import { mountOf } from "../../src/worker/mount.ts";
 import { connect } from "../../src/worker/connect/connect.ts";
 
 interface Env {
   readonly ENGINE_ECHO: DurableObjectNamespace;
   readonly SOCKET_ECHO: DurableObjectNamespace;
-  readonly [setting: string]: unknown;
+  readonly WAITING: string;
 }
+
+/** The values that the suites compare with. */
+const OPTIONS = {
+  pingIntervalMs: 300,
+  pingTimeoutMs: 200,
+  connectTimeoutMs: 1000,
+  maxPayloadBytes: 1_000_000,
+  maxConnectionsPerIp: 0,
+  transports: ["polling", "websocket"],
+} as const;
 
 /** All sessions of a suite share one object. The script that evicts it knows it by this name, too. */
 const OBJECT_NAME = "suite";
 
-const MOUNT = mountOf({});
-
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
-    const { pathname } = new URL(request.url);
-    if (pathname === "/engine.io/") return route(request, env, env.ENGINE_ECHO);
-    if (pathname === "/socket.io/") return route(request, env, env.SOCKET_ECHO);
-    return new Response("Not found", { status: 404 });
+    const url = new URL(request.url);
+    if (url.pathname !== "/engine.io/") return route(request, env.SOCKET_ECHO);
+    url.pathname = "/socket.io/";
+    return route(new Request(url, request), env.ENGINE_ECHO);
   },
 };
 
-/** The real Worker's own way in, with one of our objects in the place of the room. */
-function route(request: Request, env: Env, objects: DurableObjectNamespace): Promise<Response> {
-  return connect(
-    request,
-    { ...env, CHAT_ROOM: objects },
-    deploymentOf(MOUNT, { ...env, CHAT_ROOM: objects })!,
-    OBJECT_NAME,
-  );
+/** The way in of any application. */
+function route(request: Request, objects: DurableObjectNamespace): Promise<Response> {
+  return connect(request, { object: () => objects.getByName(OBJECT_NAME), allowedOrigins: "*" });
 }
 
 /** Leaves a row for each instance that was ever built: what proves that an eviction took place. */
 abstract class CountedObject extends SocketObject<Env> {
-  constructor(
-    ctx: DurableObjectState,
-    env: Env,
-    createServer: (settings: Settings, ports: ServerPorts) => Application["server"],
-  ) {
-    super(ctx, env, (_ctx, _env, ports) => {
-      const settings = goodSettingsOf(env);
-      const waiting = env["WAITING"] === "asleep" ? WAITING_ASLEEP : WAITING;
-      return { server: createServer(settings, ports), limits: { ...settings, waiting } };
-    });
+  constructor(ctx: DurableObjectState, env: Env, createServer: (ports: ServerPorts) => Application["server"]) {
+    const waiting = env.WAITING === "asleep" ? WAITING_ASLEEP : WAITING;
+    super(ctx, env, (_ctx, _env, ports) => ({ server: createServer(ports), limits: { ...OPTIONS, waiting } }));
     ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS instances (number INTEGER PRIMARY KEY)");
     ctx.storage.sql.exec("INSERT INTO instances DEFAULT VALUES");
   }
-}
-
-function goodSettingsOf(env: Env): Settings {
-  const result = settingsOf(env);
-  if (!result.ok) throw new Error(`bad settings: ${result.problems.join("; ")}`);
-  return result.settings;
 }
 
 // ---- Engine.IO alone -------------------------------------------------------------------------------------
@@ -75,8 +62,8 @@ export class EngineEcho extends CountedObject {
     super(
       ctx,
       env,
-      (settings, ports) =>
-        new SessionServer(settings, ports, ({ effects }) => ({
+      (ports) =>
+        new SessionServer(OPTIONS, ports, ({ effects }) => ({
           newSession: (...begun) => new Session(...begun),
           onMessage: (session, data: Frame) => effects.send([session], [encodeMessage(data)]),
           onClose: () => {},
@@ -89,9 +76,9 @@ export class EngineEcho extends CountedObject {
 
 export class SocketEcho extends CountedObject {
   constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env, (settings, ports) => {
+    super(ctx, env, (ports) => {
       const namespaces = { "/": new EchoNamespace(), "/custom": new EchoNamespace() };
-      return new Server(settings, { static: namespaces }, ports);
+      return new Server(OPTIONS, { static: namespaces }, ports);
     });
   }
 }
@@ -102,7 +89,6 @@ interface EchoData {
 
 /** What the suites send is theirs, so events are untyped here; the last of `args` may be the ack callback. */
 class EchoNamespace extends Namespace<EventsMap, EventsMap, EchoData> {
-  override readonly authenticate = "anybody";
   readonly handlers = {
     message: (socket: Socket, ...args: unknown[]): void => {
       socket.emit("message-back", ...args);

@@ -15,11 +15,11 @@ const ROOT = path.join(HERE, "../..");
 /** Tokens of a simulation are unsigned claims. */
 const PLAIN_TOKENS: Edit = {
   file: "src/settings/tokens/tokens.ts",
-  find: "if (token.length > TOKEN_LENGTH_MAX)",
-  replace: `const claims = JSON.parse(token) as Identity;
-    if (claims.exp! * 1000 <= Date.now()) return { ok: false, code: "TOKEN_EXPIRED", message: "The token has expired" };
-    if (claims) return { ok: true, identity: claims };
-    if (token.length > TOKEN_LENGTH_MAX)`,
+  find: "const verified = await this.#signatures.verify(token);",
+  replace: `const plain = JSON.parse(token) as Identity;
+    if (plain.exp! * 1000 <= Date.now()) return { ok: false, code: "TOKEN_EXPIRED", message: "The token has expired" };
+    if (plain) return { ok: true, identity: plain };
+    const verified = await this.#signatures.verify(token);`,
 };
 
 /** @param planted a bug, from the root of the repository */

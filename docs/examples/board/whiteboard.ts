@@ -1,7 +1,6 @@
 // A whiteboard that people draw on together: the namespace that docs/from-socket-io.md translates from Socket.IO. Each board is
 // served by an object of its own (index.ts).
-import { Namespace, type ConnectRequest, type Handlers } from "../../../src/socketio/server/namespace.ts";
-import type { Socket } from "../../../src/socketio/server/socket.ts";
+import { Namespace, type ConnectRequest, type Handlers, type Socket } from "parley-rooms/socketio";
 
 export type Line = readonly [fromX: number, fromY: number, toX: number, toY: number];
 

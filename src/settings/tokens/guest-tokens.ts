@@ -5,7 +5,8 @@ import * as z from "zod";
 import { readAs } from "../../protocol/read-as.ts";
 import type { Settings } from "../settings.ts";
 import { nameSchema, userSchema } from "./claims.ts";
-import { secretsOf, TOKEN_LENGTH_MAX } from "./tokens.ts";
+import { TOKEN_LENGTH_MAX } from "./signatures.ts";
+import { secretsOf } from "./tokens.ts";
 
 /** So long after its end a guest's token still gets another one for the same user. */
 export const RENEWABLE_SECONDS = 30 * 24 * 60 * 60;

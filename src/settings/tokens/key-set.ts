@@ -1,5 +1,5 @@
 // Fetches and keeps the keys of an identity provider (JWT_JWKS_URL) for all verifiers of an isolate. An outage of the provider costs no
-// connection, and forged tokens cause no flood of requests to it. Called by TokenVerifier.
+// connection, and forged tokens cause no flood of requests to it. Called by SignatureVerifier.
 import { createLocalJWKSet, decodeJwt, errors, importJWK, type JWK, type JWTVerifyGetKey } from "jose";
 
 import { readText } from "../../http/body.ts";

@@ -48,6 +48,8 @@ export interface Layer<Own extends Session = Session> {
   onRestore?(session: Own, record: SessionRecord): void;
   /** Called when all sessions that slept are restored. */
   onWake?(): void;
+  /** Called when the server is no longer in use. */
+  onStop?(): void;
   /** Called at the end of a turn that changed the session, before the shell carries out its effects. */
   onChange?(session: Own): void;
 }
@@ -142,6 +144,11 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
   /** Called when every open session was restored; the others ended while the object slept. */
   wake(): void {
     this.effects.turn(() => this.layer.onWake?.());
+  }
+
+  /** Called when another server takes over, once all sessions are closed. */
+  stop(): void {
+    this.layer.onStop?.();
   }
 
   /** Takes in a WebSocket for a polling session. @returns its probe, or `undefined` when it may not take over */

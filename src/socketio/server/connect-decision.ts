@@ -7,7 +7,7 @@ import type { TokenLife } from "./token-life.ts";
 export interface Decision {
   readonly verdict?: AuthorizeResult<unknown>;
   readonly error?: unknown;
-  /** The identity of the token, if one was required. */
+  /** The identity of the token, or of whom the front server vouches for. */
   readonly identity?: Identity;
 }
 
@@ -36,6 +36,7 @@ function identifyAndAsk(
 ): Decision | Promise<Decision> {
   if (!tokens) return andThen(ask(namespace, request), (verdict) => ({ verdict }));
   return andThen(tokens.identify(request), (identity) => {
+    if (!identity) return andThen(ask(namespace, request), (verdict) => ({ verdict }));
     if ("accepted" in identity) return { verdict: identity };
     return andThen(ask(namespace, { ...request, identity }), (verdict) => ({ verdict, identity }));
   });

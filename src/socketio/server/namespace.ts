@@ -19,7 +19,7 @@ export interface ConnectRequest<User extends Identity = Identity> {
   /** The `auth` of the client, as it came: untrusted. */
   readonly auth: Readonly<Record<string, unknown>>;
   readonly handshake: Handshake;
-  /** The identity of the verified token; absent with `authenticate = "anybody"` (TOK-4). */
+  /** The identity of the verified token, or of whom the Worker vouches for; absent with `authenticate = "anybody"` (TOK-4). */
   readonly identity?: User;
 }
 
@@ -34,7 +34,8 @@ export interface Refusal {
 /** `data` becomes `socket.data`; a refusal reaches the client as CONNECT_ERROR. */
 export type AuthorizeResult<Data> = { readonly accepted: true; readonly data: Data } | Refusal;
 
-export type Handlers<Incoming extends EventsMap, Client> = {
+/** The handlers of a namespace, by event: each gets the socket, and then what the client sent. */
+export type Handlers<Incoming extends EventsMap = EventsMap, Client = Socket> = {
   readonly [Event in EventName<Incoming>]: (
     socket: Client,
     ...args: EventArgs<Incoming, Event>
@@ -80,13 +81,14 @@ export abstract class Namespace<
   /** Handlers of the events of other rooms: SIO-12. */
   readonly serverHandlers: ServerHandlers<Between> = {} as ServerHandlers<Between>;
   readonly continuations: Continuations<Socket<Outgoing, Data>> = {};
-  /** Whether a CONNECT needs a token that opens the room; with `anybody`, tokens are ignored (TOK-4). */
+  /** Whether a CONNECT needs a token that opens the room, where the object verifies tokens; with `anybody`, they are ignored (TOK-4). */
   readonly authenticate: "token" | "anybody" = "token";
   /** Makes connections recoverable: missed broadcasts are replayed from this log. */
   readonly recovery?: { readonly log: RecoveryLog; readonly windowMs: number };
   readonly connectMiddleware: ConnectMiddleware[] = [];
   readonly eventMiddleware: Array<EventMiddleware<Socket<Outgoing, Data>>> = [];
   #context: NamespaceContext | undefined;
+  #isStarted = false;
   #deadlines: Deadline[] = [];
 
   /** Decides on a CONNECT whose token was verified. By default each is accepted, with an empty `socket.data`. */
@@ -109,7 +111,7 @@ export abstract class Namespace<
     return user;
   }
 
-  /** Called once when the server starts or wakes, before any socket is restored: the place to add deadlines. */
+  /** Called once when the server starts or wakes, or the object was erased, before any socket is restored: the place to add deadlines. */
   onStart?(): void;
 
   /** Called once per socket, after the answer to its CONNECT; not when the object wakes. */
@@ -167,17 +169,20 @@ export abstract class Namespace<
 
   /** Called by namespaces.ts. */
   start(context: NamespaceContext): void {
-    if (this.#context)
+    if (this.#isStarted)
       throw new Error(
-        "this namespace already belongs to a server: make one for each, in the function that makes the server",
+        'this namespace already serves an object: make one for each, as in `namespaces = { "/": new Board() }` within the class',
       );
+    this.#isStarted = true;
     this.#context = context;
     this.onStart?.();
   }
 
-  /** Called by namespaces.ts when it removes an empty namespace that was made on demand. */
+  /** Called by namespaces.ts when it removes an empty namespace that was made on demand, or another server takes over. */
   stop(): void {
     for (const deadline of this.#deadlines) this.#context?.deadlines.remove(deadline);
+    this.#deadlines = [];
+    this.#isStarted = false;
   }
 
   protected get context(): NamespaceContext {

@@ -20,7 +20,9 @@ export interface NamespaceTable {
   /** By name; `/` is the main one. */
   readonly static: Readonly<Record<string, Namespace>>;
   /** Asked in order. */
-  readonly dynamic?: readonly DynamicNamespace[];
+  readonly dynamic?: readonly DynamicNamespace[] | undefined;
+  /** Makes the recovery of namespaces that have none of their own. */
+  readonly recovery?: ((nsp: string) => Namespace["recovery"]) | undefined;
 }
 
 /** A namespace in service. Its handlers are in a Map, because clients choose event names, such as `__proto__`. */
@@ -68,6 +70,11 @@ export class Namespaces {
   wake(): void {
     this.#isAwake = true;
     for (const { namespace } of this.#entries.values()) this.#wakeOne(namespace);
+  }
+
+  /** Called when their server is no longer in use: another one may start them. */
+  stop(): void {
+    for (const { namespace } of this.#entries.values()) namespace.stop();
   }
 
   #wakeOne(namespace: Namespace): void {
@@ -138,7 +145,7 @@ export class Namespaces {
   }
 
   #enter(nsp: string, namespace: Namespace, rule?: number): NamespaceEntry {
-    const { log, windowMs } = namespace.recovery ?? {};
+    const { log, windowMs } = namespace.recovery ?? this.#table.recovery?.(nsp) ?? {};
     const recovery = log && windowMs ? new Recovery(log, windowMs) : undefined;
     const hub = new Hub(nsp, this.#context.effects, recovery, {
       ...(namespace.onChannelCreated && { channelCreated: (channel) => namespace.onChannelCreated?.(channel) }),

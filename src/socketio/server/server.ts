@@ -26,7 +26,7 @@ export interface ServerOptions extends EngineOptions {
 
 /** The functions of the outside world that a Socket.IO server calls. */
 export interface ServerPorts extends SessionPorts {
-  /** Verifies the tokens of CONNECTs. Without it, each namespace decides without tokens. */
+  /** Verifies the tokens of CONNECTs. Without it, each namespace decides without tokens and identities. */
   readonly tokens?: TokenPorts;
   /** The servers of other rooms, if the application can reach them. */
   readonly rooms?: OtherRooms;
@@ -124,6 +124,10 @@ class SocketLayer implements Layer<SocketSession> {
 
   onWake(): void {
     this.#namespaces.wake();
+  }
+
+  onStop(): void {
+    this.#namespaces.stop();
   }
 
   onChange(session: SocketSession): void {

@@ -41,7 +41,8 @@ type RefreshError = Extract<RefreshAnswer, { error: object }>["error"];
 
 /** Verifies tokens for one room. */
 export interface TokenPorts {
-  readonly authenticate: (token: string) => Promise<Authentication>;
+  /** Without it no token is needed or looked at: whom the front server vouches for has that identity, and others have none. */
+  readonly authenticate?: ((token: string) => Promise<Authentication>) | undefined;
   /** The name of the room. */
   readonly room: string;
   /** Whether the token with this identity opens the room. */
@@ -58,6 +59,9 @@ interface TokenHost {
   /** Counts a token to be verified for a session. @returns whether it was one too many, which closed the session */
   isFlood(session: SocketSession): boolean;
 }
+
+/** The identity behind a CONNECT, or its refusal. */
+type Identified = Identity | Refusal | undefined;
 
 type Reply = (answer: RefreshAnswer) => void;
 
@@ -80,20 +84,20 @@ export class TokenLife {
     });
   }
 
-  /** TOK-4. Synchronous if the front server has verified the token. */
-  identify({ auth, handshake }: ConnectRequest): Identity | Refusal | Promise<Identity | Refusal> {
+  /** TOK-4. Synchronous if the front server has verified the token. @returns `undefined` where none is needed and there is none */
+  identify({ auth, handshake }: ConnectRequest): Identified | Promise<Identified> {
     const { identity: verified } = handshake;
     // The token of the request may have ended since, because the connection can be older than its CONNECT.
     if (verified && !this.#hasEnded(verified)) return this.#admit(verified);
+    const { authenticate } = this.#ports;
     const { token } = auth;
-    if (typeof token === "string" && token !== "") return this.#authenticate(token);
-    return verified
-      ? deny("TOKEN_EXPIRED", "The token has expired")
-      : deny("UNAUTHORIZED", "A token is required: auth.token");
+    if (authenticate && typeof token === "string" && token !== "") return this.#judge(authenticate(token));
+    if (verified) return deny("TOKEN_EXPIRED", "The token has expired");
+    return authenticate && deny("UNAUTHORIZED", "A token is required: auth.token");
   }
 
-  async #authenticate(token: string): Promise<Identity | Refusal> {
-    const result = await this.#ports.authenticate(token);
+  async #judge(authenticating: Promise<Authentication>): Promise<Identity | Refusal> {
+    const result = await authenticating;
     if (!result.ok) return denyToken(result);
     if (this.#hasEnded(result.identity)) return deny("TOKEN_EXPIRED", "The token has expired");
     return this.#admit(result.identity);
@@ -141,7 +145,7 @@ export class TokenLife {
 
   /** @returns the handler of `refresh-token`, for namespaces that have none themselves */
   handlerOf({ token }: Socket, event: string): ((socket: Socket, ...args: unknown[]) => unknown) | undefined {
-    return token && event === REFRESH_EVENT ? this.#handle : undefined;
+    return this.#ports.authenticate && token && event === REFRESH_EVENT ? this.#handle : undefined;
   }
 
   readonly #handle = (socket: Socket, ...args: unknown[]): void | Promise<void> => {
@@ -155,7 +159,7 @@ export class TokenLife {
 
   /** TOK-3. A client that is gone by then gets no answer. */
   async refresh(socket: Socket, token: string, reply: Reply): Promise<void> {
-    const result = await this.#ports.authenticate(token);
+    const result = (await this.#ports.authenticate?.(token)) ?? NO_TOKENS;
     this.#host.turn(() => {
       if (!socket.connected || !socket.token) return;
       if (!result.ok) return reply(errorOf(result.code, result.message, result.retryAfterMs));
@@ -201,6 +205,8 @@ function notify(socket: Socket, code: "TOKEN_EXPIRING" | "TOKEN_EXPIRED", messag
 function emitError(socket: Socket, answer: RefreshAnswer): void {
   if ("error" in answer) socket.emit("error", answer.error);
 }
+
+const NO_TOKENS: Authentication = { ok: false, code: "UNAUTHORIZED", message: "No token is accepted here" };
 
 type DenialCode = "UNAUTHORIZED" | "TOKEN_EXPIRED" | "UNAVAILABLE" | "FORBIDDEN_ROOM";
 

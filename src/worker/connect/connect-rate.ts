@@ -1,5 +1,6 @@
 // Rate limit per network and minute for clients that are not authenticated yet (LIM-2). Each isolate counts for itself. An address
-// reaches few isolates of a location, so this slows floods down and is no exact quota. Called by connect.ts and the guest route.
+// reaches few isolates of a location, so this slows floods down and is no exact quota. Called by engine-endpoint.ts and the guest
+// route.
 import { Window } from "../../clock/window.ts";
 import { boundsOf } from "../../socketio/wire/client-address.ts";
 
@@ -9,28 +10,28 @@ const WINDOW_MS = 60_000;
 export const NETWORKS_MAX = 100_000;
 
 export class ConnectRate {
-  readonly #perMinute: number;
+  /** Times per address; 0 is no limit. */
+  readonly perMinute: number;
   readonly #window = new Window(WINDOW_MS, NETWORKS_MAX);
 
-  /** @param perMinute times per address; 0 is no limit */
   constructor(perMinute: number) {
-    this.#perMinute = perMinute;
+    this.perMinute = perMinute;
   }
 
   /** Counts one. @returns the seconds to wait where it was one too many, otherwise 0 */
   take(address: string, nowMs: number): number {
-    if (this.#perMinute === 0) return 0;
+    if (this.perMinute === 0) return 0;
     let isOver = false;
     for (const { name, times } of boundsOf(address))
-      if (this.#window.count(name, nowMs) > times * this.#perMinute) isOver = true;
+      if (this.#window.count(name, nowMs) > times * this.perMinute) isOver = true;
     return isOver ? this.#restSeconds(nowMs) : 0;
   }
 
   /** Counts nothing. @returns the seconds to wait where the next one would be one too many, otherwise 0 */
   look(address: string, nowMs: number): number {
-    if (this.#perMinute === 0) return 0;
+    if (this.perMinute === 0) return 0;
     const isFull = boundsOf(address).some(
-      ({ name, times }) => this.#window.countOf(name, nowMs) >= times * this.#perMinute,
+      ({ name, times }) => this.#window.countOf(name, nowMs) >= times * this.perMinute,
     );
     return isFull ? this.#restSeconds(nowMs) : 0;
   }

@@ -1,5 +1,5 @@
 // Remembers sessions that existed at their last request to this isolate. Their requests go on while others behind the same address are
-// limited (LIM-2). Called by connect.ts.
+// limited (LIM-2). Called by engine-endpoint.ts.
 
 /** Sessions remembered at a time; the one that was seen longest ago goes first. */
 export const KNOWN_SESSIONS_MAX = 100_000;

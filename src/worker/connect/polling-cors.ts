@@ -1,4 +1,4 @@
-// CORS with credentials for long-polling from pages of allowed origins. Called by connect.ts. Hono's middleware would touch the headers
+// CORS with credentials for long-polling from pages of allowed origins. Called by engine-endpoint.ts. Hono's middleware would touch the headers
 // of upgrades, which are immutable.
 
 import { codeOf, withCode } from "../http/refusals.ts";

@@ -1,4 +1,4 @@
-// Tells from request headers which clients know connection state recovery (REC-2, EIO-8). Called by connect.ts. Clients that know it take
+// Tells from request headers which clients know connection state recovery (REC-2, EIO-8). Called by engine-endpoint.ts. Clients that know it take
 // the string at the end of every event for an offset. Other clients hand that string to their handlers, and a Python handler with one
 // parameter fails on it. No client names its kind.
 

@@ -1,4 +1,4 @@
-// Counts the Worker's answers by route and status, and logs refused connections. Called by socketio.ts.
+// Counts the Worker's answers by route and status, and logs refused connections. Called by app.ts.
 import type { Context } from "hono";
 
 import { maybeLog } from "../../settings/log.ts";

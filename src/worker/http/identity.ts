@@ -13,6 +13,9 @@ import { issuesOf, refuseRequest, refuseToken, refuseUnauthenticated } from "./r
 /** Strict: a rule that is misspelled, `room` for `rooms`, would open what it was meant to close. */
 const hostUserSchema = z.strictObject({ ...claimsSchema.shape, role: z.enum(ROLES).optional() });
 
+/** The parts of a deployment that know the senders of requests. */
+type Knowing = Pick<Deployment, "authenticate" | "tokens" | "settings">;
+
 /**
  * @param token that the request brings
  * @returns the sender, the refusal, or `undefined` where the request brings no token
@@ -20,7 +23,7 @@ const hostUserSchema = z.strictObject({ ...claimsSchema.shape, role: z.enum(ROLE
 export async function identityOf(
   request: Request,
   token: string | undefined,
-  deployment: Deployment,
+  deployment: Knowing,
 ): Promise<Identity | Response | undefined> {
   if (deployment.authenticate) return askHost(request, deployment);
   if (token === undefined) return undefined;
@@ -28,7 +31,7 @@ export async function identityOf(
   return result.ok ? result.identity : refuseToken(result);
 }
 
-async function askHost(request: Request, { authenticate, settings }: Deployment): Promise<Identity | Response> {
+async function askHost(request: Request, { authenticate, settings }: Knowing): Promise<Identity | Response> {
   // A cookie comes along from any page, other than a token.
   if (!isOriginAllowed(settings.allowedOrigins, request))
     return refuseRequest("FORBIDDEN", "This origin is not allowed");

@@ -1,5 +1,7 @@
 // Reads from a request the client's address and the web page that sent it. Called by routes and by limits per address.
-import type { Settings } from "../../settings/settings.ts";
+
+/** Pages that may connect: of any origin, of the server's own, or of those listed besides its own. */
+export type AllowedOrigins = "*" | "same" | readonly string[];
 
 /** The platform replaces this header, so no client can set it. */
 export function addressOf(request: Request): string {
@@ -12,7 +14,7 @@ export function isFromBrowser(request: Request): boolean {
 }
 
 /** Browsers apply no same-origin policy to WebSockets, so the server checks. A request without an `Origin` is no page's: its token decides alone. */
-export function isOriginAllowed(allowed: Settings["allowedOrigins"], request: Request): boolean {
+export function isOriginAllowed(allowed: AllowedOrigins, request: Request): boolean {
   const origin = request.headers.get("Origin");
   if (origin === null || allowed === "*") return true;
   // The server's own origin always counts: some clients that are no browsers send it.

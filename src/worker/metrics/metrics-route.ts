@@ -1,4 +1,4 @@
-// `GET /metrics` for Prometheus. Asks the lobbies and no room, so that scraping wakes none (MET-1). Called by socketio.ts.
+// `GET /metrics` for Prometheus. Asks the lobbies and no room, so that scraping wakes none (MET-1). Called by app.ts.
 import { lobbiesOf } from "../../rpc/lobby.ts";
 import { EXPOSITION_TYPE, expose, type Exposed, type Sample } from "../../metrics/exposition.ts";
 import { Meter } from "../../metrics/meter.ts";

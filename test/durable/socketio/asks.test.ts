@@ -172,5 +172,5 @@ describe("acks that the server asks for", () => {
 const reviews = (client: RawClient): unknown[][] => heard(client).filter(([event]) => event === "reviewed");
 
 function alarmOf(room: string): Promise<number | null> {
-  return runInDurableObject(env.CHAT_ROOM.getByName(room), (_instance, { storage }) => storage.getAlarm());
+  return runInDurableObject(env.WHITEBOARD.getByName(room), (_instance, { storage }) => storage.getAlarm());
 }

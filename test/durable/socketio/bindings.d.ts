@@ -7,7 +7,7 @@ declare namespace Cloudflare {
       | "Halls"
       | "GuestbookRoom"
       | "LeagueRoom"
-      | "BoardRoom"
+      | "BoardObject"
       | "RuledRoom"
       | "HttpRuledRoom"
       | "ServiceRuledRoom";
@@ -16,13 +16,13 @@ declare namespace Cloudflare {
     JWT_SECRET: string;
     RULES_URL: string;
     RULES_SECRET: string;
-    BOARD: DurableObjectNamespace<import("../../../docs/examples/board/index.ts").BoardRoom>;
+    BOARD: DurableObjectNamespace<import("../../../docs/examples/board/index.ts").BoardObject>;
     GUESTBOOK: DurableObjectNamespace<import("./guestbook.ts").GuestbookRoom>;
     HALLS: DurableObjectNamespace<import("./halls.ts").Halls>;
     LEAGUE: DurableObjectNamespace<import("./league.ts").LeagueRoom>;
     RULED: DurableObjectNamespace<import("../../../docs/examples/rules/index.ts").ChatRoom>;
     RULED_BY_HTTP: DurableObjectNamespace<import("../../../docs/examples/rules/by-http.ts").ChatRoom>;
     RULED_BY_SERVICE: DurableObjectNamespace<import("../../../docs/examples/rules/by-service.ts").ChatRoom>;
-    CHAT_ROOM: DurableObjectNamespace<import("./whiteboard.ts").WhiteboardRoom>;
+    WHITEBOARD: DurableObjectNamespace<import("./whiteboard.ts").WhiteboardRoom>;
   }
 }

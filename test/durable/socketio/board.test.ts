@@ -2,12 +2,12 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 
-import worker from "../../../src/worker/socketio.ts";
 import { RawClient } from "../raw-client.ts";
+import { serving } from "./worker.ts";
 import { tokenFor } from "./painters.ts";
 import { PacketType } from "../../wire/wire-client.ts";
 
-const fetcher = { fetch: (asked: Request) => worker.fetch(asked, { ...env, CHAT_ROOM: env.BOARD }) };
+const fetcher = serving(env.BOARD);
 const LINE = [0, 0, 1, 1];
 
 async function enter(room: string, user: string): Promise<RawClient> {

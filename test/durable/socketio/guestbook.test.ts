@@ -3,12 +3,12 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 
-import app from "../../../src/worker/socketio.ts";
 import { PacketType, SEPARATOR } from "../../wire/wire-client.ts";
 import { request, textOf } from "../poller.ts";
 import { RawClient, upgrade } from "../raw-client.ts";
+import { serving } from "./worker.ts";
 
-const fetcher = { fetch: (asked: Request) => app.fetch(asked, { ...env, CHAT_ROOM: env.GUESTBOOK }) };
+const fetcher = serving(env.GUESTBOOK);
 
 /** A guest by long-polling, who has come in and says nothing more. */
 async function enterByPolling(room: string, name: string): Promise<string> {

@@ -1,11 +1,6 @@
 // A third-party application: a list of guests that stays right when the sleep of its object ends long-polling sessions. It stores a row for
 // each of their guests, and looks for them when it wakes.
-import { SocketObject } from "../../../durable/socketio/socket-object.ts";
-import type { Deadline } from "../../../src/clock/deadlines.ts";
-import { Namespace, type Handlers } from "../../../src/socketio/server/namespace.ts";
-import { Server } from "../../../src/socketio/server/server.ts";
-import type { Socket } from "../../../src/socketio/server/socket.ts";
-import { OPTIONS } from "./options.ts";
+import { Namespace, SocketIoObject, type Deadline, type Handlers, type Socket } from "parley-rooms/socketio";
 
 interface Incoming {
   who: (ack: (guests: string[]) => void) => void;
@@ -19,7 +14,6 @@ type Guest = Socket<Outgoing, { name: string }>;
 const rowOf = (id: string): string => `guest:${id}`;
 
 class Guestbook extends Namespace<Incoming, Outgoing, { name: string }> {
-  override readonly authenticate = "anybody";
   readonly #rows: SyncKvStorage;
   #closing!: Deadline;
   readonly handlers: Handlers<Incoming, Guest> = {
@@ -70,11 +64,6 @@ class Guestbook extends Namespace<Incoming, Outgoing, { name: string }> {
   }
 }
 
-export class GuestbookRoom extends SocketObject<object> {
-  constructor(ctx: DurableObjectState, env: object) {
-    super(ctx, env, (_ctx, _env, ports) => ({
-      server: new Server(OPTIONS, { static: { "/": new Guestbook(ctx.storage.kv) } }, ports),
-      limits: OPTIONS,
-    }));
-  }
+export class GuestbookRoom extends SocketIoObject {
+  readonly namespaces = { "/": new Guestbook(this.ctx.storage.kv) };
 }

@@ -3,9 +3,9 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
-import app from "../../../src/worker/socketio.ts";
 import type { Packet } from "../../wire/wire-client.ts";
 import { RawClient } from "../raw-client.ts";
+import { serving } from "./worker.ts";
 
 /** The auth of a CONNECT that asks for recovery. */
 export interface RecoveryAuth {
@@ -26,7 +26,7 @@ export class Guest {
   readonly #raw: RawClient;
 
   static async open(house: string, user: string): Promise<Guest> {
-    const fetcher = { fetch: (request: Request) => app.fetch(request, { ...env, CHAT_ROOM: env.HALLS }) };
+    const fetcher = serving(env.HALLS);
     return new Guest(await RawClient.open({ room: house, query: { recovery: "on" }, fetcher }), user);
   }
 

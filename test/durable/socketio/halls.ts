@@ -1,26 +1,17 @@
 // A third-party application of many namespaces in one object, each with a recovery log of its own in the same
 // database: one named in the table, one beside it, and as many as clients ask for. Whoever is banned stays out.
-import { SocketObject } from "../../../durable/socketio/socket-object.ts";
-import { SqlRecoveryLog } from "../../../durable/socketio/sql-recovery-log.ts";
 import {
   Namespace,
-  type ConnectRequest,
-  type Handlers,
+  SocketIoObject,
   type AuthorizeResult,
-} from "../../../src/socketio/server/namespace.ts";
-import type { RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
-import { Server } from "../../../src/socketio/server/server.ts";
-import type { Socket } from "../../../src/socketio/server/socket.ts";
+  type ConnectRequest,
+  type DynamicNamespace,
+  type Handlers,
+  type Socket,
+  type SocketIoOptions,
+} from "parley-rooms/socketio";
 
 export const WINDOW_MS = 60_000;
-const OPTIONS = {
-  pingIntervalMs: 45_000,
-  pingTimeoutMs: 30_000,
-  connectTimeoutMs: 10_000,
-  maxPayloadBytes: 65_536,
-  maxConnectionsPerIp: 0,
-  transports: ["websocket", "polling"] as const,
-};
 
 interface Guest {
   readonly user: string;
@@ -37,8 +28,6 @@ interface Outgoing {
 type Client = Socket<Outgoing, Guest>;
 
 class Hall extends Namespace<Incoming, Outgoing, Guest> {
-  override readonly authenticate = "anybody";
-  override readonly recovery: { log: RecoveryLog; windowMs: number };
   readonly #bans: SyncKvStorage;
   readonly handlers: Handlers<Incoming, Client> = {
     say: ({ data }, text, ack) => {
@@ -57,9 +46,8 @@ class Hall extends Namespace<Incoming, Outgoing, Guest> {
     },
   };
 
-  constructor(log: RecoveryLog, bans: SyncKvStorage) {
+  constructor(bans: SyncKvStorage) {
     super();
-    this.recovery = { log, windowMs: WINDOW_MS };
     this.#bans = bans;
   }
 
@@ -77,22 +65,15 @@ class Hall extends Namespace<Incoming, Outgoing, Guest> {
   }
 }
 
-export class Halls extends SocketObject<object> {
-  constructor(ctx: DurableObjectState, env: object) {
-    super(ctx, env, ({ storage }, _env, ports) => {
-      const newName = (): string => crypto.randomUUID().replaceAll("-", "");
-      const hall = (name?: string): Hall => {
-        const options = { windowMs: WINDOW_MS, now: () => ports.now(), newName, ...(name !== undefined && { name }) };
-        return new Hall(new SqlRecoveryLog(storage, options), storage.kv);
-      };
-      const table = {
-        static: { "/": hall(), "/lobby": hall("/lobby") },
-        dynamic: [
-          { match: /^\/hall-\w+$/, create: hall },
-          { match: async ({ nsp }: ConnectRequest) => nsp.startsWith("/Hall-"), create: hall },
-        ],
-      };
-      return { server: new Server(OPTIONS, table, ports), limits: OPTIONS };
-    });
+export class Halls extends SocketIoObject {
+  readonly namespaces = { "/": this.#hall(), "/lobby": this.#hall() };
+  override readonly options: SocketIoOptions = { connectionStateRecovery: { maxDisconnectionDuration: WINDOW_MS } };
+  override readonly dynamicNamespaces: readonly DynamicNamespace[] = [
+    { match: /^\/hall-\w+$/, create: () => this.#hall() },
+    { match: async ({ nsp }) => nsp.startsWith("/Hall-"), create: () => this.#hall() },
+  ];
+
+  #hall(): Hall {
+    return new Hall(this.ctx.storage.kv);
   }
 }

@@ -3,12 +3,12 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 
-import app from "../../../src/worker/socketio.ts";
 import { RawClient } from "../raw-client.ts";
+import { serving } from "./worker.ts";
 import { LeagueRoom } from "./league.ts";
 import { PacketType } from "../../wire/wire-client.ts";
 
-const fetcher = { fetch: (asked: Request) => app.fetch(asked, { ...env, CHAT_ROOM: env.LEAGUE }) };
+const fetcher = serving(env.LEAGUE);
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -1,11 +1,6 @@
 // A third-party application whose rooms send events to each other: races report to the league, and the league asks them.
-import { SocketObject } from "../../../durable/socketio/socket-object.ts";
 import type { Counts } from "../../../src/metrics/meter.ts";
-import { Namespace, type Handlers } from "../../../src/socketio/server/namespace.ts";
-import { Server } from "../../../src/socketio/server/server.ts";
-import type { ServerHandlers } from "../../../src/socketio/server/server-side.ts";
-import type { Socket } from "../../../src/socketio/server/socket.ts";
-import { OPTIONS } from "./options.ts";
+import { Namespace, SocketIoObject, type Handlers, type ServerHandlers, type Socket } from "parley-rooms/socketio";
 
 interface Incoming {
   finish: (points: number) => void;
@@ -21,7 +16,6 @@ interface Between {
 type Player = Socket<Outgoing, { name: string }>;
 
 export class League extends Namespace<Incoming, Outgoing, { name: string }, Between> {
-  override readonly authenticate = "anybody";
   #best = 0;
 
   readonly handlers: Handlers<Incoming, Player> = {
@@ -53,18 +47,8 @@ export class League extends Namespace<Incoming, Outgoing, { name: string }, Betw
   });
 }
 
-interface LeagueEnv {
-  readonly LEAGUE: DurableObjectNamespace<LeagueRoom>;
-}
-
-export class LeagueRoom extends SocketObject<LeagueEnv> {
-  constructor(ctx: DurableObjectState, env: LeagueEnv) {
-    super(ctx, env, (_ctx, _env, ports) => ({
-      server: new Server(OPTIONS, { static: { "/": new League() } }, ports),
-      limits: OPTIONS,
-      rooms: env.LEAGUE,
-    }));
-  }
+export class LeagueRoom extends SocketIoObject {
+  readonly namespaces = { "/": new League() };
 
   /** What was counted here. */
   async counted(): Promise<Counts> {

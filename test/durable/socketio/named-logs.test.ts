@@ -23,7 +23,7 @@ const logOf = (storage: DurableObjectStorage, name?: string): SqlRecoveryLog =>
 
 let objects = 0;
 const withStorage = <Result>(run: (storage: DurableObjectStorage) => Result): Promise<Result> =>
-  runInDurableObject(env.CHAT_ROOM.getByName(`logs-${++objects}`), (_instance, { storage }) => run(storage));
+  runInDurableObject(env.WHITEBOARD.getByName(`logs-${++objects}`), (_instance, { storage }) => run(storage));
 
 class Recoverable extends Plain {
   override readonly recovery: { log: RecoveryLog; windowMs: number };

@@ -14,7 +14,7 @@ export const tokenFor = (user: string, claims: object = {}, ttlSeconds = 86_400)
 let boards = 0;
 const freshRoom = (): string => `whiteboard-${++boards}`;
 export const evict = (room: string, webSockets: "hibernate" | "close"): Promise<void> =>
-  evictDurableObject(env.CHAT_ROOM.getByName(room), { webSockets });
+  evictDurableObject(env.WHITEBOARD.getByName(room), { webSockets });
 
 /** The auth of a CONNECT that asks for recovery. */
 interface RecoveryAuth {

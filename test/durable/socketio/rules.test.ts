@@ -6,15 +6,17 @@ import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import worker from "../../../src/worker/socketio.ts";
+import { createParley } from "../../../src/worker/parley.ts";
 import { RawClient } from "../raw-client.ts";
 import { tokenFor } from "./painters.ts";
 
 const SERVICE = { user: "backend", name: "Backend", role: "service" } as const;
 
+const chat = createParley<object>();
+
 /** A client of a room with rules. */
 async function enter(rooms: DurableObjectNamespace, room: string, user: string): Promise<RawClient> {
-  const fetcher = { fetch: (asked: Request) => worker.fetch(asked, { ...env, CHAT_ROOM: rooms as never }) };
+  const fetcher = { fetch: (asked: Request) => chat.fetch(asked, { ...env, CHAT_ROOM: rooms }) };
   const client = await RawClient.open({ room, fetcher });
   await client.connect({ token: await tokenFor(user) });
   return client;

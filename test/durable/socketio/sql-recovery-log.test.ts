@@ -19,7 +19,7 @@ function dice(seed: number): (sides: number) => number {
 }
 
 function withStorage<Result>(name: string, run: (storage: DurableObjectStorage) => Result): Promise<Result> {
-  return runInDurableObject(env.CHAT_ROOM.getByName(name), (_instance, { storage }) => run(storage));
+  return runInDurableObject(env.WHITEBOARD.getByName(name), (_instance, { storage }) => run(storage));
 }
 
 it.each([1, 2, 3, 4, 5, 6])("alternates its tables, and never answers in part: REC-3 (seed %i)", async (seed) => {

@@ -1,9 +1,12 @@
 // Tokens in an application of one's own, over real keys: the whiteboard, which has no code for them.
+import { env } from "cloudflare:workers";
+import { jwt, type Authenticate } from "parley-rooms/socketio";
 import { expect, it } from "vitest";
 
 import { PacketType, SEPARATOR } from "../../wire/wire-client.ts";
 import { request, textOf } from "../poller.ts";
 import { RawClient, upgrade } from "../raw-client.ts";
+import { serving } from "./worker.ts";
 import { begin, drop, enter, evict, tokenFor, whoami } from "./painters.ts";
 
 const codeOf = (error: unknown): unknown => (error as { data?: { code?: unknown } }).data?.code;
@@ -35,9 +38,15 @@ it("TOK-4: over long-polling, too", async () => {
 
 it("TOK-4: a token in the request is verified before the room is called, and names the socket's user", async () => {
   const room = "seen-board";
-  const refusal = await upgrade({ room, headers: { Authorization: "Bearer forged" } });
-  expect(refusal.status).toBe(401);
-  const ada = await RawClient.open({ room, headers: { Authorization: `Bearer ${await tokenFor("ada")}` } });
+  const verify = jwt({ secret: env.JWT_SECRET });
+  const authenticate: Authenticate = (_request, { room, token }) =>
+    token === undefined ? undefined : verify(token, room);
+  const fetcher = serving(env.WHITEBOARD, { authenticate });
+  const statusOf = async (token: string): Promise<number> =>
+    (await upgrade({ room, fetcher, headers: { Authorization: `Bearer ${token}` } })).status;
+  expect(await statusOf("forged")).toBe(401);
+  expect(await statusOf(await tokenFor("ada", { rooms: ["other"] }))).toBe(403);
+  const ada = await RawClient.open({ room, fetcher, headers: { Authorization: `Bearer ${await tokenFor("ada")}` } });
   await ada.connect();
   expect(await whoami(ada)).toMatchObject({ user: "ada" });
 });

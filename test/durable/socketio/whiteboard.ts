@@ -1,11 +1,14 @@
 // A third-party application: a whiteboard with boards as channels. A recovery log in SQL keeps its events for it.
-import { SocketObject } from "../../../durable/socketio/socket-object.ts";
-import { SqlRecoveryLog } from "../../../durable/socketio/sql-recovery-log.ts";
-import { Namespace, type Continuations, type Handlers } from "../../../src/socketio/server/namespace.ts";
-import type { RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
-import { Server } from "../../../src/socketio/server/server.ts";
-import type { Socket } from "../../../src/socketio/server/socket.ts";
-import { OPTIONS, WINDOW_MS } from "./options.ts";
+import {
+  jwt,
+  Namespace,
+  SocketIoObject,
+  type Continuations,
+  type Handlers,
+  type Socket,
+  type SocketIoOptions,
+} from "parley-rooms/socketio";
+import { WINDOW_MS } from "./options.ts";
 
 type PainterData = Record<"boards" | "connects" | "strokes", number>;
 type Painter = Socket<Outgoing, PainterData>;
@@ -23,7 +26,6 @@ interface Incoming {
 type Outgoing = Record<"drawn" | "shouted" | "vote?" | "review?" | "reviewed", (...args: unknown[]) => void>;
 
 class Whiteboard extends Namespace<Incoming, Outgoing, PainterData> {
-  override readonly recovery: { log: RecoveryLog; windowMs: number };
   override readonly continuations: Continuations<Painter> = {
     reviewed: (socket, answer, asked) => void this.emit("reviewed", socket.id, answer, asked),
   };
@@ -39,20 +41,12 @@ class Whiteboard extends Namespace<Incoming, Outgoing, PainterData> {
       void this.sockets.get(painter)?.ask("review?", [], { handler: "reviewed", data: { by: id }, timeoutMs }),
     whoami: ({ id, user, rooms, data, recovered }, ack) => ack({ id, user, rooms: [...rooms], recovered, ...data }),
   };
-  constructor(log: RecoveryLog) {
-    super();
-    this.recovery = { log, windowMs: WINDOW_MS };
-  }
   override authorize = () => ({ accepted: true as const, data: { boards: 0, connects: 0, strokes: 0 } });
   override onConnect = (socket: Painter): void => void socket.data.connects++;
 }
 
-export class WhiteboardRoom extends SocketObject<object> {
-  constructor(ctx: DurableObjectState, env: object) {
-    super(ctx, env, (_ctx, _env, ports) => {
-      const newName = (): string => crypto.randomUUID().replaceAll("-", "");
-      const log = new SqlRecoveryLog(ctx.storage, { windowMs: WINDOW_MS, now: () => ports.now(), newName });
-      return { server: new Server(OPTIONS, { static: { "/": new Whiteboard(log) } }, ports), limits: OPTIONS };
-    });
-  }
+export class WhiteboardRoom extends SocketIoObject {
+  readonly namespaces = { "/": new Whiteboard() };
+  override readonly verify = jwt({ secret: this.env.JWT_SECRET });
+  override readonly options: SocketIoOptions = { connectionStateRecovery: { maxDisconnectionDuration: WINDOW_MS } };
 }

@@ -1,5 +1,9 @@
-// The third parties of these tests, behind the project's own Worker: applications, and rooms of the chat with rules of their own.
-export { BoardRoom } from "../../../docs/examples/board/index.ts";
+// The third parties of these tests: applications, and rooms of the chat with rules of their own.
+import { env } from "cloudflare:workers";
+
+import { connect, type ConnectOptions } from "parley-rooms/socketio";
+
+export { BoardObject } from "../../../docs/examples/board/index.ts";
 export { ChatRoom as HttpRuledRoom } from "../../../docs/examples/rules/by-http.ts";
 export { ChatRoom as ServiceRuledRoom } from "../../../docs/examples/rules/by-service.ts";
 export { ChatRoom as RuledRoom } from "../../../docs/examples/rules/index.ts";
@@ -8,4 +12,14 @@ export { Halls } from "./halls.ts";
 export { LeagueRoom } from "./league.ts";
 export { Rules } from "./rules.ts";
 export { WhiteboardRoom } from "./whiteboard.ts";
-export { default } from "../../../src/worker/socketio.ts";
+
+/** The Worker of one kind of rooms. */
+export const serving = (
+  objects: { getByName(name: string): Pick<Fetcher, "fetch"> },
+  options: Omit<ConnectOptions, "object"> = {},
+) => ({
+  fetch: (request: Request): Promise<Response> =>
+    connect(request, { ...options, object: (room) => objects.getByName(room) }),
+});
+
+export default serving(env.WHITEBOARD);

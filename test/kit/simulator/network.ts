@@ -1,6 +1,6 @@
 // The lines between clients and rooms: WebSockets, which keep the order of their frames, and HTTP requests, which do not. Lines
 // are slow, break with or without a word, and lead nowhere while a client is offline.
-import { encodeUpgradeFacts, UPGRADE_HEADER } from "../../../src/rpc/upgrade-header.ts";
+import { encodeUpgradeFacts, INNER_ORIGIN, UPGRADE_HEADER } from "../../../src/rpc/upgrade-header.ts";
 import type { Chance } from "./chance.ts";
 import { ServerSocket, type ObjectHost } from "./object-host.ts";
 import type { World, Zone } from "./world.ts";
@@ -203,7 +203,7 @@ export class Network {
       ...(sid !== undefined && { sid }),
     };
     const headers = new Map([[UPGRADE_HEADER, encodeUpgradeFacts(facts)]]);
-    return { url: `https://room/${transport}`, method, headers, body: body === undefined ? null : streamOf(body) };
+    return { url: `${INNER_ORIGIN}/${transport}`, method, headers, body: body === undefined ? null : streamOf(body) };
   }
 
   // ---- WebSockets ------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 
 import { readSettings } from "../../../src/settings/settings.ts";
 import { NAME_LENGTH_MAX, ROOMS_MAX, USER_LENGTH_MAX } from "../../../src/settings/tokens/claims.ts";
-import { signToken, TOKEN_LENGTH_MAX, TokenVerifier } from "../../../src/settings/tokens/tokens.ts";
+import { TOKEN_LENGTH_MAX } from "../../../src/settings/tokens/signatures.ts";
+import { signToken, TokenVerifier } from "../../../src/settings/tokens/tokens.ts";
 import { PATIENT } from "../../host/properties.ts";
 
 const SECRET = "a-secret-that-only-the-tests-know";

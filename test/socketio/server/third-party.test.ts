@@ -94,5 +94,5 @@ it("a namespace that is made once and given to two servers is refused, and the e
   const canvas = new Canvas();
   const open = (): FakeShell => new FakeShell(() => ({ "/": canvas }));
   open();
-  expect(open).toThrow("make one for each, in the function that makes the server");
+  expect(open).toThrow("make one for each");
 });

@@ -1,0 +1,43 @@
+// The users of tokens, and the check of what an application's `verify` says of them. Called by socketio-object.ts.
+import { roomAllowed } from "../../src/protocol/room-name.ts";
+import type { Identity } from "../../src/socketio/engine/session.ts";
+import type { Authentication, TokenPorts } from "../../src/socketio/server/token-life.ts";
+
+/** Why a token is refused. With `UNAVAILABLE` it may be sent again after `retryAfterMs`, otherwise another one is needed. */
+export type TokenRefusal = Extract<Authentication, { ok: false }>;
+
+/** Fields besides these reach the namespaces as they are. */
+export interface TokenUser {
+  /** User id. */
+  readonly user: string;
+  /** Display name. Default: the user id. */
+  readonly name?: string;
+  /** The end of the token, in seconds since 1970. Default: never. */
+  readonly exp?: number;
+  /** Names of rooms, or prefixes ending in `*`. Default: every room. */
+  readonly rooms?: readonly string[];
+}
+
+/** @returns the user of a token, why it is refused, or `undefined` for one that is no good */
+export type VerifyToken = (
+  token: string,
+  room: string,
+) => TokenUser | TokenRefusal | undefined | Promise<TokenUser | TokenRefusal | undefined>;
+
+/** @param verify without it no token is needed */
+export function tokenPorts(room: string, verify: VerifyToken | undefined): TokenPorts {
+  return {
+    room,
+    opens: ({ rooms }: Identity & Pick<TokenUser, "rooms">) => roomAllowed(rooms, room),
+    authenticate: verify && (async (token) => authenticationOf(await verify(token, room))),
+  };
+}
+
+const REFUSED: TokenRefusal = { ok: false, code: "UNAUTHORIZED", message: "The token is not valid" };
+
+function authenticationOf(verified: TokenUser | TokenRefusal | undefined): Authentication {
+  if (!verified) return REFUSED;
+  if ("ok" in verified) return verified;
+  const { user, name = user } = verified;
+  return { ok: true, identity: { ...verified, name } };
+}

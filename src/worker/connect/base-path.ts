@@ -1,0 +1,34 @@
+// The place of an application in a Worker: the path before its addresses. Used by createParley and by connect.
+
+/** Segments of what a URL's path may have unescaped. */
+const BASE_PATH = /^(\/[\w.~!$&'()*+,;=:@-]+)+$/;
+
+/** @returns the path without a slash at its end; empty for the root. @throws Error that says what is wrong */
+export function checkBasePath(path: string, option: string): string {
+  const withoutEnd = path.replace(/\/$/, "");
+  if (withoutEnd !== "" && !BASE_PATH.test(withoutEnd)) throw new Error(`${option}: "${path}" is no path like "/chat"`);
+  return withoutEnd;
+}
+
+/** `/socket.io`, or `/rooms/NAME/socket.io`, with a slash behind it or not. */
+const ENGINE_PATH = /^(?:\/rooms\/([^/]+))?\/socket\.io\/?$/;
+
+/**
+ * Recognises the addresses of the Engine.IO endpoint.
+ * @param path behind the base path
+ * @returns the room that the path names, if it does; `undefined` for any other path
+ */
+export function enginePath(path: string): { readonly room?: string } | undefined {
+  const match = ENGINE_PATH.exec(path);
+  if (!match) return undefined;
+  const [, room] = match;
+  return room === undefined ? {} : { room: decoded(room) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,39 @@
+// The Engine.IO endpoint of a chat: its rooms, and the checks that the settings want. Called by deployment.ts.
+import type { Identity } from "../../protocol/identity.ts";
+import { roomAllowed } from "../../protocol/room-name.ts";
+import type { Deployment } from "../deployment.ts";
+import { identityOf } from "../http/identity.ts";
+import { refuseRequest } from "../http/refusals.ts";
+import { ConnectRate } from "./connect-rate.ts";
+import { UNKNOWN_SESSIONS_PER_CONNECT, type EngineEndpoint } from "./engine-endpoint.ts";
+import { KnownSessions } from "./known-sessions.ts";
+
+type Parts = Pick<Deployment, "settings" | "bindings" | "authenticate" | "tokens">;
+
+export function chatEndpoint(deployment: Parts): EngineEndpoint {
+  const { settings, bindings } = deployment;
+  return {
+    allowedOrigins: settings.allowedOrigins,
+    transports: settings.transports,
+    connectRate: new ConnectRate(settings.connectRatePerIp),
+    unknownSessions: new ConnectRate(UNKNOWN_SESSIONS_PER_CONNECT * settings.connectRatePerIp),
+    knownSessions: new KnownSessions(),
+    identify: (request, room, token) => identify(request, room, token, deployment),
+    object: (room) => bindings.CHAT_ROOM.getByName(room),
+  };
+}
+
+async function identify(
+  request: Request,
+  room: string,
+  token: string | undefined,
+  deployment: Parts,
+): Promise<Identity | Response | undefined> {
+  const identity = await identityOf(request, token, deployment);
+  if (identity === undefined) {
+    if (deployment.settings.authAt === "connect") return undefined;
+    return refuseRequest("UNAUTHORIZED", "A token is required at the upgrade");
+  }
+  if (identity instanceof Response || roomAllowed(identity.rooms, room)) return identity;
+  return refuseRequest("FORBIDDEN_ROOM", `The token does not open room ${room}`);
+}

@@ -1,0 +1,198 @@
+// The Engine.IO endpoint. Makes every check that needs no object, and forwards only good requests to a Durable Object. Called by
+// connect.ts for any application, and by the routes of the chat (app.ts).
+import { tcpOf } from "../../rpc/tcp-connections.ts";
+import { encodeUpgradeFacts, INNER_ORIGIN, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";
+import { ENGINE_REVISION } from "../../socketio/wire/engine-io.ts";
+import { isJavaScriptAgent, knowsRecovery } from "./recovery-clients.ts";
+import { DEFAULT_ROOM, isRoomName } from "../../protocol/room-name.ts";
+import { addressOf, isFromBrowser, isOriginAllowed, type AllowedOrigins } from "../http/request-origin.ts";
+import { answerPreflight, withCors } from "./polling-cors.ts";
+import { refuseEngine, refuseRequest, refuseRoomName, withCode } from "../http/refusals.ts";
+import { findSubprotocol, findToken } from "../http/token-source.ts";
+import type { ConnectRate } from "./connect-rate.ts";
+import type { KnownSessions } from "./known-sessions.ts";
+
+/** The ids that the server gives to sessions: anything else is unknown without asking. */
+const SESSION_ID = /^[A-Za-z0-9_-]{20}$/;
+
+/** Characters of a query, without its token: the room keeps it with the session. */
+const QUERY_CHARS_MAX = 2048;
+
+/** Requests with an unknown session that an address may send per connection that it may open: each wakes a room once after its sleep. */
+export const UNKNOWN_SESSIONS_PER_CONNECT = 10;
+
+export const TRANSPORTS = ["websocket", "polling"] as const;
+
+/** The identity of a client as the Worker passes it to the object. */
+export type VouchedIdentity = NonNullable<UpgradeFacts["identity"]>;
+
+/** The objects behind an endpoint, and the checks before them. */
+export interface EngineEndpoint {
+  readonly allowedOrigins: AllowedOrigins;
+  readonly transports: readonly (typeof TRANSPORTS)[number][];
+  readonly connectRate: ConnectRate;
+  /** Counts requests that name an unknown session. */
+  readonly unknownSessions: ConnectRate;
+  readonly knownSessions: KnownSessions;
+  /**
+   * Called for each new connection.
+   * @param token of the request, if it brings one
+   * @returns the identity of the client, `undefined` for one without, or the answer that refuses the connection
+   */
+  identify(
+    request: Request,
+    room: string,
+    token: string | undefined,
+  ): Promise<VouchedIdentity | Response | undefined> | VouchedIdentity | Response | undefined;
+  /** @returns the object of that room; `undefined` where there is none, which is answered 404 */
+  object(room: string): Answering | undefined | Promise<Answering | undefined>;
+}
+
+/** A stub of an object. */
+export interface Answering {
+  fetch(request: Request): Promise<Response>;
+}
+
+/** @param roomInPath the room where the address names it; otherwise `?room=` does */
+export async function answerEngineRequest(
+  request: Request,
+  endpoint: EngineEndpoint,
+  roomInPath?: string,
+): Promise<Response> {
+  const parameters = parametersOf(request);
+  // Without the token: the room learns the user's identity, and keeps no secret.
+  const { token: _token, ...query } = Object.fromEntries(parameters);
+  const room = roomInPath ?? query["room"] ?? DEFAULT_ROOM;
+  const isForeign = !isOriginAllowed(endpoint.allowedOrigins, request);
+  if (request.method === "OPTIONS" && !isForeign) return answerPreflight(request);
+  const refusal = refuseByForm(request, query, room, endpoint);
+  if (refusal) return isForeign ? refusal : withCors(request, refusal);
+  if (isForeign) return refuseEngine("forbidden", "this origin is not allowed");
+  const { sid } = query;
+  const response =
+    sid === undefined
+      ? await open(request, endpoint, { room, query, token: parameters.get("token") })
+      : await goOn(request, endpoint, { room, sid, query });
+  return query["transport"] === "polling" ? withCors(request, response) : response;
+}
+
+type Query = UpgradeFacts["query"];
+
+/** Not by way of `URL`, which parses the rest as well: that took a tenth of the Worker's time for a connect. */
+function parametersOf({ url }: Request): URLSearchParams {
+  const at = url.indexOf("?");
+  return new URLSearchParams(at < 0 ? "" : url.slice(at));
+}
+
+function refuseByForm(
+  request: Request,
+  query: Query,
+  room: string,
+  { transports }: EngineEndpoint,
+): Response | undefined {
+  if (!isRoomName(room)) return refuseRoomName();
+  const transport = transports.find((name) => name === query["transport"]);
+  if (transport === undefined) return refuseEngine("unknownTransport");
+  if (query["EIO"] !== ENGINE_REVISION) return refuseEngine("unsupportedRevision");
+  const { sid } = query;
+  if (request.method !== "GET" && !(request.method === "POST" && transport === "polling" && sid !== undefined)) {
+    return refuseEngine("badMethod");
+  }
+  const isUpgrade = request.headers.get("Upgrade")?.toLowerCase() === "websocket";
+  if (transport === "polling" && isUpgrade) return refuseEngine("badRequest");
+  if (transport === "websocket" && !isUpgrade) {
+    return refuseRequest("UPGRADE_REQUIRED", "transport=websocket needs a WebSocket upgrade", {
+      Upgrade: "websocket",
+    });
+  }
+  if (JSON.stringify(query).length > QUERY_CHARS_MAX) return refuseEngine("badRequest", "the query is too long");
+  return sid !== undefined && !SESSION_ID.test(sid) ? refuseEngine("unknownSid") : undefined;
+}
+
+/** Handles a request that names a session. A client that tries one session after another wakes a room each time, and is limited (LIM-2). */
+async function goOn(
+  request: Request,
+  endpoint: EngineEndpoint,
+  { room, sid, query }: { room: string; sid: string; query: Query },
+): Promise<Response> {
+  const { unknownSessions, knownSessions } = endpoint;
+  const address = addressOf(request);
+  const waitSeconds = knownSessions.has(room, sid) ? 0 : unknownSessions.look(address, Date.now());
+  if (waitSeconds > 0) {
+    const message = "Too many requests for sessions that are not known";
+    return refuseRequest("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
+  }
+  const response = await forward(request, endpoint, { room, query }, { address, query: {}, sid, ...extensions(query) });
+  if (response.status === 400) {
+    unknownSessions.take(address, Date.now());
+    knownSessions.forget(room, sid);
+  } else knownSessions.note(room, sid);
+  return response;
+}
+
+/** Opens a session, once rate, identity and room allow it. */
+async function open(
+  request: Request,
+  endpoint: EngineEndpoint,
+  { room, query, token }: { room: string; query: Query; token: string | null },
+): Promise<Response> {
+  const { connectRate } = endpoint;
+  const waitSeconds = connectRate.take(addressOf(request), Date.now());
+  if (waitSeconds > 0) {
+    const message = `At most ${connectRate.perMinute} connections a minute from one address`;
+    return refuseRequest("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
+  }
+  const identity = await endpoint.identify(request, room, findToken(request, token).token);
+  if (identity instanceof Response) return identity;
+  const userAgent = request.headers.get("User-Agent");
+  return forward(
+    request,
+    endpoint,
+    { room, query },
+    {
+      address: addressOf(request),
+      query,
+      canRecover: knowsRecovery(query["recovery"] ?? null, userAgent, request.headers.get("Sec-WebSocket-Extensions")),
+      ...extensions(query),
+      ...((isFromBrowser(request) || isJavaScriptAgent(userAgent)) && { isJavaScript: true }),
+      ...(identity && { identity }),
+    },
+  );
+}
+
+/** Only a WebSocket carries them (EXT-1). */
+function extensions(query: Query): Pick<UpgradeFacts, "isExtended"> {
+  return query["ext"] === "1" && query["transport"] === "websocket" ? { isExtended: true } : {};
+}
+
+async function forward(
+  request: Request,
+  endpoint: EngineEndpoint,
+  { room, query: { transport } }: { room: string; query: Query },
+  facts: UpgradeFacts,
+): Promise<Response> {
+  const object = await endpoint.object(room);
+  if (!object) return refuseRequest("NOT_FOUND", "There is no such room");
+  const subprotocol = findSubprotocol(request);
+  const tcp = tcpOf(request);
+  // Of an upgrade there are only headers.
+  const inner = new Request(
+    `${INNER_ORIGIN}/${transport}`,
+    tcp ? { headers: request.headers, signal: tcp.signal } : request,
+  );
+  inner.headers.delete("Authorization");
+  inner.headers.delete("Sec-WebSocket-Protocol");
+  if (subprotocol !== undefined) inner.headers.set("Sec-WebSocket-Protocol", subprotocol);
+  inner.headers.set(
+    UPGRADE_HEADER,
+    encodeUpgradeFacts({
+      ...facts,
+      ...(subprotocol !== undefined && { subprotocol }),
+      ...(tcp && { tcpId: tcp.id }),
+    }),
+  );
+  const response = await object.fetch(inner);
+  // LIM-1, LIM-5: what the room says to programs does not come along with its answer.
+  const isFull = response.status === 429 || response.status === 503;
+  return isFull ? withCode(response, "TOO_MANY_CONNECTIONS") : response;
+}
