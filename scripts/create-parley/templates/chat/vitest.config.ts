@@ -9,4 +9,6 @@ export default defineConfig({
       miniflare: { bindings: { ENVIRONMENT: "development", GUEST_ACCESS: "on", JWT_SECRET: "only for the tests" } },
     }),
   ],
+  // Bundled once, because workerd would fetch each of some 200 modules by itself.
+  test: { deps: { optimizer: { ssr: { enabled: true, include: ["parley-rooms"] } } } },
 });

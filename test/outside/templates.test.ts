@@ -1,0 +1,177 @@
+// What `npm create parley` makes, with nothing but the two tarballs and the registry: each template, and a Worker of somebody with Hono that
+// gets the chat. Each is installed, compiled, tested by its own tests, examined by the doctor, built for a deployment, and talks to stock clients.
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { execute } from "./packages.ts";
+import { freePort, HOST, ProcessGroup } from "./servers.ts";
+import { ask, next, open } from "./stock-clients.ts";
+import { packPackages, type Tarballs } from "./tarballs.ts";
+
+const COMMAND_MS_MAX = 300_000;
+const READY_MS_MAX = 90_000;
+
+const folder = mkdtempSync(path.join(tmpdir(), "parley templates "));
+const groups: ProcessGroup[] = [];
+let tarballs: Tarballs;
+
+const inFolder = (...names: string[]): string => path.join(folder, ...names);
+const run = (cwd: string, ...command: [string, ...string[]]): Promise<string> =>
+  execute(command, COMMAND_MS_MAX, { cwd, niceness: 3 });
+const npm = (cwd: string, ...args: string[]): Promise<string> => run(cwd, "npm", ...args);
+
+/** `npm create parley` with these arguments, of the tarball. */
+const create = (...args: string[]): Promise<string> =>
+  run(folder, process.execPath, inFolder("tool", "node_modules", "create-parley", "main.js"), ...args);
+
+const INSTALL = ["install", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
+
+beforeAll(async () => {
+  tarballs = await packPackages(folder);
+  await run(folder, "mkdir", "tool");
+  writeFileSync(inFolder("tool", "package.json"), "{}");
+  await npm(inFolder("tool"), ...INSTALL, tarballs.create);
+  await create("chat", "--template", "chat");
+  await takeTarball(inFolder("chat"));
+  await npm(inFolder("chat"), ...INSTALL);
+}, COMMAND_MS_MAX);
+
+afterAll(async () => {
+  await Promise.all(groups.map((group) => group.stop()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The tarball takes the place of the release, which is not there yet. */
+const takeTarball = (project: string): Promise<string> =>
+  npm(project, "pkg", "set", `dependencies.parley-rooms=file:${tarballs.parley}`);
+
+const copyPackages = (project: string): Promise<string> =>
+  run(folder, "cp", "-al", inFolder("chat", "node_modules"), path.join(project, "node_modules"));
+
+/** Installs a project, beginning with a copy of the chat's packages: nearly all are the same. */
+async function install(project: string): Promise<void> {
+  await takeTarball(project);
+  await copyPackages(project);
+  await npm(project, ...INSTALL);
+}
+
+/** Starts `npm run dev`, or `wrangler dev`. @returns its address */
+async function dev(project: string): Promise<string> {
+  const port = await freePort();
+  const args = ["run", "dev", "--", "--ip", HOST, "--port", String(port), "--inspector-port", "0"];
+  const group = new ProcessGroup({
+    program: "npm",
+    args: ["--prefix", project, ...args],
+    env: { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
+  });
+  groups.push(group);
+  await group.prints(/Ready on/, READY_MS_MAX);
+  return `http://${HOST}:${port}`;
+}
+
+/** Compiles, tests, builds and examines a project. */
+async function check(project: string): Promise<void> {
+  await npm(project, "run", "check");
+  await npm(project, "run", "deploy", "--", "--dry-run");
+  const doctor = JSON.parse(await run(project, "npx", "parley-rooms", "doctor", "--json")) as {
+    ok: boolean;
+    findings: object[];
+  };
+  expect(doctor.findings.filter((finding) => (finding as { level: string }).level !== "note")).toEqual([]);
+  expect(doctor.ok).toBe(true);
+}
+
+describe.concurrent("npm create parley", () => {
+  it("a chat: two people talk, a forbidden word is refused, and the page is there", async () => {
+    const project = inFolder("chat");
+    await check(project);
+    expect(await npm(project, "test")).toMatch(/Tests .*4 passed/);
+
+    const url = await dev(project);
+    expect(await (await fetch(url)).text()).toContain("<title>Parley</title>");
+    const [ada, ben] = await Promise.all(
+      ["Ada", "Ben"].map(async (name) => {
+        const guest = await fetch(`${url}/api/guest`, { method: "POST", body: JSON.stringify({ name }) });
+        const { token } = (await guest.json()) as { token: string };
+        const socket = open(url, { path: "/rooms/lounge/socket.io", auth: { token } });
+        await next(socket, "welcome");
+        return socket;
+      }),
+    );
+    const heard = next(ben!, "chat-message");
+    expect(await ask(ada!, "chat-message", { content: "Hello!" })).toMatchObject({ ok: true });
+    expect(await heard).toMatchObject({ name: "Ada", content: "Hello!" });
+    expect(await ask(ada!, "chat-message", { content: "spam" })).toMatchObject({ error: { code: "REJECTED" } });
+
+    const doctor = await run(project, "npx", "parley-rooms", "doctor", "--json", "--url", url);
+    expect((JSON.parse(doctor) as { findings: unknown[] }).findings).toEqual([
+      expect.objectContaining({ code: "key.local" }),
+    ]);
+  });
+
+  it("a chat without a key says on its page what to set, and the doctor names it", async () => {
+    const project = inFolder("keyless");
+    await create("keyless", "--template", "chat");
+    rmSync(path.join(project, ".dev.vars"));
+    await copyPackages(project);
+    const url = await dev(project);
+    const page = await fetch(url);
+    expect(page.status).toBe(503);
+    expect(await page.text()).toContain("npx wrangler secret put JWT_SECRET");
+    const doctor = run(project, "npx", "parley-rooms", "doctor", "--json", "--url", url);
+    await expect(doctor).rejects.toThrow(/key\.missing[^]*live\.misconfigured/);
+  });
+
+  it("a Socket.IO application: a line reaches everybody at the board", async () => {
+    const project = inFolder("board");
+    await create("board", "--template", "socketio");
+    await install(project);
+    await check(project);
+    expect(await npm(project, "test")).toMatch(/Tests .*3 passed/);
+
+    const url = await dev(project);
+    expect(await (await fetch(`${url}/page.js`)).text()).toContain("socket.io");
+    const [ada, ben] = await Promise.all(
+      ["ada", "ben"].map(async () => {
+        const socket = open(url, { path: "/rooms/plans/socket.io" });
+        await next(socket, "connect");
+        return socket;
+      }),
+    );
+    const heard = next(ben!, "draw");
+    expect(await ask(ada!, "draw", [0, 0, 1, 1])).toEqual({ ok: true });
+    expect(await heard).toEqual([0, 0, 1, 1]);
+  });
+
+  it("a Worker with Hono: the lines that it prints are all that is left to add", async () => {
+    const project = inFolder("hono");
+    cpSync(path.join(import.meta.dirname, "hono-worker"), project, { recursive: true });
+    const entry = path.join(project, "src", "index.ts");
+    const printed = await create("hono", "--template", "existing", "--yes");
+    // The imports and the constant come first, the route among the others.
+    const [head, route] = linesIn(printed);
+    const text = readFileSync(entry, "utf8").replace("export default", `${route}\n\nexport default`);
+    writeFileSync(
+      entry,
+      `${head.replace("=> undefined", '=> ({ user: request.headers.get("x-user") ?? "stranger" })')}\n${text}`,
+    );
+    await install(project);
+    await check(project);
+
+    const url = await dev(project);
+    expect(await (await fetch(url)).text()).toBe("My own page");
+    const ada = open(url, { path: "/chat/rooms/lounge/socket.io", extraHeaders: { "x-user": "ada" } });
+    expect(await next(ada, "welcome")).toMatchObject({ user: "ada" });
+    expect(await ask(ada, "chat-message", { content: "Hello!" })).toMatchObject({ ok: true, seq: 1 });
+  });
+});
+
+/** The lines to add, as they are printed: up to the comment that says where the rest goes, and the rest. */
+function linesIn(printed: string): [head: string, route: string] {
+  const [, lines] = /^Add to src\/index\.ts:\n\n([^]*?)\n\nThen:/m.exec(printed)!;
+  const [head, route] = lines!.split("  // among your routes\n");
+  return [head!, route!];
+}
