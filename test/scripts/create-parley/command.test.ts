@@ -76,7 +76,7 @@ describe("a new project", () => {
     const texts = readdirSync(project, { recursive: true, encoding: "utf8" }).filter((name) =>
       statSync(path.join(project, name)).isFile(),
     );
-    expect(texts.filter((name) => textIn(project, name).includes("-template"))).toEqual([]);
+    expect(texts.filter((name) => textIn(project, name).includes("parley-chat-template"))).toEqual([]);
   });
 
   it("goes into the folder that it is run in with `.`, also after git init", () => {
