@@ -40,7 +40,7 @@ function leavingOut(parts: Readonly<Record<string, string>>): Plugin {
   return {
     name: "leaving-out",
     setup: (building) =>
-      building.onLoad({ filter: /engine\.io-client.build.esm.transports.[a-z-]+\.js$/ }, ({ path: file }) => {
+      building.onLoad({ filter: /[/\\](engine|socket)\.io-client[/\\]build[/\\]esm[/\\]/ }, ({ path: file }) => {
         const contents = parts[nameOf(file)];
         return contents === undefined ? undefined : { contents, resolveDir: path.dirname(file) };
       }),
@@ -51,6 +51,11 @@ function leavingOut(parts: Readonly<Record<string, string>>): Plugin {
 const UNNAMED = { webtransport: "export class WT {}" };
 /** Needed in Node only, where `client.js` runs, too. */
 const ELSEWHERE = { "polling-fetch": 'export { XHR as Fetch } from "./polling-xhr.js"' };
+
+/** Rooms reconnect by client/core/reconnection.ts; the operator page lets the stock client do it. */
+const NO_RECONNECTING = {
+  backo2: "export class Backoff { attempts = 0; setMin() {} setMax() {} setJitter() {} reset() {} }",
+};
 
 const OPTIONS = {
   bundle: true,
@@ -77,8 +82,10 @@ const IN_BROWSERS = {
   reserveProps: /^_placeholder$/,
 };
 
+const ROOMS_IN_BROWSERS = { ...IN_BROWSERS, plugins: [leavingOut({ ...UNNAMED, ...ELSEWHERE, ...NO_RECONNECTING })] };
+
 /** The lazy parts of the page are a file of their own, and the code that they share with the first part another one: index.html names both. */
-const PARTED = { ...IN_BROWSERS, splitting: true, chunkNames: "page-[name]" };
+const PARTED = { ...ROOMS_IN_BROWSERS, splitting: true, chunkNames: "page-[name]" };
 
 export async function buildClient(): Promise<void> {
   await mkdir(target, { recursive: true });
@@ -118,7 +125,7 @@ async function put(name: string, contents: Uint8Array | string): Promise<void> {
 async function buildEmbed(): Promise<void> {
   const styles = await build({ ...OPTIONS, entryPoints: [path.join(source, EMBED_STYLES)] });
   const define = { EMBED_CSS: JSON.stringify(styles.outputFiles[0]!.text) };
-  await bundle({ ...IN_BROWSERS, entryPoints: [path.join(source, EMBED)], define, outdir: target });
+  await bundle({ ...ROOMS_IN_BROWSERS, entryPoints: [path.join(source, EMBED)], define, outdir: target });
 }
 
 /** Compressed sizes in bytes: all of client.js, and its part that is not socket.io-client. */

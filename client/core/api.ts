@@ -17,6 +17,7 @@ import type {
   Reaction,
   ReadMark,
   RefusalCode,
+  Role,
   SearchAnswer,
   SearchPayload,
   TypingChange,
@@ -226,6 +227,8 @@ export interface Room {
   /** For everything that this interface does not wrap. Whether it connects is the room's business: see `connect` and `close`. */
   readonly socket: RoomSocket;
   readonly connection: Connection;
+  /** The role in the newest token, unverified: a room may grant another one. `member` without a token. */
+  readonly tokenRole: Role;
   /** Messages that are waiting, in flight or failed, those of an earlier page included. */
   readonly unsent: readonly Unsent[];
   /**

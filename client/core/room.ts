@@ -7,6 +7,7 @@ import type {
   HistoryAnswer,
   HistoryPayload,
   PresenceAnswer,
+  Role,
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
@@ -80,6 +81,7 @@ class ConnectedRoom implements Room {
   readonly #listeners = new Listeners<{ [Event in keyof OwnEvents]: Parameters<OwnEvents[Event]> }>();
   readonly #waiters = new Map<string, Waiter[]>();
   readonly #unwatch: () => void;
+  #tokenRole: Role = "member";
   /** Characters, from the welcome. */
   #maxContentLength: number | undefined;
   #isClosed = false;
@@ -99,8 +101,10 @@ class ConnectedRoom implements Room {
       changed: (connection) => this.#listeners.emit("connection", connection),
       // Until the welcome, new messages belong to the user of the token.
       dialling: (token) => {
-        const user = claimsOf(token)?.user;
-        if (user !== undefined) this.#outbox.expect(user);
+        const claims = claimsOf(token);
+        if (!claims) return;
+        this.#tokenRole = claims.role as Role;
+        this.#outbox.expect(claims.user);
       },
     });
     this.socket = this.#connection.socket;
@@ -158,6 +162,10 @@ class ConnectedRoom implements Room {
 
   get connection(): Connection {
     return this.#connection.state;
+  }
+
+  get tokenRole(): Role {
+    return this.#tokenRole;
   }
 
   get unsent(): readonly Unsent[] {

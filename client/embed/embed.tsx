@@ -100,8 +100,8 @@ class ParleyRoom extends HTMLElement {
   #draw(store: ChatStore): void {
     if (store !== this.#store || !this.#mount) return;
     render(<App store={store} />, this.#mount);
-    const { connection, reading } = store.view ?? {};
-    const missed = reading?.missed;
+    const { connection, state: shown } = store.view ?? {};
+    const missed = shown?.reading.missed;
     const state = `${connection?.kind} ${missed}`;
     if (state === this.#lastState) return;
     this.#lastState = state;

@@ -1,15 +1,14 @@
 // The chat page: one chat store for the whole window, and the address that names its room. index.html loads it.
 import { render } from "preact";
-// This order puts similar code side by side in the bundle, which saves half a kilobyte compressed: libraries, the client, state,
-// components.
+// This order puts similar code side by side in the bundle, which saves half a kilobyte compressed: libraries, the client (by way of
+// the stores), state, components.
 import "preact/hooks";
 import "preact/jsx-runtime";
-import "../core/room.ts";
 
+import { ChatStore } from "./state/chat-store.ts";
 import { baseOf } from "../core/base.ts";
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import { bare } from "./state/names.ts";
-import { ChatStore } from "./state/chat-store.ts";
 import { App } from "./components/app.tsx";
 import { keepFilesOut } from "./components/drop-zone.tsx";
 
@@ -30,7 +29,7 @@ const store = new ChatStore({
 keepFilesOut();
 addEventListener("hashchange", open);
 addEventListener("storage", (event) => store.onKept(event));
-addEventListener("pagehide", () => store.view?.signals.close());
+addEventListener("pagehide", () => store.view?.store.flush());
 
 open();
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "page-later.css" }));

@@ -2,14 +2,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { ChatStore } from "../state/chat-store.ts";
-import type { ChatProps } from "./chat-props.ts";
+import type { ChatProps, Later } from "./chat-props.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
 import { DropZone } from "./drop-zone.tsx";
 import { JoinForm } from "./join-form.tsx";
 import { MessageList } from "./message-list.tsx";
 import { RoomList } from "./room-list.tsx";
-import { onShortcut } from "./shortcuts.ts";
 import { NoticeLine, StatusLine } from "./status-line.tsx";
 
 interface AppProps {
@@ -26,10 +25,12 @@ export function App({ store, room }: AppProps) {
 
 function Chat({ store, view }: ChatProps) {
   const { panel, isEmbedded, ui } = store;
-  const later = useLater(panel ?? ui.menu?.anchor ?? ui.reacting?.anchor ?? ui.dialog?.kind ?? view.uploads.list[0]);
+  const later = useLater(panel ?? ui.menu?.anchor ?? ui.reacting?.anchor ?? ui.dialog?.kind ?? view.state.uploads[0]);
   const chat = useRef<HTMLDivElement>(null);
+  const keys = useRef<Later>(undefined);
+  keys.current = later;
   useEffect(() => {
-    const listen = (event: Event): void => onShortcut(event as KeyboardEvent, store);
+    const listen = (event: Event): void => keys.current?.onShortcut(event as KeyboardEvent, store);
     // The embedding page owns the keys unless the focus is in the chat.
     const target = isEmbedded ? chat.current! : window;
     target.addEventListener("keydown", listen);
@@ -48,12 +49,10 @@ function Chat({ store, view }: ChatProps) {
           <StatusLine store={store} view={view} />
           <NoticeLine view={view} />
         </div>
-        <MessageList key={`list ${view.room}`} store={store} view={view} />
-        {later && <later.MenuPopover store={store} />}
+        <MessageList key={`list ${view.room}`} {...{ store, view, later }} />
+        {later && <later.MenuPopover store={store} view={view} />}
         {later && <later.ReactionPicker store={store} view={view} />}
-        <Composer key={`composer ${view.room}`} store={store} view={view}>
-          {later && <later.UploadList view={view} />}
-        </Composer>
+        <Composer key={`composer ${view.room}`} {...{ store, view, later }} />
       </main>
       <DropZone view={view} within={isEmbedded ? chat : undefined} />
       {later && panel === "members" && <later.MemberList store={store} view={view} />}
@@ -67,8 +66,6 @@ function Chat({ store, view }: ChatProps) {
     </div>
   );
 }
-
-type Later = typeof import("./later.tsx");
 
 /** @param wanted changes each time the reader opens something: parts that could not be loaded are tried again */
 function useLater(wanted: unknown): Later | undefined {

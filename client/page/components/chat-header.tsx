@@ -1,11 +1,10 @@
 // The bar above the messages: the room's name and modes, and the buttons for rooms, search, members and the menu. The app draws it.
 import type { ChatProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
-import { themeItems } from "./theme.ts";
 
 export function ChatHeader({ store, view }: ChatProps) {
-  const { count } = view.presence.roster;
-  const { slowModeSeconds, readOnly } = view.modes;
+  const { count } = view.state.presence;
+  const { slowModeSeconds, readOnly } = view.state.modes;
   const hints = [slowModeSeconds > 0 && `slow mode ${slowModeSeconds} s`, readOnly && "read-only"].filter(Boolean);
   return (
     <header class="bar">
@@ -46,19 +45,8 @@ export function ChatHeader({ store, view }: ChatProps) {
         icon="more"
         label="Menu"
         testId="room-menu"
-        onClick={({ currentTarget }) => openMenu({ store, view }, currentTarget)}
+        onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget } })}
       />
     </header>
   );
-}
-
-function openMenu({ store, view }: ChatProps, anchor: Element): void {
-  const items = [
-    view.isModerator && { label: "Moderate this room…", act: () => store.set({ dialog: { kind: "room" } }) },
-    ...themeItems(anchor),
-    { label: "Keyboard shortcuts…", act: () => store.set({ dialog: { kind: "shortcuts" } }) },
-    !store.isEmbedded && { label: "Leave the room", act: () => store.forget() },
-    !store.isEmbedded && { label: "Sign out", act: () => store.signOut() },
-  ];
-  store.set({ menu: { anchor, items: items.filter((item) => item !== false) } });
 }

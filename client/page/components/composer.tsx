@@ -1,54 +1,52 @@
 // The field for a new message: Enter sends, Shift+Enter starts a line. The room's drafts keep the text until it is sent. The app
 // draws one for each room.
-import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { Attachment } from "../../../src/protocol/chat-events.ts";
-import { abilitiesOf } from "../state/abilities.ts";
-import { statusOf } from "../state/shown-connection.ts";
+import { holdText } from "../state/hold-words.ts";
 import { lineOf } from "../state/markup.ts";
 import type { RoomView } from "../state/room-view.ts";
-import type { ChatProps, ViewProps } from "./chat-props.ts";
+import { statusOf } from "../state/shown-connection.ts";
+import { typingLine } from "../state/typing-line.ts";
+import type { ChatProps, ChatPropsWithLater, ViewProps } from "./chat-props.ts";
 import { Button, IconButton, submitting } from "./controls.tsx";
 import { useNow } from "./hooks.ts";
-import { Suggestions, useCompletion } from "./mention-completion.tsx";
 
 /** The composer shows the count of characters left from this many on. */
 const WARN_LEFT = 100;
 const ROWS_MAX = 8;
 
-interface ComposerProps extends ChatProps {
-  /** The files that go with the draft. */
-  readonly children: ComponentChildren;
-}
-
-export function Composer({ store, view, children }: ComposerProps) {
-  const { writing, uploads, cooldown, blocked } = view;
+export function Composer({ store, view, later }: ChatPropsWithLater) {
+  const { writing, blocked } = view;
+  const { me, typing, welcome } = view.state;
   const { text, files, replyTo, edit } = writing;
   const [, redraw] = useState(0);
   const [caret, setCaret] = useState(0);
+  const [chosen, choose] = useState(0);
   const field = useRef<HTMLTextAreaElement>(null);
   const isDrawn = useRef(false);
-  const max = view.welcome?.settings.maxContentLength ?? Infinity;
+  const max = welcome?.settings.maxContentLength ?? Infinity;
   const left = max - Array.from(view.people.withIds(text.trim())).length;
   // Counted down.
-  useNow(cooldown.leftMs > 0 ? 1000 : 0);
-  const completion = useCompletion(view, text, caret, (text, caret) => {
+  useNow(me.hold ? 1000 : 0);
+  const completed = (text: string, caret: number): void => {
     write(text);
     setCaret(caret);
     field.current?.focus();
-  });
-  const isSuggesting = completion.people.length > 0;
-  const isWaiting = edit ? edit.isSaving : uploads.isBusy;
+  };
+  const completion = later?.completionOf({ view, text, caret, chosen, choose, completed });
+  const isSuggesting = completion !== undefined && completion.people.length > 0;
+  const isWaiting = edit ? edit.isSaving : view.isUploading;
   const isEmpty = text.trim() === "" && (edit !== undefined || files.length === 0);
-  const isReady = left >= 0 && !isEmpty && !isWaiting && !view.isOver && blocked === "" && !cooldown.isMuted;
+  const isReady = left >= 0 && !isEmpty && !isWaiting && !view.isOver && blocked === "" && me.hold?.code !== "MUTED";
 
   const write = (value: string): void => {
     writing.write(value);
     // Before the rest of the page is drawn.
     redraw((count) => count + 1);
-    completion.reset();
-    if (!edit) view.signals.typing(value.trim() !== "");
+    // The list opens again, at its first person.
+    choose(0);
+    if (!edit) view.store.typing(value.trim() !== "");
   };
   useEffect(() => {
     const refresh = (): void => writing.refresh();
@@ -76,7 +74,7 @@ export function Composer({ store, view, children }: ComposerProps) {
     if (!isReady) return;
     if (edit) return void writing.save();
     post(view, text.trim(), files, replyTo);
-    uploads.clear();
+    view.store.clearUploads();
     writing.sent();
     redraw((count) => count + 1);
     field.current?.focus();
@@ -84,7 +82,7 @@ export function Composer({ store, view, children }: ComposerProps) {
   const onKeyDown = (event: KeyboardEvent): void => {
     // While an input method composes a word (Chinese, Japanese …), Enter belongs to it.
     if (event.isComposing) return;
-    if (completion.onKey(event)) return;
+    if (completion?.onKey(event)) return;
     if (event.key === "Enter" && !event.shiftKey) submit();
     else if (event.key === "Escape" && (replyTo !== undefined || edit)) writing.cancel();
     else if (event.key === "ArrowUp" && text === "") editLast({ store, view });
@@ -102,10 +100,10 @@ export function Composer({ store, view, children }: ComposerProps) {
           {edit.problem && `Not saved. ${edit.problem}`}
         </p>
       )}
-      {children}
-      <Suggestions view={view} completion={completion} />
+      {later && <later.UploadList view={view} />}
+      {later && completion && <later.Suggestions view={view} completion={completion} />}
       <div class="composer-row">
-        {uploads.isAllowed && !edit && <AttachButton onFiles={(files) => uploads.add(files)} />}
+        {me.canAttach && !edit && <AttachButton onFiles={(files) => view.attach(files)} />}
         <textarea
           ref={field}
           class="draft"
@@ -121,7 +119,7 @@ export function Composer({ store, view, children }: ComposerProps) {
           aria-describedby="composer-note"
           aria-autocomplete="list"
           aria-controls={isSuggesting ? "suggestions" : undefined}
-          aria-activedescendant={isSuggesting ? `suggestion-${completion.chosen}` : undefined}
+          aria-activedescendant={isSuggesting ? `suggestion-${chosen}` : undefined}
           onInput={({ currentTarget }) => {
             write(currentTarget.value);
             setCaret(currentTarget.selectionStart);
@@ -129,7 +127,7 @@ export function Composer({ store, view, children }: ComposerProps) {
           onKeyDown={onKeyDown}
           onKeyUp={noteCaret}
           onClick={noteCaret}
-          onPaste={(event) => uploads.add(event.clipboardData?.files)}
+          onPaste={(event) => view.attach(event.clipboardData?.files)}
         />
         <IconButton
           type="submit"
@@ -142,10 +140,10 @@ export function Composer({ store, view, children }: ComposerProps) {
       </div>
       <p id="composer-note" class={`composer-note ${left < 0 ? "over" : ""}`}>
         <span class="typing" data-testid="typing">
-          {view.presence.typists.line}
+          {typingLine(typing)}
         </span>
         <span data-testid="hold" role="status">
-          {cooldown.text}
+          {holdText(me.hold, view.store.now())}
         </span>
         <span>{remaining(left)}</span>
       </p>
@@ -172,7 +170,7 @@ function Blocked({ store, view }: ChatProps) {
 
 /** Shows the message that the draft replies to, or the message that is being edited. */
 function About({ view }: ViewProps) {
-  const { writing, history } = view;
+  const { writing } = view;
   const { replyTo, edit } = writing;
   if (edit)
     return (
@@ -187,7 +185,7 @@ function About({ view }: ViewProps) {
       </div>
     );
   if (replyTo === undefined) return null;
-  const quoted = history.quoted(replyTo);
+  const quoted = view.store.quoted(replyTo);
   return (
     <div class="about" data-testid="about">
       <p>
@@ -225,13 +223,13 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: FileList | null) 
 function post(view: RoomView, content: string, files: readonly Attachment[], replyTo: string | undefined): void {
   const [first, ...rest] = files;
   const reply = replyTo === undefined ? {} : { replyTo };
-  void view.post(content, { ...reply, ...(first && { attachment: first }) });
-  for (const attachment of rest) void view.post("", { attachment });
+  view.post(content, { ...reply, ...(first && { attachment: first }) });
+  for (const attachment of rest) view.post("", { attachment });
 }
 
 function editLast({ store, view }: ChatProps): void {
-  const last = view.timeline.messages.findLast(({ sender, deleted }) => sender === view.self && !deleted);
-  if (last && abilitiesOf(last, view).edit) store.edit(last);
+  const last = view.state.messages.stored.findLast(({ sender, deleted }) => sender === view.self && !deleted);
+  if (last && view.store.abilitiesOf(last).edit) store.edit(last);
 }
 
 function remaining(left: number): string {

@@ -19,7 +19,7 @@ interface ContentProps extends ViewProps {
 export function Content({ view, id, content, mentions }: ContentProps) {
   const box = useRef<HTMLDivElement>(null);
   const [isLong, setLong] = useState(false);
-  const isOpen = view.reading.opened.has(id);
+  const isOpen = view.opened.has(id);
   const isCut = isLong && !isOpen;
   useLayoutEffect(() => {
     if (!isOpen) setLong(endsEarly(box.current!));
@@ -32,7 +32,7 @@ export function Content({ view, id, content, mentions }: ContentProps) {
         class={`content ${isOpen ? "whole" : isCut ? "cut" : ""}`}
         dir="auto"
         // A link that the cut hides got the keyboard's focus: the whole text opens.
-        onFocusIn={(event) => isCut && (event.target as Element).matches(":focus-visible") && view.reading.open(id)}
+        onFocusIn={(event) => isCut && (event.target as Element).matches(":focus-visible") && view.open(id)}
       >
         {blocksOf(content, mentions ?? []).map((block, at) => {
           if (block.kind === "pre")
@@ -57,7 +57,7 @@ export function Content({ view, id, content, mentions }: ContentProps) {
           onClick={({ currentTarget }) => {
             // Opening removes the button, so its message takes the focus.
             currentTarget.closest("li")!.focus({ preventScroll: true });
-            view.reading.open(id);
+            view.open(id);
           }}
         >
           Show more

@@ -37,7 +37,7 @@ export function DropZone({ view, within }: DropZoneProps) {
       setOver(false);
       if (!hasFiles(event)) return;
       event.preventDefault();
-      if (mayAttach(view) && !isOwn.current) view.uploads.add(event.dataTransfer!.files);
+      if (mayAttach(view) && !isOwn.current) view.attach(event.dataTransfer!.files);
     });
     return () => watching.abort();
   }, [view]);
@@ -56,8 +56,8 @@ export function DropZone({ view, within }: DropZoneProps) {
   );
 }
 
-const mayAttach = ({ uploads, blocked, isOver, writing }: RoomView): boolean =>
-  uploads.isAllowed && blocked === "" && !isOver && !writing.edit;
+const mayAttach = ({ state: { me }, isOver, writing }: RoomView): boolean =>
+  me.canAttach && !me.blocked && !isOver && !writing.edit;
 
 const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes("Files") === true;
 

@@ -1,12 +1,8 @@
-// Hooks that components share: a clock to draw by, whether the browser has a network, members by name, a picture's bytes.
+// Hooks that components share: a clock to draw by, whether the browser has a network, a picture's bytes.
 import { useEffect, useState } from "preact/hooks";
 
 import { fetchPicture, urlOf, type Picture } from "../state/pictures.ts";
-import type { Person } from "../state/presence.ts";
 import type { RoomView } from "../state/room-view.ts";
-
-/** The pause in typing after which a large room is asked for members. */
-const FIND_PAUSE_MS = 250;
 
 /** The time, drawn again every so often; 0 for never. */
 export function useNow(everyMs: number): number {
@@ -29,23 +25,6 @@ export function useOnline(): boolean {
     return () => watching.abort();
   }, []);
   return isOnline;
-}
-
-/** Members by a part of their name, from a room that has not listed all of them; `undefined` where the list itself is enough. */
-export function useFound({ presence }: RoomView, name: string): readonly Person[] | undefined {
-  const [found, setFound] = useState<readonly Person[]>();
-  const isAsked = name !== "" && !presence.roster.isComplete;
-  useEffect(() => {
-    if (!isAsked) return setFound(undefined);
-    let isOver = false;
-    const ask = (): void => void presence.find(name).then((people) => isOver || setFound(people));
-    const timer = setTimeout(ask, FIND_PAUSE_MS);
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
-  }, [presence, name, isAsked]);
-  return isAsked ? found : undefined;
 }
 
 /** A picture from the room: fetched once, and its address then, or that it cannot be had. */

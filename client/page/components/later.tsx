@@ -1,7 +1,10 @@
-// The parts of the page that open later: dialogs, menus, side panels. The app loads them once the room is on the screen.
+// The parts of the page that the reader uses later: dialogs, menus, side panels, keys. The app loads them once the room is on the screen.
 export { Dialogs } from "./dialogs.tsx";
+export { completionOf, Suggestions } from "./mention-completion.tsx";
 export { MemberList } from "./member-list.tsx";
 export { MenuPopover } from "./popover.tsx";
+export { onRowKey } from "./row-keys.ts";
 export { ReactionPicker } from "./reaction-picker.tsx";
 export { SearchPanel } from "./search-panel.tsx";
+export { onShortcut } from "./shortcuts.ts";
 export { UploadList } from "./uploads.tsx";

@@ -1,13 +1,12 @@
 // The panel of members, with a moderator's actions beside each name. The app draws it.
 import { useState } from "preact/hooks";
 
+import type { Person } from "../../store/state.ts";
 import { named } from "../state/names.ts";
-import type { Person } from "../state/presence.ts";
-import type { MenuItem } from "../state/chat-store.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { Avatar } from "./avatar.tsx";
 import { IconButton, submitting } from "./controls.tsx";
-import { useFound } from "./hooks.ts";
+import { useFound } from "./found-members.ts";
 import { SidePanel } from "./side-panel.tsx";
 import { Tag } from "./tag.tsx";
 
@@ -15,11 +14,11 @@ import { Tag } from "./tag.tsx";
 const FIND_FROM = 20;
 
 export function MemberList({ store, view }: ChatProps) {
-  const { people, count, isComplete } = view.presence.roster;
+  const { members, count, isComplete } = view.state.presence;
   const [find, setFind] = useState("");
   const found = useFound(view, find.trim());
-  const shown = found ?? people.filter(({ name }) => fits(name, find.trim()));
-  const more = find.trim() === "" ? count - people.length : 0;
+  const shown = found ?? members.filter(({ name }) => fits(name, find.trim()));
+  const more = find.trim() === "" ? count - members.length : 0;
   return (
     <SidePanel store={store} title={`Members · ${count}`}>
       {(count > FIND_FROM || !isComplete) && (
@@ -59,33 +58,14 @@ function Member({ store, view, person }: ChatProps & { readonly person: Person }
         <bdi title={named(user)}>{name}</bdi> <Tag view={view} user={user} />
         {isSelf && <span class="muted"> (you)</span>} {person.role && <span class="role">{person.role}</span>}
       </span>
-      {view.isModerator && !isSelf && (
+      {view.state.me.isModerator && !isSelf && (
         <IconButton
           icon="more"
           label={`Moderate ${named(name)}`}
           testId="moderate"
-          onClick={({ currentTarget }) =>
-            store.set({ menu: { anchor: currentTarget, items: menuOf({ store, view }, person) } })
-          }
+          onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, person } })}
         />
       )}
     </li>
   );
-}
-
-function menuOf({ store, view }: ChatProps, { user, role, granted }: Person): MenuItem[] {
-  const ask = (action: "kick" | "mute" | "ban") => () => store.set({ dialog: { kind: "moderate", action, user } });
-  const appoint = (): void => void view.actions.moderate("grant", { user, role: "moderator" });
-  const dismiss = (): void => void view.actions.moderate("revoke", { user });
-  // A moderator whom the room itself appointed cannot appoint others (MOD-9).
-  const mayAppoint = !view.presence.roster.people.some((one) => one.user === view.self && one.granted);
-  const isPlain = role === undefined || role === "reader";
-  const items = [
-    { label: "Mute…", act: ask("mute") },
-    { label: "Kick…", act: ask("kick") },
-    { label: "Ban…", act: ask("ban"), isGrave: true },
-    isPlain && mayAppoint && { label: "Make a moderator", act: appoint },
-    granted === true && { label: `Remove as ${role}`, act: dismiss },
-  ];
-  return items.filter((item) => item !== false);
 }

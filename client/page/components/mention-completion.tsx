@@ -1,71 +1,67 @@
 // Completes a mention while it is written: finds the people who fit, lists them above the field and handles the keys of the list.
 // The composer calls it.
-import { useState } from "preact/hooks";
-
+import type { Person } from "../../store/state.ts";
 import { openMentionIn, suggestionsFor, withMention } from "../state/completion.ts";
 import { mentionOf } from "../state/mentions.ts";
-import type { Person } from "../state/presence.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ViewProps } from "./chat-props.ts";
-import { useFound } from "./hooks.ts";
+import { useFound } from "./found-members.ts";
+
+interface Completing {
+  readonly view: RoomView;
+  readonly text: string;
+  readonly caret: number;
+  /** The index of the person whom Enter completes; negative while the list is closed. */
+  readonly chosen: number;
+  readonly choose: (index: number) => void;
+  /** Gets the text with the mention, and the new place of the caret. */
+  readonly completed: (text: string, caret: number) => void;
+}
 
 export interface Completion {
-  /** The people who fit what is written before the caret; none while no mention is open. */
+  /** What was written of the name; empty while no mention is open. */
+  readonly query: string;
+  /** The people who fit it. */
   readonly people: readonly Person[];
-  /** The index of the person whom Enter completes. */
   readonly chosen: number;
   readonly complete: (person: Person) => void;
   /** @returns whether the key was one of the list */
   readonly onKey: (event: KeyboardEvent) => boolean;
-  /** The text has changed: the list opens again, at its first person. */
-  readonly reset: () => void;
 }
 
-/** @param onComplete gets the text with the mention, and the new place of the caret */
-export function useCompletion(
-  view: RoomView,
-  text: string,
-  caret: number,
-  onComplete: (text: string, caret: number) => void,
-): Completion {
-  const [chosen, setChosen] = useState(0);
-  const [isClosed, setClosed] = useState(false);
-  const mention = isClosed ? undefined : openMentionIn(text, caret);
+export function completionOf({ view, text, caret, chosen, choose, completed }: Completing): Completion {
+  const mention = chosen < 0 ? undefined : openMentionIn(text, caret);
   const people = mention ? suggestionsFor(mention.query, others(view)) : [];
-  useFound(view, mention?.query ?? "");
   const complete = ({ user }: Person): void => {
     // A person without a label is written, and shown to the reader, as an id.
     const label = view.people.labelOf(user) ?? mentionOf(user, "").slice(1);
-    const completed = withMention(text, caret, mention!.from, label);
-    onComplete(completed.text, completed.caret);
+    const done = withMention(text, caret, mention!.from, label);
+    completed(done.text, done.caret);
   };
   const onKey = (event: KeyboardEvent): boolean => {
     if (people.length === 0) return false;
-    if (event.key === "ArrowDown") setChosen((chosen + 1) % people.length);
-    else if (event.key === "ArrowUp") setChosen((chosen + people.length - 1) % people.length);
+    if (event.key === "ArrowDown") choose((chosen + 1) % people.length);
+    else if (event.key === "ArrowUp") choose((chosen + people.length - 1) % people.length);
     else if (event.key === "Enter" || (event.key === "Tab" && !event.shiftKey)) complete(people[chosen]!);
-    else if (event.key === "Escape") setClosed(true);
+    else if (event.key === "Escape") choose(-1);
     else return false;
     event.preventDefault();
     event.stopPropagation();
     return true;
   };
-  const reset = (): void => {
-    setClosed(false);
-    setChosen(0);
-  };
-  return { people, chosen, complete, onKey, reset };
+  return { query: mention?.query ?? "", people, chosen, complete, onKey };
 }
 
 /** Everybody but the reader: first the members who are here, then the other people known in the room. */
-function others({ presence, people, self }: RoomView): Person[] {
-  const all = new Map([...presence.roster.people, ...people.all].map((person) => [person.user, person]));
+function others({ state: { presence }, people, self }: RoomView): Person[] {
+  const all = new Map([...presence.members, ...people.all].map((person) => [person.user, person]));
   all.delete(self);
   return Array.from(all.values());
 }
 
 export function Suggestions({ view, completion }: ViewProps & { readonly completion: Completion }) {
-  const { people, chosen, complete } = completion;
+  const { query, people, chosen, complete } = completion;
+  useFound(view, query);
   if (people.length === 0) return null;
   return (
     <ul class="suggestions" id="suggestions" role="listbox" aria-label="People to mention" data-testid="suggestions">

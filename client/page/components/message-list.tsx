@@ -3,11 +3,12 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Message } from "../../../src/protocol/chat-events.ts";
+import { readersOf } from "../../store/read-marks.ts";
 import { RowLayout } from "../state/row-layout.ts";
 import { rowsOf, type Row } from "../state/rows.ts";
 import type { ChatStore } from "../state/chat-store.ts";
 import type { RoomView } from "../state/room-view.ts";
-import type { ChatProps } from "./chat-props.ts";
+import type { ChatPropsWithLater } from "./chat-props.ts";
 import { useNow } from "./hooks.ts";
 import {
   anchorAt,
@@ -23,7 +24,6 @@ import {
   topOf,
 } from "./list-place.ts";
 import { NewestButton, NewsBar } from "./newest.tsx";
-import { onRowKey } from "./row-keys.ts";
 import { RowView } from "./row-view.tsx";
 
 /** Pixels beyond the view that are drawn as well, and from which on more is loaded. */
@@ -42,7 +42,7 @@ const GUESSES: Readonly<Record<Row["kind"], number>> = {
   outgoing: 60,
 };
 
-export function MessageList({ store, view }: ChatProps) {
+export function MessageList({ store, view, later }: ChatPropsWithLater) {
   const scroller = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLOListElement>(null);
   const place = useMemo(() => new Place(), [view]);
@@ -52,17 +52,17 @@ export function MessageList({ store, view }: ChatProps) {
   const [pointed, setPointed] = useState("");
   const [focused, setFocused] = useState("");
   useNow(RELATIVE_TIMES_EVERY_MS);
-  const now = view.clock.now();
-  const { timeline, history, reading, self } = view;
-  const { unreadAfter, target } = reading;
-  const { outgoing, hasLater } = timeline;
+  const now = view.store.now();
+  const { state, self } = view;
+  const { unreadAfter, target, news } = state.reading;
+  const { stored, outgoing, hasLater, isLoaded, isOpening, loading } = state.messages;
   // Until the first page of history has arrived, new messages have no place.
-  const messages = history.isOpening ? NONE : timeline.messages;
-  const hasEarlier = timeline.hasEarlier || !history.loaded;
+  const messages = isOpening ? NONE : stored;
+  const hasEarlier = state.messages.hasEarlier || !isLoaded;
   // Kept between draws: while the reader scrolls, only heights change.
   const rows = useMemo(
     () => rowsOf({ messages, outgoing, hasEarlier, hasLater, self, unreadAfter }),
-    [view, messages, timeline.version, hasEarlier, hasLater, self, unreadAfter],
+    [view, messages, outgoing, hasEarlier, hasLater, self, unreadAfter],
   );
   const indexes = useMemo(() => new Map(rows.map(({ key }, index) => [key, index])), [rows]);
   const layout = useMemo(
@@ -76,29 +76,33 @@ export function MessageList({ store, view }: ChatProps) {
     place.anchor = { key: `m${target.seq}`, offset: target.isUnread ? NEWS_OFFSET : viewHeight / 3 };
   }
   const anchored = place.anchor && indexes.get(place.anchor.key);
-  const top = topOf(layout, place.anchor, reading.following ? undefined : anchored, viewHeight);
+  const top = topOf(layout, place.anchor, state.reading.following ? undefined : anchored, viewHeight);
   const range = layout.between(top - OVERSCAN, top + viewHeight + OVERSCAN);
   const drawn = rows.slice(range.from, range.to);
   const tabStop = tabStopOf(drawn, focused, rows[layout.at(top + viewHeight - 1)]);
-  const readers = view.presence.readMarks.readersOf(messages, self);
+  const readers = readersOf(state.readMarks, messages, self);
 
   const anchorHere = () => anchorAt(layout, rows, scroller.current!, list.current!);
   const hear = (moved: number): void => {
     place.heard(scroller.current!.scrollTop);
-    reading.follow(!timeline.hasLater && isFollowing(scroller.current!, moved, reading.following));
+    const { messages, reading } = view.state;
+    view.store.follow(!messages.hasLater && isFollowing(scroller.current!, moved, reading.following));
   };
   const keepPlace = (): void => {
     // The browser reports the pointer before it reports the scroll.
     const moved = movementOf(scroller.current!, place);
     if (moved !== 0) {
       const { anchor } = place;
-      place.anchor = reading.following ? anchorHere() : anchor && { ...anchor, offset: anchor.offset - moved };
+      place.anchor = view.state.reading.following
+        ? anchorHere()
+        : anchor && { ...anchor, offset: anchor.offset - moved };
       hear(moved);
     }
-    const shown = [rows, place.version, sizeOf(scroller.current!), reading.following, target];
+    const { following } = view.state.reading;
+    const shown = [rows, place.version, sizeOf(scroller.current!), following, target];
     if (shown.every((part, at) => part === place.settled[at])) return;
     place.settled = shown;
-    settle(scroller.current!, list.current!, place, reading.following);
+    settle(scroller.current!, list.current!, place, following);
   };
   const keeping = useRef(keepPlace);
   keeping.current = keepPlace;
@@ -112,7 +116,7 @@ export function MessageList({ store, view }: ChatProps) {
     keepPlace();
     // In a list too short to scroll, the newest message is in view.
     const { scrollHeight, clientHeight } = scroller.current!;
-    if (!reading.following && !hasLater && scrollHeight <= clientHeight) reading.follow(true);
+    if (!view.state.reading.following && !hasLater && scrollHeight <= clientHeight) view.store.follow(true);
     const isFocusHere = keepFocus(scroller.current!, list.current!, place);
     if (!isFocusHere && !isBorrowed(store)) setFocused("");
     if (isMeasured) again();
@@ -169,9 +173,9 @@ export function MessageList({ store, view }: ChatProps) {
         tabIndex={0}
         data-testid="log"
         onScroll={onScroll}
-        aria-busy={history.loading !== undefined || !history.loaded}
+        aria-busy={loading !== undefined || !isLoaded}
       >
-        {!history.loaded && rows.length === 0 && <Skeleton />}
+        {!isLoaded && rows.length === 0 && <Skeleton />}
         <ol
           ref={list}
           class="messages"
@@ -186,7 +190,7 @@ export function MessageList({ store, view }: ChatProps) {
           onFocusIn={onFocusIn}
           // The next focus is known in the next frame.
           onFocusOut={() => requestAnimationFrame(again)}
-          onKeyDown={(event) => onRowKey(event, { store, view })}
+          onKeyDown={(event) => later?.onRowKey(event, { store, view })}
         >
           {drawn.map((row) => (
             <RowView
@@ -200,9 +204,9 @@ export function MessageList({ store, view }: ChatProps) {
           ))}
         </ol>
       </div>
-      {history.loaded && reading.news && <NewsBar reading={reading} now={now} />}
-      {history.loaded && !reading.news && (!reading.following || hasLater) && <NewestButton reading={reading} />}
-      {history.loading === "earlier" && <p class="loading-earlier">Loading earlier messages…</p>}
+      {isLoaded && news && <NewsBar view={view} now={now} />}
+      {isLoaded && !news && (!state.reading.following || hasLater) && <NewestButton view={view} />}
+      {loading === "earlier" && <p class="loading-earlier">Loading earlier messages…</p>}
     </div>
   );
 }
@@ -224,17 +228,17 @@ const rowOf = (event: Event): string =>
 const isBorrowed = ({ ui }: ChatStore): boolean => Boolean(ui.menu ?? ui.reacting ?? ui.dialog);
 
 function loadMore({ scrollTop, scrollHeight, clientHeight }: HTMLElement, view: RoomView): void {
-  if (scrollTop < LOAD_AHEAD) void view.history.loadEarlier();
-  if (scrollHeight - scrollTop - clientHeight < LOAD_AHEAD) void view.history.loadLater();
+  if (scrollTop < LOAD_AHEAD) void view.store.loadEarlier();
+  if (scrollHeight - scrollTop - clientHeight < LOAD_AHEAD) void view.store.loadLater();
 }
 
 /** Reports the last message in view as read. Looks at the drawn rows, because heights may still be guessed. */
-function reportSeen({ signals }: RoomView, scroller: HTMLElement, list: HTMLElement): void {
+function reportSeen({ store }: RoomView, scroller: HTMLElement, list: HTMLElement): void {
   if (document.visibilityState !== "visible") return;
   const { bottom } = scroller.getBoundingClientRect();
   for (let at = list.children.length - 1; at >= 0; at--) {
     const item = list.children[at] as HTMLElement;
     if (item.dataset["seq"] === undefined || item.getBoundingClientRect().top >= bottom) continue;
-    return signals.saw(Number(item.dataset["seq"]));
+    return store.markRead(Number(item.dataset["seq"]));
   }
 }

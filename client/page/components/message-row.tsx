@@ -1,9 +1,7 @@
 // Draws one message: author, time, text, file, reactions, and its tools while the reader points at it. row-view.tsx calls it.
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { abilitiesOf, type Abilities } from "../state/abilities.ts";
 import { named } from "../state/names.ts";
 import { lineOf } from "../state/markup.ts";
-import type { MenuItem } from "../state/chat-store.ts";
 import { clockTime, exactTime, shortTime } from "../state/times.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
@@ -90,10 +88,10 @@ function Time({ at, text, class: place }: TimeProps) {
 }
 
 function Quote({ view, id }: ViewProps & { readonly id: string }) {
-  const quoted = view.history.quoted(id);
+  const quoted = view.store.quoted(id);
   if (!quoted || quoted.deleted) return <p class="quote gone">{quoted === undefined ? "…" : "Deleted message"}</p>;
   return (
-    <button type="button" class="quote" data-testid="quote" onClick={() => void view.reading.jumpTo(quoted.seq)}>
+    <button type="button" class="quote" data-testid="quote" onClick={() => void view.store.jumpTo(quoted.seq)}>
       <bdi class="author">{quoted.name}</bdi>{" "}
       <span dir="auto">{lineOf(view.people.withNames(quoted.content)) || quoted.attachment?.name}</span>
     </button>
@@ -117,8 +115,8 @@ function SeenBy({ view, readers }: ViewProps & { readonly readers: readonly stri
 }
 
 function Tools({ store, view, message }: ChatProps & { readonly message: Message }) {
-  const can = abilitiesOf(message, view);
-  const more = menuOf({ store, view }, message, can);
+  const can = view.store.abilitiesOf(message);
+  const hasMore = message.content !== "" || can.edit || can.remove || can.moderate;
   return (
     <div class="tools" role="group" aria-label="Actions of this message">
       {can.react && (
@@ -132,38 +130,14 @@ function Tools({ store, view, message }: ChatProps & { readonly message: Message
       {can.reply && (
         <IconButton icon="reply" label="Reply" testId="reply" onClick={() => view.writing.reply(message.id)} />
       )}
-      {more.length > 0 && (
+      {hasMore && (
         <IconButton
           icon="more"
           label="More actions"
           testId="more"
-          onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, items: more } })}
+          onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, message } })}
         />
       )}
     </div>
   );
-}
-
-function menuOf({ store, view }: ChatProps, message: Message, can: Abilities): MenuItem[] {
-  const { sender } = message;
-  const moderate = (action: "kick" | "mute" | "ban") => () =>
-    store.set({ dialog: { kind: "moderate", action, user: sender } });
-  const name = named(message.name);
-  const items = [
-    message.content !== "" && { label: "Copy text", act: () => void copy(view.people.withNames(message.content)) },
-    can.edit && { label: "Edit", act: () => store.edit(message) },
-    can.remove && { label: "Delete", act: () => store.set({ dialog: { kind: "delete", message } }), isGrave: true },
-    can.moderate && { label: `Mute ${name}…`, act: moderate("mute") },
-    can.moderate && { label: `Kick ${name}…`, act: moderate("kick") },
-    can.moderate && { label: `Ban ${name}…`, act: moderate("ban"), isGrave: true },
-  ];
-  return items.filter((item) => item !== false);
-}
-
-async function copy(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    // Not allowed in this page: the text can still be selected.
-  }
 }

@@ -1,12 +1,12 @@
 // The ways to the newest message: a button while the reader is elsewhere, and a bar with the count of messages that were new when
 // they came. The message list draws them.
-import type { Reading } from "../state/reading.ts";
 import { sinceTime } from "../state/times.ts";
+import type { ViewProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
 import { Icon } from "./icons.tsx";
 
-export function NewestButton({ reading }: { readonly reading: Reading }) {
-  const { missed } = reading;
+export function NewestButton({ view: { state, store } }: ViewProps) {
+  const { missed } = state.reading;
   // Without new messages only the arrow is shown, which covers little.
   const news = missed === 0 ? "" : countText(missed);
   return (
@@ -16,7 +16,7 @@ export function NewestButton({ reading }: { readonly reading: Reading }) {
       title="Jump to newest"
       aria-label={news === "" ? "Jump to newest" : `${news}, jump to newest`}
       data-testid="newest"
-      onClick={() => void reading.jumpToNewest()}
+      onClick={() => void store.showNewest()}
     >
       <Icon name="down" />
       {news}
@@ -24,15 +24,15 @@ export function NewestButton({ reading }: { readonly reading: Reading }) {
   );
 }
 
-export function NewsBar({ reading, now }: { readonly reading: Reading; readonly now: number }) {
-  const { news, missed } = reading;
+export function NewsBar({ view: { state, store }, now }: ViewProps & { readonly now: number }) {
+  const { news, missed } = state.reading;
   if (!news) return null;
   return (
     <div class="news" data-testid="news">
       <span>
         {countText(news.count + missed)} since {sinceTime(news.sinceMs, now)}
       </span>
-      <Button testId="newest" onClick={() => void reading.jumpToNewest()}>
+      <Button testId="newest" onClick={() => void store.showNewest()}>
         Jump to newest
       </Button>
     </div>

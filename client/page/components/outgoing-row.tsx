@@ -1,6 +1,8 @@
 // Draws an outgoing message: its text, and whether it waits, is being sent or failed. row-view.tsx calls it.
+import type { Outgoing } from "../../store/state.ts";
+import { waitText } from "../state/hold-words.ts";
 import { named } from "../state/names.ts";
-import type { Outgoing } from "../state/timeline.ts";
+import { describeFailure } from "../state/room-answers.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
@@ -13,8 +15,8 @@ interface OutgoingRowProps extends ChatProps {
 }
 
 export function OutgoingRow({ store, view, outgoing, isHead }: OutgoingRowProps) {
-  const { clientMsgId, content, attachment, failure, isForeign } = outgoing;
-  const name = view.welcome?.name ?? "You";
+  const { content, attachment, state, error } = outgoing;
+  const name = view.state.me.name || "You";
   return (
     <>
       {isHead && (
@@ -25,18 +27,22 @@ export function OutgoingRow({ store, view, outgoing, isHead }: OutgoingRowProps)
           </p>
         </>
       )}
-      <Content view={view} id={clientMsgId} content={view.people.withNames(content) || (attachment?.name ?? "")} />
-      {failure === null ? (
-        <Waiting view={view} clientMsgId={clientMsgId} />
+      <Content
+        view={view}
+        id={outgoing.clientMsgId}
+        content={view.people.withNames(content) || (attachment?.name ?? "")}
+      />
+      {state !== "failed" ? (
+        <Waiting view={view} clientMsgId={outgoing.clientMsgId} />
       ) : (
         <p class="delivery failed">
-          <span data-testid="failure">Not sent. {failure}</span>{" "}
+          <span data-testid="failure">Not sent. {describeFailure(error!)}</span>{" "}
           {view.blocked === "" && (
             <Button testId="retry" onClick={() => store.retry(outgoing)}>
-              {isForeign ? `Send as ${named(name)}` : "Retry"}
+              {error!.code === "OTHER_USER" ? `Send as ${named(name)}` : "Retry"}
             </Button>
           )}{" "}
-          <Button testId="discard" onClick={() => view.discard(clientMsgId)}>
+          <Button testId="discard" onClick={() => view.store.discard(outgoing.clientMsgId)}>
             Discard
           </Button>
         </p>
@@ -47,12 +53,13 @@ export function OutgoingRow({ store, view, outgoing, isHead }: OutgoingRowProps)
 
 /** The reason why a message waits, with the time where it is known. */
 function Waiting({ view, clientMsgId }: ViewProps & { readonly clientMsgId: string }) {
-  const { connection, cooldown, timeline } = view;
+  const { me, messages } = view.state;
   // Counted down.
-  useNow(cooldown.leftMs > 0 ? 1000 : 0);
-  if (connection.kind !== "connected") return <p class="delivery">Waits for the connection</p>;
-  const next = Array.from(timeline.outgoing).find(({ failure }) => failure === null);
-  const waiting = next?.clientMsgId === clientMsgId ? cooldown.waiting : cooldown.waiting && "Waits for its turn";
+  useNow(me.hold ? 1000 : 0);
+  if (view.connection.kind !== "connected") return <p class="delivery">Waits for the connection</p>;
+  const next = messages.outgoing.find(({ state }) => state !== "failed");
+  const hold = waitText(me.hold, view.store.now());
+  const waiting = next?.clientMsgId === clientMsgId ? hold : hold && "Waits for its turn";
   return (
     <p class="delivery" data-testid="waiting">
       {waiting || "Sending…"}

@@ -3,8 +3,9 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-import type { ChatStore } from "../state/chat-store.ts";
+import type { ChatProps } from "./chat-props.ts";
 import { giveBackFocus } from "./focus.ts";
+import { menuItems } from "./menu-items.ts";
 
 const MARGIN = 8;
 
@@ -44,13 +45,13 @@ export function Popover({ anchor, label, onClose, children, class: extra = "", r
   );
 }
 
-export function MenuPopover({ store }: { readonly store: ChatStore }) {
+export function MenuPopover({ store, view }: ChatProps) {
   const { menu } = store.ui;
   if (!menu) return null;
   const close = (): void => store.set({ menu: undefined });
   return (
     <Popover anchor={menu.anchor} label="Actions" onClose={close} class="menu" role="menu">
-      {menu.items.map(({ label, act, isGrave, isChosen }) => (
+      {menuItems({ store, view }).map(({ label, act, isGrave, isChosen }) => (
         <button
           key={label}
           type="button"

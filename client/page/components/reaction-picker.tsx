@@ -47,7 +47,9 @@ export function ReactionPicker({ store, view }: ChatProps) {
           data-testid={`emoji-${name.replaceAll(" ", "-")}`}
           onClick={() => {
             close();
-            const users = view.timeline.find(message.id)?.reactions?.find((one) => one.emoji === emoji)?.users;
+            const users = view.state.messages.stored
+              .find(({ id }) => id === message.id)
+              ?.reactions?.find((one) => one.emoji === emoji)?.users;
             void view.actions.react(message.id, emoji, !users?.includes(view.self));
           }}
         >

@@ -1,11 +1,10 @@
 // Draws the reactions below a message. The message row calls it.
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import { abilitiesOf } from "../state/abilities.ts";
 import { named } from "../state/names.ts";
 import type { ViewProps } from "./chat-props.ts";
 
 export function Reactions({ view, message }: ViewProps & { readonly message: Message }) {
-  const { react } = abilitiesOf(message, view);
+  const { react } = view.store.abilitiesOf(message);
   return (
     <div class="reactions">
       {message.reactions?.map(({ emoji, count, users }) => {

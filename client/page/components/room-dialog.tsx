@@ -13,7 +13,7 @@ export function RoomDialog({ view, onClose }: ViewProps & { readonly onClose: ()
   const [users, setUsers] = useState<readonly ModeratedUser[]>();
   const load = (): void => void view.actions.moderated().then((page) => setUsers(page?.users ?? []));
   useEffect(load, []);
-  const { slowModeSeconds, readOnly } = view.modes;
+  const { slowModeSeconds, readOnly } = view.state.modes;
   const undo = async (action: "unban" | "unmute" | "revoke", user: string): Promise<void> => {
     await view.actions.moderate(action, { user });
     load();

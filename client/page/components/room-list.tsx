@@ -14,12 +14,13 @@ export function RoomList({ store, view }: ChatProps) {
   const list = useRef<HTMLUListElement>(null);
   const shown = useRef<readonly string[]>([]);
   const { directory } = store;
+  const { me } = view.state;
   if (!directory) return null;
   const held = list.current?.matches(":hover, :focus-within") ? shown.current : [];
   const known = { listed: directory.listed, seen: directory.seen, current: view.room, held };
   const items = roomItems({ ...known, filter }).map((item) =>
     // The connected room's own count is fresher than the lobby's.
-    item.room === view.room ? { ...item, members: view.presence.roster.count } : item,
+    item.room === view.room ? { ...item, members: view.state.presence.count } : item,
   );
   shown.current = items.map(({ room }) => room);
   return (
@@ -61,9 +62,9 @@ export function RoomList({ store, view }: ChatProps) {
       {items.length === 0 && <p class="muted none">No room of that name. Create it with +.</p>}
       {directory.isListable === false && <p class="muted none">Only rooms you have been in are listed here.</p>}
       <footer>
-        <Avatar user={view.self} name={view.welcome?.name ?? "?"} small />
-        <bdi class="me">{view.welcome?.name ?? ""}</bdi>
-        {view.role !== "member" && <span class="role">{view.role}</span>}
+        <Avatar user={me.user} name={me.name || "?"} small />
+        <bdi class="me">{me.name}</bdi>
+        {me.role !== "member" && <span class="role">{me.role}</span>}
       </footer>
     </nav>
   );

@@ -1,5 +1,4 @@
 // Handles keys on a focused message: up and down lead to its neighbours, letters to its actions. The message list calls it.
-import { abilitiesOf } from "../state/abilities.ts";
 import type { ChatProps } from "./chat-props.ts";
 
 export function onRowKey(event: KeyboardEvent, { store, view }: ChatProps): void {
@@ -7,9 +6,9 @@ export function onRowKey(event: KeyboardEvent, { store, view }: ChatProps): void
   // Not for a button or link inside the message.
   if (!row.matches("li[data-testid=message]") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "ArrowUp" || event.key === "ArrowDown") return moveTo(event, row);
-  const message = view.timeline.messages.find(({ seq }) => String(seq) === row.dataset["seq"]);
+  const message = view.state.messages.stored.find(({ seq }) => String(seq) === row.dataset["seq"]);
   if (!message) return;
-  const can = abilitiesOf(message, view);
+  const can = view.store.abilitiesOf(message);
   const actions: Readonly<Record<string, (() => void) | false>> = {
     r: can.reply && (() => view.writing.reply(message.id)),
     e: can.edit && (() => store.edit(message)),

@@ -25,7 +25,7 @@ export function RowView(props: RowViewProps) {
         <li data-key={row.key} class="beginning">
           <h2>#{view.room}</h2>
           <p>
-            {view.timeline.messages.length === 0 ? "No messages yet. Say hello." : "This is where the room begins."}
+            {view.state.messages.stored.length === 0 ? "No messages yet. Say hello." : "This is where the room begins."}
           </p>
         </li>
       );
@@ -75,7 +75,7 @@ function OutgoingItem({ store, view, row, isTabStop }: Of<"outgoing">) {
       data-key={key}
       class={classes("message own", { head: isHead })}
       data-testid="message"
-      data-state={outgoing.failure === null ? "pending" : "failed"}
+      data-state={outgoing.state === "failed" ? "failed" : "pending"}
       tabIndex={isTabStop ? 0 : -1}
     >
       <OutgoingRow {...{ store, view, outgoing, isHead }} />

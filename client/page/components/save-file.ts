@@ -9,7 +9,7 @@ const SAVING_MS = 60_000;
 
 export async function saveFile(view: RoomView, { key, name }: Pick<Attachment, "key" | "name">): Promise<void> {
   try {
-    const url = URL.createObjectURL(await view.download({ key }));
+    const url = URL.createObjectURL(await view.store.room.download({ key }));
     Object.assign(document.createElement("a"), { href: url, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(url), SAVING_MS);
   } catch (error) {

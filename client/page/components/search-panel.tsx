@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { FoundMessage } from "../../../src/protocol/chat-events.ts";
-import { describeFailure, settled } from "../state/room-answers.ts";
+import { describeFailure } from "../state/room-answers.ts";
 import { exactTime, dayTitle, clockTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
@@ -30,7 +30,7 @@ export function SearchPanel({ store, view }: ChatProps) {
   const search = async (query: string, after: Found): Promise<void> => {
     if (query === "" || isBusy) return;
     setBusy(true);
-    const answer = await settled(view.search({ query, ...(after.before !== undefined && { before: after.before }) }));
+    const answer = await view.store.search({ query, ...(after.before !== undefined && { before: after.before }) });
     setBusy(false);
     if ("error" in answer) return setFound({ ...after, query, problem: describeFailure(answer.error) });
     const messages = [...after.messages, ...answer.messages];
@@ -63,7 +63,7 @@ export function SearchPanel({ store, view }: ChatProps) {
               <span class="found-head">
                 <bdi>{message.name}</bdi>{" "}
                 <time title={exactTime(message.timestamp)}>
-                  {dayTitle(message.timestamp, view.clock.now())} {clockTime(message.timestamp)}
+                  {dayTitle(message.timestamp, view.store.now())} {clockTime(message.timestamp)}
                 </time>
               </span>
               <Excerpt message={message} />
@@ -88,7 +88,7 @@ function outcome(count: number, hasMore: boolean): string {
 function jumpTo({ store, view }: ChatProps, seq: number): void {
   // On a phone the panel covers the message.
   if (matchMedia("(max-width: 48rem)").matches) store.open(undefined);
-  void view.reading.jumpTo(seq);
+  void view.store.jumpTo(seq);
 }
 
 function Excerpt({ message: { content, matches } }: { readonly message: FoundMessage }) {

@@ -16,7 +16,7 @@ function actionOf(event: KeyboardEvent, store: ChatStore): (() => void) | undefi
   if (isCommand && key === "/") return () => store.set({ dialog: { kind: "shortcuts" } });
   if (isCommand && shiftKey && key.toLowerCase() === "f") return () => store.open("search");
   if (isCommand && shiftKey && key.toLowerCase() === "m") return () => store.open("members");
-  if (isCommand && shiftKey && event.code === "Space") return () => void store.view?.reading.jumpToNewest();
+  if (isCommand && shiftKey && event.code === "Space") return () => void store.view?.store.showNewest();
   const isOpen = store.panel !== undefined && store.ui.dialog === undefined && store.ui.menu === undefined;
   if (key === "Escape" && isOpen && !event.defaultPrevented) return () => store.open(undefined);
   return undefined;

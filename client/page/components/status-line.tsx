@@ -5,7 +5,7 @@ import { useOnline } from "./hooks.ts";
 import { Button, IconButton } from "./controls.tsx";
 
 export function StatusLine({ store, view }: ChatProps) {
-  const { state, text, tone, action } = statusOf(view.connection, view.timeline.pending, useOnline());
+  const { state, text, tone, action } = statusOf(view.connection, view.pending, useOnline());
   return (
     <div class={`status ${tone} ${text === "" ? "silent" : ""}`}>
       <p role="status" data-testid="connection" data-state={state}>

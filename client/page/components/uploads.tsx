@@ -1,34 +1,41 @@
 // Draws the files of the draft: uploaded ones, and those under way with their progress. The app draws it in the composer.
 import type { ComponentChildren } from "preact";
 
+import type { Welcome } from "../../../src/protocol/chat-events.ts";
+import type { SendFailure } from "../../core/api.ts";
 import { named } from "../state/names.ts";
+import { describeFailure } from "../state/room-answers.ts";
 import { bytesText } from "../state/times.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
 import { Icon } from "./icons.tsx";
 
-export function UploadList({ view: { uploads, writing } }: ViewProps) {
-  if (uploads.list.length + writing.files.length === 0) return null;
+export function UploadList({ view: { state, store, writing } }: ViewProps) {
+  const { uploads, welcome } = state;
+  if (uploads.length + writing.files.length === 0) return null;
   return (
     <ul class="uploads" data-testid="uploads">
       {writing.files.map(({ key, name, size }) => (
-        <Chip key={key} name={name} note={bytesText(size)} onRemove={() => uploads.removeUploaded(key)} />
+        <Chip key={key} name={name} note={bytesText(size)} onRemove={() => writing.detach(key)} />
       ))}
-      {uploads.list.map((upload) => (
+      {uploads.map(({ id, name, size, progress, error }) => (
         <Chip
-          key={upload.id}
-          name={upload.name}
-          note={upload.problem ?? bytesText(upload.size)}
-          isFailed={upload.problem !== undefined}
-          onRemove={() => uploads.remove(upload)}
+          key={id}
+          name={name}
+          note={error ? problemOf(error, size, welcome) : bytesText(size)}
+          isFailed={error !== undefined}
+          onRemove={() => store.removeUpload(id)}
         >
-          {upload.problem === undefined && (
-            <progress max={1} value={upload.progress} aria-label={`Uploading ${named(upload.name)}`} />
-          )}
+          {!error && <progress max={1} value={progress} aria-label={`Uploading ${named(name)}`} />}
         </Chip>
       ))}
     </ul>
   );
+}
+
+function problemOf(error: SendFailure, size: number, welcome: Welcome | undefined): string {
+  const bytesMax = welcome?.files?.bytesMax ?? Infinity;
+  return size > bytesMax ? `Larger than ${bytesText(bytesMax)}` : describeFailure(error);
 }
 
 interface ChipProps {

@@ -1,27 +1,26 @@
 // The page's state as a whole: the reader, the room on the screen, open panels and dialogs. Components draw it and call it;
 // each change is drawn once per frame.
+import { RoomView } from "./room-view.ts";
 import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
 import { isRoomName } from "../../../src/protocol/room-name.ts";
 import { claimsOf } from "../../core/claims.ts";
+import type { Outgoing, Person } from "../../store/state.ts";
 import { ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { keep, local, readJson } from "./json-storage.ts";
 import { clearStoredData, countUnfinished, joinKey, type Owner, type Unfinished } from "./stored-data.ts";
 import { RoomDirectory } from "./room-directory.ts";
 import { neighbour, roomItems } from "./room-items.ts";
-import type { Outgoing } from "./timeline.ts";
-import { RoomView } from "./room-view.ts";
 
 const ANNOUNCEMENTS_MAX = 5;
 
 /** The panel beside the messages; on a phone, over them. */
 export type Panel = "rooms" | "members" | "search" | undefined;
 
-export interface MenuItem {
-  readonly label: string;
-  readonly act: () => void;
-  readonly isGrave?: boolean;
-  /** In a group of which one item is chosen: whether this one is. */
-  readonly isChosen?: boolean;
+/** A menu of actions on a message or a person; otherwise of the room. */
+interface Menu {
+  readonly anchor: Element;
+  readonly message?: Message;
+  readonly person?: Person;
 }
 
 export type Dialog =
@@ -34,7 +33,7 @@ export type Dialog =
 /** The dialog, menu or picker that is open over the page. */
 export interface Overlays {
   readonly dialog?: Dialog | undefined;
-  readonly menu?: { readonly anchor: Element; readonly items: readonly MenuItem[] } | undefined;
+  readonly menu?: Menu | undefined;
   readonly reacting?: { readonly anchor: Element; readonly message: Message } | undefined;
 }
 
@@ -125,7 +124,7 @@ export class ChatStore {
 
   enter(room: string): void {
     if (this.view?.room === room) return;
-    if (this.view) this.directory?.saw(this.view.room, this.view.signals.seen);
+    if (this.view) this.directory?.saw(this.view.room, this.view.state.reading.readSeq);
     this.view?.leave();
     this.view = undefined;
     const token = this.#ports.token ?? {
@@ -205,7 +204,7 @@ export class ChatStore {
   /** After an end that only the reader can go on from, or instead of waiting. */
   comeBack(): void {
     const { view } = this;
-    if (!view?.isOver) return view?.reconnect();
+    if (!view?.isOver) return view?.store.connect();
     view.leave();
     this.view = undefined;
     this.enter(view.room);
@@ -214,7 +213,7 @@ export class ChatStore {
   /** Sends a failed message again; where the view is over, with the next view. */
   retry(outgoing: Outgoing): void {
     if (this.view?.isOver) this.comeBack();
-    this.view?.retry(outgoing);
+    void this.view?.store.retry(outgoing);
   }
 
   /** To the next room of the list, or the one before. */
@@ -264,16 +263,16 @@ export class ChatStore {
   /** Notes how far the reader has seen the room on the screen. */
   #onViewChanged(): void {
     const { view, directory } = this;
-    const { welcome, timeline, reading } = view ?? {};
+    const { welcome, messages, reading } = view?.state ?? {};
     if (welcome && welcome !== this.#welcomed) {
       this.#welcomed = welcome;
       const { room, lastSeq } = welcome;
       // Fewer messages than were seen: the room was deleted and created again.
       if (lastSeq < (directory?.seen[room] ?? 0)) directory?.restarted(room);
     }
-    const newest = timeline?.messages.at(-1);
+    const newest = messages?.stored.at(-1);
     if (view && newest && document.visibilityState === "visible")
-      directory?.saw(view.room, reading?.following ? newest.seq : view.signals.seen);
+      directory?.saw(view.room, reading!.following ? newest.seq : reading!.readSeq);
     this.changed();
   }
 
@@ -282,7 +281,7 @@ export class ChatStore {
   }
 
   get #owner(): Owner {
-    const user = this.view?.welcome?.user ?? claimsOf(this.#identity.kept?.token ?? "")?.user;
+    const user = (this.view?.self || undefined) ?? claimsOf(this.#identity.kept?.token ?? "")?.user;
     return { base: this.#ports.base, user, writer: this.view?.writing.writer };
   }
 

@@ -1,10 +1,10 @@
-// The names of people in one room: members, and former members whose messages are shown. Names appear in messages and in mentions.
-// The room view keeps it up to date. Pure state.
-import type { Message } from "../../../src/protocol/chat-events.ts";
+// Shows the people of one room by name: tags for people of the same name, and mentions, which are names in the field and ids in the
+// room. The room view owns it.
+import { remembering } from "../../store/remembering.ts";
+import type { Person } from "../../store/state.ts";
 import { isGuest } from "./reader-identity.ts";
 import { withIds, withNames } from "./mentions.ts";
 import { bare } from "./names.ts";
-import type { Person } from "./presence.ts";
 
 /** Characters of a guest's id in the tag that tells guests of the same name apart. */
 const TAG_LENGTH = 4;
@@ -12,47 +12,42 @@ const TAG_LENGTH = 4;
 const UNSAFE = /[`<>\n]/;
 
 export class People {
-  readonly #names = new Map<string, string>();
+  readonly #known: () => ReadonlyMap<string, string>;
   /** The number of people by name. */
-  readonly #sharing = new Map<string, number>();
+  readonly #sharing = remembering((known: ReadonlyMap<string, string>): ReadonlyMap<string, number> => {
+    const sharing = new Map<string, number>();
+    for (const name of known.values()) sharing.set(name, (sharing.get(name) ?? 0) + 1);
+    return sharing;
+  });
 
-  /** Records a person's current name. */
-  note({ user, name }: Person): void {
-    const before = this.#names.get(user);
-    if (before === name) return;
-    if (before !== undefined) this.#sharing.set(before, this.#sharing.get(before)! - 1);
-    this.#names.set(user, name);
-    this.#sharing.set(name, (this.#sharing.get(name) ?? 0) + 1);
-  }
-
-  /** Notes the authors of older messages: a name that is known already is newer. */
-  noteAuthors(messages: readonly Message[]): void {
-    for (const { sender, name } of messages) if (!this.#names.has(sender)) this.note({ user: sender, name });
+  /** @param known names by user, as they are now */
+  constructor(known: () => ReadonlyMap<string, string>) {
+    this.#known = known;
   }
 
   /** The id of an unknown person; a generic word for a guest, whose id is random. */
   nameOf(user: string): string {
-    return this.#names.get(user) ?? (isGuest(user) ? `Guest ${shortOf(user)}` : user);
+    return this.#known().get(user) ?? (isGuest(user) ? `Guest ${shortOf(user)}` : user);
   }
 
   /** The tag that distinguishes people of the same name; empty for a unique name. */
   tagOf(user: string): string {
-    const name = this.#names.get(user);
-    if (name === undefined || this.#sharing.get(name)! < 2) return "";
+    const name = this.#known().get(user);
+    if (name === undefined || this.#sharing(this.#known()).get(name)! < 2) return "";
     return idTagOf(user);
   }
 
   /** All people who are known in this room. */
   get all(): Person[] {
-    return Array.from(this.#names, ([user, name]) => ({ user, name }));
+    return Array.from(this.#known(), ([user, name]) => ({ user, name }));
   }
 
   /** The text after `@` for a person while a message is written; `undefined` where only the id is unambiguous. */
   labelOf(user: string): string | undefined {
-    const name = this.#names.get(user);
+    const name = this.#known().get(user);
     if (name === undefined) return undefined;
     const plain = bare(name).trim();
-    const isId = plain !== user && this.#names.has(plain);
+    const isId = plain !== user && this.#known().has(plain);
     const label = plain + (isId ? idTagOf(user) : this.tagOf(user));
     return label === "" || UNSAFE.test(label) ? undefined : label;
   }
@@ -60,7 +55,7 @@ export class People {
   /** Converts the text of the composer, which has names, to that of the room, which has ids. */
   withIds(text: string): string {
     const labels = new Map<string, string>();
-    for (const user of this.#names.keys()) {
+    for (const user of this.#known().keys()) {
       const label = this.labelOf(user);
       if (label !== undefined) labels.set(label, user);
     }

@@ -25,8 +25,8 @@ export function isPicture(attachment: Attachment | undefined): attachment is Pic
 }
 
 /** The pictures of the loaded messages, in their order. */
-export const picturesOf = ({ timeline }: RoomView): Picture[] =>
-  timeline.messages.map(({ attachment }) => attachment).filter(isPicture);
+export const picturesOf = ({ state }: RoomView): Picture[] =>
+  state.messages.stored.map(({ attachment }) => attachment).filter(isPicture);
 
 /** @returns the object URL of its bytes, if they are loaded */
 export const urlOf = ({ key }: Picture): string | undefined => urls.get(key);
@@ -35,7 +35,7 @@ export const urlOf = ({ key }: Picture): string | undefined => urls.get(key);
 export async function fetchPicture(view: RoomView, picture: Picture, signal: AbortSignal): Promise<string> {
   const known = urls.get(picture.key);
   if (known !== undefined) return known;
-  const url = URL.createObjectURL(await view.download(picture, { signal }));
+  const url = URL.createObjectURL(await view.store.room.download(picture, { signal }));
   try {
     await expectSmall(url);
   } catch (error) {

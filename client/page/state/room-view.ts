@@ -1,35 +1,34 @@
-// The state of one room on the screen, from joining to leaving: follows the room's events and carries out the reader's actions. The
-// chat store creates it, components draw it; it does not know the document.
-import type {
-  Message,
-  ModerationChange,
-  RefusalCode,
-  Role,
-  RoomModes,
-  Welcome,
-} from "../../../src/protocol/chat-events.ts";
+// The view of one room on the screen, from joining to leaving: the room's store, the composer's state, and what happens in words for
+// the reader. The chat store creates it, components draw it; it does not know the document.
+import { connectRoom } from "../../core/room.ts";
+import type { Attachment, Message, ModerationChange, RefusalCode } from "../../../src/protocol/chat-events.ts";
 import type { Connection, Inheritance, MessageState, Room, SendOptions } from "../../core/api.ts";
 import { claimsOf } from "../../core/claims.ts";
-import { draftOf } from "../../core/outbox-storage.ts";
-import { connectRoom } from "../../core/room.ts";
-import { Presence } from "./presence.ts";
+import type { RoomStore } from "../../store/api.ts";
+import { createRoomStore } from "../../store/room-store.ts";
+import type { Blocked, Problem, RoomState } from "../../store/state.ts";
 import { Actions } from "./actions.ts";
 import { describeModeration } from "./describe-moderation.ts";
-import { History } from "./history.ts";
-import { Cooldown, RoomClock } from "./cooldown.ts";
 import { TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { named } from "./names.ts";
 import { People } from "./people.ts";
-import { Reading } from "./reading.ts";
 import { describeFailure } from "./room-answers.ts";
-import { Signals } from "./signals.ts";
-import { ConnectionDisplay, endOf, type ShownConnection } from "./shown-connection.ts";
-import { Timeline, type Outgoing } from "./timeline.ts";
-import { Uploads } from "./uploads.ts";
+import { ConnectionDisplay, type ShownConnection } from "./shown-connection.ts";
 import { Writing } from "./writing.ts";
 
 /** How long the line about a moderator's action stays. */
 const NEWS_MS = 15_000;
+
+const OUT = "You are not in this room any more.";
+const CLOSED = "You cannot write here.";
+const BLOCKED: Readonly<Record<Blocked, string>> = {
+  READER: "You may read here, but not write.",
+  ROOM_READ_ONLY: "Only moderators may write here just now.",
+  KICKED: OUT,
+  ROOM_DELETED: OUT,
+  BANNED: CLOSED,
+  FORBIDDEN_ROOM: CLOSED,
+};
 
 export interface RoomViewHooks {
   /** Decides on unsent messages that another user wrote in this browser. */
@@ -42,29 +41,22 @@ export interface RoomViewHooks {
 
 export class RoomView {
   readonly room: string;
-  readonly timeline = new Timeline();
-  readonly people = new People();
-  readonly presence: Presence;
-  readonly history: History;
+  readonly store: RoomStore;
+  readonly people = new People(() => this.state.names);
   readonly actions: Actions;
-  readonly signals: Signals;
-  readonly reading: Reading;
   readonly writing: Writing;
-  readonly uploads: Uploads;
-  readonly clock = new RoomClock();
-  readonly cooldown = new Cooldown(this.clock);
-  welcome: Welcome | undefined;
-  role: Role = "member";
-  modes: RoomModes = { slowModeSeconds: 0, readOnly: false };
+  /** Long messages that the reader has opened, by `id`. */
+  readonly opened = new Set<string>();
   /** The newest notice or error of the room, until the reader dismisses it. */
   notice = "";
   /** Whether the room is closed for good: a message would not be kept any more. */
   isOver = false;
-  readonly #room: Room;
   readonly #token: TokenSource;
   readonly #hooks: RoomViewHooks;
   readonly #display: ConnectionDisplay;
-  #tokenNow = "";
+  #problem: Problem | undefined;
+  /** The order in which the reader chose the files: a later one may arrive first. */
+  readonly #places = new Map<string, number>();
 
   constructor(base: string, room: string, token: TokenSource, hooks: RoomViewHooks) {
     this.room = room;
@@ -74,23 +66,19 @@ export class RoomView {
     this.#display = new ConnectionDisplay(changed);
     const save = (id: string, text: string): Promise<string> => this.actions.edit(id, this.people.withIds(text));
     this.writing = new Writing({ base, room, changed, save });
-    this.#room = connectRoom(base, room, {
+    const connected = connectRoom(base, room, {
       token: (refused) => this.#findToken(refused),
       inherit: (user) => hooks.inherit(user),
     });
-    const failed = (text: string): void => this.show(text);
-    const { timeline, people } = this;
-    const ports = { room: this.#room, timeline, people, self: () => this.self, changed, failed };
-    this.presence = new Presence(ports);
-    this.history = new History(ports);
-    this.actions = new Actions(ports);
-    this.signals = new Signals(this.#room);
-    this.reading = new Reading({ ...ports, history: this.history, signals: this.signals });
-    const upload: Room["upload"] = (file, options) => this.#room.upload(file, options);
-    const rules = () => (this.welcome ? this.welcome.files : null);
-    this.uploads = new Uploads({ upload, writing: this.writing, rules, changed });
-    this.#listen(this.#room);
-    for (const unsent of this.#room.unsent) this.#onMessageState(unsent);
+    this.store = createRoomStore(connected, { openAt: "unread" });
+    this.actions = new Actions({ store: this.store, failed: (text) => this.show(text) });
+    this.#listen(connected);
+    for (const unsent of connected.unsent) this.#onMessageState(unsent);
+  }
+
+  /** As it is now. */
+  get state(): RoomState {
+    return this.store.getSnapshot();
   }
 
   get connection(): ShownConnection {
@@ -98,56 +86,42 @@ export class RoomView {
   }
 
   get self(): string {
-    return this.welcome?.user ?? "";
-  }
-
-  get isModerator(): boolean {
-    return this.role === "moderator" || this.role === "service";
+    return this.state.me.user;
   }
 
   /** Why nothing can be written here at all; empty when it can. */
   get blocked(): string {
-    const end = endOf(this.connection);
-    if (end !== "") return end;
-    if (this.role === "reader") return "You may read here, but not write.";
-    if (this.modes.readOnly && !this.isModerator) return "Only moderators may write here just now.";
-    return "";
+    const { blocked } = this.state.me;
+    return blocked ? BLOCKED[blocked] : "";
   }
 
-  async post(content: string, options: SendOptions = {}): Promise<void> {
-    this.signals.typing(false);
-    // First of all, so that the message is kept from here on.
-    void this.#room.send(this.people.withIds(content), options);
-    await this.reading.wrote();
+  /** How many messages are on their way, failed ones not counted. */
+  get pending(): number {
+    return this.state.messages.outgoing.filter(({ state }) => state !== "failed").length;
   }
 
-  /** Sends a failed message again, also one that the outbox has forgotten since. */
-  retry(outgoing: Outgoing): void {
-    const { content, ...options } = draftOf(outgoing);
-    void this.#room.send(content, options);
+  get isUploading(): boolean {
+    return this.state.uploads.some(({ state }) => state === "uploading");
   }
 
-  discard(clientMsgId: string): void {
-    this.#room.discard(clientMsgId);
-    this.timeline.discard(clientMsgId);
-    this.#hooks.changed();
+  post(content: string, options?: SendOptions): void {
+    void this.store.send(this.people.withIds(content), options);
   }
 
-  download: Room["download"] = (attachment, options) => this.#room.download(attachment, options);
-  search: Room["search"] = async (query) => {
-    const answer = await this.#room.search(query);
-    if ("ok" in answer) this.people.noteAuthors(answer.messages);
-    return answer;
-  };
+  attach(files: FileList | null | undefined): void {
+    if (files && this.state.me.canAttach) this.store.addFiles(files);
+  }
 
   show(text: string): void {
     this.notice = text;
     this.#hooks.changed();
   }
 
-  /** After a refusal or an end that would otherwise be final, or instead of waiting. */
-  reconnect(): void {
-    this.#room.connect();
+  /** Shows all of a long message, from where the reader is in it. */
+  open(id: string): void {
+    this.opened.add(id);
+    this.store.follow(false);
+    this.#hooks.changed();
   }
 
   leave(): void {
@@ -157,49 +131,31 @@ export class RoomView {
 
   #close(): void {
     this.isOver = true;
-    this.signals.close();
-    this.#room.close();
+    this.store.close();
   }
 
   #listen(room: Room): void {
-    const onEdit = (change: { readonly id: string; readonly rev: number }, apply: () => void): void => {
-      apply();
-      this.history.changed(change);
-      this.#hooks.changed();
-    };
+    this.store.subscribe(() => this.#onChanged());
     room.on("connection", (connection) => this.#onConnection(connection));
-    room.on("welcome", (welcome) => this.#onWelcome(welcome));
+    room.on("welcome", (welcome) => this.writing.setWriter(welcome));
     room.on("chat-message", (message) => this.#onMessage(message));
     room.on("message-state", (state) => this.#onMessageState(state));
-    room.on("message-edited", (edited) => onEdit(edited, () => this.timeline.edit(edited)));
-    room.on("message-deleted", (deleted) => onEdit(deleted, () => this.timeline.remove(deleted)));
-    room.on("reaction", (reaction) => onEdit(reaction, () => this.timeline.react(reaction)));
     room.on("moderation", (change) => this.#onModeration(change));
-    room.on("gap", (gap) => {
-      this.timeline.leaveOut(gap, this.reading.following);
-      this.#hooks.changed();
-    });
-    room.on("restart", () => {
-      this.reading.restart();
-      this.presence.restart();
-      this.#hooks.changed();
-    });
     room.on("notice", (notice) => {
       // `TOKEN_EXPIRING` is not for the reader: the client fetches a fresh token. Other notices explain the end of the connection.
       if (notice.code === "SERVER_SHUTDOWN") this.show(describeFailure(notice));
     });
-    room.on("error", (error) => this.show(describeFailure(error)));
   }
 
   /** Replaces a refused token, or asks the reader for another one. */
   async #findToken(refused: RefusalCode | undefined): Promise<string> {
     try {
       if (refused !== undefined) await this.#token.renew();
-      const token = this.#token.current();
-      this.#tokenNow = typeof token === "string" ? token : await token;
-      const claims = claimsOf(this.#tokenNow);
+      const current = this.#token.current();
+      const token = typeof current === "string" ? current : await current;
+      const claims = claimsOf(token);
       if (claims) this.writing.setWriter(claims);
-      return this.#tokenNow;
+      return token;
     } catch (error) {
       // While it is being made, the room cannot be closed yet.
       await Promise.resolve();
@@ -213,91 +169,57 @@ export class RoomView {
     }
   }
 
+  #onChanged(): void {
+    const { problem, uploads } = this.state;
+    if (problem && problem !== this.#problem) this.notice = this.#describe(problem);
+    this.#problem = problem;
+    for (const { id, attachment } of uploads) if (attachment) this.#adopt(id, attachment);
+    this.#hooks.changed();
+  }
+
+  #describe(problem: Problem): string {
+    const { what, code } = problem;
+    const failure = describeFailure(problem);
+    if (what === "room") return failure;
+    if (what === "members") return `Members could not be loaded: ${failure}`;
+    if (what === "jump" && code === "NOT_FOUND") return "That message is not there any more.";
+    if (what === "jump" && this.state.connection.state !== "connected")
+      return "That message cannot be loaded without a connection.";
+    return `Messages could not be loaded. ${failure}`;
+  }
+
+  /** An uploaded file becomes a part of the draft. */
+  #adopt(id: number, attachment: Attachment): void {
+    this.#places.set(attachment.key, id);
+    this.store.removeUpload(id);
+    const placeOf = ({ key }: Attachment): number => this.#places.get(key) ?? 0;
+    this.writing.attach([...this.writing.files, attachment].sort((a, b) => placeOf(a) - placeOf(b)));
+  }
+
   #onConnection(connection: Connection): void {
     if (this.isOver) return;
     this.#display.follow(connection);
     if (connection.state === "connected") this.notice = "";
-    else this.presence.lost();
-    // After an end that people decided, a waiting message could go out days later.
-    if (connection.state === "stopped" && endOf(this.connection) !== "") this.#room.giveUp(connection);
     this.#hooks.changed();
-  }
-
-  #onWelcome(welcome: Welcome): void {
-    const isFirst = this.welcome === undefined;
-    this.welcome = welcome;
-    this.role = welcome.role;
-    this.modes = welcome.moderation ?? this.modes;
-    this.clock.set(welcome.now);
-    const { mutedUntil } = welcome.moderation ?? {};
-    if (mutedUntil === undefined) this.cooldown.lift();
-    else this.cooldown.mute(mutedUntil);
-    this.writing.setWriter(welcome);
-    this.people.note(welcome);
-    this.signals.welcome(welcome.readSeq ?? 0);
-    this.uploads.welcome();
-    this.#hooks.changed();
-    this.presence.welcome(welcome);
-    void this.reading.welcome(welcome, isFirst);
   }
 
   #onMessage(message: Message): void {
-    this.people.note({ user: message.sender, name: message.name });
-    this.timeline.add(message, this.self);
-    const isOwn = message.sender === this.self;
-    this.reading.arrived(isOwn);
     // A message repeated after a break may have been deleted meanwhile: do not announce it.
     const said = this.people.withNames(message.content) || message.attachment?.name;
-    if (!isOwn && said) this.#hooks.announce(`${named(message.name)}: ${said}`);
-    this.#hooks.changed();
+    if (message.sender !== this.self && said) this.#hooks.announce(`${named(message.name)}: ${said}`);
+  }
+
+  #onMessageState(state: MessageState): void {
+    if (state.state === "failed") this.#hooks.announce(`Message not sent. ${describeFailure(state.error)}`);
   }
 
   #onModeration(change: ModerationChange): void {
-    const { action, user, until, seconds, on, role } = change;
-    if (action === "slow-mode") this.modes = { ...this.modes, slowModeSeconds: seconds ?? 0 };
-    if (action === "read-only") this.modes = { ...this.modes, readOnly: on === true };
-    if (user === this.self) {
-      if (action === "mute") this.cooldown.mute(until);
-      if (action === "unmute") this.cooldown.lift();
-      if (action === "grant" && role) this.role = role;
-      // The role in the token counts again (MOD-9).
-      if (action === "revoke") this.role = (claimsOf(this.#tokenNow)?.role ?? "member") as Role;
-    }
-    if (action === "grant" || action === "revoke") void this.presence.refreshRoster();
+    const { action, user } = change;
     // The notice before the end of the connection tells the reader.
     if (user === this.self && (action === "kick" || action === "ban")) return;
     const text = describeModeration(change, (id) => (id === this.self ? "you" : named(this.people.nameOf(id))));
     this.#hooks.announce(text);
     this.show(text);
     setTimeout(() => this.notice === text && this.show(""), NEWS_MS);
-  }
-
-  #onMessageState(state: MessageState): void {
-    if (this.isOver) return;
-    const draft = draftOf(state);
-    switch (state.state) {
-      case "pending":
-        this.timeline.setOutgoing({ ...draft, failure: null });
-        if (state.error) this.cooldown.refused(state.error);
-        break;
-      case "sent": {
-        const { id, seq, timestamp } = state.answer;
-        this.cooldown.sent(timestamp, this.isModerator ? 0 : this.modes.slowModeSeconds);
-        const { self, room } = this;
-        const name = this.welcome?.name ?? self;
-        this.timeline.confirm({ id, seq, timestamp, room, sender: self, name, ...draft }, self);
-        break;
-      }
-      case "failed": {
-        const failure = describeFailure(state.error);
-        this.timeline.setOutgoing({ ...draft, failure, isForeign: state.error.code === "OTHER_USER" });
-        this.cooldown.refused(state.error);
-        this.#hooks.announce(`Message not sent. ${failure}`);
-        break;
-      }
-      case "elsewhere":
-        this.timeline.discard(draft.clientMsgId);
-    }
-    this.#hooks.changed();
   }
 }

@@ -1,7 +1,7 @@
 // Builds the rows of the message list from the timeline: days, the line above new messages, messages grouped by author. Pure;
 // rebuilt after each change.
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import type { Outgoing } from "./timeline.ts";
+import type { Outgoing } from "../../store/state.ts";
 
 /** Messages of one author within that time are one group. */
 const GROUP_MS = 5 * 60_000;
@@ -16,7 +16,7 @@ export type Row =
 
 interface Shown {
   readonly messages: readonly Message[];
-  readonly outgoing: Iterable<Outgoing>;
+  readonly outgoing: readonly Outgoing[];
   readonly hasEarlier: boolean;
   readonly hasLater: boolean;
   readonly self: string;

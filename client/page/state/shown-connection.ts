@@ -75,29 +75,18 @@ interface End {
   /** Without it, the room's own text explains the end. */
   readonly text?: string;
   readonly action?: Action;
-  /** Why nothing can be written any more, after an end that people decided. */
-  readonly blocked?: string;
 }
 
-const OUT = "You are not in this room any more.";
-const CLOSED = "You cannot write here.";
 const ENDS = new Map<string, End>([
-  ["KICKED", { state: "kicked", action: "rejoin", blocked: OUT }],
-  ["BANNED", { state: "banned", blocked: CLOSED }],
+  ["KICKED", { state: "kicked", action: "rejoin" }],
+  ["BANNED", { state: "banned" }],
   ["TOKEN_EXPIRED", { state: "expired", text: "Your session has expired.", action: "sign-in" }],
   ["TOKEN_NEEDED", { state: "token-needed", action: "sign-in" }],
   ["UNAUTHORIZED", { state: "unauthorized", text: "Your token is not accepted here.", action: "sign-in" }],
-  [
-    "FORBIDDEN_ROOM",
-    { state: "forbidden", text: "Your token does not open this room.", action: "sign-in", blocked: CLOSED },
-  ],
-  ["ROOM_DELETED", { state: "deleted", text: "This room was deleted.", action: "rejoin", blocked: OUT }],
+  ["FORBIDDEN_ROOM", { state: "forbidden", text: "Your token does not open this room.", action: "sign-in" }],
+  ["ROOM_DELETED", { state: "deleted", text: "This room was deleted.", action: "rejoin" }],
   ["ENDED", { state: "ended", text: "The room ended the connection.", action: "retry" }],
 ]);
-
-/** Why nothing can be written after an end that people decided; empty otherwise. */
-export const endOf = (connection: ShownConnection): string =>
-  (connection.kind === "stopped" && ENDS.get(connection.code)?.blocked) || "";
 
 /**
  * @param pending messages that wait to be sent

@@ -123,6 +123,10 @@ export class Writing {
     this.#resumeEdit();
   }
 
+  detach(key: string): void {
+    this.attach(this.files.filter((file) => file.key !== key));
+  }
+
   /** Replaces the files of the draft. */
   attach(files: readonly Attachment[]): void {
     const { by, atMs } = this.files.length > 0 ? this.#uploaded! : { by: this.#user, atMs: Date.now() };

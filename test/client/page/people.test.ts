@@ -2,16 +2,21 @@
 import { describe, expect, it } from "vitest";
 
 import { People } from "../../../client/page/state/people.ts";
+import { Names } from "../../../client/store/names.ts";
 import { mentionsIn } from "../../../src/chat/log/mentions.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 
 const [ADA, OTHER] = ["guest-00000000000a1b2c", "guest-00000000000f00ba"] as const;
 
-function peopleOf(...entries: ReadonlyArray<readonly [user: string, name: string]>): People {
-  const people = new People();
-  for (const [user, name] of entries) people.note({ user, name });
-  return people;
+type Entries = ReadonlyArray<readonly [user: string, name: string]>;
+
+/** The names that a room's store knows, and the page's words for them. */
+function namesOf(...entries: Entries): { names: Names; people: People } {
+  const names = new Names();
+  for (const [user, name] of entries) names.note({ user, name });
+  return { names, people: new People(() => names.state) };
 }
+const peopleOf = (...entries: Entries): People => namesOf(...entries).people;
 
 const said = (sender: string, name: string): Message => ({
   id: "1",
@@ -25,26 +30,26 @@ const said = (sender: string, name: string): Message => ({
 
 describe("names", () => {
   it("of former members come from their messages; the newest one counts", () => {
-    const people = peopleOf(["u1", "Ada"]);
-    people.noteAuthors([said("u1", "Old Ada"), said("u2", "Ben")]);
+    const { names, people } = namesOf(["u1", "Ada"]);
+    names.noteAuthors([said("u1", "Old Ada"), said("u2", "Ben")]);
     expect([people.nameOf("u1"), people.nameOf("u2")]).toEqual(["Ada", "Ben"]);
-    people.note({ user: "u2", name: "Benedict" });
+    names.note({ user: "u2", name: "Benedict" });
     expect(people.nameOf("u2")).toBe("Benedict");
   });
 
   it("an unknown guest gets a generic name; an unknown user of an application is shown by id", () => {
-    const people = new People();
+    const people = peopleOf();
     expect(people.nameOf(ADA)).toBe("Guest 1b2c");
     expect(people.nameOf("ben")).toBe("ben");
   });
 
   it("shared by two people get tags, as long as two have them", () => {
-    const people = peopleOf([ADA, "Ada"], ["ben", "Ben"]);
+    const { names, people } = namesOf([ADA, "Ada"], ["ben", "Ben"]);
     expect(people.tagOf(ADA)).toBe("");
-    people.note({ user: OTHER, name: "Ada" });
-    people.note({ user: "u9", name: "Ben" });
+    names.note({ user: OTHER, name: "Ada" });
+    names.note({ user: "u9", name: "Ben" });
     expect([ADA, OTHER, "ben", "u9"].map((user) => people.tagOf(user))).toEqual(["#1b2c", "#00ba", "#ben", "#u9"]);
-    people.note({ user: OTHER, name: "Adam" });
+    names.note({ user: OTHER, name: "Adam" });
     expect([people.tagOf(ADA), people.tagOf(OTHER)]).toEqual(["", ""]);
   });
 });

@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
 import { ReaderIdentity, TokenNeeded } from "../../../client/page/state/reader-identity.ts";
+import { holdText } from "../../../client/page/state/hold-words.ts";
 import { RoomView } from "../../../client/page/state/room-view.ts";
+import { typingLine } from "../../../client/page/state/typing-line.ts";
 import { FAILED_MAX } from "../../../client/core/outbox-messages.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { FakeWebSocket } from "../../host/fake-websocket.ts";
@@ -29,7 +31,8 @@ let answers: Record<string, () => object>;
 
 let history: object[];
 const messageOf = (seq: number, content: string): object => ({ id: content, seq, sender: "ben", name: "Ben", content });
-const shown = (): string[] => view.timeline.messages.map(({ content }) => content);
+const hold = (): string => holdText(view.state.me.hold, view.store.now());
+const shown = (): string[] => view.state.messages.stored.map(({ content }) => content);
 
 async function enter(epoch: string, user = "ada", also = (): object => ({})): Promise<void> {
   await vi.advanceTimersByTimeAsync(2000);
@@ -38,7 +41,17 @@ async function enter(epoch: string, user = "ada", also = (): object => ({})): Pr
   await vi.advanceTimersByTimeAsync(0);
   line.receive('40{"sid":"socket"}');
   await vi.advanceTimersByTimeAsync(0);
-  const told = { user, lastSeq: history.length, rev: 1, epoch, presence: { count: 1 }, settings: {}, ...also() };
+  const read = { readSeq: 0, unread: history.length };
+  const told = {
+    user,
+    lastSeq: history.length,
+    rev: 1,
+    epoch,
+    presence: { count: 1 },
+    settings: {},
+    ...read,
+    ...also(),
+  };
   line.receive(`42${JSON.stringify(["welcome", told])}`);
   await vi.advanceTimersByTimeAsync(0);
 }
@@ -94,12 +107,12 @@ it("fetches changes made while it was away, also after the room was created agai
 });
 
 it("an outgoing message that was stored long ago makes no gap in the timeline", async () => {
-  void view.post("long ago");
+  view.post("long ago");
   history = [951, 952].map((seq) => messageOf(seq, `m${seq}`));
   answers["history"] = () => ({ ok: true, messages: history, hasMore: true });
   answers["chat-message"] = () => ({ ok: true, id: "5", seq: 5, timestamp: 1, duplicate: true });
   await enter("first");
-  expect([shown(), Array.from(view.timeline.outgoing)]).toEqual([["m951", "m952"], []]);
+  expect([shown(), view.state.messages.outgoing]).toEqual([["m951", "m952"], []]);
 });
 
 it("a history that could not be loaded at first is asked for again", async () => {
@@ -107,13 +120,16 @@ it("a history that could not be loaded at first is asked for again", async () =>
   const given = answers["history"]!;
   answers["history"] = () => ({ error: { code: "INTERNAL", message: "Storage is away" } });
   await enter("first");
-  expect([view.history.loaded, view.notice]).toEqual([false, "Messages could not be loaded. Storage is away."]);
+  expect([view.state.messages.isLoaded, view.notice]).toEqual([
+    false,
+    "Messages could not be loaded. Storage is away.",
+  ]);
   answers["history"] = given;
   await vi.advanceTimersByTimeAsync(5000);
   // As the list does whenever it is drawn.
-  void view.history.loadEarlier();
+  void view.store.loadEarlier();
   await vi.advanceTimersByTimeAsync(0);
-  expect([view.history.loaded, shown()]).toEqual([true, ["hello"]]);
+  expect([view.state.messages.isLoaded, shown()]).toEqual([true, ["hello"]]);
 });
 
 it("a quoted message that could not be loaded is asked for again, but not at each draw", async () => {
@@ -121,7 +137,7 @@ it("a quoted message that could not be loaded is asked for again, but not at eac
   let asked = 0;
   answers["get-message"] = () => ({ error: { code: "RATE_LIMITED", message: `Slower, ${++asked}` } });
   const draw = async (afterMs: number): Promise<unknown> => {
-    const quoted = view.history.quoted("hello");
+    const quoted = view.store.quoted("hello");
     await vi.advanceTimersByTimeAsync(afterMs);
     return quoted;
   };
@@ -140,10 +156,10 @@ it("a role that is taken back is gone at once", async () => {
   const decided = { user: "ada", by: "ben", at: 1 };
   line.receive(`42${JSON.stringify(["moderation", { ...decided, action: "grant", role: "moderator" }])}`);
   await vi.advanceTimersByTimeAsync(0);
-  expect(view.isModerator).toBe(true);
+  expect(view.state.me.isModerator).toBe(true);
   line.receive(`42${JSON.stringify(["moderation", { ...decided, action: "revoke" }])}`);
   await vi.advanceTimersByTimeAsync(0);
-  expect([view.isModerator, view.blocked]).toEqual([false, "You may read here, but not write."]);
+  expect([view.state.me.isModerator, view.blocked]).toEqual([false, "You may read here, but not write."]);
 });
 
 describe("where the reader's clock is off by an hour", () => {
@@ -154,21 +170,21 @@ describe("where the reader's clock is off by an hour", () => {
   it.each([-HOUR_MS, HOUR_MS])("mutes and slow mode end by the room's clock: %i ms", async (offMs) => {
     const roomNow = (): number => Date.now() + offMs;
     await enter("first", "ada", () => ({ now: roomNow(), moderation: { mutedUntil: roomNow() + 60_000 } }));
-    expect([view.cooldown.text, view.cooldown.isMuted]).toEqual(["A moderator muted you for 1:00 min", true]);
+    expect([hold(), view.state.me.hold?.code === "MUTED"]).toEqual(["A moderator muted you for 1:00 min", true]);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect([view.cooldown.text, view.cooldown.isMuted]).toEqual(["", false]);
+    expect([hold(), view.state.me.hold?.code === "MUTED"]).toEqual(["", false]);
 
     moderated({ action: "mute", until: roomNow() + 10_000 });
     await vi.advanceTimersByTimeAsync(1000);
-    expect(view.cooldown.text).toBe("A moderator muted you for 9 s");
+    expect(hold()).toBe("A moderator muted you for 9 s");
     moderated({ action: "unmute" });
     moderated({ action: "slow-mode", seconds: 30 });
     await vi.advanceTimersByTimeAsync(0);
-    expect(view.cooldown.text).toBe("");
+    expect(hold()).toBe("");
     answers["chat-message"] = () => ({ ok: true, id: "1", seq: 1, timestamp: roomNow() });
-    void view.post("hello");
+    view.post("hello");
     await vi.advanceTimersByTimeAsync(0);
-    expect(view.cooldown.text).toBe("Slow mode: next message in 30 s");
+    expect(hold()).toBe("Slow mode: next message in 30 s");
   });
 });
 
@@ -182,7 +198,7 @@ it("announces messages of others, a file by its name, and no deleted ones", asyn
   ];
   for (const message of heard) line.receive(`42${JSON.stringify(["chat-message", message])}`);
   await vi.advanceTimersByTimeAsync(0);
-  expect(view.timeline.messages).toHaveLength(4);
+  expect(view.state.messages.stored).toHaveLength(4);
   expect(announced).toEqual(["Ben: hello", "Ben: cat.png"]);
 });
 
@@ -224,17 +240,17 @@ it("a message that is not on the page is not reported as gone while offline", as
   await enter("first");
   line.close();
   await vi.advanceTimersByTimeAsync(0);
-  await view.reading.jumpTo(7);
+  await view.store.jumpTo(7);
   expect(view.notice).toBe("That message cannot be loaded without a connection.");
   await enter("first");
-  await view.reading.jumpTo(7);
+  await view.store.jumpTo(7);
   expect(view.notice).toBe("That message is not there any more.");
 });
 
 it("a question that the connection takes with it: neither", async () => {
   await enter("first");
   delete answers["history"];
-  const jumping = view.reading.jumpTo(7);
+  const jumping = view.store.jumpTo(7);
   line.close();
   await jumping;
   expect(view.notice).toBe("That message cannot be loaded without a connection.");
@@ -244,14 +260,14 @@ it("every failed message can be sent again, even beyond the number kept", async 
   await enter("first");
   answers["chat-message"] = () => ({ error: { code: "MUTED", message: "You are muted" } });
   for (let n = 0; n <= FAILED_MAX; n++) {
-    void view.post(`m${n}`);
+    view.post(`m${n}`);
     await vi.advanceTimersByTimeAsync(0);
   }
   let seq = 0;
   answers["chat-message"] = () => ({ ok: true, id: `${++seq}`, seq, timestamp: 1 });
-  for (const failed of Array.from(view.timeline.outgoing)) view.retry(failed);
+  for (const failed of view.state.messages.outgoing) void view.store.retry(failed);
   await vi.advanceTimersByTimeAsync(0);
-  expect([Array.from(view.timeline.outgoing), shown().length]).toEqual([[], FAILED_MAX + 1]);
+  expect([view.state.messages.outgoing, shown().length]).toEqual([[], FAILED_MAX + 1]);
 });
 
 it("without any token it stops, with the reason", async () => {
@@ -280,7 +296,7 @@ it("a right-to-left name does not reorder the words around it", async () => {
   await vi.advanceTimersByTimeAsync(0);
   const isolated = `\u2068${hebrew}\u2069`;
   expect(announced).toEqual(["nimdA: hello", `${isolated}: shalom`, `NimdA muted ${isolated}`]);
-  expect(view.presence.typists.line).toBe("nimdA is typing…");
+  expect(typingLine(view.state.typing)).toBe("nimdA is typing…");
 });
 
 describe("unsent messages of another name", () => {
@@ -298,7 +314,7 @@ describe("unsent messages of another name", () => {
     await vi.advanceTimersByTimeAsync(1);
   }
   const outgoing = (): unknown[] =>
-    Array.from(view.timeline.outgoing, ({ content, failure, isForeign = false }) => ({ content, failure, isForeign }));
+    view.state.messages.outgoing.map(({ content, state, error }) => ({ content, state, code: error?.code }));
 
   beforeEach(() => {
     view.leave();
@@ -319,7 +335,7 @@ describe("unsent messages of another name", () => {
     identity.keepGuest("Ada", tokenOf(now));
     view = begin(() => tokenOf(now));
     await vi.advanceTimersByTimeAsync(0);
-    expect(outgoing()).toEqual([{ content: "hello", failure: null, isForeign: false }]);
+    expect(outgoing()).toEqual([{ content: "hello", state: "queued", code: undefined }]);
     answers["chat-message"] = () => ({ ok: true, id: "1", seq: 1, timestamp: 1 });
     await enter("first", now);
     expect([outgoing(), shown()]).toEqual([[], ["hello"]]);
@@ -330,10 +346,9 @@ describe("unsent messages of another name", () => {
     identity.keepGuest("Ada", tokenOf(now));
     view = begin(() => tokenOf(now));
     await enter("first", now);
-    const failure = "You wrote this under another name in this browser.";
-    expect(outgoing()).toEqual([{ content: "hello", failure, isForeign: true }]);
+    expect(outgoing()).toEqual([{ content: "hello", state: "failed", code: "OTHER_USER" }]);
     answers["chat-message"] = () => ({ ok: true, id: "1", seq: 1, timestamp: 1 });
-    view.retry(Array.from(view.timeline.outgoing)[0]!);
+    void view.store.retry(view.state.messages.outgoing[0]!);
     await vi.advanceTimersByTimeAsync(0);
     expect([outgoing(), shown()]).toEqual([[], ["hello"]]);
   });
@@ -344,7 +359,7 @@ describe("unsent messages of another name", () => {
     identity.keepGuest("Ada", tokenOf(now));
     view = begin(() => tokenOf(now));
     await enter("first", now);
-    expect(outgoing()).toMatchObject([{ content: "hello", isForeign: true }]);
+    expect(outgoing()).toMatchObject([{ content: "hello", code: "OTHER_USER" }]);
   });
 
   it("of a user with a token of their own: stays theirs, and hidden", async () => {

@@ -1,26 +1,14 @@
 // Tests the smaller parts of the page's state: people, rooms, times, and the connection.
 import { describe, expect, it } from "vitest";
 
-import { abilitiesOf } from "../../../client/page/state/abilities.ts";
 import { openMentionIn, suggestionsFor, withMention } from "../../../client/page/state/completion.ts";
 import { describeModeration } from "../../../client/page/state/describe-moderation.ts";
-import { ReadMarks, Roster, Typists } from "../../../client/page/state/presence.ts";
 import { neighbour, roomItems } from "../../../client/page/state/room-items.ts";
 import { describeFailure } from "../../../client/page/state/room-answers.ts";
 import { statusOf, type ShownConnection } from "../../../client/page/state/shown-connection.ts";
+import { typingLine } from "../../../client/page/state/typing-line.ts";
 import { bytesText, dayTitle, duration, shortTime, sinceTime } from "../../../client/page/state/times.ts";
-import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
 import { HUES, hueOf } from "../../../client/page/state/hue.ts";
-
-const messageOf = (seq: number, sender: string): Message => ({
-  id: String(seq),
-  seq,
-  room: "general",
-  sender,
-  name: sender,
-  content: "x",
-  timestamp: 0,
-});
 
 describe("completing a mention", () => {
   it.each([
@@ -88,48 +76,12 @@ describe("the list of rooms", () => {
 
 describe("typing members", () => {
   it("in one line", () => {
-    const typists = new Typists();
-    const type = (user: string, on = true): void => typists.change({ user, name: user, on });
-    expect(typists.line).toBe("");
-    type("Ben");
-    expect(typists.line).toBe("Ben is typing…");
-    type("Cleo");
-    expect(typists.line).toBe("Ben and Cleo are typing…");
-    type("Dan");
-    expect(typists.line).toBe("Ben, Cleo and Dan are typing…");
-    type("Eve");
-    expect(typists.line).toBe("Several people are typing…");
-    for (const user of ["Ben", "Cleo", "Dan"]) type(user, false);
-    expect(typists.line).toBe("Eve is typing…");
-  });
-});
-
-describe("read marks", () => {
-  it("stand at the last message shown that each has read, never go back, and leave out oneself and its author", () => {
-    const marks = new ReadMarks();
-    for (const [user, seq] of [
-      ["ben", 3],
-      ["ben", 2],
-      ["cleo", 9],
-      ["ada", 3],
-      ["dan", 4],
-    ] as const)
-      marks.set({ user, seq });
-    const messages = [messageOf(2, "ada"), messageOf(3, "ada"), messageOf(4, "dan")];
-    expect(Array.from(marks.readersOf(messages, "ada"))).toEqual([
-      [3, ["ben"]],
-      [4, ["cleo"]],
-    ]);
-    expect(marks.readersOf([], "ada").size).toBe(0);
-  });
-});
-
-describe("the roster", () => {
-  it("asks again where a list does not agree with the count", () => {
-    const roster = new Roster();
-    roster.replace([{ user: "ada", name: "Ada" }], 1);
-    expect(roster.change({ count: 2, joined: [{ user: "ben", name: "Ben" }], left: [] })).toBe(true);
-    expect(roster.change({ count: 5, joined: [], left: [{ user: "ben" }] })).toBe(false);
+    const lineOf = (...names: string[]): string => typingLine(names.map((name) => ({ user: name, name })));
+    expect(lineOf()).toBe("");
+    expect(lineOf("Ben")).toBe("Ben is typing…");
+    expect(lineOf("Ben", "Cleo")).toBe("Ben and Cleo are typing…");
+    expect(lineOf("Ben", "Cleo", "Dan")).toBe("Ben, Cleo and Dan are typing…");
+    expect(lineOf("Ben", "Cleo", "Dan", "Eve")).toBe("Several people are typing…");
   });
 });
 
@@ -162,39 +114,6 @@ describe("how the connection stands", () => {
     );
     expect(describeFailure({ code: "TOO_LONG", message: "content: too long" })).toBe("content: too long.");
     expect(describeFailure({ code: "REJECTED", message: "No spam here." })).toBe("No spam here.");
-  });
-});
-
-describe("the actions that a message offers", () => {
-  const at = (now: number) => ({ now: () => now });
-  const reader = {
-    self: "ada",
-    isModerator: false,
-    blocked: "",
-    welcome: { settings: { editWindowSeconds: 60 } } as Welcome,
-  };
-  it("with their own messages, and with others'", () => {
-    const own = abilitiesOf(messageOf(1, "ada"), { ...reader, clock: at(30_000) });
-    expect(own).toEqual({ reply: true, react: true, edit: true, remove: true, moderate: false });
-    expect(abilitiesOf(messageOf(1, "ada"), { ...reader, clock: at(90_000) }).edit).toBe(false);
-    expect(abilitiesOf(messageOf(1, "ben"), { ...reader, clock: at(0) })).toMatchObject({
-      edit: false,
-      remove: false,
-      react: true,
-    });
-  });
-
-  it("for a moderator, for a blocked reader, and for a deleted message", () => {
-    const moderator = { ...reader, isModerator: true };
-    expect(abilitiesOf(messageOf(1, "ben"), { ...moderator, clock: at(9e9) })).toMatchObject({
-      edit: true,
-      remove: true,
-      moderate: true,
-    });
-    const blocked = abilitiesOf(messageOf(1, "ada"), { ...reader, blocked: "read-only", clock: at(0) });
-    expect(blocked).toMatchObject({ reply: false, react: false, edit: false, remove: true });
-    const gone = abilitiesOf({ ...messageOf(1, "ada"), deleted: true }, { ...reader, clock: at(0) });
-    expect(gone).toEqual({ reply: false, react: false, edit: false, remove: false, moderate: false });
   });
 });
 

@@ -1,71 +1,43 @@
-// The shown part of the room's history in the order of `seq`, and the reader's outgoing messages. It ends at the newest message,
-// or, after a jump back, somewhere before it. Pure state: the room view updates it, the message list draws it.
+// The loaded part of the room's history in the order of `seq`, and the user's outgoing messages. It ends at the newest message, or,
+// after a jump back, somewhere before it. Pure state: the live room and its history update it.
 import type {
-  Attachment,
   Message,
   MessageDeleted,
   MessageEdited,
   Reaction,
   ReactionSummary,
-} from "../../../src/protocol/chat-events.ts";
-import type { Gap } from "../../core/api.ts";
+} from "../../src/protocol/chat-events.ts";
+import type { Gap } from "../core/api.ts";
+import type { Outgoing } from "./state.ts";
 
 /** New messages kept while an older part of the history is shown; the others are loaded again. */
 const TAIL_MAX = 200;
-
-/** A message that the room has not confirmed; replaced, never changed. */
-export interface Outgoing {
-  readonly clientMsgId: string;
-  readonly content: string;
-  readonly replyTo?: string;
-  readonly attachment?: Attachment;
-  /** Why it was not sent; `null` while it waits or is being sent. */
-  readonly failure: string | null;
-  /** Whether it was written under another name: sending it would show that both names are one person. */
-  readonly isForeign?: boolean;
-}
 
 export class Timeline {
   /** Whether the room has messages before the first one here. */
   hasEarlier = false;
   /** Whether the room has messages after the last one here: new ones are held back then. */
   hasLater = false;
-  /** Counts changes. */
-  version = 0;
-  #messages: Message[] = [];
-  #tail: Message[] = [];
-  readonly #outgoing = new Map<string, Outgoing>();
-
-  get messages(): readonly Message[] {
-    return this.#messages;
-  }
-
-  get outgoing(): Iterable<Outgoing> {
-    return this.#outgoing.values();
-  }
-
-  /** How many messages are on their way, failed ones not counted. */
-  get pending(): number {
-    return Array.from(this.#outgoing.values()).filter(({ failure }) => failure === null).length;
-  }
+  /** Replaced, never changed; so is `outgoing`. */
+  messages: readonly Message[] = [];
+  outgoing: readonly Outgoing[] = [];
+  #tail: readonly Message[] = [];
 
   find(id: string): Message | undefined {
-    return this.#messages.find((message) => message.id === id);
+    return this.messages.find((message) => message.id === id);
   }
 
   /** A message that was just posted. */
   add(message: Message, self: string): void {
     this.#settle(message, self);
     if (!this.hasLater) return this.merge([message], self);
-    this.#tail.push(message);
-    if (this.#tail.length > TAIL_MAX) this.#tail.shift();
+    this.#tail = [...this.#tail, message].slice(-TAIL_MAX);
   }
 
   /** Puts messages of the history at their places; those that are known already are replaced. */
   merge(page: readonly Message[], self: string): void {
     for (const message of page) this.#settle(message, self);
-    this.#messages = merged(this.#messages, page);
-    this.version++;
+    this.messages = merged(this.messages, page);
   }
 
   /** Later messages than those here; without more of them, the window ends at the newest again. */
@@ -80,24 +52,23 @@ export class Timeline {
   /** Shows another part of the history instead. */
   replace(page: readonly Message[], has: { readonly earlier: boolean; readonly later: boolean }, self: string): void {
     // Messages in the tail continue it without a gap only if the tail was in use.
-    const newest = this.hasLater ? this.#tail : this.#messages;
+    const newest = this.hasLater ? this.#tail : this.messages;
     this.#tail = has.later ? newest.slice(-TAIL_MAX) : [];
     this.hasEarlier = has.earlier;
     this.hasLater = has.later;
     const last = page.at(-1)?.seq ?? 0;
     // Messages that came while the page was loading.
-    this.#messages = has.later ? [] : newest.filter(({ seq }) => seq > last);
+    this.messages = has.later ? [] : newest.filter(({ seq }) => seq > last);
     this.merge(page, self);
   }
 
   /** The client skipped messages after the last one here. The window can show the messages before the gap, or those after it. */
   leaveOut({ to, reason }: Gap, following: boolean): void {
-    this.version++;
-    if (reason === "missing" || this.#messages.length === 0) return;
+    if (reason === "missing" || this.messages.length === 0) return;
     if (following || this.hasLater) this.#tail = [];
     if (this.hasLater) return;
     if (following) {
-      this.#messages = this.#messages.filter(({ seq }) => seq > to);
+      this.messages = this.messages.filter(({ seq }) => seq > to);
       this.hasEarlier = true;
     } else {
       this.#tail = [];
@@ -111,7 +82,7 @@ export class Timeline {
    */
   confirm(message: Message, self: string): void {
     this.#settle(message, self);
-    const newest = this.#tail.at(-1) ?? this.#messages.at(-1);
+    const newest = this.#tail.at(-1) ?? this.messages.at(-1);
     if (message.seq > (newest?.seq ?? 0)) this.add(message, self);
   }
 
@@ -154,48 +125,47 @@ export class Timeline {
 
   /** The room was deleted and created again; unsent messages go to the new one. */
   restart(): void {
-    this.version++;
-    this.#messages = [];
+    this.messages = [];
     this.#tail = [];
     this.hasEarlier = false;
     this.hasLater = false;
   }
 
+  /** Adds an outgoing message, or changes it at its place. */
   setOutgoing(outgoing: Outgoing): void {
-    this.version++;
-    this.#outgoing.set(outgoing.clientMsgId, outgoing);
+    const at = this.outgoing.findIndex(({ clientMsgId }) => clientMsgId === outgoing.clientMsgId);
+    this.outgoing = at < 0 ? [...this.outgoing, outgoing] : this.outgoing.with(at, outgoing);
   }
 
   discard(clientMsgId: string): void {
-    this.version++;
-    this.#outgoing.delete(clientMsgId);
+    const left = this.outgoing.filter((outgoing) => outgoing.clientMsgId !== clientMsgId);
+    if (left.length < this.outgoing.length) this.outgoing = left;
   }
 
   /** Forgets the oldest messages beyond `count`; they can be loaded again. */
   keepNewest(count: number): void {
-    const excess = this.#messages.length - count;
+    const excess = this.messages.length - count;
     if (excess <= 0 || this.hasLater) return;
-    this.version++;
-    this.#messages = this.#messages.slice(excess);
+    this.messages = this.messages.slice(excess);
     this.hasEarlier = true;
   }
 
   #settle({ sender, clientMsgId }: Message, self: string): void {
-    this.version++;
-    if (sender === self && clientMsgId !== undefined) this.#outgoing.delete(clientMsgId);
+    if (sender === self && clientMsgId !== undefined) this.discard(clientMsgId);
   }
 
   #change(id: string, change: (message: Message) => Message): void {
-    this.version++;
-    for (const list of [this.#messages, this.#tail]) {
+    const changed = (list: readonly Message[]): readonly Message[] => {
       const at = list.findLastIndex((message) => message.id === id);
-      if (at >= 0) list[at] = change(list[at]!);
-    }
+      return at < 0 ? list : list.with(at, change(list[at]!));
+    };
+    this.messages = changed(this.messages);
+    this.#tail = changed(this.#tail);
   }
 }
 
 /** Both ascending by seq; where both have one, the second's. */
-function merged(known: Message[], page: readonly Message[]): Message[] {
+function merged(known: readonly Message[], page: readonly Message[]): readonly Message[] {
   const [first] = page;
   if (!first) return known;
   if ((known.at(-1)?.seq ?? 0) < first.seq) return [...known, ...page];

@@ -1,15 +1,17 @@
-// Fetches history for the timeline: the newest page, neighbouring pages, jumps, and changes that the reader missed. The room view
-// owns it.
+// Fetches history for the timeline: the newest page, neighbouring pages, jumps, and changes that the user missed. The live room owns
+// it.
 import type {
   ChangesAnswer,
   ErrorAnswer,
   HistoryAnswer,
   HistoryPayload,
   Message,
-} from "../../../src/protocol/chat-events.ts";
-import type { Room } from "../../core/api.ts";
-import type { People } from "./people.ts";
-import { describeFailure, isOut, settled } from "./room-answers.ts";
+} from "../../src/protocol/chat-events.ts";
+import type { Room, SendFailure } from "../core/api.ts";
+import type { Clock } from "../core/clock.ts";
+import { settled, settledNow } from "./answers.ts";
+import type { Outcome } from "./api.ts";
+import type { Names } from "./names.ts";
 import type { Timeline } from "./timeline.ts";
 
 const NEWEST: HistoryPayload = { limit: 50 };
@@ -21,40 +23,41 @@ type Page = Exclude<HistoryAnswer, ErrorAnswer>;
 
 interface HistoryPorts {
   readonly room: Room;
+  readonly clock: Clock;
   readonly timeline: Timeline;
   /** Learns the names of authors. */
-  readonly people: People;
+  readonly names: Names;
   readonly self: () => string;
   readonly changed: () => void;
-  /** Shows the reader why a request failed, although there is a connection. */
-  readonly failed: (text: string) => void;
+  /** A request failed, although there is a connection. */
+  readonly failed: (error: SendFailure) => void;
 }
 
 export class History {
   /** Whether a first page of history has arrived. */
-  loaded = false;
+  isLoaded = false;
   /** Whether the first request for it is under way: messages that arrive before it have no place yet. */
   isOpening = true;
   loading: "earlier" | "later" | undefined;
   readonly #ports: HistoryPorts;
   #restUntil = 0;
-  /** The page knows all changes of messages up to this revision (MSG-6). */
+  /** The timeline has all changes of messages up to this revision (MSG-6). */
   #rev: number | undefined;
   #isCatchingUp = false;
-  /** Messages that are quoted and not shown themselves; `null` for deleted ones, `undefined` while they are asked for. */
+  /** Messages that are quoted and not loaded themselves; `null` for deleted ones, `undefined` while they are asked for. */
   readonly #quotes = new Map<string, Message | null | undefined>();
 
   constructor(ports: HistoryPorts) {
     this.#ports = ports;
   }
 
-  /** @param around the part of the history that is shown first, if not the newest */
+  /** @param around the part of the history that is loaded first, if not the newest */
   async welcome(rev: number, around?: number): Promise<void> {
     // Undefined at the first welcome, and after a restart of the room.
     this.#rev ??= rev;
-    if (this.loaded) return this.#catchUp();
+    if (this.isLoaded) return this.#catchUp();
     const range = around === undefined ? NEWEST : { around, limit: PAGE_LIMIT };
-    if (!(await this.#loadFrom(range))) this.#restUntil = Date.now() + REST_MS;
+    if (!(await this.#loadFrom(range))) this.#restUntil = this.#ports.clock.now() + REST_MS;
     this.isOpening = false;
     this.#ports.changed();
   }
@@ -74,7 +77,7 @@ export class History {
     if (!page) return false;
     const { timeline, self, changed } = this.#ports;
     timeline.replace(page.messages, { earlier: page.hasMore, later: page.hasMoreAfter === true }, self());
-    this.loaded = true;
+    this.isLoaded = true;
     changed();
     return true;
   }
@@ -83,10 +86,10 @@ export class History {
     const { timeline, self } = this.#ports;
     const [oldest] = timeline.messages;
     if (!this.#mayLoad || this.isOpening) return;
-    if (!this.loaded) {
+    if (!this.isLoaded) {
       // The newest messages could not be loaded when the room was entered.
       this.loading = "earlier";
-      if (!(await this.loadNewest())) this.#restUntil = Date.now() + REST_MS;
+      if (!(await this.loadNewest())) this.#restUntil = this.#ports.clock.now() + REST_MS;
       this.loading = undefined;
       return this.#ports.changed();
     }
@@ -94,7 +97,7 @@ export class History {
     const range = oldest ? { before: oldest.seq } : {};
     const page = await this.#load("earlier", range);
     // The timeline may show another part of the history by now.
-    if (!page || timeline.messages[0] !== oldest) return;
+    if (!page || timeline.messages[0]?.id !== oldest?.id) return;
     timeline.merge(page.messages, self());
     timeline.hasEarlier = page.hasMore;
     this.#ports.changed();
@@ -105,33 +108,32 @@ export class History {
     const newest = timeline.messages.at(-1);
     if (!this.#mayLoad || !timeline.hasLater || !newest) return;
     const page = await this.#load("later", { after: newest.seq });
-    if (!page || timeline.messages.at(-1) !== newest) return;
+    if (!page || timeline.messages.at(-1)?.id !== newest.id) return;
     timeline.mergeLater(page.messages, page.hasMore, self());
     this.#ports.changed();
   }
 
   /**
    * Shows the part of the history around a message.
-   * @returns whether it exists and is shown now; `undefined` where the room gave no answer, which the reader sees
+   * @returns whether it exists and is shown now
    */
-  async showAround(seq: number): Promise<boolean | undefined> {
-    const { room, timeline, self, changed, failed } = this.#ports;
-    if (timeline.messages.some((message) => message.seq === seq)) return true;
-    const page = isOut(room) ? undefined : await this.#fetch({ around: seq, limit: PAGE_LIMIT });
-    if (!page) {
-      if (room.connection.state !== "connected") failed("That message cannot be loaded without a connection.");
-      return undefined;
-    }
-    if (!page.messages.some((message) => message.seq === seq)) return false;
+  async showAround(seq: number): Promise<Outcome> {
+    const { room, timeline, self, changed } = this.#ports;
+    const has = (messages: readonly Message[]): boolean => messages.some((message) => message.seq === seq);
+    if (has(timeline.messages)) return { ok: true };
+    const page = await settledNow(room, () => room.history({ around: seq, limit: PAGE_LIMIT }));
+    if ("error" in page) return page;
+    this.#noteAuthors(page);
+    if (!has(page.messages)) return { error: { code: "NOT_FOUND", message: "The message is not there any more." } };
     timeline.replace(page.messages, { earlier: page.hasMore, later: page.hasMoreAfter === true }, self());
     changed();
-    return true;
+    return { ok: true };
   }
 
   /** A quoted message: `null` if it is deleted, `undefined` until it is known. */
   quoted(id: string): Message | null | undefined {
-    const shown = this.#ports.timeline.find(id);
-    if (shown) return shown;
+    const loaded = this.#ports.timeline.find(id);
+    if (loaded) return loaded;
     const known = this.#quotes.get(id);
     if (known !== undefined || this.#quotes.has(id)) return known;
     void this.#fetchQuoted(id);
@@ -143,10 +145,10 @@ export class History {
     const answer = await settled(this.#ports.room.ask("get-message", { id }));
     if ("ok" in answer) {
       this.#quotes.set(id, answer.message);
-      this.#ports.people.noteAuthors([answer.message]);
+      this.#ports.names.noteAuthors([answer.message]);
     } else if (answer.error.code === "NOT_FOUND") this.#quotes.set(id, null);
-    // A draw after the wait asks again.
-    else return void setTimeout(() => this.#quotes.delete(id), REST_MS);
+    // Whoever wants it after the wait asks again.
+    else return void this.#ports.clock.after(REST_MS, () => this.#quotes.delete(id));
     this.#ports.changed();
   }
 
@@ -159,14 +161,14 @@ export class History {
   async #catchUp(): Promise<void> {
     if (this.#rev === undefined || this.#isCatchingUp) return;
     this.#isCatchingUp = true;
-    const { room, timeline, people, changed } = this.#ports;
+    const { room, timeline, names, changed } = this.#ports;
     let after: number = this.#rev;
     for (let hasMore = true; hasMore;) {
-      const answer: ChangesAnswer = await settled(room.ask("changes", { after }));
+      const answer = await settled<ChangesAnswer>(room.ask("changes", { after }));
       // The next welcome goes on from here.
       if ("error" in answer) break;
       timeline.update(answer.messages);
-      people.noteAuthors(answer.messages);
+      names.noteAuthors(answer.messages);
       for (const { id } of answer.messages) this.#quotes.delete(id);
       ({ hasMore, rev: after } = answer);
       this.#rev = after;
@@ -177,7 +179,7 @@ export class History {
 
   get #mayLoad(): boolean {
     const isConnected = this.#ports.room.connection.state === "connected";
-    return isConnected && this.loading === undefined && Date.now() >= this.#restUntil;
+    return isConnected && this.loading === undefined && this.#ports.clock.now() >= this.#restUntil;
   }
 
   async #load(direction: "earlier" | "later", range: HistoryPayload): Promise<Page | undefined> {
@@ -185,19 +187,25 @@ export class History {
     this.#ports.changed();
     const page = await this.#fetch({ ...range, limit: PAGE_LIMIT });
     this.loading = undefined;
-    if (!page) this.#restUntil = Date.now() + REST_MS;
+    if (!page) this.#restUntil = this.#ports.clock.now() + REST_MS;
     this.#ports.changed();
     return page;
   }
 
-  /** `undefined` on failure. After a lost connection the next welcome asks again, so the reader need not know. */
+  /** `undefined` on failure. After a lost connection the next welcome asks again, so the user need not know. */
   async #fetch(range: HistoryPayload): Promise<Page | undefined> {
-    const { room, people, failed } = this.#ports;
+    const { room, failed } = this.#ports;
     const answer = await settled(room.history(range));
-    // From the newest to the oldest, because the newest name counts.
-    if ("ok" in answer) people.noteAuthors(answer.messages.toReversed());
-    if ("ok" in answer) return answer;
-    if (room.connection.state === "connected") failed(`Messages could not be loaded. ${describeFailure(answer.error)}`);
+    if ("ok" in answer) {
+      this.#noteAuthors(answer);
+      return answer;
+    }
+    if (room.connection.state === "connected") failed(answer.error);
     return undefined;
+  }
+
+  /** From the newest to the oldest, because the newest name counts. */
+  #noteAuthors({ messages }: Page): void {
+    this.#ports.names.noteAuthors(messages.toReversed());
   }
 }

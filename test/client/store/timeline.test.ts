@@ -1,9 +1,8 @@
-// Tests the page's window over a room's history.
+// Tests the window over a room's history, with the outgoing messages.
 import { describe, expect, it } from "vitest";
 
-import { RowLayout } from "../../../client/page/state/row-layout.ts";
-import { rowsOf } from "../../../client/page/state/rows.ts";
-import { Timeline } from "../../../client/page/state/timeline.ts";
+import type { Outgoing } from "../../../client/store/state.ts";
+import { Timeline } from "../../../client/store/timeline.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 
 const NOON = new Date(2026, 10, 21, 12).getTime();
@@ -24,6 +23,14 @@ function message(seq: number, more: Partial<Message> = {}): Message {
 const range = (from: number, to: number): Message[] =>
   Array.from({ length: to - from + 1 }, (_, at) => message(from + at));
 const seqs = (timeline: Timeline): number[] => timeline.messages.map(({ seq }) => seq);
+
+const waiting = (clientMsgId: string, content: string): Outgoing => ({
+  clientMsgId,
+  content,
+  state: "queued",
+  timestamp: NOON,
+});
+const pending = (timeline: Timeline): string[] => timeline.outgoing.map(({ clientMsgId }) => clientMsgId);
 
 function timelineWith(...messages: Message[]): Timeline {
   const timeline = new Timeline();
@@ -76,9 +83,9 @@ describe("the timeline", () => {
     const own = (seq: number): Message => message(seq, { sender: SELF, clientMsgId: "c1" });
     const timeline = timelineWith(...range(100, 102));
     timeline.hasEarlier = true;
-    timeline.setOutgoing({ clientMsgId: "c1", content: "m5", failure: null });
+    timeline.setOutgoing(waiting("c1", "m5"));
     timeline.confirm(own(5), SELF);
-    expect([seqs(timeline), timeline.pending]).toEqual([[100, 101, 102], 0]);
+    expect([seqs(timeline), pending(timeline)]).toEqual([[100, 101, 102], []]);
     timeline.replace(range(50, 60), { earlier: true, later: true }, SELF);
     timeline.add(message(103), SELF);
     timeline.confirm(own(5), SELF);
@@ -125,85 +132,18 @@ describe("the timeline", () => {
 
   it("an own message takes the place of the one that was on its way, whichever word comes first", () => {
     const timeline = new Timeline();
-    timeline.setOutgoing({ clientMsgId: "c1", content: "m1", failure: null });
-    timeline.setOutgoing({ clientMsgId: "c2", content: "m2", failure: null });
+    timeline.setOutgoing(waiting("c1", "m1"));
+    timeline.setOutgoing(waiting("c2", "m2"));
     timeline.add(message(1, { sender: SELF, clientMsgId: "c1" }), SELF);
     timeline.confirm(message(2, { sender: SELF, clientMsgId: "c2" }), SELF);
     timeline.add(message(2, { sender: SELF, clientMsgId: "c2" }), SELF);
-    expect([seqs(timeline), timeline.pending]).toEqual([[1, 2], 0]);
+    expect([seqs(timeline), pending(timeline)]).toEqual([[1, 2], []]);
   });
 
   it("another user's message with the same clientMsgId confirms none", () => {
     const timeline = new Timeline();
-    timeline.setOutgoing({ clientMsgId: "c1", content: "m1", failure: null });
+    timeline.setOutgoing(waiting("c1", "m1"));
     timeline.add(message(1, { clientMsgId: "c1" }), SELF);
-    expect(timeline.pending).toBe(1);
-  });
-});
-
-describe("the rows", () => {
-  const shown = (messages: Message[], more: object = {}): string[] =>
-    rowsOf({
-      messages,
-      outgoing: [],
-      hasEarlier: true,
-      hasLater: false,
-      self: SELF,
-      unreadAfter: undefined,
-      ...more,
-    }).map((row) => (row.kind === "message" ? `${row.isHead ? "head" : "more"} ${row.message.seq}` : row.kind));
-
-  it("group the messages that one person posts within a short time", () => {
-    const cleo = { sender: "cleo", name: "Cleo" };
-    const messages = [
-      message(1),
-      message(2, { timestamp: NOON + 60_000 }),
-      message(3, { ...cleo, timestamp: NOON + 61_000 }),
-      message(4, { ...cleo, timestamp: NOON + 3_600_000 }),
-      message(5, { ...cleo, timestamp: NOON + 3_600_001, replyTo: "id1" }),
-    ];
-    expect(shown(messages)).toEqual(["day", "head 1", "more 2", "head 3", "head 4", "head 5"]);
-  });
-
-  it("start a new group each day, also on days of 23 and 25 hours", () => {
-    const day = (month: number, date: number, hour: number): number => new Date(2026, month, date, hour).getTime();
-    const days = [day(2, 28, 23), day(2, 29, 0), day(2, 29, 23), day(2, 30, 0), day(9, 25, 23), day(9, 26, 0)];
-    const rows = shown(days.map((timestamp, at) => message(at + 1, { timestamp })));
-    expect(rows.filter((row) => row === "day")).toHaveLength(5);
-  });
-
-  it("mark the first new message of others, once", () => {
-    const own = { sender: SELF, name: "Ada" };
-    expect(shown([message(1), message(2, own), message(3), message(4)], { unreadAfter: 1 })).toEqual([
-      "day",
-      "head 1",
-      "head 2",
-      "unread",
-      "head 3",
-      "more 4",
-    ]);
-    expect(shown([message(3), message(4)], { unreadAfter: 1 })).not.toContain("unread");
-  });
-
-  it("show the beginning of the room, and outgoing messages only at its end", () => {
-    const outgoing = [{ clientMsgId: "c", content: "x", failure: null }];
-    expect(shown([], { hasEarlier: false, outgoing })).toEqual(["beginning", "outgoing"]);
-    expect(shown([message(1)], { hasLater: true, outgoing })).toEqual(["day", "head 1"]);
-  });
-});
-
-describe("the layout of rows", () => {
-  const layout = new RowLayout(4, (at) => [10, 20, 30, 40][at]!);
-
-  it("knows which rows touch a stretch", () => {
-    expect(layout.height).toBe(100);
-    expect(layout.between(0, 5)).toEqual({ from: 0, to: 1 });
-    expect(layout.between(10, 29)).toEqual({ from: 1, to: 2 });
-    expect(layout.between(29, 61)).toEqual({ from: 1, to: 4 });
-    expect(layout.between(-500, 9000)).toEqual({ from: 0, to: 4 });
-  });
-
-  it("is empty without rows", () => {
-    expect(new RowLayout(0, () => 1).between(0, 100)).toEqual({ from: 0, to: 0 });
+    expect(pending(timeline)).toEqual(["c1"]);
   });
 });

@@ -1,0 +1,77 @@
+// Lists the actions of the open menu: on a message, on a person, or of the room. The menu draws them.
+import type { Message } from "../../../src/protocol/chat-events.ts";
+import type { Person } from "../../store/state.ts";
+import { named } from "../state/names.ts";
+import type { ChatProps } from "./chat-props.ts";
+import { themeItems } from "./theme.ts";
+
+export interface MenuItem {
+  readonly label: string;
+  readonly act: () => void;
+  readonly isGrave?: boolean;
+  /** In a group of which one item is chosen: whether this one is. */
+  readonly isChosen?: boolean;
+}
+
+export function menuItems({ store, view }: ChatProps): MenuItem[] {
+  const { anchor, message, person } = store.ui.menu!;
+  const items = message
+    ? itemsOfMessage({ store, view }, message)
+    : person
+      ? itemsOfPerson({ store, view }, person)
+      : itemsOfRoom({ store, view }, anchor);
+  return items.filter((item) => item !== false);
+}
+
+type Items = Array<MenuItem | false>;
+
+function itemsOfMessage({ store, view }: ChatProps, message: Message): Items {
+  const { sender } = message;
+  const can = view.store.abilitiesOf(message);
+  const name = named(message.name);
+  return [
+    message.content !== "" && { label: "Copy text", act: () => void copy(view.people.withNames(message.content)) },
+    can.edit && { label: "Edit", act: () => store.edit(message) },
+    can.remove && { label: "Delete", act: () => store.set({ dialog: { kind: "delete", message } }), isGrave: true },
+    can.moderate && { label: `Mute ${name}…`, act: asking(store, "mute", sender) },
+    can.moderate && { label: `Kick ${name}…`, act: asking(store, "kick", sender) },
+    can.moderate && { label: `Ban ${name}…`, act: asking(store, "ban", sender), isGrave: true },
+  ];
+}
+
+function itemsOfPerson({ store, view }: ChatProps, { user, role, granted }: Person): Items {
+  const appoint = (): void => void view.actions.moderate("grant", { user, role: "moderator" });
+  const dismiss = (): void => void view.actions.moderate("revoke", { user });
+  // A moderator whom the room itself appointed cannot appoint others (MOD-9).
+  const mayAppoint = !view.state.presence.members.some((one) => one.user === view.self && one.granted);
+  const isPlain = role === undefined || role === "reader";
+  return [
+    { label: "Mute…", act: asking(store, "mute", user) },
+    { label: "Kick…", act: asking(store, "kick", user) },
+    { label: "Ban…", act: asking(store, "ban", user), isGrave: true },
+    isPlain && mayAppoint && { label: "Make a moderator", act: appoint },
+    granted === true && { label: `Remove as ${role}`, act: dismiss },
+  ];
+}
+
+function itemsOfRoom({ store, view }: ChatProps, anchor: Element): Items {
+  return [
+    view.state.me.isModerator && { label: "Moderate this room…", act: () => store.set({ dialog: { kind: "room" } }) },
+    ...themeItems(anchor),
+    { label: "Keyboard shortcuts…", act: () => store.set({ dialog: { kind: "shortcuts" } }) },
+    !store.isEmbedded && { label: "Leave the room", act: () => store.forget() },
+    !store.isEmbedded && { label: "Sign out", act: () => store.signOut() },
+  ];
+}
+
+/** Opens the dialog that decides on a person. */
+const asking = (store: ChatProps["store"], action: "kick" | "mute" | "ban", user: string) => (): void =>
+  store.set({ dialog: { kind: "moderate", action, user } });
+
+async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Not allowed in this page: the text can still be selected.
+  }
+}

@@ -1,0 +1,15 @@
+// Puts into words who types. Pure; the composer calls it.
+import type { Typist } from "../../../src/protocol/chat-events.ts";
+import { named } from "./names.ts";
+
+/** More names than that are a crowd. */
+const NAMED_MAX = 3;
+
+/** Empty while no member types. */
+export function typingLine(typists: readonly Typist[]): string {
+  const names = typists.map(({ name }) => named(name));
+  if (names.length === 0) return "";
+  if (names.length > NAMED_MAX) return "Several people are typing…";
+  const last = names.pop()!;
+  return names.length === 0 ? `${last} is typing…` : `${names.join(", ")} and ${last} are typing…`;
+}

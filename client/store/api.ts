@@ -1,0 +1,100 @@
+// The store of a room as applications use it. createRoomStore makes one for a connected room; the hooks of client/react share one
+// among components.
+import type {
+  ActionPayload,
+  Message,
+  ModerationAction,
+  SearchAnswer,
+  SearchPayload,
+} from "../../src/protocol/chat-events.ts";
+import type { Draft, Room, SendFailure, SendOptions, SentAnswer } from "../core/api.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Abilities, Person, RoomState } from "./state.ts";
+
+/** What an action resolves with: it never rejects. `error.code` is the room's, `NO_ANSWER` or `NO_CONNECTION`. */
+export type Outcome<Good extends object = object> = ({ readonly ok: true } & Good) | { readonly error: SendFailure };
+
+export interface RoomStoreOptions {
+  /** The part of the history that is loaded first: the newest messages, or those from the first unread one on. Default: `newest`. */
+  readonly openAt?: "newest" | "unread";
+  /** Default: the device's. */
+  readonly clock?: Clock;
+}
+
+/** The state of one room, and everything that a user can do there. Its functions need no `this`. */
+export interface RoomStore {
+  /** The connected room, for everything that the store does not wrap. */
+  readonly room: Room;
+
+  // ---- the state ----
+
+  /** Calls the listener after changes, once for several in the same turn. @returns a function that ends it */
+  readonly subscribe: (listener: () => void) => () => void;
+  /** The state as it is now; the same object until it changes. */
+  readonly getSnapshot: () => RoomState;
+  /** The time of the room in milliseconds since 1970, to which its timestamps and `Hold.untilMs` refer. */
+  now(): number;
+
+  // ---- messages ----
+
+  /** As `Room.send`: the message is in the state at once, and the promise may be ignored. */
+  send(content: string, options?: SendOptions): Promise<SentAnswer>;
+  /** Sends a failed message again, also one that the outbox has forgotten since. */
+  retry(failed: Draft): Promise<SentAnswer>;
+  /** Forgets a message that waits or failed. @returns `false` if it is in flight, or unknown */
+  discard(clientMsgId: string): boolean;
+  edit(id: string, content: string): Promise<Outcome>;
+  remove(id: string): Promise<Outcome>;
+  react(id: string, emoji: string, on: boolean): Promise<Outcome>;
+  /** As `Room.search`, and never rejects. */
+  search(query: string | SearchPayload): Promise<Outcome<Extract<SearchAnswer, { readonly ok: true }>>>;
+  /**
+   * A message by its `id`, such as a quoted one: `null` if it is deleted, `undefined` until it is known. One that is not loaded is
+   * asked for, and subscribers hear of the answer.
+   */
+  quoted(id: string): Message | null | undefined;
+  /** What the user may do with a message now. */
+  abilitiesOf(message: Message): Abilities;
+
+  // ---- the user's place ----
+
+  /** Loads the page before the first message. Does nothing while another one is loading, or where there is none. */
+  loadEarlier(): Promise<void>;
+  /** Likewise after the last message, where `hasLater`. */
+  loadLater(): Promise<void>;
+  /** Loads the newest messages, if they are not, and follows them. */
+  showNewest(): Promise<void>;
+  /** Loads the messages around that one, if it is not loaded, and makes it the `target`. */
+  jumpTo(seq: number): Promise<Outcome>;
+  /**
+   * Tells whether the user looks at the newest messages, as at first. Then at most 1,000 stay loaded, and a gap that is too long
+   * leaves out what came before it. Otherwise nothing that is loaded goes away.
+   */
+  follow(following: boolean): void;
+  /** The user has read the room up to there; the room is told at most once a second. @param seq default: the newest loaded message */
+  markRead(seq?: number): void;
+  /** Tells the room at once how far the user has read, for instance before the page goes away. */
+  flush(): void;
+  /** For each key, and with `false` for an emptied field; the room is told every three seconds. Sending ends it. */
+  typing(on: boolean): void;
+
+  // ---- people ----
+
+  /** Members by a part of their name, also in a room too large to be listed. */
+  findMembers(name: string): Promise<Outcome<{ readonly members: readonly Person[] }>>;
+  /** For moderators. */
+  moderate<Action extends ModerationAction>(action: Action, payload: ActionPayload<Action>): Promise<Outcome>;
+
+  // ---- files, problems, the connection ----
+
+  /** Uploads files; each is in `uploads` until it is removed. */
+  addFiles(files: Iterable<File>): void;
+  /** Takes a file off the list, and cancels its upload if it is under way. */
+  removeUpload(id: number): void;
+  clearUploads(): void;
+  dismissProblem(): void;
+  /** Tries to connect now: after `stopped`, or instead of waiting. */
+  connect(): void;
+  /** Leaves for good, as `Room.close`. The last state stays. */
+  close(): void;
+}

@@ -1,0 +1,133 @@
+// The user's place in the room: how far they have read, whether they follow the newest message, how many they missed elsewhere, and
+// the message they jumped to. The live room owns it.
+import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
+import type { SendFailure } from "../core/api.ts";
+import type { Outcome } from "./api.ts";
+import type { History } from "./history.ts";
+import { remembering } from "./remembering.ts";
+import type { Signals } from "./signals.ts";
+import type { ReadingState } from "./state.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** Messages that stay loaded while the user follows the newest; older ones make room. */
+export const MESSAGES_KEPT_MAX = 1_000;
+
+interface ReadingPorts {
+  readonly timeline: Timeline;
+  readonly history: History;
+  readonly signals: Signals;
+  readonly self: () => string;
+  /** Whether the room is opened at the first unread message. */
+  readonly opensAtUnread: boolean;
+  readonly changed: () => void;
+  readonly failed: (error: SendFailure) => void;
+}
+
+export class Reading {
+  #place: Place = {
+    following: true,
+    missed: 0,
+    unreadAfter: undefined,
+    news: undefined,
+    target: undefined,
+  };
+  readonly #ports: ReadingPorts;
+  #hasWritten = false;
+  #lastSeq = 0;
+  readonly #made = remembering((place: Place, readSeq: number, lastSeq: number): ReadingState => ({
+    ...place,
+    readSeq,
+    lastSeq,
+  }));
+
+  constructor(ports: ReadingPorts) {
+    this.#ports = ports;
+  }
+
+  get state(): ReadingState {
+    return this.#made(this.#place, this.#ports.signals.read, this.#lastSeq);
+  }
+
+  get following(): boolean {
+    return this.#place.following;
+  }
+
+  /** Loads the newest messages, or those from the first unread one on. */
+  async welcome({ rev, unread, readSeq, lastSeq }: Welcome, isFirst: boolean): Promise<void> {
+    const { history, timeline, signals, opensAtUnread } = this.#ports;
+    signals.welcome(readSeq);
+    this.#lastSeq = lastSeq;
+    if (isFirst && unread > 0 && readSeq > 0) this.#set({ unreadAfter: readSeq });
+    const wasLoaded = history.isLoaded;
+    const around = opensAtUnread ? this.#place.unreadAfter : undefined;
+    await history.welcome(rev, around);
+    if (wasLoaded || !history.isLoaded || around === undefined) return;
+    if (this.#hasWritten || !this.#openAtUnread(around, unread)) this.follow(true);
+    if (this.following && timeline.hasLater) await this.showNewest();
+  }
+
+  #openAtUnread(readSeq: number, count: number): boolean {
+    const { timeline, self, changed } = this.#ports;
+    const first = timeline.messages.find(({ seq, sender }) => seq > readSeq && sender !== self());
+    if (!first) return false;
+    const news = { count, sinceMs: first.timestamp };
+    this.#set({ news, target: { seq: first.seq, isUnread: true }, following: false });
+    changed();
+    return true;
+  }
+
+  /** The room was deleted and begun again, or a backup of it was restored. */
+  restart(): void {
+    this.#set({ unreadAfter: undefined, news: undefined, target: undefined });
+    this.#ports.history.restart();
+    this.#ports.signals.restart();
+  }
+
+  /** The timeline has another message. */
+  arrived({ seq }: Message, isOwn: boolean): void {
+    this.#lastSeq = Math.max(seq, this.#lastSeq);
+    if (this.following) this.#ports.timeline.keepNewest(MESSAGES_KEPT_MAX);
+    else if (!isOwn) this.#set({ missed: this.#place.missed + 1 });
+  }
+
+  /** The user has written, and wants to see it. */
+  async wrote(): Promise<void> {
+    this.#hasWritten = true;
+    if (this.#ports.timeline.hasLater) await this.showNewest();
+    this.#set(AT_NEWEST);
+    this.#ports.changed();
+  }
+
+  /** Begins to follow the newest messages. */
+  async showNewest(): Promise<void> {
+    const { timeline, history } = this.#ports;
+    if (timeline.hasLater && !(await history.loadNewest())) return;
+    this.follow(true);
+  }
+
+  /** Shows a message of the past, wherever it is. */
+  async jumpTo(seq: number): Promise<Outcome> {
+    const { history, failed, changed } = this.#ports;
+    const outcome = await history.showAround(seq);
+    if ("error" in outcome) failed(outcome.error);
+    else {
+      this.#set({ target: { seq }, following: false });
+      changed();
+    }
+    return outcome;
+  }
+
+  follow(following: boolean): void {
+    if (this.following === following && this.#place.missed === 0) return;
+    this.#set(following ? AT_NEWEST : { following });
+    this.#ports.changed();
+  }
+
+  #set(changed: Partial<Place>): void {
+    this.#place = { ...this.#place, ...changed };
+  }
+}
+
+type Place = Omit<ReadingState, "readSeq" | "lastSeq">;
+
+const AT_NEWEST: Partial<Place> = { following: true, missed: 0, news: undefined };

@@ -1,0 +1,287 @@
+// The parts of a room's state, kept up to date by the room's events. room-store.ts adds what a user can do.
+import type { Message, ModerationChange, Role, RoomModes, Welcome } from "../../src/protocol/chat-events.ts";
+import type { Connection, MessageState, Room, SendFailure } from "../core/api.ts";
+import { systemClock } from "../core/clock.ts";
+import { draftOf } from "../core/outbox-storage.ts";
+import { blockedBy, isModerator } from "./abilities.ts";
+import { settled } from "./answers.ts";
+import type { RoomStoreOptions } from "./api.ts";
+import { History } from "./history.ts";
+import { Holds, RoomClock } from "./hold.ts";
+import { Names } from "./names.ts";
+import { Presence } from "./presence.ts";
+import { ReadMarks } from "./read-marks.ts";
+import { Reading } from "./reading.ts";
+import { remembering } from "./remembering.ts";
+import { Signals } from "./signals.ts";
+import type { Hold, Me, MessagesState, Outgoing, Problem, RoomState } from "./state.ts";
+import { Timeline } from "./timeline.ts";
+import { Typing } from "./typing.ts";
+import { Uploads } from "./uploads.ts";
+
+export class RoomParts {
+  readonly room: Room;
+  protected readonly clock: RoomClock;
+  protected readonly history: History;
+  protected readonly presence: Presence;
+  protected readonly reading: Reading;
+  protected readonly signals: Signals;
+  protected readonly timeline = new Timeline();
+  protected readonly uploads: Uploads;
+  protected readonly names = new Names();
+  #problem: Problem | undefined;
+  readonly #holds: Holds;
+  readonly #marks = new ReadMarks();
+  readonly #typing = new Typing();
+  #welcome: Welcome | undefined;
+  #role: Role = "member";
+  #modes: RoomModes = { slowModeSeconds: 0, readOnly: false };
+  #moderation: ModerationChange | undefined;
+  readonly #me = remembering(meOf);
+  readonly #outgoing = remembering(outgoingOf);
+  readonly #messages = remembering(messagesOf);
+  #state: RoomState | undefined;
+  #isTelling = false;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(room: Room, { openAt, clock = systemClock }: RoomStoreOptions) {
+    this.room = room;
+    this.clock = new RoomClock(clock);
+    const { timeline, names } = this;
+    const changed = (): void => this.changed();
+    const failing =
+      (what: Problem["what"]) =>
+      (error: SendFailure): void =>
+        this.setProblem({ what, ...error });
+    const shared = { room, clock: this.clock, timeline, names, self: (): string => this.#self, changed };
+    this.#holds = new Holds(this.clock, changed);
+    this.signals = new Signals(room, this.clock);
+    this.presence = new Presence({ ...shared, failed: failing("members") });
+    this.history = new History({ ...shared, failed: failing("history") });
+    const { signals, history } = this;
+    const opensAtUnread = openAt === "unread";
+    this.reading = new Reading({ ...shared, signals, history, opensAtUnread, failed: failing("jump") });
+    const rules = (): Welcome["files"] | null => (this.#welcome ? this.#welcome.files : null);
+    this.uploads = new Uploads({ upload: (file, options) => room.upload(file, options), rules, changed });
+    this.#listen(room, failing("room"));
+    for (const unsent of room.unsent) this.#onMessageState(unsent);
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    // One function may subscribe twice.
+    const one = (): void => listener();
+    this.#listeners.add(one);
+    return () => void this.#listeners.delete(one);
+  };
+
+  readonly getSnapshot = (): RoomState => (this.#state ??= this.#made());
+
+  #made(): RoomState {
+    const { room, timeline, history } = this;
+    const { connection } = room;
+    const { messages, hasEarlier, hasLater } = timeline;
+    const { isLoaded, isOpening, loading } = history;
+    const { state: hold } = this.#holds;
+    const outgoing = this.#outgoing(timeline.outgoing, connection.state === "connected" && !hold);
+    return {
+      connection,
+      welcome: this.#welcome,
+      me: this.#me(this.#welcome, connection, this.#role, this.#modes, hold),
+      modes: this.#modes,
+      messages: this.#messages(messages, outgoing, hasEarlier, hasLater, isLoaded, isOpening, loading),
+      presence: this.presence.roster.state,
+      typing: this.#typing.state,
+      reading: this.reading.state,
+      readMarks: this.#marks.state,
+      names: this.names.state,
+      uploads: this.uploads.state,
+      moderation: this.#moderation,
+      problem: this.#problem,
+    };
+  }
+
+  /** Subscribers hear of several changes at once. */
+  protected changed(): void {
+    this.#state = undefined;
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    queueMicrotask(() => {
+      this.#isTelling = false;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+
+  protected setProblem(problem: Problem | undefined): void {
+    this.#problem = problem;
+    this.changed();
+  }
+
+  protected end(): void {
+    this.signals.flush();
+    this.#holds.lift();
+    this.room.close();
+  }
+
+  get #self(): string {
+    return this.#welcome?.user ?? "";
+  }
+
+  #listen(room: Room, failed: (error: SendFailure) => void): void {
+    const { timeline, history } = this;
+    const changed = (): void => this.changed();
+    const onEdit = (change: { readonly id: string; readonly rev: number }, apply: () => void): void => {
+      apply();
+      history.changed(change);
+      changed();
+    };
+    room.on("connection", (connection) => this.#onConnection(connection));
+    room.on("welcome", (welcome) => this.#onWelcome(welcome));
+    room.on("chat-message", (message) => this.#onMessage(message));
+    room.on("message-state", (state) => this.#onMessageState(state));
+    room.on("message-edited", (edited) => onEdit(edited, () => timeline.edit(edited)));
+    room.on("message-deleted", (deleted) => onEdit(deleted, () => timeline.remove(deleted)));
+    room.on("reaction", (reaction) => onEdit(reaction, () => timeline.react(reaction)));
+    room.on("moderation", (change) => this.#onModeration(change));
+    room.on("typing", (change) => {
+      this.#typing.change(change);
+      changed();
+    });
+    room.on("read", (mark) => {
+      this.#marks.set(mark);
+      if (mark.user === this.#self) this.signals.heard(mark.seq);
+      changed();
+    });
+    room.on("gap", (gap) => {
+      timeline.leaveOut(gap, this.reading.following);
+      changed();
+    });
+    room.on("restart", () => {
+      // The room may end before the messages that people have read.
+      this.#marks.clear();
+      void this.#loadReadMarks();
+      this.reading.restart();
+      changed();
+    });
+    room.on("error", failed);
+  }
+
+  #onConnection(connection: Connection): void {
+    if (connection.state !== "connected") this.#typing.replace([]);
+    if (connection.state === "stopped" && connection.code === this.#blocked(connection)) this.room.giveUp(connection);
+    this.changed();
+  }
+
+  #blocked(connection: Connection): string | undefined {
+    return blockedBy(connection, this.#role, this.#modes);
+  }
+
+  #onWelcome(welcome: Welcome): void {
+    const isFirst = this.#welcome === undefined;
+    this.#welcome = welcome;
+    this.#role = welcome.role;
+    this.#modes = welcome.moderation ?? this.#modes;
+    this.clock.set(welcome.now);
+    const { mutedUntil } = welcome.moderation ?? {};
+    if (mutedUntil === undefined) this.#holds.lift();
+    else this.#holds.mute(mutedUntil);
+    this.names.note(welcome);
+    this.#typing.replace(welcome.typing ?? []);
+    this.uploads.welcome();
+    this.changed();
+    this.presence.welcome(welcome.presence.count);
+    void this.#loadReadMarks();
+    void this.reading.welcome(welcome, isFirst);
+  }
+
+  async #loadReadMarks(): Promise<void> {
+    const answer = await settled(this.room.ask("read-marks", {}));
+    if ("error" in answer) return;
+    for (const mark of answer.marks) this.#marks.set(mark);
+    this.changed();
+  }
+
+  #onMessage(message: Message): void {
+    const isOwn = message.sender === this.#self;
+    this.names.note({ user: message.sender, name: message.name });
+    this.timeline.add(message, this.#self);
+    this.reading.arrived(message, isOwn);
+    this.changed();
+  }
+
+  #onModeration(change: ModerationChange): void {
+    const { action, user, until, seconds, on, role } = change;
+    this.#moderation = change;
+    if (action === "slow-mode") this.#modes = { ...this.#modes, slowModeSeconds: seconds ?? 0 };
+    if (action === "read-only") this.#modes = { ...this.#modes, readOnly: on === true };
+    if (user === this.#self) {
+      if (action === "mute") this.#holds.mute(until);
+      if (action === "unmute") this.#holds.lift();
+      if (action === "grant" && role) this.#role = role;
+      // The role in the token counts again (MOD-9).
+      if (action === "revoke") this.#role = this.room.tokenRole;
+    }
+    if (action === "grant" || action === "revoke") void this.presence.refresh();
+    this.changed();
+  }
+
+  #onMessageState(state: MessageState): void {
+    const draft = draftOf(state);
+    const { timeline } = this;
+    const known = timeline.outgoing.find(({ clientMsgId }) => clientMsgId === draft.clientMsgId);
+    const timestamp = known?.timestamp ?? this.clock.now();
+    switch (state.state) {
+      case "pending":
+      case "failed": {
+        const { error } = state;
+        const shown = state.state === "failed" ? "failed" : "queued";
+        timeline.setOutgoing({ ...draft, state: shown, timestamp, ...(error && { error }) });
+        if (error) this.#holds.refused(error);
+        break;
+      }
+      case "sent": {
+        const { id, seq, timestamp } = state.answer;
+        this.#holds.sent(timestamp, isModerator(this.#role) ? 0 : this.#modes.slowModeSeconds);
+        const name = this.#welcome?.name ?? this.#self;
+        timeline.confirm({ id, seq, timestamp, room: this.room.room, sender: this.#self, name, ...draft }, this.#self);
+        break;
+      }
+      case "elsewhere":
+        timeline.discard(draft.clientMsgId);
+    }
+    this.changed();
+  }
+}
+
+function meOf(
+  welcome: Welcome | undefined,
+  connection: Connection,
+  role: Role,
+  modes: RoomModes,
+  hold: Hold | undefined,
+): Me {
+  return {
+    user: welcome?.user ?? "",
+    name: welcome?.name ?? "",
+    role,
+    isModerator: isModerator(role),
+    blocked: blockedBy(connection, role, modes),
+    hold,
+    canAttach: !welcome || welcome.files !== undefined,
+  };
+}
+
+/** One message is in flight at a time. */
+function outgoingOf(outgoing: readonly Outgoing[], isSending: boolean): readonly Outgoing[] {
+  const next = isSending ? outgoing.findIndex(({ state }) => state === "queued") : -1;
+  return next < 0 ? outgoing : outgoing.with(next, { ...outgoing[next]!, state: "sending" });
+}
+
+const messagesOf = (
+  stored: readonly Message[],
+  outgoing: readonly Outgoing[],
+  hasEarlier: boolean,
+  hasLater: boolean,
+  isLoaded: boolean,
+  isOpening: boolean,
+  loading: MessagesState["loading"],
+): MessagesState => ({ stored, outgoing, hasEarlier, hasLater, isLoaded, isOpening, loading });

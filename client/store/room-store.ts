@@ -1,0 +1,144 @@
+// The store of one connected room: its parts, and what a user can do with them. createRoomStore is for applications, and for the page.
+import type {
+  ActionPayload,
+  Message,
+  ModerationAction,
+  SearchAnswer,
+  SearchPayload,
+} from "../../src/protocol/chat-events.ts";
+import type { Draft, Room, SendOptions, SentAnswer } from "../core/api.ts";
+import { draftOf } from "../core/outbox-storage.ts";
+import { abilitiesOf } from "./abilities.ts";
+import { settledNow } from "./answers.ts";
+import type { Outcome, RoomStore, RoomStoreOptions } from "./api.ts";
+import { RoomParts } from "./room-parts.ts";
+import type { Abilities, Person } from "./state.ts";
+
+/** A store for a room that `connectRoom` made. */
+export const createRoomStore = (room: Room, options: RoomStoreOptions = {}): RoomStore =>
+  new ConnectedStore(room, options);
+
+class ConnectedStore extends RoomParts implements RoomStore {
+  now(): number {
+    return this.clock.now();
+  }
+
+  send(content: string, options?: SendOptions): Promise<SentAnswer> {
+    this.signals.typing(false);
+    const sent = this.room.send(content, options);
+    void this.reading.wrote();
+    return sent;
+  }
+
+  retry(failed: Draft): Promise<SentAnswer> {
+    const { content, ...options } = draftOf(failed);
+    return this.room.send(content, options);
+  }
+
+  discard(clientMsgId: string): boolean {
+    const { room, timeline } = this;
+    const known = timeline.outgoing.find((outgoing) => outgoing.clientMsgId === clientMsgId);
+    // The outbox forgets old failed ones.
+    const isGone = room.discard(clientMsgId) || known?.state === "failed";
+    if (isGone) timeline.discard(clientMsgId);
+    this.changed();
+    return isGone;
+  }
+
+  edit(id: string, content: string): Promise<Outcome> {
+    return this.#ask(() => this.room.ask("edit-message", { id, content }));
+  }
+
+  remove(id: string): Promise<Outcome> {
+    return this.#ask(() => this.room.ask("delete-message", { id }));
+  }
+
+  react(id: string, emoji: string, on: boolean): Promise<Outcome> {
+    return this.#ask(() => this.room.ask("react", { id, emoji, on }));
+  }
+
+  async search(query: string | SearchPayload): Promise<Outcome<Extract<SearchAnswer, { readonly ok: true }>>> {
+    const answer = await settledNow(this.room, () => this.room.search(query));
+    if ("ok" in answer) this.names.noteAuthors(answer.messages);
+    this.changed();
+    return answer;
+  }
+
+  quoted(id: string): Message | null | undefined {
+    return this.history.quoted(id);
+  }
+
+  abilitiesOf(message: Message): Abilities {
+    const { me, welcome } = this.getSnapshot();
+    return abilitiesOf(message, me, (welcome?.settings.editWindowSeconds ?? 0) * 1000, this.now());
+  }
+
+  loadEarlier(): Promise<void> {
+    return this.history.loadEarlier();
+  }
+
+  loadLater(): Promise<void> {
+    return this.history.loadLater();
+  }
+
+  showNewest(): Promise<void> {
+    return this.reading.showNewest();
+  }
+
+  jumpTo(seq: number): Promise<Outcome> {
+    return this.reading.jumpTo(seq);
+  }
+
+  follow(following: boolean): void {
+    this.reading.follow(following);
+  }
+
+  markRead(seq = this.timeline.messages.at(-1)?.seq ?? 0): void {
+    if (this.signals.markRead(seq)) this.changed();
+  }
+
+  flush(): void {
+    this.signals.flush();
+  }
+
+  typing(on: boolean): void {
+    this.signals.typing(on);
+  }
+
+  findMembers(name: string): Promise<Outcome<{ readonly members: readonly Person[] }>> {
+    return this.presence.find(name);
+  }
+
+  moderate<Action extends ModerationAction>(action: Action, payload: ActionPayload<Action>): Promise<Outcome> {
+    // All of these events are answered alike.
+    return this.#ask(() => this.room.ask(action as "kick", payload as ActionPayload<"kick">));
+  }
+
+  addFiles(files: Iterable<File>): void {
+    for (const file of files) void this.uploads.add(file);
+  }
+
+  removeUpload(id: number): void {
+    this.uploads.remove(id);
+  }
+
+  clearUploads(): void {
+    this.uploads.clear();
+  }
+
+  dismissProblem(): void {
+    this.setProblem(undefined);
+  }
+
+  connect(): void {
+    this.room.connect();
+  }
+
+  close(): void {
+    this.end();
+  }
+
+  #ask(ask: () => Promise<object>): Promise<Outcome> {
+    return settledNow(this.room, ask as () => Promise<Outcome>);
+  }
+}

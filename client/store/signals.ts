@@ -1,0 +1,80 @@
+// Sends typing events and read marks for the user, rarely. The live room owns it.
+import type { Room } from "../core/api.ts";
+import type { Clock } from "../core/clock.ts";
+
+/** The room forgets a typing event after 5 s (TYP-2). */
+const TYPING_AGAIN_MS = 3000;
+const READ_EVERY_MS = 1000;
+
+export class Signals {
+  /** The user has read the room up to this `seq`. */
+  read = 0;
+  readonly #room: Room;
+  readonly #clock: Clock;
+  #typingSaidAtMs = 0;
+  /** How far the room knows that the user has read. */
+  #reported = 0;
+  #cancelReport: (() => void) | undefined;
+
+  constructor(room: Room, clock: Clock) {
+    this.#room = room;
+    this.#clock = clock;
+  }
+
+  typing(on: boolean): void {
+    const nowMs = this.#clock.now();
+    const isSaid = nowMs - this.#typingSaidAtMs < TYPING_AGAIN_MS;
+    if (on === isSaid || (!on && this.#typingSaidAtMs === 0)) return;
+    this.#typingSaidAtMs = on ? nowMs : 0;
+    this.#say("typing", { on });
+  }
+
+  welcome(readSeq: number): void {
+    this.#typingSaidAtMs = 0;
+    this.#reported = readSeq;
+    this.markRead(readSeq);
+  }
+
+  /** The room knows that mark, from this or another device. */
+  heard(seq: number): void {
+    this.#reported = Math.max(seq, this.#reported);
+    this.markRead(seq);
+  }
+
+  /** The room may have lost the messages that the user read. */
+  restart(): void {
+    this.read = 0;
+  }
+
+  /** @returns whether that is further than before */
+  markRead(seq: number): boolean {
+    const isFurther = seq > this.read;
+    if (isFurther) this.read = seq;
+    if (this.read > this.#reported)
+      this.#cancelReport ??= this.#clock.after(READ_EVERY_MS, () => {
+        this.#cancelReport = undefined;
+        this.#report();
+      });
+    return isFurther;
+  }
+
+  /** Reports at once what waits to be reported. */
+  flush(): void {
+    if (!this.#cancelReport) return;
+    this.#cancelReport();
+    this.#cancelReport = undefined;
+    this.#report();
+  }
+
+  #report(): void {
+    if (this.#room.connection.state !== "connected" || this.read <= this.#reported) return;
+    this.#reported = this.read;
+    this.#say("read", { seq: this.read });
+  }
+
+  /** Sends an event whose loss does not matter. */
+  #say(...said: ["typing", { on: boolean }] | ["read", { seq: number }]): void {
+    if (this.#room.connection.state !== "connected") return;
+    this.#room.ask(said[0] as "read", said[1] as { seq: number }).catch(() => {});
+  }
+}

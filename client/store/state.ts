@@ -1,0 +1,143 @@
+// The state of a room as applications draw it. All of it is immutable: a part is the same object until something in it changes, so
+// that a component can watch one part. room-parts.ts makes it.
+import type {
+  Attachment,
+  Member,
+  Message,
+  ModerationChange,
+  Role,
+  RoomModes,
+  Typist,
+  Welcome,
+} from "../../src/protocol/chat-events.ts";
+import type { Connection, Draft, SendFailure } from "../core/api.ts";
+
+export interface RoomState {
+  readonly connection: Connection;
+  /** The newest welcome, with the room's settings; `undefined` before the first one. */
+  readonly welcome: Welcome | undefined;
+  readonly me: Me;
+  readonly modes: RoomModes;
+  readonly messages: MessagesState;
+  readonly presence: PresenceState;
+  /** Others who type, in the order in which they began. */
+  readonly typing: readonly Typist[];
+  readonly reading: ReadingState;
+  /** How far others have read: `seq` by user. In a large room only one's own. */
+  readonly readMarks: ReadonlyMap<string, number>;
+  /** Names by user: members, and former members whose messages are loaded. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly uploads: readonly Upload[];
+  /** The newest action of a moderator. */
+  readonly moderation: ModerationChange | undefined;
+  /** The newest failure of something that no caller waits for. */
+  readonly problem: Problem | undefined;
+}
+
+export interface Me {
+  /** Empty before the first welcome, as is `name`. */
+  readonly user: string;
+  readonly name: string;
+  /** The role that counts in this room. */
+  readonly role: Role;
+  readonly isModerator: boolean;
+  /** Why nothing can be written here. */
+  readonly blocked: Blocked | undefined;
+  /** Why the next message has to wait, or is refused, for some time. */
+  readonly hold: Hold | undefined;
+  /** Whether the room takes files; `true` before the welcome. */
+  readonly canAttach: boolean;
+}
+
+/** `READER`: by one's role. `ROOM_READ_ONLY`: moderators alone may write. The others: the end of the connection. */
+export type Blocked = "READER" | "ROOM_READ_ONLY" | "KICKED" | "BANNED" | "FORBIDDEN_ROOM" | "ROOM_DELETED";
+
+export interface Hold {
+  /** `MUTED`, `SLOW_MODE` or `RATE_LIMITED`. */
+  readonly code: string;
+  /** In the room's time, which `now()` of the store tells; `Infinity` where no end is known. */
+  readonly untilMs: number;
+}
+
+export interface MessagesState {
+  /** Ascending by `seq`, none left out between the first and the last. */
+  readonly stored: readonly Message[];
+  /** In the order in which they were written. */
+  readonly outgoing: readonly Outgoing[];
+  /** Whether the room has messages before the first one here. */
+  readonly hasEarlier: boolean;
+  /** Whether the room has messages after the last one here: new ones are held back then. */
+  readonly hasLater: boolean;
+  /** Whether a first page of history has arrived. */
+  readonly isLoaded: boolean;
+  /** Whether the first request for it is under way: messages that arrive before it have no place yet. */
+  readonly isOpening: boolean;
+  readonly loading: "earlier" | "later" | undefined;
+}
+
+/**
+ * A message that the room has not confirmed. `queued`: it waits for the connection, for its turn, or for the end of a hold. `error`:
+ * why it failed, or was put off last.
+ */
+export interface Outgoing extends Draft {
+  readonly state: "queued" | "sending" | "failed";
+  readonly error?: SendFailure;
+  /** When this store first saw it, in the room's time. */
+  readonly timestamp: number;
+}
+
+/** What the user may do with one message. */
+export interface Abilities {
+  readonly reply: boolean;
+  readonly react: boolean;
+  readonly edit: boolean;
+  readonly remove: boolean;
+  readonly moderate: boolean;
+}
+
+export type Person = Pick<Member, "user" | "name" | "role" | "granted">;
+
+export interface PresenceState {
+  /** As the room counts; it may be more than it has listed. */
+  readonly count: number;
+  /** Sorted by name. */
+  readonly members: readonly Person[];
+  /** Whether `members` has all members of the room. */
+  readonly isComplete: boolean;
+}
+
+export interface ReadingState {
+  /** How far the user has read, on any device. */
+  readonly readSeq: number;
+  /** The newest message of the room; `unreadOf` counts those in between. */
+  readonly lastSeq: number;
+  /** Whether the user looks at the newest messages (`follow`). */
+  readonly following: boolean;
+  /** Messages of others that came while the user looked elsewhere. */
+  readonly missed: number;
+  /** Messages after this `seq` were new when the room was entered. */
+  readonly unreadAfter: number | undefined;
+  /** Those messages, until the user has been at their end. */
+  readonly news: { readonly count: number; readonly sinceMs: number } | undefined;
+  /** The message that the user jumped to last, or the first unread one; another object each time. */
+  readonly target: { readonly seq: number; readonly isUnread?: boolean } | undefined;
+}
+
+/** A file on its way to the room, or there: `attachment` is for `send` then. */
+export interface Upload {
+  readonly id: number;
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly state: "uploading" | "done" | "failed";
+  /** From 0 to 1. */
+  readonly progress: number;
+  readonly attachment?: Attachment;
+  readonly error?: SendFailure;
+}
+
+/** Another object each time. */
+export interface Problem extends SendFailure {
+  /** `room`: the room's event `error`. */
+  readonly what: "history" | "members" | "jump" | "room";
+}

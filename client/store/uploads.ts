@@ -1,0 +1,79 @@
+// Uploads files that a message will carry: each with its progress, until it is removed or sent. The live room owns it.
+import type { FilesWelcome } from "../../src/protocol/chat-events.ts";
+import type { FileError, Room, SendFailure, UploadProgress } from "../core/api.ts";
+import type { Upload } from "./state.ts";
+
+interface UploadPorts {
+  readonly upload: Room["upload"];
+  /** The room's rules for files: `undefined` where it takes none, `null` before the welcome. */
+  readonly rules: () => FilesWelcome["files"] | null;
+  readonly changed: () => void;
+}
+
+export class Uploads {
+  /** In the order in which they were added. */
+  state: readonly Upload[] = [];
+  readonly #ports: UploadPorts;
+  readonly #underWay = new Map<number, AbortController>();
+  /** Uploads that wait for the welcome, which has the rules for files. */
+  #waiting: (() => void)[] = [];
+  #count = 0;
+
+  constructor(ports: UploadPorts) {
+    this.#ports = ports;
+  }
+
+  /** The rules for files are known: goes on with the uploads that wait for them. */
+  welcome(): void {
+    for (const goOn of this.#waiting.splice(0)) goOn();
+  }
+
+  async add(file: File): Promise<void> {
+    const id = ++this.#count;
+    const { name, size } = file;
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    this.#underWay.set(id, leaving);
+    this.#set([...this.state, { id, name, size, state: "uploading", progress: 0 }]);
+    if (this.#ports.rules() === null) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const error = errorOf(size, this.#ports.rules());
+    if (error) return this.#change(id, { state: "failed", error });
+    try {
+      const onProgress = ({ loaded, total }: UploadProgress): void =>
+        this.#change(id, { progress: total === 0 ? 0 : loaded / total });
+      const attachment = await this.#ports.upload(file, { signal, onProgress });
+      this.#change(id, { state: "done", progress: 1, attachment });
+    } catch (error) {
+      const { code, message, retryAfterMs } = error as FileError;
+      const failure = { code, message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+      if (!signal.aborted) this.#change(id, { state: "failed", error: failure });
+    }
+  }
+
+  /** Takes an upload off the list, and cancels it if it is under way. */
+  remove(id: number): void {
+    this.#underWay.get(id)?.abort();
+    this.#underWay.delete(id);
+    this.#set(this.state.filter((upload) => upload.id !== id));
+  }
+
+  clear(): void {
+    for (const { id } of this.state) this.remove(id);
+  }
+
+  #change(id: number, changed: Partial<Upload>): void {
+    this.#set(this.state.map((upload) => (upload.id === id ? { ...upload, ...changed } : upload)));
+  }
+
+  #set(list: readonly Upload[]): void {
+    this.state = list;
+    this.#ports.changed();
+  }
+}
+
+/** Why a file of that size is not sent at all. */
+function errorOf(size: number, rules: FilesWelcome["files"] | null): SendFailure | undefined {
+  if (!rules) return { code: "NO_FILES", message: "This room takes no files." };
+  if (size <= rules.bytesMax) return undefined;
+  return { code: "TOO_LONG", message: `A file has at most ${rules.bytesMax} bytes.` };
+}
