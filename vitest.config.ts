@@ -23,7 +23,10 @@ const own = { ssr: { resolve: { conditions: ["parley-source", "workerd", "worker
 /** Bundled once, in place of some 150 modules that workerd would fetch one by one. */
 const deps = {
   optimizer: {
-    ssr: { enabled: true, include: ["zod", "zod-openapi", "hono", "jose", "itty-router", "socket.io-parser"] },
+    ssr: {
+      enabled: true,
+      include: ["zod/mini", "hono/hono-base", "hono/cors", "jose", "itty-router", "socket.io-parser"],
+    },
   },
 };
 

@@ -3,7 +3,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-import * as z from "zod";
+import * as z from "zod/mini";
+
+import { DESCRIPTIONS } from "../src/protocol/schemas/described.ts";
 
 const root = path.join(import.meta.dirname, "..");
 const protocol = path.join(root, "src", "protocol");
@@ -111,8 +113,8 @@ function print(schema: Schema, { isOpen = false, ...printing }: Printing): strin
 function printField([name, schema]: [string, Schema], printing: Printing): string {
   const { type } = defOf(schema);
   const isLeftOut = type === "optional" || (type === "default" && printing.side === "Given");
-  const isUndefined = isLeftOut && !(schema instanceof z.ZodExactOptional);
-  const { description } = z.globalRegistry.get(schema) ?? {};
+  const isUndefined = isLeftOut && !(schema instanceof z.core.$ZodExactOptional);
+  const { description } = DESCRIPTIONS.get(schema) ?? {};
   const comment = description === undefined ? "" : `/** ${description}. */\n`;
   return `${comment}readonly ${name}${isLeftOut ? "?" : ""}: ${print(schema, printing)}${isUndefined ? " | undefined" : ""};`;
 }

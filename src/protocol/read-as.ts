@@ -1,20 +1,24 @@
 // Parses untrusted values by a schema. Called for events, requests, tokens and cursors.
-import type { z } from "zod";
+import type * as z from "zod/mini";
+import en from "zod/v4/locales/en.js";
 
 import { JSON_LEVELS_MAX } from "./nesting.ts";
+
+/** The words for what is wrong, given with each value, because zod's own setting belongs to the application that this code runs in. */
+const { localeError: error } = en();
 
 /**
  * The result of `safeParse`; never throws. zod (4.6, core/checks.ts) compares the length of any value with a limit before it finds that it is
  * no string, and a length that is an object with a `toString` of its own cannot be compared.
  */
-export function readAs<Schema extends z.ZodType>(
+export function readAs<Schema extends z.ZodMiniType>(
   schema: Schema,
   given: unknown,
-): z.ZodSafeParseResult<z.output<Schema>> {
+): z.core.util.SafeParseResult<z.output<Schema>> {
   try {
-    return schema.safeParse(given);
+    return schema.safeParse(given, { error });
   } catch {
-    return schema.safeParse(comparable(given, JSON_LEVELS_MAX));
+    return schema.safeParse(comparable(given, JSON_LEVELS_MAX), { error });
   }
 }
 

@@ -1,6 +1,6 @@
 // The kinds of values that a setting may have: how the text of a variable becomes a value, the error for a bad
 // text, and the name of the kind in docs/settings.md. Used by declared.ts.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { isRoomName } from "../protocol/room-name.ts";
 import { isPublicKey } from "./public-key-form.ts";
@@ -9,9 +9,9 @@ import { ROOMS_MAX } from "./tokens/claims.ts";
 export interface Kind<Value> {
   /** With its bounds, for the page. */
   readonly type: string;
-  readonly schema: z.ZodType<Value, string>;
+  readonly schema: z.ZodMiniType<Value, string>;
   /** Where development is less strict. */
-  readonly developmentSchema?: z.ZodType<Value, string>;
+  readonly developmentSchema?: z.ZodMiniType<Value, string>;
 }
 
 /** Origins that browsers may come from; `same` is the origin of the request itself. */
@@ -28,11 +28,10 @@ export const integer = (min: number, max: number): Kind<number> => ({
 });
 
 const bounded = (form: RegExp, error: string, min: number, max: number) =>
-  z
-    .string()
-    .regex(form, { error, abort: true })
-    .transform(Number)
-    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+  z.pipe(
+    z.pipe(z.string().check(z.regex(form, { error, abort: true })), z.transform(Number)),
+    z.number().check(z.minimum(min, `must be at least ${min}`), z.maximum(max, `must be at most ${max}`)),
+  );
 
 export const oneOf = <const Choice extends string>(...choices: [Choice, ...Choice[]]): Kind<Choice> => ({
   type: choices.map((choice) => `\`${choice}\``).join(" or "),
@@ -41,30 +40,37 @@ export const oneOf = <const Choice extends string>(...choices: [Choice, ...Choic
 
 export const onOff: Kind<boolean> = {
   type: "`on` or `off`",
-  schema: oneOf("on", "off").schema.transform((value) => value === "on"),
+  schema: z.pipe(
+    oneOf("on", "off").schema,
+    z.transform((value) => value === "on"),
+  ),
 };
 
 export const text: Kind<string> = { type: "text", schema: z.string() };
 
 export const textUpTo = (lengthMax: number): Kind<string> => ({
   type: `text, at most ${lengthMax} characters`,
-  schema: z.string().max(lengthMax, `at most ${lengthMax} characters`),
+  schema: z.string().check(z.maxLength(lengthMax, `at most ${lengthMax} characters`)),
 });
 
 /** A secret of so many bytes, because strangers could try out shorter ones. */
 export const secret = (bytesMin: number): Kind<string> => ({
   type: `secret, at least ${bytesMin} bytes in production`,
-  schema: z.string().refine((value) => new TextEncoder().encode(value).length >= bytesMin, {
-    error: `must have at least ${bytesMin} bytes in production, chosen by chance`,
-  }),
+  schema: z.string().check(
+    z.refine((value) => new TextEncoder().encode(value).length >= bytesMin, {
+      error: `must have at least ${bytesMin} bytes in production, chosen by chance`,
+    }),
+  ),
   developmentSchema: z.string(),
 });
 
 export const publicKey: Kind<string> = {
   type: "PEM or JWK of kind RSA, P-256 or Ed25519",
-  schema: z.string().refine(isPublicKey, {
-    error: "must be a public key: a PEM (-----BEGIN PUBLIC KEY-----) or a JWK, of kind RSA, P-256 or Ed25519",
-  }),
+  schema: z.string().check(
+    z.refine(isPublicKey, {
+      error: "must be a public key: a PEM (-----BEGIN PUBLIC KEY-----) or a JWK, of kind RSA, P-256 or Ed25519",
+    }),
+  ),
 };
 
 export const url: Kind<string> = {
@@ -75,9 +81,9 @@ export const url: Kind<string> = {
 /** A URL whose user and password can be read out of it. */
 export const urlWithUser: Kind<string> = {
   type: url.type,
-  schema: (url.schema as z.ZodURL).refine(isDecodable, {
-    error: "has a % in its user or password that begins no escape: write %25",
-  }),
+  schema: url.schema.check(
+    z.refine(isDecodable, { error: "has a % in its user or password that begins no escape: write %25" }),
+  ),
 };
 
 function isDecodable(address: string): boolean {
@@ -89,44 +95,55 @@ function isDecodable(address: string): boolean {
   }
 }
 
-const list = z.string().transform((value) => value.split(",").map((item) => item.trim()));
+const list = z.pipe(
+  z.string(),
+  z.transform((value) => value.split(",").map((item) => item.trim())),
+);
 
 export const transports: Kind<ReadonlyArray<"websocket" | "polling">> = {
   type: "`websocket`, `polling` or both, comma-separated",
-  schema: list.pipe(
+  schema: z.pipe(
+    list,
     z.array(z.enum(["websocket", "polling"]), { error: "must be websocket, polling or both, comma-separated" }),
   ),
 };
 
 export const roomRules: Kind<readonly string[]> = {
   type: `at most ${ROOMS_MAX} room names, or prefixes ending in \`*\`, comma-separated`,
-  schema: list.refine(
-    (rules) => rules.length <= ROOMS_MAX && rules.every((rule) => isRoomName(rule.replace(/\*$/, "x"))),
-    { error: `must be a comma-separated list of at most ${ROOMS_MAX} room names, or prefixes ending in *` },
+  schema: list.check(
+    z.refine((rules) => rules.length <= ROOMS_MAX && rules.every((rule) => isRoomName(rule.replace(/\*$/, "x"))), {
+      error: `must be a comma-separated list of at most ${ROOMS_MAX} room names, or prefixes ending in *`,
+    }),
   ),
 };
 
 export const mediaTypes: Kind<readonly string[]> = {
   type: "media types, comma-separated; `audio/*` is all of a kind",
-  schema: z
-    .string()
-    .transform((value) => value.split(",").map((type) => type.trim().toLowerCase()))
-    .pipe(
-      z.array(
-        z.string().regex(/^(\*\/\*|[a-z0-9.+_-]+\/(\*|[a-z0-9.+_-]+))$/, {
+  schema: z.pipe(
+    z.pipe(
+      z.string(),
+      z.transform((value) => value.split(",").map((type) => type.trim().toLowerCase())),
+    ),
+    z.array(
+      z.string().check(
+        z.regex(/^(\*\/\*|[a-z0-9.+_-]+\/(\*|[a-z0-9.+_-]+))$/, {
           error: "must be a comma-separated list of media types such as image/png or audio/*",
         }),
       ),
     ),
+  ),
 };
 
 export const origins: Kind<Origins> = {
   type: "`*`, or origins, comma-separated",
-  schema: list
-    .refine((all) => all.every((origin) => origin === "*" || isOrigin(origin)), {
-      error: "must be * or a comma-separated list of origins such as https://example.com or capacitor://localhost",
-    })
-    .transform((all): Origins => (all.includes("*") ? "*" : all)),
+  schema: z.pipe(
+    list.check(
+      z.refine((all) => all.every((origin) => origin === "*" || isOrigin(origin)), {
+        error: "must be * or a comma-separated list of origins such as https://example.com or capacitor://localhost",
+      }),
+    ),
+    z.transform((all): Origins => (all.includes("*") ? "*" : all)),
+  ),
 };
 
 /** As browsers write it; also that of a page in a native shell or an extension, whose scheme is the shell's own. */

@@ -1,7 +1,8 @@
 // Reads the settings of a deployment from its variables and secrets: strings in, values or a list of all that is wrong out.
 // Called by the Worker, the objects and the scripts. declared.ts declares each setting.
-import * as z from "zod";
+import * as z from "zod/mini";
 
+import { readAs } from "../protocol/read-as.ts";
 import type { ClaimNames } from "./tokens/claims.ts";
 import { DECLARED, type Declared, type Setting } from "./declared.ts";
 import { RULES } from "./setting-rules.ts";
@@ -41,7 +42,8 @@ export function readSettings(variables: Variables): SettingsResult {
   // Whatever is not plainly development gets the rules of production.
   const environment = variables["ENVIRONMENT"] === "development" ? "development" : "production";
   const given = ENTRIES.map(([key, { name }]) => [key, variables[name]] as const);
-  const parsed = schemaFor(environment).safeParse(
+  const parsed = readAs(
+    schemaFor(environment),
     Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== "")),
   );
   if (parsed.success) return { ok: true, settings: settingsFrom(parsed.data as Declared, environment) };
@@ -52,16 +54,16 @@ export function readSettings(variables: Variables): SettingsResult {
   return { ok: false, problems };
 }
 
-function schemaFor(environment: Settings["environment"]): z.ZodType {
+function schemaFor(environment: Settings["environment"]): z.ZodMiniType {
   const isDevelopment = environment === "development";
   const shape = ENTRIES.map(([key, { kind, default: value, inDevelopment }]) => {
     const schema = (isDevelopment && kind.developmentSchema) || kind.schema;
     const assumed = isDevelopment ? (inDevelopment ?? value) : value;
-    return [key, assumed === undefined ? schema.optional() : schema.default(assumed)] as const;
+    return [key, assumed === undefined ? z.optional(schema) : z._default(schema, assumed)] as const;
   });
-  return RULES.reduce<z.ZodType>(
+  return RULES.reduce<z.ZodMiniType>(
     (schema, { setting, error, isKept }) =>
-      schema.refine((declared) => isKept(declared as Declared), { path: [setting], error }),
+      schema.check(z.refine((declared) => isKept(declared as Declared), { path: [setting], error })),
     z.object(Object.fromEntries(shape)),
   );
 }

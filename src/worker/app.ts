@@ -1,6 +1,7 @@
 // The routes of the chat: health, metrics, the Socket.IO endpoint, guests, the HTTP API and its description. Called by parley.ts.
-import { Hono, type Context } from "hono";
+import type { Context } from "hono";
 import { cors } from "hono/cors";
+import type { HonoBase } from "hono/hono-base";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 import { logProblem } from "../settings/log.ts";
@@ -11,6 +12,7 @@ import { answerEngineRequest } from "./connect/engine-endpoint.ts";
 import { PREFLIGHT_SECONDS } from "./connect/polling-cors.ts";
 import { deploymentOf, type App } from "./deployment.ts";
 import { countAnswer, laterOf, noteConnect } from "./http/answers-counted.ts";
+import { newHono } from "./http/hono.ts";
 import { refuseMethod, refuseRequest } from "./http/refusals.ts";
 import { isOriginAllowed } from "./http/request-origin.ts";
 import { showMetrics } from "./metrics/metrics-route.ts";
@@ -21,9 +23,9 @@ import { VERSION } from "./version.ts";
 const EXPOSED = ["Link", "Retry-After"];
 const EXPOSED_OF_FILES = ["Content-Disposition", "Content-Range", "Accept-Ranges", "ETag", "Retry-After"];
 
-export function chatWorker(mount: Mount): Hono<App> {
+export function chatWorker(mount: Mount): HonoBase<App> {
   // Routes see the path behind the base path; the request keeps its own.
-  const app = new Hono<App>({ getPath: (request) => pathWithin(mount, request) ?? "/" });
+  const app = newHono({ getPath: (request) => pathWithin(mount, request) ?? "/" });
 
   app.get("/health", (c) => {
     const isHealthy = deploymentOf(mount, c.env) !== undefined;

@@ -1,6 +1,6 @@
 // Edits (MSG-1, MSG-2) and deletes (MSG-3) messages: authors their own, moderators those of users of lower ranks (MOD-2). Its
 // `rewrite` and `keepDeletion` are called by links/relayed.ts, too.
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { editSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
 import type {

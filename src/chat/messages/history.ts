@@ -1,5 +1,5 @@
 // The feature `history`: pages of the room's log (MSG-9).
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { historySchema } from "../../protocol/schemas/messages.ts";
 import type { ErrorAnswer, HistoryAnswer } from "../../protocol/chat-events.ts";

@@ -1,5 +1,5 @@
 // Reactions: emoji below a message, each user's once (MSG-4).
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { reactSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
 import type { Answer, ErrorAnswer, ReactionsAnswer } from "../../protocol/chat-events.ts";

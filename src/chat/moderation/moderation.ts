@@ -1,6 +1,6 @@
 // The actions of moderators: kick, ban, mute, grant a role, set the room's modes. An action is stored before anyone is notified of it,
 // notified before it is answered, and comes after everything that was posted before it: MOD-1. Called as operations of the room.
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import {
   banSchema,
@@ -85,7 +85,7 @@ export class Moderation implements Feature {
 
   // ---- how an action is carried out ------------------------------------------------------------------------
 
-  #action<Schema extends z.ZodType>(
+  #action<Schema extends z.ZodMiniType>(
     action: ModerationAction,
     schema: Schema,
     decide: (caller: Caller, payload: z.output<Schema>) => Decided,

@@ -1,5 +1,5 @@
 // The feature of posting: checks rights, rate limits and content, then adds the post to the open batch (posts.ts).
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { postSchema } from "../../protocol/schemas/messages.ts";
 import type { ErrorAnswer, PostAnswer } from "../../protocol/chat-events.ts";

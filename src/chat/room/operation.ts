@@ -1,5 +1,5 @@
 // An operation of a room: a schema for the payload, and the rule that answers. Features declare operations; requests.ts runs them.
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import type { Answer, AnswerTo, ClientToServerEvents, Role } from "../../protocol/chat-events.ts";
 import type { Client } from "./room.ts";
@@ -42,7 +42,7 @@ export interface Speech<Given = Answer<object>> {
 
 export interface Operation<Given = Answer<object>> {
   /** Its output must be valid input with the same output: an HTTP call parses its body with it before the room does. */
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodMiniType;
   /** Tokens that it takes from the caller's bucket of requests. */
   readonly cost: (payload: unknown) => number;
   /** Answers once: in the same turn, or after what it had to wait for. */
@@ -58,7 +58,7 @@ export type Operations = { readonly [Event in ChatEvent]: Operation<AnswerTo<Eve
 const costsOne = (): number => 1;
 
 /** Ties a schema to a rule that answers at once. */
-export function operation<Schema extends z.ZodType, Given>(
+export function operation<Schema extends z.ZodMiniType, Given>(
   schema: Schema,
   answer: (caller: Caller, payload: z.output<Schema>) => Given,
   cost: (payload: z.output<Schema>) => number = costsOne,
@@ -67,7 +67,7 @@ export function operation<Schema extends z.ZodType, Given>(
 }
 
 /** Ties a schema to a rule that may have to wait before it answers. */
-export function waitingOperation<Schema extends z.ZodType, Given>(
+export function waitingOperation<Schema extends z.ZodMiniType, Given>(
   schema: Schema,
   run: (caller: Caller, payload: z.output<Schema>, reply: Reply<Given>) => void | Promise<void>,
   cost: (payload: z.output<Schema>) => number = costsOne,

@@ -1,6 +1,6 @@
 // Verdicts of a room's own rules on posts and edits: what the owner's function `beforePost` gets, and how its result is read. Called by
 // screening.ts; the types are public.
-import type { z } from "zod";
+import type { z } from "zod/mini";
 
 import type { Attachment, ErrorAnswer, Role } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/read-as.ts";
@@ -66,7 +66,7 @@ export type Verdict =
 const REPLACEABLE = ["content", "replyTo", "attachment"] as const;
 
 /** RULE-2. @param payload what was said, as `schema` gave it */
-export function readVerdict(given: unknown, payload: object, schema: z.ZodType): Verdict {
+export function readVerdict(given: unknown, payload: object, schema: z.ZodMiniType): Verdict {
   if (given === undefined || given === null) return { type: "accepted", payload };
   if (typeof given !== "object")
     return failed(`beforePost returned ${typeof given}: return nothing, { reject } or { content }`);

@@ -1,6 +1,6 @@
 // Search (SRCH-1 to SRCH-8): gives each search a short slice of work at once, and further slices behind the others until it
 // is answered. Between two slices the rooms of the isolate serve other events. Searches are in memory only, so the room stays awake for them.
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { searchSchema } from "../../protocol/schemas/search.ts";
 import { QUERY_WORDS_MAX } from "../../protocol/limits.ts";

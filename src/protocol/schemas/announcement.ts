@@ -1,27 +1,30 @@
 // Pieces of announcements, in the form in which they travel (ANN-1 to ANN-6). Read by relay/readable-batch.ts.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { ANNOUNCE_VERSION, ANNOUNCEMENT_ID_CHARS_MAX, isReservedEvent, POSTED_EVENT } from "../announcement.ts";
 import { count, type Sent } from "./fields.ts";
 import { roomName } from "./relay-batch.ts";
+import { described } from "./described.ts";
 
 /** More than all lobbies list. Progress takes memory in proportion to the highest number. */
 const NUMBER_MAX = 9_999_999;
 
 const announceSchema = z.object({
   v: z.literal(ANNOUNCE_VERSION),
-  id: z.string().min(1).max(ANNOUNCEMENT_ID_CHARS_MAX).describe("Unique everywhere"),
+  id: z.string().check(z.minLength(1), z.maxLength(ANNOUNCEMENT_ID_CHARS_MAX)).apply(described, "Unique everywhere"),
   event: z
-    .exactOptional(z.string().refine((event) => event === POSTED_EVENT || !isReservedEvent(event)))
-    .describe("Absent: `announcement`"),
+    .exactOptional(z.string().check(z.refine((event) => event === POSTED_EVENT || !isReservedEvent(event))))
+    .apply(described, "Absent: `announcement`"),
   data: z.unknown(),
-  at: count.describe("When it was accepted, in milliseconds since 1970"),
-  by: z.object({ user: z.string().min(1), name: z.string() }).describe("The sender, where the event is a message"),
+  at: count.apply(described, "When it was accepted, in milliseconds since 1970"),
+  by: z
+    .object({ user: z.string().check(z.minLength(1)), name: z.string() })
+    .apply(described, "The sender, where the event is a message"),
 });
 
 export type Announcement = Sent<typeof announceSchema>;
 
-const number = count.max(NUMBER_MAX);
+const number = count.check(z.maximum(NUMBER_MAX));
 const usersSchema = z.array(z.tuple([number, z.string()]));
 
 /** An addressed user, and their number among all. */
@@ -29,8 +32,8 @@ export type NumberedUser = Sent<typeof usersSchema>[number];
 
 const destinationSchema = z.object({
   room: roomName,
-  number: z.exactOptional(number).describe("The room's number among all, where rooms are addressed"),
-  users: z.exactOptional(usersSchema).describe("The users who are there, as far as the lobby knows"),
+  number: z.exactOptional(number).apply(described, "The room's number among all, where rooms are addressed"),
+  users: z.exactOptional(usersSchema).apply(described, "The users who are there, as far as the lobby knows"),
 });
 
 export type AnnounceDestination = Sent<typeof destinationSchema>;
@@ -38,9 +41,11 @@ export type AnnounceDestination = Sent<typeof destinationSchema>;
 const partSchema = z.object({
   announce: announceSchema,
   part: number,
-  tries: count.describe("Tries that have failed"),
+  tries: count.apply(described, "Tries that have failed"),
   to: z.array(destinationSchema),
-  unlocated: z.exactOptional(usersSchema).describe("Users to look for in rooms whose members the lobby does not know"),
+  unlocated: z
+    .exactOptional(usersSchema)
+    .apply(described, "Users to look for in rooms whose members the lobby does not know"),
 });
 
 /** One message of the queue. */
@@ -50,9 +55,9 @@ const walkSchema = z.object({
   announce: announceSchema,
   walk: z.object({
     prefix: z.string(),
-    after: z.exactOptional(z.string()).describe("The last room that was taken"),
-    rooms: number.describe("Rooms so far"),
-    parts: number.describe("Parts so far"),
+    after: z.exactOptional(z.string()).apply(described, "The last room that was taken"),
+    rooms: number.apply(described, "Rooms so far"),
+    parts: number.apply(described, "Parts so far"),
   }),
 });
 

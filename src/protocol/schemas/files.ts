@@ -1,43 +1,43 @@
 // Schemas of files: the attachment of a message, and the upload that the Worker describes to a room.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { FILE_KEY_LENGTH_MAX } from "../file-key.ts";
 import { FILE_NAME_LENGTH_MAX } from "../media-type.ts";
 import type { Sent } from "./fields.ts";
+import { described, named } from "./described.ts";
 
 const TYPE_LENGTH_MAX = 127;
 const PIXELS_MAX = 1_000_000;
 
-const pixels = z.exactOptional(z.int().min(1).max(PIXELS_MAX));
+const pixels = z.exactOptional(z.int().check(z.minimum(1), z.maximum(PIXELS_MAX)));
 
 const facts = z.object({
   // UTF-16 units: a character has two at most.
-  name: z
-    .string()
-    .min(1)
-    .max(2 * FILE_NAME_LENGTH_MAX),
-  type: z.string().min(3).max(TYPE_LENGTH_MAX),
-  size: z.int().min(1).describe("Bytes"),
-  width: pixels.describe("Pixels as shown; of images that tell"),
+  name: z.string().check(z.minLength(1), z.maxLength(2 * FILE_NAME_LENGTH_MAX)),
+  type: z.string().check(z.minLength(3), z.maxLength(TYPE_LENGTH_MAX)),
+  size: z.int().check(z.minimum(1)).apply(described, "Bytes"),
+  width: pixels.apply(described, "Pixels as shown; of images that tell"),
   height: pixels,
 });
 
 /** Keeps away what cannot be an attachment; the room checks the key's signature. */
 export const attachmentSchema = z.object({
-  key: z.string().min(1).max(FILE_KEY_LENGTH_MAX).describe("Opaque; names the file everywhere"),
+  key: z
+    .string()
+    .check(z.minLength(1), z.maxLength(FILE_KEY_LENGTH_MAX))
+    .apply(described, "Opaque; names the file everywhere"),
   ...facts.shape,
 });
 
 /** A file that a message carries: the answer of an upload, unchanged. `GET /files/KEY` reads it. */
 export type Attachment = Sent<typeof attachmentSchema>;
 
-export const uploadedSchema = z.object({ attachment: attachmentSchema.meta({ id: "Attachment" }) });
+export const uploadedSchema = z.object({ attachment: attachmentSchema.apply(named, "Attachment") });
 
 /** @see Attachments */
-export const uploadSchema = facts.extend({
-  id: z.string().regex(/^[0-9a-z]{20,40}$/),
+export const uploadSchema = z.extend(facts, {
+  id: z.string().check(z.regex(/^[0-9a-z]{20,40}$/)),
   isPermitted: z
-    .literal(true)
-    .optional()
-    .describe("The room permitted this upload before, by the type that the client claimed"),
+    .optional(z.literal(true))
+    .apply(described, "The room permitted this upload before, by the type that the client claimed"),
 });

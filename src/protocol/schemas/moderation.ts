@@ -1,5 +1,5 @@
 // Schemas of moderation: the actions with their bounds, and the lists that moderators read. Rules: MOD-1 to MOD-11.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import {
   MODERATION_PAGE_DEFAULT,
@@ -9,23 +9,23 @@ import {
   SLOW_MODE_SECONDS_MAX,
 } from "../limits.ts";
 import { atMs, limitOf, userId as user, type Given, type Sent } from "./fields.ts";
-import { roleSchema } from "./presence.ts";
+import { described, named } from "./described.ts";
 
-export const grantedRoleSchema = roleSchema.exclude(["service"]);
+export const grantedRoleSchema = z.enum(["member", "moderator", "reader"]);
 
 /** A role that a room can give to a user, besides the token's role. */
 export type GrantedRole = Sent<typeof grantedRoleSchema>;
 
-const reason = z.string().trim().min(1).max(REASON_LENGTH_MAX).optional();
-const seconds = z.int().min(1).max(SANCTION_SECONDS_MAX);
+const reason = z.optional(z.string().check(z.trim(), z.minLength(1), z.maxLength(REASON_LENGTH_MAX)));
+const seconds = z.int().check(z.minimum(1), z.maximum(SANCTION_SECONDS_MAX));
 const limit = limitOf({ byDefault: MODERATION_PAGE_DEFAULT, max: MODERATION_PAGE_MAX });
 
 export const userSchema = z.object({ user });
 export const kickSchema = z.object({ user, reason });
 /** Without `seconds` it is for good. */
-export const banSchema = z.object({ user, reason, seconds: seconds.optional() });
+export const banSchema = z.object({ user, reason, seconds: z.optional(seconds) });
 export const muteSchema = z.object({ user, reason, seconds });
-export const slowModeSchema = z.object({ seconds: z.int().min(0).max(SLOW_MODE_SECONDS_MAX) });
+export const slowModeSchema = z.object({ seconds: z.int().check(z.minimum(0), z.maximum(SLOW_MODE_SECONDS_MAX)) });
 export const readOnlySchema = z.object({ on: z.boolean() });
 export const grantSchema = z.object({ user, role: grantedRoleSchema });
 
@@ -45,32 +45,34 @@ export const ACTION_SCHEMAS = {
 export type ModerationAction = keyof typeof ACTION_SCHEMAS;
 export type ActionPayload<Action extends ModerationAction> = Given<(typeof ACTION_SCHEMAS)[Action]>;
 
-export const auditSchema = z.object({ before: z.int().min(1).optional(), limit });
+export const auditSchema = z.object({ before: z.optional(z.int().check(z.minimum(1))), limit });
 /** Ascending by `number`; `before` is exclusive, without it the newest. */
 export type AuditPayload = Given<typeof auditSchema>;
 
-export const moderationStateSchema = z.object({ after: user.optional(), limit });
+export const moderationStateSchema = z.object({ after: z.optional(user), limit });
 /** `after`: the last `user` of the page before. */
 export type ModerationStatePayload = Given<typeof moderationStateSchema>;
 
 export const entrySchema = z
   .object({
-    number: z.int().min(1).describe("Its place in the list: 1, 2, 3, …"),
+    number: z.int().check(z.minimum(1)).apply(described, "Its place in the list: 1, 2, 3, …"),
     at: atMs("When it was done"),
     action: z.enum([...(Object.keys(ACTION_SCHEMAS) as ModerationAction[]), "edit-message", "delete-message"]),
-    by: z.string().describe("The user id of who did it"),
-    user: z.exactOptional(z.string()).describe("The user whom it concerns"),
+    by: z.string().apply(described, "The user id of who did it"),
+    user: z.exactOptional(z.string()).apply(described, "The user whom it concerns"),
     until: z.exactOptional(atMs("When a ban or a mute ends")),
     reason: z.exactOptional(z.string()),
-    seconds: z.exactOptional(z.int().min(0)).describe("How long it lasts; of slow mode: from one post to the next"),
-    on: z.exactOptional(z.boolean()).describe("Of `read-only`"),
-    role: z.exactOptional(grantedRoleSchema).describe("Of `grant`"),
+    seconds: z
+      .exactOptional(z.int().check(z.minimum(0)))
+      .apply(described, "How long it lasts; of slow mode: from one post to the next"),
+    on: z.exactOptional(z.boolean()).apply(described, "Of `read-only`"),
+    role: z.exactOptional(grantedRoleSchema).apply(described, "Of `grant`"),
     id: z
       .exactOptional(z.string())
-      .describe("Of a message that `user` had written, and somebody else edited or deleted"),
-    seq: z.exactOptional(z.int().min(1)).describe("Its place"),
+      .apply(described, "Of a message that `user` had written, and somebody else edited or deleted"),
+    seq: z.exactOptional(z.int().check(z.minimum(1))).apply(described, "Its place"),
   })
-  .meta({ id: "AuditEntry" });
+  .apply(named, "AuditEntry");
 
 /** A line of the audit list: a moderator's action, or a change of another user's message. */
 export type AuditEntry = Sent<typeof entrySchema>;
@@ -82,12 +84,12 @@ export type ModerationChange = Omit<AuditEntry, "number" | "at" | "id" | "seq" |
 };
 
 const decided = {
-  by: z.string().describe("The user id of who did it"),
+  by: z.string().apply(described, "The user id of who did it"),
   at: atMs("When it was decided"),
   until: z.exactOptional(atMs("When it ends; without it, never")),
   reason: z.exactOptional(z.string()),
 };
-export const decisionSchema = z.object(decided).meta({ id: "Decision" });
+export const decisionSchema = z.object(decided).apply(named, "Decision");
 
 /** A ban, a mute or a grant. */
 export type Decision = Sent<typeof decisionSchema>;
@@ -99,19 +101,19 @@ export const moderatedUserSchema = z
     muted: z.exactOptional(decisionSchema),
     granted: z.exactOptional(z.object({ ...decided, role: grantedRoleSchema })),
   })
-  .meta({ id: "ModeratedUser" });
+  .apply(named, "ModeratedUser");
 
 /** A user with a ban, a mute or a grant that still holds. */
 export type ModeratedUser = Sent<typeof moderatedUserSchema>;
 
 export const auditPageSchema = z.object({
-  entries: z.array(entrySchema).describe("Ascending by number"),
-  hasMore: z.boolean().describe("Whether there are older ones"),
+  entries: z.array(entrySchema).apply(described, "Ascending by number"),
+  hasMore: z.boolean().apply(described, "Whether there are older ones"),
 });
 
 const modes = {
-  slowModeSeconds: z.int().min(0).describe("From one post of a user to the next; 0 for none"),
-  readOnly: z.boolean().describe("Whether only moderators may speak"),
+  slowModeSeconds: z.int().check(z.minimum(0)).apply(described, "From one post of a user to the next; 0 for none"),
+  readOnly: z.boolean().apply(described, "Whether only moderators may speak"),
 };
 export const modesSchema = z.object(modes);
 
@@ -120,6 +122,6 @@ export type RoomModes = Sent<typeof modesSchema>;
 
 export const moderationPageSchema = z.object({
   ...modes,
-  users: z.array(moderatedUserSchema).describe("About whom something was decided that still holds"),
+  users: z.array(moderatedUserSchema).apply(described, "About whom something was decided that still holds"),
   hasMore: z.boolean(),
 });

@@ -1,8 +1,9 @@
 // Schemas of members, and of a room's overview.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { FIND_LENGTH_MAX } from "../limits.ts";
 import { atMs, count, type Given, type Sent } from "./fields.ts";
+import { described, named } from "./described.ts";
 
 export const roleSchema = z.enum(["member", "moderator", "reader", "service"]);
 export type Role = Sent<typeof roleSchema>;
@@ -15,10 +16,10 @@ export const memberSchema = z
     since: atMs("Since when the member is here"),
     role: z
       .exactOptional(roleSchema)
-      .describe("What the member may do here, where that is not what a plain member may"),
-    granted: z.exactOptional(z.literal(true)).describe("The room itself gave that role"),
+      .apply(described, "What the member may do here, where that is not what a plain member may"),
+    granted: z.exactOptional(z.literal(true)).apply(described, "The room itself gave that role"),
   })
-  .meta({ id: "Member" });
+  .apply(named, "Member");
 
 /**
  * A person present in a room; several tabs are one member. `connections` is 0 while the room waits whether a member comes back.
@@ -27,7 +28,15 @@ export const memberSchema = z
 export type Member = Sent<typeof memberSchema>;
 
 export const presenceSchema = z.object({
-  find: z.string().trim().min(1, "is empty").max(FIND_LENGTH_MAX, `at most ${FIND_LENGTH_MAX} characters`).optional(),
+  find: z.optional(
+    z
+      .string()
+      .check(
+        z.trim(),
+        z.minLength(1, "is empty"),
+        z.maxLength(FIND_LENGTH_MAX, `at most ${FIND_LENGTH_MAX} characters`),
+      ),
+  ),
 });
 
 /** `find`: only members whose name or id has this in it (PRES-6). */
@@ -35,9 +44,9 @@ export type PresencePayload = Given<typeof presenceSchema>;
 
 export const overviewSchema = z.object({
   room: z.string(),
-  members: count.describe("People, not connections"),
-  lastSeq: count.describe("The seq of the newest message, 0 in an empty room"),
-  lastActivity: count.nullable().describe("When the newest message was posted, in milliseconds since 1970"),
+  members: count.apply(described, "People, not connections"),
+  lastSeq: count.apply(described, "The seq of the newest message, 0 in an empty room"),
+  lastActivity: z.nullable(count).apply(described, "When the newest message was posted, in milliseconds since 1970"),
 });
 
 /** A room as the list of rooms shows it. */

@@ -1,15 +1,16 @@
 // The batches that rooms pass on to each other, in the form in which they travel (RLY-1, RLY-2). Read by relay/readable-batch.ts.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { RELAY_VERSION } from "../relay-batch.ts";
 import { ROOM_NAME } from "../room-name.ts";
 import { count, type Sent } from "./fields.ts";
+import { described } from "./described.ts";
 
-export const roomName = z.string().regex(ROOM_NAME);
+export const roomName = z.string().check(z.regex(ROOM_NAME));
 
 const rootSchema = z.object({
   room: roomName,
-  epoch: z.string().describe("The epoch of the log, and after a dot its life, where that has a name"),
+  epoch: z.string().apply(described, "The epoch of the log, and after a dot its life, where that has a name"),
   seq: count,
 });
 
@@ -19,45 +20,46 @@ export type Root = Sent<typeof rootSchema>;
 const lifeSchema = z.exactOptional(z.string());
 
 const postSchema = z.object({
-  seq: count.describe("Its place in the room that passes it on"),
-  life: lifeSchema.describe("The life of that log"),
+  seq: count.apply(described, "Its place in the room that passes it on"),
+  life: lifeSchema.apply(described, "The life of that log"),
   sender: z.string(),
   name: z.string(),
   content: z.string(),
   role: z
     .exactOptional(z.enum(["moderator", "service"]))
-    .describe("The role it was written in, if higher than a member"),
+    .apply(described, "The role it was written in, if higher than a member"),
   root: rootSchema,
-  hops: count.describe("Links passed by the time it arrives"),
+  hops: count.apply(described, "Links passed by the time it arrives"),
 });
 
 export type RelayedPost = Sent<typeof postSchema>;
 
 const changeSchema = z.object({
-  seq: count.describe("The place of the message in the room that passes it on"),
-  timestamp: count.describe("When it was posted there"),
-  rev: count.describe("The change's place among the changes of that room"),
-  rootRev: count.describe("The same in the room where the message began: the higher one is the later"),
+  seq: count.apply(described, "The place of the message in the room that passes it on"),
+  timestamp: count.apply(described, "When it was posted there"),
+  rev: count.apply(described, "The change's place among the changes of that room"),
+  rootRev: count.apply(described, "The same in the room where the message began: the higher one is the later"),
   root: rootSchema,
-  by: z.string().describe("The user who made it"),
-  content: z.exactOptional(z.string()).describe("The content now; absent where the message was deleted"),
+  by: z.string().apply(described, "The user who made it"),
+  content: z.exactOptional(z.string()).apply(described, "The content now; absent where the message was deleted"),
 });
 
 /** An edit or a deletion of a message. */
 export type RelayedChange = Sent<typeof changeSchema>;
 
 /** Everything that crosses of what stands behind `after`, up to and with `upTo`; items ascend. */
-const spanOf = <Item extends z.ZodType>(item: Item) => z.object({ after: count, upTo: count, items: z.array(item) });
+const spanOf = <Item extends z.ZodMiniType>(item: Item) =>
+  z.object({ after: count, upTo: count, items: z.array(item) });
 
 export const batchSchema = z.object({
   v: z.literal(RELAY_VERSION),
   from: roomName,
   to: roomName,
-  epoch: z.string().describe("Of the log of the room that passes on"),
-  sinceSeq: count.describe("Messages up to here are not passed on"),
-  linkedAtMs: count.describe("In milliseconds since 1970; also the `rev` behind which changes are passed on"),
+  epoch: z.string().apply(described, "Of the log of the room that passes on"),
+  sinceSeq: count.apply(described, "Messages up to here are not passed on"),
+  linkedAtMs: count.apply(described, "In milliseconds since 1970; also the `rev` behind which changes are passed on"),
   // After a backup was restored, other messages have the same places.
-  posts: spanOf(postSchema).extend({ afterLife: lifeSchema, upToLife: lifeSchema }),
+  posts: z.extend(spanOf(postSchema), { afterLife: lifeSchema, upToLife: lifeSchema }),
   changes: spanOf(changeSchema),
 });
 

@@ -1,30 +1,31 @@
 // Schemas of links between rooms, dead letters and announcements, as the HTTP API shows them. Rules: RLY-8, RLY-9, ANN-6.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { atMs, count, type Sent } from "./fields.ts";
+import { described, named } from "./described.ts";
 
 const linkSchema = z
   .object({
     to: z.string(),
     at: atMs("Since when"),
-    seq: count.describe("Messages of this room up to here are handed over"),
-    failures: count.describe("Tries in a row that have failed by now"),
+    seq: count.apply(described, "Messages of this room up to here are handed over"),
+    failures: count.apply(described, "Tries in a row that have failed by now"),
   })
-  .meta({ id: "Link" });
+  .apply(named, "Link");
 
 export type LinkInfo = Sent<typeof linkSchema>;
 
 const feedSchema = z.object({
   from: z.string(),
-  seq: count.describe("Messages of that room up to here have arrived"),
+  seq: count.apply(described, "Messages of that room up to here have arrived"),
 });
 
 /** A room that passes on to this one. */
 export type FeedInfo = Sent<typeof feedSchema>;
 
 export const linksSchema = z.object({
-  links: z.array(linkSchema).describe("Rooms that this one passes on to"),
-  feeds: z.array(feedSchema).describe("Rooms that have passed on to this one"),
+  links: z.array(linkSchema).apply(described, "Rooms that this one passes on to"),
+  feeds: z.array(feedSchema).apply(described, "Rooms that have passed on to this one"),
 });
 
 export type RoomLinks = Sent<typeof linksSchema>;
@@ -33,14 +34,14 @@ export const deadLetterSchema = z
   .object({
     id: count,
     at: atMs("When it was given up"),
-    from: z.exactOptional(z.string()).describe("The room that passed it on"),
-    announcement: z.exactOptional(z.string()).describe("The id of what was announced"),
+    from: z.exactOptional(z.string()).apply(described, "The room that passed it on"),
+    announcement: z.exactOptional(z.string()).apply(described, "The id of what was announced"),
     to: z.string(),
     messages: count,
-    changes: count.describe("Edits and deletions"),
+    changes: count.apply(described, "Edits and deletions"),
     reason: z.string(),
   })
-  .meta({ id: "DeadLetter" });
+  .apply(named, "DeadLetter");
 
 /** A batch that was given up, without its contents. Names are empty where this code cannot read the batch. */
 export type DeadLetter = Sent<typeof deadLetterSchema>;
@@ -49,9 +50,9 @@ export const progressSchema = z.object({
   id: z.string(),
   at: atMs("When it was accepted"),
   accepted: count,
-  delivered: count.describe("Rooms where somebody heard it, or users who did"),
-  absent: count.describe("Rooms with nobody in them, or users who were nowhere; known once it is done"),
-  failed: count.describe("Those that could not be reached: `GET /api/relay/dead` has them"),
+  delivered: count.apply(described, "Rooms where somebody heard it, or users who did"),
+  absent: count.apply(described, "Rooms with nobody in them, or users who were nowhere; known once it is done"),
+  failed: count.apply(described, "Those that could not be reached: `GET /api/relay/dead` has them"),
   done: z.boolean(),
 });
 

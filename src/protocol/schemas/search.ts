@@ -1,18 +1,19 @@
 // Schemas of searching a room. Rules: SRCH-1.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { QUERY_LENGTH_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../limits.ts";
 import { count, limitOf, userId, type Given, type Sent } from "./fields.ts";
 import { messageSchema } from "./messages.ts";
+import { described, named } from "./described.ts";
 
-const bound = z.int().min(0);
+const bound = z.int().check(z.minimum(0));
 
 export const searchSchema = z.object({
-  query: z.string().max(QUERY_LENGTH_MAX).optional(),
-  from: userId.optional(),
-  beforeTime: bound.optional(),
-  afterTime: bound.optional(),
-  before: bound.optional(),
+  query: z.optional(z.string().check(z.maxLength(QUERY_LENGTH_MAX))),
+  from: z.optional(userId),
+  beforeTime: z.optional(bound),
+  afterTime: z.optional(bound),
+  before: z.optional(bound),
   limit: limitOf({ byDefault: SEARCH_LIMIT_DEFAULT, max: SEARCH_LIMIT_MAX }),
 });
 
@@ -33,15 +34,18 @@ export const foundMessageSchema = z
     ...messageSchema.shape,
     matches: z
       .array(rangeSchema)
-      .describe("What was found of the words: positions in `content` in UTF-16 units, the second one exclusive"),
+      .apply(
+        described,
+        "What was found of the words: positions in `content` in UTF-16 units, the second one exclusive",
+      ),
   })
-  .meta({ id: "FoundMessage" });
+  .apply(named, "FoundMessage");
 
 /** `matches`: ascending, the first ones of many; empty where only `from` was given. */
 export type FoundMessage = Sent<typeof foundMessageSchema>;
 
 export const foundSchema = z.object({
-  messages: z.array(foundMessageSchema).describe("Newest first"),
-  hasMore: z.boolean().describe("Whether there are older messages that have not been looked at"),
-  before: count.describe("Everything from this seq on has been looked at"),
+  messages: z.array(foundMessageSchema).apply(described, "Newest first"),
+  hasMore: z.boolean().apply(described, "Whether there are older messages that have not been looked at"),
+  before: count.apply(described, "Everything from this seq on has been looked at"),
 });

@@ -1,5 +1,5 @@
 // Schema of typing: a client sends it again every few seconds while its user writes.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { Given } from "./fields.ts";
 

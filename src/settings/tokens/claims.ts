@@ -1,6 +1,6 @@
 // Reads the user, name, role and rooms from the payload of a verified token, by the claims that the settings name (TOK-6). Called by
 // TokenVerifier; the HTTP API uses the same schemas of user ids and names.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { Role } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/read-as.ts";
@@ -34,38 +34,42 @@ const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p
 /** The last moment that a clock here can be set to, in seconds since 1970 (the limit of a JavaScript date). */
 const EXP_MAX = 8.64e12;
 
-export const userSchema = z
-  .string("is required")
-  .min(1, "is required")
-  .max(USER_LENGTH_MAX, `at most ${USER_LENGTH_MAX} characters`)
-  .regex(PRINTABLE, "control characters are not allowed")
+export const userSchema = z.string("is required").check(
+  z.minLength(1, "is required"),
+  z.maxLength(USER_LENGTH_MAX, `at most ${USER_LENGTH_MAX} characters`),
+  z.regex(PRINTABLE, "control characters are not allowed"),
   // As much of it as may stand for a name.
-  .refine((text) => text === "" || VISIBLE.test(cut(text)), "nothing in it can be seen");
+  z.refine((text) => text === "" || VISIBLE.test(cut(text)), "nothing in it can be seen"),
+);
 
 const isBlankOrVisible = (text: string): boolean => text.trim() === "" || VISIBLE.test(text);
 
-const nameOf = (text: z.ZodString) =>
-  text
-    .max(NAME_LENGTH_MAX, `at most ${NAME_LENGTH_MAX} characters`)
-    .regex(PRINTABLE, "control characters are not allowed")
-    .refine(isBlankOrVisible, "nothing in it can be seen");
+const nameOf = (text: z.ZodMiniString<string>) =>
+  text.check(
+    z.maxLength(NAME_LENGTH_MAX, `at most ${NAME_LENGTH_MAX} characters`),
+    z.regex(PRINTABLE, "control characters are not allowed"),
+    z.refine(isBlankOrVisible, "nothing in it can be seen"),
+  );
 
 export const nameSchema = nameOf(z.string());
 
 /** A name as a person typed it: spaces around it do not count for its length. */
-export const typedNameSchema = nameOf(z.string().trim());
+export const typedNameSchema = nameOf(z.string().check(z.trim()));
 
 /** Claims as they are taken from a token, or from the code that knows users by other means. */
 export const claimsSchema = z.object({
   user: userSchema,
   // Providers give what their users typed: a name that is too long is no reason to keep its bearer out.
-  name: z
-    .string()
-    .regex(PRINTABLE, "control characters are not allowed")
-    .refine((text) => isBlankOrVisible(cut(text.trim())), "nothing in it can be seen")
-    .nullish(),
-  rooms: z.array(z.string().max(65)).max(ROOMS_MAX, `at most ${ROOMS_MAX} rooms`).optional(),
-  exp: z.number().min(0).max(EXP_MAX, "too far in the future").optional(),
+  name: z.nullish(
+    z.string().check(
+      z.regex(PRINTABLE, "control characters are not allowed"),
+      z.refine((text) => isBlankOrVisible(cut(text.trim())), "nothing in it can be seen"),
+    ),
+  ),
+  rooms: z.optional(
+    z.array(z.string().check(z.maxLength(65))).check(z.maxLength(ROOMS_MAX, `at most ${ROOMS_MAX} rooms`)),
+  ),
+  exp: z.optional(z.number().check(z.minimum(0), z.maximum(EXP_MAX, "too far in the future"))),
 });
 
 export interface Claims {

@@ -1,6 +1,6 @@
 // Reads the token of a guest who asks for the next one, so that the guest stays the same user. Called by the Worker's POST /api/guest.
 import { jwtVerify } from "jose";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { readAs } from "../../protocol/read-as.ts";
 import type { Settings } from "../settings.ts";
@@ -17,7 +17,7 @@ export interface Guest {
 }
 
 /** `guest` marks what POST /api/guest signed: no other token gets a new one. */
-const guestSchema = z.object({ sub: userSchema, name: nameSchema.optional(), guest: z.literal(true) });
+const guestSchema = z.object({ sub: userSchema, name: z.optional(nameSchema), guest: z.literal(true) });
 
 /** @returns the guest; `undefined` for the token of a user who is no guest, and for one that ended too long ago */
 export async function readGuestToken(token: string, settings: Settings): Promise<Guest | undefined> {

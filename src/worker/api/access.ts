@@ -1,6 +1,6 @@
 // Checks the caller of the HTTP API: a token of the right role, the rooms that it opens, and the rate limit (API-1), and the user on whose
 // behalf a service acts (API-5). Called by routes.ts and by calls.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { OutsideCaller, RoomRpc } from "../../rpc/room.ts";
 import { displayName, nameSchema, userSchema } from "../../settings/tokens/claims.ts";
@@ -14,6 +14,7 @@ import { refuseForNow, refuseRequest, refuseUnauthenticated } from "../http/refu
 import { bearerOf } from "../http/token-source.ts";
 import type { ApiCall } from "./call.ts";
 import { respond } from "./responses.ts";
+import { described } from "../../protocol/schemas/described.ts";
 
 /** Backends. */
 export const SERVICE: readonly Role[] = ["service"];
@@ -25,11 +26,17 @@ export const EVERYONE: readonly Role[] = ["service", "moderator", "member", "rea
 
 /** On whose behalf a service acts. */
 export const actingAs = z
-  .union([userSchema, z.object({ user: userSchema, name: nameSchema.optional() })])
-  .describe("Whom the service speaks for: a user id, or that and a display name. The room judges as if a member asked");
+  .union([userSchema, z.object({ user: userSchema, name: z.optional(nameSchema) })])
+  .apply(
+    described,
+    "Whom the service speaks for: a user id, or that and a display name. The room judges as if a member asked",
+  );
 
 /** The same where it stands in a query. */
-export const actingAsUser = userSchema.describe("Whom the service speaks for. The room judges as if a member asked");
+export const actingAsUser = userSchema.apply(
+  described,
+  "Whom the service speaks for. The room judges as if a member asked",
+);
 
 /** @returns the identity of the caller, or the first refusal of 401, 429 (API-11) and 403 */
 export async function identify(

@@ -1,5 +1,5 @@
 // The form of a call of the HTTP API, as data: path, roles, input, answers. routes.ts makes routes of it, openapi.ts the description.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { OutsideCaller, RoomRpc } from "../../rpc/room.ts";
 import type { Role } from "../../protocol/chat-events.ts";
@@ -8,14 +8,15 @@ import type { Identity } from "../../protocol/identity.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 import type { Deployment } from "../deployment.ts";
+import { described } from "../../protocol/schemas/described.ts";
 
 /** The input of a call: an object, or one of several that a field tells apart. */
-export type GivenSchema = z.ZodObject | z.ZodDiscriminatedUnion<readonly z.ZodObject[]>;
+export type GivenSchema = z.ZodMiniObject | z.ZodMiniDiscriminatedUnion<readonly z.ZodMiniObject[]>;
 
-export const room = z.string().regex(ROOM_NAME).describe("A room's name");
+export const room = z.string().check(z.regex(ROOM_NAME)).apply(described, "A room's name");
 
 /** A good answer with these fields. */
-export const answering = <Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) =>
+export const answering = <Shape extends z.core.$ZodShape>({ shape }: z.ZodMiniObject<Shape>) =>
   z.object({ ok: z.literal(true), ...shape });
 
 /** A good answer that says no more. */
@@ -24,7 +25,7 @@ export const done = z.object({ ok: z.literal(true) });
 export interface GoodAnswer {
   readonly description: string;
   /** Absent where there is no body. */
-  readonly schema?: z.ZodType;
+  readonly schema?: z.ZodMiniType;
   readonly contentType?: string;
   /** Response headers that may come, each with what it says. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -82,8 +83,8 @@ export function call<Schema extends GivenSchema>(parts: ApiCall<Schema>): ApiCal
 }
 
 /** The objects that may be given. */
-export function choicesOf({ given }: Pick<ApiCall, "given">): readonly z.ZodObject[] {
-  return given instanceof z.ZodObject ? [given] : given.options;
+export function choicesOf({ given }: Pick<ApiCall, "given">): readonly z.ZodMiniObject[] {
+  return given instanceof z.ZodMiniObject ? [given] : given.def.options;
 }
 
 /** All fields that may be given. */

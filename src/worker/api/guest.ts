@@ -1,7 +1,7 @@
 // Issues tokens to visitors without an account: a fresh user id and any name. A guest who brings an earlier token stays the same user.
 // Called by app.ts.
 import { addressOf } from "../http/request-origin.ts";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { readGuestToken, type Guest } from "../../settings/tokens/guest-tokens.ts";
 import { typedNameSchema } from "../../settings/tokens/claims.ts";
@@ -21,7 +21,7 @@ const GUEST_TTL_SECONDS = 24 * 60 * 60;
 const BODY_BYTES_MAX = 4096;
 
 export const guestSchema = z.object({
-  name: typedNameSchema.optional(),
+  name: z.optional(typedNameSchema),
 });
 
 export const guestAnswerSchema = z.object({ token: z.string(), user: z.string(), name: z.string() });

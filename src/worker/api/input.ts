@@ -1,5 +1,5 @@
 // Reads the path, query, headers and body of a request as one object, and checks it by the call's schema (API-4). Called by routes.ts.
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { readText } from "../../http/body.ts";
 import { isTooDeep, JSON_LEVELS_MAX } from "../../protocol/nesting.ts";

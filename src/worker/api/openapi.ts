@@ -1,18 +1,13 @@
 // `GET /openapi.json`: describes the HTTP API in OpenAPI 3.1, from the schemas that check the input and from the table of failures
 // (API-12). Called by app.ts.
-import * as z from "zod";
-import {
-  createDocument,
-  type ZodOpenApiObject,
-  type ZodOpenApiOperationObject,
-  type ZodOpenApiResponseObject,
-  type ZodOpenApiResponsesObject,
-} from "zod-openapi";
+import * as z from "zod/mini";
 
 import { HTTP_STATUS, NOT_IN_API, type HttpCode } from "../../protocol/failures.ts";
+import { described, DESCRIPTIONS, named } from "../../protocol/schemas/described.ts";
 import { GUEST_PATH, guestAnswerSchema, guestSchema } from "./guest.ts";
 import { choicesOf, hasBody, pathParameters, shapeOf, type ApiCall, type GoodAnswer } from "./call.ts";
 import { CALLS } from "./calls.ts";
+import { JsonSchemas, type Json, type Side } from "./json-schemas.ts";
 
 const JSON_TYPE = "application/json";
 const BYTES = { "*/*": { schema: { type: "string", format: "binary" } } } as const;
@@ -23,74 +18,82 @@ const API_CODES = (Object.keys(HTTP_STATUS) as HttpCode[]).filter((code) => !NOT
 const refusalSchema = z
   .object({
     error: z.object({
-      code: z.enum(API_CODES).describe("For programs"),
-      message: z.string().describe("For people"),
-      retryAfterMs: z.exactOptional(z.int().min(0)).describe("When a retry may help"),
+      code: z.enum(API_CODES).apply(described, "For programs"),
+      message: z.string().apply(described, "For people"),
+      retryAfterMs: z.exactOptional(z.int().check(z.minimum(0))).apply(described, "When a retry may help"),
       issues: z
         .exactOptional(z.array(z.object({ path: z.string(), message: z.string() })))
-        .describe("Each field that was wrong, and how"),
+        .apply(described, "Each field that was wrong, and how"),
     }),
   })
-  .meta({ id: "Refusal" });
+  .apply(named, "Refusal");
 
-const RETRY_AFTER = z.string().describe("Seconds");
+/** The headers of an answer, each with what it says. */
+type Headers = Readonly<Record<string, string | undefined>>;
 
-/** The refusals that each call describes by their status. All others are `default`. */
-const REFUSALS: Readonly<Record<number, ZodOpenApiResponseObject>> = {
-  400: refusal(400, "An input is wrong; `issues` names each field"),
-  401: refusal(401, "The token is missing or not accepted", { "WWW-Authenticate": z.string() }),
-  403: refusal(403, "The token's role, its rooms, or the room's rules do not allow the call"),
-  404: refusal(404, "There is no such thing"),
-  408: refusal(408, "The body did not come in time"),
-  411: refusal(411, "`Content-Length` is missing"),
-  413: refusal(413, "The input is too large"),
-  415: refusal(415, "The body has a type that is not accepted: not application/json, or a file of another type"),
-  416: refusal(416, "The file has no such range", { "Content-Range": z.string() }),
-  429: refusal(429, "Too many requests", { "Retry-After": RETRY_AFTER }),
+const RETRY_AFTER = { "Retry-After": "Seconds" };
+
+/** The refusals that each call describes by their status, and the headers that come with them. All others are `default`. */
+const REFUSALS: Readonly<Record<number, readonly [description: string, headers?: Headers]>> = {
+  400: ["An input is wrong; `issues` names each field"],
+  401: ["The token is missing or not accepted", { "WWW-Authenticate": undefined }],
+  403: ["The token's role, its rooms, or the room's rules do not allow the call"],
+  404: ["There is no such thing"],
+  408: ["The body did not come in time"],
+  411: ["`Content-Length` is missing"],
+  413: ["The input is too large"],
+  415: ["The body has a type that is not accepted: not application/json, or a file of another type"],
+  416: ["The file has no such range", { "Content-Range": undefined }],
+  429: ["Too many requests", RETRY_AFTER],
 };
 
-const TROUBLE = refusal("Trouble", "500 `INTERNAL`: storing failed, or a bug. 503 `UNAVAILABLE`: try again soon", {
-  "Retry-After": RETRY_AFTER.optional(),
-});
+const TROUBLE = "500 `INTERNAL`: storing failed, or a bug. 503 `UNAVAILABLE`: try again soon";
+
+const refer = (status: number | string): Json => ({ $ref: `#/components/responses/Refused${status}` });
 
 /** The document as text. @param basePath where the addresses begin */
 export function describeApi(version: string, basePath: string): string {
-  return JSON.stringify(createDocument(documentOf(version, basePath)));
+  return JSON.stringify(documentOf(version, basePath));
 }
 
-function documentOf(version: string, basePath: string): ZodOpenApiObject {
-  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = { [GUEST_PATH]: { post: GUEST } };
-  for (const call of CALLS) (paths[call.path] ??= {})[call.method] = operationOf(call);
+function documentOf(version: string, basePath: string): Json {
+  const schemas = new JsonSchemas();
+  const paths: Record<string, Record<string, Json>> = { [GUEST_PATH]: { post: guestOperation(schemas) } };
+  for (const call of CALLS) (paths[call.path] ??= {})[call.method] = operationOf(call, schemas);
+  const responses = responsesOf(schemas);
   return {
     openapi: "3.1.0",
     info: { title: "Parley", version, description: "Chat rooms, for the backend of a product." },
     ...(basePath !== "" && { servers: [{ url: basePath }] }),
     paths,
-    components: { securitySchemes: { token: { type: "http", scheme: "bearer", bearerFormat: "JWT" } } },
+    components: {
+      schemas: schemas.named,
+      responses,
+      securitySchemes: { token: { type: "http", scheme: "bearer", bearerFormat: "JWT" } },
+    },
     security: [{ token: [] }],
   };
 }
 
-function operationOf(call: ApiCall): ZodOpenApiOperationObject {
-  const { id, summary, description, roles, headers, answers, rawBody } = call;
+function operationOf(call: ApiCall, schemas: JsonSchemas): Json {
+  const { id, summary, description, roles, headers = {}, answers, rawBody } = call;
   const inPath = pathParameters(call);
   const shape = shapeOf(call);
-  const path = fieldsOf(shape, (name) => inPath.includes(name));
+  const rest = Object.keys(shape).filter((name) => !inPath.includes(name));
+  const parameters = [
+    ...inPath.map((name) => parameter("path", name, shape[name]!, schemas)),
+    ...(hasBody(call) ? [] : rest.map((name) => parameter("query", name, shape[name]!, schemas))),
+    ...Object.entries(headers).map(([header, field]) => parameter("header", header, shape[field]!, schemas)),
+  ];
   return {
     operationId: id,
     summary,
     description: [description, `Roles: ${roles.join(", ")}.`].filter(Boolean).join(" "),
-    requestParams: {
-      path,
-      ...(!hasBody(call) && { query: fieldsOf(shape, (name) => !inPath.includes(name)) }),
-      ...(headers && { header: z.object(mapValues(headers, (field) => shape[field] as z.ZodType)) }),
-    },
-    ...(hasBody(call) && {
-      requestBody: { required: true, content: { [JSON_TYPE]: { schema: bodyOf(call, inPath) } } },
-    }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(hasBody(call) && { requestBody: { required: true, content: content(bodyOf(call, inPath), schemas, "input") } }),
     ...(rawBody !== undefined && { requestBody: { required: true, description: rawBody, content: BYTES } }),
     responses: {
-      ...mapValues(answers, goodResponse),
+      ...mapValues(answers, (answer) => goodResponse(answer, schemas)),
       ...refusals([
         ...(["INVALID_PAYLOAD", "UNAUTHORIZED", "FORBIDDEN", "RATE_LIMITED"] as const),
         ...(inPath.length > 0 ? (["NOT_FOUND"] as const) : []),
@@ -101,39 +104,67 @@ function operationOf(call: ApiCall): ZodOpenApiOperationObject {
   };
 }
 
-/** The fields that the path does not name, as one object or as one of several. */
-function bodyOf(call: ApiCall, inPath: readonly string[]): z.ZodType {
-  const bodies = choicesOf(call).map(({ shape }) => fieldsOf(shape, (name) => !inPath.includes(name)));
-  return bodies.length === 1 ? bodies[0]! : z.union(bodies);
-}
-
-function fieldsOf(shape: ReturnType<typeof shapeOf>, isWanted: (name: string) => boolean): z.ZodObject {
-  return z.object(Object.fromEntries(Object.entries(shape).filter(([name]) => isWanted(name))));
-}
-
-function goodResponse({ description, schema, contentType = JSON_TYPE, headers = {} }: GoodAnswer) {
-  const sent = mapValues(headers, (what) => z.string().optional().describe(what));
-  return { description, headers: z.object(sent), ...(schema && { content: { [contentType]: { schema } } }) };
-}
-
-function refusal(
-  status: number | string,
-  description: string,
-  headers: Record<string, z.ZodType> = {},
-): ZodOpenApiResponseObject {
-  const codes = API_CODES.filter((code) => HTTP_STATUS[code] === status).map((code) => `\`${code}\``);
+function parameter(
+  where: "path" | "query" | "header",
+  name: string,
+  field: z.core.$ZodType,
+  schemas: JsonSchemas,
+): Json {
+  const { description } = DESCRIPTIONS.get(field) ?? {};
   return {
-    id: `Refused${status}`,
-    description: codes.length > 0 ? `${description}. ${codes.join(", ")}` : description,
-    headers: z.object(headers),
-    content: { [JSON_TYPE]: { schema: refusalSchema } },
+    in: where,
+    name,
+    ...(field._zod.optin === undefined && { required: true }),
+    ...(description !== undefined && { description }),
+    schema: schemas.of(field, "input"),
   };
 }
 
+const content = (schema: z.core.$ZodType, schemas: JsonSchemas, side: Side, type: string = JSON_TYPE): Json => ({
+  [type]: { schema: schemas.of(schema, side) },
+});
+
+/** The fields that the path does not name, as one object or as one of several. */
+function bodyOf(call: ApiCall, inPath: readonly string[]): z.ZodMiniType {
+  const bodies = choicesOf(call).map(({ shape }) =>
+    z.object(Object.fromEntries(Object.entries(shape).filter(([name]) => !inPath.includes(name)))),
+  );
+  return bodies.length === 1 ? bodies[0]! : z.union(bodies);
+}
+
+function goodResponse({ description, schema, contentType, headers = {} }: GoodAnswer, schemas: JsonSchemas): Json {
+  return {
+    description,
+    headers: headersOf(headers),
+    ...(schema && { content: content(schema, schemas, "output", contentType) }),
+  };
+}
+
+const headersOf = (headers: Headers, facts?: Json): Json =>
+  mapValues(headers, (description) => ({
+    ...facts,
+    ...(description !== undefined && { description }),
+    schema: { type: "string" },
+  }));
+
+/** All refusals, for `#/components/responses`. */
+function responsesOf(schemas: JsonSchemas): Json {
+  const refusal = (description: string, headers: Json): Json => ({
+    description,
+    headers,
+    content: content(refusalSchema, schemas, "output"),
+  });
+  const known = Object.entries(REFUSALS).map(([status, [what, headers = {}]]) => {
+    const codes = API_CODES.filter((code) => HTTP_STATUS[code] === Number(status)).map((code) => `\`${code}\``);
+    return [`Refused${status}`, refusal(`${what}. ${codes.join(", ")}`, headersOf(headers, { required: true }))];
+  });
+  return { ...Object.fromEntries(known), RefusedTrouble: refusal(TROUBLE, headersOf(RETRY_AFTER)) };
+}
+
 /** The refusals with these codes, each by its status. */
-function refusals(codes: readonly HttpCode[]): ZodOpenApiResponsesObject {
-  const described = codes.map((code) => [HTTP_STATUS[code], REFUSALS[HTTP_STATUS[code]]!] as const);
-  return { ...Object.fromEntries(described), default: TROUBLE };
+function refusals(codes: readonly HttpCode[]): Json {
+  const described = codes.map((code) => [HTTP_STATUS[code], refer(HTTP_STATUS[code])] as const);
+  return { ...Object.fromEntries(described), default: refer("Trouble") };
 }
 
 function mapValues<Value, Mapped>(
@@ -144,15 +175,15 @@ function mapValues<Value, Mapped>(
 }
 
 /** The only call that needs no token; its route has checks of its own. */
-const GUEST: ZodOpenApiOperationObject = {
+const guestOperation = (schemas: JsonSchemas): Json => ({
   operationId: "becomeGuest",
   summary: "A token for a visitor without an account",
   description:
     "While `GUEST_ACCESS` is on. With the token of a guest, up to 30 days after its end: another one for the same user.",
   security: [{}, { token: [] }],
-  requestBody: { content: { [JSON_TYPE]: { schema: guestSchema } } },
+  requestBody: { content: content(guestSchema, schemas, "input") },
   responses: {
-    200: goodResponse({ description: "A user of their own, for a day", schema: guestAnswerSchema }),
+    200: goodResponse({ description: "A user of their own, for a day", schema: guestAnswerSchema }, schemas),
     ...refusals(["INVALID_PAYLOAD", "UNAUTHORIZED", "FORBIDDEN", "TOO_LONG", "RATE_LIMITED"]),
   },
-};
+});

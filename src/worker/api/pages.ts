@@ -1,7 +1,10 @@
 // Pages of lists: the header `Link` that leads to the next page (API-7), and cursors, which name the place where a page ended. Called by
 // calls that list.
 import { base64url } from "jose";
-import * as z from "zod";
+import * as z from "zod/mini";
+
+import { readAs } from "../../protocol/read-as.ts";
+import { described } from "../../protocol/schemas/described.ts";
 
 /** Describes the headers of a page. */
 export const LINK_HEADER = { Link: 'The next page, `rel="next"`, where there is one' } as const;
@@ -21,19 +24,17 @@ export function respondPage(
 const CURSOR_LENGTH_MAX = 200;
 
 export const cursorSchema = z
-  .string()
-  .max(CURSOR_LENGTH_MAX)
-  .optional()
-  .describe("Where the page before ended; `Link` has it");
+  .optional(z.string().check(z.maxLength(CURSOR_LENGTH_MAX)))
+  .apply(described, "Where the page before ended; `Link` has it");
 
 export function writeCursor(place: readonly unknown[]): string {
   return base64url.encode(JSON.stringify(place));
 }
 
 /** @returns `null` where the text is no cursor of such a place */
-export function readCursor<Place>(schema: z.ZodType<Place>, cursor: string): Place | null {
+export function readCursor<Place>(schema: z.ZodMiniType<Place>, cursor: string): Place | null {
   try {
-    return schema.safeParse(JSON.parse(new TextDecoder().decode(base64url.decode(cursor)))).data ?? null;
+    return readAs(schema, JSON.parse(new TextDecoder().decode(base64url.decode(cursor)))).data ?? null;
   } catch {
     return null;
   }

@@ -1,6 +1,6 @@
 // Finds out who sent a request: the Worker's own `authenticate` says it where there is one, otherwise a token. Called at every door: the
 // Engine.IO endpoint and the HTTP API.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { Identity } from "../../protocol/identity.ts";
 import { readAs } from "../../protocol/read-as.ts";
@@ -11,7 +11,7 @@ import { isOriginAllowed } from "./request-origin.ts";
 import { issuesOf, refuseRequest, refuseToken, refuseUnauthenticated } from "./refusals.ts";
 
 /** Strict: a rule that is misspelled, `room` for `rooms`, would open what it was meant to close. */
-const hostUserSchema = z.strictObject({ ...claimsSchema.shape, role: z.enum(ROLES).optional() });
+const hostUserSchema = z.strictObject({ ...claimsSchema.shape, role: z.optional(z.enum(ROLES)) });
 
 /** The parts of a deployment that know the senders of requests. */
 type Knowing = Pick<Deployment, "authenticate" | "tokens" | "settings">;

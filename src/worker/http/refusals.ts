@@ -1,5 +1,5 @@
 // The Worker's refusals: Engine.IO's own form at the Socket.IO endpoint, one JSON shape elsewhere. The code decides the status.
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import { HTTP_STATUS, type HttpCode, type TokenCode } from "../../protocol/failures.ts";
 import type { Unauthenticated } from "../../protocol/identity.ts";
@@ -74,7 +74,7 @@ export function refuseIssues(issues: readonly Issue[]): Response {
   return refuseRequest("INVALID_PAYLOAD", message, {}, { issues });
 }
 
-export function issuesOf({ issues }: z.ZodError): Issue[] {
+export function issuesOf({ issues }: z.core.$ZodError): Issue[] {
   return issues.map(({ path, message }) => ({ path: path.join("."), message }));
 }
 

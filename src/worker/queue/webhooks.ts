@@ -1,6 +1,6 @@
 // Consumes the webhooks' queue: makes one POST for each batch of the queue and retries what fails; what keeps failing becomes a dead
 // letter (HOOK-8 to HOOK-10). Consumes the queue of dead letters, too, to queue them again. Called by consumer.ts.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { waitAfter, type Backoff } from "../../clock/backoff.ts";
 import { writeLog } from "../../settings/log.ts";
@@ -139,7 +139,7 @@ const event = z.looseObject({
   order: z.number(),
   data: z.looseObject({}),
 });
-const schema = z.object({ room: z.string(), events: z.array(event).min(1) });
+const schema = z.object({ room: z.string(), events: z.array(event).check(z.minLength(1)) });
 
 /** Operators put messages into the queue by hand; one that is not readable must not hold up events. */
 const isReadable = (body: unknown): body is WebhookBatch => readAs(schema, body).success && isJson(body);

@@ -1,5 +1,5 @@
 // Fuzz targets that read input of users and deployers: events, requests of the HTTP API, tokens, settings. Called by ../targets.ts.
-import type * as z from "zod";
+import type * as z from "zod/mini";
 
 import type { ClientToServerEvents } from "../../../src/protocol/chat-events.ts";
 import { typingSchema } from "../../../src/protocol/schemas/typing.ts";
@@ -23,7 +23,7 @@ import { findToken } from "../../../src/worker/http/token-source.ts";
 import { must, mustEqual, type Target } from "../target.ts";
 
 /** The compiler asks for a line for each new event. */
-const SCHEMAS: Readonly<Record<keyof ClientToServerEvents | "upload", z.ZodType>> = {
+const SCHEMAS: Readonly<Record<keyof ClientToServerEvents | "upload", z.ZodMiniType>> = {
   ...ACTION_SCHEMAS,
   "chat-message": postSchema,
   history: historySchema,

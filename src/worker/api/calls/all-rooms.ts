@@ -1,5 +1,5 @@
 // Calls that list the rooms, and that drain them. The lobby has the list, so no room wakes for it: LOB-1.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { isDirectRoom } from "../../../protocol/direct-name.ts";
 import { mayOpenDirect } from "../../../protocol/direct-room.ts";
@@ -18,6 +18,7 @@ import { EVERYONE, refuseRole, refuseRoom, SERVICE, STAFF } from "../access.ts";
 import { answering, call, room, type ApiCall } from "../call.ts";
 import { overviewSchema } from "../../../protocol/schemas/presence.ts";
 import { cursorSchema, LINK_HEADER, readCursor, respondPage, writeCursor } from "../pages.ts";
+import { described, named } from "../../../protocol/schemas/described.ts";
 
 export const ROOMS_LIMIT_DEFAULT = 50;
 export const ROOMS_LIMIT_MAX = 500;
@@ -30,23 +31,32 @@ const DRAIN_AT_ONCE = 25;
 /** Ten minutes: within it everyone is back after a drain. */
 export const RECONNECT_WITHIN_MS_MAX = 600_000;
 
-const placeSchema = z.tuple([z.enum(ROOM_SORTS), z.number(), z.string().regex(ROOM_NAME)]);
+const placeSchema = z.tuple([z.enum(ROOM_SORTS), z.number(), z.string().check(z.regex(ROOM_NAME))]);
 
 const roomsAnswer = answering(
   z.object({
     rooms: z
-      .array(overviewSchema.meta({ id: "Room" }))
-      .describe("As they last said, a minute ago at most where they are busy"),
+      .array(overviewSchema.apply(named, "Room"))
+      .apply(described, "As they last said, a minute ago at most where they are busy"),
     hasMore: z.boolean(),
   }),
 );
 
 const drainedAnswer = answering(
   z.object({
-    rooms: z.array(z.object({ room: z.string(), connections: z.int().min(0).describe("Those that were closed") })),
-    failed: z.exactOptional(z.array(z.string())).describe("Rooms that could not be reached; ask again for these"),
-    hasMore: z.exactOptional(z.literal(true)).describe("There are more than one call drains; ask again with `after`"),
-    after: z.exactOptional(z.string()).describe("The last room of this call, where there are more"),
+    rooms: z.array(
+      z.object({
+        room: z.string(),
+        connections: z.int().check(z.minimum(0)).apply(described, "Those that were closed"),
+      }),
+    ),
+    failed: z
+      .exactOptional(z.array(z.string()))
+      .apply(described, "Rooms that could not be reached; ask again for these"),
+    hasMore: z
+      .exactOptional(z.literal(true))
+      .apply(described, "There are more than one call drains; ask again with `after`"),
+    after: z.exactOptional(z.string()).apply(described, "The last room of this call, where there are more"),
   }),
 );
 
@@ -61,12 +71,11 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
       "while `ROOM_LIST` is on. Rooms between two people are in no list but theirs (`GET /api/dms`).",
     roles: EVERYONE,
     given: z.object({
-      prefix: z.string().max(64).optional().describe("How the names begin"),
+      prefix: z.optional(z.string().check(z.maxLength(64))).apply(described, "How the names begin"),
       sort: z
-        .enum(ROOM_SORTS)
-        .default("activity")
-        .describe("By the newest message, by members (most first), or by name"),
-      limit: z.int().min(1).max(ROOMS_LIMIT_MAX).default(ROOMS_LIMIT_DEFAULT),
+        ._default(z.enum(ROOM_SORTS), "activity")
+        .apply(described, "By the newest message, by members (most first), or by name"),
+      limit: z._default(z.int().check(z.minimum(1), z.maximum(ROOMS_LIMIT_MAX)), ROOMS_LIMIT_DEFAULT),
       cursor: cursorSchema,
     }),
     answers: { 200: { description: "The page", schema: roomsAnswer, headers: LINK_HEADER } },
@@ -94,9 +103,9 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
       `\`rooms\` all rooms with somebody in them are meant, ${DRAIN_ALL_MAX} per call.`,
     roles: SERVICE,
     given: z.object({
-      rooms: z.array(room).min(1).max(DRAIN_ROOMS_MAX).optional(),
-      reconnectWithinMs: z.int().min(0).max(RECONNECT_WITHIN_MS_MAX),
-      after: room.optional().describe("Where `rooms` is absent: the last room of the call before"),
+      rooms: z.optional(z.array(room).check(z.minLength(1), z.maxLength(DRAIN_ROOMS_MAX))),
+      reconnectWithinMs: z.int().check(z.minimum(0), z.maximum(RECONNECT_WITHIN_MS_MAX)),
+      after: z.optional(room).apply(described, "Where `rooms` is absent: the last room of the call before"),
     }),
     answers: { 200: { description: "All of these rooms are empty now", schema: drainedAnswer } },
     run: async ({ identity, given: { rooms, reconnectWithinMs, after }, roomRpc, env, deployment }) => {

@@ -1,6 +1,6 @@
 // Calls that announce to many rooms or users, and that show the progress of an announcement: ANN-1, ANN-2, ANN-6.
 import { base64url } from "jose";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { lobbiesOf, whereabouts } from "../../../rpc/lobby.ts";
 import { userSchema } from "../../../settings/tokens/claims.ts";
@@ -24,6 +24,7 @@ import { transportOf } from "../../../rpc/transport.ts";
 import { refuseIssues, refuseRequest, refuseWithout } from "../../http/refusals.ts";
 import { refuseRoom, SERVICE } from "../access.ts";
 import { answering, call, room, type ApiCall, type ApiRequest } from "../call.ts";
+import { described } from "../../../protocol/schemas/described.ts";
 
 /** Rooms, and users, that one call may name. */
 export const ANNOUNCE_ROOMS_NAMED_MAX = 5000;
@@ -36,31 +37,33 @@ const EVENT_LENGTH_MAX = 128;
 const KEY_LENGTH_MAX = 64;
 
 const given = z.object({
-  rooms: z.array(room).min(1).max(ANNOUNCE_ROOMS_NAMED_MAX).optional().describe("By name"),
-  prefix: z.string().max(64).optional().describe("All rooms of the list whose names begin so; empty: all there are"),
-  users: z.array(userSchema).min(1).max(ANNOUNCE_USERS_MAX).optional().describe("Wherever they are connected"),
+  rooms: z
+    .optional(z.array(room).check(z.minLength(1), z.maxLength(ANNOUNCE_ROOMS_NAMED_MAX)))
+    .apply(described, "By name"),
+  prefix: z
+    .optional(z.string().check(z.maxLength(64)))
+    .apply(described, "All rooms of the list whose names begin so; empty: all there are"),
+  users: z
+    .optional(z.array(userSchema).check(z.minLength(1), z.maxLength(ANNOUNCE_USERS_MAX)))
+    .apply(described, "Wherever they are connected"),
   event: z
-    .string()
-    .min(1)
-    .max(EVENT_LENGTH_MAX)
-    .optional()
-    .describe("What clients listen for; it comes with `data` alone. Without it: `announcement {id, data}`"),
+    .optional(z.string().check(z.minLength(1), z.maxLength(EVENT_LENGTH_MAX)))
+    .apply(described, "What clients listen for; it comes with `data` alone. Without it: `announcement {id, data}`"),
   // Not z.json() alone, whose own words for what is missing are "Invalid input".
   data: z
-    .json()
-    .optional()
-    .nonoptional("is missing")
-    .describe(
+    .nonoptional(z.optional(z.json()), "is missing")
+    .apply(
+      described,
       `Any JSON of at most ${ANNOUNCE_DATA_BYTES_MAX} bytes. For the event \`chat-message\`: \`{content}\`, which each room stores`,
     ),
-  idempotencyKey: z.string().min(1).max(KEY_LENGTH_MAX).optional(),
+  idempotencyKey: z.optional(z.string().check(z.minLength(1), z.maxLength(KEY_LENGTH_MAX))),
 });
 
 const acceptedAnswer = answering(
   z.object({
     id: z.string(),
-    accepted: count.describe("Rooms, or users, that are addressed; by prefix those that the list has just now"),
-    duplicate: z.exactOptional(z.literal(true)).describe("It was accepted before"),
+    accepted: count.apply(described, "Rooms, or users, that are addressed; by prefix those that the list has just now"),
+    duplicate: z.exactOptional(z.literal(true)).apply(described, "It was accepted before"),
   }),
 );
 
@@ -90,7 +93,7 @@ export const ANNOUNCE_CALLS: readonly ApiCall[] = [
     summary: "The progress of an announcement",
     description: "For the service that announced it, and for services whose token opens every room; for a day.",
     roles: SERVICE,
-    given: z.object({ id: z.string().max(ANNOUNCEMENT_ID_CHARS_MAX) }),
+    given: z.object({ id: z.string().check(z.maxLength(ANNOUNCEMENT_ID_CHARS_MAX)) }),
     answers: { 200: { description: "So far", schema: answering(progressSchema) } },
     run: async ({ identity, given: { id }, env }) => {
       const announcements = announcementsOf(env);

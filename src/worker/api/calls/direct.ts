@@ -1,5 +1,5 @@
 // Calls that open a conversation between two people, and list a user's own (DM-1, DM-4). The list is the lobby's, so it wakes no room.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { dmSchema, TOO_MANY_OPENINGS } from "../../../protocol/schemas/direct.ts";
 import { count } from "../../../protocol/schemas/fields.ts";
@@ -13,13 +13,14 @@ import { actingAs, actingAsUser, EVERYONE } from "../access.ts";
 import { answering, call, type ApiCall } from "../call.ts";
 import { cursorSchema, LINK_HEADER, readCursor, respondPage, writeCursor } from "../pages.ts";
 import { respond } from "../responses.ts";
+import { described } from "../../../protocol/schemas/described.ts";
 
 export const DMS_LIMIT_DEFAULT = 50;
 export const DMS_LIMIT_MAX = 200;
 
-const placeSchema = z.tuple([count, z.string().regex(ROOM_NAME)]);
+const placeSchema = z.tuple([count, z.string().check(z.regex(ROOM_NAME))]);
 
-const opened = answering(z.object({ room: z.string().describe("To be connected to like any other") }));
+const opened = answering(z.object({ room: z.string().apply(described, "To be connected to like any other") }));
 
 export const DIRECT_CALLS: readonly ApiCall[] = [
   call({
@@ -29,7 +30,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
     summary: "Open a conversation between two people",
     description: "Between the token's user and `user`. One that is there already is the same, whoever of the two asks.",
     roles: ["service", "moderator", "member"],
-    given: z.object({ user: userSchema.describe("The other one"), as: actingAs.optional() }),
+    given: z.object({ user: userSchema.apply(described, "The other one"), as: z.optional(actingAs) }),
     answers: {
       201: { description: "It is open for both", schema: opened },
       200: { description: "It was open before", schema: opened },
@@ -54,9 +55,9 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
     description: "The newest first, as their rooms last said: no room is woken for it.",
     roles: EVERYONE,
     given: z.object({
-      limit: z.int().min(1).max(DMS_LIMIT_MAX).default(DMS_LIMIT_DEFAULT),
+      limit: z._default(z.int().check(z.minimum(1), z.maximum(DMS_LIMIT_MAX)), DMS_LIMIT_DEFAULT),
       cursor: cursorSchema,
-      as: actingAsUser.optional(),
+      as: z.optional(actingAsUser),
     }),
     answers: {
       200: {

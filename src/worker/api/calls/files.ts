@@ -1,8 +1,9 @@
 // Calls that upload and read files (FILE-1, FILE-4).
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { userSchema } from "../../../settings/tokens/claims.ts";
 import { parseFileKey } from "../../../protocol/file-key.ts";
+import { described, DESCRIPTIONS } from "../../../protocol/schemas/described.ts";
 import { uploadedSchema } from "../../../protocol/schemas/files.ts";
 import { answering, call, room, type ApiCall } from "../call.ts";
 import { EVERYONE, MEMBERS } from "../access.ts";
@@ -11,6 +12,8 @@ import { uploadFile } from "../files/upload.ts";
 
 /** UTF-16 units of a name that is given; what is longer is no name. */
 const NAME_GIVEN_LENGTH_MAX = 1024;
+
+const BYTES = z.string().register(DESCRIPTIONS, { format: "binary" });
 
 export const FILE_CALLS: readonly ApiCall[] = [
   call({
@@ -26,8 +29,10 @@ export const FILE_CALLS: readonly ApiCall[] = [
     roles: EVERYONE,
     given: z.object({
       room,
-      name: z.string().max(NAME_GIVEN_LENGTH_MAX).default("").describe("What the file is called; a path is cut off"),
-      as: userSchema.optional().describe("The user who will post it, where a service uploads for somebody"),
+      name: z
+        ._default(z.string().check(z.maxLength(NAME_GIVEN_LENGTH_MAX)), "")
+        .apply(described, "What the file is called; a path is cut off"),
+      as: z.optional(userSchema).apply(described, "The user who will post it, where a service uploads for somebody"),
     }),
     rawBody: "The file's bytes, with `Content-Length`",
     answers: { 201: { description: "It is stored", schema: answering(uploadedSchema) } },
@@ -42,11 +47,11 @@ export const FILE_CALLS: readonly ApiCall[] = [
     description:
       "For everyone whose token opens the room that it was uploaded to. A range of it, where `Range` asks for one.",
     roles: EVERYONE,
-    given: z.object({ key: z.string().describe("The `key` of an attachment") }),
+    given: z.object({ key: z.string().apply(described, "The `key` of an attachment") }),
     answers: {
       200: {
         description: "The file",
-        schema: z.string().meta({ format: "binary" }),
+        schema: BYTES,
         contentType: "*/*",
         headers: {
           ETag: "Names the content, which never changes",
@@ -56,7 +61,7 @@ export const FILE_CALLS: readonly ApiCall[] = [
       },
       206: {
         description: "A part of it",
-        schema: z.string().meta({ format: "binary" }),
+        schema: BYTES,
         contentType: "*/*",
         headers: { "Content-Range": "Which part" },
       },

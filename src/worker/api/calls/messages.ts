@@ -1,6 +1,6 @@
 // Calls about messages, and the search (SRCH-1). Each asks the room for the event of the same meaning (API-2), so the room decides on
 // rights, limits and broadcasts. Called by calls.ts.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { ClientToServerEvents, HistoryAnswer } from "../../../protocol/chat-events.ts";
 import { editSchema, reactSchema, versionSchema, whichMessageSchema } from "../../../protocol/schemas/changes.ts";
@@ -18,16 +18,17 @@ import { actingAs, actingAsUser, STAFF } from "../access.ts";
 import { answering, call, done, room, type ApiCall, type ApiRequest } from "../call.ts";
 import { LINK_HEADER, respondPage } from "../pages.ts";
 import { respond } from "../responses.ts";
+import { described } from "../../../protocol/schemas/described.ts";
 
 const MESSAGE = "/api/rooms/{room}/messages/{id}";
 
-const id = whichMessageSchema.shape.id.describe("The message's id");
+const id = whichMessageSchema.shape.id.apply(described, "The message's id");
 const which = { room, id };
 
-const cut = (what: string) => z.exactOptional(z.literal(true)).describe(what);
+const cut = (what: string) => z.exactOptional(z.literal(true)).apply(described, what);
 const versionsAnswer = answering(
   z.object({
-    versions: z.array(versionSchema).describe("The oldest first, the present one last"),
+    versions: z.array(versionSchema).apply(described, "The oldest first, the present one last"),
     hasMore: cut("Older ones do not fit in the answer"),
   }),
 );
@@ -53,7 +54,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
       "The newest messages, or those at one place: `before` or `after` a seq, `beforeTime` or `afterTime` in milliseconds since " +
       "1970, `around` a seq. `Link` leads to the next page in that direction; from `around` back in time.",
     roles: STAFF,
-    given: historySchema.extend({ room }),
+    given: z.extend(historySchema, { room }),
     answers: {
       200: {
         description: "The page",
@@ -73,7 +74,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     summary: "Post a message",
     description: "With `Idempotency-Key` (or `clientMsgId`, which is the same) it is safe to send again.",
     roles: STAFF,
-    given: postSchema.extend({ room, as: actingAs.optional() }),
+    given: z.extend(postSchema, { room, as: z.optional(actingAs) }),
     headers: { "Idempotency-Key": "clientMsgId" },
     answers: {
       201: { description: "The message is stored, and all members have it", schema: answering(postedSchema) },
@@ -102,7 +103,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     summary: "Edit a message",
     description: "The same content changes nothing. `as` edits as its author, within the time for edits.",
     roles: STAFF,
-    given: editSchema.extend({ ...which, as: actingAs.optional() }),
+    given: z.extend(editSchema, { ...which, as: z.optional(actingAs) }),
     answers: {
       200: {
         description: "The edit is stored, and all members have it",
@@ -118,7 +119,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     summary: "Delete a message",
     description: "Its text is gone from the storage, its place stays. Deleting it again changes nothing.",
     roles: STAFF,
-    given: z.object({ ...which, as: actingAsUser.optional() }),
+    given: z.object({ ...which, as: z.optional(actingAsUser) }),
     answers: { 200: { description: "The text is gone, and all members know it", schema: done } },
     run: asking("delete-message"),
   }),
@@ -151,7 +152,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     summary: "Set a reaction, or take it back",
     description: "The user's own, or of the user in `as`. Setting a reaction twice changes nothing.",
     roles: STAFF,
-    given: reactSchema.extend({ ...which, as: actingAs.optional() }),
+    given: z.extend(reactSchema, { ...which, as: z.optional(actingAs) }),
     answers: { 200: { description: "The reaction is set or taken back, and all members have it", schema: done } },
     run: asking("react"),
   }),
@@ -164,7 +165,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
       'Newest first. `query` is words, all of which a message has to have, a "phrase" in quotes, or `begin*`; `from` is a user id. One ' +
       "of the two is needed. `Link` leads to older ones that have not been looked at; a page may then be short, or empty.",
     roles: STAFF,
-    given: searchSchema.extend({ room }),
+    given: z.extend(searchSchema, { room }),
     answers: {
       200: {
         description: "The page",

@@ -1,5 +1,5 @@
 // Calls of moderators: the events of moderation, distinguished by `action` (API-14), and the room's lists: MOD-1, MOD-11.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { ModerationAction } from "../../../protocol/chat-events.ts";
 import {
@@ -16,7 +16,7 @@ import { respond } from "../responses.ts";
 
 /** The input of one action, distinguished by `action`. */
 const action = <Name extends ModerationAction>(name: Name) =>
-  z.object({ ...ACTION_SCHEMAS[name].shape, action: z.literal(name), room, as: actingAs.optional() });
+  z.object({ ...ACTION_SCHEMAS[name].shape, action: z.literal(name), room, as: z.optional(actingAs) });
 
 const ACTIONS = [
   action("kick"),
@@ -30,7 +30,7 @@ const ACTIONS = [
   action("revoke"),
 ] as const;
 
-const NAMES = ACTIONS.map(({ shape }) => shape.action.value);
+const NAMES = ACTIONS.map(({ shape }) => shape.action.def.values[0]);
 
 export const MODERATION_CALLS: readonly ApiCall[] = [
   call({
@@ -53,7 +53,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     summary: "Who is banned or muted, and who has which role by grant",
     description: "And how the room stands: slow mode, read-only. `after` is the last user of the page before.",
     roles: STAFF,
-    given: moderationStateSchema.extend({ room }),
+    given: z.extend(moderationStateSchema, { room }),
     answers: { 200: { description: "What holds now", schema: answering(moderationPageSchema), headers: LINK_HEADER } },
     run: async ({ identity, given, url, roomRpc }) => {
       const answer = await roomRpc(given.room).ask("moderation-state", identity, given);
@@ -69,7 +69,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     summary: "The moderation log",
     description: "The newest actions, or those before a `number`. The newest 500 are kept.",
     roles: STAFF,
-    given: auditSchema.extend({ room }),
+    given: z.extend(auditSchema, { room }),
     answers: { 200: { description: "The page", schema: answering(auditPageSchema), headers: LINK_HEADER } },
     run: async ({ identity, given, url, roomRpc }) => {
       const answer = await roomRpc(given.room).ask("audit", identity, given);

@@ -1,5 +1,5 @@
 // Calls about links between rooms (RLY-8), and about dead letters (RLY-9).
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { DeadLettersRpc, RelayRpc } from "../../../rpc/relay.ts";
 import { count } from "../../../protocol/schemas/fields.ts";
@@ -14,6 +14,7 @@ import { refuseRoom, SERVICE } from "../access.ts";
 import { answering, call, done, room, type ApiCall, type ApiRequest } from "../call.ts";
 import { LINK_HEADER, respondPage } from "../pages.ts";
 import { respond } from "../responses.ts";
+import { described } from "../../../protocol/schemas/described.ts";
 
 export const DEAD_LIMIT_DEFAULT = 50;
 export const DEAD_LIMIT_MAX = 200;
@@ -22,19 +23,19 @@ export const REPLAY_MAX = 100;
 
 const given = z.object({
   room,
-  to: room.describe("The room that messages are passed on to"),
-  direction: z.enum(["out", "both"]).default("out").describe("`both`: and from there to here"),
+  to: room.apply(described, "The room that messages are passed on to"),
+  direction: z._default(z.enum(["out", "both"]), "out").apply(described, "`both`: and from there to here"),
 });
 
-const id = z.int().min(1).describe("Of a dead letter");
+const id = z.int().check(z.minimum(1)).apply(described, "Of a dead letter");
 
 const lettersAnswer = answering(
-  z.object({ letters: z.array(deadLetterSchema).describe("The oldest first"), hasMore: z.boolean() }),
+  z.object({ letters: z.array(deadLetterSchema).apply(described, "The oldest first"), hasMore: z.boolean() }),
 );
 const replayedAnswer = answering(
   z.object({
-    replayed: z.array(count).describe("Ids of those that their rooms have taken; they are dead no more"),
-    failed: z.array(z.object({ id: count, reason: z.string() })).describe("Those that stay where they are"),
+    replayed: z.array(count).apply(described, "Ids of those that their rooms have taken; they are dead no more"),
+    failed: z.array(z.object({ id: count, reason: z.string() })).apply(described, "Those that stay where they are"),
   }),
 );
 
@@ -80,8 +81,8 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     description: "Batches between rooms that the token opens, the oldest first, without their texts.",
     roles: SERVICE,
     given: z.object({
-      after: z.int().min(0).default(0).describe("The last id of the page before"),
-      limit: z.int().min(1).max(DEAD_LIMIT_MAX).default(DEAD_LIMIT_DEFAULT),
+      after: z._default(z.int().check(z.minimum(0)), 0).apply(described, "The last id of the page before"),
+      limit: z._default(z.int().check(z.minimum(1), z.maximum(DEAD_LIMIT_MAX)), DEAD_LIMIT_DEFAULT),
     }),
     answers: { 200: { description: "The page", schema: lettersAnswer, headers: LINK_HEADER } },
     run: async ({ identity, given: { after, limit }, env, url }) => {
@@ -101,7 +102,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     summary: "Send dead letters again",
     description: `The batches with these ids, or the ${REPLAY_MAX} oldest. A room takes none twice, and none before its turn.`,
     roles: SERVICE,
-    given: z.object({ ids: z.array(id).min(1).max(REPLAY_MAX).optional() }),
+    given: z.object({ ids: z.optional(z.array(id).check(z.minLength(1), z.maxLength(REPLAY_MAX))) }),
     answers: { 200: { description: "The outcome of each", schema: replayedAnswer } },
     run: async ({ identity, given: { ids }, env }) => {
       const letters = deadLettersOf(env);
@@ -131,8 +132,8 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     given: z.object({
       id: z
         .string()
-        .regex(/^[1-9]\d{0,14}$/)
-        .describe("Of a dead letter"),
+        .check(z.regex(/^[1-9]\d{0,14}$/))
+        .apply(described, "Of a dead letter"),
     }),
     answers: { 200: { description: "It is forgotten", schema: done } },
     run: async ({ identity, given, env }) => {

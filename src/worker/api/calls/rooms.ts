@@ -1,5 +1,5 @@
 // Calls about one room: its overview, members, history export and deletion.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import type { RoomRpc } from "../../../rpc/room.ts";
 import { filesOf } from "../../../protocol/file-key.ts";
@@ -43,7 +43,7 @@ export const ROOM_CALLS: readonly ApiCall[] = [
     path: "/api/rooms/{room}/members",
     summary: "The members of a room",
     roles: STAFF,
-    given: presenceSchema.extend({ room }),
+    given: z.extend(presenceSchema, { room }),
     answers: {
       200: {
         description: "Those who have been here longest come first",

@@ -1,5 +1,5 @@
 // Calls about what rooms use and cost. The list of all rooms comes from the lobbies and wakes none; a single room answers itself.
-import * as z from "zod";
+import * as z from "zod/mini";
 
 import { lobbiesOf } from "../../../rpc/lobby.ts";
 import { ranked, USAGE_SORTS, type RoomUsage } from "../../../metrics/busiest-rooms.ts";
@@ -14,6 +14,7 @@ import { LINK_HEADER, respondPage } from "../pages.ts";
 import { atMs, count } from "../../../protocol/schemas/fields.ts";
 import { overviewSchema } from "../../../protocol/schemas/presence.ts";
 import { costSchema, recentUseSchema, roomUseSchema } from "../../../protocol/schemas/usage.ts";
+import { described, named } from "../../../protocol/schemas/described.ts";
 
 export const CONNECTIONS_LIMIT_DEFAULT = 100;
 export const CONNECTIONS_LIMIT_MAX = 500;
@@ -22,28 +23,32 @@ export const USES_LIMIT_MAX = 200;
 
 /** @param time that goes on for a month */
 const costAs = (time: string) =>
-  costSchema.describe(
+  costSchema.apply(
+    described,
     `Dollars in 30 days that go on as ${time} did, at the prices of ${PRICES.asOf}, before what the plan includes; ` +
       "`null` in the first ten minutes",
   );
 
 const cost = costAs("the time since `since`");
 
-const lately = recentUseSchema
-  .extend({ monthlyCost: costAs("the last hours") })
-  .describe(
+const lately = z
+  .extend(recentUseSchema, { monthlyCost: costAs("the last hours") })
+  .apply(
+    described,
     "The same by the hour, of the last hours: what is an hour old counts half. The first minutes of a room are taken for ten",
   )
-  .meta({ id: "RecentUse" });
+  .apply(named, "RecentUse");
 
 const connection = z.object({
-  id: z.string().describe("Names the connection here; it is not the session id, which stays a secret"),
-  user: z.exactOptional(z.string()).describe("Absent before CONNECT"),
+  id: z.string().apply(described, "Names the connection here; it is not the session id, which stays a secret"),
+  user: z.exactOptional(z.string()).apply(described, "Absent before CONNECT"),
   name: z.exactOptional(z.string()),
   role: z.exactOptional(z.string()),
-  isWatching: z.exactOptional(z.literal(true)).describe("Of somebody who looks after the room, and is no member"),
+  isWatching: z
+    .exactOptional(z.literal(true))
+    .apply(described, "Of somebody who looks after the room, and is no member"),
   transport: z.enum(["websocket", "polling"]),
-  isExtended: z.boolean().describe("Whether it is Parley's own client, for which the room need not wake"),
+  isExtended: z.boolean().apply(described, "Whether it is Parley's own client, for which the room need not wake"),
   since: atMs("When it was opened"),
   lastSeen: atMs("Its last sign of life"),
 });
@@ -54,7 +59,7 @@ const statsAnswer = z.object({
   members: count,
   awake: z
     .object({ since: atMs("When it began to run"), cause: z.string(), detail: z.string() })
-    .describe("Why the room runs now; `call`, `stats` where this call woke it"),
+    .apply(described, "Why the room runs now; `call`, `stats` where this call woke it"),
   use: roomUseSchema,
   monthlyCost: cost,
   lately,
@@ -65,7 +70,7 @@ const statsAnswer = z.object({
 
 const usesAnswer = z.object({
   ok: z.literal(true),
-  rooms: z.array(overviewSchema.extend({ connections: count, use: roomUseSchema, monthlyCost: cost, lately })),
+  rooms: z.array(z.extend(overviewSchema, { connections: count, use: roomUseSchema, monthlyCost: cost, lately })),
 });
 
 export const STATS_CALLS: readonly ApiCall[] = [
@@ -78,8 +83,10 @@ export const STATS_CALLS: readonly ApiCall[] = [
     roles: STAFF,
     given: z.object({
       room,
-      limit: z.int().min(1).max(CONNECTIONS_LIMIT_MAX).default(CONNECTIONS_LIMIT_DEFAULT),
-      after: z.string().max(64).optional().describe("The last `id` of the page before; `Link` has it"),
+      limit: z._default(z.int().check(z.minimum(1), z.maximum(CONNECTIONS_LIMIT_MAX)), CONNECTIONS_LIMIT_DEFAULT),
+      after: z
+        .optional(z.string().check(z.maxLength(64)))
+        .apply(described, "The last `id` of the page before; `Link` has it"),
     }),
     answers: { 200: { description: "The room", schema: statsAnswer, headers: LINK_HEADER } },
     run: async ({ given: { room: name, limit, after }, url, roomRpc, env, deployment }) => {
@@ -102,12 +109,12 @@ export const STATS_CALLS: readonly ApiCall[] = [
     roles: STAFF,
     given: z.object({
       sort: z
-        .enum(USAGE_SORTS)
-        .default("traffic")
-        .describe(
+        ._default(z.enum(USAGE_SORTS), "traffic")
+        .apply(
+          described,
           "By deliveries and frames, rows and alarms set, wakes, time awake, or what all that costs, each lately; or by connections",
         ),
-      limit: z.int().min(1).max(USES_LIMIT_MAX).default(USES_LIMIT_DEFAULT),
+      limit: z._default(z.int().check(z.minimum(1), z.maximum(USES_LIMIT_MAX)), USES_LIMIT_DEFAULT),
     }),
     answers: { 200: { description: "The rooms, the one that uses most first", schema: usesAnswer } },
     run: async ({ identity, given: { sort, limit }, env: { LOBBY }, deployment: { settings } }) => {
