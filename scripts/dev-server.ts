@@ -6,7 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { withCompression } from "../src/settings/compression-flags.ts";
-import { overridesFromEnvironment, PROJECT_ROOT, readLocalSettings, readLocalVariables } from "./local-variables.ts";
+import { overridesFromEnvironment } from "./environment-settings.ts";
+import { PROJECT_ROOT, readLocalSettings, readLocalVariables } from "./local-variables.ts";
 import { assertPortFree, readPort } from "./port.ts";
 import { onStop } from "./stopping.ts";
 

@@ -5,19 +5,11 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parseEnv } from "node:util";
 
-import { readSettings, SETTING_NAMES, type Settings } from "../src/settings/settings.ts";
+import { readSettings, type Settings } from "../src/settings/settings.ts";
+import { overridesFromEnvironment } from "./environment-settings.ts";
 
 export const PROJECT_ROOT = path.join(import.meta.dirname, "..");
 const DEV_VARS = path.join(PROJECT_ROOT, ".dev.vars");
-
-/** Settings that the environment of this process gives; an empty value counts as none. */
-export function overridesFromEnvironment(): Record<string, string> {
-  return Object.fromEntries(
-    SETTING_NAMES.map((name) => [name, process.env[name]] as const).filter((entry): entry is [string, string] =>
-      Boolean(entry[1]),
-    ),
-  );
-}
 
 /**
  * All settings of the local server, by name.

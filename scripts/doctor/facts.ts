@@ -65,9 +65,7 @@ const CONFIGS = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"];
 
 /** @throws Unreadable */
 export async function readFacts(folder: string, environment: string | undefined): Promise<Facts> {
-  const file = CONFIGS.map((name) => path.join(folder, name)).find((name) => existsSync(name));
-  if (file === undefined) throw new Unreadable(`There is no ${CONFIGS.toReversed().join(", ")} in ${folder}.`);
-  const config = await readConfig(file, folder, environment);
+  const config = await readConfig(folder, environment);
   return {
     config,
     localSecrets: readLocalSecrets(folder, environment),
@@ -76,7 +74,18 @@ export async function readFacts(folder: string, environment: string | undefined)
   };
 }
 
-async function readConfig(file: string, folder: string, environment: string | undefined): Promise<Config> {
+/** What `wrangler dev` gives the Worker in this folder. @throws Unreadable */
+export async function readLocalVariables(
+  folder: string,
+  environment: string | undefined,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { vars } = await readConfig(folder, environment);
+  return { ...vars, ...readLocalSecrets(folder, environment) };
+}
+
+async function readConfig(folder: string, environment: string | undefined): Promise<Config> {
+  const file = CONFIGS.map((name) => path.join(folder, name)).find((name) => existsSync(name));
+  if (file === undefined) throw new Unreadable(`There is no ${CONFIGS.toReversed().join(", ")} in ${folder}.`);
   const text = readFileSync(file, "utf8");
   const wrangler = await wranglerOf(folder);
   try {

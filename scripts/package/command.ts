@@ -17,7 +17,7 @@ export async function buildCommand(): Promise<void> {
   };
   const licence = await readFile(path.join(PROJECT_ROOT, "node_modules", BUNDLED, "LICENSE"), "utf8");
   await build({
-    entryPoints: [path.join(PROJECT_ROOT, "scripts", "doctor", "main.ts")],
+    entryPoints: [path.join(PROJECT_ROOT, "scripts", "command", "main.ts")],
     outfile: COMMAND,
     bundle: true,
     format: "esm",

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 
 import type { V4WorkerOptions } from "miniflare";
 
-import { overridesFromEnvironment } from "../../scripts/local-variables.ts";
+import { overridesFromEnvironment } from "../../scripts/environment-settings.ts";
 import { startRuntime } from "../../scripts/serve/runtime.ts";
 import { onStop } from "../../scripts/stopping.ts";
 import { HOST } from "./servers.ts";

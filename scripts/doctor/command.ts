@@ -1,5 +1,4 @@
-#!/usr/bin/env node
-// The command of the package: `npx parley-rooms doctor` names what a deployment lacks. npm runs this as the bin of parley-rooms.
+// `npx parley-rooms doctor`: prints what a project lacks. Called by command/main.ts.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs, styleText } from "node:util";
@@ -27,17 +26,8 @@ const SIGNS: Readonly<Record<Level, Parameters<typeof styleText>[0]>> = {
   note: "dim",
 };
 
-const EXIT_USAGE = 2;
-
-try {
-  process.exitCode = await run(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"))) throw error;
-  console.error(`${error.message}\n\n${HELP}`);
-  process.exitCode = EXIT_USAGE;
-}
-
-async function run(args: readonly string[]): Promise<number> {
+/** @returns the exit code. @throws TypeError of parseArgs for an unknown option */
+export async function doctor(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -48,16 +38,9 @@ async function run(args: readonly string[]): Promise<number> {
       help: { type: "boolean", short: "h", default: false },
     },
   });
-  const [command, folder = ".", ...others] = positionals;
+  const [folder = ".", ...others] = positionals;
   if (values.help) return print(HELP, 0);
-  if (command !== "doctor" || others.length > 0) {
-    console.error(
-      command === undefined || command === "doctor"
-        ? HELP
-        : `There is no command "${command}"; there is doctor.\n\n${HELP}`,
-    );
-    return EXIT_USAGE;
-  }
+  if (others.length > 0) throw new TypeError(`There is one folder, not ${positionals.length}.`);
   const findings = [
     ...(await examine(path.resolve(folder), values.env)),
     ...(values.url === undefined ? [] : await examineLive(values.url, versionHere())),

@@ -1,51 +1,9 @@
-// `npx parley-rooms doctor` as a command: its output and exit code, and what it asks of a deployment.
-import { execFile } from "node:child_process";
+// `npx parley-rooms doctor --url`: what it says of a deployment, by its answers.
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { examineLive } from "../../../scripts/doctor/live.ts";
-import { folderOf } from "../worker-folder.ts";
-
-const MAIN = path.join(import.meta.dirname, "../../../scripts/doctor/main.ts");
-
-const run = (...args: string[]): Promise<{ status: number; out: string; error: string }> =>
-  new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], (failed, out, error) =>
-      resolve({ status: failed ? Number(failed.code) : 0, out, error }),
-    );
-  });
-
-describe("the command", () => {
-  it("prints what it found, and ends with 1 where that has an error", async () => {
-    const { status, out } = await run("doctor", folderOf({}));
-    expect(status).toBe(1);
-    expect(out).toMatch(/error +There is no wrangler\.toml, wrangler\.jsonc, wrangler\.json in/);
-    expect(out).toContain("1 error, 0 warnings, 0 notes");
-  });
-
-  it("prints JSON for programs", async () => {
-    const { status, out } = await run("doctor", folderOf({}), "--json");
-    expect(status).toBe(1);
-    expect(JSON.parse(out)).toEqual({
-      ok: false,
-      findings: [{ level: "error", code: "project.unreadable", message: expect.any(String) }],
-    });
-  });
-
-  it.each([
-    [["--help"], 0, /^Usage: npx parley-rooms doctor/],
-    [[], 2, /^Usage/],
-    [["nurse"], 2, /^There is no command "nurse"; there is doctor/],
-    [["doctor", "--deep"], 2, /^Unknown option '--deep'/],
-    [["doctor", "a", "b"], 2, /^Usage/],
-  ])("%j: explains itself", async (args, expected, text) => {
-    const { status, out, error } = await run(...args);
-    expect(status).toBe(expected);
-    expect(out + error).toMatch(text);
-  });
-});
 
 describe("a deployment", () => {
   /** @returns the codes of what is found at a server that answers so */

@@ -1,0 +1,93 @@
+// `npx parley-rooms` as a command: its output and exit codes.
+import { execFile } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
+import path from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { folderOf } from "../worker-folder.ts";
+
+const ROOT = path.join(import.meta.dirname, "../../..");
+const MAIN = path.join(ROOT, "scripts/command/main.ts");
+
+interface Ran {
+  readonly status: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+function run(args: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [MAIN, ...args], { cwd, env: { ...process.env, ...env } }, (failed, out, error) =>
+      resolve({ status: failed ? Number(failed.code) : 0, out, error }),
+    );
+  });
+}
+
+describe.concurrent("arguments", () => {
+  it.each([
+    [["--help"], 0, /^Usage: npx parley-rooms COMMAND/],
+    [[], 0, /^Usage/],
+    [["nurse"], 2, /^There is no command "nurse"/],
+    [["toString"], 2, /^There is no command "toString"/],
+    [["doctor", "--help"], 0, /^Usage: npx parley-rooms doctor/],
+    [["doctor", "--deep"], 2, /^Unknown option '--deep'/],
+    [["doctor", "a", "b"], 2, /^There is one folder, not 2/],
+    [["token", "--help"], 0, /^Usage: npx parley-rooms token/],
+    [["token", "--colour"], 2, /^Unknown option '--colour'/],
+  ])("%j: explains itself", async (args, expected, text) => {
+    const { status, out, error } = await run(args, ROOT);
+    expect(status).toBe(expected);
+    expect(out + error).toMatch(text);
+  });
+});
+
+describe("doctor", () => {
+  it("prints what it found, and ends with 1 where that has an error", async () => {
+    const { status, out } = await run(["doctor"], folderOf({}));
+    expect(status).toBe(1);
+    expect(out).toMatch(/error +There is no wrangler\.toml, wrangler\.jsonc, wrangler\.json in/);
+    expect(out).toContain("1 error, 0 warnings, 0 notes");
+  });
+
+  it("prints JSON for programs", async () => {
+    const { status, out } = await run(["doctor", folderOf({}), "--json"], ROOT);
+    expect(status).toBe(1);
+    expect(JSON.parse(out)).toEqual({
+      ok: false,
+      findings: [{ level: "error", code: "project.unreadable", message: expect.any(String) }],
+    });
+  });
+});
+
+describe("token", () => {
+  const claimsOf = (token: string): unknown =>
+    JSON.parse(Buffer.from(token.trim().split(".")[1]!, "base64url").toString());
+
+  it("is signed as the Worker of the folder wants it", async () => {
+    const folder = folderOf({
+      "wrangler.jsonc": '{ "name": "mine", "vars": { "JWT_ISSUER": "me", "CLAIM_NAME": "nick" } }',
+      ".dev.vars": "JWT_SECRET=local",
+      "package.json": "{}",
+    });
+    mkdirSync(path.join(folder, "node_modules"));
+    symlinkSync(path.join(ROOT, "node_modules/wrangler"), path.join(folder, "node_modules/wrangler"));
+    const { out } = await run(
+      ["token", "--user", "ada", "--name", "Ada", "--room", "news-*", "--role", "reader"],
+      folder,
+    );
+    expect(claimsOf(out)).toMatchObject({ sub: "ada", nick: "Ada", rooms: ["news-*"], role: "reader", iss: "me" });
+  });
+
+  it("is signed with the secret of the environment, outside a project, too", async () => {
+    const { out } = await run(["token", "--user", "ada"], folderOf({}), { JWT_SECRET: "s".repeat(40) });
+    expect(claimsOf(out)).toMatchObject({ sub: "ada", role: "member" });
+  });
+
+  it("is not made without a secret, nor for a role that is none", async () => {
+    expect((await run(["token", "--user", "ada"], folderOf({}))).error).toMatch(/no wrangler\.toml/);
+    const king = await run(["token", "--user", "ada", "--role", "king"], folderOf({}), { JWT_SECRET: "s".repeat(40) });
+    expect(king.status).toBe(1);
+    expect(king.error).toMatch(/--role must be one of/);
+  });
+});
