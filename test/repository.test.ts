@@ -31,6 +31,16 @@ describe("package.json", () => {
     expect(version).toMatch(new RegExp(`^\\^${VERSION}`));
   });
 
+  it("has the version of create-parley, and of the package in what that makes", () => {
+    const folder = join("scripts", "create-parley");
+    const own = JSON.parse(textOf(join(folder, "package.json"))) as Manifest;
+    expect(own.version).toBe(manifest.version);
+    for (const template of ["chat", "socketio"]) {
+      const { dependencies } = JSON.parse(textOf(join(folder, "templates", template, "package.json"))) as Manifest;
+      expect(dependencies["parley-rooms"]).toBe(`^${manifest.version}`);
+    }
+  });
+
   it("has the version that /health shows, and package-lock.json", () => {
     const [, version] = /export const VERSION = "([^"]+)"/.exec(textOf("src/worker/version.ts"))!;
     const lock = JSON.parse(textOf("package-lock.json")) as Manifest & { packages: { "": Manifest } };
