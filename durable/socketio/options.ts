@@ -14,22 +14,12 @@ export interface SocketIoOptions {
   readonly maxHttpBufferSize?: number;
   /** Those offered to clients. Default: both, and long-polling upgrades to WebSocket. */
   readonly transports?: ReadonlyArray<"polling" | "websocket">;
-  /** Stores each broadcast, and replays to a client that comes back in time what it missed. Default: off; `{}` is on. */
-  readonly connectionStateRecovery?: RecoveryOptions | undefined;
   /** Connections of one address to one object; 0 is no limit. Default: 0. */
   readonly maxConnectionsPerIp?: number;
 }
 
-export interface RecoveryOptions {
-  /** How long a client may be away. Default: 120,000. */
-  readonly maxDisconnectionDuration?: number;
-}
-
 /** All that the server and the shell of an object need. */
-export interface GivenOptions extends ServerOptions, ObjectLimits {
-  /** `undefined` without recovery. */
-  readonly recoveryWindowMs: number | undefined;
-}
+type GivenOptions = ServerOptions & ObjectLimits;
 
 const DEFAULTS = {
   pingInterval: 25_000,
@@ -40,39 +30,32 @@ const DEFAULTS = {
   transports: ["polling", "websocket"],
 } as const satisfies SocketIoOptions;
 
-const RECOVERY_DEFAULT_MS = 120_000;
-
 /** The longest time of a timer, which clients wait with. */
 const MS_MAX = 2 ** 31 - 1;
 
-const NAMES: ReadonlySet<string> = new Set([...Object.keys(DEFAULTS), "connectionStateRecovery"]);
+const NAMES: ReadonlySet<string> = new Set(Object.keys(DEFAULTS));
 
 /** @throws Error that names the option which is wrong */
 export function readOptions(options: SocketIoOptions): GivenOptions {
   for (const name of Object.keys(options))
     if (!NAMES.has(name)) throw new Error(`options: there is no "${name}"; there are ${[...NAMES].join(", ")}`);
   const given = { ...DEFAULTS, ...options };
-  const { connectionStateRecovery: recovery, transports } = options;
+  const { transports } = options;
   const isListed = transports?.every((name) => (DEFAULTS.transports as readonly string[]).includes(name));
   if (transports && !(isListed && transports.length > 0))
     throw new Error("options.transports: must list polling, websocket or both");
   return {
-    pingIntervalMs: wholeNumber("pingInterval", given.pingInterval, 1, MS_MAX - given.pingTimeout),
-    pingTimeoutMs: wholeNumber("pingTimeout", given.pingTimeout, 1, MS_MAX),
-    connectTimeoutMs: wholeNumber("connectTimeout", given.connectTimeout, 1, MS_MAX),
-    maxPayloadBytes: wholeNumber("maxHttpBufferSize", given.maxHttpBufferSize, 1, Number.MAX_SAFE_INTEGER),
-    maxConnectionsPerIp: wholeNumber("maxConnectionsPerIp", given.maxConnectionsPerIp, 0, Number.MAX_SAFE_INTEGER),
+    pingIntervalMs: wholeNumber("options.pingInterval", given.pingInterval, 1, MS_MAX - given.pingTimeout),
+    pingTimeoutMs: wholeNumber("options.pingTimeout", given.pingTimeout, 1, MS_MAX),
+    connectTimeoutMs: wholeNumber("options.connectTimeout", given.connectTimeout, 1, MS_MAX),
+    maxPayloadBytes: wholeNumber("options.maxHttpBufferSize", given.maxHttpBufferSize, 1),
+    maxConnectionsPerIp: wholeNumber("options.maxConnectionsPerIp", given.maxConnectionsPerIp, 0),
     transports: given.transports,
-    recoveryWindowMs: recovery && recoveryWindowMs(recovery),
   };
 }
 
-function recoveryWindowMs({ maxDisconnectionDuration = RECOVERY_DEFAULT_MS }: RecoveryOptions): number {
-  const name = "connectionStateRecovery.maxDisconnectionDuration";
-  return wholeNumber(name, maxDisconnectionDuration, 1, Number.MAX_SAFE_INTEGER);
-}
-
-function wholeNumber(name: string, value: unknown, min: number, max: number): number {
+/** @throws Error that names the value where it is not such a number */
+export function wholeNumber(name: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
-  throw new Error(`options.${name}: must be a whole number from ${min} to ${max}, not ${JSON.stringify(value)}`);
+  throw new Error(`${name}: must be a whole number from ${min} to ${max}, not ${JSON.stringify(value)}`);
 }

@@ -5,11 +5,9 @@ import type { DynamicNamespace } from "../../src/socketio/server/namespaces.ts";
 import { Server } from "../../src/socketio/server/server.ts";
 import type { ServerSideRpc } from "../../src/rpc/server-side.ts";
 import type { Application, ObjectPorts } from "./application.ts";
-import { LOG_NAME_CHARS_MAX } from "./named-logs.ts";
-import { newId } from "./new-id.ts";
-import { readOptions, type GivenOptions, type SocketIoOptions } from "./options.ts";
+import { readOptions, type SocketIoOptions } from "./options.ts";
 import { SocketObject } from "./socket-object.ts";
-import { SqlRecoveryLog } from "./sql-recovery-log.ts";
+import type { MakeRecovery } from "./state-recovery.ts";
 import { tokenPorts, type VerifyToken } from "./token-users.ts";
 
 /** A binding to the objects of one class. */
@@ -23,6 +21,8 @@ export abstract class SocketIoObject<Env = Cloudflare.Env> extends SocketObject<
   /** Rules for namespaces that are made on demand, asked in order. */
   readonly dynamicNamespaces?: readonly DynamicNamespace[];
   readonly options?: SocketIoOptions;
+  /** `connectionStateRecovery()`, for all namespaces that have no recovery of their own. Default: none. */
+  readonly recovery?: MakeRecovery;
   /** Where it is there, a client needs a token, or a user whom `authenticate` of the Worker has named. */
   readonly verify?: VerifyToken;
   /** The objects that `serverSideEmit` reaches. Default: those of the class that the Worker exports under this class's name. */
@@ -39,7 +39,7 @@ export abstract class SocketIoObject<Env = Cloudflare.Env> extends SocketObject<
     const limits = readOptions(this.options ?? {});
     const tokens = tokenPorts(this.ctx.id.name ?? "", this.verify && ((...given) => this.verify!(...given)));
     const rooms = this.rooms ?? this.#exported;
-    const table = { static: namespaces, dynamic, recovery: (nsp: string) => this.#recovery(nsp, limits, ports) };
+    const table = { static: namespaces, dynamic, recovery: (nsp: string) => this.recovery?.(nsp, ports) };
     return { server: new Server(limits, table, { ...ports, tokens }), limits, ...(rooms && { rooms }) };
   }
 
@@ -47,15 +47,5 @@ export abstract class SocketIoObject<Env = Cloudflare.Env> extends SocketObject<
     const { exports } = this.ctx as { readonly exports?: Readonly<Record<string, unknown>> };
     const exported = exports?.[this.constructor.name] as Partial<Rooms> | undefined;
     return typeof exported?.getByName === "function" ? (exported as Rooms) : undefined;
-  }
-
-  /** Clients may choose the names of namespaces; one that is too long for a log has no recovery. */
-  #recovery(nsp: string, { recoveryWindowMs: windowMs }: GivenOptions, ports: ObjectPorts): Namespace["recovery"] {
-    if (windowMs === undefined || nsp.length > LOG_NAME_CHARS_MAX || !nsp.isWellFormed()) return undefined;
-    const name = nsp === "/" ? {} : { name: nsp };
-    return {
-      windowMs,
-      log: new SqlRecoveryLog(ports.storage, { windowMs, now: () => ports.now(), newName: newId, ...name }),
-    };
   }
 }

@@ -1,6 +1,7 @@
 // A Durable Object that emits to a channel where nobody is, as often as it is told. Plain JavaScript: esbuild bundles it.
 import { SocketObject } from "../../durable/socketio/socket-object.ts";
 import { SqlRecoveryLog } from "../../durable/socketio/sql-recovery-log.ts";
+import { Recovery } from "../../src/socketio/recovery/recovery.ts";
 import { Namespace } from "../../src/socketio/server/namespace.ts";
 import { Server } from "../../src/socketio/server/server.ts";
 
@@ -24,7 +25,7 @@ class Emitter extends Namespace {
 
   constructor(log) {
     super();
-    if (log) this.recovery = { log, windowMs: WINDOW_MS };
+    if (log) this.recovery = new Recovery(log, WINDOW_MS);
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Answer, RoomWelcome, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { Meter } from "../metrics/meter.ts";
+import { Recovery } from "../socketio/recovery/recovery.ts";
 import { Namespace, type ConnectRequest, type Refusal, type AuthorizeResult } from "../socketio/server/namespace.ts";
 import type { EventsMap } from "../socketio/server/events.ts";
 import { makeFeatures, type ChatDependencies, type Features } from "./features.ts";
@@ -20,7 +21,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   readonly calls: RoomCalls;
   /** Events of members, and of callers without a connection. */
   readonly requests: Requests;
-  override readonly recovery;
+  override readonly recovery: Recovery | undefined;
   /** Features have operations for all events, known or not: `handleEvent`. */
   readonly handlers = {};
 
@@ -33,7 +34,8 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     const { seenSeq, catchUp, reportProblem } = this.room;
     const countChanges = (): number => this.features.changes.count;
     const recoveryLog = new ChatRecoveryLog({ log, seenSeq, catchUp, countChanges, report: reportProblem });
-    this.recovery = { log: recoveryLog, windowMs: settings.recoveryWindowMs };
+    const { recoveryWindowMs } = settings;
+    this.recovery = recoveryWindowMs > 0 ? new Recovery(recoveryLog, recoveryWindowMs) : undefined;
   }
 
   override onStart(): void {

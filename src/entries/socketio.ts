@@ -2,7 +2,12 @@
 export { jwt, type JwtOptions } from "../../durable/socketio/jwt.ts";
 export { SocketIoObject } from "../../durable/socketio/socketio-object.ts";
 export type { TokenRefusal, TokenUser, VerifyToken } from "../../durable/socketio/token-users.ts";
-export type { RecoveryOptions, SocketIoOptions } from "../../durable/socketio/options.ts";
+export type { SocketIoOptions } from "../../durable/socketio/options.ts";
+export {
+  connectionStateRecovery,
+  type MakeRecovery,
+  type RecoveryOptions,
+} from "../../durable/socketio/state-recovery.ts";
 export { connect, type Asked, type Authenticate, type ConnectOptions } from "../worker/connect/connect.ts";
 export type { VouchedUser } from "../worker/connect/vouched-user.ts";
 export {
@@ -21,6 +26,7 @@ export type { BroadcastOperator } from "../socketio/server/broadcast.ts";
 export type { EventsMap } from "../socketio/server/events.ts";
 export type { ServerHandlers } from "../socketio/server/server-side.ts";
 export type { AskOptions, Socket } from "../socketio/server/socket.ts";
+export { Recovery, type RecoveryLog } from "../socketio/recovery/recovery.ts";
 export type { Handshake, Identity } from "../socketio/engine/session.ts";
 export type { Deadline, DeadlineOptions } from "../clock/deadlines.ts";
 export type { DisconnectReason } from "../socketio/wire/closings.ts";

@@ -1,5 +1,6 @@
 // Writes metrics as Prometheus reads them: text format 0.0.4. Called by the route of `GET /metrics`.
 // Source: https://prometheus.io/docs/instrumenting/exposition_formats/
+import type { HistogramName } from "./buckets.ts";
 import {
   COUNTERS,
   GAUGES,
@@ -10,7 +11,6 @@ import {
   type CounterName,
   type GaugeName,
   type HistogramFamily,
-  type HistogramName,
   type TopCounterName,
 } from "./families.ts";
 import type { Counts } from "./meter.ts";

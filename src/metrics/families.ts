@@ -1,6 +1,8 @@
 // Every metric family that `GET /metrics` shows, by its short name in counter deltas. A family that is not here is not shown,
 // so labels and units are decided in one place. Names follow https://prometheus.io/docs/practices/naming/
 
+import { BUCKETS, type HistogramName } from "./buckets.ts";
+
 interface Family {
   /** As it is exposed, without the prefix. */
   readonly name: string;
@@ -133,43 +135,38 @@ export const COUNTERS = {
   },
 } as const satisfies Record<string, CounterFamily>;
 
-/** Whether a series counts refusals or failures, which are a reason for a report (MET-2). */
-export const isFailure = (series: string): boolean => /^(?:rejects|problems):|^connects:(?!accepted$)/.test(series);
-
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
 export const HISTOGRAMS = {
   batch: {
     name: "commit_batch_messages",
     help: "Messages that were stored in one row.",
-    buckets: [1, 2, 4, 8, 16, 32, 64],
+    buckets: BUCKETS.batch,
   },
   commit: {
     name: "commit_seconds",
     help: "Time from the arrival of a message in its room to its write.",
-    buckets: SECONDS,
+    buckets: BUCKETS.commit,
   },
   delivery: {
     name: "delivery_seconds",
     help: "Time from the write of a message until it is durable and sent; one sample per room and second at most.",
-    buckets: SECONDS,
+    buckets: BUCKETS.delivery,
   },
   verdict: {
     name: "before_post_seconds",
     help: "Time that a room's own rules took for a verdict.",
-    buckets: SECONDS,
+    buckets: BUCKETS.verdict,
   },
   unread: {
     name: "room_unread_bytes",
     help: "Bytes that wait for slow clients in a room; one sample per room and second at most.",
-    buckets: [64, 256, 1024, 4096, 8192, 16384, 32768, 65536].map((kibibytes) => kibibytes * 1024),
+    buckets: BUCKETS.unread,
   },
   relay_lag: {
     name: "relay_lag_seconds",
     help: "Time that messages to another room took, since the oldest of their batch was posted.",
-    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600],
+    buckets: BUCKETS.relay_lag,
   },
-} as const satisfies Record<string, HistogramFamily>;
+} as const satisfies Record<HistogramName, HistogramFamily>;
 
 export const GAUGES = {
   build: { name: "build_info", help: "The version of the server; the value is 1.", labels: ["version"] },
@@ -213,6 +210,5 @@ export const TOP_COUNTERS = {
 } as const satisfies Record<string, CounterFamily>;
 
 export type CounterName = keyof typeof COUNTERS;
-export type HistogramName = keyof typeof HISTOGRAMS;
 export type GaugeName = keyof typeof GAUGES;
 export type TopCounterName = keyof typeof TOP_COUNTERS;

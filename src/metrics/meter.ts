@@ -1,5 +1,5 @@
 // Counts in memory: one number per series. Rooms and Workers send their counts to a lobby, which adds them up.
-import { HISTOGRAMS, isFailure, type HistogramName } from "./families.ts";
+import { BUCKETS, isFailure, type HistogramName } from "./buckets.ts";
 
 /**
  * Counts by series: a family's name, a colon and the values of its labels (`closed:ping timeout`, `wakes:alarm,ping`). A
@@ -40,7 +40,7 @@ export class Meter {
 
   /** @param value in the unit of the family */
   observe(histogram: HistogramName, value: number, times = 1): void {
-    const { buckets } = HISTOGRAMS[histogram];
+    const buckets: readonly number[] = BUCKETS[histogram];
     const place = buckets.findIndex((bound) => value <= bound);
     this.count(`${histogram}:${place === -1 ? buckets.length : place}`, times);
     this.count(`${histogram}:sum`, value * times);

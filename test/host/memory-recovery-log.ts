@@ -1,10 +1,11 @@
 // A recovery log in memory, which outlives every sleep and crash of a room and forgets nothing. Called by the tests of recovery.
-import type {
-  Broadcast,
-  MissedEvent,
-  RecoveryLog,
-  RememberedSocket,
-  WasIn,
+import {
+  Recovery,
+  type Broadcast,
+  type MissedEvent,
+  type RecoveryLog,
+  type RememberedSocket,
+  type WasIn,
 } from "../../src/socketio/recovery/recovery.ts";
 import { Probe, type ProbeParts } from "./probe.ts";
 
@@ -50,10 +51,10 @@ export class MemoryRecoveryLog implements RecoveryLog {
 
 /** A namespace for tests whose sockets come back. */
 export class RecoverableProbe extends Probe {
-  override readonly recovery: { log: RecoveryLog; windowMs: number };
+  override readonly recovery: Recovery;
 
   constructor(log: RecoveryLog, parts: ProbeParts, calls: string[]) {
     super(parts, calls);
-    this.recovery = { log, windowMs: 60_000 };
+    this.recovery = new Recovery(log, 60_000);
   }
 }

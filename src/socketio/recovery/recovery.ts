@@ -7,6 +7,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 
 import { frameBytes, type Frame } from "../wire/engine-io.ts";
 import { encodeEvent } from "../wire/socket-io.ts";
+import { fingerprint } from "./fingerprint.ts";
 import { ChannelHistory, type ChannelHistoryRecord } from "./channel-history.ts";
 
 /** One broadcast that a recovering socket has not seen. */
@@ -183,6 +184,16 @@ export class Recovery {
     if (!isSame(pid, this.#sign(id, begun, { nsp, owner }))) return undefined;
     // At least the place where its socket began: until its first event, a stock client names the last offset of an earlier socket.
     return { nsp, id, pid, seq: Math.max(first, last) };
+  }
+
+  /** The times of a socket in its channels, as the log stores them. */
+  historyOf(id: string, channels: readonly string[]): ChannelHistory {
+    return new ChannelHistory(channels, this.log.recall?.(id)?.history);
+  }
+
+  /** A text that differs if the state of a socket differs. @returns `undefined` for a state without one */
+  fingerprint(state: unknown): string | undefined {
+    return fingerprint(state);
   }
 
   /** @returns `undefined` if not all of it can be recovered; then the claim is spent */

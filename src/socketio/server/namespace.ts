@@ -6,7 +6,7 @@ import { BroadcastOperator, Broadcasts, listed } from "./broadcast.ts";
 import type { Deadline, DeadlineOptions, Deadlines } from "../../clock/deadlines.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
 import type { Hub } from "./hub.ts";
-import type { RecoveryLog } from "../recovery/recovery.ts";
+import type { Recovery } from "../recovery/recovery.ts";
 import type { ServerHandlers, ServerSide } from "./server-side.ts";
 import type { Handshake, Identity } from "../engine/session.ts";
 import type { Socket } from "./socket.ts";
@@ -84,7 +84,7 @@ export abstract class Namespace<
   /** Whether a CONNECT needs a token that opens the room, where the object verifies tokens; with `anybody`, they are ignored (TOK-4). */
   readonly authenticate: "token" | "anybody" = "token";
   /** Makes connections recoverable: missed broadcasts are replayed from this log. */
-  readonly recovery?: { readonly log: RecoveryLog; readonly windowMs: number };
+  readonly recovery?: Recovery | undefined;
   readonly connectMiddleware: ConnectMiddleware[] = [];
   readonly eventMiddleware: Array<EventMiddleware<Socket<Outgoing, Data>>> = [];
   #context: NamespaceContext | undefined;

@@ -5,7 +5,7 @@ import type { Deadlines } from "../../clock/deadlines.ts";
 import { Hub } from "./hub.ts";
 import type { ConnectRequest, Namespace, NamespaceContext } from "./namespace.ts";
 import type { Effects } from "../engine/effects.ts";
-import { Recovery } from "../recovery/recovery.ts";
+import type { Recovery } from "../recovery/recovery.ts";
 import type { Session } from "../engine/session.ts";
 import type { Socket } from "./socket.ts";
 
@@ -22,7 +22,7 @@ export interface NamespaceTable {
   /** Asked in order. */
   readonly dynamic?: readonly DynamicNamespace[] | undefined;
   /** Makes the recovery of namespaces that have none of their own. */
-  readonly recovery?: ((nsp: string) => Namespace["recovery"]) | undefined;
+  readonly recovery?: ((nsp: string) => Recovery | undefined) | undefined;
 }
 
 /** A namespace in service. Its handlers are in a Map, because clients choose event names, such as `__proto__`. */
@@ -145,8 +145,7 @@ export class Namespaces {
   }
 
   #enter(nsp: string, namespace: Namespace, rule?: number): NamespaceEntry {
-    const { log, windowMs } = namespace.recovery ?? this.#table.recovery?.(nsp) ?? {};
-    const recovery = log && windowMs ? new Recovery(log, windowMs) : undefined;
+    const recovery = namespace.recovery ?? this.#table.recovery?.(nsp);
     const hub = new Hub(nsp, this.#context.effects, recovery, {
       ...(namespace.onChannelCreated && { channelCreated: (channel) => namespace.onChannelCreated?.(channel) }),
       ...(namespace.onChannelDeleted && { channelDeleted: (channel) => namespace.onChannelDeleted?.(channel) }),

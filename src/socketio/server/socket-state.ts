@@ -2,9 +2,8 @@
 // recovery, in the recovery log. Extended by socket.ts.
 import type { Effects } from "../engine/effects.ts";
 import type { Handshake } from "../engine/session.ts";
-import { ChannelHistory } from "../recovery/channel-history.ts";
+import type { ChannelHistory } from "../recovery/channel-history.ts";
 import type { Recovery } from "../recovery/recovery.ts";
-import { fingerprint } from "./fingerprint.ts";
 import type { AskRecord, SocketRecord, TokenRecord } from "./records.ts";
 import { NOTHING, type SocketSession } from "./socket-session.ts";
 
@@ -112,9 +111,9 @@ export class SocketState<Data> {
 
   /** Its times in each channel, if the log stores them. Read when first needed, because the session's record has no room for them. */
   get channelHistory(): ChannelHistory | undefined {
-    const log = this.#home.recovery?.log;
-    if (this.pid === undefined || !log?.remember) return undefined;
-    return (this.#channelHistory ??= new ChannelHistory([...this.channels], log.recall?.(this.id)?.history));
+    const { recovery } = this.#home;
+    if (this.pid === undefined || !recovery?.log.remember) return undefined;
+    return (this.#channelHistory ??= recovery.historyOf(this.id, [...this.channels]));
   }
 
   /** Stores the state that a recovered socket gets back, if the log of the namespace stores states. */
@@ -136,7 +135,7 @@ export class SocketState<Data> {
   /** @returns the fingerprint of the state to store */
   #memory(): string | undefined {
     // If the history was not read, it has not changed.
-    return fingerprint([[...this.channels], this.#channelHistory?.toRecord(), this.#data]);
+    return this.#home.recovery?.fingerprint([[...this.channels], this.#channelHistory?.toRecord(), this.#data]);
   }
 
   /** Asks that the client has not answered yet. */

@@ -1,6 +1,7 @@
 // A third-party application of many namespaces in one object, each with a recovery log of its own in the same
 // database: one named in the table, one beside it, and as many as clients ask for. Whoever is banned stays out.
 import {
+  connectionStateRecovery,
   Namespace,
   SocketIoObject,
   type AuthorizeResult,
@@ -8,7 +9,6 @@ import {
   type DynamicNamespace,
   type Handlers,
   type Socket,
-  type SocketIoOptions,
 } from "parley-rooms/socketio";
 
 export const WINDOW_MS = 60_000;
@@ -67,7 +67,7 @@ class Hall extends Namespace<Incoming, Outgoing, Guest> {
 
 export class Halls extends SocketIoObject {
   readonly namespaces = { "/": this.#hall(), "/lobby": this.#hall() };
-  override readonly options: SocketIoOptions = { connectionStateRecovery: { maxDisconnectionDuration: WINDOW_MS } };
+  override readonly recovery = connectionStateRecovery({ maxDisconnectionDuration: WINDOW_MS });
   override readonly dynamicNamespaces: readonly DynamicNamespace[] = [
     { match: /^\/hall-\w+$/, create: () => this.#hall() },
     { match: async ({ nsp }) => nsp.startsWith("/Hall-"), create: () => this.#hall() },

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { LOG_NAME_CHARS_MAX } from "../../../durable/socketio/named-logs.ts";
 import { SqlRecoveryLog } from "../../../durable/socketio/sql-recovery-log.ts";
 import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
-import type { RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
+import { Recovery, type RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
 import { Plain, Shell } from "../api-app.ts";
 
 const WINDOW_MS = 1000;
@@ -26,10 +26,10 @@ const withStorage = <Result>(run: (storage: DurableObjectStorage) => Result): Pr
   runInDurableObject(env.WHITEBOARD.getByName(`logs-${++objects}`), (_instance, { storage }) => run(storage));
 
 class Recoverable extends Plain {
-  override readonly recovery: { log: RecoveryLog; windowMs: number };
+  override readonly recovery: Recovery;
   constructor(log: RecoveryLog) {
     super();
-    this.recovery = { log, windowMs: WINDOW_MS };
+    this.recovery = new Recovery(log, WINDOW_MS);
   }
 }
 

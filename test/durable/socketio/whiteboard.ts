@@ -1,12 +1,12 @@
 // A third-party application: a whiteboard with boards as channels. A recovery log in SQL keeps its events for it.
 import {
+  connectionStateRecovery,
   jwt,
   Namespace,
   SocketIoObject,
   type Continuations,
   type Handlers,
   type Socket,
-  type SocketIoOptions,
 } from "parley-rooms/socketio";
 import { WINDOW_MS } from "./options.ts";
 
@@ -48,5 +48,5 @@ class Whiteboard extends Namespace<Incoming, Outgoing, PainterData> {
 export class WhiteboardRoom extends SocketIoObject {
   readonly namespaces = { "/": new Whiteboard() };
   override readonly verify = jwt({ secret: this.env.JWT_SECRET });
-  override readonly options: SocketIoOptions = { connectionStateRecovery: { maxDisconnectionDuration: WINDOW_MS } };
+  override readonly recovery = connectionStateRecovery({ maxDisconnectionDuration: WINDOW_MS });
 }

@@ -1,7 +1,7 @@
 // All clients get events in the order of the emits, also when an emit causes others.
 import { expect, it } from "vitest";
 
-import type { Broadcast, RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
+import { type Broadcast, Recovery, type RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
 import { FakeShell, RECORD_BYTES_MAX } from "../../host/harness.ts";
 import { Probe, probeShell } from "../../host/probe.ts";
@@ -38,7 +38,7 @@ class CountingLog implements RecoveryLog {
 }
 
 class Echoing extends Probe {
-  override readonly recovery = { log: new CountingLog(), windowMs: 60_000 };
+  override readonly recovery = new Recovery(new CountingLog(), 60_000);
   override onAnyOutgoing(socket: Socket, event: string): void {
     if (event === "one") socket.emit("two");
   }

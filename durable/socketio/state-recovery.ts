@@ -1,0 +1,29 @@
+// connectionStateRecovery: keeps the broadcasts of a SocketIoObject in its storage, and replays them to clients that come back. Called in its
+// field `recovery`; an object without it bundles nothing of this.
+import { Recovery } from "../../src/socketio/recovery/recovery.ts";
+import type { ObjectPorts } from "./application.ts";
+import { LOG_NAME_CHARS_MAX } from "./named-logs.ts";
+import { newId } from "./new-id.ts";
+import { wholeNumber } from "./options.ts";
+import { SqlRecoveryLog } from "./sql-recovery-log.ts";
+
+export interface RecoveryOptions {
+  /** How long a client may be away, in milliseconds. Default: 120,000, as in Socket.IO. */
+  readonly maxDisconnectionDuration?: number;
+}
+
+/** Makes the recovery of each namespace of an object. */
+export type MakeRecovery = (nsp: string, ports: Pick<ObjectPorts, "storage" | "now">) => Recovery | undefined;
+
+const WINDOW_MS = 120_000;
+
+/** @throws Error for an option out of range, which it names */
+export function connectionStateRecovery({ maxDisconnectionDuration = WINDOW_MS }: RecoveryOptions = {}): MakeRecovery {
+  const windowMs = wholeNumber("connectionStateRecovery: maxDisconnectionDuration", maxDisconnectionDuration, 1);
+  return (nsp, { storage, now }) => {
+    // Clients may choose the names of namespaces made on demand; one that is too long for a log has no recovery.
+    if (nsp.length > LOG_NAME_CHARS_MAX || !nsp.isWellFormed()) return undefined;
+    const name = nsp === "/" ? {} : { name: nsp };
+    return new Recovery(new SqlRecoveryLog(storage, { windowMs, now: () => now(), newName: newId, ...name }), windowMs);
+  };
+}
