@@ -4,6 +4,7 @@ export { connectRoom } from "../core/room.ts";
 export { readersOf } from "../store/read-marks.ts";
 export { createRoomStore } from "../store/room-store.ts";
 export { unreadOf, type Unread } from "../store/unread.ts";
+export type { ClientSocketOf } from "../core/application-types.ts";
 export type * from "../core/api.ts";
 export type * from "../store/api.ts";
 export type * from "../store/state.ts";

@@ -20,6 +20,8 @@ export {
   type Handlers,
   type Refusal,
 } from "../socketio/server/namespace.ts";
+export { checked, type ArgumentIssue, type RefusedArguments } from "../socketio/server/checked.ts";
+export type { ClientToServerOf, NamespaceType, ServerToClientOf } from "../socketio/wire/client-types.ts";
 export type { DynamicNamespace } from "../socketio/server/namespaces.ts";
 export type { AskAnswer } from "../socketio/server/acks.ts";
 export type { BroadcastOperator } from "../socketio/server/broadcast.ts";

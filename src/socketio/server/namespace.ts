@@ -34,17 +34,14 @@ export interface Refusal {
 /** `data` becomes `socket.data`; a refusal reaches the client as CONNECT_ERROR. */
 export type AuthorizeResult<Data> = { readonly accepted: true; readonly data: Data } | Refusal;
 
-/** The handlers of a namespace, by event: each gets the socket, and then what the client sent. */
+/** The handlers of a namespace, by event: each gets the socket, and then what the client sent. What it returns is awaited, and no answer. */
 export type Handlers<Incoming extends EventsMap = EventsMap, Client = Socket> = {
-  readonly [Event in EventName<Incoming>]: (
-    socket: Client,
-    ...args: EventArgs<Incoming, Event>
-  ) => void | Promise<void>;
+  readonly [Event in EventName<Incoming>]: (socket: Client, ...args: EventArgs<Incoming, Event>) => unknown;
 };
 
 /** The methods that are called with the answer to `socket.ask`, by name. */
 export type Continuations<Client> = Readonly<
-  Record<string, (socket: Client, answer: AskAnswer, data: unknown) => void | Promise<void>>
+  Record<string, (socket: Client, answer: AskAnswer, data: unknown) => unknown>
 >;
 
 /** Runs before `authorize`; a refusal is final. */
@@ -77,6 +74,8 @@ export abstract class Namespace<
   Data = any,
   Between extends EventsMap = EventsMap,
 > extends Broadcasts<Outgoing, Data> {
+  /** For the types of clients only (client-types.ts); never set. */
+  declare readonly "~events"?: { readonly incoming: Incoming; readonly outgoing: Outgoing };
   abstract readonly handlers: Handlers<Incoming, Socket<Outgoing, Data>>;
   /** Handlers of the events of other rooms: SIO-12. */
   readonly serverHandlers: ServerHandlers<Between> = {} as ServerHandlers<Between>;
