@@ -2,12 +2,13 @@
 // size of client.js with `-- --size`; the tests call it.
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 
 import { build, type BuildOptions, type Plugin } from "esbuild";
 
 import { clientTypes } from "./client-types.ts";
+import { helpOf } from "./help.ts";
+import { readOptions } from "./options.ts";
 
 const projectRoot = path.join(import.meta.dirname, "..");
 const source = path.join(projectRoot, "client");
@@ -145,7 +146,7 @@ export async function measureFirstLoad(): Promise<number> {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { size: { type: "boolean", default: false } } });
+  const { values } = readOptions(helpOf("build"), { options: { size: { type: "boolean", default: false } } });
   await buildClient();
   if (values.size) {
     const { whole, own } = await measureClient();

@@ -2,7 +2,9 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
 
+import { helpOf } from "./help.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
+import { readOptions } from "./options.ts";
 
 interface Check {
   readonly name: string;
@@ -52,4 +54,7 @@ async function passes({ name, command: [program, ...args], mend }: Check): Promi
   return code === 0;
 }
 
-if (import.meta.main && (await runChecks()).failed.length > 0) process.exit(1);
+if (import.meta.main) {
+  readOptions(helpOf("check"), { options: {} });
+  if ((await runChecks()).failed.length > 0) process.exit(1);
+}

@@ -1,6 +1,5 @@
 // `npm run crash`: kills the server of `npm run serve` again and again under load, at random moments, and checks the
 // promises each time (docs/reliability.md).
-import { parseArgs } from "node:util";
 
 import { seededRandom } from "./crash/random.ts";
 import { CrashRounds, type Crash, type RoundReading } from "./crash/rounds.ts";
@@ -9,6 +8,7 @@ import { SmallDisk } from "./crash/small-disk.ts";
 import { Victim } from "./crash/victim.ts";
 import { helpOf } from "./help.ts";
 import { exitOnStop } from "./stopping.ts";
+import { readOptions } from "./options.ts";
 
 const ROUNDS_DEFAULT = 50;
 const ROUNDS_MAX = 10_000;
@@ -79,7 +79,7 @@ function seenBy({ stretches }: Person): number {
 }
 
 function readArguments(): { rounds: number; seed: number; isDiskFull: boolean } & Pick<Crash, "durability" | "relay"> {
-  const { values } = parseArgs({
+  const { values } = readOptions(helpOf("crash"), {
     options: {
       rounds: { type: "string", default: String(ROUNDS_DEFAULT) },
       durability: { type: "string", default: "strict" },

@@ -3,13 +3,14 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 
 import { withCompression } from "../src/settings/compression-flags.ts";
 import { overridesFromEnvironment } from "./environment-settings.ts";
 import { PROJECT_ROOT, readLocalSettings, readLocalVariables } from "./local-variables.ts";
 import { assertPortFree, readPort } from "./port.ts";
 import { onStop } from "./stopping.ts";
+import { helpOf } from "./help.ts";
+import { readOptions } from "./options.ts";
 
 const HOST = "127.0.0.1";
 const READY_TIMEOUT_MS = 60_000;
@@ -17,7 +18,7 @@ const POLL_MS = 100;
 /** The time for `wrangler dev` to end by itself before it is killed. */
 const STOP_TIMEOUT_MS = 5000;
 
-const { values: options } = parseArgs({
+const { values: options } = readOptions(helpOf("start"), {
   options: { state: { type: "string", default: path.join(".wrangler", "state") } },
 });
 

@@ -1,7 +1,6 @@
 // `npm run drain`: drains thousands of clients from a server on this machine and measures how evenly and how soon they come
 // back, and whether one missed a message (docs/reliability.md).
 import { setTimeout as pause } from "node:timers/promises";
-import { parseArgs } from "node:util";
 
 import { Backend } from "./crash/rooms.ts";
 import { Victim } from "./crash/victim.ts";
@@ -10,6 +9,7 @@ import { arrivalsOf, SLICE_MS } from "./drain/arrivals.ts";
 import { gatherGuests, type Guest, type Kind } from "./drain/crowd.ts";
 import { helpOf } from "./help.ts";
 import { exitOnStop } from "./stopping.ts";
+import { readOptions } from "./options.ts";
 
 const SETTLE_MS = 3000;
 const BACK_MS_MAX = 120_000;
@@ -127,7 +127,7 @@ function conclude(crowd: readonly Guest[], newest: ReadonlyMap<string, number>, 
 }
 
 function readArguments(): Wishes {
-  const { values } = parseArgs({
+  const { values } = readOptions(helpOf("drain"), {
     options: {
       guests: { type: "string", default: "2000" },
       rooms: { type: "string", default: "20" },

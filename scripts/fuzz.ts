@@ -1,6 +1,5 @@
 // Fuzzes all parsers of foreign input, guided by code coverage (docs/reliability.md).
 //   npm run fuzz -- [TARGET…] [--seconds N] [--seed N] [--keep]
-import { parseArgs } from "node:util";
 
 import { seededRandom } from "./crash/random.ts";
 import { keepInCorpus, readCorpus } from "../test/fuzz/corpus.ts";
@@ -10,6 +9,8 @@ import type { Target } from "../test/fuzz/target.ts";
 import { TARGETS } from "../test/fuzz/targets.ts";
 import { startWatchdog } from "../test/fuzz/watchdog.ts";
 import { exitOnStop } from "./stopping.ts";
+import { helpOf } from "./help.ts";
+import { readOptions } from "./options.ts";
 
 const SECONDS_DEFAULT = 30;
 const SEED_MAX = 2 ** 31;
@@ -58,7 +59,7 @@ function print({ name }: Target, { executions, found, failure }: FuzzReading, pi
 }
 
 function readArguments(): { targets: readonly Target[]; seconds: number; seed: number; isKeeping: boolean } {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readOptions(helpOf("fuzz"), {
     allowPositionals: true,
     options: {
       seconds: { type: "string", default: String(SECONDS_DEFAULT) },

@@ -7,12 +7,14 @@ import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { parseArgs } from "node:util";
 
 import { createTestHarness, type TestHarness } from "wrangler";
 
 import { PROJECT_ROOT } from "./local-variables.ts";
+import { readOptions } from "./options.ts";
 import { EvictingProxy } from "./protocol-suites/evicting-proxy.ts";
+
+const USAGE = "Usage: node scripts/protocol-suites.ts --engine DIR --socket DIR [--evict]";
 
 /** Where the suites expect their server; it cannot be set from outside. */
 const SUITE_URL = "http://localhost:3000";
@@ -48,12 +50,12 @@ const exitCode = await main();
 process.exit(exitCode);
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readOptions(USAGE, {
     options: { engine: { type: "string" }, socket: { type: "string" }, evict: { type: "boolean", default: false } },
   });
   const { engine, socket, evict } = values;
   if (engine === undefined || socket === undefined) {
-    console.error("usage: node scripts/protocol-suites.ts --engine DIR --socket DIR [--evict]");
+    console.error(USAGE);
     return 2;
   }
   const scratch = mkdtempSync(path.join(tmpdir(), "parley-suites-"));

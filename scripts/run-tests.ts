@@ -2,12 +2,13 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { parseArgs } from "node:util";
 
 import { startVitest } from "vitest/node";
 
 import { runChecks } from "./check.ts";
 import { exitOnStop } from "./stopping.ts";
+import { helpOf } from "./help.ts";
+import { readOptions } from "./options.ts";
 
 /**
  * The projects of vitest.config.ts, in runs of vitest that go side by side: tests of the ring outside mostly wait, for servers,
@@ -15,7 +16,7 @@ import { exitOnStop } from "./stopping.ts";
  */
 const RUNS: ReadonlyArray<readonly string[]> = [["outside"], ["!outside"]];
 
-const { values, positionals: filters } = parseArgs({
+const { values, positionals: filters } = readOptions(helpOf("test"), {
   allowPositionals: true,
   options: { long: { type: "boolean", default: false } },
 });

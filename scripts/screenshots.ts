@@ -3,7 +3,6 @@
 // docs/screenshots/.
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { parseArgs } from "node:util";
 
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 
@@ -13,6 +12,8 @@ import { OPERATIONS_PICTURES, takeOperations } from "./screenshots/operations.ts
 import { setStage, type Stage } from "./screenshots/stage.ts";
 import { MAIN_ROOM, PEOPLE, READER } from "./screenshots/story.ts";
 import { exitOnStop } from "./stopping.ts";
+import { helpOf } from "./help.ts";
+import { readOptions } from "./options.ts";
 
 const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
 /** As high as lets the pictures of it begin with a whole message, each of them. */
@@ -131,7 +132,10 @@ const nextFrame = (page: Page): Promise<unknown> =>
 const {
   positionals: [only],
   values: { update },
-} = parseArgs({ allowPositionals: true, options: { update: { type: "boolean", default: false } } });
+} = readOptions(helpOf("screenshots"), {
+  allowPositionals: true,
+  options: { update: { type: "boolean", default: false } },
+});
 const FOLDER = path.join(PROJECT_ROOT, update ? "docs" : "dist", "screenshots");
 const isWanted = (name: string): boolean => only === undefined || only === name;
 

@@ -2,7 +2,7 @@
 //   node scripts/self-host.ts [--state DIR]     PORT, HOST and all settings from the environment or .dev.vars
 import { execFile } from "node:child_process";
 import path from "node:path";
-import { parseArgs, promisify } from "node:util";
+import { promisify } from "node:util";
 
 import type { V4WorkerOptions } from "miniflare";
 
@@ -12,6 +12,8 @@ import { assertPortFree, readPort } from "./port.ts";
 import { startRuntime } from "./serve/runtime.ts";
 import { takeStateDirectory } from "./serve/state-directory.ts";
 import { onStop } from "./stopping.ts";
+import { helpOf } from "./help.ts";
+import { readOptions } from "./options.ts";
 
 const HOST_DEFAULT = "127.0.0.1";
 const STATE_DEFAULT = path.join(".wrangler", "serve");
@@ -29,7 +31,7 @@ try {
 }
 
 async function serve(): Promise<void> {
-  const { values } = parseArgs({ options: { state: { type: "string", default: STATE_DEFAULT } } });
+  const { values } = readOptions(helpOf("serve"), { options: { state: { type: "string", default: STATE_DEFAULT } } });
   const address = { host: process.env["HOST"] || HOST_DEFAULT, port: readPort(process.env["PORT"]) };
   const { compression } = readLocalSettings(ENVIRONMENT);
   await assertPortFree(address.port, address.host, "npm run serve");

@@ -6,7 +6,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { parseArgs } from "node:util";
 
 import { bundleChat, shrinkPlan, Simulation } from "../test/simulator/chat.ts";
 import { PLANTED_BUGS, type PlantedBug } from "../test/simulator/planted-bugs.ts";
@@ -16,10 +15,12 @@ import { drawPlan, type Plan } from "../test/simulator/plan.ts";
 import type { Outcome } from "../test/simulator/run.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
 import { exitOnStop } from "./stopping.ts";
+import { helpOf } from "./help.ts";
+import { readOptions } from "./options.ts";
 
 const PROGRESS_MS = 10_000;
 
-const { values } = parseArgs({
+const { values } = readOptions(helpOf("simulate"), {
   options: {
     seeds: { type: "string", default: "100" },
     from: { type: "string", default: "1" },

@@ -1,7 +1,6 @@
 // `npm run tour`: shows the features of a room on a running server, with stock clients and HTTP. Prints each step with its
 // result, and fails at the first wrong one.
 import { randomUUID } from "node:crypto";
-import { parseArgs } from "node:util";
 
 import { readLocalSettings } from "./local-variables.ts";
 import { arriving } from "./tour/chapters/arriving.ts";
@@ -12,20 +11,22 @@ import { talking } from "./tour/chapters/talking.ts";
 import { webhooks } from "./tour/chapters/webhooks.ts";
 import { Stage } from "./tour/stage.ts";
 import { helpOf } from "./help.ts";
+import { readOptions } from "./options.ts";
 import { readPort } from "./port.ts";
 
 const CHAPTERS = [arriving, talking, files, lookingAfter, webhooks, byHttp];
 
 try {
-  await walk(process.argv.slice(2));
+  await walk();
   process.exit(0);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 }
 
-async function walk(args: string[]): Promise<void> {
-  const { url } = readWishes(args);
+async function walk(): Promise<void> {
+  const usual = `http://127.0.0.1:${readPort(process.env["PORT"])}`;
+  const { url } = readOptions(helpOf("tour"), { options: { url: { type: "string", default: usual } } }).values;
   const { jwtSecret, webhookUrl, webhookSecret } = readLocalSettings();
   const webhook = webhookUrl && webhookSecret ? { url: webhookUrl, secret: webhookSecret } : undefined;
   if (jwtSecret === undefined) throw new Error("JWT_SECRET is empty: the tour makes tokens of its own.");
@@ -39,15 +40,6 @@ async function walk(args: string[]): Promise<void> {
     stage.close();
   }
   console.log("\nThat was all of it.");
-}
-
-function readWishes(args: string[]): { url: string } {
-  const url = `http://127.0.0.1:${readPort(process.env["PORT"])}`;
-  try {
-    return parseArgs({ args, options: { url: { type: "string", default: url } } }).values;
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\n${helpOf("tour")}`, { cause: error });
-  }
 }
 
 async function mustRun(url: string): Promise<void> {

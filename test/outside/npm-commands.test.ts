@@ -1,4 +1,4 @@
-// The npm commands as such: each shows its help, names its port, leaves the tree as it was, and ends with all that it started.
+// The npm commands as such: each shows its help, names an unknown option and its port, leaves the tree as it was, and ends with all that it started.
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -48,6 +48,19 @@ it("an unknown command fails with the list of commands", async () => {
   const group = command(["sevre"]);
   expect(await group.exit()).toBe(2);
   expect(group.stderr).toMatch(/no command "sevre"; there are start, test, .*serve/);
+});
+
+describe.concurrent("an unknown option", () => {
+  it.each(["start", "test", "check", "build", "screenshots", "simulate"])(
+    "of %s is named, with the usage",
+    async (name) => {
+      const group = command([name, "--port", "8799"]);
+      expect(await group.exit()).toBe(1);
+      expect(group.stderr).toMatch(new RegExp(`^Unknown option '--port'.*\nUsage: npm (run )?${name}\\b`));
+      expect(group.stderr).not.toMatch(/^ +at /m);
+      expect(group.stdout).toBe("");
+    },
+  );
 });
 
 describe.concurrent("PORT", () => {
