@@ -41,7 +41,7 @@ async function addTo(given: Arguments): Promise<void> {
   const folder = path.resolve(given.folder ?? ".");
   const isAsking = given.extras === undefined && !given.isYes && process.stdin.isTTY && process.stdout.isTTY;
   const environment = given.environment ?? (isAsking ? await askEnvironment(folder) : undefined);
-  const lines = addToWorker({
+  const { lines, isWritten } = addToWorker({
     folder,
     ...(environment !== undefined && { environment }),
     extras: given.extras ?? (isAsking ? await askExtras() : ["lobby"]),
@@ -49,7 +49,7 @@ async function addTo(given: Arguments): Promise<void> {
     isDryRun: given.isDryRun,
   });
   const next = ["", "Then:", `  ${packageManager()} install`, "  npx parley-rooms doctor", ""];
-  console.log([...lines, ...(given.isDryRun ? [] : next)].join("\n"));
+  console.log([...lines, ...(isWritten ? next : [])].join("\n"));
 }
 
 async function begin(given: Arguments, template: "chat" | "socketio"): Promise<void> {

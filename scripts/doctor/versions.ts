@@ -15,20 +15,25 @@ export interface Versions {
   }>;
   /** The versions of the runtime, with the packages that bring each. */
   readonly workerds: ReadonlyMap<string, readonly string[]>;
+  /** The version of Wrangler that the test plugin was released with. */
+  readonly wranglerOfTests?: string;
 }
 
 interface Manifest {
   readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
+
+const TEST_PLUGIN = "@cloudflare/vitest-plugin";
 
 /** Packages that start workerd, by what brings them. */
 const RUNTIME_CHAINS = [
   ["wrangler", "workerd"],
   ["wrangler", "miniflare", "workerd"],
-  ["@cloudflare/vitest-plugin", "miniflare", "workerd"],
-  ["@cloudflare/vitest-plugin", "wrangler", "workerd"],
+  [TEST_PLUGIN, "miniflare", "workerd"],
+  [TEST_PLUGIN, "wrangler", "workerd"],
   ["@cloudflare/vite-plugin", "miniflare", "workerd"],
   ["miniflare", "workerd"],
 ];
@@ -42,7 +47,9 @@ export function readVersions(folder: string): Versions {
     const [brought] = chain as [string, ...string[]];
     if (version !== undefined) workerds.set(version, [...new Set([...(workerds.get(version) ?? []), brought])]);
   }
+  const wranglerOfTests = manifestOf(root, TEST_PLUGIN)?.manifest.dependencies?.["wrangler"];
   return {
+    ...(wranglerOfTests !== undefined && { wranglerOfTests }),
     ...(parley && { parley: parley.version }),
     peers: Object.entries(parley?.peerDependencies ?? {}).map(([name, range]) => {
       const installed = manifestOf(root, name)?.manifest.version;

@@ -17,8 +17,14 @@ export interface ExistingWish extends Wish {
   readonly isDryRun: boolean;
 }
 
-/** @returns the report, in lines. @throws Refusal, and nothing was written then */
-export function addToWorker({ folder, basePath, isDryRun, ...wish }: ExistingWish): string[] {
+export interface Added {
+  /** For the reader. */
+  readonly lines: readonly string[];
+  readonly isWritten: boolean;
+}
+
+/** @throws Refusal, and nothing was written then */
+export function addToWorker({ folder, basePath, isDryRun, ...wish }: ExistingWish): Added {
   const configFile = readConfig(folder);
   const plan = planFor(configFile.config, wish);
   const files = [
@@ -27,8 +33,9 @@ export function addToWorker({ folder, basePath, isDryRun, ...wish }: ExistingWis
     entryChange(folder, mainOf(configFile.config, wish.environment), plan.classes),
   ];
   const changed = files.filter(({ text }) => text !== undefined);
-  if (!isDryRun) for (const { file, text } of changed) writeFileSync(file, text!);
-  return [
+  const isWritten = changed.length > 0 && !isDryRun;
+  if (isWritten) for (const { file, text } of changed) writeFileSync(file, text!);
+  const lines = [
     ...files.flatMap(({ file, says }) => says.map((line) => `${path.relative(folder, file) || file}: ${line}`)),
     ...(changed.length === 0 ? ["Everything is there already; nothing was changed."] : []),
     ...(isDryRun && changed.length > 0 ? ["Nothing was written: --dry-run."] : []),
@@ -38,6 +45,7 @@ export function addToWorker({ folder, basePath, isDryRun, ...wish }: ExistingWis
       : []),
     ...todo(files.at(-1)!, configFile.config.main, folder, basePath),
   ];
+  return { lines, isWritten };
 }
 
 interface FileChange {

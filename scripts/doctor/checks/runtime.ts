@@ -4,18 +4,21 @@ import { satisfies } from "semver";
 import { COMPRESSING_FLAG, FLAG } from "../../chat-parts.ts";
 import { error, note, warning, type Finding } from "../finding.ts";
 import type { Facts } from "../facts.ts";
+import type { Versions } from "../versions.ts";
 import { usesChat, usesSocketIo } from "../uses.ts";
 
 /** Objects call each other by RPC from this date on. */
 const DATE_MIN = "2024-04-03";
 /** The date that the package is tested with. */
 const DATE_TESTED = "2026-08-01";
+/** workerd refuses to start with a date further ahead of its own. */
+const DAYS_AHEAD = 7;
 
 export function checkRuntime(facts: Facts): Finding[] {
   return [...dates(facts), ...uncompressed(facts), ...packages(facts), ...entryFindings(facts)];
 }
 
-function dates({ config: { compatibility_date: date, compatibility_flags: flags } }: Facts): Finding[] {
+function dates({ config: { compatibility_date: date, compatibility_flags: flags }, versions }: Facts): Finding[] {
   if (date === undefined)
     return [warning("date.missing", "There is no compatibility_date.", `Set compatibility_date = "${DATE_TESTED}".`)];
   if (date < DATE_MIN && !flags.includes("rpc"))
@@ -26,9 +29,21 @@ function dates({ config: { compatibility_date: date, compatibility_flags: flags 
         `Parley is tested with ${DATE_TESTED}.`,
       ),
     ];
-  return date < DATE_TESTED
-    ? [note("date.untested", `Parley is tested with the compatibility_date ${DATE_TESTED}; yours is ${date}.`)]
-    : [];
+  if (date < DATE_TESTED)
+    return [note("date.untested", `Parley is tested with the compatibility_date ${DATE_TESTED}; yours is ${date}.`)];
+  return [...versions.workerds].flatMap(([version, by]) => {
+    const last = lastDateOf(version);
+    if (last === undefined || date <= last) return [];
+    const message = `workerd ${version} (${by.join(", ")}) takes compatibility dates until ${last}; yours is ${date}.`;
+    return [warning("date.new", message, `Set compatibility_date = "${last}", or update these packages.`)];
+  });
+}
+
+/** The newest date that a version of workerd takes, `1.20261102.1` for example: a week after its own. */
+function lastDateOf(version: string): string | undefined {
+  const [, year, month, day] = /^1\.(\d{4})(\d\d)(\d\d)\./.exec(version) ?? [];
+  if (day === undefined) return undefined;
+  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day) + DAYS_AHEAD)).toISOString().slice(0, 10);
 }
 
 /** In the chat a setting decides (settings.ts); elsewhere the flag alone. */
@@ -43,7 +58,7 @@ function uncompressed({ config: { compatibility_flags: flags }, entry }: Facts):
   ];
 }
 
-function packages({ versions: { parley, peers, workerds } }: Facts): Finding[] {
+function packages({ versions: { parley, peers, workerds, wranglerOfTests } }: Facts): Finding[] {
   if (parley === undefined)
     return [error("package.missing", "parley-rooms is not installed in this project.", "npm install parley-rooms")];
   const wrong = peers.filter(
@@ -57,16 +72,19 @@ function packages({ versions: { parley, peers, workerds } }: Facts): Finding[] {
     ...missing.map(({ name, range }) =>
       error("package.peer", `parley-rooms ${parley} needs ${name} ${range}, which is not installed.`),
     ),
-    ...(workerds.size > 1
-      ? [
-          warning(
-            "package.two-runtimes",
-            `There are ${workerds.size} runtimes: ${[...workerds].map(([version, by]) => `workerd ${version} (${by.join(", ")})`).join(", ")}. Tests run on another one than wrangler dev.`,
-            "Install versions of wrangler and @cloudflare/vitest-plugin that were released together.",
-          ),
-        ]
-      : []),
+    ...(workerds.size > 1 ? [twoRuntimes(workerds, wranglerOfTests)] : []),
   ];
+}
+
+function twoRuntimes(workerds: Versions["workerds"], wrangler: string | undefined): Finding {
+  const each = [...workerds].map(([version, by]) => `workerd ${version} (${by.join(", ")})`).join(", ");
+  return warning(
+    "package.two-runtimes",
+    `There are ${workerds.size} runtimes: ${each}. Tests run on another one than wrangler dev.`,
+    wrangler === undefined
+      ? "Install versions of wrangler and @cloudflare/vitest-plugin that were released together."
+      : `npm install --save-dev --save-exact wrangler@${wrangler}`,
+  );
 }
 
 function entryFindings({ entry }: Facts): Finding[] {

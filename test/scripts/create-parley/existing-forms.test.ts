@@ -145,7 +145,7 @@ describe.each(Object.entries(FORMS))("%s", (_title, [name, text]) => {
 
   it("stays as it is the second time", () => {
     const { folder, text: once } = added(name, text, { extras: EXTRAS });
-    const lines = addToWorker(wish(folder, { extras: EXTRAS }));
+    const { lines } = addToWorker(wish(folder, { extras: EXTRAS }));
     expect(textIn(folder, name)).toBe(once);
     expect(lines[0]).toBe("Everything is there already; nothing was changed.");
   });

@@ -37,7 +37,9 @@ describe("what it says", () => {
       '  app.all("/chat/*", async (c, next) => (await parley.handle(c.req.raw, c.env, c.executionCtx)) ?? next());',
     );
     const folder = folderOf({ "wrangler.toml": TOML[1], "package.json": "{}", "src/index.ts": ENTRY });
-    expect(addToWorker(wish(folder)).join("\n")).toContain("  const answer = await parley.handle(request, env, ctx);");
+    expect(addToWorker(wish(folder)).lines.join("\n")).toContain(
+      "  const answer = await parley.handle(request, env, ctx);",
+    );
   });
 
   it("writes nothing with --dry-run", () => {
@@ -51,9 +53,13 @@ describe("what it says", () => {
 
 describe("the entry file", () => {
   const CONFIG = 'name = "mine"\nmain = "src/index.ts"\n';
-  const entryAfter = (entry: string, config = CONFIG, name = "src/index.ts"): { text: string; lines: string[] } => {
+  const entryAfter = (
+    entry: string,
+    config = CONFIG,
+    name = "src/index.ts",
+  ): { text: string; lines: readonly string[] } => {
     const folder = folderOf({ "wrangler.toml": config, "package.json": MANIFEST, [name]: entry });
-    const lines = addToWorker(wish(folder));
+    const { lines } = addToWorker(wish(folder));
     return { text: textIn(folder, name), lines };
   };
 

@@ -25,7 +25,7 @@ export const read = (name: string, text: string): Config =>
 /** Adds the chat to a Worker with that configuration. */
 export function added(name: string, text: string, more: Partial<ExistingWish> = {}) {
   const folder = folderOf({ [name]: text, "package.json": MANIFEST, "src/index.ts": ENTRY });
-  const lines = addToWorker(wish(folder, more));
+  const { lines } = addToWorker(wish(folder, more));
   const after = textIn(folder, name);
   return { folder, lines, text: after, config: read(name, after), before: read(name, text) };
 }

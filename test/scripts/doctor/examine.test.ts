@@ -177,16 +177,22 @@ describe("it names", () => {
       /workers-types/,
     ],
     [
+      "a date that the runtime does not know yet",
+      "warning date.new",
+      { toml: TOML.replace("2026-08-01", "2029-01-01") },
+      /workerd 1\.\d+\.\d+ \(.*wrangler.*\) takes compatibility dates until 20\d\d-\d\d-\d\d; yours is 2029-01-01/,
+    ],
+    [
       "two runtimes",
       "warning package.two-runtimes",
       {
         installed: {
-          "@cloudflare/vitest-plugin": { version: "9.0.0" },
+          "@cloudflare/vitest-plugin": { version: "9.0.0", dependencies: { wrangler: "9.1.0" } },
           "@cloudflare/vitest-plugin/node_modules/miniflare": { version: "9.0.0" },
           "@cloudflare/vitest-plugin/node_modules/miniflare/node_modules/workerd": { version: "1.20270101.0" },
         },
       },
-      /workerd 1\.20270101\.0 \(@cloudflare\/vitest-plugin\)/,
+      /workerd 1\.20270101\.0 \(@cloudflare\/vitest-plugin\).*\n?.*wrangler@9\.1\.0/,
     ],
   ])("%s", async (_what, code, project, text) => {
     const found = await examined(project);
