@@ -1,0 +1,55 @@
+// The size of what an application gets of the entries, minified and compressed: as its bundler makes it of the package's sources.
+import path from "node:path";
+import { gzipSync } from "node:zlib";
+
+import { build } from "esbuild";
+import { describe, expect, it } from "vitest";
+
+const ROOT = path.join(import.meta.dirname, "..", "..");
+
+interface Bundle {
+  /** Bytes, compressed. */
+  readonly size: number;
+  /** The packages that have a part in it. */
+  readonly packages: readonly string[];
+}
+
+async function bundleOf(application: string): Promise<Bundle> {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: application, resolveDir: ROOT, loader: "ts" },
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    target: "es2024",
+    conditions: ["parley-source", "workerd", "worker", "browser"],
+    external: ["cloudflare:*"],
+  });
+  const inputs = Object.entries(Object.values(metafile.outputs)[0]!.inputs);
+  const packages = inputs
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+    .flatMap(([file]) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []);
+  return { size: gzipSync(outputFiles[0]!.contents).length, packages: [...new Set(packages)].toSorted() };
+}
+
+describe("a Worker with the chat", () => {
+  it("takes 160 kB with all that the deployment here has", async () => {
+    const { size } = await bundleOf('export * from "./src/index.ts"; export { default } from "./src/index.ts";');
+    expect(size).toBeLessThanOrEqual(160_000);
+  });
+
+  it("leaves out what it does not name", async () => {
+    const { packages, size } = await bundleOf('import { byHttp } from "parley-rooms"; export { byHttp };');
+    expect(packages).toEqual([]);
+    expect(size).toBeLessThanOrEqual(5000);
+  });
+});
+
+describe("the client", () => {
+  it("takes 30 kB, socket.io-client among them, and brings no schemas", async () => {
+    const { size, packages } = await bundleOf('export { connectRoom } from "parley-rooms/client";');
+    expect(size).toBeLessThanOrEqual(30_000);
+    expect(packages).not.toContain("zod");
+  });
+});
