@@ -43,6 +43,7 @@ const FIRST = [
   "durable/eviction.",
   "worker/attacks-",
   "simulator/",
+  "outside/templates.",
   "outside/browser-wheel.",
   "outside/language-clients.",
   "outside/durability.",

@@ -36,8 +36,11 @@ describe("package.json", () => {
     const own = JSON.parse(textOf(join(folder, "package.json"))) as Manifest;
     expect(own.version).toBe(manifest.version);
     for (const template of ["chat", "socketio"]) {
-      const { dependencies } = JSON.parse(textOf(join(folder, "templates", template, "package.json"))) as Manifest;
-      expect(dependencies["parley-rooms"]).toBe(`^${manifest.version}`);
+      const made = JSON.parse(textOf(join(folder, "templates", template, "package.json"))) as Manifest;
+      expect(made.dependencies["parley-rooms"]).toBe(`^${manifest.version}`);
+      // Released together: they share one runtime.
+      for (const name of ["wrangler", "@cloudflare/vitest-plugin"])
+        expect(made.devDependencies[name]).toBe(manifest.devDependencies[name]);
     }
   });
 

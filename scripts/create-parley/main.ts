@@ -13,7 +13,9 @@ import { VERSION } from "./version.ts";
 try {
   await run(readArguments(process.argv.slice(2)));
 } catch (error) {
-  if (!(error instanceof Refusal)) throw error;
+  // A file that cannot be written, for example, is a reason as well.
+  const isReason = error instanceof Refusal || (error instanceof Error && "syscall" in error);
+  if (!isReason) throw error;
   console.error(error.message);
   process.exitCode = 1;
 }

@@ -72,6 +72,14 @@ async function dev(project: string): Promise<string> {
   return `http://${HOST}:${port}`;
 }
 
+/** Whether a template has the types that Wrangler writes for it. */
+async function checkTypes(project: string): Promise<void> {
+  const file = path.join(project, "worker-configuration.d.ts");
+  const before = readFileSync(file, "utf8");
+  await npm(project, "run", "types");
+  expect(readFileSync(file, "utf8")).toBe(before);
+}
+
 /** Compiles, tests, builds and examines a project. */
 async function check(project: string): Promise<void> {
   await npm(project, "run", "check");
@@ -87,6 +95,7 @@ async function check(project: string): Promise<void> {
 describe.concurrent("npm create parley", () => {
   it("a chat: two people talk, a forbidden word is refused, and the page is there", async () => {
     const project = inFolder("chat");
+    await checkTypes(project);
     await check(project);
     expect(await npm(project, "test")).toMatch(/Tests .*4 passed/);
 
@@ -129,6 +138,7 @@ describe.concurrent("npm create parley", () => {
     const project = inFolder("board");
     await create("board", "--template", "socketio");
     await install(project);
+    await checkTypes(project);
     await check(project);
     expect(await npm(project, "test")).toMatch(/Tests .*3 passed/);
 

@@ -187,14 +187,14 @@ function bindingChanges({ own, prefix }: Scope, { binding, className }: ClassPar
   if (bound && (bound.class_name !== className || bound.script_name !== undefined))
     throw new Refusal(
       `The binding ${binding} is that of the class ${bound.class_name ?? "?"}${bound.script_name ? ` of the Worker ${bound.script_name}` : ""}. ` +
-        `Choose other names by hand: docs/in-your-worker.md, Bindings.`,
+        `Choose other names by hand: docs/in-your-worker.md of parley-rooms, Bindings.`,
     );
   if (bound) return [];
   const other = there.find(({ class_name }) => class_name === className);
   if (other)
     throw new Refusal(
       `The class ${className} is bound already, as ${other.name ?? "?"}. If it is your own class, choose other names by hand; ` +
-        `if it is Parley's, name its binding in createParley: docs/in-your-worker.md, Bindings.`,
+        `if it is Parley's, name its binding in createParley: docs/in-your-worker.md of parley-rooms, Bindings.`,
     );
   const says = `the binding ${binding} of the class ${className}`;
   return [

@@ -95,7 +95,7 @@ function entryFindings({ entry }: Facts): Finding[] {
     error(
       "entry.no-parley",
       "The entry file uses neither createParley of parley-rooms nor parley-rooms/socketio.",
-      "docs/in-your-worker.md shows the lines.",
+      "node_modules/parley-rooms/docs/in-your-worker.md shows the lines.",
     ),
   ];
 }

@@ -89,11 +89,13 @@ describe("a new project", () => {
   it.each([
     ["a folder with files", "there"],
     ["a file", "there/notes.txt"],
+    ["a folder below a file", "there/notes.txt/inner"],
   ])("is refused in %s", (_case, where) => {
     const folder = folderOf({ "there/notes.txt": "mine" });
     const { status, error } = run(folder, where, "--template", "chat");
     expect(status).toBe(1);
-    expect(error).toMatch(/not empty \(notes\.txt\)|is a file/);
+    expect(error).toMatch(/not empty \(notes\.txt\)|is a file|ENOTDIR/);
+    expect(error).not.toContain("    at ");
     expect(readdirSync(path.join(folder, "there"))).toEqual(["notes.txt"]);
   });
 
