@@ -9,8 +9,8 @@ import { PROJECT_ROOT } from "../local-variables.ts";
 
 export const LIBRARY = path.join(PROJECT_ROOT, "dist", "lib");
 
-/** Folders of entries, each with a tsconfig.emit.json: the Worker's and the browser's types exclude each other. */
-const ENTRIES = ["src/entries", "client/entries"];
+/** Folders of entries, each with a tsconfig.emit.json, because the types of Worker, browser and Node exclude each other. The last uses the first. */
+const ENTRIES = ["src/entries", "client/entries", "test/kit"];
 
 const tsc = path.join(PROJECT_ROOT, "node_modules", ".bin", "tsc");
 

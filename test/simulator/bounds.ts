@@ -6,9 +6,7 @@ import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
 import { UNSTORED_POSTS_MAX } from "../../src/chat/posting/relaxed-commit.ts";
 import { PRUNE_AT_SIZE_MIN } from "../../src/socketio/engine/unjoined-quota.ts";
 import { SERIES_MAX } from "../../src/metrics/meter.ts";
-import { collectionsIn } from "../kit/simulator/collections.ts";
-import { ServerSocket, type ObjectHost } from "../kit/simulator/object-host.ts";
-import { Storage } from "../kit/simulator/storage.ts";
+import { collectionsIn, ServerSocket, Storage, type ObjectHost } from "../kit/simulation.ts";
 import type { Witness } from "./witness.ts";
 
 /** Collections without a bound of their own: members, connections, features, links, fields of a record. */

@@ -1,16 +1,10 @@
-// Listens to what the simulated servers write with `console.error`. A line with a `problem` is a bug, unless a fault of the plan caused
-// it. Called by worker.ts and run.ts.
+// Reads what the simulated servers write with `console.error`: a line with a `problem` is a bug, unless a fault of the plan caused it.
+// Called by run.ts.
 import { RELAY_SEND_MS_MAX } from "../../src/chat/links/links.ts";
-import { isTracing } from "../kit/simulator/trace.ts";
+import { isPlanned } from "../kit/simulation.ts";
 
-/** Error texts that the faults of a plan cause. */
+/** Error texts that the faults of a plan cause, besides those of the kit. */
 const PLANNED: ReadonlySet<string> = new Set([
-  "disk I/O error",
-  "the network failed",
-  "the call failed",
-  "the object died",
-  "the queue did not answer",
-  "this object is no more",
   "the rule failed",
   // A rule that never answers, or whose room's clock was set ahead.
   "beforePost took longer than 5000 ms",
@@ -22,28 +16,11 @@ const PLANNED: ReadonlySet<string> = new Set([
   `no answer for ${RELAY_SEND_MS_MAX} ms`,
 ]);
 
-let listener: ((problem: string) => void) | undefined;
-
-/** @param hear called from now on with each problem that no fault of the plan caused */
-export function onProblem(hear: (problem: string) => void): void {
-  listener = hear;
-}
-
-/** Replaces the console of the whole thread. Only lines of `console.error` are checked. */
-export function checkConsole(): void {
-  const { error: print } = console;
-  console.error = (...parts: unknown[]): void => {
-    if (isTracing) print(...parts);
-    const [line] = parts;
-    const problem = typeof line === "string" ? problemOf(line) : undefined;
-    if (problem !== undefined) listener?.(problem);
-  };
-  if (!isTracing) console.warn = console.info = () => {};
-}
-
 /** @returns the problem that a line reports, unless a fault of the plan caused it */
-function problemOf(line: string): string | undefined {
-  if (!line.startsWith("{")) return undefined;
-  const { problem, message } = JSON.parse(line) as { readonly problem?: string; readonly message?: string };
-  return problem === undefined || PLANNED.has(message ?? "") ? undefined : `${problem}: ${message}\n${line}`;
+export function problemOf(line: string): string | undefined {
+  if (!line.startsWith("{")) return isPlanned(line) ? undefined : line;
+  const { problem, message = "" } = JSON.parse(line) as { readonly problem?: string; readonly message?: string };
+  return problem === undefined || PLANNED.has(message) || isPlanned(message)
+    ? undefined
+    : `${problem}: ${message}\n${line}`;
 }

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { bundleChat, Simulation } from "./chat.ts";
+import { openChat } from "./chat.ts";
+import type { SimulationThread } from "../kit/testing.ts";
 import { PLANTED_BUGS } from "./planted-bugs.ts";
 import type { Plan } from "./plan.ts";
 import { PATIENT } from "../host/properties.ts";
@@ -13,22 +14,22 @@ const PLANS = JSON.parse(readFileSync(path.join(import.meta.dirname, "once-broke
 >;
 
 describe("a plan that once broke a rule breaks none", () => {
-  let simulation: Simulation;
+  let simulation: SimulationThread<Plan>;
 
   beforeAll(async () => {
-    simulation = new Simulation(await bundleChat());
+    simulation = await openChat();
   }, PATIENT.timeout);
   afterAll(() => simulation.stop());
 
   it.each(Object.keys(PLANS))("%s", PATIENT, async (name) => {
-    expect((await simulation.run(PLANS[name]!)).violations).toEqual([]);
+    expect((await simulation.run(PLANS[name]!)).outcome.violations).toEqual([]);
   });
 });
 
 it("a client whose first welcome was lost must still get all that it missed", PATIENT, async () => {
   const planted = PLANTED_BUGS.find(({ bug }) => bug === "recovery begins one message too late");
-  const simulation = new Simulation(await bundleChat(planted));
-  const { violations } = await simulation.run(PLANS["a crash comes between CONNECT and welcome"]!);
+  const simulation = await openChat(planted);
+  const { violations } = (await simulation.run(PLANS["a crash comes between CONNECT and welcome"]!)).outcome;
   await simulation.stop();
   expect(violations[0]).toMatchObject({ invariant: "recovered whole" });
 });

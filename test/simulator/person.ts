@@ -2,11 +2,12 @@
 // shim-person.ts extend it; run.ts, changes.ts and verdict.ts read it.
 import type { SentAnswer } from "../../client/core/api.ts";
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
-import type { Link, Network } from "../kit/simulator/network.ts";
+import type { Link, Network, World, Zone } from "../kit/simulation.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
+import { SECRET } from "./chat-deployment.ts";
 import type { PlannedClient } from "./plan.ts";
 import { REFUSED } from "./refusals.ts";
 import { Typists } from "./typists.ts";
-import type { World, Zone } from "../kit/simulator/world.ts";
 import type { Witness } from "./witness.ts";
 
 export const ORIGIN = "http://rooms.example";
@@ -27,6 +28,8 @@ export interface Surroundings {
   readonly world: World;
   readonly network: Network;
   readonly witness: Witness;
+  /** The place of the client among all, from 1. */
+  readonly place: number;
 }
 
 export abstract class Person {
@@ -53,6 +56,7 @@ export abstract class Person {
     const [minMs, maxMs] = plan.latencyMs;
     this.link = {
       client: plan.name,
+      address: `192.0.2.${around.place}`,
       chance: this.zone.chance.branch("line"),
       minMs,
       maxMs,
@@ -86,13 +90,12 @@ export abstract class Person {
     return said;
   }
 
-  /** A token that the rooms accept: in a simulation nobody signs tokens. */
-  protected token(): string {
-    const { user, ttlSeconds } = this.plan;
+  /** A token that the rooms accept. */
+  protected token(): Promise<string> {
+    const { user, ttlSeconds = LONG_SECONDS } = this.plan;
     // By the true time, not that of a client or a room.
-    const exp =
-      Math.floor(this.around.world.nowMs / 1000) + (this.isCalm ? LONG_SECONDS : (ttlSeconds ?? LONG_SECONDS));
-    return JSON.stringify({ user, name: user.toUpperCase(), role: "member", exp });
+    const exp = Math.floor(this.around.world.nowMs / 1000) + (this.isCalm ? LONG_SECONDS : ttlSeconds);
+    return signToken(SECRET, { user, name: user.toUpperCase(), role: "member" }, exp - Math.floor(Date.now() / 1000));
   }
 
   protected heard(said: Said, answer: SentAnswer | PostAnswer | undefined): void {

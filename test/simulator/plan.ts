@@ -1,7 +1,8 @@
 // The plan of one run, as data: the clients, their actions, and the faults. A seed decides all of it; a shrunk plan leaves
 // parts out.
 import type { ClientToServerEvents, ModerationAction } from "../../src/protocol/chat-events.ts";
-import { Chance } from "../kit/simulator/chance.ts";
+import type { Fault as KitFault } from "../kit/simulation.ts";
+import { Chance } from "../kit/testing.ts";
 
 export type ClientKind = "websocket" | "polling" | "upgrading" | "shim";
 
@@ -36,26 +37,14 @@ export type Step = At<
   | { readonly do: "moderate"; readonly room: string; readonly event: string; readonly payload: object }
 >;
 
-export type Fault = At<
-  | { readonly fault: "crash"; readonly room: string; readonly keeps: boolean; readonly isNoticed: boolean }
-  | { readonly fault: "sleep"; readonly room: string }
-  | { readonly fault: "cut"; readonly who: string; readonly client: boolean; readonly server: boolean }
-  | { readonly fault: "storm"; readonly room: string; readonly server: boolean }
-  | { readonly fault: "offline"; readonly who: string; readonly forMs: number }
-  | { readonly fault: "slow"; readonly who: string; readonly latencyMs: number; readonly forMs: number }
-  | { readonly fault: "loss"; readonly who: string; readonly forMs: number }
-  | { readonly fault: "clock"; readonly room: string; readonly skewMs: number }
-  | { readonly fault: "client-clock"; readonly who: string; readonly skewMs: number }
-  | { readonly fault: "late-alarms"; readonly room: string; readonly lateMs: number; readonly forMs: number }
-  | { readonly fault: "storage-fails"; readonly room: string; readonly forMs: number }
-  | { readonly fault: "storage-slow"; readonly room: string; readonly commitMs: number; readonly forMs: number }
-  | { readonly fault: "old-offset"; readonly who: string; readonly back: number }
-  | { readonly fault: "foreign-offset"; readonly who: string }
-  | { readonly fault: "calls-fail"; readonly forMs: number }
-  | { readonly fault: "queue-chaos"; readonly forMs: number }
-  | { readonly fault: "drain"; readonly room: string; readonly withinMs: number }
-  | { readonly fault: "delete"; readonly room: string }
->;
+export type Fault =
+  | KitFault
+  | At<
+      | { readonly fault: "old-offset"; readonly who: string; readonly back: number }
+      | { readonly fault: "foreign-offset"; readonly who: string }
+      | { readonly fault: "drain"; readonly room: string; readonly withinMs: number }
+      | { readonly fault: "delete"; readonly room: string }
+    >;
 
 export interface Plan {
   readonly seed: number;

@@ -1,7 +1,7 @@
 // Bugs that a developer could make: each changes a line or two of the product. The simulator must find all of them, each by a known
 // seed, which docs/reliability.md lists. `npm run simulate -- --planted --write` searches new seeds. Used by planted-search.ts.
-import type { Edit } from "../kit/simulator/bundle.ts";
-import type { Invariant } from "./witness.ts";
+import type { PlantedBug as Edit } from "../kit/testing.ts";
+import type { Invariant } from "./invariants.ts";
 
 export interface PlantedBug extends Edit {
   readonly bug: string;

@@ -3,10 +3,10 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
-import { bundleChat, Simulation } from "./chat.ts";
+import { openChat } from "./chat.ts";
 import type { PlantedBug } from "./planted-bugs.ts";
 import { drawPlan, type Plan } from "./plan.ts";
-import type { Violation } from "./witness.ts";
+import type { Violation } from "../kit/testing.ts";
 
 /** Which seed found which bug last, by the bug's name: `npm run simulate -- --planted --write` writes it. */
 export const SEEDS_FILE = path.join(import.meta.dirname, "planted-seeds.json");
@@ -36,11 +36,11 @@ function* candidates({ bug, isCostly }: PlantedBug, seeds: number): Generator<Pl
 
 /** @returns the first run in which the bug breaks the rule that it should; nothing if there is none */
 export async function findPlanted(planted: PlantedBug, seeds: number): Promise<Found | undefined> {
-  const simulation = new Simulation(await bundleChat(planted));
+  const simulation = await openChat(planted);
   try {
     let runs = 0;
     for (const plan of candidates(planted, seeds)) {
-      const [violation] = (await simulation.run(plan)).violations;
+      const [violation] = (await simulation.run(plan)).outcome.violations;
       runs++;
       if (violation?.invariant === planted.breaks) return { seed: plan.seed, runs, violation };
     }

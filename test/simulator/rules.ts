@@ -1,12 +1,10 @@
 // A room's own rules in a run: some texts are accepted, others replaced or rejected, some at once and some late, and now and then a rule
 // throws, never answers or posts itself. `ruling.ts` checks what the room makes of it. Called by the objects, for each post and edit.
 import type { PostContext, PostDraft, PostVerdict } from "../../src/chat/room/verdict.ts";
-import type { Chance } from "../kit/simulator/chance.ts";
-import type { ObjectHost, ObjectInstance } from "../kit/simulator/object-host.ts";
+import type { Chance, ObjectHost, ObjectInstance, World } from "../kit/simulation.ts";
 import type { Plan } from "./plan.ts";
 import { mildFor, RULE_USER, type Asked, type RuleKind } from "./ruling.ts";
 import type { Witness } from "./witness.ts";
-import type { World } from "../kit/simulator/world.ts";
 
 /** The room's limit is five seconds. */
 const LATE_MS_MAX = 4000;

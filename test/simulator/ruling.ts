@@ -2,7 +2,7 @@
 // the room's present life. Called by rules.ts, deployment.ts, verdict.ts and silence.ts.
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { EDITED } from "./changes.ts";
-import type { ObjectInstance } from "../kit/simulator/object-host.ts";
+import type { ObjectInstance } from "../kit/simulation.ts";
 import type { Witness } from "./witness.ts";
 
 /** What the rules do about a text. `throw` and `never` fail once; about the next try the rules accept. */

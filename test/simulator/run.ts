@@ -1,20 +1,31 @@
 // One run: carries out a plan, ends all faults, and brings all clients back. The witness checks the invariants at every step, the
 // verdict the final state. Called by worker.ts.
 import { splitPackets } from "../../src/socketio/wire/engine-io.ts";
+import {
+  enter,
+  isPlanned,
+  isTracing,
+  Network,
+  onConsoleError,
+  plugIn,
+  START_MS,
+  textOf,
+  trace,
+  World,
+  type ObjectHost,
+  type Outcome,
+  type Spoken,
+} from "../kit/simulation.ts";
 import { EDITED, EMOJI, type ChangeEvent } from "./changes.ts";
 import { checkSizes } from "./bounds.ts";
-import { Deployment } from "./deployment.ts";
-import { Faults } from "./faults.ts";
-import { Network, plugIn } from "../kit/simulator/network.ts";
-import type { ObjectHost, Spoken } from "../kit/simulator/object-host.ts";
+import { ChatDeployment } from "./chat-deployment.ts";
+import { ChatFaults } from "./faults.ts";
 import type { Plan, Step } from "./plan.ts";
-import { onProblem } from "./console-errors.ts";
-import { isTracing, trace } from "../kit/simulator/trace.ts";
+import { problemOf } from "./console-errors.ts";
 import { ShimPerson } from "./shim-person.ts";
 import { StockPerson } from "./stock-person.ts";
 import { checkDeserted, checkEnd, checkLeft, checkRest } from "./verdict.ts";
-import { Witness, type Violation } from "./witness.ts";
-import { enter, START_MS, World } from "../kit/simulator/world.ts";
+import { Witness } from "./witness.ts";
 
 /** Until all clients are back and have caught up, and rooms have reported: 105 s after a connection broke, which takes 75 s to notice. */
 const CALM_MS = 200_000;
@@ -33,14 +44,6 @@ const DESERTED_MS = 3_600_000;
 /** How long the empty rooms must rest in the end. */
 const REST_MS = 3 * 3_600_000;
 
-export interface Outcome {
-  readonly seed: number;
-  readonly violations: readonly Violation[];
-  readonly counts: Readonly<Record<string, number>>;
-  /** How often each fault, and each step, was carried out. */
-  readonly done: Readonly<Record<string, number>>;
-}
-
 const isRelayLate = ({ links, faults }: Plan): boolean =>
   links.length > 0 &&
   faults.some(({ fault }) => fault === "calls-fail" || fault === "storage-fails" || fault === "clock");
@@ -49,7 +52,7 @@ export class Run {
   readonly plan: Plan;
   readonly world: World;
   readonly witness: Witness;
-  readonly deployment: Deployment;
+  readonly deployment: ChatDeployment;
   readonly network: Network;
   readonly people: ReadonlyArray<StockPerson | ShimPerson>;
   readonly done: Record<string, number> = {};
@@ -65,24 +68,25 @@ export class Run {
     this.world = new World(plan.luck ?? plan.seed);
     enter(this.world);
     this.witness = new Witness(plan.durability === "strict", () => this.world.nowMs - START_MS);
-    this.deployment = new Deployment(this.world, this.witness, plan);
-    this.network = new Network(this.world, (room) => this.deployment.room(room));
+    const { world, witness } = this;
+    const spoken = (host: ObjectHost, what: Spoken): void => this.#onSpoken(host, what);
+    this.deployment = new ChatDeployment({ world, witness, plan, spoken });
+    this.network = new Network(world, (request) => this.deployment.answer(request));
     plugIn(this.network);
-    const around = { world: this.world, network: this.network, witness: this.witness };
-    this.people = plan.clients.map((client) =>
-      client.kind === "shim" ? new ShimPerson(client, around) : new StockPerson(client, around),
-    );
-    this.network.onPolled = (host, { client }, content) => this.#onPolled(host, client, content);
-    this.deployment.onSpoken = (host, spoken) => this.#onSpoken(host, spoken);
-    this.world.onError = (error) => this.#onError(error);
-    onProblem((problem) => this.witness.broken("no trouble", problem));
+    this.deployment.enter();
+    this.people = plan.clients.map((client, at) => {
+      const around = { world, witness, network: this.network, place: at + 1 };
+      return client.kind === "shim" ? new ShimPerson(client, around) : new StockPerson(client, around);
+    });
+    this.network.onPolled = ({ client }, _url, content) => this.#onPolled(client, content);
+    world.onError = (error) => {
+      if (!isPlanned(error)) witness.broken("no trouble", textOf(error));
+    };
+    onConsoleError((line) => {
+      const problem = problemOf(line);
+      if (problem !== undefined) witness.broken("no trouble", problem);
+    });
     this.world.afterEvent = () => this.deployment.settle();
-  }
-
-  #onError(error: unknown): void {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    // Promises of an object that died are rejected with this.
-    if (!text.includes("this object is no more")) this.witness.broken("no trouble", text);
   }
 
   #onSpoken(host: ObjectHost, { connection, frame }: Spoken): void {
@@ -93,7 +97,8 @@ export class Run {
       if (isTracing) trace(this.world.nowMs - START_MS, host.name, "->", connection.link.client, packet.slice(0, 200));
       if (packet.startsWith("40")) this.#joined.add(connection);
       this.witness.beginnings.spoken(connection.link.client, packet);
-      const isEarly = /^4[2356]/.test(packet) && !this.#joined.has(connection) && connection.query["sid"] === undefined;
+      const isUpgrade = connection.url.searchParams.has("sid");
+      const isEarly = /^4[2356]/.test(packet) && !this.#joined.has(connection) && !isUpgrade;
       if (isEarly)
         this.witness.broken("let in", `${connection.link.client} was sent ${packet.slice(0, 80)} before its CONNECT`);
       const mayHaveWaited = person?.plan.kind === "upgrading";
@@ -102,12 +107,14 @@ export class Run {
   }
 
   /** The accepted CONNECT may also be sent in the answer to a poll. */
-  #onPolled(host: ObjectHost, client: string, content: string): void {
+  #onPolled(client: string, content: string): void {
+    const person = this.person(client)!;
+    const host = this.deployment.room(person.plan.room);
     const nowMs = this.world.nowMs + host.skewMs;
     const speech = { nowMs, event: this.world.events, mayHaveWaited: true };
     for (const packet of splitPackets(content) as string[]) {
       this.witness.beginnings.spoken(client, packet);
-      if (packet.startsWith("40")) this.witness.spoken(host.name, this.person(client)?.plan.user, packet, speech);
+      if (packet.startsWith("40")) this.witness.spoken(host.name, person.plan.user, packet, speech);
     }
   }
 
@@ -122,7 +129,7 @@ export class Run {
 
   async go(): Promise<Outcome> {
     const { world, plan, deployment } = this;
-    const faults = new Faults(this);
+    const faults = new ChatFaults(this);
     for (const [from, to] of plan.links)
       world.within(world.nowhere, () => deployment.call(deployment.room(from), "link", [to])).catch(() => {});
     for (const person of this.people) world.at(START_MS + person.plan.joinsAtMs, person.zone, () => person.join());

@@ -46,7 +46,7 @@ export class ShimPerson extends Person {
 
   #open(): void {
     const { room: name } = this.plan;
-    const room = connectRoom(ORIGIN, name, { token: async () => this.token(), storage: this.#storage });
+    const room = connectRoom(ORIGIN, name, { token: () => this.token(), storage: this.#storage });
     this.room = room;
     this.#last = undefined;
     const isMine = (): boolean => this.room === room;

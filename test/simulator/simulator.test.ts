@@ -4,13 +4,13 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { bundleChat, shrinkPlan, Simulation } from "./chat.ts";
+import { openChat } from "./chat.ts";
 import { PLANTED_BUGS } from "./planted-bugs.ts";
 import { findPlanted, PLANTED_SEEDS } from "./planted-search.ts";
 import { plantedRows } from "./planted-table.ts";
 import { drawPlan, type Plan } from "./plan.ts";
-import type { Outcome } from "./run.ts";
-import { INVARIANTS } from "./witness.ts";
+import type { SimulationThread } from "../kit/testing.ts";
+import { INVARIANTS } from "./invariants.ts";
 import { IS_LONG, PATIENT } from "../host/properties.ts";
 
 /** Seeds of each run of the tests. */
@@ -19,22 +19,23 @@ const SEEDS = IS_LONG ? 50 : 12;
 const OTHER_SEEDS = 30;
 
 describe("a simulated deployment", () => {
-  let simulation: Simulation;
+  let simulation: SimulationThread<Plan>;
 
   beforeAll(async () => {
-    simulation = new Simulation(await bundleChat());
+    simulation = await openChat();
   }, PATIENT.timeout);
   afterAll(() => simulation.stop());
 
   it(`keeps every promise through ${SEEDS} seeds`, PATIENT, async () => {
     for (let seed = 1; seed <= SEEDS; seed++)
-      expect((await simulation.runSeed(seed)).violations, `seed ${seed}`).toEqual([]);
+      expect((await simulation.run(drawPlan(seed))).outcome.violations, `seed ${seed}`).toEqual([]);
   });
 
   it("lives the same life again with the same seed", PATIENT, async () => {
-    const [once, again] = [await simulation.runSeed(5), await simulation.runSeed(5)];
+    const plan = drawPlan(5);
+    const [once, again] = [await simulation.run(plan), await simulation.run(plan)];
     expect(again).toEqual(once);
-    expect(once.counts["events"]).toBeGreaterThan(100);
+    expect(once.outcome.counts["events"]).toBeGreaterThan(100);
   });
 
   it("EIO-10: keeps clients that read, however much they are given", PATIENT, async () => {
@@ -53,7 +54,7 @@ describe("a simulated deployment", () => {
       }),
       faults: [],
     };
-    const { violations, counts } = await simulation.run(plan);
+    const { violations, counts } = (await simulation.run(plan)).outcome;
     expect(violations).toEqual([]);
     expect(counts).toMatchObject({ stored: 2400, sights: 4800, connections: 2 });
   });
@@ -75,18 +76,4 @@ it("docs/reliability.md explains every rule in the same words", async () => {
   const docs = await readFile(path.join(import.meta.dirname, "../../docs/reliability.md"), "utf8");
   const rows = docs.replaceAll(/ +/g, " ");
   for (const [rule, meaning] of Object.entries(INVARIANTS)) expect(rows).toContain(`\n| ${rule} | ${meaning} |`);
-});
-
-describe("a plan that breaks a rule", () => {
-  it("is shrunk to what breaks the rule", async () => {
-    const plan = drawPlan(7);
-    const [guilty] = plan.faults;
-    const run = async (candidate: Plan): Promise<Outcome> => {
-      const isGuilty = candidate.faults.some((fault) => fault === guilty);
-      const violations = isGuilty ? [{ invariant: "bounded", message: "", atMs: 0 } as const] : [];
-      return { seed: 7, violations, counts: {}, done: {} };
-    };
-    const shrunk = await shrinkPlan(plan, "bounded", run);
-    expect(shrunk.plan).toMatchObject({ faults: [guilty], clients: [], steps: [], links: [] });
-  });
 });

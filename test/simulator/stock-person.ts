@@ -74,7 +74,7 @@ export class StockPerson extends Person {
       query: { recovery: recovers ? "on" : "off" },
       auth: (give) => {
         this.#resume(socket);
-        give({ token: this.token() });
+        void this.token().then((token) => give({ token }));
       },
       ...(insists === "retries" && { retries: 12, ackTimeout: AGAIN_MS }),
     });

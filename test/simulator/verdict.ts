@@ -2,8 +2,8 @@
 import { SEARCH_LIMIT_MAX } from "../../src/protocol/limits.ts";
 import type { Message, ReadMarksAnswer, RoomOverview } from "../../src/protocol/chat-events.ts";
 import { checkQuietSizes } from "./bounds.ts";
-import { Deployment } from "./deployment.ts";
-import type { ObjectHost } from "../kit/simulator/object-host.ts";
+import { partsOf, type ChatDeployment } from "./chat-deployment.ts";
+import type { ObjectHost } from "../kit/simulation.ts";
 import { ShimPerson } from "./shim-person.ts";
 import { StockPerson } from "./stock-person.ts";
 import type { Plan } from "./plan.ts";
@@ -189,7 +189,7 @@ function checkTyping({ witness, people }: Run): void {
 
 function checkSessions({ witness, people, deployment }: Run): void {
   for (const host of deployment.rooms) {
-    const sessions = Deployment.partsOf(host)?.server.sessions.size;
+    const sessions = partsOf(host)?.server.sessions.size;
     if (sessions === undefined) continue;
     const there = people.filter(({ plan, isConnected }) => isConnected && plan.room === host.name).length;
     witness.demand(
@@ -244,8 +244,10 @@ async function checkLobby({ witness, deployment, people }: Run, pass: (ms: numbe
   }
 }
 
-async function listed({ hosts }: Deployment, pass: (ms: number) => Promise<void>): Promise<readonly RoomOverview[]> {
-  const lobby = [...hosts].find(([key]) => key.startsWith("lobby"))?.[1];
+async function listed(
+  { lobby }: ChatDeployment,
+  pass: (ms: number) => Promise<void>,
+): Promise<readonly RoomOverview[]> {
   let rooms: readonly RoomOverview[] = [];
   lobby?.call(
     (instance) => instance["list"]!({ sort: "name", limit: 100 }) as Promise<{ rooms: typeof rooms }>,

@@ -5,47 +5,14 @@ import { PacketType } from "socket.io-parser";
 import { Beginnings } from "./beginnings.ts";
 import type { Chain } from "./chain.ts";
 import { Changes } from "./changes.ts";
+import type { Invariant } from "./invariants.ts";
 import { epochOf } from "./offset.ts";
 import { Readers } from "./readers.ts";
 import { Ruling } from "./ruling.ts";
 import { SaidOrder } from "./said-order.ts";
 import { Silences } from "./silence.ts";
-import { isTracing, trace } from "../kit/simulator/trace.ts";
+import { isTracing, trace, type Violation } from "../kit/simulation.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-
-/** The invariants and their meaning. docs/reliability.md has the same list. */
-export const INVARIANTS = {
-  "acked once": "an acked message is stored, once, at the place that the ack names",
-  "said in order":
-    "the posts of one stock client are stored in the order in which it said them, however many are in flight",
-  answered: "a member who posts over a working connection gets an answer",
-  "seen in order": "each connected member sees every message once, in the order of seq",
-  "recovered whole": "a client that recovered has missed nothing",
-  "seen is stored": "members see only what is stored (strict), and no place is given to two messages",
-  "let in":
-    "no event reaches a socket before its CONNECT, and no message a user after the ban; nobody posts who is muted, in a read-only room, or too soon in slow mode, or changes what others wrote",
-  ruled:
-    "what a room's own rules reject is stored nowhere and shown to nobody, what they replace is stored as they say, and they are asked once about a post in each life of the room, before it is stored",
-  "changed for all":
-    "an acked edit, deletion or reaction reached everybody and is there in the end, in searches and in copies in other rooms, too; a reaction counts once",
-  read: "a read mark outlives sleep, and no user has one that they did not set",
-  listed: "the lobby knows how far each room has come",
-  presence: "once everything is quiet, the room's members are those who are there, and nobody types",
-  bounded:
-    "everything that a room keeps in memory stays within its limit, ends with its connections, and is empty when nothing is in progress",
-  sleeps: "a room sleeps while nothing is due, wakes when something is, and has then all that it needs",
-  "relayed once": "a message crosses each link once and in order, and only after it is stored",
-  "sent by the client": "a message that a client with extensions queued is posted once, or the client reports why not",
-  "no trouble": "no input makes the product throw, and its log reports no problem that was not planned",
-} as const;
-
-export type Invariant = keyof typeof INVARIANTS;
-
-export interface Violation {
-  readonly invariant: Invariant;
-  readonly message: string;
-  readonly atMs: number;
-}
 
 interface Ban {
   readonly sinceMs: number;
@@ -86,7 +53,7 @@ interface Speech {
 type ModerationEvent = [event: string, change: { action: string; user: string; until?: number }];
 
 export class Witness {
-  readonly violations: Violation[] = [];
+  readonly violations: Array<Violation<Invariant>> = [];
   readonly changes = new Changes(this);
   readonly silences = new Silences(this);
   readonly ruling = new Ruling(this);

@@ -1,60 +1,33 @@
-// The runtime of one Durable Object, as far as the product uses it: hibernating sockets, storage behind an output gate, an
-// alarm, calls. It can put its object to sleep, and let it die at any moment.
-import { serialize, deserialize } from "node:v8";
+// The runtime of one Durable Object: events and calls in, a storage behind an output gate, hibernating sockets, an alarm. It can put its
+// object to sleep, and let it die at any moment. Made by deployment.ts.
+import type { Connection } from "./connection.ts";
+import { InputGate } from "./input-gate.ts";
+import { contextOf } from "./object-context.ts";
+import { OutputGate } from "./output-gate.ts";
+import { isPlanned, PLANNED } from "./planned.ts";
+import type { ServerSocket } from "./server-socket.ts";
+import { Storage, type Backup } from "./storage.ts";
+import type { World, Zone } from "./world.ts";
 
-import type { Connection } from "./network.ts";
-import { Storage } from "./storage.ts";
-import { Zone, type World } from "./world.ts";
-
-/** The platform's limit of the attachment of one WebSocket. */
-const ATTACHMENT_BYTES_MAX = 16 * 1024;
-
-/** So long the platform may take to see that an object could sleep by now. */
+/** The platform may take so long to see that an object could sleep by now. */
 const PATIENCE_MS_MAX = 5000;
 
-export type ObjectClass = new (context: unknown, env: unknown) => ObjectInstance;
+/**
+ * The platform takes so long to put an object to sleep. Here sleep may come sooner, because more is found then; but not between two requests
+ * of long-polling, whose session would end each time.
+ */
+const POLLED_IDLE_MS_MIN = 10_000;
+
+/** As the platform: an alarm that fails rings again after this, and twice as long each further time. */
+const ALARM_RETRY_MS = 2000;
+const ALARM_RETRIES_MAX = 6;
+
+/** A class of Durable Objects. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a class may declare any context and environment of its own
+export type ObjectClass<Instance extends object = object> = new (ctx: any, env: any) => Instance;
 
 /** The methods that callers reach from outside, by name. */
 export type ObjectInstance = Record<string, (...args: unknown[]) => unknown>;
-
-export class ServerSocket {
-  readonly connection: Connection;
-  readonly #host: () => ObjectHost | undefined;
-  #attachment: Uint8Array | undefined;
-
-  constructor(connection: Connection, host: () => ObjectHost | undefined) {
-    this.connection = connection;
-    this.#host = host;
-  }
-
-  send(frame: string | Uint8Array): void {
-    if (this.connection.isClosing) throw new Error("the socket is closing");
-    this.#host()?.say(() => this.connection.toClient(frame), { connection: this.connection, frame });
-  }
-
-  close(code = 1005, reason = ""): void {
-    if (this.connection.isClosing) return;
-    this.connection.isClosing = true;
-    this.#host()?.say(() => this.connection.closeFromServer(code, reason));
-  }
-
-  serializeAttachment(value: unknown): void {
-    const attachment = serialize(value);
-    if (attachment.byteLength > ATTACHMENT_BYTES_MAX)
-      throw new Error(`an attachment of ${attachment.byteLength} bytes`);
-    this.#attachment = attachment;
-  }
-
-  deserializeAttachment(): unknown {
-    return this.#attachment ? deserialize(this.#attachment) : null;
-  }
-}
-
-/** Output of the object, which the output gate holds back until all earlier writes are durable. */
-interface Saying {
-  readonly after: number | undefined;
-  readonly run: () => void;
-}
 
 /** A frame on its way out of an object. */
 export interface Spoken {
@@ -62,55 +35,67 @@ export interface Spoken {
   readonly frame: string | Uint8Array;
 }
 
-export interface HostPorts {
+/** Called as things happen to an object. */
+export interface HostListener {
+  /** A frame leaves the object. */
+  spoken(host: ObjectHost, spoken: Spoken): void;
+  /** A group of writes was closed, or has just become durable. */
+  closed(host: ObjectHost, group: number): void;
+  confirmed(host: ObjectHost, group: number): void;
+  /** The object dies. @param kept so many groups of writes turn out to be durable */
+  lost(host: ObjectHost, kept: number): void;
+  beforeSleep(host: ObjectHost): void;
+}
+
+export interface HostOptions {
+  readonly kind: string;
+  readonly name: string;
+  readonly make: ObjectClass;
+  readonly env: object;
+  /** `ctx.exports` */
+  readonly exports: object;
+  readonly listener: Partial<HostListener>;
   /** How long until what is written is durable. */
   readonly commitMs: () => number;
-  readonly spoken: (host: ObjectHost, spoken: Spoken) => void;
-  /** A group of writes was closed, or has just become durable. */
-  readonly closed: (host: ObjectHost, group: number) => void;
-  readonly confirmed: (host: ObjectHost, group: number) => void;
-  readonly lost: (host: ObjectHost, keptGroups: number) => void;
-  /** How long nothing must have happened before the object may be put to sleep. */
-  readonly idleMsMin: (host: ObjectHost) => number;
-  readonly beforeSleep: (host: ObjectHost) => void;
 }
 
 export class ObjectHost {
+  readonly kind: string;
   readonly name: string;
   readonly world: World;
   readonly storage = new Storage();
-  readonly env: unknown;
   zone: Zone;
   instance: ObjectInstance | undefined;
-  sockets = new Set<ServerSocket>();
+  readonly sockets = new Set<ServerSocket>();
   sleepAfterMs = 10_000;
   alarmLateMs = 0;
   autoResponse: { request: string; response: string } | undefined;
   lives = 0;
   sleeps = 0;
   alarms = 0;
+  readonly #options: HostOptions;
+  readonly #input: InputGate;
+  readonly #output = new OutputGate();
+  readonly #clockZone: Zone;
   /** Calls that are not answered yet, in either direction. */
   #busy = 0;
   /** Reject the calls without an answer when the object dies. */
   readonly #callers = new Set<() => void>();
-  #blocks = 0;
-  #held: Array<() => void> = [];
-  #sayings: Saying[] = [];
   #confirmedAtMs = 0;
-  #armed: { atMs: number; isCancelled: boolean } | undefined;
+  #armed: { isCancelled: boolean } | undefined;
   #activeAtMs = 0;
+  #polledAtMs = -Infinity;
+  /** Alarms that rang in a row for an object that did not start. */
+  #failedAlarms = 0;
   #isWatched = false;
   #patienceMs = 1;
-  readonly #class: ObjectClass;
-  readonly #ports: HostPorts;
-  readonly #clockZone: Zone;
 
-  constructor(world: World, options: { name: string; make: ObjectClass; env: unknown; ports: HostPorts }) {
+  constructor(world: World, options: HostOptions) {
     this.world = world;
+    this.kind = options.kind;
     this.name = options.name;
-    this.#class = options.make;
-    this.env = options.env;
-    this.#ports = options.ports;
+    this.#options = options;
+    this.#input = new InputGate(world);
     this.#clockZone = world.makeZone(`object ${options.name}`);
     this.zone = this.#clockZone;
     this.storage.resume = (run) => void world.at(world.nowMs, this.zone, run);
@@ -140,26 +125,37 @@ export class ObjectHost {
   #enter(run: (instance: ObjectInstance) => unknown): void {
     this.#activeAtMs = this.world.nowMs;
     this.#patienceMs = 1;
-    const instance = (this.instance ??= new this.#class(this.#makeContext(), this.env));
+    const instance = (this.instance ??= this.#make());
+    if (!instance) return;
     const { zone } = this;
     const go = (): void => {
       if (zone.isOver) return;
       const result = run(instance);
       if (result instanceof Promise) result.catch((error: unknown) => this.world.onError(error));
     };
-    // What came while it was blocked stays in front of what comes now.
-    if (this.#blocks + this.#held.length > 0) this.#held.push(go);
-    else go();
+    this.#input.pass(go);
   }
 
-  /** Lets in what came while the object was blocked, each as an event of its own. */
-  #letIn(zone: Zone): void {
-    if (this.#held.length === 0) return;
-    this.world.at(this.world.nowMs, zone, () => {
-      if (this.#blocks > 0) return;
-      this.#held.shift()?.();
-      this.#letIn(zone);
+  /** @returns nothing where the constructor throws; then the object is as after a crash */
+  #make(): ObjectInstance | undefined {
+    const { zone } = this;
+    const end = (keep: boolean): void =>
+      void this.world.at(this.world.nowMs, this.#clockZone, () => zone.isOver || this.die(keep, true));
+    const context = contextOf(this, zone, {
+      block: (run) => this.#input.block(zone, run, () => end(false)),
+      waitUntil: (work) => {
+        void work.catch((error: unknown) => this.world.onError(error)).finally(this.waits());
+      },
+      abort: () => end(true),
+      exports: this.#options.exports,
     });
+    try {
+      return new this.#options.make(context, this.#options.env) as ObjectInstance;
+    } catch (error) {
+      this.world.onError(error);
+      this.die(false, true);
+      return undefined;
+    }
   }
 
   /** A call from elsewhere. Its answer is an error if the object dies before it has got out. */
@@ -167,7 +163,7 @@ export class ObjectHost {
     run: (instance: ObjectInstance) => Promise<Result> | Result,
     reply: (result: Result | Error) => void,
   ): void {
-    const died = (): void => reply(new Error("the object died"));
+    const died = (): void => reply(new Error(PLANNED.died));
     this.#callers.add(died);
     this.deliver((instance) => {
       const { zone } = this;
@@ -184,10 +180,16 @@ export class ObjectHost {
         .then(() => run(instance))
         .then(end, (error: unknown) => {
           // The caller might try again and hide the error.
-          if (error instanceof TypeError || error instanceof ReferenceError) this.world.onError(error);
+          if (!isPlanned(error) && (error instanceof TypeError || error instanceof ReferenceError))
+            this.world.onError(error);
           end(error instanceof Error ? error : new Error(String(error)));
         });
     });
+  }
+
+  /** A request that opens no WebSocket. */
+  notePolled(): void {
+    this.#polledAtMs = this.world.nowMs;
   }
 
   /** The object waits for another object. @returns ends the waiting */
@@ -205,22 +207,21 @@ export class ObjectHost {
 
   // ---- out -------------------------------------------------------------------------------------------------
 
-  say(speak: () => void, spoken?: Spoken): void {
-    const run = (): void => {
-      if (spoken) this.#ports.spoken(this, spoken);
-      speak();
-    };
-    const after = this.storage.newestGroup;
-    if (after === undefined && this.#sayings.length === 0) run();
-    else this.#sayings.push({ after, run });
+  /** Lets something out, behind what was written before. */
+  say(run: () => void, spoken?: Spoken): void {
+    this.#output.pass(this.storage.newestGroup, () => {
+      const { listener } = this.#options;
+      if (spoken && listener.spoken) spoken.connection.onceTied(() => listener.spoken!(this, spoken));
+      run();
+    });
   }
 
   /** The writes of the finished event become durable a while later. */
   settle(): void {
     const group = this.storage.closeGroup();
     if (group !== undefined) {
-      this.#ports.closed(this, group);
-      this.#confirmedAtMs = Math.max(this.#confirmedAtMs, this.world.nowMs + this.#ports.commitMs());
+      this.#options.listener.closed?.(this, group);
+      this.#confirmedAtMs = Math.max(this.#confirmedAtMs, this.world.nowMs + this.#options.commitMs());
       const { lives } = this;
       this.world.at(this.#confirmedAtMs, this.#clockZone, () => lives === this.lives && this.#confirm(group));
       this.arm();
@@ -230,8 +231,8 @@ export class ObjectHost {
 
   #confirm(group: number): void {
     this.storage.confirm(group);
-    this.#ports.confirmed(this, group);
-    while (this.#sayings.length > 0 && (this.#sayings[0]!.after ?? -1) <= group) this.#sayings.shift()!.run();
+    this.#options.listener.confirmed?.(this, group);
+    this.#output.open(group);
   }
 
   // ---- the alarm -------------------------------------------------------------------------------------------
@@ -242,7 +243,8 @@ export class ObjectHost {
     this.#armed = undefined;
     const { alarmAtMs } = this.storage;
     if (alarmAtMs === undefined) return;
-    const atMs = Math.max(this.world.nowMs, alarmAtMs - this.skewMs) + this.alarmLateMs;
+    const soonestMs = this.world.nowMs + (this.#failedAlarms > 0 ? ALARM_RETRY_MS * 2 ** (this.#failedAlarms - 1) : 0);
+    const atMs = Math.max(soonestMs, alarmAtMs - this.skewMs) + this.alarmLateMs;
     this.#armed = this.world.at(atMs, this.#clockZone, () => this.#ring());
   }
 
@@ -250,25 +252,26 @@ export class ObjectHost {
     this.#armed = undefined;
     this.alarms++;
     this.storage.takeAlarm();
-    this.deliver((instance) => instance["alarm"]!());
+    // Until it has begun, it counts as failed: an object that cannot start would be woken for ever.
+    this.#failedAlarms = Math.min(this.#failedAlarms + 1, ALARM_RETRIES_MAX);
+    this.deliver((instance) => {
+      this.#failedAlarms = 0;
+      return instance["alarm"]?.();
+    });
   }
 
   // ---- sleep and death -------------------------------------------------------------------------------------
 
   /** The reasons that keep it awake, as text for a failure. */
   get keptBy(): string {
-    const counts = {
-      timers: this.zone.timers.size,
-      calls: this.#busy,
-      blocks: this.#blocks,
-      sayings: this.#sayings.length,
-    };
-    return JSON.stringify({ ...counts, unconfirmed: this.storage.unconfirmed });
+    const { zone, storage } = this;
+    const counts = { timers: zone.timers.size, calls: this.#busy, blocked: this.#input.isBusy };
+    return JSON.stringify({ ...counts, sendings: this.#output.size, unconfirmed: storage.unconfirmed });
   }
 
   get canSleep(): boolean {
-    if (this.world.nowMs - this.#activeAtMs < this.#ports.idleMsMin(this)) return false;
-    const isIdle = this.zone.timers.size + this.#busy + this.#blocks + this.#held.length + this.#sayings.length === 0;
+    if (this.world.nowMs - this.#polledAtMs < POLLED_IDLE_MS_MIN) return false;
+    const isIdle = this.zone.timers.size + this.#busy + this.#output.size === 0 && !this.#input.isBusy;
     return this.instance !== undefined && isIdle && this.storage.unconfirmed === 0;
   }
 
@@ -287,7 +290,7 @@ export class ObjectHost {
 
   /** The object loses its memory and keeps storage and attachments; clients notice nothing. */
   sleep(): void {
-    this.#ports.beforeSleep(this);
+    this.#options.listener.beforeSleep?.(this);
     this.sleeps++;
     this.#finish();
   }
@@ -298,70 +301,33 @@ export class ObjectHost {
     this.#begin();
   }
 
-  /** The process dies. @param isNoticed whether the clients do */
-  die(keep: boolean, isNoticed: boolean): void {
-    for (const { connection } of this.#crash(keep)) connection.lose(isNoticed);
-  }
-
-  /** @param keep whether pending writes become durable after all, though no caller gets an answer */
-  #crash(keep: boolean): ServerSocket[] {
+  /**
+   * The process dies.
+   * @param keep whether pending writes become durable after all, though no caller gets an answer
+   * @param isNoticed whether the clients notice
+   * @param backup the storage is set back to this
+   */
+  die(keep: boolean, isNoticed: boolean, backup?: Backup): void {
     const groups = keep ? this.storage.unconfirmed : 0;
-    this.#ports.lost(this, groups);
+    this.#options.listener.lost?.(this, groups);
     this.storage.crash(groups);
-    this.#sayings = [];
-    this.#held = [];
+    if (backup !== undefined) this.storage.restore(backup);
+    this.#output.clear();
+    this.#input.clear();
     this.#busy = 0;
-    this.#blocks = 0;
     this.#confirmedAtMs = 0;
-    const sockets = [...this.sockets];
+    const lost = [...this.sockets];
     this.sockets.clear();
     this.#finish();
     this.arm();
     for (const died of this.#callers) died();
     this.#callers.clear();
-    return sockets;
+    for (const { connection } of lost) connection.lose(isNoticed);
   }
 
   end(): void {
     this.world.end(this.zone);
     this.world.end(this.#clockZone);
     this.storage.close();
-  }
-
-  // ---- the context of the object ---------------------------------------------------------------------------
-
-  #makeContext(): unknown {
-    const { zone } = this;
-    const alive = (): ObjectHost => {
-      if (zone.isOver) throw new Error("this object is no more");
-      return this;
-    };
-    const socketOf = (socket: ServerSocket): void => void alive().sockets.add(socket);
-    return {
-      id: { name: this.name, toString: () => Buffer.from(this.name.padEnd(16)).toString("hex") },
-      get storage() {
-        return alive().storage;
-      },
-      acceptWebSocket: socketOf,
-      getTags: () => [],
-      getWebSockets: () => [...alive().sockets].filter(({ connection }) => !connection.isClosing),
-      setWebSocketAutoResponse: (pair?: { request: string; response: string }) => void (alive().autoResponse = pair),
-      getWebSocketAutoResponseTimestamp: ({ connection }: ServerSocket) =>
-        connection.respondedAtMs === undefined ? null : new Date(connection.respondedAtMs),
-      blockConcurrencyWhile: (run: () => Promise<unknown>) => {
-        this.#blocks++;
-        // A failure in it resets the object.
-        const reset = (): void =>
-          void this.world.at(this.world.nowMs, this.#clockZone, () => zone.isOver || this.die(false, true));
-        // As in workerd: once the constructors of all subclasses have run, and the microtasks that they queued before.
-        const running = Promise.resolve().then(run);
-        running.catch(reset);
-        return running.finally(() => {
-          if (zone.isOver) return;
-          this.#blocks--;
-          if (this.#blocks === 0) this.#letIn(zone);
-        });
-      },
-    };
   }
 }

@@ -1,14 +1,19 @@
-// The storage of one object: SQLite, whose writes become durable in groups, a while after they were made. Until then a crash
-// may take them, the youngest first, and nothing that was said after them has left the object.
-import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { deserialize, serialize } from "node:v8";
+// The storage of one object: SQLite, whose writes become durable in groups, a while after they were made. Until then a crash may take them,
+// the youngest first, and nothing that was sent after them has left the object. Made by object-host.ts.
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 
-type Value = null | number | string | Uint8Array;
-type Row = Record<string, Value>;
+import { KeyValues, KV } from "./key-values.ts";
+import { Cursor, isWrite, statementsOf, type Row, type Value } from "./sql.ts";
+
+interface Statement {
+  readonly prepared: StatementSync;
+  readonly isWrite: boolean;
+  readonly columns: readonly string[];
+}
 
 interface Write {
   readonly text: string;
-  readonly bindings: readonly Value[];
+  readonly bindings: readonly SQLInputValue[];
 }
 
 /** The writes of one event, which become durable or get lost together. */
@@ -17,38 +22,22 @@ interface Group {
   readonly writes: Write[];
 }
 
-const WRITE = /^\s*(INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|REPLACE)/i;
-const KV = "_cf_KV";
+/** What was durable at some moment: so many writes. */
+export type Backup = number;
+
 const ALARM = "_cf_ALARM";
-
-class Cursor {
-  readonly #rows: readonly Row[];
-  readonly rowsWritten: number;
-
-  constructor(rows: readonly Row[], rowsWritten: number) {
-    this.#rows = rows;
-    this.rowsWritten = rowsWritten;
-  }
-
-  toArray(): Row[] {
-    return [...this.#rows];
-  }
-
-  one(): Row {
-    if (this.#rows.length !== 1) throw new Error(`expected one row, found ${this.#rows.length}`);
-    return this.#rows[0]!;
-  }
-
-  [Symbol.iterator](): Iterator<Row> {
-    return this.#rows[Symbol.iterator]();
-  }
-}
+const BYTES = "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()";
 
 export class Storage {
   /** While set, writing fails with it. */
   failure: Error | undefined;
-  readonly #database = new DatabaseSync(":memory:");
-  readonly #statements = new Map<string, StatementSync>();
+  /** Lets the object go on that waited, in its own time. */
+  resume: (run: () => void) => void = (run) => run();
+  #database!: DatabaseSync;
+  readonly #statements = new Map<string, Statement>();
+  /** The statements of each text. */
+  readonly #texts = new Map<string, readonly string[]>();
+  #durable: Write[] = [];
   /** Closed, and on their way. */
   #groups: Group[] = [];
   #open: Group | undefined;
@@ -56,18 +45,17 @@ export class Storage {
   #groupIds = 0;
   /** Callers that wait until a group is durable. */
   #awaited: Array<{ readonly group: number; readonly resolve: () => void }> = [];
-  /** Lets the object go on that waited, in its own time. */
-  resume: (run: () => void) => void = (run) => run();
 
   constructor() {
-    this.#makeOwnTables();
-    const bytes = "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()";
-    Object.defineProperty(this.sql, "databaseSize", { get: () => this.#statement(bytes).all()[0]!["bytes"] });
+    this.#openDatabase();
+    Object.defineProperty(this.sql, "databaseSize", { get: () => this.#exec(BYTES, []).toArray()[0]!["bytes"] });
   }
 
-  #makeOwnTables(): void {
-    this.#database.exec(`CREATE TABLE IF NOT EXISTS ${KV} (key TEXT PRIMARY KEY, value BLOB)`);
-    this.#database.exec(`CREATE TABLE IF NOT EXISTS ${ALARM} (id INTEGER PRIMARY KEY, at REAL)`);
+  #openDatabase(): void {
+    this.#statements.clear();
+    this.#database = new DatabaseSync(":memory:");
+    this.#database.exec(`CREATE TABLE ${KV} (key TEXT PRIMARY KEY, value BLOB)`);
+    this.#database.exec(`CREATE TABLE ${ALARM} (id INTEGER PRIMARY KEY, at REAL)`);
   }
 
   close(): void {
@@ -78,49 +66,59 @@ export class Storage {
   // ---- as the object sees it -------------------------------------------------------------------------------
 
   readonly sql = {
-    exec: (text: string, ...bindings: Value[]): Cursor => this.#exec(text, bindings),
+    exec: (text: string, ...bindings: readonly Value[]): Cursor => this.#exec(text, bindings),
     databaseSize: 0,
   };
 
-  readonly kv = {
-    get: (key: string): unknown => {
-      const [row] = this.#exec(`SELECT value FROM ${KV} WHERE key = ?`, [key]).toArray();
-      return row && deserialize(row["value"] as Uint8Array);
-    },
-    put: (key: string, value: unknown): void =>
-      void this.#exec(`INSERT OR REPLACE INTO ${KV} (key, value) VALUES (?, ?)`, [key, serialize(value)]),
-    delete: (key: string): void => void this.#exec(`DELETE FROM ${KV} WHERE key = ?`, [key]),
-    list: ({ prefix = "", startAfter = "", limit = -1 } = {}): Array<[string, unknown]> =>
-      this.#exec(`SELECT key, value FROM ${KV} WHERE key >= ? AND key > ? AND key < ? ORDER BY key LIMIT ?`, [
-        prefix,
-        startAfter,
-        `${prefix}\u{10FFFF}`,
-        limit,
-      ])
-        .toArray()
-        .map(({ key, value }) => [key as string, deserialize(value as Uint8Array)]),
-  };
+  readonly #keyValues = new KeyValues((text, bindings) => this.#exec(text, bindings));
+  readonly kv = this.#keyValues.kv;
+  readonly get = this.#keyValues.get;
+  readonly put = this.#keyValues.put;
+  readonly delete = this.#keyValues.delete;
+  readonly list = this.#keyValues.list;
 
   transactionSync<Result>(run: () => Result): Result {
-    this.#begin();
-    const writesBefore = this.#open?.writes.length ?? 0;
-    this.#database.exec("SAVEPOINT inner_one");
+    const end = this.#savepoint();
     try {
       const result = run();
-      this.#database.exec("RELEASE inner_one");
+      end(true);
       return result;
     } catch (error) {
-      this.#database.exec("ROLLBACK TO inner_one");
-      this.#database.exec("RELEASE inner_one");
-      this.#open?.writes.splice(writesBefore);
+      end(false);
       throw error;
     }
   }
 
-  // Asynchronous as on the platform; what they do is done at once.
+  async transaction<Result>(run: (storage: Storage) => Promise<Result>): Promise<Result> {
+    const end = this.#savepoint();
+    try {
+      const result = await run(this);
+      end(true);
+      return result;
+    } catch (error) {
+      end(false);
+      throw error;
+    }
+  }
+
+  #savepoint(): (isGood: boolean) => void {
+    this.#begin();
+    const writesBefore = this.#open?.writes.length ?? 0;
+    this.#database.exec("SAVEPOINT inner_one");
+    return (isGood) => {
+      if (!isGood) {
+        this.#database.exec("ROLLBACK TO inner_one");
+        this.#open?.writes.splice(writesBefore);
+      }
+      this.#database.exec("RELEASE inner_one");
+    };
+  }
+
+  // Done at once, and answered later, as on the platform.
   readonly getAlarm = async (): Promise<number | null> => this.alarmAtMs ?? null;
-  readonly setAlarm = async (atMs: number): Promise<void> =>
-    void this.#exec(`INSERT OR REPLACE INTO ${ALARM} (id, at) VALUES (0, ?)`, [atMs]);
+  readonly setAlarm = async (at: number | Date): Promise<void> =>
+    void this.#exec(`INSERT OR REPLACE INTO ${ALARM} (id, at) VALUES (0, ?)`, [Number(at)]);
+  readonly deleteAlarm = async (): Promise<void> => this.takeAlarm();
   /** Resolves when all that was written so far is durable; in a life that ends before that, never. */
   readonly sync = (): Promise<void> => {
     const group = this.newestGroup;
@@ -128,7 +126,6 @@ export class Storage {
       ? Promise.resolve()
       : new Promise((resolve) => void this.#awaited.push({ group, resolve }));
   };
-  readonly deleteAlarm = async (): Promise<void> => this.takeAlarm();
   readonly deleteAll = async (): Promise<void> => {
     // Virtual tables take along the tables that they are made of.
     const named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";
@@ -180,11 +177,11 @@ export class Storage {
     const open = this.#open;
     this.#open = undefined;
     for (const group of younger) {
-      this.#redo(group);
+      this.#redo(group.writes);
       this.#groups.push(group);
     }
     if (!open) return;
-    this.#redo(open);
+    this.#redo(open.writes);
     this.#open = open;
   }
 
@@ -200,22 +197,37 @@ export class Storage {
     return this.#groups.length;
   }
 
-  #keepOnly(groups: readonly Group[]): void {
-    if (groups.length === this.#groups.length && !this.#open) {
-      if (this.#isBegun) this.#database.exec("COMMIT");
-      this.#isBegun = false;
-      return;
-    }
-    if (this.#isBegun) this.#database.exec("ROLLBACK");
+  backup(): Backup {
+    return this.#durable.length;
+  }
+
+  /** Of an object that has just died: takes everything back that became durable after the backup. */
+  restore(backup: Backup): void {
+    const kept = this.#durable.slice(0, backup);
+    this.#database.close();
+    this.#openDatabase();
+    this.#redo(kept);
+    if (this.#isBegun) this.#database.exec("COMMIT");
     this.#isBegun = false;
-    for (const group of groups) this.#redo(group);
+    this.#durable = kept;
+  }
+
+  /** Ends the transaction with these groups, and without any other write. */
+  #keepOnly(groups: readonly Group[]): void {
+    const isAll = groups.length === this.#groups.length && !this.#open;
+    if (!isAll) {
+      if (this.#isBegun) this.#database.exec("ROLLBACK");
+      this.#isBegun = false;
+      for (const { writes } of groups) this.#redo(writes);
+    }
+    for (const { writes } of groups) this.#durable.push(...writes);
     if (this.#isBegun) this.#database.exec("COMMIT");
     this.#isBegun = false;
   }
 
-  #redo({ writes }: Group): void {
+  #redo(writes: readonly Write[]): void {
     this.#begin();
-    for (const { text, bindings } of writes) this.#statement(text).run(...bindings);
+    for (const { text, bindings } of writes) this.#statement(text).prepared.run(...bindings);
   }
 
   #begin(): void {
@@ -224,21 +236,38 @@ export class Storage {
     this.#isBegun = true;
   }
 
-  #exec(text: string, given: readonly Value[]): Cursor {
-    // SQLite of the platform takes whole numbers as such.
-    const bindings = given.map((value) => (Number.isSafeInteger(value) ? (BigInt(value as number) as never) : value));
-    if (!WRITE.test(text)) return new Cursor(this.#statement(text).all(...bindings) as Row[], 0);
-    if (this.failure) throw this.failure;
-    this.#begin();
-    const { changes } = this.#statement(text).run(...bindings);
-    this.#open ??= { id: ++this.#groupIds, writes: [] };
-    this.#open.writes.push({ text, bindings });
-    return new Cursor([], Number(changes));
+  #exec(text: string, bindings: readonly Value[]): Cursor {
+    let texts = this.#texts.get(text);
+    if (!texts) this.#texts.set(text, (texts = statementsOf(text)));
+    for (const earlier of texts.slice(0, -1)) this.#execOne(earlier, []);
+    return this.#execOne(texts.at(-1) ?? "", bindings.map(toSqlite));
   }
 
-  #statement(text: string): StatementSync {
+  #execOne(text: string, bindings: readonly SQLInputValue[]): Cursor {
+    const { prepared, isWrite, columns } = this.#statement(text);
+    if (!isWrite) return new Cursor(prepared.all(...bindings) as Row[], columns, 0);
+    if (this.failure) throw this.failure;
+    this.#begin();
+    // With RETURNING a write has rows.
+    const rows = columns.length > 0 ? (prepared.all(...bindings) as Row[]) : undefined;
+    const written = rows?.length ?? Number(prepared.run(...bindings).changes);
+    this.#open ??= { id: ++this.#groupIds, writes: [] };
+    this.#open.writes.push({ text, bindings });
+    return new Cursor(rows ?? [], columns, written);
+  }
+
+  #statement(text: string): Statement {
     let statement = this.#statements.get(text);
-    if (!statement) this.#statements.set(text, (statement = this.#database.prepare(text)));
+    if (statement) return statement;
+    const prepared = this.#database.prepare(text);
+    statement = { prepared, isWrite: isWrite(text), columns: prepared.columns().map(({ name }) => name) };
+    this.#statements.set(text, statement);
     return statement;
   }
+}
+
+/** SQLite of the platform takes whole numbers as such. */
+function toSqlite(value: Value): SQLInputValue {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  return Number.isSafeInteger(value) ? BigInt(value as number) : value;
 }

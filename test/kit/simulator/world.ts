@@ -1,8 +1,5 @@
-// Virtual time: one queue of events, each of which belongs to a zone (a room, a client) with a clock of its own. What the
-// product takes from its runtime, clock, timers, chance and ids, comes from here.
-import { webcrypto } from "node:crypto";
-import process from "node:process";
-
+// Virtual time: one queue of events, each of which belongs to a zone (an object, a client) with a clock of its own. runtime.ts gives
+// clock, timers and randomness of the running world to everything in the thread.
 import { Chance } from "./chance.ts";
 
 /** When every run begins, in ms since 1970. */
@@ -21,6 +18,8 @@ export class Zone {
   skewMs = 0;
   isOver = false;
   readonly timers = new Set<number>();
+  /** No timer fires before this, in ms since 1970. */
+  timersFromMs = 0;
 
   constructor(name: string, chance: Chance) {
     this.name = name;
@@ -49,6 +48,7 @@ export class World {
   readonly #timers = new Map<number, Event>();
   #order = 0;
   #timerIds = 0;
+  #unsettled = 0;
 
   constructor(seed: number) {
     this.chance = new Chance(seed);
@@ -89,6 +89,8 @@ export class World {
     const { zone } = this;
     const id = ++this.#timerIds;
     const fire = (): void => {
+      // Late, in the order in which they were due.
+      if (this.nowMs < zone.timersFromMs) return void this.#timers.set(id, this.at(zone.timersFromMs, zone, fire));
       this.#timers.delete(id);
       zone.timers.delete(id);
       run();
@@ -104,6 +106,14 @@ export class World {
     event.isCancelled = true;
     event.zone.timers.delete(id);
     this.#timers.delete(id);
+  }
+
+  /** The event goes on until this work of the thread, as of a signature, is done. */
+  waitFor<Result>(work: Promise<Result>): Promise<Result> {
+    this.#unsettled++;
+    const settle = (): void => void this.#unsettled--;
+    work.then(settle, settle);
+    return work;
   }
 
   /** Nothing of this zone happens any more. */
@@ -134,7 +144,8 @@ export class World {
       this.onError(error);
     }
     // Everything that only waits for promises happens in this event, and in its zone.
-    await new Promise((resolve) => turnOfTheLoop(resolve));
+    do await new Promise((resolve) => turnOfTheLoop(resolve));
+    while (this.#unsettled > 0);
     this.afterEvent();
   }
 
@@ -168,41 +179,3 @@ export class World {
 }
 
 const isBefore = (a: Event, b: Event): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
-
-let current: World | undefined;
-
-/** The world that the runtime's functions belong to from now on. */
-export function enter(world: World): void {
-  current = world;
-}
-
-/** Something that must not happen has happened in the world that is running. */
-export const noteTrouble = (error: unknown): void => current?.onError(error);
-
-const world = (): World => {
-  if (!current) throw new Error("no world is running");
-  return current;
-};
-
-/** Puts virtual time in place of the real one, for the whole thread. */
-export function replaceRuntime(fetch: typeof globalThis.fetch): void {
-  const fill = (bytes: Uint8Array): Uint8Array => {
-    const { chance } = world().zone;
-    for (let at = 0; at < bytes.length; at++) bytes[at] = chance.between(0, 255);
-    return bytes;
-  };
-  const hex = (count: number): string => Buffer.from(fill(new Uint8Array(count))).toString("hex");
-  const randomUUID = (): string => [hex(4), hex(2), hex(2), hex(2), hex(6)].join("-");
-  Date.now = () => current?.clock() ?? START_MS;
-  Math.random = () => world().zone.chance.next();
-  Object.assign(globalThis, {
-    setTimeout: (run: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]) =>
-      world().setTimer(() => run(...args), delayMs),
-    clearTimeout: (id: number | undefined) => id !== undefined && world().clearTimer(id),
-    fetch,
-  });
-  const crypto = { subtle: webcrypto.subtle, getRandomValues: fill, randomUUID };
-  Object.defineProperty(globalThis, "crypto", { value: crypto, configurable: true });
-  process.on("unhandledRejection", noteTrouble);
-  process.on("uncaughtException", noteTrouble);
-}

@@ -1,2 +1,2 @@
-// In place of XMLHttpRequest: long-polling runs over `fetch` here.
+// Takes the place of XMLHttpRequest: long-polling runs over `fetch` here.
 export const XMLHttpRequest = undefined;

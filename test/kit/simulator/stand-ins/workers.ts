@@ -1,4 +1,5 @@
-// Replaces `cloudflare:workers` for the objects.
+// Takes the place of `cloudflare:workers` for the objects and the Worker.
+import { runningDeployment } from "../bindings.ts";
 
 export class DurableObject {
   readonly ctx: unknown;
@@ -9,3 +10,14 @@ export class DurableObject {
     this.env = env;
   }
 }
+
+export class WorkerEntrypoint extends DurableObject {}
+
+const live = (read: () => object): object => new Proxy({}, { get: (_, name) => Reflect.get(read(), name) as unknown });
+
+/** The bindings of the run. */
+export const env = live(() => runningDeployment().env);
+
+export const exports = live(() => runningDeployment().exports);
+
+export const waitUntil = (work: Promise<unknown>): void => runningDeployment().waitUntil(work);

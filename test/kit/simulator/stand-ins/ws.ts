@@ -1,2 +1,2 @@
-// Replaces `ws` for socket.io-client.
-export { ClientWebSocket as WebSocket } from "../network.ts";
+// Takes the place of `ws` for socket.io-client.
+export { ClientWebSocket as WebSocket } from "../client-web-socket.ts";

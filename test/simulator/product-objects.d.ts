@@ -1,15 +1,17 @@
-// The objects of the product, which the bundle takes from durable/: their own types belong to another platform.
+// The types of product/objects.ts, as far as the simulator uses it.
 declare module "product:objects" {
   import type { Message } from "../../src/protocol/chat-events.ts";
-  import type { ObjectClass } from "../kit/simulator/object-host.ts";
+  import type { ObjectClass } from "../kit/simulation.ts";
 
   export const ChatRoom: ObjectClass;
   /** A room with rules of its own: those of `env.RULES`. */
   export const RuledRoom: ObjectClass;
   export const Lobby: ObjectClass;
   export const DeadLetters: ObjectClass;
-  /** The consumer of the relay's queue. */
-  export const deliverRelay: (batch: unknown, env: unknown) => Promise<void>;
+  export function createParley(options: object): {
+    readonly fetch: (request: Request, env: object, ctx: object) => Promise<Response>;
+    readonly queue: (batch: object, env: object) => Promise<void>;
+  };
   /** Reads a room's log. */
   export const SqlMessageLog: new (
     storage: unknown,

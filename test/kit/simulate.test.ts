@@ -1,0 +1,111 @@
+// Simulates the notes of docs/testing.md, as they are and with bugs planted. Real threads and bundles: nothing here is replaced but the runtime
+// of the notes.
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+
+import { assertHolds, simulate, type PlantedBug } from "./testing.ts";
+import { PATIENT } from "../host/properties.ts";
+
+const NOTES = path.join(import.meta.dirname, "../../docs/examples/notes/notes.simulation.ts");
+
+const file = "notes/notes.ts";
+const WITHOUT_KEY: PlantedBug = { file, find: "(id TEXT PRIMARY KEY, text TEXT)", replace: "(id TEXT, text TEXT)" };
+
+const BUGS: ReadonlyArray<{
+  readonly bug: string;
+  readonly planted: readonly PlantedBug[];
+  readonly breaks: string;
+}> = [
+  {
+    bug: "the ids that are known stand in a field, and are lost when the object sleeps",
+    planted: [
+      WITHOUT_KEY,
+      {
+        file,
+        find: "  readonly #sql: SqlStorage;\n",
+        replace: "  readonly #sql: SqlStorage;\n  readonly #known = new Set<string>();\n",
+      },
+      {
+        file,
+        find: 'const stored = this.#sql.exec("INSERT OR IGNORE INTO',
+        replace: 'if (this.#known.has(id)) return ack({ ok: true });\n      const stored = this.#sql.exec("INSERT INTO',
+      },
+      {
+        file,
+        find: 'this.emit("added", { id, text });',
+        replace: 'this.#known.add(id), this.emit("added", { id, text });',
+      },
+    ],
+    breaks: "a note is there once",
+  },
+  {
+    bug: "a note is shown before it is stored",
+    planted: [
+      {
+        file,
+        find: "add: (_client, { id, text }, ack) => {",
+        replace:
+          'add: async (_client, { id, text }, ack) => {\n this.emit("added", { id, text });\n await scheduler.wait(5);',
+      },
+    ],
+    breaks: "a note is kept",
+  },
+  {
+    bug: "a note that is sent again is stored twice",
+    planted: [WITHOUT_KEY, { file, find: "INSERT OR IGNORE INTO", replace: "INSERT INTO" }],
+    breaks: "a note is there once",
+  },
+];
+
+describe("simulate", () => {
+  it("finds nothing wrong with the notes", PATIENT, async () => {
+    const result = await simulate(NOTES, { seeds: 15 });
+    expect(result).toMatchObject({ runs: 15, failures: [] });
+    expect(result.counts["sleeps"]).toBeGreaterThan(0);
+    expect(result.done).toMatchObject({ "step writer add": expect.any(Number), "fault crash": expect.any(Number) });
+    expect(() => assertHolds(result)).not.toThrow();
+  });
+
+  it.each(BUGS)("finds, shrinks and repeats: $bug", PATIENT, async ({ planted, breaks }) => {
+    const result = await simulate(NOTES, { seeds: 60, planted });
+    const [failure] = result.failures;
+    expect(failure).toMatchObject({ invariant: breaks, seed: expect.any(Number) });
+    const { plan, steps, outcome } = failure!;
+    expect(steps.length).toBeLessThanOrEqual(6);
+    expect(() => assertHolds(result)).toThrow(`seed ${failure!.seed} breaks "${breaks}" after`);
+    const again = await simulate(NOTES, { planted, plan: JSON.parse(JSON.stringify(plan)), shrinks: 0 });
+    expect(again).toMatchObject({ runs: 1, failures: [{ invariant: breaks, steps, shrinkRuns: 0 }] });
+    expect(outcome.violations[0]).toMatchObject({ invariant: breaks });
+  });
+});
+
+describe("a simulation that cannot run", () => {
+  it.each([
+    [
+      "a bug for a file that it has not",
+      [{ file: "notes/letters.ts", find: "", replace: "" }],
+      "the simulation has no file notes/letters.ts, where a bug is to be planted",
+    ],
+    [
+      "a bug for a text that is not there",
+      [{ file, find: "no such text", replace: "" }],
+      'notes/notes.ts: "no such text" stands there 0 times, not once',
+    ],
+    [
+      "a module that throws as it is loaded",
+      [{ file, find: "class Notes extends", replace: 'throw new Error("not today");\nclass Notes extends' }],
+      "Error: not today",
+    ],
+  ])("says so: %s", PATIENT, async (_what, planted, message) => {
+    await expect(simulate(NOTES, { seeds: 1, planted })).rejects.toThrow(message);
+  });
+
+  it("reports an object that cannot be made as trouble", PATIENT, async () => {
+    const planted = [{ file, find: '{ "/": new Notes(this.ctx.storage.sql) }', replace: "null as never" }];
+    const { failures } = await simulate(NOTES, { seeds: 1, planted, shrinks: 0 });
+    expect(failures[0]).toMatchObject({
+      invariant: "no trouble",
+      message: expect.stringContaining("it needs namespaces"),
+    });
+  });
+});

@@ -1,0 +1,77 @@
+// What code finds in its `env`: namespaces of objects, producers of queues. Made by deployment.ts.
+import type { Chance } from "./chance.ts";
+import { objectIdOf, type ObjectId } from "./object-context.ts";
+
+/** What `cloudflare:workers` exports of the running deployment. */
+interface Running {
+  readonly env: object;
+  readonly exports: object;
+  waitUntil(work: Promise<unknown>): void;
+}
+
+let running: Running | undefined;
+
+/** `cloudflare:workers` belongs to this deployment from now on. */
+export function bindTo(deployment: Running): void {
+  running = deployment;
+}
+
+export function runningDeployment(): Running {
+  if (!running) throw new Error("no simulated deployment is running");
+  return running;
+}
+
+/** How an object is reached. */
+interface Reach {
+  readonly fetch: (request: Request) => Promise<Response>;
+  readonly call: (method: string, args: readonly unknown[]) => Promise<unknown>;
+}
+
+/** `DurableObjectNamespace` */
+export function namespaceOf(binding: string, chance: Chance, reach: (name: string) => Reach): object {
+  const names = new Map<string, string>();
+  const idFromName = (name: string): ObjectId => {
+    const id = objectIdOf(binding, name);
+    names.set(id.toString(), name);
+    return id;
+  };
+  const stubOf = (name: string): object => stub(objectIdOf(binding, name), reach(name));
+  return {
+    idFromName,
+    getByName: stubOf,
+    get(id: ObjectId): object {
+      const name = id.name ?? names.get(id.toString());
+      if (name === undefined) throw new Error(`an id of no object of ${binding}`);
+      return stubOf(name);
+    },
+    idFromString: (hex: string): ObjectId => ({
+      toString: () => hex,
+      equals: (other) => other.toString() === hex,
+    }),
+    newUniqueId: () => idFromName(`unique ${chance.next()}`),
+  };
+}
+
+/** `DurableObjectStub`: every method that it is asked for is a call. */
+function stub(id: ObjectId, { fetch, call }: Reach): object {
+  const own = new Map<string | symbol, unknown>([
+    ["id", id],
+    ["name", id.name],
+    ["fetch", (address: string | URL | Request, init?: RequestInit) => fetch(new Request(address, init))],
+    // It is no promise.
+    ["then", undefined],
+  ]);
+  return new Proxy(
+    {},
+    {
+      get: (_, name) =>
+        own.has(name) ? own.get(name) : (...args: unknown[]): Promise<unknown> => call(String(name), args),
+    },
+  );
+}
+
+/** `Queue` */
+export const producerOf = (send: (bodies: readonly unknown[]) => Promise<void>): object => ({
+  send: (body: unknown) => send([body]),
+  sendBatch: (messages: Iterable<{ readonly body: unknown }>) => send([...messages].map(({ body }) => body)),
+});

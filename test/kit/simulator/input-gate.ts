@@ -1,0 +1,54 @@
+// The input gate of one object: while `blockConcurrencyWhile` runs, nothing else comes in. Called by object-host.ts.
+import type { World, Zone } from "./world.ts";
+
+export class InputGate {
+  readonly #world: World;
+  #blocks = 0;
+  #held: Array<() => void> = [];
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  get isBusy(): boolean {
+    return this.#blocks + this.#held.length > 0;
+  }
+
+  /** What came while the object was blocked stays in front of what comes now. */
+  pass(run: () => void): void {
+    if (this.isBusy) this.#held.push(run);
+    else run();
+  }
+
+  /**
+   * As in workerd: `run` begins once the constructors of all subclasses have run, and the microtasks that they queued before.
+   * @param zone of the present life of the object
+   * @param onFailure called when `run` fails
+   */
+  block<Result>(zone: Zone, run: () => Promise<Result>, onFailure: (error: unknown) => void): Promise<Result> {
+    this.#blocks++;
+    const running = Promise.resolve().then(run);
+    running.catch(onFailure);
+    return running.finally(() => {
+      if (zone.isOver) return;
+      this.#blocks--;
+      if (this.#blocks === 0) this.#letIn(zone);
+    });
+  }
+
+  /** Lets in what was held, each as an event of its own. */
+  #letIn(zone: Zone): void {
+    if (this.#held.length === 0) return;
+    this.#world.at(this.#world.nowMs, zone, () => {
+      if (this.#blocks > 0) return;
+      this.#held.shift()?.();
+      this.#letIn(zone);
+    });
+  }
+
+  /** The object died. */
+  clear(): void {
+    this.#held = [];
+    this.#blocks = 0;
+  }
+}

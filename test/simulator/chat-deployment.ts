@@ -1,0 +1,165 @@
+// The chat of a run: its objects, its Worker, and the queue between rooms, with the settings of the plan. Tells the witness what each room
+// stores, and checks each sleep.
+import { ChatRoom, createParley, DeadLetters, Lobby, RuledRoom, SqlMessageLog } from "product:objects";
+
+import { Deployment, type HostListener, type ObjectHost, type World } from "../kit/simulation.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import type { Plan } from "./plan.ts";
+import { Rules } from "./rules.ts";
+import type { Witness } from "./witness.ts";
+
+/** Signs the tokens of all clients. */
+export const SECRET = "the key of all simulated deployments";
+
+interface Deadlines {
+  next(): number | undefined;
+  nextAwake(): number | undefined;
+}
+
+/** The inside of a room, as far as the checks read it. */
+interface RoomParts {
+  readonly server: {
+    readonly deadlines: Deadlines;
+    readonly sessions: ReadonlyMap<string, unknown>;
+  };
+}
+
+export const partsOf = ({ instance }: ObjectHost): RoomParts | undefined =>
+  (instance as unknown as { readonly parts?: RoomParts } | undefined)?.parts;
+
+export interface ChatDeploymentOptions {
+  readonly world: World;
+  readonly witness: Witness;
+  readonly plan: Plan;
+  readonly spoken: HostListener["spoken"];
+}
+
+export class ChatDeployment extends Deployment {
+  readonly #witness: Witness;
+  readonly #plan: Plan;
+  /** Messages in groups that are not durable yet. */
+  readonly #unconfirmed = new Map<ObjectHost, Array<{ group: number; epoch: string; messages: Message[] }>>();
+  /** How far each log has been read. */
+  readonly #readTo = new Map<string, number>();
+
+  constructor({ world, witness, plan, spoken }: ChatDeploymentOptions) {
+    const parley = createParley({ queues: { relay: "RELAY_QUEUE" } });
+    const rules = plan.rules && new Rules(plan.rules, { world, witness, hostOf: (name) => this.room(name) });
+    super(world, {
+      objects: { CHAT_ROOM: plan.rules ? RuledRoom : ChatRoom, LOBBY: Lobby, DEAD_LETTERS: DeadLetters },
+      env: { ...settingsOf(plan), ...(rules && { RULES: rules }) },
+      queues: { RELAY_QUEUE: (batch, env) => parley.queue(batch, env) },
+      worker: (request, env, ctx) => parley.fetch(request, env, ctx),
+      commitMs: plan.commitMs,
+      sleepAfterMs: plan.sleepAfterMs,
+      listen: (binding) => (binding === "CHAT_ROOM" ? this.#listener(spoken) : {}),
+    });
+    this.#witness = witness;
+    this.#plan = plan;
+  }
+
+  room(name: string): ObjectHost {
+    return this.object("CHAT_ROOM", name);
+  }
+
+  get rooms(): ObjectHost[] {
+    return this.#plan.rooms.map((name) => this.room(name));
+  }
+
+  get lobby(): ObjectHost | undefined {
+    return [...this.hosts.values()].find(({ kind }) => kind === "LOBBY");
+  }
+
+  /** Messages in the queue that nobody has taken. */
+  get underWay(): number {
+    return this.queues.reduce((sum, { underWay }) => sum + underWay, 0);
+  }
+
+  #listener(spoken: HostListener["spoken"]): HostListener {
+    return {
+      spoken,
+      closed: (host, group) => this.#read(host, group),
+      confirmed: (host, group) => this.#confirm(host, group),
+      lost: (host, kept) => this.#lose(host, kept),
+      beforeSleep: (host) => this.#checkSleep(host),
+    };
+  }
+
+  // ---- what is stored --------------------------------------------------------------------------------------
+
+  #read(host: ObjectHost, group: number): void {
+    if (!host.storage.touches(group, "batches_")) return;
+    const { name, storage } = host;
+    const [isThere] = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'log_names'").toArray();
+    const [named] = isThere ? storage.sql.exec("SELECT epoch FROM log_names LIMIT 1").toArray() : [];
+    if (!named) return;
+    const retention = { messages: Infinity, ageMs: Infinity };
+    const log = new SqlMessageLog(storage, { room: name, retention, nowMs: 0, newName: () => "" });
+    const epoch = named["epoch"] as string;
+    // As they were posted: they may have been changed already.
+    const messages = [...log.ascending(this.#readTo.get(epoch) ?? 0)].map(({ seq }) =>
+      this.#witness.ruling.stored(name, log.find(seq)!.posted),
+    );
+    if (messages.length === 0) return;
+    this.#readTo.set(epoch, messages.at(-1)!.seq);
+    const unconfirmed = this.#unconfirmed.get(host) ?? [];
+    this.#unconfirmed.set(host, [...unconfirmed, { group, epoch, messages }]);
+  }
+
+  #confirm(host: ObjectHost, group: number): void {
+    const unconfirmed = this.#unconfirmed.get(host) ?? [];
+    for (const { epoch, messages } of unconfirmed.filter((waiting) => waiting.group <= group))
+      for (const message of messages) {
+        this.#witness.durable(host.name, epoch, message);
+        if (!message.origin) this.#witness.silences.stored(host.name, message, message.timestamp);
+      }
+    this.#unconfirmed.set(
+      host,
+      unconfirmed.filter((waiting) => waiting.group > group),
+    );
+  }
+
+  #lose(host: ObjectHost, kept: number): void {
+    this.#witness.died(host.name);
+    if (kept > 0) this.#confirm(host, Infinity);
+    for (const { epoch, messages } of this.#unconfirmed.get(host) ?? []) {
+      const through = Math.min(this.#readTo.get(epoch)!, messages[0]!.seq - 1);
+      this.#readTo.set(epoch, through);
+    }
+    this.#unconfirmed.delete(host);
+  }
+
+  // ---- sleep -----------------------------------------------------------------------------------------------
+
+  #checkSleep(host: ObjectHost): void {
+    const { deadlines } = partsOf(host)?.server ?? {};
+    if (!deadlines) return;
+    const awake = deadlines.nextAwake();
+    const next = deadlines.next();
+    const { alarmAtMs } = host.storage;
+    const demand = (isTrue: boolean, problem: () => string): void =>
+      this.#witness.demand(isTrue, "sleeps", () => `${host.name} sleeps ${problem()}`);
+    const inMs = (atMs: number): number => atMs - this.world.nowMs - host.skewMs;
+    demand(awake === undefined, () => `although something in memory waits until ${inMs(awake!)} ms from now`);
+    const isMet = next === undefined || (alarmAtMs !== undefined && alarmAtMs <= next);
+    demand(isMet, () => `until ${alarmAtMs ?? "somebody comes"}, and has something due at ${next}`);
+  }
+}
+
+function settingsOf(plan: Plan): Record<string, string> {
+  return {
+    ENVIRONMENT: "production",
+    JWT_SECRET: SECRET,
+    DURABILITY: plan.durability,
+    RELAY: plan.relay,
+    FLUSH_WINDOW_MS: String(plan.flushWindowMs),
+    // Rooms with the longest window gather every batch, all others run ahead of it.
+    FLUSH_BURST: plan.flushWindowMs > 50 ? "1" : "8",
+    MESSAGE_RATE: String(plan.messageRate),
+    MESSAGE_BURST: String(plan.messageRate),
+    RECOVERY_WINDOW_SECONDS: String(plan.recoveryWindowSeconds),
+    MAX_CONNECTIONS_PER_IP: "0",
+    MAX_CONNECTIONS_PER_USER: "0",
+    CONNECT_RATE_PER_IP: "0",
+  };
+}
