@@ -20,12 +20,14 @@ export interface Versions {
 }
 
 interface Manifest {
+  readonly name?: string;
   readonly version: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
+const PACKAGE = "parley-rooms";
 const TEST_PLUGIN = "@cloudflare/vitest-plugin";
 
 /** Packages that start workerd, by what brings them. */
@@ -40,7 +42,9 @@ const RUNTIME_CHAINS = [
 
 export function readVersions(folder: string): Versions {
   const root = path.join(folder, "package.json");
-  const parley = manifestOf(root, "parley-rooms")?.manifest;
+  // The repository of the package is a project of its own, too.
+  const own = existsSync(root) ? (JSON.parse(readFileSync(root, "utf8")) as Manifest) : undefined;
+  const parley = manifestOf(root, PACKAGE)?.manifest ?? (own?.name === PACKAGE ? own : undefined);
   const workerds = new Map<string, string[]>();
   for (const chain of RUNTIME_CHAINS) {
     const version = versionAlong(root, chain);

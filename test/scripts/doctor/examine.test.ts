@@ -1,11 +1,22 @@
 // `npx parley-rooms doctor`: what it finds in a project, one fault at a time.
 import { describe, expect, it } from "vitest";
 
-import { ENTRY, examined, TOML, type Project } from "./examined-project.ts";
+import { examine } from "../../../scripts/doctor/examine.ts";
+import { ENTRY, examined, ROOT, TOML, type Project } from "./examined-project.ts";
 
 it("finds nothing in a whole project but the key, which it cannot see", async () => {
   expect((await examined()).codes).toEqual(["note key.local"]);
 });
+
+it.each([undefined, "development"])(
+  "finds nothing in this repository's own deployment (%s) but its key",
+  async (environment) => {
+    const findings = await examine(ROOT, environment);
+    expect(findings.filter(({ code }) => !code.startsWith("key."))).toEqual(
+      environment === undefined ? [] : [expect.objectContaining({ code: "setting.development" })],
+    );
+  },
+);
 
 it("finds nothing at all where the Worker knows its users", async () => {
   const entry = ENTRY.replace("createParley()", "createParley({ authenticate: () => ({ user: 'ada' }) })");

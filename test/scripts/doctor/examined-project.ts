@@ -5,7 +5,7 @@ import path from "node:path";
 import { examine } from "../../../scripts/doctor/examine.ts";
 import { folderOf } from "../worker-folder.ts";
 
-const ROOT = path.join(import.meta.dirname, "../../..");
+export const ROOT = path.join(import.meta.dirname, "../../..");
 
 export const ENTRY = `import { createParley } from "parley-rooms";
 export { Announcements, ChatRoom, DeadLetters, Lobby } from "parley-rooms";
