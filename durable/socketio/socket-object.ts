@@ -48,7 +48,8 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     this.#format = format;
     this.#webSockets = new WebSockets(ctx);
     // The platform runs this once the constructors and class fields of all subclasses are done, and before it delivers any event.
-    void ctx.blockConcurrencyWhile(() => this.#start());
+    // If it fails, the platform resets the object, and the event that woke it fails with the error.
+    ctx.blockConcurrencyWhile(() => this.#start()).catch(() => {});
   }
 
   /**

@@ -52,15 +52,34 @@ export interface Asked {
   readonly token?: string | undefined;
 }
 
-const OPTIONS: ReadonlySet<string> = new Set<keyof ConnectOptions>([
-  "object",
-  "path",
-  "otherwise",
-  "authenticate",
-  "allowedOrigins",
-  "transports",
-  "connectsPerMinute",
-]);
+type Rule = readonly [must: string, isKept: (value: unknown) => boolean];
+
+const isFunction: Rule = ["be a function", (value) => typeof value === "function"];
+
+/** The rules of options that are given; `path` is checked where it is read. */
+const RULES: Readonly<Record<keyof ConnectOptions, Rule>> = {
+  object: isFunction,
+  path: ["be a text", (path) => typeof path === "string"],
+  otherwise: isFunction,
+  authenticate: isFunction,
+  allowedOrigins: ['be "*", "same" or a list', (given) => given === "*" || given === "same" || Array.isArray(given)],
+  transports: [
+    "list websocket, polling or both",
+    (given) => Array.isArray(given) && given.length > 0 && given.every((name) => TRANSPORTS.includes(name as never)),
+  ],
+  connectsPerMinute: ["be a whole number, 0 or more", (given) => Number.isSafeInteger(given) && (given as number) >= 0],
+};
+
+/** @throws Error that names the first option which is wrong */
+function check(options: ConnectOptions): void {
+  const { object } = options;
+  for (const [name, value] of Object.entries({ ...options, object })) {
+    if (!Object.hasOwn(RULES, name))
+      throw new Error(`connect: there is no option "${name}"; there are ${Object.keys(RULES).join(", ")}`);
+    const [must, isKept] = RULES[name as keyof ConnectOptions];
+    if ((value !== undefined || name === "object") && !isKept(value)) throw new Error(`connect: ${name}: must ${must}`);
+  }
+}
 
 /**
  * Answers the requests of Socket.IO clients to `/socket.io/`, with the room in `?room=NAME` (`global` without), and to
@@ -68,9 +87,7 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof ConnectOptions>([
  * @throws Error for a bad option, which it names
  */
 export async function connect(request: Request, options: ConnectOptions): Promise<Response> {
-  for (const name of Object.keys(options))
-    if (!OPTIONS.has(name))
-      throw new Error(`connect: there is no option "${name}"; there are ${[...OPTIONS].join(", ")}`);
+  check(options);
   const basePath = checkBasePath(options.path ?? "", "connect: path");
   const { pathname } = new URL(request.url);
   const address = pathname.startsWith(`${basePath}/`) ? enginePath(pathname.slice(basePath.length)) : undefined;
@@ -97,8 +114,6 @@ const rates = new Map<number, Pick<EngineEndpoint, "connectRate" | "unknownSessi
 function ratesOf(perMinute: number): Pick<EngineEndpoint, "connectRate" | "unknownSessions"> {
   const known = rates.get(perMinute);
   if (known) return known;
-  if (!Number.isSafeInteger(perMinute) || perMinute < 0)
-    throw new Error("connect: connectsPerMinute: must be a whole number, 0 or more");
   const made = {
     connectRate: new ConnectRate(perMinute),
     unknownSessions: new ConnectRate(UNKNOWN_SESSIONS_PER_CONNECT * perMinute),

@@ -8,6 +8,9 @@ declare namespace Cloudflare {
       | "GuestbookRoom"
       | "LeagueRoom"
       | "BoardObject"
+      | "SketchObject"
+      | "PitchObject"
+      | "MistakenObject"
       | "RuledRoom"
       | "HttpRuledRoom"
       | "ServiceRuledRoom";
@@ -18,6 +21,9 @@ declare namespace Cloudflare {
     RULES_SECRET: string;
     BOARD: DurableObjectNamespace<import("../../../docs/examples/board/index.ts").BoardObject>;
     GUESTBOOK: DurableObjectNamespace<import("./guestbook.ts").GuestbookRoom>;
+    MISTAKEN: DurableObjectNamespace<import("./sketches.ts").MistakenObject>;
+    PITCH: DurableObjectNamespace<import("./sketches.ts").PitchObject>;
+    SKETCH: DurableObjectNamespace<import("./sketches.ts").SketchObject>;
     HALLS: DurableObjectNamespace<import("./halls.ts").Halls>;
     LEAGUE: DurableObjectNamespace<import("./league.ts").LeagueRoom>;
     RULED: DurableObjectNamespace<import("../../../docs/examples/rules/index.ts").ChatRoom>;

@@ -11,6 +11,7 @@ export { GuestbookRoom } from "./guestbook.ts";
 export { Halls } from "./halls.ts";
 export { LeagueRoom } from "./league.ts";
 export { Rules } from "./rules.ts";
+export { MistakenObject, PitchObject, SketchObject } from "./sketches.ts";
 export { WhiteboardRoom } from "./whiteboard.ts";
 
 /** The Worker of one kind of rooms. */

@@ -1,0 +1,143 @@
+// Third-party applications for the tests of SocketIoObject and connect: the smallest one, and one with mistakes.
+import {
+  connectionStateRecovery,
+  Namespace,
+  SocketIoObject,
+  type ConnectRequest,
+  type Deadline,
+  type Handlers,
+  type Identity,
+  type SocketIoOptions,
+} from "parley-rooms/socketio";
+
+class Sketch extends Namespace {
+  handlers: Handlers = {
+    draw: (socket, line) => socket.broadcast.emit("draw", line),
+    // In a plain table; `__proto__` and `constructor` are no handlers.
+    fail: () => {
+      throw new Error("a mistake of the application");
+    },
+    "fail later": async () => {
+      await Promise.resolve();
+      throw new Error("a mistake after an await");
+    },
+    whoami: (socket, ack) => ack({ ...socket.data, user: socket.user ?? null, transport: socket.transport }),
+  };
+
+  override authorize({ identity, handshake }: ConnectRequest<Identity & { readonly plan?: string }>) {
+    const { query } = handshake;
+    return { accepted: true as const, data: { plan: identity?.plan ?? null, name: identity?.name ?? null, query } };
+  }
+}
+
+/** As in the first example of docs/from-socket-io.md, with more to look at. */
+export class SketchObject extends SocketIoObject {
+  namespaces = { "/": new Sketch(), "/staff": new Sketch() };
+
+  async draw(line: unknown): Promise<void> {
+    this.namespaces["/"].emit("draw", line);
+  }
+
+  async sockets(): Promise<number> {
+    return this.namespaces["/"].sockets.size;
+  }
+}
+
+/** Moves a ball while anybody watches: a tick every 50 ms, and its place in storage for the time after sleep. */
+class Pitch extends Namespace {
+  readonly #kv: SyncKvStorage;
+  #tick!: Deadline;
+  readonly started: number[] = [];
+
+  constructor(kv: SyncKvStorage) {
+    super();
+    this.#kv = kv;
+  }
+
+  handlers: Handlers = {
+    kick: (_socket, ticks, ack) => (this.kick(ticks), ack()),
+    push: () => this.push(),
+  };
+
+  override onStart(): void {
+    this.started.push(this.#kv.get<number>("place") ?? 0);
+    this.#tick = this.deadline("tick", (nowMs) => this.#move(nowMs));
+    if (this.#left > 0) this.#tick.set(Date.now());
+  }
+
+  get #left(): number {
+    return this.#kv.get<number>("left") ?? 0;
+  }
+
+  kick(ticks: number): void {
+    this.#kv.put("left", ticks);
+    this.#tick.set(Date.now() + 50);
+  }
+
+  /** Any number of pushes between two ticks makes one event. */
+  push(): void {
+    this.#kv.put("pushes", (this.#kv.get<number>("pushes") ?? 0) + 1);
+    this.#tick.pull(Date.now() + 50);
+  }
+
+  #move(nowMs: number): void {
+    const place = (this.#kv.get<number>("place") ?? 0) + 1;
+    this.#kv.put("place", place);
+    this.volatile.emit("ball", place, this.#kv.get<number>("pushes") ?? 0);
+    this.#kv.delete("pushes");
+    if (this.#left <= 1) return void this.#kv.delete("left");
+    this.#kv.put("left", this.#left - 1);
+    this.#tick.set(nowMs + 50);
+  }
+}
+
+export class PitchObject extends SocketIoObject {
+  namespaces = { "/": new Pitch(this.ctx.storage.kv) };
+  override recovery = connectionStateRecovery();
+  override options: SocketIoOptions = {
+    pingInterval: 300,
+    pingTimeout: 200,
+    maxHttpBufferSize: 1000,
+  };
+  #isOpen: boolean | undefined;
+
+  protected override async prepare(): Promise<void> {
+    await scheduler.wait(10);
+    this.#isOpen = (await this.ctx.storage.get<boolean>("open")) ?? true;
+    if (!this.#isOpen) throw new Error("the pitch is closed");
+  }
+
+  /** From a matchmaker, before anybody is connected. */
+  async begin(ticks: number): Promise<boolean | undefined> {
+    this.namespaces["/"].kick(ticks);
+    return this.#isOpen;
+  }
+
+  async push(times: number): Promise<void> {
+    for (let push = 0; push < times; push++) this.namespaces["/"].push();
+  }
+
+  async restart(): Promise<readonly number[]> {
+    await this.erase();
+    return this.namespaces["/"].started;
+  }
+}
+
+const shared = { "/": new Sketch() };
+
+const OPTIONS: Readonly<Record<string, object>> = {
+  option: { pingIntervall: 1 },
+  range: { pingTimeout: 0 },
+  crowded: { maxConnectionsPerIp: 2 },
+};
+
+/** Its name says how it is made, and what is wrong with it. */
+export class MistakenObject extends SocketIoObject {
+  readonly #name = this.ctx.id.name!;
+  namespaces = this.#name.startsWith("shared")
+    ? shared
+    : this.#name === "bare"
+      ? (undefined as never)
+      : { "/": new Sketch() };
+  override options = (OPTIONS[this.#name] ?? {}) as SocketIoOptions;
+}

@@ -1,0 +1,218 @@
+// SocketIoObject: its start, options, calls by RPC, timers, sleep, and the mistakes that it names.
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from "vitest";
+
+import { PacketType } from "../../wire/wire-client.ts";
+import { RawClient, upgrade } from "../raw-client.ts";
+import { serving } from "./worker.ts";
+
+let log: MockInstance;
+beforeEach(() => void (log = vi.spyOn(console, "error").mockImplementation(() => undefined)));
+afterEach(() => vi.restoreAllMocks());
+
+let rooms = 0;
+const freshRoom = (): string => `object-${++rooms}`;
+
+const sketches = serving(env.SKETCH);
+const pitches = serving(env.PITCH);
+
+async function enter(room: string, fetcher = sketches): Promise<RawClient> {
+  const client = await RawClient.open({ room, fetcher });
+  await client.connect();
+  return client;
+}
+
+async function kill(stub: DurableObjectStub): Promise<void> {
+  const died = runInDurableObject(stub, (_instance, state) => state.abort("died in a test"));
+  await expect(died).rejects.toThrow("died in a test");
+}
+
+const drawn = (client: RawClient): unknown[] => client.heard("draw").map(([line]) => line);
+
+describe("the smallest application", () => {
+  it("has the heartbeat and limits of Socket.IO", async () => {
+    const client = await RawClient.open({ room: freshRoom(), fetcher: sketches });
+    expect(client.handshake).toMatchObject({ pingInterval: 25_000, pingTimeout: 20_000, maxPayload: 1_000_000 });
+  });
+
+  it("sends what one draws to the others, also after it slept", async () => {
+    const room = freshRoom();
+    const [ada, ben] = [await enter(room), await enter(room)];
+    ada.emit("draw", 1);
+    await ben.until("the first line", () => drawn(ben)[0]);
+    await evictDurableObject(env.SKETCH.getByName(room), { webSockets: "hibernate" });
+    ada.emit("draw", 2);
+    await ben.until("the second line", () => drawn(ben)[1]);
+    expect([drawn(ada), drawn(ben)]).toEqual([[], [1, 2]]);
+  });
+
+  it("recovers nothing, and sends no offset to clients that know recovery", async () => {
+    const client = await RawClient.open({ room: freshRoom(), fetcher: sketches, query: { recovery: "on" } });
+    await client.connect();
+    expect(client.accepted()).toEqual({ sid: expect.any(String) });
+  });
+
+  it("serves namespaces by name, and no others", async () => {
+    const client = await enter(freshRoom());
+    await client.enter("/staff");
+    for (const nsp of ["/nobody", "/__proto__", "/constructor", "/toString"])
+      await expect(client.enter(nsp)).rejects.toEqual({ message: "Invalid namespace" });
+  });
+
+  it("emits from a call by RPC, which wakes it, and answers one before anybody is there", async () => {
+    const room = freshRoom();
+    const stub = env.SKETCH.getByName(room);
+    expect(await stub.sockets()).toBe(0);
+    const ada = await enter(room);
+    await evictDurableObject(stub, { webSockets: "hibernate" });
+    await stub.draw("by RPC");
+    await ada.until("the line", () => drawn(ada)[0]);
+    expect(await stub.sockets()).toBe(1);
+  });
+});
+
+describe("mistakes of an application", () => {
+  it.each(["fail", "fail later"])(
+    "%s: a handler that throws ends its client's connection, and no other",
+    async (event) => {
+      const room = freshRoom();
+      const [ada, ben] = [await enter(room), await enter(room)];
+      ada.emit(event);
+      expect(await ada.closes()).toMatchObject({ code: 1011 });
+      expect(await ben.ask("whoami")).toMatchObject({ user: null });
+      expect(String(log.mock.calls)).toContain("a mistake");
+    },
+  );
+
+  it.each(["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf"])(
+    "an event %s calls nothing of the language",
+    async (event) => {
+      const client = await enter(freshRoom());
+      client.emit(event, { polluted: true });
+      expect(await client.ask("whoami")).toMatchObject({ user: null });
+      expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    },
+  );
+
+  const named: Array<[room: string, error: string]> = [
+    ["bare", 'MistakenObject: it needs namespaces, as in `namespaces = { "/": new Board() }`'],
+    ["option", 'options: there is no "pingIntervall"; there are pingInterval, '],
+    ["range", "options.pingTimeout: must be a whole number from 1 to "],
+  ];
+
+  it.each(named)("%s: the error names it", async (room, error) => {
+    await expect(upgrade({ room, fetcher: serving(env.MISTAKEN) })).rejects.toThrow(error);
+  });
+
+  it("a namespace that two objects share: the second one says where to make it", async () => {
+    const fetcher = serving(env.MISTAKEN);
+    expect((await upgrade({ room: "shared-1", fetcher })).status).toBe(101);
+    await expect(upgrade({ room: "shared-2", fetcher })).rejects.toThrow("this namespace already serves an object");
+  });
+});
+
+describe("prepare", () => {
+  it("is done before the first event, by whatever way that comes", async () => {
+    const room = freshRoom();
+    expect(await env.PITCH.getByName(room).begin(1)).toBe(true);
+    const ada = await enter(freshRoom(), pitches);
+    expect(ada.accepted()).toMatchObject({ sid: expect.any(String) });
+  });
+
+  it("that fails, fails the event; the next one makes a new instance", async () => {
+    const room = freshRoom();
+    const stub = env.PITCH.getByName(room);
+    await runInDurableObject(stub, (_instance, { storage }) => storage.put("open", false));
+    await evictDurableObject(stub);
+    for (let tries = 0; tries < 2; tries++)
+      await expect(upgrade({ room, fetcher: pitches })).rejects.toThrow("the pitch is closed");
+  });
+});
+
+describe("options", () => {
+  it("go to clients, and hold", async () => {
+    const room = freshRoom();
+    const ada = await enter(room, pitches);
+    expect(ada.handshake).toMatchObject({ pingInterval: 300, pingTimeout: 200, maxPayload: 1000 });
+    await ada.until("a ping", () => ada.pings || undefined);
+    ada.emit("push", "x".repeat(1000));
+    expect(await ada.closes()).toMatchObject({ code: 1009 });
+  });
+
+  it("maxConnectionsPerIp: one address gets so many, others as many", async () => {
+    const fetcher = serving(env.MISTAKEN);
+    const statusFrom = async (address: string): Promise<number> =>
+      (await upgrade({ room: "crowded", fetcher, headers: { "CF-Connecting-IP": address } })).status;
+    expect([await statusFrom("192.0.2.1"), await statusFrom("192.0.2.1")]).toEqual([101, 101]);
+    expect([await statusFrom("192.0.2.1"), await statusFrom("192.0.2.2")]).toEqual([429, 101]);
+  });
+
+  it("recovery: a client that comes back gets its socket, after the object died, too", async () => {
+    const room = freshRoom();
+    const query = { recovery: "on" };
+    const ada = await RawClient.open({ room, fetcher: pitches, query });
+    await ada.connect();
+    const accepted = ada.accepted();
+    await kill(env.PITCH.getByName(room));
+    const back = await RawClient.open({ room, fetcher: pitches, query });
+    await back.connect(accepted);
+    expect(back.accepted()).toEqual(accepted);
+  });
+});
+
+describe("timers", () => {
+  const places = (client: RawClient): unknown[] => client.heard("ball").map(([place]) => place);
+
+  it("tick while something moves, and not once more", async () => {
+    const ada = await enter(freshRoom(), pitches);
+    await ada.ask("kick", 4);
+    await ada.until("the end", () => places(ada)[3]);
+    expect(places(ada)).toEqual([1, 2, 3, 4]);
+  });
+
+  it("one tick makes one event of all that happened since the last", async () => {
+    const room = freshRoom();
+    const ada = await enter(room, pitches);
+    await env.PITCH.getByName(room).push(20);
+    await ada.until("a tick", () => places(ada)[0]);
+    expect(ada.heard("ball")).toEqual([[1, 20]]);
+  });
+
+  it("go on with what is stored, after the object died in between", async () => {
+    const room = freshRoom();
+    const ada = await enter(room, pitches);
+    await ada.ask("kick", 30);
+    await ada.until("a tick", () => places(ada)[1]);
+    await kill(env.PITCH.getByName(room));
+    const back = await enter(room, pitches);
+    await back.until("the end", () => places(back).includes(30) || undefined);
+    const seen = places(back) as number[];
+    expect(seen).toEqual(Array.from({ length: seen.length }, (_, at) => 31 - seen.length + at));
+  });
+
+  it("are begun by a call of another object, with nobody there", async () => {
+    const room = freshRoom();
+    const stub = env.PITCH.getByName(room);
+    await stub.begin(3);
+    await vi.waitFor(async () =>
+      expect(await runInDurableObject(stub, (_instance, { storage }) => storage.get("place"))).toBe(3),
+    );
+  });
+});
+
+describe("erase", () => {
+  it("closes all connections, deletes what is stored, and starts the namespaces again", async () => {
+    const room = freshRoom();
+    const stub = env.PITCH.getByName(room);
+    const ada = await enter(room, pitches);
+    await ada.ask("kick", 1);
+    await ada.until("a tick", () => ada.heard("ball")[0]);
+    expect(await stub.restart()).toEqual([0, 0]);
+    expect(await ada.closes()).toEqual({ code: 1012, reason: "service restart" });
+    expect(await runInDurableObject(stub, async (_instance, { storage }) => (await storage.list()).size)).toBe(0);
+    const ben = await enter(room, pitches);
+    await ben.ask("kick", 1);
+    expect((await ben.receivesPacket(PacketType.EVENT)).data).toEqual(["ball", 1, 0]);
+  });
+});
