@@ -15,6 +15,8 @@ export interface Versions {
   }>;
   /** The versions of the runtime, with the packages that bring each. */
   readonly workerds: ReadonlyMap<string, readonly string[]>;
+  /** The Node that runs this, and what Wrangler needs. */
+  readonly node: { readonly running: string; readonly needed?: string };
   /** The version of Wrangler that the test plugin was released with. */
   readonly wranglerOfTests?: string;
 }
@@ -22,6 +24,7 @@ export interface Versions {
 interface Manifest {
   readonly name?: string;
   readonly version: string;
+  readonly engines?: { readonly node?: string };
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
@@ -52,7 +55,9 @@ export function readVersions(folder: string): Versions {
     if (version !== undefined) workerds.set(version, [...new Set([...(workerds.get(version) ?? []), brought])]);
   }
   const wranglerOfTests = manifestOf(root, TEST_PLUGIN)?.manifest.dependencies?.["wrangler"];
+  const needed = manifestOf(root, "wrangler")?.manifest.engines?.node;
   return {
+    node: { running: process.versions.node, ...(needed !== undefined && { needed }) },
     ...(wranglerOfTests !== undefined && { wranglerOfTests }),
     ...(parley && { parley: parley.version }),
     peers: Object.entries(parley?.peerDependencies ?? {}).map(([name, range]) => {

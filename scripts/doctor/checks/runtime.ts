@@ -15,7 +15,18 @@ const DATE_TESTED = "2026-08-01";
 const DAYS_AHEAD = 7;
 
 export function checkRuntime(facts: Facts): Finding[] {
-  return [...dates(facts), ...uncompressed(facts), ...packages(facts), ...entryFindings(facts)];
+  return [...node(facts), ...dates(facts), ...uncompressed(facts), ...packages(facts), ...entryFindings(facts)];
+}
+
+function node({
+  versions: {
+    node: { running, needed },
+  },
+}: Facts): Finding[] {
+  if (needed === undefined || satisfies(running, needed)) return [];
+  return [
+    error("node.old", `Wrangler needs Node ${needed}; this is ${running}.`, "https://nodejs.org has newer ones."),
+  ];
 }
 
 function dates({ config: { compatibility_date: date, compatibility_flags: flags }, versions }: Facts): Finding[] {

@@ -1,7 +1,9 @@
 // `npx parley-rooms doctor`: what it finds in a project, one fault at a time.
 import { describe, expect, it } from "vitest";
 
+import { checkRuntime } from "../../../scripts/doctor/checks/runtime.ts";
 import { examine } from "../../../scripts/doctor/examine.ts";
+import { readFacts } from "../../../scripts/doctor/facts.ts";
 import { ENTRY, examined, ROOT, TOML, type Project } from "./examined-project.ts";
 
 it("finds nothing in a whole project but the key, which it cannot see", async () => {
@@ -224,6 +226,14 @@ it("says that a project without Wrangler cannot be looked at", async () => {
   const { codes, text } = await examined({ linked: ["parley-rooms"] });
   expect(codes).toEqual(["error project.unreadable"]);
   expect(text).toContain("Wrangler is not installed");
+});
+
+it("names a Node that is too old for the project's Wrangler", async () => {
+  const facts = await readFacts(ROOT, undefined);
+  const versions = { ...facts.versions, node: { running: "20.20.2", needed: ">=22.0.0" } };
+  expect(checkRuntime({ ...facts, versions })).toEqual([
+    expect.objectContaining({ code: "node.old", message: "Wrangler needs Node >=22.0.0; this is 20.20.2." }),
+  ]);
 });
 
 describe("it does not complain", () => {
