@@ -1,37 +1,20 @@
 // The example of docs/in-your-worker.md with stock clients: a Worker of somebody else, which knows its users by a cookie, has nothing of
 // the chat bound but its rooms, and no key.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { freePort, HOST, ProcessGroup, PROJECT_ROOT, TEST_SECRET } from "./servers.ts";
+import { consumer, CONSUMER_MS_MAX, type Consumer } from "./consumer.ts";
+import { TEST_SECRET } from "./servers.ts";
 import { ask, next, open, tokenFor, VERSIONS, type Options } from "./stock-clients.ts";
 
-const READY_MS_MAX = 60_000;
-
-const stateDir = mkdtempSync(path.join(tmpdir(), "parley-mounted-"));
-let group: ProcessGroup;
+let server: Awaited<ReturnType<Consumer["dev"]>>;
 let url: string;
 
 beforeAll(async () => {
-  const port = await freePort();
-  url = `http://${HOST}:${port}`;
-  const wrangler = path.join(PROJECT_ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
-  const where = ["--ip", HOST, "--port", String(port), "--inspector-port", "0", "--persist-to", stateDir];
-  const config = "docs/examples/mounted/wrangler.toml";
-  group = new ProcessGroup({
-    args: [wrangler, "dev", "-c", config, ...where, "--var", `SESSION_SECRET:${TEST_SECRET}`],
-    env: { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
-  });
-  await group.prints(/Ready on/, READY_MS_MAX);
-});
+  server = await (await consumer()).dev("mounted", { SESSION_SECRET: TEST_SECRET });
+  ({ url } = server);
+}, CONSUMER_MS_MAX);
 
-afterAll(async () => {
-  await group.stop();
-  rmSync(stateDir, { recursive: true, force: true });
-});
+afterAll(() => server.stop());
 
 async function cookieOf(user: string): Promise<string> {
   const response = await fetch(`${url}/login`, { method: "POST", body: JSON.stringify({ user }) });

@@ -1,37 +1,21 @@
 // The example of docs/from-socket-io.md with stock clients: tokens, their ends, and the addresses that it does not serve.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { freePort, HOST, ProcessGroup, PROJECT_ROOT, TEST_SECRET } from "./servers.ts";
+import { consumer, CONSUMER_MS_MAX, type Consumer } from "./consumer.ts";
+import { TEST_SECRET } from "./servers.ts";
 import { ask, next, open, VERSIONS, type Options } from "./stock-clients.ts";
 
 const LINE = [0, 0, 1, 1];
-const READY_MS_MAX = 60_000;
-
-const stateDir = mkdtempSync(path.join(tmpdir(), "parley-board-"));
-let group: ProcessGroup;
+let server: Awaited<ReturnType<Consumer["dev"]>>;
 let url: string;
 
 beforeAll(async () => {
-  const port = await freePort();
-  url = `http://${HOST}:${port}`;
-  const wrangler = path.join(PROJECT_ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
-  const where = ["--ip", HOST, "--port", String(port), "--inspector-port", "0", "--persist-to", stateDir];
-  group = new ProcessGroup({
-    args: [wrangler, "dev", "-c", "docs/examples/board/wrangler.toml", ...where, "--var", `JWT_SECRET:${TEST_SECRET}`],
-    env: { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
-  });
-  await group.prints(/Ready on/, READY_MS_MAX);
-});
+  server = await (await consumer()).dev("board", { JWT_SECRET: TEST_SECRET });
+  ({ url } = server);
+}, CONSUMER_MS_MAX);
 
-afterAll(async () => {
-  await group.stop();
-  rmSync(stateDir, { recursive: true, force: true });
-});
+afterAll(() => server.stop());
 
 const tokenFor = (user: string, ttlSeconds = 3600, rooms?: readonly string[]): Promise<string> =>
   signToken(TEST_SECRET, { user, ...(rooms && { rooms }) }, ttlSeconds);

@@ -3,6 +3,7 @@
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import path from "node:path";
 
+import { once } from "./once.ts";
 import { execute } from "./packages.ts";
 import { PROJECT_ROOT } from "./servers.ts";
 
@@ -15,21 +16,25 @@ export interface Tarballs {
   readonly create: string;
 }
 
-/** @param folder a folder for the copy and the tarballs */
-export async function packPackages(folder: string): Promise<Tarballs> {
+/** Packed once in a run of the tests. */
+export async function packPackages(): Promise<Tarballs> {
+  const folder = path.join(await once("packed", pack), "tarballs");
+  const named = (start: string): string =>
+    path.join(
+      folder,
+      readdirSync(folder).find((name) => name.startsWith(start) && name.endsWith(".tgz"))!,
+    );
+  return { parley: named("parley-rooms"), create: named("create-parley") };
+}
+
+async function pack(folder: string): Promise<void> {
   const copy = path.join(folder, "repository");
   cpSync(PROJECT_ROOT, copy, { recursive: true, filter: (file) => !NOT_COPIED.has(path.relative(PROJECT_ROOT, file)) });
   symlinkSync(path.join(PROJECT_ROOT, "node_modules"), path.join(copy, "node_modules"));
   const tarballs = path.join(folder, "tarballs");
   mkdirSync(tarballs);
-  const pack = (of: string): Promise<string> =>
+  const packFolder = (of: string): Promise<string> =>
     execute(["npm", "pack", "--silent", "--pack-destination", tarballs], PACK_MS_MAX, { cwd: of });
   await execute([process.execPath, "scripts/build-create-parley.ts"], PACK_MS_MAX, { cwd: copy });
-  await Promise.all([pack(copy), pack(path.join(copy, "dist", "create-parley"))]);
-  const named = (start: string): string =>
-    path.join(
-      tarballs,
-      readdirSync(tarballs).find((name) => name.startsWith(start) && name.endsWith(".tgz"))!,
-    );
-  return { parley: named("parley-rooms"), create: named("create-parley") };
+  await Promise.all([packFolder(copy), packFolder(path.join(copy, "dist", "create-parley"))]);
 }

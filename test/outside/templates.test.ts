@@ -30,7 +30,7 @@ const create = (...args: string[]): Promise<string> =>
 const INSTALL = ["install", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
 
 beforeAll(async () => {
-  tarballs = await packPackages(folder);
+  tarballs = await packPackages();
   await run(folder, "mkdir", "tool");
   writeFileSync(inFolder("tool", "package.json"), "{}");
   await npm(inFolder("tool"), ...INSTALL, tarballs.create);

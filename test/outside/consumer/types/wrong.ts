@@ -1,0 +1,22 @@
+// Mistakes that the compiler finds in a Worker with the chat.
+import { ChatRoom, createParley, type PostVerdict } from "parley-rooms";
+
+// @ts-expect-error -- there is no such option
+createParley({ base: "/chat" });
+// @ts-expect-error -- a user needs an id
+createParley({ authenticate: () => ({ name: "Ada" }) });
+// @ts-expect-error -- there is no such role
+createParley({ authenticate: () => ({ user: "ada", role: "owner" }) });
+// @ts-expect-error -- there is no such use of a queue
+createParley({ queues: { relais: "my-queue" } });
+
+export class Room extends ChatRoom {
+  override beforePost(): PostVerdict {
+    // @ts-expect-error -- a verdict is no text
+    return "No spam here.";
+  }
+}
+export class Hall extends ChatRoom {
+  // @ts-expect-error -- nor a number
+  override beforePost = (): number => 7;
+}

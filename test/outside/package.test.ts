@@ -1,0 +1,92 @@
+// What somebody gets who installs the package: with nothing but the tarball and the registry, in a folder of their own.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import { gzipSync } from "node:zlib";
+
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { consumer, CONSUMER_MS_MAX, type Consumer } from "./consumer.ts";
+
+/** Compressed: what a page loads to talk to a room, socket.io-client with it. */
+const PAGE_BYTES_MAX = 30_000;
+const TARBALL_BYTES_MAX = 1_500_000;
+
+let somebody: Consumer;
+
+beforeAll(async () => {
+  somebody = await consumer();
+}, CONSUMER_MS_MAX);
+
+describe("the tarball", () => {
+  const installed = (...names: string[]): string =>
+    path.join(somebody.folder, "node_modules", "parley-rooms", ...names);
+
+  it("has the library, the pages and the documents, and nothing that the repository alone needs", () => {
+    expect(statSync(somebody.tarball).size).toBeLessThan(TARBALL_BYTES_MAX);
+    const names = readdirSync(installed()).filter((name) => name !== "node_modules");
+    expect(names.toSorted()).toEqual(
+      ["LICENSE", "README.md", "client", "dist", "docs", "durable", "package.json", "src"].toSorted(),
+    );
+    expect(readdirSync(installed("dist")).toSorted()).toEqual(["bin", "client", "lib"]);
+    for (const page of ["index.html", "admin.html", "embed.js", "client.js", "client.d.ts"])
+      expect(readdirSync(installed("dist", "client"))).toContain(page);
+    const documents = readdirSync(installed("docs"));
+    expect(documents).toContain("in-your-worker.md");
+    expect(documents.filter((name) => !name.endsWith(".md"))).toEqual([]);
+  });
+
+  it("has source maps whose sources are there, too", () => {
+    const maps = readdirSync(installed("dist", "lib"), { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".map"),
+    );
+    expect(maps.length).toBeGreaterThan(100);
+    for (const map of maps) {
+      const { sources } = JSON.parse(readFileSync(installed("dist", "lib", map), "utf8")) as { sources: string[] };
+      for (const source of sources)
+        expect(statSync(path.join(path.dirname(installed("dist", "lib", map)), source)).isFile()).toBe(true);
+    }
+  });
+
+  it("publint finds nothing in it", async () => {
+    expect(await somebody.run(".", "publint", "run", somebody.tarball, "--strict")).toContain("All good!");
+  });
+
+  it("@arethetypeswrong/cli finds nothing in it", async () => {
+    const output = await somebody.run(".", "attw", somebody.tarball, "--profile", "esm-only", "--format", "ascii");
+    for (const entry of ["parley-rooms", "parley-rooms/socketio", "parley-rooms/client"])
+      expect(output).toContain(`"${entry}"`);
+  });
+});
+
+describe.concurrent("the samples of the documents", () => {
+  it("compile, and mistakes do not, with TypeScript 7 and 5.7, strict and with its declarations checked", async () => {
+    await somebody.run(".", "tsc");
+    await somebody.run(".", path.join("..", "typescript-5.7", "bin", "tsc"));
+  });
+
+  it("compile with the types that `wrangler types` writes, in place of @cloudflare/workers-types", async () => {
+    await somebody.run("mounted", "wrangler", "types");
+    await somebody.run(".", "tsc", "-p", "tsconfig.generated.json");
+  });
+
+  it.each(["mounted", "kinds", "board"])("%s can be deployed", async (project) => {
+    const output = await somebody.run(project, "wrangler", "deploy", "--dry-run");
+    expect(output).toContain("--dry-run: exiting now.");
+    expect(output).not.toMatch(/warning/i);
+  });
+
+  it("a test of somebody's own passes, with an eviction", async () => {
+    expect(await somebody.run(".", "vitest", "run")).toMatch(/Tests .*1 passed/);
+  });
+});
+
+describe("a page", () => {
+  it("is built by Vite, with the client in it", async () => {
+    await somebody.run("web", "tsc", "-p", ".");
+    await somebody.run("web", "vite", "build", "--logLevel", "warn");
+    const assets = path.join(somebody.folder, "web", "dist", "assets");
+    const scripts = readdirSync(assets).filter((name) => name.endsWith(".js"));
+    const size = scripts.reduce((sum, name) => sum + gzipSync(readFileSync(path.join(assets, name))).length, 0);
+    expect(size).toBeLessThan(PAGE_BYTES_MAX);
+  });
+});
