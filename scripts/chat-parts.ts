@@ -4,7 +4,7 @@
 export interface ClassPart {
   readonly binding: string;
   readonly className: string;
-  /** What is off without it; ends "…". */
+  /** What is off without it. */
   readonly purpose: string;
 }
 

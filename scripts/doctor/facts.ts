@@ -86,14 +86,13 @@ export async function readLocalVariables(
 async function readConfig(folder: string, environment: string | undefined): Promise<Config> {
   const file = CONFIGS.map((name) => path.join(folder, name)).find((name) => existsSync(name));
   if (file === undefined) throw new Unreadable(`There is no ${CONFIGS.toReversed().join(", ")} in ${folder}.`);
-  const text = readFileSync(file, "utf8");
   const wrangler = await wranglerOf(folder);
   try {
     const args = { config: file, ...(environment !== undefined && { env: environment }) };
     return wrangler.unstable_readConfig(args, { hideWarnings: true });
   } catch (error) {
     const reason = (error as Error).message.trim();
-    throw new Unreadable(`${path.basename(file)} (${text.split("\n").length} lines) cannot be read: ${reason}`);
+    throw new Unreadable(`${path.basename(file)} cannot be read: ${reason}`);
   }
 }
 

@@ -13,3 +13,16 @@ export const hasOption = ({ text }: Entry, option: "authenticate" | "bindings" |
 /** Whether the Worker takes batches of queues: `queue: parley.queue`, a function `queue`, or a Worker that is the chat alone. */
 export const takesQueues = ({ text }: Entry): boolean =>
   /\bqueue\b|\bhandleQueue\b/.test(text) || /^var \w+_default = createParley\(/m.test(text);
+
+/** Names in a list of imports or exports: `A, B as C` has A, under the name A, and B, under C. */
+const LISTED = /(\w+)(?:\s+as\s+(\w+))?/g;
+
+/** Classes of objects that keep rooms, by their names in the Worker: those of the package, and what extends them. */
+export function roomClasses({ text }: Entry): Set<string> {
+  const lists = [...text.matchAll(/(?:import|export)\s*\{([^}]*)\}\s*from "parley-rooms(?:\/socketio)?"/g)];
+  const names = new Set(lists.flatMap(([, list]) => [...list!.matchAll(LISTED)].map(([, name, own]) => own ?? name!)));
+  const extending = [...text.matchAll(/\b(\w+)(?: = class(?: \w+)?)? extends (\w+)/g)];
+  // A class stands behind the one that it extends.
+  for (const [, name, base] of extending) if (names.has(base!)) names.add(name!);
+  return names;
+}

@@ -32,7 +32,8 @@ export const toml: ConfigFormat = {
 
   set: (text, path, value) => {
     const program = read(text);
-    return insertKey(text, program, path, value) ?? addTable(text, program, path, value);
+    const header = `[${printPath(path.slice(0, -1))}]`;
+    return insertKey(text, program, path, value) ?? insertBlock(text, text.length, header, { [path.at(-1)!]: value });
   },
 };
 
@@ -131,10 +132,6 @@ function insertBesideDotted(text: string, program: AST.TOMLProgram, path: Path, 
     return insertLine(text, pair.range[1], `${printPath(path.slice(prefix))} = ${printInline(value)}`);
   }
   return undefined;
-}
-
-function addTable(text: string, _program: AST.TOMLProgram, path: Path, value: Value): string {
-  return insertBlock(text, text.length, `[${printPath(path.slice(0, -1))}]`, { [path.at(-1)!]: value });
 }
 
 function insertLine(text: string, behind: number, line: string): string {

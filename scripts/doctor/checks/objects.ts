@@ -4,7 +4,7 @@ import { classesMadeBy } from "../../migrations.ts";
 import type { Entry } from "../entry.ts";
 import { error, note, warning, type Finding } from "../finding.ts";
 import type { Config, Facts } from "../facts.ts";
-import { hasOption, usesChat } from "../uses.ts";
+import { hasOption, roomClasses, usesChat } from "../uses.ts";
 
 export function checkObjects({ config, entry }: Facts): Finding[] {
   return [
@@ -37,7 +37,7 @@ function chatBindings(config: Config, entry: Entry): Finding[] {
 
 function boundClasses({ durable_objects, migrations, exports = {}, configPath }: Config, entry: Entry): Finding[] {
   const made = classesMadeBy(migrations);
-  const isParley = entry.imports.has("parley-rooms") || entry.imports.has("parley-rooms/socketio");
+  const rooms = roomClasses(entry);
   const chatClasses = new Set(CLASSES.map(({ className }) => className));
   const own = durable_objects.bindings.filter(({ script_name }) => script_name === undefined);
   const names = [...new Set(own.map(({ class_name }) => class_name))];
@@ -53,7 +53,7 @@ function boundClasses({ durable_objects, migrations, exports = {}, configPath }:
               : `Export ${name} from the entry file.`,
           ),
         ]),
-    ...storageFindings(name, exports[name]?.storage ?? made.get(name), isParley, configPath),
+    ...storageFindings(name, exports[name]?.storage ?? made.get(name), rooms.has(name), configPath),
   ]);
 }
 
@@ -62,7 +62,7 @@ function isExported({ problem, exports, reexported }: Entry, name: string, chatC
   return chatClasses.has(name) ? reexported.has("parley-rooms") : reexported.size > 0;
 }
 
-function storageFindings(name: string, storage: string | undefined, isParley: boolean, configPath = ""): Finding[] {
+function storageFindings(name: string, storage: string | undefined, isRoom: boolean, configPath = ""): Finding[] {
   const file = configPath.split(/[/\\]/).at(-1);
   if (storage === undefined)
     return [
@@ -72,7 +72,7 @@ function storageFindings(name: string, storage: string | undefined, isParley: bo
         `Add a migration with a new tag and new_sqlite_classes = ["${name}"].`,
       ),
     ];
-  if (storage === "sqlite" || storage === "elsewhere" || !isParley) return [];
+  if (storage === "sqlite" || storage === "elsewhere" || !isRoom) return [];
   const message = `The class ${name} is made without SQLite (new_classes), and rooms keep their messages in SQLite.`;
   return [
     error(

@@ -252,6 +252,18 @@ describe("it does not complain", () => {
     }
   });
 
+  it("about a class of the Worker's own without SQLite; about a kind of rooms it does", async () => {
+    const with2 = (entry: string): Partial<Project> => ({
+      entry: `import { ChatRoom as Base } from "parley-rooms";\n${ENTRY}${entry}`,
+      toml: `${TOML.replace("\n]", '\n  { name = "OWN", class_name = "Own" },\n]')}[[migrations]]\ntag = "v2"\nnew_classes = ["Own"]\n`,
+    });
+    expect((await examined(with2("export class Own {}"))).codes).toEqual(["note key.local"]);
+    const rooms = await examined(
+      with2("class Middle extends Base {}\nexport class Own extends Middle { static x = Own; }"),
+    );
+    expect(rooms.codes).toEqual(["error class.without-sqlite", "note key.local"]);
+  });
+
   it("about names of bindings and queues that the Worker chose", async () => {
     const entry = ENTRY.replace(
       "createParley()",
