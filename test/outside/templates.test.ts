@@ -92,7 +92,8 @@ async function check(project: string): Promise<void> {
   expect(doctor.ok).toBe(true);
 }
 
-describe.concurrent("npm create parley", () => {
+// Each runs a dozen programs, one after the other.
+describe.concurrent("npm create parley", { timeout: COMMAND_MS_MAX }, () => {
   it("a chat: two people talk, a forbidden word is refused, and the page is there", async () => {
     const project = inFolder("chat");
     await checkTypes(project);
