@@ -115,9 +115,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     bug: "after sleep the room does not report its newest message to the lobby",
-    file: "src/chat/listing/listing.ts",
-    find: "      this.#reported = reported;\n",
-    replace: "      this.#reported = reported && { ...reported, lastSeq: this.#facts.now().lastSeq };\n",
+    file: "src/chat/listing/lobby-copy.ts",
+    find: "    this.#reported = reported;\n",
+    replace: "    this.#reported = reported && { ...reported, lastSeq: this.#facts.now().lastSeq };\n",
     breaks: "listed",
   },
   {

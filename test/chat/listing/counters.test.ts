@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { REPORT_AGAIN_MS } from "../../../src/protocol/room-list.ts";
 import { Counters, KEPT_PER_SECOND, KEPT_SERIES_MAX } from "../../../src/chat/listing/counters.ts";
-import { REPORT_WINDOW_MS_MAX, REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/listing.ts";
+import { REPORT_WINDOW_MS_MAX, REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/pace.ts";
 import type { Client } from "../../../src/chat/room/room.ts";
 import { NewestNumbers } from "../../../src/lobby/newest-numbers.ts";
 import { Meter } from "../../../src/metrics/meter.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { REPORT_BELIEVED_MS } from "../../../src/chat/listing/room-facts.ts";
-import { REPORT_PATIENCE_MS, REPORT_WINDOW_EMPTY_MS, REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/listing.ts";
+import { REPORT_PATIENCE_MS, REPORT_WINDOW_EMPTY_MS, REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/pace.ts";
 import { marksOf } from "../../../src/protocol/people-marks.ts";
 import { ROOM_DELETED } from "../../../src/chat/room/notices.ts";
 import { REPORT_AGAIN_MS } from "../../../src/protocol/room-list.ts";

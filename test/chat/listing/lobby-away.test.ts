@@ -1,7 +1,7 @@
 // Tests a room whose lobby cannot be reached: it goes on, retries less and less often, and loses no count. LOB-3
 import { describe, expect, it } from "vitest";
 
-import { REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/listing.ts";
+import { REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/pace.ts";
 import { REPORT_AGAIN_MS } from "../../../src/protocol/room-list.ts";
 import { ChatRoom } from "../../host/chat-room.ts";
 import { ReportingRoom } from "../../host/lobby-room.ts";

@@ -1,0 +1,60 @@
+// When a report of the room is due, and for when an alarm is set. Called by listing.ts and its courier.
+import { Throttle, type ThrottleState } from "../../clock/throttle.ts";
+import type { CourierState } from "../room/courier.ts";
+import type { Room } from "../room/room.ts";
+import type { LobbyCopy } from "./lobby-copy.ts";
+import type { RoomFacts } from "./room-facts.ts";
+
+/** From one report to the next: this long at first, and up to that long in a room that is always busy (LOB-2). */
+export const REPORT_WINDOW_MS_MIN = 5000;
+export const REPORT_WINDOW_MS_MAX = 60_000;
+
+/** The same where the room is empty, or was: no connection remembers what an empty room owes, so it waits awake. */
+export const REPORT_WINDOW_EMPTY_MS = 1000;
+
+/** An alarm for an owed report is set this much later: the heartbeat of stock clients is sooner, and takes the report along. */
+export const REPORT_PATIENCE_MS = 45_000;
+
+export class Pace {
+  readonly #room: Pick<Room, "clients">;
+  readonly #facts: RoomFacts;
+  readonly #copy: LobbyCopy;
+  readonly #throttle = new Throttle(REPORT_WINDOW_MS_MIN, REPORT_WINDOW_MS_MAX);
+
+  constructor(room: Pick<Room, "clients">, facts: RoomFacts, copy: LobbyCopy) {
+    this.#room = room;
+    this.#facts = facts;
+    this.#copy = copy;
+  }
+
+  get state(): ThrottleState {
+    return this.#throttle.state;
+  }
+
+  restore(state: ThrottleState): void {
+    this.#throttle.restore(state);
+  }
+
+  dueMs(nowMs: number): number {
+    const dueMs = this.#throttle.dueMs(nowMs);
+    return this.#copy.owesListing ? Math.min(dueMs, this.state.atMs + this.#windowMsMax) : dueMs;
+  }
+
+  pass(nowMs: number): void {
+    this.#throttle.pass(nowMs);
+  }
+
+  /** @returns `undefined` where nothing is worth an alarm */
+  alarmMs(state: CourierState): number | undefined {
+    const isDue = (state.is === "waiting" || state.is === "retrying") && this.#copy.owesListing;
+    if (!isDue) return undefined;
+    const isPatient = state.is === "waiting" && this.#windowMsMax === REPORT_WINDOW_MS_MAX;
+    return state.atMs + (isPatient ? REPORT_PATIENCE_MS : 0);
+  }
+
+  /** The longest window before a change of the list is reported. */
+  get #windowMsMax(): number {
+    if (this.#room.clients.size === 0 || this.#copy.isEmpty) return REPORT_WINDOW_EMPTY_MS;
+    return this.#facts.isDirect || this.#copy.owesPeople ? REPORT_WINDOW_MS_MIN : REPORT_WINDOW_MS_MAX;
+  }
+}
