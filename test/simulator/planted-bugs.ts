@@ -17,7 +17,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     file: "src/chat/posting/commit.ts",
     find: "    if (!numbered || !this.store(numbered)) return undefined;\n",
     replace:
-      "    if (numbered) this.outcome.settle(numbered);\n    if (!numbered || !this.store(numbered)) return undefined;\n",
+      "    if (numbered) this.#outcome.settle(numbered);\n    if (!numbered || !this.store(numbered)) return undefined;\n",
     breaks: "acked once",
   },
   {
@@ -167,7 +167,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     bug: "a relaxed room shows messages without reserving their seqs",
     file: "src/chat/posting/relaxed-commit.ts",
-    find: "      this.room.log.reserve(seq);\n",
+    find: "      this.#room.log.reserve(seq);\n",
     replace: "",
     breaks: "seen is stored",
   },

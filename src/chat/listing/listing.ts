@@ -13,11 +13,8 @@ import type { Client, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 import type { Counters } from "./counters.ts";
 import { LobbyCopy, type KeptCopy } from "./lobby-copy.ts";
-import { Pace, REPORT_WINDOW_MS_MIN } from "./pace.ts";
+import { Pace } from "./pace.ts";
 import { RoomFacts } from "./room-facts.ts";
-
-/** The waits after failures. */
-const RETRY_MS = { first: 60_000, max: 3_600_000 };
 
 export type ReportToLobby = (report: RoomReport) => Promise<ReportAnswer>;
 
@@ -49,12 +46,12 @@ export class Listing implements Feature {
     this.#carried = new Carried(room, { slot: new Slot("listing"), keyOf: () => "listing", perHolder: 1 });
     const copy = new LobbyCopy(this.#facts);
     this.#copy = copy;
-    this.#pace = new Pace(room, this.#facts, copy);
+    const pace = new Pace(room, this.#facts, copy);
+    this.#pace = pace;
     this.#courier = new Courier(room, {
-      throttle: this.#pace,
-      // Users who are announced to are found soon after the lobby is back (ANN-7).
+      throttle: pace,
       get retryMs() {
-        return copy.wantsPeople ? { ...RETRY_MS, first: REPORT_WINDOW_MS_MIN } : RETRY_MS;
+        return pace.retryMs;
       },
       isBehind: () => copy.owesListing || counters.isOwed || copy.owesRest(room.now()),
       collect: (nowMs) => ({ batch: this.#report(nowMs) }),
@@ -71,13 +68,11 @@ export class Listing implements Feature {
     const { deadline, members, now } = this.#room;
     this.#deadline = deadline("lobby", (nowMs) => this.#courier.run(nowMs));
     this.#copy.assume(now());
-    // LOB-3. A stranger can make the alarm of an unused room ring: such a room reports once, and sets no alarm to try again.
-    const ring = (): void => {
-      if (this.#room.clients.size > 0) return;
-      if (this.#facts.now().lastSeq > 0) this.#copy.forget();
-      else this.#copy.assume(-Infinity);
+    // LOB-3: no connection has carried over what the lobby has.
+    const doubt = (): void => {
+      if (this.#room.clients.size === 0) this.#copy.doubt();
     };
-    this.#unknownDeadline = deadline("lobby-unknown", ring, { piggybacks: true });
+    this.#unknownDeadline = deadline("lobby-unknown", doubt, { piggybacks: true });
     this.#unknownDeadline.set(now());
     members.watch(() => (this.#copy.wantsPeople ? this.reportAgain() : this.#courier.hurry(now())));
   }

@@ -70,6 +70,15 @@ export class LobbyCopy {
     this.#reported = undefined;
   }
 
+  /**
+   * It is unknown what the lobby has. A stranger can make the alarm of an unused room ring: a room without messages is worth a report
+   * while it is awake, and no alarm to try again.
+   */
+  doubt(): void {
+    if (this.#facts.now().lastSeq > 0) this.forget();
+    else this.assume(-Infinity);
+  }
+
   /** Each report has the members from now on. */
   wantPeople(): void {
     this.#wantsPeople = true;

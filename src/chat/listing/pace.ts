@@ -1,4 +1,5 @@
-// When a report of the room is due, and for when an alarm is set. Called by listing.ts and its courier.
+// The times of the room's reports: when one is due, after a failure, too, and for when an alarm is set. Called by listing.ts and its courier.
+import type { Backoff } from "../../clock/backoff.ts";
 import { Throttle, type ThrottleState } from "../../clock/throttle.ts";
 import type { CourierState } from "../room/courier.ts";
 import type { Room } from "../room/room.ts";
@@ -15,6 +16,9 @@ export const REPORT_WINDOW_EMPTY_MS = 1000;
 /** An alarm for an owed report is set this much later: the heartbeat of stock clients is sooner, and takes the report along. */
 export const REPORT_PATIENCE_MS = 45_000;
 
+/** The waits after failures. */
+const RETRY_MS: Backoff = { first: 60_000, max: 3_600_000 };
+
 export class Pace {
   readonly #room: Pick<Room, "clients">;
   readonly #facts: RoomFacts;
@@ -29,6 +33,11 @@ export class Pace {
 
   get state(): ThrottleState {
     return this.#throttle.state;
+  }
+
+  /** Users who are announced to are found soon after the lobby is back (ANN-7). */
+  get retryMs(): Backoff {
+    return this.#copy.wantsPeople ? { ...RETRY_MS, first: REPORT_WINDOW_MS_MIN } : RETRY_MS;
   }
 
   restore(state: ThrottleState): void {

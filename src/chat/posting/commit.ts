@@ -1,5 +1,5 @@
 // Stores a batch of posts, has the room show it, and hands it back to posts.ts, which acks, in this order: durability `strict`. The
-// platform holds frames back until the row is durable. Called by posts.ts.
+// platform holds frames back until the row is durable. Called by posts.ts; relaxed-commit.ts uses its steps in another order.
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
 import { writtenAs } from "../log/authorship.ts";
 import { withMentions } from "../log/mentions.ts";
@@ -37,42 +37,50 @@ export interface Outcome {
   readonly fail: (posts: readonly Post[]) => void;
 }
 
-export class Commit {
-  protected readonly room: Room;
-  protected readonly outcome: Outcome;
+/** What posts.ts does with its batches, in either durability. */
+export interface Commit {
+  /** The newest seq that anybody can have seen. */
+  readonly seenSeq: number;
+  /** Takes over a batch, at least one post: all of it will be settled, or fail. */
+  readonly take: (posts: readonly Post[]) => void;
+  /** Stores and shows posts behind all that was seen, and at once. @returns `undefined` where they could not be stored */
+  readonly storeAndShow: (posts: readonly Post[]) => readonly Numbered[] | undefined;
+  /** Stores messages that were shown before they were stored. */
+  readonly catchUp: () => void;
+}
+
+export class StrictCommit implements Commit {
+  readonly #room: Room;
+  readonly #outcome: Outcome;
 
   constructor(room: Room, outcome: Outcome) {
-    this.room = room;
-    this.outcome = outcome;
+    this.#room = room;
+    this.#outcome = outcome;
   }
 
-  /** The newest seq that anybody can have seen. */
   get seenSeq(): number {
-    return this.room.log.lastSeq;
+    return this.#room.log.lastSeq;
   }
 
-  /** Takes over a batch, at least one post: all of it will be settled, or fail. */
   take(posts: readonly Post[]): void {
     this.storeAndShow(posts);
   }
 
-  /** Stores and shows posts behind all that was seen, and at once. @returns `undefined` where they could not be stored */
   storeAndShow(posts: readonly Post[]): readonly Numbered[] | undefined {
-    this.catchUp();
-    const numbered = this.number(posts);
+    const numbered = this.number(posts, this.seenSeq + 1);
     if (!numbered || !this.store(numbered)) return undefined;
     this.show(numbered);
-    this.outcome.settle(numbered);
+    this.#outcome.settle(numbered);
     return numbered;
   }
 
-  /** Stores messages that were shown before they were stored. `strict` has none. */
+  /** All messages that were shown are stored. */
   catchUp(): void {}
 
-  /** Gives posts the next seqs. @returns `undefined` where a new log cannot be given its name; the posts have failed then */
-  protected number(posts: readonly Post[]): Numbered[] | undefined {
-    const { log, name: room, now } = this.room;
-    const [firstSeq, timestamp] = [this.seenSeq + 1, now()];
+  /** Gives posts seqs from `firstSeq` on. @returns `undefined` where a new log cannot be given its name; the posts have failed then */
+  number(posts: readonly Post[], firstSeq: number): Numbered[] | undefined {
+    const { log, name: room, now } = this.#room;
+    const timestamp = now();
     try {
       const { epoch, life } = log;
       return posts.map((post, at) => {
@@ -82,30 +90,30 @@ export class Commit {
         return { post, message: writtenAs(message, role) };
       });
     } catch (error) {
-      this.room.reportProblem("messages could not be given their ids", error);
-      this.outcome.fail(posts);
+      this.#room.reportProblem("messages could not be given their ids", error);
+      this.#outcome.fail(posts);
       return undefined;
     }
   }
 
   /** @returns whether the posts are stored now; they have failed otherwise */
-  protected store(numbered: readonly Numbered[]): boolean {
+  store(numbered: readonly Numbered[]): boolean {
     try {
-      this.room.log.append(numbered.map(({ message }) => message));
+      this.#room.log.append(numbered.map(({ message }) => message));
       return true;
     } catch (error) {
-      this.room.reportProblem("messages could not be stored", error);
-      this.outcome.fail(numbered.map(({ post }) => post));
+      this.#room.reportProblem("messages could not be stored", error);
+      this.#outcome.fail(numbered.map(({ post }) => post));
       return false;
     }
   }
 
   /** An error here does not stop the acks: the posts are stored. */
-  protected show(numbered: readonly Numbered[]): void {
+  show(numbered: readonly Numbered[]): void {
     try {
-      this.room.show(numbered.map(({ message }) => message));
+      this.#room.show(numbered.map(({ message }) => message));
     } catch (error) {
-      this.room.reportProblem("messages were stored and could not all be shown", error);
+      this.#room.reportProblem("messages were stored and could not all be shown", error);
     }
   }
 }

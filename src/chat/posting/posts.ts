@@ -2,7 +2,7 @@
 // relaxed-commit.ts) stores and shows them (CHAT-7). Called by posting.ts.
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
-import { BATCH_CHARS_MAX, Commit, type Numbered, type Outcome, type Post } from "./commit.ts";
+import { BATCH_CHARS_MAX, StrictCommit, type Commit, type Numbered, type Outcome, type Post } from "./commit.ts";
 import { countCommit } from "../room/metering.ts";
 import type { Draft, Room, Writer } from "../room/room.ts";
 import type { ThrottledRun } from "../../clock/throttle.ts";
@@ -51,7 +51,7 @@ export class Posts implements Writer {
       settle: (numbered) => this.#settle(numbered),
       fail: (posts) => this.#fail(posts),
     };
-    this.#commit = new (settings.durability === "strict" ? Commit : RelaxedCommit)(this.#room, outcome);
+    this.#commit = new (settings.durability === "strict" ? StrictCommit : RelaxedCommit)(this.#room, outcome);
     this.#afterCommit = afterCommit;
   }
 

@@ -3,7 +3,7 @@
 // (CHAT-7). Called by posts.ts.
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { Room } from "../room/room.ts";
-import { BATCH_CHARS_MAX, Commit, type Numbered, type Outcome, type Post } from "./commit.ts";
+import { BATCH_CHARS_MAX, StrictCommit, type Commit, type Numbered, type Outcome, type Post } from "./commit.ts";
 
 /** Shown messages are stored within this time. */
 export const UNSTORED_MS_MAX = 1000;
@@ -19,7 +19,10 @@ export const BUSY_COMMITS = 3;
 /** Seqs reserved beyond those that are needed now: the more, the rarer the row; a crash leaves them empty. */
 const RESERVE_AHEAD = 1024;
 
-export class RelaxedCommit extends Commit {
+export class RelaxedCommit implements Commit {
+  readonly #room: Room;
+  readonly #outcome: Outcome;
+  readonly #steps: StrictCommit;
   readonly #deadline: Deadline;
   /** Shown, and not stored yet. */
   #unstored: Numbered[] = [];
@@ -31,17 +34,19 @@ export class RelaxedCommit extends Commit {
   #reservedSeq = 0;
 
   constructor(room: Room, outcome: Outcome) {
-    super(room, outcome);
+    this.#room = room;
+    this.#outcome = outcome;
+    this.#steps = new StrictCommit(room, outcome);
     // Shown posts are in memory only.
     this.#deadline = room.deadline("store-shown", () => this.#onDeadline(), { keepsAwake: true });
   }
 
-  override get seenSeq(): number {
-    return this.room.log.lastSeq + this.#unstored.length;
+  get seenSeq(): number {
+    return this.#room.log.lastSeq + this.#unstored.length;
   }
 
-  override take(posts: readonly Post[]): void {
-    const nowMs = this.room.now();
+  take(posts: readonly Post[]): void {
+    const nowMs = this.#room.now();
     const chars = posts.reduce((sum, post) => sum + post.chars, 0);
     // A burst of input starves timers, so the deadline is looked at here too.
     const isLate = nowMs >= (this.#deadline.atMs ?? Infinity);
@@ -52,13 +57,20 @@ export class RelaxedCommit extends Commit {
       this.storeAndShow(posts);
       return;
     }
-    const numbered = this.number(posts);
+    const numbered = this.#steps.number(posts, this.seenSeq + 1);
     if (!numbered) return;
     this.#isAhead = true;
     this.#unstored.push(...numbered);
     this.#unstoredChars += chars;
     this.#deadline.pull(nowMs + UNSTORED_MS_MAX);
-    this.show(numbered);
+    this.#steps.show(numbered);
+  }
+
+  storeAndShow(posts: readonly Post[]): readonly Numbered[] | undefined {
+    this.catchUp();
+    const numbered = this.#steps.storeAndShow(posts);
+    this.#noteStored(numbered !== undefined);
+    return numbered;
   }
 
   #mayShowFirst(posts: number, nowMs: number): boolean {
@@ -71,31 +83,33 @@ export class RelaxedCommit extends Commit {
 
   #reserve(seq: number): boolean {
     try {
-      this.room.log.reserve(seq);
+      this.#room.log.reserve(seq);
       this.#reservedSeq = seq;
       return true;
     } catch (error) {
-      this.room.reportProblem("seqs of the log could not be reserved", error);
+      this.#room.reportProblem("seqs of the log could not be reserved", error);
       return false;
     }
   }
 
-  override catchUp(): void {
+  catchUp(): void {
     const numbered = this.#unstored;
     if (numbered.length === 0) return;
     this.#unstored = [];
     this.#unstoredChars = 0;
     // Set also where storing fails: what was reserved has to be taken back some time.
-    this.#deadline.set(this.room.now() + UNSTORED_MS_MAX);
-    if (this.store(numbered)) this.outcome.settle(numbered);
-    else this.room.log.skip(numbered.at(-1)!.message.seq);
+    this.#deadline.set(this.#room.now() + UNSTORED_MS_MAX);
+    const isStored = this.#steps.store(numbered);
+    this.#noteStored(isStored);
+    if (isStored) this.#outcome.settle(numbered);
+    else this.#room.log.skip(numbered.at(-1)!.message.seq);
   }
 
   /** Stores shown messages. After a second without any, the room stores first again, and takes the reservation back. */
   #onDeadline(): void {
     if (this.#unstored.length > 0) return this.catchUp();
     this.#isAhead = false;
-    const { log } = this.room;
+    const { log } = this.#room;
     const reservedSeq = this.#reservedSeq;
     if (reservedSeq <= log.lastSeq) return;
     // All shown messages are stored, so the next object need not skip seqs. Where the reservation cannot be taken back, this
@@ -103,11 +117,9 @@ export class RelaxedCommit extends Commit {
     if (!this.#reserve(log.lastSeq)) log.skip(reservedSeq);
   }
 
-  protected override store(numbered: readonly Numbered[]): boolean {
-    const isStored = super.store(numbered);
+  #noteStored(isStored: boolean): void {
     // Where the storage fails, no further message is shown before it is stored.
-    this.#storedAtMs = isStored ? [...this.#storedAtMs, this.room.now()].slice(-BUSY_COMMITS) : [];
+    this.#storedAtMs = isStored ? [...this.#storedAtMs, this.#room.now()].slice(-BUSY_COMMITS) : [];
     this.#isAhead &&= isStored;
-    return isStored;
   }
 }
