@@ -3,6 +3,7 @@
 import type { AnnounceRpc, RelayRpc } from "../src/rpc/relay.ts";
 import type { FileOfLog, OutsideCaller, RoomRpc } from "../src/rpc/room.ts";
 import { turnPorts } from "../src/rpc/turn-ports.ts";
+import { Meter } from "../src/metrics/meter.ts";
 import { maybeLog, type LogFacts } from "../src/settings/log.ts";
 import type { ExportPiece, ExportCursor } from "../src/chat/log/export.ts";
 import type { UploadAnswer } from "../src/chat/files/attachments.ts";
@@ -41,16 +42,18 @@ export class ChatRoom<Own extends object = object>
 
   constructor(ctx: DurableObjectState, env: Env & Own) {
     const own = objectBindings(ctx, env, new.target);
+    const meter = new Meter();
     // `this` is there when they are called: long after this constructor.
     super(
       ctx,
       env,
       (_ctx, _env, ports) =>
         createChat(ctx, own, ports, {
+          meter,
           awake: () => this.#lastWake,
           rules: () => (this.beforePost ? this.#rules : undefined),
         }),
-      ROOM_FORMAT,
+      { format: ROOM_FORMAT, meter },
     );
   }
 

@@ -1,5 +1,6 @@
 // Makes the chat of a room from its settings, its SQLite and the bindings of the Worker. Called by chat-room.ts when the object
 // wakes.
+import type { Meter } from "../src/metrics/meter.ts";
 import type { Settings } from "../src/settings/settings.ts";
 import { Chat } from "../src/chat/chat.ts";
 import { isWatching, Watching } from "../src/chat/watching.ts";
@@ -44,6 +45,7 @@ export interface ChatParts extends Application {
 /** What the object knows about its chat, asked for long after the chat is made. */
 export interface ChatOwner {
   readonly awake: () => RoomStats["awake"];
+  readonly meter: Meter;
   readonly rules: NonNullable<ChatDependencies["rules"]>;
 }
 
@@ -51,7 +53,7 @@ export function createChat(
   ctx: DurableObjectState,
   env: Env,
   ports: ObjectPorts,
-  { awake, rules }: ChatOwner,
+  { awake, meter, rules }: ChatOwner,
 ): ChatParts {
   const settings = goodSettingsOf(env);
   const { WEBHOOKS } = env;
@@ -67,7 +69,7 @@ export function createChat(
     index: new SqlSearchIndex(storage),
     searchAllowance: searchAllowanceOf(env),
     rules,
-    meter: ports.meter,
+    meter,
     durable: () => storage.sync(),
     ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),
     ...(settings.webhookUrl !== undefined &&

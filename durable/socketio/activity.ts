@@ -1,6 +1,6 @@
 // Counts the work of an object: causes of waking, billed requests, and the time in which it could not sleep. Called by socket-object.ts.
-import { Meter } from "../../src/metrics/meter.ts";
 import type { Transport } from "../../src/socketio/engine/engine.ts";
+import type { Meter } from "../../src/socketio/engine/traffic.ts";
 
 /** An application may add causes of its own. */
 export type WakeCause = "connect" | "poll" | "message" | "close" | "alarm" | "call" | (string & {});
@@ -18,7 +18,7 @@ export interface Wake {
 const NO_DETAIL = "-";
 
 export class Activity {
-  readonly meter = new Meter();
+  readonly meter: Meter;
   readonly #beganAtMs = Date.now();
   readonly #onWoken: (wake: Wake) => void;
   readonly #onEnd: () => void;
@@ -27,7 +27,8 @@ export class Activity {
   #heldSinceMs = 0;
 
   /** @param onEnd called at the end of work that outlasted its input */
-  constructor(onWoken: (wake: Wake) => void, onEnd: () => void = () => {}) {
+  constructor(meter: Meter, onWoken: (wake: Wake) => void, onEnd: () => void = () => {}) {
+    this.meter = meter;
     this.#onWoken = onWoken;
     this.#onEnd = onEnd;
   }

@@ -1,6 +1,6 @@
 // Wraps the storage of an object to count its billed operations: rows written, by SQL and by key, and alarms set. Called by
 // socket-object.ts and the objects of the chat.
-import type { Meter } from "../../src/metrics/meter.ts";
+import type { Meter } from "../../src/socketio/engine/traffic.ts";
 
 /** @returns the same storage, counted */
 export function countedStorage(

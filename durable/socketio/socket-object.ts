@@ -10,6 +10,7 @@ import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../../
 import { ENGINE_NOOP, ENGINE_PONG, type Frame } from "../../src/socketio/wire/engine-io.ts";
 import type { Effect } from "../../src/socketio/engine/effects.ts";
 import type { Session } from "../../src/socketio/engine/session.ts";
+import { NO_METER, type Meter } from "../../src/socketio/engine/traffic.ts";
 import type { ServerSideAnswer, ServerSideEvent } from "../../src/socketio/server/server-side.ts";
 import { Activity, type Wake } from "./activity.ts";
 import type { Application, CreateServer } from "./application.ts";
@@ -36,14 +37,24 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   /** The deadline that a timer ran before the alarm that woke this instance. */
   #ranBeforeAlarm: string | undefined;
   /** Counts the work of this instance. */
-  protected readonly activity = new Activity(
-    (wake) => this.onWoken?.(wake),
-    () => this.#rest(),
-  );
+  protected readonly activity: Activity;
 
-  /** @param format of what the application stores in the storage of its ports */
-  constructor(ctx: DurableObjectState, env: Env, create: CreateServer<Env, Parts>, format = RECOVERY_FORMAT) {
+  /**
+   * @param format of what the application stores in the storage of its ports
+   * @param meter counts what the object does, for an application with metrics
+   */
+  constructor(
+    ctx: DurableObjectState,
+    env: Env,
+    create: CreateServer<Env, Parts>,
+    { format = RECOVERY_FORMAT, meter = NO_METER }: { readonly format?: StoredFormat; readonly meter?: Meter } = {},
+  ) {
     super(ctx, env);
+    this.activity = new Activity(
+      meter,
+      (wake) => this.onWoken?.(wake),
+      () => this.#rest(),
+    );
     this.#create = create;
     this.#format = format;
     this.#webSockets = new WebSockets(ctx);

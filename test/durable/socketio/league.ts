@@ -1,5 +1,4 @@
 // A third-party application whose rooms send events to each other: races report to the league, and the league asks them.
-import type { Counts } from "../../../src/metrics/meter.ts";
 import { Namespace, SocketIoObject, type Handlers, type ServerHandlers, type Socket } from "parley-rooms/socketio";
 
 interface Incoming {
@@ -49,9 +48,4 @@ export class League extends Namespace<Incoming, Outgoing, { name: string }, Betw
 
 export class LeagueRoom extends SocketIoObject {
   readonly namespaces = { "/": new League() };
-
-  /** What was counted here. */
-  async counted(): Promise<Counts> {
-    return this.activity.meter.read();
-  }
 }
