@@ -46,6 +46,27 @@ describe("a Worker with the chat", () => {
   });
 });
 
+describe("Socket.IO for any object", () => {
+  it("takes 30 kB, without chat, schemas, tokens or a framework", async () => {
+    const { size, packages } = await bundleOf(
+      'export { connect, Namespace, SocketIoObject } from "parley-rooms/socketio";',
+    );
+    expect(size).toBeLessThanOrEqual(30_000);
+    expect(packages).toEqual(["@socket.io/component-emitter", "itty-router", "socket.io-parser"]);
+  });
+
+  it("takes what verifies tokens, keeps events and knows schemas with them only", async () => {
+    const { packages } = await bundleOf('export * from "parley-rooms/socketio";');
+    expect(packages).toEqual([
+      "@noble/hashes",
+      "@socket.io/component-emitter",
+      "itty-router",
+      "jose",
+      "socket.io-parser",
+    ]);
+  });
+});
+
 describe("the client", () => {
   it("takes 30 kB, socket.io-client among them, and brings no schemas", async () => {
     const { size, packages } = await bundleOf('export { connectRoom } from "parley-rooms/client";');

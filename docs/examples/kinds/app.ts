@@ -2,11 +2,11 @@
 import { Hono } from "hono";
 import type { HostUser } from "parley-rooms";
 
-export interface Env {
+export interface Acme {
   readonly LETTERS: Queue<string>;
 }
 
-export const app = new Hono<{ Bindings: Env }>();
+export const app = new Hono<{ Bindings: Acme }>();
 
 app.get("/", (c) => c.text("Acme's home"));
 app.get("/api/rooms", (c) => c.text("Acme's meeting rooms"));

@@ -6,7 +6,7 @@ export interface VouchedUser {
   /** User id, 1 to 128 characters. */
   readonly user: string;
   /** Display name, at most 128 characters. Default: the user id. */
-  readonly name?: string | undefined;
+  readonly name?: string | null | undefined;
   /** When the connection has to be opened again, in seconds since 1970. Default: never. */
   readonly exp?: number | undefined;
   /** Names of rooms, or prefixes ending in `*`. Default: every room. */
@@ -19,7 +19,8 @@ const CHARS_MAX = 128;
 const JSON_CHARS_MAX = 4096;
 
 export function readUser(given: unknown): VouchedUser & { readonly name: string } {
-  const { user, name = user, exp, rooms } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const { user, name: text, exp, rooms } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const name = text ?? user;
   checkText("user", user, 1);
   checkText("name", name, 0);
   if (exp !== undefined && !Number.isFinite(exp)) throw notAUser("exp: must be a number, in seconds since 1970");

@@ -3,8 +3,8 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
 import { createParley } from "../../../src/worker/parley.ts";
-import { ORIGIN } from "../raw-client.ts";
-import { answerTo, call, freshRoom, join, refusal } from "./acme.ts";
+import { ORIGIN, RawClient } from "../raw-client.ts";
+import { answerTo, at, call, freshRoom, join, refusal, request, session } from "./acme.ts";
 
 const SERVICE = { user: "backend", role: "service" };
 const MODERATOR = { user: "mia", role: "moderator" };
@@ -44,6 +44,22 @@ describe("rooms of two kinds under two base paths", () => {
     await expect.poll(() => listed("/support")).toContain(desk);
     expect(await listed("/chat")).not.toContain(desk);
     expect(await listed("/support")).not.toContain(room);
+  });
+
+  it("are beside rooms of another kind, which are no chat", async () => {
+    const room = freshRoom();
+    const enter = async (user: string): Promise<RawClient> => {
+      const client = await RawClient.open({ room, headers: session({ user, name: null }), ...at("/boards") });
+      await client.connect();
+      return client;
+    };
+    const [ada, ben] = [await enter("ada"), await enter("ben")];
+    ada.emit("draw", [0, 1]);
+    await ben.until("the line", () => ben.heard("draw")[0]);
+    expect(ben.heard("draw")).toEqual([[[0, 1], "ada"]]);
+    const nobody = await answerTo(`/boards/rooms/${room}/socket.io/?EIO=4&transport=polling`);
+    expect(nobody).toMatchObject({ status: 401, body: refusal("UNAUTHORIZED") });
+    expect(await (await request("/boards/rooms")).text()).toBe("404 Not Found");
   });
 
   it("each opens its own conversations between two people", async () => {
