@@ -10,7 +10,6 @@ import type {
 } from "../../src/socketio/recovery/recovery.ts";
 import { BroadcastTables } from "./broadcast-tables.ts";
 import { nameLog } from "../sql/log-name.ts";
-import { RECOVERY_FORMAT, storeVersion } from "./stored-format.ts";
 import { checkLogName, closeNamedLog, openNamedLog, rememberedPrefixOf, tablesOf } from "./named-logs.ts";
 
 export interface SqlRecoveryLogOptions {
@@ -96,7 +95,6 @@ export class SqlRecoveryLog implements RecoveryLog {
 
 function open(storage: DurableObjectStorage, { name, windowMs, now, newName }: SqlRecoveryLogOptions): OpenLog {
   const { sql } = storage;
-  storeVersion(storage, RECOVERY_FORMAT);
   const log = name === undefined ? undefined : openNamedLog(storage, name, { windowMs, nowMs: now(), newName });
   const { epoch, key } = log ?? nameLog(sql, newName);
   const newLife = (before: string): string => nameLife(now(), newName(), before);

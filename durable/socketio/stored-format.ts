@@ -59,18 +59,13 @@ const storedVersion = ({ kv }: Pick<DurableObjectStorage, "kv">): number | undef
 
 const versionOf = ({ migrations }: StoredFormat): number => migrations.length + 1;
 
-/** Stores the version, unless it is stored: for data that is written past the storage that `openStored` returns. */
-export function storeVersion({ kv }: Pick<DurableObjectStorage, "kv">, format: StoredFormat): void {
-  if (storedVersion({ kv }) === undefined) kv.put(VERSION_KEY, versionOf(format));
-}
-
 const READS = /^\s*SELECT\b/i;
 
 function versionedByFirstWrite(storage: DurableObjectStorage, format: StoredFormat): DurableObjectStorage {
   let isStored = false;
   const beforeWrite = (): void => {
     if (isStored) return;
-    storeVersion(storage, format);
+    if (storedVersion(storage) === undefined) storage.kv.put(VERSION_KEY, versionOf(format));
     isStored = true;
   };
   const sql = wrap(storage.sql, {

@@ -18,10 +18,12 @@ export interface Address {
 /**
  * @param worker reached at `address` by its export `entrypoint`, without a router in between
  * @param stateDir where Durable Objects are kept
+ * @param beside Workers that it has bindings to
  */
 export async function startRuntime(
   worker: V4WorkerOptions,
   { address, entrypoint, stateDir }: { address: Address; entrypoint: string; stateDir: string },
+  beside: readonly V4WorkerOptions[] = [],
 ): Promise<Runtime> {
   process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= V8_FLAGS;
   const miniflare = new Miniflare(
@@ -35,7 +37,7 @@ export async function startRuntime(
       // Nothing is looked up over the network.
       cf: false,
       handleStructuredLogs: ({ message }) => console.error(message),
-      workers: [{ ...worker, unsafeDirectSockets: [{ ...address, entrypoint }] }],
+      workers: [{ ...worker, unsafeDirectSockets: [{ ...address, entrypoint }] }, ...beside],
     }),
   );
   await miniflare.ready;

@@ -13,7 +13,7 @@ import { PREFLIGHT_SECONDS } from "./connect/polling-cors.ts";
 import { deploymentOf, type App } from "./deployment.ts";
 import { countAnswer, laterOf, noteConnect } from "./http/answers-counted.ts";
 import { newHono } from "./http/hono.ts";
-import { refuseMethod, refuseRequest } from "./http/refusals.ts";
+import { refuseMethod, refusePassing, refuseRequest } from "./http/refusals.ts";
 import { isOriginAllowed } from "./http/request-origin.ts";
 import { showMetrics } from "./metrics/metrics-route.ts";
 import { pathWithin, type Mount } from "./mount.ts";
@@ -91,11 +91,7 @@ export function chatWorker(mount: Mount): HonoBase<App> {
     const { pathname } = new URL(c.req.url);
     logProblem("request.failed", "a request failed", error, { method: c.req.method, path: pathname });
     c.var.deployment?.meter.count("problems:worker");
-    if (isPassing(error)) {
-      const message = "The room cannot be reached right now; try again";
-      return refuseRequest("UNAVAILABLE", message, { "Retry-After": "1" });
-    }
-    return refuseRequest("INTERNAL", "Something went wrong here; try again");
+    return refusePassing(error) ?? refuseRequest("INTERNAL", "Something went wrong here; try again");
   });
 
   return app;
@@ -110,10 +106,4 @@ async function carryThrough(c: Context<App>, answer: () => Promise<void>): Promi
   const answering = answer();
   if (c.req.query("sid") === undefined) laterOf(c)?.waitUntil(answering);
   await answering;
-}
-
-/** The platform marks errors of a room that is overloaded, or whose machine has just gone. */
-function isPassing(error: Error): boolean {
-  const { overloaded, retryable } = error as { overloaded?: unknown; retryable?: unknown };
-  return overloaded === true || retryable === true;
 }

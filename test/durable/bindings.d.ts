@@ -22,3 +22,8 @@ declare module "*?raw" {
   const text: string;
   export default text;
 }
+
+interface ImportMeta {
+  /** Of vite: the modules that a pattern finds, by their paths. */
+  glob<Module>(pattern: string, options: { readonly eager: true; readonly import: string }): Record<string, Module>;
+}

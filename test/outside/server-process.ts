@@ -10,11 +10,24 @@ import { onStop } from "../../scripts/stopping.ts";
 import { HOST } from "./servers.ts";
 
 const [deploymentFile, stateDir] = process.argv.slice(2);
-const worker = JSON.parse(readFileSync(deploymentFile!, "utf8")) as V4WorkerOptions;
+
+/** A Worker, the export that requests reach, and Workers beside it that hold its objects. */
+type Deployment = V4WorkerOptions & { readonly entrypoint?: string; readonly beside?: readonly V4WorkerOptions[] };
+
+const {
+  entrypoint = "direct",
+  beside = [],
+  ...worker
+} = JSON.parse(readFileSync(deploymentFile!, "utf8")) as Deployment;
+const withSettings = (options: V4WorkerOptions): V4WorkerOptions => ({
+  ...options,
+  bindings: { ...options.bindings, ...overridesFromEnvironment() },
+});
 const port = Number(process.env["PORT"]);
 const runtime = await startRuntime(
-  { ...worker, bindings: { ...worker.bindings, ...overridesFromEnvironment() } },
-  { address: { host: HOST, port }, entrypoint: "direct", stateDir: stateDir! },
+  withSettings(worker),
+  { address: { host: HOST, port }, entrypoint, stateDir: stateDir! },
+  beside.map(withSettings),
 );
 let stopping: Promise<void> | undefined;
 onStop(() => void (stopping ??= runtime.stop().then(() => process.exit(0))));

@@ -137,6 +137,8 @@ export interface TestServer {
 interface ServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly stateDir?: string;
+  /** Another deployment than the one that server.setup.ts has built. */
+  readonly deploymentFile?: string;
 }
 
 /** The environment variable that names the file with the deployment. */
@@ -147,7 +149,8 @@ export const DEPLOYMENT_FILE = "PARLEY_TEST_DEPLOYMENT";
  * request takes a fifth of its time behind `wrangler dev`; commands.test.ts and serve.test.ts test `npm start` and `npm run serve`.
  */
 export function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  return start(options, (stateDir) => ["test/outside/server-process.ts", process.env[DEPLOYMENT_FILE]!, stateDir]);
+  const { deploymentFile = process.env[DEPLOYMENT_FILE]! } = options;
+  return start(options, (stateDir) => ["test/outside/server-process.ts", deploymentFile, stateDir]);
 }
 
 /** The server of `npm start`, for tests of the behaviour of `wrangler dev`. */

@@ -3,7 +3,7 @@
 import type { Unauthenticated } from "../../protocol/identity.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import { logProblem } from "../../settings/log.ts";
-import { refuseRequest, refuseToken, refuseUnauthenticated } from "../http/refusals.ts";
+import { refusePassing, refuseRequest, refuseToken, refuseUnauthenticated } from "../http/refusals.ts";
 import type { AllowedOrigins } from "../http/request-origin.ts";
 import { checkBasePath, enginePath } from "./base-path.ts";
 import { ConnectRate } from "./connect-rate.ts";
@@ -91,8 +91,19 @@ export async function connect(request: Request, options: ConnectOptions): Promis
   const basePath = checkBasePath(options.path ?? "", "connect: path");
   const { pathname } = new URL(request.url);
   const address = pathname.startsWith(`${basePath}/`) ? enginePath(pathname.slice(basePath.length)) : undefined;
-  if (address) return answerEngineRequest(request, endpointOf(options), address.room);
+  if (address) return answer(request, endpointOf(options), address.room);
   return options.otherwise?.(request) ?? refuseRequest("NOT_FOUND", "No such address");
+}
+
+async function answer(request: Request, endpoint: EngineEndpoint, room: string | undefined): Promise<Response> {
+  try {
+    return await answerEngineRequest(request, endpoint, room);
+  } catch (error) {
+    const refusal = refusePassing(error);
+    if (!refusal) throw error;
+    logProblem("request.failed", "a request failed", error);
+    return refusal;
+  }
 }
 
 function endpointOf({ object, authenticate, connectsPerMinute = 0, ...given }: ConnectOptions): EngineEndpoint {

@@ -46,6 +46,16 @@ export function refuseForNow(code: HttpCode, message: string, retryAfterMs: numb
   return refuseRequest(code, message, { "Retry-After": String(retryAfterSeconds) }, { retryAfterMs });
 }
 
+/**
+ * 503 for errors that the platform marks, of a room that is overloaded or whose machine has just gone, and for those of an object of another
+ * release (other-release.ts).
+ */
+export function refusePassing(error: unknown): Response | undefined {
+  const { overloaded, retryable } = error as { overloaded?: unknown; retryable?: unknown };
+  if (overloaded !== true && retryable !== true) return undefined;
+  return refuseRequest("UNAVAILABLE", "The room cannot be reached right now; try again", { "Retry-After": "1" });
+}
+
 /** 401, which names the way to authenticate (RFC 6750). */
 export function refuseUnauthenticated(code: TokenCode, message: string): Response {
   return refuseRequest(code, message, { "WWW-Authenticate": "Bearer" });
