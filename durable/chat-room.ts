@@ -7,6 +7,7 @@ import { Meter } from "../src/metrics/meter.ts";
 import { maybeLog, type LogFacts } from "../src/settings/log.ts";
 import type { ExportPiece, ExportCursor } from "../src/chat/log/export.ts";
 import type { UploadAnswer } from "../src/chat/files/attachments.ts";
+import type { AnyFeature, RoomHandle } from "../src/extension/extension.ts";
 import { outcomeOfPost } from "../src/chat/announce/announced.ts";
 import type { PostContext, PostDraft, PostRules, PostVerdict } from "../src/chat/room/verdict.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/room/notices.ts";
@@ -52,6 +53,7 @@ export class ChatRoom<Own extends object = object>
           meter,
           awake: () => this.#lastWake,
           rules: () => (this.beforePost ? this.#rules : undefined),
+          features: () => this.features && ((room) => this.features!(room)),
         }),
       { format: ROOM_FORMAT, meter },
     );
@@ -71,6 +73,12 @@ export class ChatRoom<Own extends object = object>
   /** What becomes of a post for which `beforePost` throws or takes too long: the sender may try again, or it is accepted unseen. */
   beforePostOnFailure: PostRules["onFailure"] = "refuse";
 
+  /**
+   * Yours to override: features that this room has besides those of the chat, in the order in which they are called. Called when the room
+   * starts or wakes, and when it was deleted; each room has features of its own.
+   */
+  features?(room: RoomHandle): readonly AnyFeature[];
+
   get #rules(): PostRules {
     const { beforePostTimeoutMs: timeoutMs, beforePostOnFailure: onFailure } = this;
     return { beforePost: (...given) => this.beforePost!(...given), timeoutMs, onFailure };
@@ -89,6 +97,16 @@ export class ChatRoom<Own extends object = object>
     return new Promise((resolve, reject) => {
       const request = { event, bearer: caller, given, reply: resolve };
       this.furtherTurn(() => this.parts.chat.requests.perform(request))?.catch(reject);
+    });
+  }
+
+  askOwn(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {
+    const { calls } = this.parts.chat;
+    // Metrics have few names, and this one comes from outside.
+    this.activity.request("call", calls.takesOwn(event) ? event : "unknown");
+    return new Promise((resolve, reject) => {
+      const request = { event, bearer: caller, given, reply: resolve };
+      this.furtherTurn(() => calls.askOwn(request))?.catch(reject);
     });
   }
 

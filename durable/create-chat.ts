@@ -47,13 +47,15 @@ export interface ChatOwner {
   readonly awake: () => RoomStats["awake"];
   readonly meter: Meter;
   readonly rules: NonNullable<ChatDependencies["rules"]>;
+  /** Makes the features that its class adds, if it does. */
+  readonly features: () => ChatDependencies["features"];
 }
 
 export function createChat(
   ctx: DurableObjectState,
   env: Env,
   ports: ObjectPorts,
-  { awake, meter, rules }: ChatOwner,
+  { awake, meter, rules, features }: ChatOwner,
 ): ChatParts {
   const settings = goodSettingsOf(env);
   const { WEBHOOKS } = env;
@@ -69,6 +71,7 @@ export function createChat(
     index: new SqlSearchIndex(storage),
     searchAllowance: searchAllowanceOf(env),
     rules,
+    features: features(),
     meter,
     durable: () => storage.sync(),
     ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),

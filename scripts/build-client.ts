@@ -24,15 +24,15 @@ const COPIED = ["page/index.html", "admin/admin.html", "page/theme.js", "favicon
 const FIRST_LOAD = ["index.html", "page.css", "theme.js", "page.js", "page-chunk.js", "favicon.svg"];
 
 const CONNECT_ROOM = `/** @throws RangeError for an address, a room name or a queueLimit that is none */
-export declare function connectRoom(place: RoomPlace & ConnectOptions): Room;
+export declare function connectRoom<Own extends FeatureEvents = FeatureEvents>(place: RoomPlace & ConnectOptions): Room<Own>;
 /** @param url the chat's address, such as \`https://chat.example\`, or \`https://example.com/chat\` where it is mounted at a path */
-export declare function connectRoom(url: string, room: string, options?: ConnectOptions): Room;
+export declare function connectRoom<Own extends FeatureEvents = FeatureEvents>(url: string, room: string, options?: ConnectOptions): Room<Own>;
 /**
  * Opens the room between the token's user and another one, and connects to it. Rejects with a \`DirectError\`.
  * @param url the chat's address
  * @param user the other one's id
  */
-export declare function connectDirect(url: string, user: string, options?: ConnectOptions): Promise<Room>;
+export declare function connectDirect<Own extends FeatureEvents = FeatureEvents>(url: string, user: string, options?: ConnectOptions): Promise<Room<Own>>;
 `;
 
 /** Unreachable parts of the stock client, and their replacements. */

@@ -1,5 +1,11 @@
 // The entry of the deployment: the Worker and the classes of its Durable Objects.
-import { createParley } from "parley-rooms";
+import { ChatRoom as BaseChatRoom, createParley, type RoomHandle } from "parley-rooms";
+import { Pins, Reports } from "parley-rooms/features";
 
-export { Announcements, ChatRoom, DeadLetters, Lobby } from "parley-rooms";
+export { Announcements, DeadLetters, Lobby } from "parley-rooms";
+
+export class ChatRoom extends BaseChatRoom {
+  override features = (room: RoomHandle) => [new Pins(room), new Reports(room)];
+}
+
 export default createParley();

@@ -1,6 +1,5 @@
 // The types of the client that applications see. The build puts them into client.d.ts, below those of src/protocol.
 import type {
-  AnswerTo,
   Attachment,
   ClientToServerEvents,
   ErrorAnswer,
@@ -206,6 +205,41 @@ export interface RoomEvents {
   disconnect: (reason: string) => void;
 }
 
+/**
+ * The types of the features that a room has besides those of the chat. `EventsOf` of `parley-rooms/features` makes them of the
+ * features' classes.
+ */
+export interface FeatureEvents {
+  /** What a client sends, by event: `(payload, ack?) => void`. */
+  readonly sent: object;
+  /** What a client hears, by event: `(…args) => void`. */
+  readonly heard: object;
+  /** Fields of `welcome`. */
+  readonly welcome: object;
+}
+
+/** All events that a client may send to a room with such features. */
+export type SentEvents<Own extends FeatureEvents> = ClientToServerEvents & Own["sent"];
+
+/** All events that it hears from it. */
+export type HeardEvents<Own extends FeatureEvents> = Omit<RoomEvents, "welcome"> & {
+  readonly welcome: (welcome: Welcome & Own["welcome"]) => void;
+} & Own["heard"];
+
+export type PayloadOf<Events, Event extends keyof Events> = Events[Event] extends (
+  payload: infer Payload,
+  ...ack: never[]
+) => void
+  ? Payload
+  : never;
+
+export type AnswerOf<Events, Event extends keyof Events> = Events[Event] extends (
+  payload: never,
+  ack?: (answer: infer Answer) => void,
+) => void
+  ? Answer
+  : never;
+
 /** The stock `Socket` of socket.io-client, as far as it is described here; with its types at hand, cast it. */
 export interface RoomSocket {
   readonly id?: string | undefined;
@@ -222,7 +256,8 @@ export interface RoomSocket {
   emitWithAck(event: string, ...args: unknown[]): Promise<unknown>;
 }
 
-export interface Room {
+/** @typeParam Own the events of features that the room has besides those of the chat */
+export interface Room<Own extends FeatureEvents = FeatureEvents> {
   readonly room: string;
   /** For everything that this interface does not wrap. Whether it connects is the room's business: see `connect` and `close`. */
   readonly socket: RoomSocket;
@@ -258,12 +293,12 @@ export interface Room {
   search(query: string | SearchPayload): Promise<SearchAnswer>;
   presence(): Promise<PresenceAnswer>;
   /** Any event that has an answer. Rejects after 10 s, or when the connection breaks; nothing is queued. */
-  ask<Event extends keyof ClientToServerEvents>(
+  ask<Event extends keyof SentEvents<Own>>(
     event: Event,
-    payload: Parameters<ClientToServerEvents[Event]>[0],
-  ): Promise<AnswerTo<Event>>;
-  on<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void;
-  off<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void;
+    payload: PayloadOf<SentEvents<Own>, Event>,
+  ): Promise<AnswerOf<SentEvents<Own>, Event>>;
+  on<Event extends keyof HeardEvents<Own>>(event: Event, listener: HeardEvents<Own>[Event]): void;
+  off<Event extends keyof HeardEvents<Own>>(event: Event, listener: HeardEvents<Own>[Event]): void;
   /** Tries to connect now: after `stopped`, or instead of waiting. */
   connect(): void;
   /**

@@ -1,6 +1,6 @@
 // Opens a conversation between two people by HTTP, and connects to its room. client.ts exports it to applications.
 import { isAboutToken, type TokenCode } from "../../src/protocol/failures.ts";
-import type { ConnectOptions, DirectError, Room, Token } from "./api.ts";
+import type { ConnectOptions, DirectError, FeatureEvents, Room, Token } from "./api.ts";
 import { baseOf } from "./base.ts";
 import { connectRoom } from "./room.ts";
 
@@ -10,13 +10,17 @@ import { connectRoom } from "./room.ts";
  * @param url the chat's address
  * @param user the other one's id
  */
-export async function connectDirect(url: string, user: string, options: ConnectOptions = {}): Promise<Room> {
+export async function connectDirect<Own extends FeatureEvents = FeatureEvents>(
+  url: string,
+  user: string,
+  options: ConnectOptions = {},
+): Promise<Room<Own>> {
   const { token } = options;
   const base = baseOf(url);
   let answer = await open(base, user, token);
   if ("code" in answer && isAboutToken(answer.code) && typeof token === "function")
     answer = await open(base, user, token, answer.code);
-  if ("room" in answer) return connectRoom(base, answer.room, options);
+  if ("room" in answer) return connectRoom<Own>(base, answer.room, options);
   const { message, ...failure } = answer;
   throw Object.assign(new Error(message), failure) satisfies DirectError;
 }

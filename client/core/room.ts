@@ -1,9 +1,7 @@
 // A chat room for applications: joins connection, outbox and ordered messages. The page imports it directly, applications
 // through client.ts (/client.js).
 import type {
-  AnswerTo,
   Attachment,
-  ClientToServerEvents,
   HistoryAnswer,
   HistoryPayload,
   PresenceAnswer,
@@ -17,6 +15,7 @@ import type {
   ConnectOptions,
   DownloadOptions,
   Draft,
+  FeatureEvents,
   Room,
   RoomEvents,
   RoomPlace,
@@ -45,21 +44,26 @@ import { transfer } from "./transfer.ts";
 export const QUEUE_LIMIT_DEFAULT = 50;
 
 /** @throws RangeError for an address, a room name or a `queueLimit` that is none */
-export function connectRoom(place: RoomPlace & ConnectOptions): Room;
+export function connectRoom<Own extends FeatureEvents = FeatureEvents>(place: RoomPlace & ConnectOptions): Room<Own>;
 /** @param url the chat's address, such as `https://chat.example`, or `https://example.com/chat` where it is mounted at a path */
-export function connectRoom(url: string, room: string, options?: ConnectOptions): Room;
-export function connectRoom(
+export function connectRoom<Own extends FeatureEvents = FeatureEvents>(
+  url: string,
+  room: string,
+  options?: ConnectOptions,
+): Room<Own>;
+export function connectRoom<Own extends FeatureEvents>(
   place: string | (RoomPlace & ConnectOptions),
   named?: string,
   given: ConnectOptions = {},
-): Room {
+): Room<Own> {
   const { url, room, ...options } = typeof place === "string" ? { ...given, url: place, room: named } : place;
   const base = baseOf(url);
   if (room === undefined || !isRoomName(room)) throw new RangeError(`Not a room name: ${JSON.stringify(room)}`);
   const { queueLimit = QUEUE_LIMIT_DEFAULT } = options;
   if (!Number.isInteger(queueLimit) || queueLimit < 0)
     throw new RangeError(`queueLimit must be a whole number, not ${queueLimit}`);
-  return new ConnectedRoom(base, room, options, queueLimit);
+  // Its events are what the room takes and sends, whatever is known of them here.
+  return new ConnectedRoom(base, room, options, queueLimit) as unknown as Room<Own>;
 }
 
 /** Events that are made here; all others are the socket's. */
@@ -219,12 +223,7 @@ class ConnectedRoom implements Room {
     return ask(this.socket, "presence", {});
   }
 
-  ask<Event extends keyof ClientToServerEvents>(
-    event: Event,
-    payload: Parameters<ClientToServerEvents[Event]>[0],
-  ): Promise<AnswerTo<Event>> {
-    return ask(this.socket, event, payload);
-  }
+  ask: Room["ask"] = (event, payload) => ask(this.socket, event, payload as never) as Promise<never>;
 
   on<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void {
     // The overloads of neither side can see that a generic event and its listener belong together.

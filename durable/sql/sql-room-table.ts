@@ -3,6 +3,7 @@ import type { Counts } from "../../src/metrics/meter.ts";
 import type { KeptRoom, KeptUsage } from "../../src/lobby/kept-room.ts";
 import type { RoomTable } from "../../src/lobby/room-pages.ts";
 import type { DirectReport } from "../../src/protocol/direct-room.ts";
+import type { RoomNumbers } from "../../src/protocol/room-list.ts";
 
 type Reported = readonly [
   room: string,
@@ -18,7 +19,8 @@ type Row = readonly [
   ...reported: Reported,
   usage?: Usage | null,
   people?: string | null,
-  direct?: DirectReport | undefined,
+  direct?: DirectReport | null,
+  facts?: RoomNumbers,
 ];
 
 /** Characters of marks that one row keeps: the rooms behind it are asked themselves once the lobby has slept. */
@@ -64,15 +66,16 @@ function toRows(rooms: readonly KeptRoom[]): Row[] {
 }
 
 function toRow(kept: Omit<KeptRoom, "people">, people: string | null): Row {
-  const { room, members, lastSeq, lastActivity, believedUntilMs, usage, direct } = kept;
+  const { room, members, lastSeq, lastActivity, believedUntilMs, usage, direct, facts } = kept;
   const row = [room, members, lastSeq, lastActivity, believedUntilMs] as const;
   const used = usage ? ([usage.sinceMs, usage.deltaId, usage.connections, ...usage.numbers] as const) : null;
+  if (facts) return [...row, used, people, direct ?? null, facts];
   if (direct) return [...row, used, people, direct];
   if (people !== null) return [...row, used, people];
   return used ? [...row, used] : row;
 }
 
-function fromRow([room, members, lastSeq, lastActivity, believedUntilMs, used, people, direct]: Row): KeptRoom {
+function fromRow([room, members, lastSeq, lastActivity, believedUntilMs, used, people, direct, facts]: Row): KeptRoom {
   return {
     room,
     members,
@@ -82,6 +85,7 @@ function fromRow([room, members, lastSeq, lastActivity, believedUntilMs, used, p
     ...(used && { usage: fromUsage(used) }),
     ...(people != null && { people }),
     ...(direct && { direct }),
+    ...(facts && { facts }),
   };
 }
 

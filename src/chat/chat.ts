@@ -11,7 +11,7 @@ import { ChatRecoveryLog } from "./log/chat-recovery.ts";
 import { RoomCalls } from "./room-calls.ts";
 import { deny } from "./room/answers.ts";
 import type { Reply } from "./room/operation.ts";
-import { Requests } from "./room/requests.ts";
+import { Requests, type Request } from "./room/requests.ts";
 import { Room, type Client, type Membership } from "./room/room.ts";
 
 export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership> {
@@ -28,7 +28,8 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   constructor({ room: name, settings, log, state, meter = new Meter(), durable, ...outside }: ChatDependencies) {
     super();
     this.room = new Room({ name, settings, log, state, meter, durable });
-    this.features = makeFeatures(this.room, outside);
+    const perform = (request: Request): void | Promise<void> => this.requests.perform(request);
+    this.features = makeFeatures(this.room, { ...outside, perform });
     this.requests = new Requests(this.room, this.features.all, this.features);
     this.calls = new RoomCalls(this.room, this.features, this.requests);
     const { seenSeq, catchUp, reportProblem } = this.room;

@@ -20,6 +20,7 @@ import { MessageChanges } from "./messages/message-changes.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { ModerationLists } from "./moderation/moderation-lists.ts";
 import { Moderation } from "./moderation/moderation.ts";
+import { OwnFeatures, type MakeFeatures } from "./own/own-features.ts";
 import { Posting } from "./posting/posting.ts";
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS, Presence } from "./people/presence.ts";
 import { Reacting } from "./messages/reacting.ts";
@@ -31,6 +32,7 @@ import type { RoomState } from "../storage/room-state.ts";
 import type { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Feature } from "./room/feature.ts";
 import type { Bearer, Caller, ChatEvent } from "./room/operation.ts";
+import type { Request } from "./room/requests.ts";
 import type { ChatSettings, Client, Room } from "./room/room.ts";
 import { Screening } from "./room/screening.ts";
 import type { PostRules } from "./room/verdict.ts";
@@ -55,6 +57,8 @@ export interface ChatDependencies {
   readonly deliver?: Deliver;
   /** The room's own rules for posts and edits, asked for at each; absent, or without a result: there are none. */
   readonly rules?: (() => PostRules | undefined) | undefined;
+  /** Makes the features that the room's class adds; absent: it adds none. */
+  readonly features?: MakeFeatures | undefined;
   /** Counts what happens; absent: nothing is counted. */
   readonly meter?: Meter;
   /** Resolves once everything stored is durable; the platform holds frames back until then. */
@@ -78,7 +82,10 @@ export interface FileOptions {
 }
 
 /** The ports of the features. */
-type Outside = Omit<ChatDependencies, "room" | "settings" | "log" | "state" | "meter" | "durable">;
+interface Outside extends Omit<ChatDependencies, "room" | "settings" | "log" | "state" | "meter" | "durable"> {
+  /** Carries a request out, in the name of a feature. */
+  readonly perform: (request: Request) => void | Promise<void>;
+}
 
 /** The events that a feature has operations for. */
 type EventsOf<Each> = Each extends { readonly operations: infer Operations } ? keyof Operations : never;
@@ -107,8 +114,9 @@ export type Features = ReturnType<typeof makeFeatures>;
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- `Features` is its type
 export function makeFeatures(
   room: Room,
-  { index, searchAllowance, files: fileOptions, deliver, reportToLobby, relay, openDirect, openings, rules }: Outside,
+  { index, searchAllowance, files: fileOptions, features: make, perform, ...outside }: Outside,
 ) {
+  const { deliver, reportToLobby, relay, openDirect, openings, rules } = outside;
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
   const posting = new Posting(room, attachments);
@@ -124,8 +132,9 @@ export function makeFeatures(
   const reading = new Reading(room);
   const direct = new Direct(room, { open: openDirect, openings }, (user) => reading.seqOf(user));
   const counters = new Counters(room);
-  const listing = reportToLobby && new Listing(room, { send: reportToLobby, counters, direct: () => direct.report });
-  const announced = new Announced(room, () => listing?.reportPeople());
+  const listing =
+    reportToLobby &&
+    new Listing(room, { send: reportToLobby, counters, direct: () => direct.report, numbers: () => own?.facts });
   /** A caller with the role that counts in this room: DM-2, MOD-9. */
   const callerOf = ({ user, name, role: given }: Bearer, client?: Client): Caller => {
     const tokenRole = direct.roleOf(given);
@@ -166,7 +175,23 @@ export function makeFeatures(
     ...(deliver && !direct.isDirect ? [new Webhooks(room, deliver, LEAVE_GRACE_MS + LEAVE_GATHER_MS)] : []),
     ...(listing ? [counters, listing] : []),
   ];
-  const all: readonly Feature[] = list satisfies Complete<(typeof list)[number]>;
+  const ofChat: readonly Feature[] = list satisfies Complete<(typeof list)[number]>;
+  const own =
+    make &&
+    new OwnFeatures(room, make, {
+      isDirect: direct.isDirect,
+      callerOf,
+      find: (id) => changes.find(id),
+      perform,
+      factsChanged: () => listing?.reportAgain(),
+      ofChat: new Set(ofChat.flatMap(({ operations = {} }) => Object.keys(operations))),
+      refuseSpeech: (event, caller) => speaking.refuseSpeech(event, caller),
+    });
+  const all = own ? [...ofChat, ...own.all] : ofChat;
+  const announced = new Announced(room, {
+    reportMembers: () => listing?.reportPeople(),
+    isTaken: (event) => own?.sends(event) ?? false,
+  });
   return {
     all,
     callerOf,
@@ -183,5 +208,6 @@ export function makeFeatures(
     relayed,
     direct,
     announced,
+    own,
   };
 }

@@ -8,7 +8,7 @@ import { exportPiece, type ExportPiece, type ExportCursor } from "./log/export.t
 import { refuse } from "./room/answers.ts";
 import type { StoreAfterErase } from "./room/feature.ts";
 import { UPLOAD, type Bearer, type Reply } from "./room/operation.ts";
-import type { Requests } from "./room/requests.ts";
+import type { Request, Requests } from "./room/requests.ts";
 import { refuseUnlessModerator } from "./room/roles.ts";
 import type { Client, Room } from "./room/room.ts";
 
@@ -21,6 +21,17 @@ export class RoomCalls {
     this.#room = room;
     this.#features = features;
     this.#requests = requests;
+  }
+
+  /** Whether a feature of one's own takes an event of that name. */
+  takesOwn(event: string): boolean {
+    return this.#features.own?.takes(event) ?? false;
+  }
+
+  /** OWN-9: an event of a feature of one's own. */
+  askOwn(request: Request): void | Promise<void> {
+    if (this.takesOwn(request.event)) return this.#requests.perform(request);
+    request.reply(refuse("UNKNOWN_EVENT", "No feature of this room takes that event"));
   }
 
   /** FILE-1: allows or refuses an upload; the answer holds the attachment that the caller may post then. */

@@ -3,7 +3,7 @@ import { addRecent, addUsage, type RecentUsage, type UsageNumbers } from "../met
 import type { Counts } from "../metrics/meter.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import type { DirectReport } from "../protocol/direct-room.ts";
-import type { RoomReport } from "../protocol/room-list.ts";
+import type { RoomNumbers, RoomReport } from "../protocol/room-list.ts";
 
 /** The usage of a room since its first report. */
 export interface KeptUsage {
@@ -21,6 +21,8 @@ export interface KeptRoom extends RoomOverview {
   readonly people?: string;
   /** Its two users, in a room between two people. */
   readonly direct?: DirectReport;
+  /** What features of one's own say about it. */
+  readonly facts?: RoomNumbers;
   /** Until when its members are believed to be there, in milliseconds since 1970. */
   readonly believedUntilMs: number;
   readonly usage?: KeptUsage;
@@ -28,7 +30,7 @@ export interface KeptRoom extends RoomOverview {
 
 /** @param counts what the room counted since its last report, unless that is known already */
 export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | undefined, counts?: Counts): KeptRoom {
-  const { room, members, lastSeq, lastActivity, believedMs, connections = 0, people, direct } = report;
+  const { room, members, lastSeq, lastActivity, believedMs, connections = 0, people, direct, facts } = report;
   const usage = withCounts(before?.usage, report, nowMs, counts);
   return {
     room,
@@ -38,6 +40,7 @@ export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | u
     believedUntilMs: nowMs + believedMs,
     ...(people !== undefined && { people }),
     ...(direct && { direct }),
+    ...(facts && { facts }),
     ...(usage && { usage: { ...usage, connections } }),
   };
 }

@@ -15,13 +15,14 @@ import { seenAt, type KeptRoom } from "./kept-room.ts";
 /** @returns what is asked for, the most first; rooms between two people are in the sums alone (DM-3) */
 export function mostUsed(
   all: Iterable<KeptRoom>,
-  { sort, limit, rooms, room }: UsageQuery,
+  { sort, limit, rooms, room, having }: UsageQuery,
   nowMs: number,
 ): RoomUsage[] {
   const found: Array<{ kept: KeptRoom; rank: number }> = [];
   for (const kept of all) {
     if (isDirectRoom(kept.room)) continue;
     if (!roomAllowed(rooms, kept.room) || (room !== undefined && kept.room !== room)) continue;
+    if (having !== undefined && !Object.hasOwn(kept.facts ?? {}, having)) continue;
     found.push({ kept, rank: rankIn(kept, sort, nowMs) });
   }
   found.sort((a, b) => b.rank - a.rank || (a.kept.room < b.kept.room ? -1 : 1));
@@ -51,5 +52,6 @@ function useOf(kept: KeptRoom, nowMs: number): RoomUsage | undefined {
   const { sinceMs = nowMs, connections: said = 0, numbers = [], deltaId = 0 } = kept.usage ?? {};
   const connections = seen.members === 0 ? 0 : said;
   const recent = usageOf(recentAt(kept.usage?.recent, nowMs));
-  return { ...seen, connections, sinceMs, usage: usageOf(numbers), recent, deltaId };
+  const facts = kept.facts && { facts: kept.facts };
+  return { ...seen, connections, ...facts, sinceMs, usage: usageOf(numbers), recent, deltaId };
 }

@@ -1,6 +1,7 @@
 // Answers of a lobby about its rooms: totals for `GET /metrics`, and the rooms that use most for that and `GET /api/stats`.
 // The Worker adds up and sorts the answers of several lobbies.
 import type { RoomOverview } from "../protocol/chat-events.ts";
+import type { RoomNumbers } from "../protocol/room-list.ts";
 import type { Counts } from "./meter.ts";
 import { costOf } from "./cost.ts";
 import { trafficOf, wakesOf, type Usage } from "./usage.ts";
@@ -20,10 +21,14 @@ export interface UsageQuery {
   readonly rooms?: readonly string[] | undefined;
   /** One room alone. */
   readonly room?: string;
+  /** Only rooms about which features of one's own say a number of that name (OWN-8). */
+  readonly having?: string | undefined;
 }
 
 export interface RoomUsage extends RoomOverview {
   readonly connections: number;
+  /** Numbers that features of one's own say about it, by name. */
+  readonly facts?: RoomNumbers;
   /** Since when it is counted, in milliseconds since 1970. */
   readonly sinceMs: number;
   readonly usage: Usage;

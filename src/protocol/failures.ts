@@ -36,8 +36,8 @@ const HTTP = {
 // A call that bundlers may leave out: clients do not read it.
 export const HTTP_STATUS = /* @__PURE__ */ Object.assign({}, ANSWERS, HTTP);
 
-/** Codes that no call of the HTTP API gives: of an event that it has no call for, and of the Socket.IO endpoint. */
-export const NOT_IN_API: readonly string[] = ["UNKNOWN_EVENT", "UPGRADE_REQUIRED", "TOO_MANY_CONNECTIONS"];
+/** Codes that no call of the HTTP API gives, but the Socket.IO endpoint. */
+export const NOT_IN_API: readonly string[] = ["UPGRADE_REQUIRED", "TOO_MANY_CONNECTIONS"];
 
 /** Refusals of a CONNECT: `data.code` of the CONNECT_ERROR. */
 export const REFUSALS = [

@@ -7,18 +7,21 @@ import { JSON_LEVELS_MAX } from "./nesting.ts";
 /** The words for what is wrong, given with each value, because zod's own setting belongs to the application that this code runs in. */
 const { localeError: error } = en();
 
-/**
- * The result of `safeParse`; never throws. zod (4.6, core/checks.ts) compares the length of any value with a limit before it finds that it is
- * no string, and a length that is an object with a `toString` of its own cannot be compared.
- */
-export function readAs<Schema extends z.ZodMiniType>(
+/** The result of `safeParse`; never throws. */
+export const readAs = <Schema extends z.ZodMiniType>(
   schema: Schema,
   given: unknown,
-): z.core.util.SafeParseResult<z.output<Schema>> {
+): z.core.util.SafeParseResult<z.output<Schema>> => checkedBy((value) => schema.safeParse(value, { error }), given);
+
+/**
+ * The result of a check by zod. It (4.6, core/checks.ts) compares the length of any value with a limit before it finds that it is no string,
+ * and a length that is an object with a `toString` of its own cannot be compared: then a copy is checked.
+ */
+export function checkedBy<Result>(check: (given: unknown) => Result, given: unknown): Result {
   try {
-    return schema.safeParse(given, { error });
+    return check(given);
   } catch {
-    return schema.safeParse(comparable(given, JSON_LEVELS_MAX), { error });
+    return check(comparable(given, JSON_LEVELS_MAX));
   }
 }
 

@@ -14,6 +14,9 @@ export interface CounterDelta {
   readonly counts: Readonly<Record<string, number>>;
 }
 
+/** Numbers that features of one's own say about a room, by name, such as open reports of abuse (OWN-8). */
+export type RoomNumbers = Readonly<Record<string, number>>;
+
 /** A room's description of itself. */
 export interface RoomReport extends RoomOverview {
   /** How long it counts as occupied without another report, in milliseconds (LOB-4). */
@@ -25,6 +28,8 @@ export interface RoomReport extends RoomOverview {
   /** By the room's own clock, in milliseconds since 1970: of two reports the later one counts, whichever arrives last. */
   readonly madeAtMs: number;
   readonly connections?: number;
+  /** Absent where there are none. */
+  readonly facts?: RoomNumbers;
   /** What was counted since, or the delta that was sent before and may not have arrived. */
   readonly delta?: CounterDelta;
 }

@@ -34,6 +34,9 @@ export interface RoomRpc<Place = unknown> {
     given: unknown,
   ): Promise<AnswerTo<Event>>;
 
+  /** The same for an event of a feature that the room's class adds (OWN-9); any other event is unknown here. */
+  askOwn(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>>;
+
   /**
    * Asks the room's permission to store a file, before a byte of it is stored.
    * @param file its facts, with an `id` that cannot be guessed; asked again with `isPermitted`, once the bytes have shown its type

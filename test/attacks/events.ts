@@ -1,5 +1,8 @@
 // Hostile payloads of events: every event of a room with shapes that no event takes, with a prototype to set, and with single
 // wrong fields. The room answers all of them and carries out none. Called by attacks.test.ts and test/durable/attacks-frames.test.ts.
+import type { EventsOf } from "../../src/extension/extension.ts";
+import type { Pins } from "../../src/features/pins/pins.ts";
+import type { Reports } from "../../src/features/reports/reports.ts";
 import type { ClientToServerEvents, ModeratorEvent } from "../../src/protocol/chat-events.ts";
 
 export interface HostileEvent {
@@ -48,6 +51,16 @@ const OF_MODERATORS: Readonly<Record<ModeratorEvent, string>> = {
   "moderation-state": "{}",
 };
 
+/** Of the features that this deployment adds to the chat: members report messages, all else is a moderator's. */
+const OF_FEATURES: Readonly<Record<keyof EventsOf<Pins | Reports>["sent"], string>> = {
+  "report-message": '{"id":"another-1","reason":"mallory was here"}',
+  pin: '{"id":"another-1"}',
+  unpin: '{"id":"another-1"}',
+  reports: "{}",
+  "resolve-report": '{"id":"another-1","action":"dismiss"}',
+};
+const { "report-message": _reported, ...OF_FEATURES_FOR_MODERATORS } = OF_FEATURES;
+
 const DEPTH = 10_000;
 
 /** Shapes that no event takes. */
@@ -60,7 +73,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   "10,000 levels": "[".repeat(DEPTH) + "]".repeat(DEPTH),
 };
 
-const ALL = Object.keys({ ...OF_MEMBERS, ...OF_MODERATORS });
+const ALL = Object.keys({ ...OF_MEMBERS, ...OF_MODERATORS, ...OF_FEATURES });
 
 const OF_EACH: HostileEvent[] = ALL.flatMap((event) =>
   Object.entries(SHAPES).map(([shape, payload]) => ({
@@ -154,6 +167,21 @@ const FIELDS: HostileEvent[] = [
     "with nobody": '{"user":""}',
     "with a name of 1,000 characters": `{"user":"${"u".repeat(1000)}"}`,
   }),
+  ...field("report-message", "INVALID_PAYLOAD", {
+    "no reason": '{"id":"x-1"}',
+    "a reason that is an object": '{"id":"x-1","reason":{"length":5}}',
+    "a reason of 301 characters": `{"id":"x-1","reason":"${"r".repeat(301)}"}`,
+    "a length of its own": '{"id":{"length":{"toString":1}},"reason":"x"}',
+  }),
+  ...field("report-message", "NOT_FOUND", {
+    "an id called __proto__": '{"id":"__proto__","reason":"x"}',
+    "an id of another log": '{"id":"another-1","reason":"x"}',
+  }),
+  ...field("resolve-report", "INVALID_PAYLOAD", {
+    "an unknown action": '{"id":"x-1","action":"constructor"}',
+    "a mute without an end": '{"id":"x-1","action":"mute","user":"ada"}',
+  }),
+  ...field("reports", "INVALID_PAYLOAD", { "a limit of a million": '{"limit":1000000}' }),
   ...field("refresh-token", "UNAUTHORIZED", {
     "a token that is none": '{"token":"x"}',
     "a token of 60,000 characters": `{"token":"${"t".repeat(60_000)}"}`,
@@ -165,11 +193,13 @@ const FIELDS: HostileEvent[] = [
   }),
 ];
 
-const FORBIDDEN: HostileEvent[] = Object.entries(OF_MODERATORS).map(([event, payload]) => ({
-  name: `${event} by a member`,
-  event,
-  payload,
-  code: "FORBIDDEN",
-}));
+const FORBIDDEN: HostileEvent[] = Object.entries({ ...OF_MODERATORS, ...OF_FEATURES_FOR_MODERATORS }).map(
+  ([event, payload]) => ({
+    name: `${event} by a member`,
+    event,
+    payload,
+    code: "FORBIDDEN",
+  }),
+);
 
 export const HOSTILE_EVENTS: readonly HostileEvent[] = [...OF_EACH, ...PROTOTYPES, ...FIELDS, ...FORBIDDEN];

@@ -3,6 +3,8 @@ import { runInDurableObject } from "cloudflare:test";
 import { expect } from "vitest";
 
 import type { ChatRoom } from "../../durable/chat-room.ts";
+import type { PinsSent } from "../../src/features/pins/pin-events.ts";
+import type { ReportsSent } from "../../src/features/reports/report-events.ts";
 import type { Message, ServerToClientEvents } from "../../src/protocol/chat-events.ts";
 import { ROOM } from "../attacks/requests.ts";
 import type { RawClient } from "./raw-client.ts";
@@ -13,7 +15,7 @@ import { PacketType } from "../wire/wire-client.ts";
  * Whether the two may hear it meanwhile: from each other, when attackers come and go, or because a payload of unknown fields is a good
  * one of an event (attacks/events.ts sends one of each). The compiler asks for a line for each new event.
  */
-const MAY_BE_HEARD: Readonly<Record<keyof ServerToClientEvents, boolean>> = {
+const MAY_BE_HEARD: Readonly<Record<keyof (ServerToClientEvents & PinsSent & ReportsSent), boolean>> = {
   "chat-message": true,
   presence: true,
   welcome: true,
@@ -26,6 +28,10 @@ const MAY_BE_HEARD: Readonly<Record<keyof ServerToClientEvents, boolean>> = {
   notice: false,
   error: false,
   announcement: false,
+  pinned: false,
+  unpinned: false,
+  "message-reported": false,
+  "report-resolved": false,
 };
 
 export class AttackedRoom {

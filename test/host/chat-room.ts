@@ -52,8 +52,11 @@ export const identityOf = (person: string | Person): Identity => {
 export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 
 /** The parts of a room besides its storage; a test gives those that it needs. */
-type Outside = Partial<
-  Pick<ChatDependencies, "files" | "deliver" | "reportToLobby" | "relay" | "durable" | "searchAllowance" | "rules">
+export type RoomParts = Partial<
+  Pick<
+    ChatDependencies,
+    "files" | "deliver" | "reportToLobby" | "relay" | "durable" | "searchAllowance" | "rules" | "features"
+  >
 > & {
   readonly name?: string;
   readonly epoch?: string;
@@ -75,7 +78,7 @@ export class ChatRoom {
   constructor(
     settings: Partial<ChatSettings> = {},
     options: Partial<ServerOptions> = {},
-    { name = ROOM, epoch, ...outside }: Outside = {},
+    { name = ROOM, epoch, ...outside }: RoomParts = {},
   ) {
     this.log = new MemoryLog(epoch);
     const tokens: ServerPorts["tokens"] = {

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 
 import type { LinkTransport } from "../../src/relay/transport.ts";
 import type { ReportAnswer, RoomReport } from "../../src/protocol/room-list.ts";
-import { ChatRoom, UNLIMITED } from "./chat-room.ts";
+import { ChatRoom, UNLIMITED, type RoomParts } from "./chat-room.ts";
 
 export class ReportingRoom {
   readonly room: ChatRoom;
@@ -14,7 +14,7 @@ export class ReportingRoom {
   onReport: (report: RoomReport) => ReportAnswer | void = () => {};
   #posted = 0;
 
-  constructor(relay?: LinkTransport) {
+  constructor(relay?: LinkTransport, more: Pick<RoomParts, "features" | "name"> = {}) {
     const send = async (report: RoomReport): Promise<ReportAnswer> => {
       this.reports.push(report);
       // A call to another object answers later.
@@ -22,7 +22,7 @@ export class ReportingRoom {
       if (this.failure) throw this.failure;
       return this.onReport(report) ?? {};
     };
-    this.room = new ChatRoom({ messageRate: UNLIMITED, flushWindowMs: 0 }, {}, { reportToLobby: send, relay });
+    this.room = new ChatRoom({ messageRate: UNLIMITED, flushWindowMs: 0 }, {}, { reportToLobby: send, relay, ...more });
   }
 
   /** The reports since the last call. */

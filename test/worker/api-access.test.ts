@@ -31,6 +31,7 @@ const CALLS: ReadonlyArray<readonly [method: string, path: string, body?: object
   ["POST", "/api/rooms/{room}/moderation", { action: "slow-mode", seconds: 0 }],
   ["GET", "/api/rooms/{room}/moderation"],
   ["GET", "/api/rooms/{room}/audit"],
+  ["POST", "/api/rooms/{room}/events/{event}", { payload: {} }],
   ["GET", "/api/rooms/{room}/members"],
   ["GET", "/api/rooms/{room}/export"],
   ["GET", "/api/rooms/{room}/links"],
@@ -54,7 +55,7 @@ const ask = (
   [method, path, body, query = ""]: (typeof CALLS)[number],
   options: CallOptions = {},
 ): Promise<{ status: number; code: string | undefined; headers: Headers }> =>
-  request(method, path.replace("{room}", ROOM).replace("{id}", messageId) + query, {
+  request(method, path.replace("{room}", ROOM).replace("{id}", messageId).replace("{event}", "reports") + query, {
     ...(body && { body }),
     ...options,
   }).then(async (response) => {

@@ -27,18 +27,26 @@ const HEARD: AnnounceOutcome = { ok: true, reached: [], isHeard: true };
 /** Ids of the latest announcements to the connection. */
 const ANNOUNCED = new Slot<readonly string[]>("announced");
 
+export interface AnnouncedPorts {
+  /** Called once the lobby has to know who is in the room (ANN-7). */
+  readonly reportMembers: () => void;
+  /** Whether a feature of one's own sends events of that name. */
+  readonly isTaken: (event: string) => boolean;
+}
+
 export class Announced {
   readonly #room: Room;
-  readonly #reportMembers: () => void;
+  readonly #ports: AnnouncedPorts;
 
-  /** @param reportMembers called once the lobby has to know who is in the room (ANN-7) */
-  constructor(room: Room, reportMembers: () => void) {
+  constructor(room: Room, ports: AnnouncedPorts) {
     this.#room = room;
-    this.#reportMembers = reportMembers;
+    this.#ports = ports;
   }
 
   take({ id, event, data, users, wantsPeople }: AnnouncedHere): AnnounceOutcome {
-    if (wantsPeople) this.#reportMembers();
+    if (event !== undefined && this.#ports.isTaken(event))
+      return { ok: false, isFinal: true, reason: `the room's own feature sends the event ${event}` };
+    if (wantsPeople) this.#ports.reportMembers();
     const { clients, clientsOf } = this.#room;
     const here = users?.filter(([, user]) => clientsOf(user).length > 0);
     const meant = here ? [...new Set(here.flatMap(([, user]) => clientsOf(user)))] : [...clients.values()];

@@ -4,7 +4,6 @@
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { ThrottleState } from "../../clock/throttle.ts";
 import type { Message } from "../../protocol/chat-events.ts";
-import type { DirectReport } from "../../protocol/direct-room.ts";
 import type { ReportAnswer, RoomReport } from "../../protocol/room-list.ts";
 import { Carried } from "../room/carried.ts";
 import { Courier, type Retry } from "../room/courier.ts";
@@ -14,7 +13,7 @@ import { Slot } from "../room/slot.ts";
 import type { Counters } from "./counters.ts";
 import { LobbyCopy, type KeptCopy } from "./lobby-copy.ts";
 import { Pace } from "./pace.ts";
-import { RoomFacts } from "./room-facts.ts";
+import { RoomFacts, type FactSources } from "./room-facts.ts";
 
 export type ReportToLobby = (report: RoomReport) => Promise<ReportAnswer>;
 
@@ -35,14 +34,10 @@ export class Listing implements Feature {
   #deadline!: Deadline;
   #unknownDeadline!: Deadline;
 
-  /** @param direct the two users and their read marks, in a room between two people */
-  constructor(
-    room: Room,
-    { send, counters, direct }: { send: ReportToLobby; counters: Counters; direct: () => DirectReport | undefined },
-  ) {
+  constructor(room: Room, { send, counters, ...sources }: { send: ReportToLobby; counters: Counters } & FactSources) {
     this.#room = room;
     this.#counters = counters;
-    this.#facts = new RoomFacts(room, direct);
+    this.#facts = new RoomFacts(room, sources);
     this.#carried = new Carried(room, { slot: new Slot("listing"), keyOf: () => "listing", perHolder: 1 });
     const copy = new LobbyCopy(this.#facts);
     this.#copy = copy;

@@ -1,7 +1,7 @@
 // Describes the room for its reports to the lobby (LOB-1). Called by listing.ts.
 import type { DirectReport } from "../../protocol/direct-room.ts";
 import { marksOf } from "../../protocol/people-marks.ts";
-import { OVERTAKEN_MS_MAX, type RoomReport } from "../../protocol/room-list.ts";
+import { OVERTAKEN_MS_MAX, type RoomNumbers, type RoomReport } from "../../protocol/room-list.ts";
 import type { Room } from "../room/room.ts";
 
 /** LOB-4: also a room that wakes twice an hour repeats its report twice within this. */
@@ -20,21 +20,27 @@ export interface Facts {
   readonly readMarks?: string | undefined;
 }
 
+export interface FactSources {
+  /** The two users and their read marks, in a room between two people. */
+  readonly direct: () => DirectReport | undefined;
+  /** What features of one's own say. A change of it is reported by `reportAgain`, so it is not compared. */
+  readonly numbers: () => RoomNumbers | undefined;
+}
+
 export class RoomFacts {
   readonly #room: Room;
-  readonly #direct: () => DirectReport | undefined;
+  readonly #sources: FactSources;
   /** The time of the newest message; `undefined` until it is looked up. */
   #lastActivity: number | null | undefined;
   #madeAtMs = -Infinity;
 
-  /** @param direct the two users and their read marks, in a room between two people */
-  constructor(room: Room, direct: () => DirectReport | undefined) {
+  constructor(room: Room, sources: FactSources) {
     this.#room = room;
-    this.#direct = direct;
+    this.#sources = sources;
   }
 
   get isDirect(): boolean {
-    return this.#direct() !== undefined;
+    return this.#sources.direct() !== undefined;
   }
 
   noteActivity(atMs: number): void {
@@ -44,7 +50,12 @@ export class RoomFacts {
   now(): Facts {
     const { members, log, seenSeq } = this.#room;
     const lastSeq = seenSeq();
-    return { members: members.count, lastSeq, isBare: log.firstSeq > lastSeq, readMarks: this.#direct()?.read.join() };
+    return {
+      members: members.count,
+      lastSeq,
+      isBare: log.firstSeq > lastSeq,
+      readMarks: this.#sources.direct()?.read.join(),
+    };
   }
 
   /** @throws an error of the log */
@@ -56,7 +67,9 @@ export class RoomFacts {
     // Never earlier than the last one where the clock was set back by a little: the lobby takes the later report.
     const nowMs = this.#room.now();
     this.#madeAtMs = this.#madeAtMs - nowMs <= OVERTAKEN_MS_MAX ? Math.max(nowMs, this.#madeAtMs) : nowMs;
-    const direct = this.#direct();
+    const direct = this.#sources.direct();
+    // DM-3: rooms between two people are in no list of operators.
+    const facts = direct ? undefined : this.#sources.numbers();
     const showsPeople = wantsPeople || members.count <= PEOPLE_UNASKED_MAX;
     return {
       room: name,
@@ -67,6 +80,7 @@ export class RoomFacts {
       believedMs: REPORT_BELIEVED_MS,
       madeAtMs: this.#madeAtMs,
       ...(direct && { direct }),
+      ...(facts && { facts }),
       ...(showsPeople && { people: marksOf([...members.all()].map(({ user }) => user)) }),
     };
   }

@@ -171,6 +171,7 @@ export class Editing implements Feature {
       ...(mentions.length > 0 && { mentions }),
       rev: this.#parts.changes.clientRev,
     });
+    this.#room.changed({ kind: "edited", posted, change: changed });
     return { ok: true, editedAt };
   }
 
@@ -185,15 +186,14 @@ export class Editing implements Feature {
   }
 
   /** Stores a deletion that passed every rule, and sends it to everyone. */
-  keepDeletion({ id, seq, attachment }: Message, by: string, rootRev?: number): Answer<object> {
-    const failure = this.#parts.changes.rewrite(seq, {
-      ...UNCHANGED,
-      deletedBy: by,
-      ...(rootRev !== undefined && { rootRev }),
-    });
+  keepDeletion(posted: Message, by: string, rootRev?: number): Answer<object> {
+    const { id, seq, attachment } = posted;
+    const change = { ...UNCHANGED, deletedBy: by, ...(rootRev !== undefined && { rootRev }) };
+    const failure = this.#parts.changes.rewrite(seq, change);
     if (failure) return failure;
     if (attachment) this.#parts.files.discard(attachment.key);
     this.#room.everyone.emit("message-deleted", { id, seq, by, rev: this.#parts.changes.clientRev });
+    this.#room.changed({ kind: "deleted", posted, change });
     return { ok: true };
   }
 

@@ -56,11 +56,13 @@ export class Reacting implements Feature {
     const problem = on ? tooMany(change, user, emoji) : undefined;
     if (problem) return problem;
     const present = on ? [...users, user] : users.filter((other) => other !== user);
-    const failure = this.#changes.keep(posted.seq, withReactions(change, emoji, present));
+    const changed = withReactions(change, emoji, present);
+    const failure = this.#changes.keep(posted.seq, changed);
     if (failure) return failure;
     const { seq } = posted;
     const rev = this.#changes.clientRev;
     this.#room.everyone.emit("reaction", { id, seq, emoji, user, on, count: present.length, rev });
+    this.#room.changed({ kind: "reacted", posted, change: changed });
     return { ok: true };
   }
 }

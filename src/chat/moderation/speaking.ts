@@ -3,7 +3,7 @@
 import type { Answer, ErrorAnswer, ModeratorEvent, RoomModes } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import { UPLOAD, type Caller, type ChatEvent, type Reply } from "../room/operation.ts";
-import { mayModerate } from "../room/roles.ts";
+import { mayModerate, refuseReader } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
@@ -65,14 +65,19 @@ export class Speaking implements Feature {
 
   refuse(event: string, caller: Caller): ErrorAnswer | undefined {
     const speech = VERBS.get(event);
-    const verb = event === "delete-message" ? "change messages" : speech;
-    if (!verb) return undefined;
-    const refusal = speech ? this.#refuseSpeech(event, caller) : undefined;
-    if (refusal) return refusal;
-    return caller.role === "reader" ? refuse("FORBIDDEN", `A reader may not ${verb}.`) : undefined;
+    if (speech) return this.refuseSpeech(event, caller, speech);
+    return event === "delete-message" ? refuseReader(caller, "change messages") : undefined;
   }
 
-  #refuseSpeech(event: string, caller: Caller): ErrorAnswer | undefined {
+  /**
+   * Refuses an event that shows something new to others; also called for events of features of one's own.
+   * @param verb what a reader may not do
+   */
+  refuseSpeech(event: string, caller: Caller, verb?: string): ErrorAnswer | undefined {
+    return this.#refuseNow(event, caller) ?? refuseReader(caller, verb);
+  }
+
+  #refuseNow(event: string, caller: Caller): ErrorAnswer | undefined {
     const mute = this.#room.sanctions.muteOf(caller);
     if (mute) {
       const waitMs = mute.untilMs === undefined ? undefined : mute.untilMs - this.#room.now();

@@ -15,6 +15,13 @@ export interface KeptChange extends ChangedMessage {
   readonly isRewrite: boolean;
 }
 
+/** A change of a message that is stored, and that everyone has heard of. */
+export interface MadeChange {
+  readonly kind: "edited" | "deleted" | "reacted";
+  readonly posted: Message;
+  readonly change: Change;
+}
+
 /** Stores data for the room's next log, in the transaction that erases the room. @throws errors of the storage */
 export type StoreAfterErase = () => void;
 
@@ -47,6 +54,8 @@ export interface Feature {
   onPosted?(messages: readonly Message[]): void;
   /** The change of a message is about to be stored. An error thrown here keeps the message as it is. */
   onChanging?(changing: KeptChange): void;
+  /** A change of a message is stored, and everyone has heard of it. */
+  onChanged?(made: MadeChange): void;
   /** An input, or what followed an await, was dealt with. Called very often. */
   onTurnEnd?(): void;
   /** A connection is gone. */

@@ -23,3 +23,8 @@ export const mayModerate = ({ role }: { readonly role: Role }): boolean => isSta
 export function refuseUnlessModerator(caller: { readonly role: Role }): ErrorAnswer | undefined {
   return mayModerate(caller) ? undefined : refuse("FORBIDDEN", "Only moderators may do this.");
 }
+
+/** @param verb what readers may not do */
+export function refuseReader({ role }: { readonly role: Role }, verb = "do this"): ErrorAnswer | undefined {
+  return role === "reader" ? refuse("FORBIDDEN", `A reader may not ${verb}.`) : undefined;
+}

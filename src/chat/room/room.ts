@@ -8,7 +8,7 @@ import { ThrottledRun, type Rate } from "../../clock/throttle.ts";
 import type { NamespaceContext } from "../../socketio/server/namespace.ts";
 import type { Socket } from "../../socketio/server/socket.ts";
 import type { MessageLog } from "../log/message-log.ts";
-import type { Feature, KeptChange } from "./feature.ts";
+import type { Feature, KeptChange, MadeChange } from "./feature.ts";
 import { Members } from "./members.ts";
 import { countPosted, DeliverySampler } from "./metering.ts";
 import type { RateLimit } from "../../clock/token-bucket.ts";
@@ -101,8 +101,9 @@ export class Room {
   readonly #delivery: DeliverySampler;
   #context!: NamespaceContext;
   #features: readonly Feature[] = [];
-  /** Features with `onTurnEnd`, which is called with every input. */
+  /** Features with `onTurnEnd`, which is called with every input, and those with `onChanged`, which few have. */
   #enders: readonly Feature[] = [];
+  #listeners: readonly Feature[] = [];
   #writer!: Writer;
   #sanctions!: Sanctions;
 
@@ -120,6 +121,7 @@ export class Room {
     this.#context = context;
     this.#features = all;
     this.#enders = all.filter((feature) => "onTurnEnd" in feature);
+    this.#listeners = all.filter((feature) => "onChanged" in feature);
     this.#writer = writer;
     this.#sanctions = sanctions;
     for (const feature of all) feature.start?.();
@@ -217,6 +219,11 @@ export class Room {
   /** Tells the features that a message is about to change. @throws errors of the features */
   readonly changing = (changing: KeptChange): void => {
     for (const feature of this.#features) feature.onChanging?.(changing);
+  };
+
+  /** Tells the features that a change is made, once everyone has heard of it. */
+  readonly changed = (made: MadeChange): void => {
+    for (const feature of this.#listeners) feature.onChanged?.(made);
   };
 
   /** Tells the features that the log may have forgotten its oldest messages. @throws errors of the features */

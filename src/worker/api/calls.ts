@@ -7,6 +7,7 @@ import { DIRECT_CALLS } from "./calls/direct.ts";
 import { FILE_CALLS } from "./calls/files.ts";
 import { MESSAGE_CALLS } from "./calls/messages.ts";
 import { MODERATION_CALLS } from "./calls/moderation.ts";
+import { OWN_CALLS } from "./calls/own-events.ts";
 import { RELAY_CALLS } from "./calls/relay.ts";
 import { ROOM_CALLS } from "./calls/rooms.ts";
 import { STATS_CALLS } from "./calls/usage.ts";
@@ -15,6 +16,7 @@ export const CALLS: readonly ApiCall[] = [
   ...ROOM_CALLS,
   ...MESSAGE_CALLS,
   ...MODERATION_CALLS,
+  ...OWN_CALLS,
   ...LOBBY_CALLS,
   ...FILE_CALLS,
   ...RELAY_CALLS,

@@ -70,7 +70,17 @@ const statsAnswer = z.object({
 
 const usesAnswer = z.object({
   ok: z.literal(true),
-  rooms: z.array(z.extend(overviewSchema, { connections: count, use: roomUseSchema, monthlyCost: cost, lately })),
+  rooms: z.array(
+    z.extend(overviewSchema, {
+      connections: count,
+      facts: z
+        .exactOptional(z.record(z.string(), z.number()))
+        .apply(described, "Numbers that features of the room's own class say about it; those that are 0 are left out"),
+      use: roomUseSchema,
+      monthlyCost: cost,
+      lately,
+    }),
+  ),
 });
 
 export const STATS_CALLS: readonly ApiCall[] = [
@@ -115,11 +125,14 @@ export const STATS_CALLS: readonly ApiCall[] = [
           "By deliveries and frames, rows and alarms set, wakes, time awake, or what all that costs, each lately; or by connections",
         ),
       limit: z._default(z.int().check(z.minimum(1), z.maximum(USES_LIMIT_MAX)), USES_LIMIT_DEFAULT),
+      having: z
+        .optional(z.string().check(z.minLength(1), z.maxLength(64)))
+        .apply(described, "Only rooms that have a number of that name in `facts`"),
     }),
     answers: { 200: { description: "The rooms, the one that uses most first", schema: usesAnswer } },
-    run: async ({ identity, given: { sort, limit }, env: { LOBBY }, deployment: { settings } }) => {
+    run: async ({ identity, given: { sort, limit, having }, env: { LOBBY }, deployment: { settings } }) => {
       if (!LOBBY) return refuseWithout("LOBBY");
-      const query = { sort, limit, rooms: identity.rooms };
+      const query = { sort, limit, having, rooms: identity.rooms };
       const uses = (await Promise.all(lobbiesOf(LOBBY, settings.lobbies).map((lobby) => lobby.usage(query)))).flat();
       const nowMs = Date.now();
       const rooms = ranked(uses, sort)

@@ -1,0 +1,38 @@
+// Connections that an event of a feature of one's own goes to. Made by own-room.ts.
+import type { Audience } from "../../extension/extension.ts";
+import type { BroadcastOperator } from "../../socketio/server/broadcast.ts";
+import type { EventsMap } from "../../socketio/server/events.ts";
+import type { Membership } from "../room/room.ts";
+
+export type Operator = BroadcastOperator<EventsMap, Membership>;
+
+export interface AudiencePorts {
+  /** @throws Error for an event that the feature may not send */
+  readonly check: (event: string) => void;
+  /** The ids of a user's sockets. */
+  readonly socketsOf: (user: string) => readonly string[];
+}
+
+export class OwnAudience implements Audience<Record<string, (...args: unknown[]) => void>> {
+  readonly #operator: Operator | undefined;
+  readonly #ports: AudiencePorts;
+
+  /** @param operator absent: nobody is meant */
+  constructor(operator: Operator | undefined, ports: AudiencePorts) {
+    this.#operator = operator;
+    this.#ports = ports;
+  }
+
+  emit(event: string, ...args: unknown[]): void {
+    this.#ports.check(event);
+    this.#operator?.emit(event, ...args);
+  }
+
+  except(user: string): OwnAudience {
+    return new OwnAudience(this.#operator?.except(this.#ports.socketsOf(user)), this.#ports);
+  }
+
+  get volatile(): OwnAudience {
+    return new OwnAudience(this.#operator?.volatile, this.#ports);
+  }
+}

@@ -1,0 +1,124 @@
+// Makes an operation of the room of an event of a feature of one's own: the schema, the cost and the answer are foreign code, so each is
+// looked at (OWN-3 to OWN-5). Called by own-features.ts.
+import * as z from "zod/mini";
+
+import type { Answer } from "../../protocol/chat-events.ts";
+import { checkedBy } from "../../protocol/read-as.ts";
+import type { Callers, FeatureCaller, RoomEvent } from "../../extension/extension.ts";
+import { isPromise } from "../../socketio/server/connect-decision.ts";
+import { refuse } from "../room/answers.ts";
+import type { Caller, Operation, Reply } from "../room/operation.ts";
+import { REQUEST_LIMIT } from "../room/requests.ts";
+import type { Room } from "../room/room.ts";
+import { atOnce, readAnswer } from "./returned.ts";
+import type { WaitingRuns } from "./waiting-runs.ts";
+
+export interface EventPorts {
+  readonly room: Pick<Room, "turn">;
+  readonly waiting: WaitingRuns;
+  readonly seen: (caller: Caller) => FeatureCaller;
+  /** Logs what the feature did wrong. */
+  readonly failed: (what: string, error: unknown) => void;
+}
+
+type Schema = NonNullable<RoomEvent["schema"]>;
+
+/** In the order from all to few. The compiler reports a missing one. */
+const CALLERS: Readonly<Record<Callers, true>> = { everyone: true, members: true, speakers: true, moderators: true };
+
+/** @returns what is wrong with an event, as far as that can be seen before it is used */
+export function problemOf({ run, by = "speakers", schema, cost = 1 }: RoomEvent): string | undefined {
+  if (typeof run !== "function") return "has no `run`";
+  if (!Object.hasOwn(CALLERS, by))
+    return `has \`by: ${JSON.stringify(by)}\`, which is none of ${Object.keys(CALLERS).join(", ")}`;
+  if (schema !== undefined && typeof schema["~standard"]?.validate !== "function")
+    return "has a `schema` that is none of the Standard Schema";
+  return typeof cost === "function" || isCost(cost)
+    ? undefined
+    : `has a \`cost\` that is not 1 to ${REQUEST_LIMIT.burst}`;
+}
+
+const isCost = (cost: unknown): cost is number => typeof cost === "number" && cost >= 1 && cost <= REQUEST_LIMIT.burst;
+
+/** @param name of the event */
+export function operationOf(name: string, event: RoomEvent, ports: EventPorts): Operation {
+  const { room, waiting, seen, failed } = ports;
+  const fail = (error: unknown, reply: Reply<Answer<object>>): void => {
+    failed(`event "${name}"`, error);
+    reply(refuse("INTERNAL", `The event ${name} failed; try again.`));
+  };
+  const answer = (given: unknown, reply: Reply<Answer<object>>): void => {
+    let read: Answer<object>;
+    try {
+      read = readAnswer(given);
+    } catch (error) {
+      return fail(error, reply);
+    }
+    reply(read);
+  };
+  return {
+    schema: event.schema === undefined ? z.transform(() => undefined) : schemaOf(event.schema),
+    cost: (payload) => {
+      if (payload instanceof Unchecked) return 1;
+      try {
+        return costOf(event, payload);
+      } catch (error) {
+        failed(`the cost of event "${name}"`, error);
+        return 1;
+      }
+    },
+    run: (caller, payload, reply) => {
+      if (payload instanceof Unchecked) return fail(payload.error, reply);
+      const refusal = waiting.refuse(caller.user);
+      if (refusal) return reply(refusal);
+      let given: unknown;
+      try {
+        given = event.run(payload, seen(caller));
+      } catch (error) {
+        return fail(error, reply);
+      }
+      if (!isPromise(given)) return answer(given, reply);
+      return waiting.wait(caller.user, given).then(
+        (later) => room.turn(() => answer(later, reply)),
+        (error: unknown) => room.turn(() => fail(error, reply)),
+      );
+    },
+  };
+}
+
+/** @throws what the feature's function throws, or an error about what it returned */
+function costOf({ cost = 1 }: RoomEvent, payload: unknown): number {
+  const given: unknown = typeof cost === "function" ? cost(payload) : cost;
+  if (isCost(given)) return given;
+  throw new RangeError(`must be 1 to ${REQUEST_LIMIT.burst}, not ${String(given)}`);
+}
+
+/** The payload where the schema itself failed. */
+class Unchecked {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
+/** A schema of the room that asks one of the Standard Schema. */
+function schemaOf(schema: Schema): z.ZodMiniType {
+  return z.transform((given, context) => {
+    let result;
+    try {
+      result = checkedBy((value) => atOnce(schema["~standard"].validate(value), "its schema"), given);
+    } catch (error) {
+      return new Unchecked(error);
+    }
+    if (!result.issues) return result.value;
+    for (const { message, path = [] } of result.issues)
+      context.issues.push({
+        code: "custom",
+        input: given,
+        message,
+        path: path.map((part) => (typeof part === "object" ? part.key : part)),
+      });
+    return z.NEVER;
+  });
+}

@@ -1,0 +1,160 @@
+// The features that a room's class adds to those of the chat (OWN-1 to OWN-8): makes them, and lets those in that fit. One that does not is
+// left out, and the log says why. Made by features.ts, in a room whose class has some.
+import type { ErrorAnswer } from "../../protocol/chat-events.ts";
+import type { RoomNumbers } from "../../protocol/room-list.ts";
+import { type AnyFeature, type FeatureRoom, RoomFeature, type RoomHandle } from "../../extension/extension.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Caller, Operation } from "../room/operation.ts";
+import { refuseReader, refuseUnlessModerator } from "../room/roles.ts";
+import type { Membership, Room } from "../room/room.ts";
+import { factsOf } from "./facts.ts";
+import { NamesInUse } from "./names.ts";
+import { operationOf, problemOf } from "./own-event.ts";
+import { hooksOf } from "./own-hooks.ts";
+import { OwnRoom, type OwnRoomPorts } from "./own-room.ts";
+import { WaitingRuns } from "./waiting-runs.ts";
+
+export type MakeFeatures = (room: RoomHandle) => readonly AnyFeature[];
+
+export interface OwnPorts extends OwnRoomPorts {
+  /** Events that clients may send to the chat itself. */
+  readonly ofChat: ReadonlySet<string>;
+  /** Refuses an event of the kind that readers and the muted may not send. */
+  readonly refuseSpeech: (event: string, caller: Caller) => ErrorAnswer | undefined;
+}
+
+/** Something that a feature did wrong before the room was open. */
+interface Problem {
+  readonly what: string;
+  readonly error: unknown;
+}
+
+export class OwnFeatures implements Feature {
+  readonly #room: Room;
+  readonly #ports: OwnPorts;
+  readonly #names: NamesInUse;
+  readonly #waiting: WaitingRuns;
+  readonly #rooms = new Map<object, OwnRoom>();
+  readonly #features: AnyFeature[] = [];
+  /** Who may send each event. */
+  readonly #callers = new Map<string, NonNullable<AnyFeature["events"]>[string]["by"]>();
+  readonly #problems: Problem[] = [];
+  readonly operations: Record<string, Operation> = {};
+  /** Itself, and the hooks of each feature. */
+  readonly all: readonly Feature[];
+
+  constructor(room: Room, make: MakeFeatures, ports: OwnPorts) {
+    this.#room = room;
+    this.#ports = ports;
+    this.#names = new NamesInUse(ports.ofChat);
+    this.#waiting = new WaitingRuns(room);
+    const hooks = this.#made(make).flatMap((feature, at) => this.#letIn(feature, at) ?? []);
+    this.all = [this, ...hooks];
+  }
+
+  // ---- making them -----------------------------------------------------------------------------------------
+
+  #made(make: MakeFeatures): readonly unknown[] {
+    const handle: RoomHandle = { roomOf: (feature) => this.#roomOf(feature as AnyFeature) };
+    try {
+      const made: unknown = make(handle);
+      if (Array.isArray(made)) return made;
+      throw new Error("it must return a list of features");
+    } catch (error) {
+      this.#problems.push({ what: "`features` of the room's class failed, so the room has none of them", error });
+      return [];
+    }
+  }
+
+  #roomOf(feature: AnyFeature): FeatureRoom {
+    const own = new OwnRoom(this.#room, this.#ports, feature);
+    this.#rooms.set(feature, own);
+    return own;
+  }
+
+  /** @returns its hooks, if it fits */
+  #letIn(feature: unknown, at: number): Feature | undefined {
+    try {
+      const problem = this.#problemOf(feature);
+      if (problem !== undefined) throw new Error(problem);
+      return this.#hooked(feature as AnyFeature);
+    } catch (error) {
+      const { name = at } = (feature ?? {}) as { readonly name?: unknown };
+      this.#problems.push({ what: `the feature ${JSON.stringify(name)} is left out`, error });
+      return undefined;
+    }
+  }
+
+  #problemOf(feature: unknown): string | undefined {
+    if (!(feature instanceof RoomFeature)) return "it is no RoomFeature";
+    if (!this.#rooms.has(feature)) return "it was made for another room: make it in `features`";
+    const { name, events = {}, sends = [] } = feature as AnyFeature;
+    for (const [event, given] of Object.entries(events)) {
+      const problem = problemOf(given);
+      if (problem) return `its event "${event}" ${problem}`;
+    }
+    return this.#names.take({ name, events: Object.keys(events), sends });
+  }
+
+  #hooked(feature: AnyFeature): Feature {
+    const { name, events = {} } = feature;
+    const own = this.#rooms.get(feature)!;
+    const failed = (what: string, error: unknown): void => own.report(`${what} failed`, error);
+    const seen = (caller: Caller) => own.seen(caller);
+    for (const [event, given] of Object.entries(events)) {
+      this.operations[event] = operationOf(event, given, { room: this.#room, waiting: this.#waiting, seen, failed });
+      this.#callers.set(event, given.by);
+    }
+    this.#features.push(feature);
+    return hooksOf(feature, {
+      room: this.#room,
+      own,
+      newcomer: ({ user, name: called, role }: Membership) => this.#ports.callerOf({ user, name: called, role }),
+      takeField: (field) => this.#names.takeField(name, field),
+      failed,
+    });
+  }
+
+  // ---- hooks -----------------------------------------------------------------------------------------------
+
+  start(): void {
+    this.#waiting.start();
+    for (const { what, error } of this.#problems.splice(0)) this.#room.reportProblem(what, error);
+  }
+
+  onErase(): undefined {
+    this.#waiting.stop();
+  }
+
+  /** OWN-3. */
+  refuse(event: string, caller: Caller): ErrorAnswer | undefined {
+    if (!this.#names.isTaken(event)) return undefined;
+    switch (this.#callers.get(event)) {
+      case "everyone":
+        return undefined;
+      case "members":
+        return refuseReader(caller);
+      case "moderators":
+        return refuseUnlessModerator(caller);
+      default:
+        return this.#ports.refuseSpeech(event, caller);
+    }
+  }
+
+  // ---- for others in the chat ------------------------------------------------------------------------------
+
+  /** Whether a feature takes an event of that name. */
+  takes(event: string): boolean {
+    return this.#names.isTaken(event);
+  }
+
+  /** Whether a feature sends an event of that name. */
+  sends(event: string): boolean {
+    return this.#names.isSent(event);
+  }
+
+  /** What all features say about the room in the list of rooms. */
+  get facts(): RoomNumbers | undefined {
+    return factsOf(this.#features, (feature, error) => this.#rooms.get(feature)!.report("facts failed", error));
+  }
+}

@@ -1,0 +1,39 @@
+// Reads what the code of a feature of one's own returned (OWN-4, OWN-6). Called by own-event.ts, own-hooks.ts and facts.ts.
+import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
+import { ANSWERS } from "../../protocol/failures.ts";
+import { isPromise } from "../../socketio/server/connect-decision.ts";
+
+/** @throws Error for a promise: the room cannot wait here */
+export function atOnce<Value>(given: Value | Promise<Value>, what = "it"): Value {
+  if (!isPromise(given)) return given;
+  given.catch(() => {});
+  throw new Error(`${what} answered with a promise, where the room cannot wait`);
+}
+
+/** @throws Error for what is no answer, or cannot be sent */
+export function readAnswer(given: unknown): Answer<object> {
+  if (given === undefined) return { ok: true };
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw new Error(`it returned ${describe(given)}: return an object, nothing, or refuse(…)`);
+  JSON.stringify(given);
+  return "error" in given ? readError(given.error) : { ...given, ok: true };
+}
+
+function describe(given: unknown): string {
+  if (given === null) return "null";
+  return Array.isArray(given) ? "a list" : `a ${typeof given}`;
+}
+
+/** @returns nothing where nothing is refused. @throws Error for what is no refusal */
+export function readRefusal(given: unknown): ErrorAnswer | undefined {
+  if (given === undefined || given === null) return undefined;
+  return readError((given as { readonly error?: unknown }).error);
+}
+
+function readError(error: unknown): ErrorAnswer {
+  const { code, message, retryAfterMs } = (error ?? {}) as Partial<Record<keyof ErrorAnswer["error"], unknown>>;
+  const isKnown = typeof code === "string" && Object.hasOwn(ANSWERS, code) && typeof message === "string";
+  if (!isKnown || !(retryAfterMs === undefined || Number.isFinite(retryAfterMs)))
+    throw new Error("it returned an error that is none of a room: use refuse(…)");
+  return { error } as ErrorAnswer;
+}

@@ -1,0 +1,14 @@
+// The entry `parley-rooms/features`: features for the rooms of a chat, ready to be named in `features` of the room's class, and what one
+// needs to write more of them. Unlike `parley-rooms` it needs no platform, so tests and clients can import it, too.
+export * from "../extension/extension.ts";
+export { Pins, type PinsOptions } from "../features/pins/pins.ts";
+export type { Pin, PinsSent, PinsWelcome, Unpinned } from "../features/pins/pin-events.ts";
+export { Reports, type ReportsOptions } from "../features/reports/reports.ts";
+export type {
+  Report,
+  Reporter,
+  ReportsPage,
+  ReportsSent,
+  ReportsWelcome,
+  Resolution,
+} from "../features/reports/report-events.ts";

@@ -1,0 +1,8 @@
+// Everything that a feature of one's own may use. `parley-rooms` and `parley-rooms/features` export all of it; a feature imports
+// nothing else of this project.
+export { refuse } from "../protocol/refuse.ts";
+export type { Answer, AnswerCode, ErrorAnswer, Message, Role } from "../protocol/chat-events.ts";
+export type * from "./events-of.ts";
+export type * from "./feature-room.ts";
+export { RoomFeature, type AnyFeature } from "./room-feature.ts";
+export { roomEvent, type Callers, type FeatureCaller, type RoomEvent } from "./room-event.ts";

@@ -1,0 +1,55 @@
+// An event that clients send to a feature of one's own: who may send it, what it takes, what becomes of it. Features list theirs in
+// `events`; the room runs them as its own (src/chat/own).
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+
+import type { ErrorAnswer, Role } from "../protocol/chat-events.ts";
+import type { FeatureConnection } from "./feature-room.ts";
+
+/**
+ * Who may send an event. `everyone`: all who are in the room. `members`: no readers. `speakers`: those who may post now, so neither
+ * readers nor the muted, and in a read-only room moderators alone. `moderators`: by token or by grant, and services.
+ */
+export type Callers = "everyone" | "members" | "speakers" | "moderators";
+
+/** The user who sent an event, over a connection or over HTTP. */
+export interface FeatureCaller {
+  readonly user: string;
+  readonly name: string;
+  /** The role that counts in this room: by token or by grant. */
+  readonly role: Role;
+  /** The role of the token, by which the room ranks the user's decisions. */
+  readonly tokenRole: Role;
+  readonly isModerator: boolean;
+  /** Absent where the event came over HTTP. */
+  readonly connection?: FeatureConnection;
+}
+
+/** The fields of a good answer, or nothing where it says only `ok`; `refuse(…)` for a bad one. */
+type Given<Good extends object> = Good | ErrorAnswer | undefined | void;
+
+/** @typeParam Payload as the schema lets it through */
+export interface RoomEvent<
+  Schema extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined,
+  Good extends object = object,
+> {
+  /** Checks the payload, synchronously; zod's schemas are of this standard. Without it no payload is taken. */
+  readonly schema?: Schema;
+  /** Default: `speakers`. */
+  readonly by?: Callers;
+  /** Tokens of the user's request bucket (200, 50 more each second), 1 to 200. Default: 1. */
+  readonly cost?: number | ((payload: PayloadOf<Schema>) => number);
+  /**
+   * Carries the event out. After an await the world may have changed: look again at what you checked. An error thrown here is logged and
+   * answered with `INTERNAL`, as is an answer that takes longer than 30 seconds.
+   */
+  readonly run: (payload: PayloadOf<Schema>, caller: FeatureCaller) => Given<Good> | Promise<Given<Good>>;
+}
+
+export type PayloadOf<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : undefined;
+
+/** Gives `run` and `cost` the type of the payload, and the client that of the answer. */
+export function roomEvent<Schema extends StandardSchemaV1 | undefined = undefined, Good extends object = object>(
+  event: RoomEvent<Schema, Good>,
+): RoomEvent<Schema, Good> {
+  return event;
+}

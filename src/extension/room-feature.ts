@@ -1,0 +1,69 @@
+// The base class of features of one's own: events, fields of `welcome`, state and hooks, as the features of the chat have them. The
+// room's class names its features in `features`; src/chat/own calls them. A hook that throws is logged, and harms nobody else.
+import type { ErrorAnswer, Message } from "../protocol/chat-events.ts";
+import type { EventName, FeatureChange, FeatureConnection, FeatureRoom, Newcomer, RoomHandle } from "./feature-room.ts";
+import type { FeatureCaller, RoomEvent } from "./room-event.ts";
+
+/** A feature of any events. */
+export type AnyFeature = RoomFeature<never>;
+
+/** @typeParam Sent the events that it sends: `{ "event-name": (…args) => void }`; none by default */
+export abstract class RoomFeature<Sent = object> {
+  /** Unique among the features of a room: a lower-case letter, then up to 31 of `a-z 0-9 -`. What it stores is found by it. */
+  abstract readonly name: string;
+  /** The events that clients may send, by name. */
+  readonly events?: Readonly<Record<string, RoomEvent>>;
+  /** All events that it sends. No other feature and no announcement may use their names. */
+  readonly sends?: ReadonlyArray<EventName<Sent>>;
+  protected readonly room: FeatureRoom<Sent>;
+
+  /** @param room as `features` of the room's class got it. It can send and wait from `start` on */
+  constructor(room: RoomHandle) {
+    this.room = room.roomOf(this);
+  }
+
+  /** The room starts or wakes, before any connection is there: the place to make and set deadlines. */
+  start?(): void;
+
+  /**
+   * Refuses a connection. Called in the turn that lets it in, and once before.
+   * @returns `refuse("FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE", …)`, or nothing. If it throws, the connection is refused
+   */
+  admit?(newcomer: Newcomer): ErrorAnswer | undefined | void;
+
+  /**
+   * Refuses an event before it runs, any event of the chat and of other features. `upload-file` stands for an upload. If it throws, the
+   * event is answered with `INTERNAL`.
+   */
+  refuse?(event: string, caller: FeatureCaller): ErrorAnswer | undefined | void;
+
+  /** A connection came, before its `welcome`. */
+  onConnect?(connection: FeatureConnection): void | Promise<void>;
+
+  /** Fields of the `welcome` of a connection, under names that no other feature uses. */
+  welcome?(connection: FeatureConnection): object;
+
+  /** A connection is still there after sleep: the place to rebuild what was in memory. */
+  onRestore?(connection: FeatureConnection): void | Promise<void>;
+
+  /** A connection is gone. */
+  onDisconnect?(connection: FeatureConnection): void | Promise<void>;
+
+  /** Everyone has seen these messages. They are stored; in a busy room with durability `relaxed` they will be. */
+  onPosted?(messages: readonly Message[]): void | Promise<void>;
+
+  /** A change of a message is stored, and everyone has heard of it. */
+  onChanged?(change: FeatureChange): void | Promise<void>;
+
+  /** The room has dropped its oldest messages. @param firstSeq the oldest that is left */
+  onTrimmed?(firstSeq: number): void | Promise<void>;
+
+  /** The room is deleted, and what the feature stored with it. */
+  onErase?(): void;
+
+  /**
+   * Up to 8 numbers for the list of rooms that operators see, by name; those that are 0 are left out. Call `room.factsChanged()` when they
+   * change. They are asked for with each report to the lobby, so that they cost nothing in between.
+   */
+  facts?(): Readonly<Record<string, number>>;
+}
