@@ -318,6 +318,16 @@ describe("the walls between folders", () => {
 describe.each([
   ["docs/from-socket-io.md", ["board/whiteboard.ts", "board/index.ts", "board/wrangler.toml"]],
   ["docs/in-your-worker.md", ["mounted/index.ts", "mounted/wrangler.toml", "kinds/index.ts", "kinds/wrangler.toml"]],
+  [
+    "docs/testing.md",
+    [
+      "notes/notes.ts",
+      "notes/vitest.config.ts",
+      "notes/notes.test.ts",
+      "notes/notes.simulation.ts",
+      "notes/simulation.test.ts",
+    ],
+  ],
   ["docs/rules.md", ["rules/index.ts", "rules/by-service.ts", "rules/by-http.ts"]],
 ])("%s", (page, names) => {
   const samples = [...textOf(page).matchAll(/^```\w+\n(?:\/\/|#) (docs\/examples\/\S+)\n([\s\S]*?)\n```$/gm)];

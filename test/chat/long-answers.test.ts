@@ -178,7 +178,7 @@ describe("an answer without a further page", () => {
 });
 
 /** A polling client of a room, which polls after each packet that it sends. */
-class Poller extends WireClient {
+class Poller extends WireClient<AnyAnswer> {
   constructor() {
     super({ send: (frame) => post(frame as string), close: () => post("1") });
     const chat = new Chat({

@@ -11,19 +11,21 @@ import { ANNOUNCE_VERSION, POSTED_EVENT, type AnnouncePart } from "../../src/pro
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";
 import { callApi, deadLettersTo } from "./api-caller.ts";
+import { TestClock } from "../kit/testing.ts";
 import { freshRoom, stubOf, useSettings, withSettings } from "./rooms.ts";
 
 useSettings({ API_RATE: "10000", API_BURST: "10000", MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
 
 const HOUR_MS = 3_600_000;
-const realNow = Date.now.bind(Date);
-let aheadMs = 0;
+let clock: TestClock;
 beforeEach(() => {
-  aheadMs = 0;
-  vi.spyOn(Date, "now").mockImplementation(() => realNow() + aheadMs);
+  clock = new TestClock();
   for (const level of ["warn", "error"] as const) vi.spyOn(console, level).mockImplementation(() => {});
 });
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  clock.stop();
+  vi.restoreAllMocks();
+});
 
 let ids = 0;
 const partTo = (room: string, more: Partial<AnnouncePart["announce"]> = {}): AnnouncePart => ({
@@ -58,7 +60,7 @@ async function bring(part: AnnouncePart): Promise<number> {
     }));
     await worker.queue({ ...batch, queue: "parley-relay", messages }, env);
     if (delaySeconds === undefined || attempts === RELAY_TRIES_MAX) return attempts;
-    aheadMs += delaySeconds * 1000;
+    await clock.advance(delaySeconds * 1000);
   }
 }
 
@@ -72,7 +74,7 @@ it("is stored once, though its progress could not be noted for nine hours", asyn
   await post(room, "before");
   vi.spyOn(Announcements.prototype, "note").mockRejectedValue(new Error("out of order"));
   expect(await bring(partTo(room))).toBe(RELAY_TRIES_MAX);
-  expect(aheadMs).toBeGreaterThan(8 * HOUR_MS);
+  expect(clock.aheadMs).toBeGreaterThan(8 * HOUR_MS);
   expect((await storedIn(room)).map(({ content }) => content)).toEqual(["before", "We close at six"]);
 });
 
@@ -87,7 +89,7 @@ it("is stored once, though all answers of the room were lost and its dead letter
   await bring({ ...part, tries: RELAY_TRIES_MAX - 1 });
   vi.spyOn(ChatRoom.prototype, "takeAnnounced").mockImplementation(original);
   await evictDurableObject(stubOf(room));
-  aheadMs += 23 * HOUR_MS;
+  await clock.advance(23 * HOUR_MS);
   const letter = (await deadLettersTo(room))[0]!;
   const { body } = await callApi("POST", "/api/relay/dead/replay", { body: { ids: [letter.id] } });
   expect(body).toEqual({ ok: true, replayed: [letter.id], failed: [] });
@@ -103,10 +105,10 @@ it("is stored where it was not before, behind any number of messages", async () 
     );
     await Promise.all(said);
   });
-  aheadMs += HOUR_MS;
+  await clock.advance(HOUR_MS);
   for (let i = 0; i < 2; i++) {
     expect(await bring(part)).toBe(1);
-    aheadMs += HOUR_MS;
+    await clock.advance(HOUR_MS);
   }
   const messages = await storedIn(room);
   expect(messages.filter(({ content }) => content === "We close at six")).toHaveLength(1);
@@ -122,7 +124,7 @@ it("is recognized by its sender, also where it was deleted since", async () => {
   await bring(part);
   const [, posted] = await storedIn(room);
   await callApi("DELETE", `/api/rooms/${room}/messages/${posted!.id}`);
-  aheadMs += 12 * HOUR_MS;
+  await clock.advance(12 * HOUR_MS);
   await bring(part);
   expect(await storedIn(room)).toMatchObject([{ sender: "ada" }, { sender: "backend", deleted: true }]);
 });
@@ -133,7 +135,7 @@ it("is a dead letter where the room has forgotten messages since then", async ()
     const part = partTo(room);
     await bring(part);
     for (let i = 0; i < 200; i += 10) await Promise.all(Array.from({ length: 10 }, (_, at) => post(room, `${i + at}`)));
-    aheadMs += HOUR_MS;
+    await clock.advance(HOUR_MS);
     await bring(part);
     expect(await deadLettersTo(room)).toMatchObject([
       { announcement: part.announce.id, reason: expect.stringContaining("has forgotten whether it has it") },

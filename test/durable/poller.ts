@@ -2,7 +2,7 @@
 import { exports } from "cloudflare:workers";
 import { expect } from "vitest";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { SEPARATOR, WireClient, type Frame } from "../wire/wire-client.ts";
+import { SEPARATOR, WireClient, type AnyAnswer, type Frame } from "../wire/wire-client.ts";
 import { ORIGIN, RawClient, upgrade, type UpgradeOptions } from "./raw-client.ts";
 import { freshRoom, tokenFor } from "./rooms.ts";
 
@@ -45,7 +45,7 @@ export async function textOf(response: Promise<Response> | Response): Promise<{ 
   return { status: answer.status, body: await answer.text() };
 }
 
-export class Poller extends WireClient {
+export class Poller extends WireClient<AnyAnswer> {
   readonly room: string;
   readonly #query: PollingOptions["query"];
   /** Posts under way. */

@@ -1,6 +1,6 @@
 // Tests reconnecting with a `pid`: recovered with exactly the missed messages, or connected as a new socket.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { RawClient } from "./raw-client.ts";
@@ -23,6 +23,7 @@ import {
   type RecoveryAuth,
 } from "./recovery-story.ts";
 import { freshRoom, stubOf, tokenFor, useSettings, wipeStorage } from "./rooms.ts";
+import { TestClock } from "../kit/testing.ts";
 import { PacketType } from "../wire/wire-client.ts";
 
 const WINDOW_SECONDS = 60;
@@ -34,12 +35,9 @@ useSettings({
   MESSAGE_BURST: "10000",
   MAX_CONTENT_LENGTH: "100",
 });
-const realNow = Date.now.bind(Date);
-let skewMs = 0;
-afterEach(() => {
-  vi.restoreAllMocks();
-  skewMs = 0;
-});
+let clock: TestClock;
+beforeEach(() => void (clock = new TestClock()));
+afterEach(() => clock.stop());
 
 async function sendAndGo(story: Story, frame: string): Promise<void> {
   story.ada.send(frame);
@@ -47,10 +45,7 @@ async function sendAndGo(story: Story, frame: string): Promise<void> {
 }
 
 /** Clocks go on, later by so much. */
-function advance(seconds: number): void {
-  skewMs += seconds * 1000;
-  vi.spyOn(Date, "now").mockImplementation(() => realNow() + skewMs);
-}
+const advance = (seconds: number): Promise<void> => clock.advance(seconds * 1000);
 
 /** The process dies: no closing is sent, and nothing in memory survives. */
 const crash: Step = async ({ room, ada }) => {
@@ -210,7 +205,7 @@ describe("does not recover: REC-3", () => {
     await ada.connect({ token: await tokenFor("ada", {}, 30) });
     await ada.receives("welcome");
     const recoveryAuth = recoveryAuthOf(ada);
-    advance(31);
+    await advance(31);
     const say = (contents: readonly string[]): Promise<void> => sayIn(room, contents);
     await say(["on and on"]);
     await ada.receivesPacket(PacketType.DISCONNECT);
@@ -221,7 +216,7 @@ describe("does not recover: REC-3", () => {
     const story = await begin();
     await drop(story);
     for (let i = 0; i < 3; i++) {
-      advance(WINDOW_SECONDS + 1);
+      await advance(WINDOW_SECONDS + 1);
       await story.say([`later ${i}`]);
     }
     await expectFresh(story, await comeBack(story.room, story.recoveryAuth));
@@ -232,7 +227,7 @@ describe("does not recover: REC-3", () => {
     story.ada.send("41");
     await drop(story);
     for (let i = 0; i < 3; i++) {
-      advance(WINDOW_SECONDS + 1);
+      await advance(WINDOW_SECONDS + 1);
       await story.say([`later ${i}`]);
     }
     await expectFresh(story, await comeBack(story.room, story.recoveryAuth));

@@ -1,10 +1,11 @@
 // Retention, and a log with a damaged row, as members notice them.
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
 
 import { CONFIRM_MS } from "../../src/chat/posting/retention-clock.ts";
 import type { HistoryAnswer, Message } from "../../src/protocol/chat-events.ts";
 import type { RawClient } from "./raw-client.ts";
+import { ring, TestClock } from "../kit/testing.ts";
 import { alarmOf, freshRoom, join, Sleeper, stubOf, useSettings } from "./rooms.ts";
 
 const HISTORY_DAYS = 2;
@@ -17,7 +18,6 @@ useSettings({
   MESSAGE_BURST: "10000",
 });
 
-const realNow = Date.now.bind(Date);
 afterEach(() => vi.restoreAllMocks());
 
 async function say(client: RawClient, count: number): Promise<void> {
@@ -62,14 +62,14 @@ it("an empty room drops messages older than HISTORY_DAYS, by one alarm and anoth
   );
   expect(dueMs).toBeLessThanOrEqual(postedMs + HISTORY_DAYS * 1.1 * DAY_MS);
   await new Sleeper(room).sleep();
-  let aheadMs = dueMs - postedMs + 1000;
-  vi.spyOn(Date, "now").mockImplementation(() => realNow() + aheadMs);
-  expect(await runDurableObjectAlarm(stubOf(room))).toBe(true);
+  const clock = new TestClock();
+  await clock.advance(dueMs - postedMs + 1000);
+  expect(await ring(stubOf(room))).toBe(true);
   expect(await storedIn(room)).toBe(3);
   await new Sleeper(room).sleep();
-  aheadMs += CONFIRM_MS + 1000;
-  expect(await runDurableObjectAlarm(stubOf(room))).toBe(true);
-  vi.restoreAllMocks();
+  await clock.advance(CONFIRM_MS + 1000);
+  expect(await ring(stubOf(room))).toBe(true);
+  clock.stop();
   const back = await join(room, "ada");
   expect(back.received("welcome")).toMatchObject([{ lastSeq: 3 }]);
   expect(await newest(back)).toMatchObject({ messages: [], hasMore: false });

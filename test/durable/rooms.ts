@@ -1,5 +1,5 @@
 // Rooms to test in: a fresh one per test, tokens to enter it, and a way to put it to sleep.
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, expect, vi } from "vitest";
 
@@ -7,6 +7,7 @@ import type { ChatRoom } from "../../durable/chat-room.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
 import type { ParleyOptions } from "../../src/worker/mount.ts";
 import { createParley } from "../../src/worker/parley.ts";
+import * as kit from "../kit/testing.ts";
 import { RawClient, type RawClientOptions, type UpgradeOptions } from "./raw-client.ts";
 
 let rooms = 0;
@@ -26,9 +27,7 @@ export function tokenFor(user: string, claims: Claims = {}, ttlSeconds = 3600): 
   return signToken(env.JWT_SECRET, { user, ...claims }, ttlSeconds);
 }
 
-export function alarmOf(room: string): Promise<number | null> {
-  return runInDurableObject(stubOf(room), (_instance, { storage }) => storage.getAlarm());
-}
+export const alarmOf = (room: string): Promise<number | null> => kit.alarmOf(stubOf(room));
 
 /** Until a room that is new has set its first alarm, which it does when it has been calm for a moment. */
 export function isArmed(room: string): Promise<void> {
@@ -112,7 +111,7 @@ export class Sleeper {
 
   async sleep(): Promise<void> {
     await this.see();
-    await evictDurableObject(this.#stub, { webSockets: "hibernate" });
+    await kit.evict(this.#stub);
   }
 
   /** @throws when the room's instance is one that was put to sleep before */

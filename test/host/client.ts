@@ -12,7 +12,7 @@ export interface Line {
   settle(): Promise<void>;
 }
 
-export class Client extends WireClient {
+export class Client extends WireClient<AnyAnswer> {
   closing: Closing | undefined;
   /** Names this client in the journal of its shell. */
   name = "";

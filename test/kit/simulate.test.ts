@@ -1,6 +1,8 @@
 // Simulates the notes of docs/testing.md, as they are and with bugs planted. Real threads and bundles: nothing here is replaced but the runtime
 // of the notes.
+import { execFile } from "node:child_process";
 import path from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 
 import { assertHolds, simulate, type PlantedBug } from "./testing.ts";
@@ -98,6 +100,15 @@ describe("a simulation that cannot run", () => {
     ],
   ])("says so: %s", PATIENT, async (_what, planted, message) => {
     await expect(simulate(NOTES, { seeds: 1, planted })).rejects.toThrow(message);
+  });
+
+  it("says so: without esbuild", PATIENT, async () => {
+    const withoutEsbuild = `import { registerHooks } from "node:module";
+      registerHooks({ resolve(name, context, next) { if (name === "esbuild") throw new Error("none"); return next(name, context); } });
+      const { simulate } = await import(${JSON.stringify(path.join(import.meta.dirname, "testing.ts"))});
+      await simulate(${JSON.stringify(NOTES)}).catch(({ message }) => console.log(message));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", withoutEsbuild]);
+    expect(stdout).toBe("a simulation is bundled with esbuild, which is not installed: `npm install -D esbuild`\n");
   });
 
   it("reports an object that cannot be made as trouble", PATIENT, async () => {

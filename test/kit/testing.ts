@@ -1,4 +1,13 @@
-// The entry `parley-rooms/testing`: simulations of one's own objects. Tests import it, in Node and in workerd.
+// The entry `parley-rooms/testing`: tests import it, in Node and in workerd. What only one of them has is loaded when it is used.
+
+// In workerd: objects that sleep, die and wake.
+export { alarmOf, crash, evict, ring, TestClock } from "./objects.ts";
+
+// In both: a client that shows each frame and packet.
+export { openRawClient, RawClient, type RawClientOptions, type UpgradeOptions } from "../wire/raw-client.ts";
+export { PacketType, WireClient, type Call, type Closing, type Frame, type Packet } from "../wire/wire-client.ts";
+
+// In Node: simulations.
 export {
   assertHolds,
   openSimulation,
@@ -10,5 +19,5 @@ export {
   type SimulationResult,
 } from "./simulate.ts";
 export { Chance } from "./simulator/chance.ts";
-export type { SimulationThread } from "./simulator/threads.ts";
 export type { AnyPlan, Outcome, Violation } from "./simulator/scenario.ts";
+export type { SimulationThread } from "./simulator/threads.ts";

@@ -1,5 +1,6 @@
 // What `npm create parley` makes, with nothing but the two tarballs and the registry: each template, and a Worker of somebody with Hono that
 // gets the chat. Each is installed, compiled, tested by its own tests, examined by the doctor, built for a deployment, and talks to stock clients.
+// And the application of docs/testing.md, with its tests.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -178,6 +179,15 @@ describe.concurrent("npm create parley", { timeout: COMMAND_MS_MAX }, () => {
     expect(await next(ada, "welcome")).toMatchObject({ user: "ada" });
     expect(await ask(ada, "chat-message", { content: "Hello!" })).toMatchObject({ ok: true, seq: 1 });
   });
+});
+
+it("the notes of docs/testing.md: their tests pass in workerd, and their simulation in Node", async () => {
+  const project = inFolder("notes");
+  for (const from of ["../../docs/examples/notes", "notes-project"])
+    cpSync(path.join(import.meta.dirname, from), project, { recursive: true });
+  await install(project);
+  await npm(project, "run", "check");
+  expect(await npm(project, "test")).toMatch(/Tests .*5 passed/);
 });
 
 /** The lines to add, as they are printed: up to the comment that says where the rest goes, and the rest. */

@@ -1,6 +1,6 @@
-// The Socket.IO client of all tests in which no stock client runs. It encodes and decodes with socket.io-parser as stock clients do,
-// answers pings unless told not to, and keeps all frames and packets. A transport carries its frames: a room in memory
-// (test/host/client.ts), a WebSocket inside workerd (test/durable/raw-client.ts), or long-polling (test/durable/poller.ts).
+// The Socket.IO client of all tests in which no stock client runs; `parley-rooms/testing` exports it. It encodes and decodes with
+// socket.io-parser as stock clients do, answers pings unless told not to, and keeps all frames and packets. A transport carries its frames: a
+// WebSocket (raw-client.ts), a room in memory (test/host/client.ts), or long-polling (test/durable/poller.ts).
 import { Decoder, Encoder, PacketType, type Packet } from "socket.io-parser";
 
 export { PacketType, type Packet } from "socket.io-parser";
@@ -29,15 +29,17 @@ export interface Call<Answer> {
   readonly answer: Answer;
 }
 
-/** A client without a type for its answers reads them freely. */
+/** In place of `unknown`: this repository's own tests read answers freely. */
 // oxlint-disable-next-line typescript/no-explicit-any -- tests compare answers of many shapes
 export type AnyAnswer = any;
 
+/** Nobody waits longer for a frame. */
 const WAIT_MS_MAX = 30_000;
 
 const encoder = new Encoder();
 
-export class WireClient {
+/** @template Any of answers and payloads for which no type is named */
+export class WireClient<Any = unknown> {
   readonly frames: Frame[] = [];
   /** Socket.IO packets, in the order of their arrival. */
   readonly packets: Packet[] = [];
@@ -111,12 +113,12 @@ export class WireClient {
   }
 
   /** First arguments of all events of that name so far. */
-  received<Payload = AnyAnswer>(name: string, nsp = "/"): Payload[] {
+  received<Payload = Any>(name: string, nsp = "/"): Payload[] {
     return this.heard(name, nsp).map(([payload]) => payload as Payload);
   }
 
   /** Waits until `count` events of that name have come in all. */
-  receives<Payload = AnyAnswer>(name: string, count = 1): Promise<Payload[]> {
+  receives<Payload = Any>(name: string, count = 1): Promise<Payload[]> {
     return this.until(`${count} of ${name}`, () => {
       const received = this.received<Payload>(name);
       return received.length >= count ? received : undefined;
@@ -203,11 +205,11 @@ export class WireClient {
   }
 
   /** Emits with an ack callback; the answer may come later. */
-  call<Answer = AnyAnswer>(event: string, ...args: unknown[]): Call<Answer> {
+  call<Answer = Any>(event: string, ...args: unknown[]): Call<Answer> {
     return this.callIn("/", event, ...args);
   }
 
-  callIn<Answer = AnyAnswer>(nsp: string, event: string, ...args: unknown[]): Call<Answer> {
+  callIn<Answer = Any>(nsp: string, event: string, ...args: unknown[]): Call<Answer> {
     const id = this.#nextAckId++;
     this.sendPacket({ type: PacketType.EVENT, nsp, id, data: [event, ...args] });
     const { packets } = this;
@@ -226,11 +228,11 @@ export class WireClient {
   }
 
   /** Emits with an ack callback and waits for the answer. */
-  ask<Answer = AnyAnswer>(event: string, ...args: unknown[]): Promise<Answer> {
+  ask<Answer = Any>(event: string, ...args: unknown[]): Promise<Answer> {
     return this.askIn("/", event, ...args);
   }
 
-  async askIn<Answer = AnyAnswer>(nsp: string, event: string, ...args: unknown[]): Promise<Answer> {
+  async askIn<Answer = Any>(nsp: string, event: string, ...args: unknown[]): Promise<Answer> {
     const call = this.callIn<Answer>(nsp, event, ...args);
     await this.until(`the answer to ${event}`, () => call.acks[0]);
     return call.answer;

@@ -1,9 +1,9 @@
 // A test client of the sample application in halls.ts: one object (a house) with many namespaces (halls). One WebSocket enters several of
 // them. Used by halls.test.ts.
-import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
 import type { Packet } from "../../wire/wire-client.ts";
+import * as kit from "../../kit/testing.ts";
 import { RawClient } from "../raw-client.ts";
 import { serving } from "./worker.ts";
 
@@ -19,7 +19,7 @@ let houses = 0;
 export const freshHouse = (): string => `house-${++houses}`;
 
 export const evict = (house: string, webSockets: "hibernate" | "close"): Promise<void> =>
-  evictDurableObject(env.HALLS.getByName(house), { webSockets });
+  kit.evict(env.HALLS.getByName(house), webSockets);
 
 export class Guest {
   readonly user: string;

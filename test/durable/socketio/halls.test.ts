@@ -2,24 +2,16 @@
 // recovering clients, too.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { evict, freshHouse, Guest, type RecoveryAuth } from "./guests.ts";
 import { WINDOW_MS } from "./halls.ts";
+import { TestClock } from "../../kit/testing.ts";
 import { PacketType } from "../../wire/wire-client.ts";
 
-const realNow = Date.now.bind(Date);
-let skewMs = 0;
-afterEach(() => {
-  vi.restoreAllMocks();
-  skewMs = 0;
-});
-
-/** Clocks go on, later by so much. */
-function advance(ms: number): void {
-  skewMs += ms;
-  vi.spyOn(Date, "now").mockImplementation(() => realNow() + skewMs);
-}
+let clock: TestClock;
+beforeEach(() => void (clock = new TestClock()));
+afterEach(() => clock.stop());
 
 /** Named in the table with and without a name for its log; made by a pattern; made by a function. Names differ by case only, too. */
 const NAMESPACES = ["/", "/lobby", "/hall-a", "/hall-b", "/hall-A", "/Hall-a"];
@@ -119,7 +111,7 @@ describe("the log of a namespace made on demand", () => {
     ben.leave("/hall-left");
     await ben.ask("/hall-kept", "join", "x");
     expect((await stored(house)).names).toEqual(["/hall-died", "/hall-kept", "/hall-left", "/lobby"]);
-    advance(WINDOW_MS + 1);
+    await clock.advance(WINDOW_MS + 1);
     await ben.enter("/hall-new");
     expect(await stored(house)).toEqual({
       names: ["/hall-kept", "/hall-new", "/lobby"],
@@ -168,7 +160,7 @@ describe("banned while away: REC-3", () => {
     const { house, recoveryAuth } = await bannedWhileAway("/");
     const refused = await Guest.open(house, "ada");
     await expect(refused.enter("/", recoveryAuth)).rejects.toMatchObject({ data: { code: "BANNED" } });
-    advance(31_000);
+    await clock.advance(31_000);
     const back = await Guest.open(house, "ada");
     expect((await back.enter("/", recoveryAuth)).sid).toBe(recoveryAuth.sid);
     expect(back.said("/")).toEqual(["ben: missed"]);
@@ -181,7 +173,7 @@ describe("banned while away: REC-3", () => {
     await ben.ask("/", "ban", "ada", 10);
     expect(await ada.closes()).toEqual({ code: 4003, reason: "forced server close" });
     await ben.ask("/", "say", "missed");
-    advance(11_000);
+    await clock.advance(11_000);
     await evict(house, "hibernate");
     const back = await Guest.open(house, "ada");
     expect((await back.enter("/", recoveryAuth)).sid).not.toBe(recoveryAuth.sid);

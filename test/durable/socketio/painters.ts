@@ -1,9 +1,9 @@
 // Test clients of the sample application in whiteboard.ts, over bare WebSockets. Used by the tests of the whiteboard, tokens and recovery.
-import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 
 import { signToken } from "../../../src/settings/tokens/tokens.ts";
+import * as kit from "../../kit/testing.ts";
 import { RawClient } from "../raw-client.ts";
 import type { WireClient } from "../../wire/wire-client.ts";
 
@@ -14,7 +14,7 @@ export const tokenFor = (user: string, claims: object = {}, ttlSeconds = 86_400)
 let boards = 0;
 const freshRoom = (): string => `whiteboard-${++boards}`;
 export const evict = (room: string, webSockets: "hibernate" | "close"): Promise<void> =>
-  evictDurableObject(env.WHITEBOARD.getByName(room), { webSockets });
+  kit.evict(env.WHITEBOARD.getByName(room), webSockets);
 
 /** The auth of a CONNECT that asks for recovery. */
 interface RecoveryAuth {

@@ -1,22 +1,14 @@
 // An application without any chat over the core and the shell, through sleep and death.
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { TestClock } from "../../kit/testing.ts";
 import type { RawClient } from "../raw-client.ts";
 import { begin, drop, enter, evict, heard, say, whoami } from "./painters.ts";
 import { WINDOW_MS } from "./options.ts";
 
-const realNow = Date.now.bind(Date);
-let skewMs = 0;
-afterEach(() => {
-  vi.restoreAllMocks();
-  skewMs = 0;
-});
-
-/** Clocks go on, later by so much. */
-function advance(ms: number): void {
-  skewMs += ms;
-  vi.spyOn(Date, "now").mockImplementation(() => realNow() + skewMs);
-}
+let clock: TestClock;
+beforeEach(() => void (clock = new TestClock()));
+afterEach(() => clock.stop());
 
 /** What ada misses, and what of it she was meant to hear. */
 async function sayMissed(speaker: RawClient): Promise<unknown[][]> {
@@ -44,7 +36,7 @@ describe("recovers the events of its channels, in order, and the channels and da
     ["the object dies before", [(room) => evict(room, "close")], []],
     ["the object dies in between", [(_room, ada) => drop(ada)], [(room) => evict(room, "close")]],
     ["it dies and sleeps", [(room) => evict(room, "close")], [(room) => evict(room, "hibernate")]],
-    ["most of the window passes", [(_room, ada) => drop(ada)], [() => advance(WINDOW_MS - 15_000)]],
+    ["most of the window passes", [(_room, ada) => drop(ada)], [() => clock.advance(WINDOW_MS - 15_000)]],
   ];
 
   it.each(causes)("%s", async (_cause, before, after) => {
@@ -128,20 +120,20 @@ describe("connects afresh if recovery cannot be proven: REC-3", () => {
         await evict(story.room, "hibernate");
       },
     ],
-    ["the window is over", ({ ada }) => drop(ada).then(() => advance(WINDOW_MS + 1))],
+    ["the window is over", ({ ada }) => drop(ada).then(() => clock.advance(WINDOW_MS + 1))],
     [
       "the window is over, and the object slept",
       async ({ room, ada }) => {
         await drop(ada);
         await evict(room, "hibernate");
-        advance(WINDOW_MS + 1);
+        await clock.advance(WINDOW_MS + 1);
       },
     ],
     [
       "the window is over, the tables took a turn, and the object slept",
       async (story) => {
         await drop(story.ada);
-        advance(WINDOW_MS + 1);
+        await clock.advance(WINDOW_MS + 1);
         await talk(story, "turns the tables once");
         await evict(story.room, "close");
       },
@@ -150,7 +142,7 @@ describe("connects afresh if recovery cannot be proven: REC-3", () => {
       "the tables took two turns",
       async (story) => {
         for (let turn = 0; turn < 3; turn++) {
-          advance(WINDOW_MS + 1);
+          await clock.advance(WINDOW_MS + 1);
           await talk(story, `turn ${turn}`);
         }
         await drop(story.ada);

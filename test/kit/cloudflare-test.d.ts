@@ -1,0 +1,17 @@
+// What objects.ts uses of @cloudflare/vitest-plugin, whose own types belong to workerd.
+declare module "cloudflare:test" {
+  interface State {
+    readonly storage: { getAlarm(): Promise<number | null> };
+  }
+
+  export function evictDurableObject(
+    stub: object,
+    options: { readonly webSockets: "hibernate" | "close" },
+  ): Promise<void>;
+  export function abortAllDurableObjects(): Promise<void>;
+  export function runInDurableObject<Result>(
+    stub: object,
+    run: (object: unknown, state: State) => Promise<Result>,
+  ): Promise<Result>;
+  export function runDurableObjectAlarm(stub: object): Promise<boolean>;
+}

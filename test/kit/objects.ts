@@ -1,0 +1,63 @@
+// Sleep, death, alarms and the clock of objects in a test that runs in workerd, over @cloudflare/vitest-plugin. Exported by testing.ts.
+
+/** The stub of an object. */
+type Stub = object;
+
+/** @throws Error outside workerd */
+async function plugin(): Promise<typeof import("cloudflare:test")> {
+  return import("cloudflare:test").catch((error: unknown) => {
+    throw new Error("only in tests that @cloudflare/vitest-plugin runs in workerd", { cause: error });
+  });
+}
+
+/**
+ * Puts an object to sleep: its memory is gone, and its storage stays. Waits for requests that it is answering.
+ * @param webSockets `hibernate`, as when it sleeps: clients notice nothing. `close`, as when its process dies: they lose the connection
+ */
+export async function evict(stub: Stub, webSockets: "hibernate" | "close" = "hibernate"): Promise<void> {
+  await (await plugin()).evictDurableObject(stub, { webSockets });
+}
+
+/** All objects die at once, with what they are doing: clients lose their connections, and callers get an error. */
+export async function crash(): Promise<void> {
+  await (await plugin()).abortAllDurableObjects();
+}
+
+/** @returns when the alarm of the object is due, in milliseconds since 1970; `null` without one */
+export async function alarmOf(stub: Stub): Promise<number | null> {
+  return (await plugin()).runInDurableObject(stub, (_object, { storage }) => storage.getAlarm());
+}
+
+/** Rings the alarm of an object now. @returns whether it had one */
+export async function ring(stub: Stub): Promise<boolean> {
+  return (await plugin()).runDurableObjectAlarm(stub);
+}
+
+/** The clock of the whole runtime, test and objects. It goes on, and a test can set it. Timers do not follow it, alarms do in `advance`. */
+export class TestClock {
+  readonly #now = Date.now;
+  #aheadMs = 0;
+
+  constructor() {
+    Date.now = () => this.#now.call(Date) + this.#aheadMs;
+  }
+
+  /** How far the clock has been set ahead. */
+  get aheadMs(): number {
+    return this.#aheadMs;
+  }
+
+  /** Sets the clock ahead, or back where `ms` is negative, and rings the alarms of these objects that are due by then. */
+  async advance(ms: number, ...stubs: readonly Stub[]): Promise<void> {
+    this.#aheadMs += ms;
+    for (const stub of stubs) {
+      const atMs = await alarmOf(stub);
+      if (atMs !== null && atMs <= Date.now()) await ring(stub);
+    }
+  }
+
+  /** The true time again: to be called at the end of a test. */
+  stop(): void {
+    Date.now = this.#now;
+  }
+}
