@@ -110,6 +110,7 @@ export default defineConfig({
         // Files of the cores share what they import, because no test changes it. Node itself loads it: vite takes twice as long.
         test: {
           experimental: { viteModuleRunner: false },
+          execArgv: ["--conditions=parley-source"],
           name: "core",
           maxWorkers,
           include: ["test/**/*.test.ts"],

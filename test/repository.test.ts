@@ -287,6 +287,11 @@ describe("docs/architecture.md", () => {
 });
 
 describe("the walls between folders", () => {
+  it.each(["src", "client", "docs/examples"])("leave %s nothing but the package", (folder) => {
+    const { references } = JSON.parse(textOf(join(folder, "tsconfig.json"))) as { references?: unknown };
+    expect(references).toBeUndefined();
+  });
+
   /** The nearest folder at or above `path` with a tsconfig.json: its project. */
   const projectOf = (path: string): string =>
     existsSync(join(ROOT, path, "tsconfig.json")) ? path : projectOf(dirname(path));

@@ -1,12 +1,12 @@
 // The operator page's entry: creates the admin store, draws the page and follows the address. admin.html loads it.
 import { render } from "preact";
+import { baseOf } from "parley-rooms/client";
 
 import { App } from "./components/app.tsx";
 import { watchRoom } from "./live.ts";
 import { AdminApi } from "./state/admin-api.ts";
 import { AdminStore } from "./state/admin-store.ts";
 import { routeOf } from "./state/route.ts";
-import { baseOf } from "../core/base.ts";
 import { keep, keyAt, ofTab, readJson } from "../page/state/json-storage.ts";
 
 /** The list costs one request of the Worker and one of each lobby; no room is woken for it. */

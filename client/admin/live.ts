@@ -1,9 +1,7 @@
 // Connects the admin page to one room's watch namespace. Uses our own transports, because their heartbeat does not wake the room.
 import { io } from "socket.io-client";
+import { extendedTransports, WATCH_NAMESPACE, WATCH_QUERY, type WatchedRoom } from "parley-rooms/client";
 
-import { WATCH_NAMESPACE, WATCH_QUERY, type WatchedRoom } from "../../src/protocol/watching.ts";
-import { basePathOf } from "../core/base.ts";
-import { ExtendablePolling, ExtendedWebSocket } from "../core/extended-transports.ts";
 import type { Line } from "./state/room-snapshot.ts";
 
 export interface WatchPorts {
@@ -15,10 +13,11 @@ const RECONNECT_MS_MAX = 30_000;
 
 /** @returns a function that ends it; the room may then sleep */
 export function watchRoom(base: string, room: string, token: string, { shown, line }: WatchPorts): () => void {
-  const socket = io(new URL(base).origin + WATCH_NAMESPACE, {
-    path: `${basePathOf(base)}/rooms/${room}/socket.io`,
+  const { origin } = new URL(base);
+  const socket = io(origin + WATCH_NAMESPACE, {
+    path: `${base.slice(origin.length)}/rooms/${room}/socket.io`,
     query: { [WATCH_QUERY]: "1" },
-    transports: [ExtendedWebSocket, ExtendablePolling],
+    transports: extendedTransports,
     auth: { token },
     forceNew: true,
     reconnectionDelayMax: RECONNECT_MS_MAX,

@@ -8,7 +8,7 @@ import type { AuthAt, Connection, Token } from "./api.ts";
 import { basePathOf } from "./base.ts";
 import { APPOINTMENT_MAX_MS, readRetryAfterMs, retryDelayMs } from "./backoff.ts";
 import { systemClock } from "./clock.ts";
-import { ExtendablePolling, ExtendedWebSocket } from "./extended-transports.ts";
+import { ExtendedWebSocket, extendedTransports } from "./extended-transports.ts";
 import { Reconnection } from "./reconnection.ts";
 import { ask, type StockSocket } from "./requests.ts";
 
@@ -18,8 +18,8 @@ const DIAL_TIMEOUT_MS = 10_000;
 const TOKEN_TIMEOUT_MS = 30_000;
 
 /** Over long-polling first, the stock client upgrades; the other way round it would stay there. */
-const WEBSOCKET_FIRST = [ExtendedWebSocket, ExtendablePolling];
-const POLLING_FIRST = [ExtendablePolling, ExtendedWebSocket];
+const WEBSOCKET_FIRST = extendedTransports;
+const POLLING_FIRST = extendedTransports.toReversed();
 
 interface ConnectionOptions {
   /** The chat's address. */

@@ -128,3 +128,6 @@ export class ExtendablePolling extends StockPolling {
     super.onPacket(packet);
   }
 }
+
+/** For the option `transports` of a stock client: its heartbeat does not wake an object that sleeps. */
+export const extendedTransports = [ExtendedWebSocket, ExtendablePolling];

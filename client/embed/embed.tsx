@@ -1,9 +1,8 @@
 // <parley-room room="…">: a chat room as an element of anybody's page, drawn by the same components as the chat page, in a
 // shadow root of its own so that neither's styles reach the other. GET /embed.js serves it; docs/embed.md explains it.
 import { render } from "preact";
+import { baseOf, isRoomName } from "parley-rooms/client";
 
-import { baseOf } from "../core/base.ts";
-import { isRoomName } from "../../src/protocol/room-name.ts";
 import { App } from "../page/components/app.tsx";
 import { applyChosenTheme } from "../page/components/theme.ts";
 import { embeddedGuest } from "./embedded-guest.ts";

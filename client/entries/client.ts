@@ -1,11 +1,23 @@
-// The entry `parley-rooms/client`: the chat's client for applications that are built with a bundler, or run in Node.
-export { connectDirect } from "../core/direct.ts";
+// The entry `parley-rooms/client`: the chat's client for applications that are built with a bundler, or run in Node. The pages of this
+// repository import nothing else of it; its order is the order of their bundles.
 export { connectRoom } from "../core/room.ts";
-export { readersOf } from "../store/read-marks.ts";
+export { connectDirect } from "../core/direct.ts";
 export { createRoomStore } from "../store/room-store.ts";
+export { readersOf } from "../store/read-marks.ts";
+export { settledNow } from "../store/answers.ts";
 export { unreadOf, type Unread } from "../store/unread.ts";
+export { extendedTransports } from "../core/extended-transports.ts";
+export { baseOf } from "../core/base.ts";
+export { claimsOf, type Claims } from "../core/claims.ts";
+export { unsentOf, type UnsentMessages } from "../core/unsent.ts";
+export { DEFAULT_ROOM, isRoomName } from "../../src/protocol/room-name.ts";
 export type { ClientSocketOf } from "../core/application-types.ts";
 export type * from "../core/api.ts";
 export type * from "../store/api.ts";
 export type * from "../store/state.ts";
 export type * from "../../src/protocol/chat-events.ts";
+
+// For operators: what rooms use, and the namespace in which one watches a room.
+export { WATCH_NAMESPACE, WATCH_QUERY, type ConnectionFacts, type WatchedRoom } from "../../src/protocol/watching.ts";
+export type { DeadLetter } from "../../src/protocol/schemas/relay.ts";
+export type { Cost, RecentUse, RoomUse } from "../../src/protocol/schemas/usage.ts";

@@ -4,10 +4,9 @@ import { render } from "preact";
 // the stores), state, components.
 import "preact/hooks";
 import "preact/jsx-runtime";
+import { baseOf, isRoomName } from "parley-rooms/client";
 
 import { ChatStore } from "./state/chat-store.ts";
-import { baseOf } from "../core/base.ts";
-import { isRoomName } from "../../src/protocol/room-name.ts";
 import { bare } from "./state/names.ts";
 import { App } from "./components/app.tsx";
 import { keepFilesOut } from "./components/drop-zone.tsx";

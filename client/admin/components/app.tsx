@@ -1,7 +1,8 @@
 // The whole operator page: the token first, then the rooms, one room, or dead letters. admin.tsx draws it.
+import { claimsOf } from "parley-rooms/client";
+
 import { themeItems } from "../../page/components/theme.ts";
 import { Button, IconButton } from "../../page/components/controls.tsx";
-import { claimsOf } from "../../core/claims.ts";
 import type { AdminStore } from "../state/admin-store.ts";
 import { hashOf, type Route } from "../state/route.ts";
 import { DeadLetters } from "./dead-letters.tsx";

@@ -1,5 +1,6 @@
 // The table of connections of the room that is watched, with a moderator's actions beside each. The room page draws it.
-import type { ConnectionFacts } from "../../../src/protocol/watching.ts";
+import type { ConnectionFacts } from "parley-rooms/client";
+
 import { exactTime } from "../../page/state/times.ts";
 import type { AdminStore } from "../state/admin-store.ts";
 import { countText, spanText } from "../state/figures.ts";

@@ -1,7 +1,7 @@
 // The page of all rooms, with their recent use and its cost. The figures come from the lobbies and wake no room. The app draws it.
 import { useState } from "preact/hooks";
+import { isRoomName } from "parley-rooms/client";
 
-import { isRoomName } from "../../../src/protocol/room-name.ts";
 import { submitting, VERBATIM } from "../../page/components/controls.tsx";
 import { useNow } from "../../page/components/hooks.ts";
 import { exactTime } from "../../page/state/times.ts";

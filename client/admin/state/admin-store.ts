@@ -1,6 +1,7 @@
 // The state of the operator page: the operator's sign-in, the list of rooms, the room that is watched, dead letters. The page's
 // ports make the calls and connections, so that it runs without a browser.
-import { claimsOf } from "../../core/claims.ts";
+import { claimsOf } from "parley-rooms/client";
+
 import { AdminApi, type Action, type Problem, type Result, type Sort } from "./admin-api.ts";
 import type { DeadLetter, Letters, ListedRoom, RoomStats } from "./answers.ts";
 import type { Route } from "./route.ts";

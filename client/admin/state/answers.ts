@@ -1,8 +1,5 @@
 // Types of the HTTP API's answers, as far as the operator page reads them.
-import type { RoomOverview } from "../../../src/protocol/chat-events.ts";
-import type { DeadLetter } from "../../../src/protocol/schemas/relay.ts";
-import type { Cost, RecentUse, RoomUse } from "../../../src/protocol/schemas/usage.ts";
-import type { ConnectionFacts } from "../../../src/protocol/watching.ts";
+import type { ConnectionFacts, Cost, DeadLetter, RecentUse, RoomOverview, RoomUse } from "parley-rooms/client";
 
 export type { Cost, DeadLetter, RecentUse };
 export type Use = RoomUse;

@@ -1,5 +1,6 @@
 // The watched room: its last report, the age of that, and the number of recent messages. Pure; the admin store keeps one.
-import type { ConnectionFacts, WatchedRoom } from "../../../src/protocol/watching.ts";
+import type { ConnectionFacts, WatchedRoom } from "parley-rooms/client";
+
 import type { Problem } from "./admin-api.ts";
 
 /** The time over which messages are counted. */

@@ -1,5 +1,5 @@
 // Parses and builds the page's address: `#room/general`, `#dead-letters`, or the list of rooms. A token is never in it.
-import { isRoomName } from "../../../src/protocol/room-name.ts";
+import { isRoomName } from "parley-rooms/client";
 
 export type Route =
   | { readonly view: "rooms" }

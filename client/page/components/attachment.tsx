@@ -1,6 +1,7 @@
 // Draws a message's file: an image as a preview, whose place is reserved before it loads; other files as a button that saves them.
 // The message row calls it.
-import type { Attachment } from "../../../src/protocol/chat-events.ts";
+import type { Attachment } from "parley-rooms/client";
+
 import { isPicture, type Picture } from "../state/pictures.ts";
 import { bytesText } from "../state/times.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";

@@ -1,8 +1,8 @@
 // The field for a new message: Enter sends, Shift+Enter starts a line. The room's drafts keep the text until it is sent. The app
 // draws one for each room.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Attachment } from "parley-rooms/client";
 
-import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import { holdText } from "../state/hold-words.ts";
 import { lineOf } from "../state/markup.ts";
 import type { RoomView } from "../state/room-view.ts";

@@ -1,7 +1,7 @@
 // Draws a message's text. Only the parser's nodes become elements; everything else stays text. Message rows call it.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Message } from "parley-rooms/client";
 
-import type { Message } from "../../../src/protocol/chat-events.ts";
 import { blocksOf, type Inline } from "../state/markup.ts";
 import { named } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";

@@ -1,8 +1,7 @@
 // The dialogs of the page, one of which may be open.
 import { useState } from "preact/hooks";
+import type { Message } from "parley-rooms/client";
 
-import { isRoomName } from "../../../src/protocol/room-name.ts";
-import type { Message } from "../../../src/protocol/chat-events.ts";
 import { named } from "../state/names.ts";
 import type { Unfinished } from "../state/stored-data.ts";
 import { lineOf } from "../state/markup.ts";
@@ -103,9 +102,8 @@ function NewRoom({ store, onClose }: DialogProps & { readonly store: ChatProps["
   const [room, setRoom] = useState("");
   const [problem, setProblem] = useState("");
   const create = (): void => {
-    if (!isRoomName(room)) return setProblem("This is not a room name.");
+    if (!store.enterNamed(room)) return setProblem("This is not a room name.");
     onClose();
-    store.enter(room);
   };
   return (
     <FormDialog title="New room" submit="Create" onSubmit={create} onClose={onClose}>

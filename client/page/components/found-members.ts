@@ -1,7 +1,7 @@
 // The hook that finds members by name in a large room. The list of members and the completion of mentions call it.
 import { useEffect, useState } from "preact/hooks";
+import type { Person } from "parley-rooms/client";
 
-import type { Person } from "../../store/state.ts";
 import type { RoomView } from "../state/room-view.ts";
 
 /** The pause in typing after which a large room is asked for members. */

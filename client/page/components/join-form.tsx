@@ -1,8 +1,8 @@
 // The form that a visitor fills in first: name, room and, where guests are not admitted, a token. The app draws it.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { DEFAULT_ROOM, isRoomName } from "parley-rooms/client";
 
-import { DEFAULT_ROOM, isRoomName } from "../../../src/protocol/room-name.ts";
 import type { ChatStore } from "../state/chat-store.ts";
 import { submitting, VERBATIM } from "./controls.tsx";
 

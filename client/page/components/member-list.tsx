@@ -1,7 +1,7 @@
 // The panel of members, with a moderator's actions beside each name. The app draws it.
 import { useState } from "preact/hooks";
+import type { Person } from "parley-rooms/client";
 
-import type { Person } from "../../store/state.ts";
 import { named } from "../state/names.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { Avatar } from "./avatar.tsx";

@@ -1,6 +1,6 @@
 // Lists the actions of the open menu: on a message, on a person, or of the room. The menu draws them.
-import type { Message } from "../../../src/protocol/chat-events.ts";
-import type { Person } from "../../store/state.ts";
+import type { Message, Person } from "parley-rooms/client";
+
 import { named } from "../state/names.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { themeItems } from "./theme.ts";

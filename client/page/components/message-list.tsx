@@ -1,9 +1,8 @@
 // The message list: it draws only the rows in view, keeps the row that the reader looks at in place while rows change above or
 // below, and stays at the newest message while the reader is there. The app draws it.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Message, readersOf } from "parley-rooms/client";
 
-import type { Message } from "../../../src/protocol/chat-events.ts";
-import { readersOf } from "../../store/read-marks.ts";
 import { RowLayout } from "../state/row-layout.ts";
 import { rowsOf, type Row } from "../state/rows.ts";
 import type { ChatStore } from "../state/chat-store.ts";

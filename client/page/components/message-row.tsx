@@ -1,5 +1,6 @@
 // Draws one message: author, time, text, file, reactions, and its tools while the reader points at it. row-view.tsx calls it.
-import type { Message } from "../../../src/protocol/chat-events.ts";
+import type { Message } from "parley-rooms/client";
+
 import { named } from "../state/names.ts";
 import { lineOf } from "../state/markup.ts";
 import { clockTime, exactTime, shortTime } from "../state/times.ts";

@@ -1,5 +1,6 @@
 // Draws an outgoing message: its text, and whether it waits, is being sent or failed. row-view.tsx calls it.
-import type { Outgoing } from "../../store/state.ts";
+import type { Outgoing } from "parley-rooms/client";
+
 import { waitText } from "../state/hold-words.ts";
 import { named } from "../state/names.ts";
 import { describeFailure } from "../state/room-answers.ts";

@@ -1,7 +1,6 @@
 // The dialog that kicks, mutes or bans a person. The dialogs of the page and of the operator page draw it.
 import { useState } from "preact/hooks";
 
-import { REASON_LENGTH_MAX } from "../../../src/protocol/limits.ts";
 import { Choice, FormDialog } from "./modal.tsx";
 
 const SPANS: ReadonlyArray<readonly [seconds: number, words: string]> = [
@@ -10,6 +9,8 @@ const SPANS: ReadonlyArray<readonly [seconds: number, words: string]> = [
   [86_400, "1 day"],
   [604_800, "1 week"],
 ];
+/** Characters; the room takes no more. */
+const REASON_LENGTH_MAX = 300;
 const FOR_GOOD = Infinity;
 const SUBMITS = { kick: "Kick", mute: "Mute", ban: "Ban" } as const;
 

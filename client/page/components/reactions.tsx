@@ -1,5 +1,6 @@
 // Draws the reactions below a message. The message row calls it.
-import type { Message } from "../../../src/protocol/chat-events.ts";
+import type { Message } from "parley-rooms/client";
+
 import { named } from "../state/names.ts";
 import type { ViewProps } from "./chat-props.ts";
 

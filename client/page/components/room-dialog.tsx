@@ -1,7 +1,7 @@
 // The dialog of a room's modes and of the restrictions that are active in it. The page's dialogs draw it for moderators.
 import { useEffect, useState } from "preact/hooks";
+import type { ModeratedUser } from "parley-rooms/client";
 
-import type { ModeratedUser } from "../../../src/protocol/chat-events.ts";
 import { exactTime } from "../state/times.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";

@@ -1,6 +1,7 @@
 // Saves a message's file in the reader's folder of downloads. The page shows images only. The file button and the picture viewer
 // call it.
-import type { Attachment } from "../../../src/protocol/chat-events.ts";
+import type { Attachment } from "parley-rooms/client";
+
 import { messageOf } from "../state/room-answers.ts";
 import type { RoomView } from "../state/room-view.ts";
 

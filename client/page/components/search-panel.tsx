@@ -1,7 +1,7 @@
 // The search panel: takes words, lists the messages found, newest first, and jumps to one. The app draws it.
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { FoundMessage } from "parley-rooms/client";
 
-import type { FoundMessage } from "../../../src/protocol/chat-events.ts";
 import { describeFailure } from "../state/room-answers.ts";
 import { exactTime, dayTitle, clockTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";

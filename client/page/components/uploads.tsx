@@ -1,8 +1,7 @@
 // Draws the files of the draft: uploaded ones, and those under way with their progress. The app draws it in the composer.
 import type { ComponentChildren } from "preact";
+import type { SendFailure, Welcome } from "parley-rooms/client";
 
-import type { Welcome } from "../../../src/protocol/chat-events.ts";
-import type { SendFailure } from "../../core/api.ts";
 import { named } from "../state/names.ts";
 import { describeFailure } from "../state/room-answers.ts";
 import { bytesText } from "../state/times.ts";

@@ -1,7 +1,13 @@
 // Carries out the reader's actions on messages and people, besides posting, and reports refusals in words. The room view owns it.
-import type { ActionPayload, ModerationAction, ModerationStateAnswer } from "../../../src/protocol/chat-events.ts";
-import { settledNow } from "../../store/answers.ts";
-import type { Outcome, RoomStore } from "../../store/api.ts";
+import {
+  type ActionPayload,
+  type ModerationAction,
+  type ModerationStateAnswer,
+  type Outcome,
+  type RoomStore,
+  settledNow,
+} from "parley-rooms/client";
+
 import { describeFailure } from "./room-answers.ts";
 
 interface ActionPorts {

@@ -1,10 +1,8 @@
 // The page's state as a whole: the reader, the room on the screen, open panels and dialogs. Components draw it and call it;
 // each change is drawn once per frame.
+import { claimsOf, isRoomName, type Message, type Outgoing, type Person, type Welcome } from "parley-rooms/client";
+
 import { RoomView } from "./room-view.ts";
-import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
-import { isRoomName } from "../../../src/protocol/room-name.ts";
-import { claimsOf } from "../../core/claims.ts";
-import type { Outgoing, Person } from "../../store/state.ts";
 import { ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { keep, local, readJson } from "./json-storage.ts";
 import { clearStoredData, countUnfinished, joinKey, type Owner, type Unfinished } from "./stored-data.ts";
@@ -120,6 +118,13 @@ export class ChatStore {
     }
     this.isJoining = false;
     this.changed();
+  }
+
+  /** Enters a room whose name was typed. @returns `false` where that is no name of a room */
+  enterNamed(room: string): boolean {
+    if (!isRoomName(room)) return false;
+    this.enter(room);
+    return true;
   }
 
   enter(room: string): void {

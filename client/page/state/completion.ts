@@ -1,6 +1,6 @@
 // Completes a mention while it is written: finds the open mention, the people who fit, and the completed text. Pure;
 // mention-completion.tsx calls it.
-import type { Person } from "../../store/state.ts";
+import type { Person } from "parley-rooms/client";
 
 export const SUGGESTIONS_MAX = 6;
 

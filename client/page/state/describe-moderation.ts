@@ -1,5 +1,6 @@
 // Describes a moderation action in one sentence. Pure; the view calls it for each event.
-import type { ModerationChange } from "../../../src/protocol/chat-events.ts";
+import type { ModerationChange } from "parley-rooms/client";
+
 import { named } from "./names.ts";
 import { duration } from "./times.ts";
 

@@ -1,7 +1,7 @@
 // Stores drafts in the browser by reader and room, so that they survive reloads and changes of room, and another reader of
 // this browser does not see them. The composer's state and stored-data.ts call it.
-import type { Attachment } from "../../../src/protocol/chat-events.ts";
-import type { Claims } from "../../core/claims.ts";
+import type { Attachment, Claims } from "parley-rooms/client";
+
 import { isGuest } from "./reader-identity.ts";
 import { keep, local, ofTab, readJson } from "./json-storage.ts";
 

@@ -1,5 +1,6 @@
 // Puts into words why the next message has to wait. Pure; the composer and the rows of outgoing messages call it.
-import type { Hold } from "../../store/state.ts";
+import type { Hold } from "parley-rooms/client";
+
 import { duration } from "./times.ts";
 
 /** The reason to wait, with the time left; empty where there is none. */

@@ -1,6 +1,4 @@
 // Reads and writes JSON values in a browser storage that may be blocked or full. All stored state of the page goes through it.
-import { basePathOf } from "../../core/base.ts";
-
 /** Shared by all tabs of this browser. */
 export const local = (): Storage => localStorage;
 /** Goes when the tab is closed. */
@@ -8,8 +6,16 @@ export const ofTab = (): Storage => sessionStorage;
 
 /** The key of a value of one chat: chats at different paths of one server share a storage. @param base the chat's address */
 export function keyAt(base: string, name: string): string {
-  const path = basePathOf(base);
+  const path = base.slice(new URL(base).origin.length);
   return path === "" ? name : `${name} ${path}`;
+}
+
+export function keysOf(storage: () => Storage, prefix: string): string[] {
+  try {
+    return Object.keys(storage()).filter((key) => key.startsWith(prefix));
+  } catch {
+    return [];
+  }
 }
 
 /** `undefined` when nothing usable is there; the caller checks the shape. */

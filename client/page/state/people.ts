@@ -1,7 +1,7 @@
 // Shows the people of one room by name: tags for people of the same name, and mentions, which are names in the field and ids in the
 // room. The room view owns it.
-import { remembering } from "../../store/remembering.ts";
-import type { Person } from "../../store/state.ts";
+import type { Person } from "parley-rooms/client";
+
 import { isGuest } from "./reader-identity.ts";
 import { withIds, withNames } from "./mentions.ts";
 import { bare } from "./names.ts";
@@ -13,12 +13,8 @@ const UNSAFE = /[`<>\n]/;
 
 export class People {
   readonly #known: () => ReadonlyMap<string, string>;
-  /** The number of people by name. */
-  readonly #sharing = remembering((known: ReadonlyMap<string, string>): ReadonlyMap<string, number> => {
-    const sharing = new Map<string, number>();
-    for (const name of known.values()) sharing.set(name, (sharing.get(name) ?? 0) + 1);
-    return sharing;
-  });
+  /** The number of people by name, counted once for the same people. */
+  #counted: { readonly known: ReadonlyMap<string, string>; readonly byName: ReadonlyMap<string, number> } | undefined;
 
   /** @param known names by user, as they are now */
   constructor(known: () => ReadonlyMap<string, string>) {
@@ -33,8 +29,18 @@ export class People {
   /** The tag that distinguishes people of the same name; empty for a unique name. */
   tagOf(user: string): string {
     const name = this.#known().get(user);
-    if (name === undefined || this.#sharing(this.#known()).get(name)! < 2) return "";
+    if (name === undefined || this.#sharing(name) < 2) return "";
     return idTagOf(user);
+  }
+
+  #sharing(name: string): number {
+    const known = this.#known();
+    if (this.#counted?.known !== known) {
+      const byName = new Map<string, number>();
+      for (const each of known.values()) byName.set(each, (byName.get(each) ?? 0) + 1);
+      this.#counted = { known, byName };
+    }
+    return this.#counted.byName.get(name)!;
   }
 
   /** All people who are known in this room. */

@@ -1,5 +1,6 @@
 // Decides which files of messages are shown as pictures, and fetches their bytes once. The preview and the viewer call it.
-import type { Attachment } from "../../../src/protocol/chat-events.ts";
+import type { Attachment } from "parley-rooms/client";
+
 import type { RoomView } from "./room-view.ts";
 
 /** Images that the server knew by their bytes; none of them can carry a script. */

@@ -1,7 +1,7 @@
 // The identity of the reader: a token, fetched from POST /api/guest or pasted by hand. It stays in this browser, for all its
 // tabs, until the reader signs out; it is never in an address. The chat store and the embedded room call this.
-import type { Inheritance } from "../../core/api.ts";
-import { claimsOf } from "../../core/claims.ts";
+import { claimsOf, type Inheritance } from "parley-rooms/client";
+
 import { keep, keyAt, local, readJson } from "./json-storage.ts";
 
 const NAME = "parley.token";

@@ -1,5 +1,6 @@
 // Puts failures into words for the reader. The state classes and components call it.
-import type { SendFailure } from "../../core/api.ts";
+import type { SendFailure } from "parley-rooms/client";
+
 import { duration } from "./times.ts";
 
 const WORDS: Readonly<Record<string, string>> = {

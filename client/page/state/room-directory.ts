@@ -1,6 +1,7 @@
 // Fetches the list of rooms from the lobby while the page is in view, which wakes no room, and remembers in this browser how far
 // the reader has read each room. The chat store owns one.
-import type { RoomOverview } from "../../../src/protocol/chat-events.ts";
+import type { RoomOverview } from "parley-rooms/client";
+
 import { keep, keyAt, local, readJson } from "./json-storage.ts";
 import type { SeenRooms } from "./room-items.ts";
 

@@ -1,6 +1,6 @@
 // Builds the list of rooms: those that the lobby lists, and those that the reader has visited. Pure; the room list and the chat
 // store call it.
-import type { RoomOverview } from "../../../src/protocol/chat-events.ts";
+import type { RoomOverview } from "parley-rooms/client";
 
 /** How far each room has been read in this browser, by name. */
 export type SeenRooms = Readonly<Record<string, number>>;

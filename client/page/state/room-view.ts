@@ -1,12 +1,24 @@
 // The view of one room on the screen, from joining to leaving: the room's store, the composer's state, and what happens in words for
 // the reader. The chat store creates it, components draw it; it does not know the document.
-import { connectRoom } from "../../core/room.ts";
-import type { Attachment, Message, ModerationChange, RefusalCode } from "../../../src/protocol/chat-events.ts";
-import type { Connection, Inheritance, MessageState, Room, SendOptions } from "../../core/api.ts";
-import { claimsOf } from "../../core/claims.ts";
-import type { RoomStore } from "../../store/api.ts";
-import { createRoomStore } from "../../store/room-store.ts";
-import type { Blocked, Problem, RoomState } from "../../store/state.ts";
+import {
+  type Attachment,
+  type Blocked,
+  claimsOf,
+  type Connection,
+  connectRoom,
+  createRoomStore,
+  type Inheritance,
+  type Message,
+  type MessageState,
+  type ModerationChange,
+  type Problem,
+  type RefusalCode,
+  type Room,
+  type RoomState,
+  type RoomStore,
+  type SendOptions,
+} from "parley-rooms/client";
+
 import { Actions } from "./actions.ts";
 import { describeModeration } from "./describe-moderation.ts";
 import { TokenNeeded, type TokenSource } from "./reader-identity.ts";

@@ -1,7 +1,6 @@
 // Builds the rows of the message list from the timeline: days, the line above new messages, messages grouped by author. Pure;
 // rebuilt after each change.
-import type { Message } from "../../../src/protocol/chat-events.ts";
-import type { Outgoing } from "../../store/state.ts";
+import type { Message, Outgoing } from "parley-rooms/client";
 
 /** Messages of one author within that time are one group. */
 const GROUP_MS = 5 * 60_000;

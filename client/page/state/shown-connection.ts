@@ -1,6 +1,6 @@
 // The connection as the page shows it: fewer states than the client has, each with its words and the action that the reader can
 // take. The room view keeps it up to date; the status line and the composer read it.
-import type { Connection } from "../../core/api.ts";
+import type { Connection } from "parley-rooms/client";
 
 export type ShownConnection =
   | { readonly kind: "connecting" }

@@ -1,9 +1,9 @@
 // Counts and clears what a reader left in this browser: drafts, unsent messages, visited rooms and the name. The chat store
 // clears it at sign-out.
-import type { KeyValueStorage } from "../../core/api.ts";
-import { defaultStorage, keysIn, unsentKeys } from "../../core/outbox-storage.ts";
+import { unsentOf } from "parley-rooms/client";
+
 import { draftPrefix } from "./drafts.ts";
-import { keyAt } from "./json-storage.ts";
+import { keep, keyAt, keysOf, local, ofTab } from "./json-storage.ts";
 import { SEEN_NAME } from "./room-directory.ts";
 
 const JOIN_NAME = "parley.join";
@@ -24,21 +24,15 @@ export interface Unfinished {
 
 /** Counts what a sign-out would delete. */
 export function countUnfinished(owner: Owner): Unfinished {
-  const storage = defaultStorage();
-  if (!storage) return { unsent: 0, drafts: 0 };
-  const { base, user } = owner;
-  return { unsent: unsentKeys(storage, base, user).length, drafts: draftsIn(storage, owner).length };
+  return { unsent: unsentOf(owner.base, owner.user).count, drafts: draftsOf(owner).length };
 }
 
 export function clearStoredData(owner: Owner): void {
-  const storage = defaultStorage();
-  if (!storage) return;
   const { base, user } = owner;
-  const keys = [...unsentKeys(storage, base, user), ...draftsIn(storage, owner), keyAt(base, SEEN_NAME), joinKey(base)];
-  for (const key of keys) storage.removeItem(key);
+  unsentOf(base, user).forget();
+  for (const key of [...draftsOf(owner), keyAt(base, SEEN_NAME), joinKey(base)]) keep(local, key, undefined);
   // Drafts that were typed before their writer was known.
-  for (const key of keysIn(sessionStorage, draftPrefix(base))) sessionStorage.removeItem(key);
+  for (const key of keysOf(ofTab, draftPrefix(base))) keep(ofTab, key, undefined);
 }
 
-const draftsIn = (storage: KeyValueStorage, { base, writer }: Owner): string[] =>
-  keysIn(storage, draftPrefix(base, writer));
+const draftsOf = ({ base, writer }: Owner): string[] => keysOf(local, draftPrefix(base, writer));

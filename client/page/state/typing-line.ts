@@ -1,5 +1,6 @@
 // Puts into words who types. Pure; the composer calls it.
-import type { Typist } from "../../../src/protocol/chat-events.ts";
+import type { Typist } from "parley-rooms/client";
+
 import { named } from "./names.ts";
 
 /** More names than that are a crowd. */

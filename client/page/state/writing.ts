@@ -1,7 +1,7 @@
 // The composer's state in one room: a draft, which may be a reply, or an edit while the draft waits. Draft and edits are stored from
 // the first letter until sent, saved or discarded, and the reader's tabs share them. The room view owns it.
-import type { Attachment, Message } from "../../../src/protocol/chat-events.ts";
-import type { Claims } from "../../core/claims.ts";
+import type { Attachment, Claims, Message } from "parley-rooms/client";
+
 import {
   EMPTY,
   keepDraft,
