@@ -142,7 +142,11 @@ export class ObjectHost {
     const end = (keep: boolean): void =>
       void this.world.at(this.world.nowMs, this.#clockZone, () => zone.isOver || this.die(keep, true));
     const context = contextOf(this, zone, {
-      block: (run) => this.#input.block(zone, run, () => end(false)),
+      block: (run) =>
+        this.#input.block(zone, run, (error) => {
+          this.world.onError(error);
+          end(false);
+        }),
       waitUntil: (work) => {
         void work.catch((error: unknown) => this.world.onError(error)).finally(this.waits());
       },
