@@ -334,6 +334,7 @@ describe.each([
     ],
   ],
   ["docs/rules.md", ["rules/index.ts", "rules/by-service.ts", "rules/by-http.ts"]],
+  ["docs/features.md", ["features/index.ts", "features/polls.ts"]],
 ])("%s", (page, names) => {
   const samples = [...textOf(page).matchAll(/^```\w+\n(?:\/\/|#) (docs\/examples\/\S+)\n([\s\S]*?)\n```$/gm)];
 

@@ -3,6 +3,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from "vitest";
 
+import { ChatRoom as ExampleRoom } from "../../docs/examples/features/index.ts";
 import type { ChatRoom } from "../../src/index.ts";
 import { RoomFeature, type AnyFeature, type RoomHandle } from "../../src/extension/extension.ts";
 import { callApi, refusal } from "./api-caller.ts";
@@ -197,4 +198,14 @@ describe("OWN-6: somebody's feature that fails", () => {
     expect(await ada.ask("mine")).toEqual(refusal("UNKNOWN_EVENT"));
     expect(log.mock.calls.join()).toContain('its event \\"chat-message\\" has the name of one of the chat');
   });
+});
+
+it("the rooms of docs/features.md have polls, and five pins", async () => {
+  const room = freshRoom();
+  await begin(room, (handle) => ExampleRoom.prototype.features(handle) as never);
+  const [mia, ada] = [await joinModerator(room), await join(room, "ada")];
+  expect(ada.received("welcome")).toMatchObject([{ poll: null, pinRules: { max: 5 }, reports: {} }]);
+  expect(await mia.ask("open-poll", { question: "Tea?", options: ["Yes", "No"] })).toEqual(OK);
+  expect(await ada.ask("vote", { option: 1 })).toEqual(OK);
+  expect(await ada.receives("poll", 2)).toMatchObject([{}, { options: [{ votes: 0 }, { votes: 1 }] }]);
 });

@@ -6,7 +6,9 @@ import { Polls } from "./polls.ts";
 export { Lobby } from "parley-rooms";
 
 export class ChatRoom extends BaseChatRoom {
-  override features = (room: RoomHandle) => [new Polls(room), new Pins(room, { max: 5 }), new Reports(room)];
+  override features(room: RoomHandle) {
+    return [new Polls(room), new Pins(room, { max: 5 }), new Reports(room)];
+  }
 }
 
 export default createParley();
