@@ -21,7 +21,7 @@ export interface RoomStoreOptions {
   readonly clock?: Clock;
 }
 
-/** The state of one room, and everything that a user can do there. Its functions need no `this`. */
+/** The state of one room, and everything that a user can do there. */
 export interface RoomStore {
   /** The connected room, for everything that the store does not wrap. */
   readonly room: Room;
@@ -68,7 +68,7 @@ export interface RoomStore {
   jumpTo(seq: number): Promise<Outcome>;
   /**
    * Tells whether the user looks at the newest messages, as at first. Then at most 1,000 stay loaded, and a gap that is too long
-   * leaves out what came before it. Otherwise nothing that is loaded goes away.
+   * leaves out what came before it. Otherwise nothing that is loaded goes away. `true` has no effect where `hasLater`.
    */
   follow(following: boolean): void;
   /** The user has read the room up to there; the room is told at most once a second. @param seq default: the newest loaded message */

@@ -54,7 +54,7 @@ export class Reading {
 
   /** Loads the newest messages, or those from the first unread one on. */
   async welcome({ rev, unread, readSeq, lastSeq }: Welcome, isFirst: boolean): Promise<void> {
-    const { history, timeline, signals, opensAtUnread } = this.#ports;
+    const { history, signals, opensAtUnread } = this.#ports;
     signals.welcome(readSeq);
     this.#lastSeq = lastSeq;
     if (isFirst && unread > 0 && readSeq > 0) this.#set({ unreadAfter: readSeq });
@@ -62,8 +62,7 @@ export class Reading {
     const around = opensAtUnread ? this.#place.unreadAfter : undefined;
     await history.welcome(rev, around);
     if (wasLoaded || !history.isLoaded || around === undefined) return;
-    if (this.#hasWritten || !this.#openAtUnread(around, unread)) this.follow(true);
-    if (this.following && timeline.hasLater) await this.showNewest();
+    if (this.#hasWritten || !this.#openAtUnread(around, unread)) await this.showNewest();
   }
 
   #openAtUnread(readSeq: number, count: number): boolean {
@@ -93,9 +92,7 @@ export class Reading {
   /** The user has written, and wants to see it. */
   async wrote(): Promise<void> {
     this.#hasWritten = true;
-    if (this.#ports.timeline.hasLater) await this.showNewest();
-    this.#set(AT_NEWEST);
-    this.#ports.changed();
+    await this.showNewest();
   }
 
   /** Begins to follow the newest messages. */
@@ -117,7 +114,9 @@ export class Reading {
     return outcome;
   }
 
-  follow(following: boolean): void {
+  /** The newest messages can be followed only where they are loaded. */
+  follow(wanted: boolean): void {
+    const following = wanted && !this.#ports.timeline.hasLater;
     if (this.following === following && this.#place.missed === 0) return;
     this.#set(following ? AT_NEWEST : { following });
     this.#ports.changed();

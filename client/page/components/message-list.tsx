@@ -84,8 +84,7 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
   const anchorHere = () => anchorAt(layout, rows, scroller.current!, list.current!);
   const hear = (moved: number): void => {
     place.heard(scroller.current!.scrollTop);
-    const { messages, reading } = view.state;
-    view.store.follow(!messages.hasLater && isFollowing(scroller.current!, moved, reading.following));
+    view.store.follow(isFollowing(scroller.current!, moved, view.state.reading.following));
   };
   const keepPlace = (): void => {
     // The browser reports the pointer before it reports the scroll.

@@ -1,0 +1,12 @@
+// The entry `parley-rooms/react`: hooks over the store of a room. docs/react.md explains them.
+export { ParleyProvider, RoomProvider, useRoom } from "../react/providers.ts";
+export type { ParleyProviderProps, RoomProviderProps } from "../react/providers.ts";
+export * from "../react/hooks.ts";
+export { useRoomState } from "../react/use-part.ts";
+export type { MessageItem, OutgoingItem, StoredItem } from "../store/message-items.ts";
+export type { RoomHandle, RoomOptions } from "../store/shared-rooms.ts";
+export type { Unread } from "../store/unread.ts";
+export type * from "../core/api.ts";
+export type * from "../store/api.ts";
+export type * from "../store/state.ts";
+export type * from "../../src/protocol/chat-events.ts";

@@ -1,0 +1,222 @@
+// The hooks that draw a room: each re-renders its component for one part of the room's state only. All take the room around them, or
+// one that is passed. The functions that they return stay the same.
+import { useEffect, useMemo, useRef } from "react";
+
+import type {
+  ActionPayload,
+  Message,
+  ModerationAction,
+  ModerationChange,
+  RoomModes,
+  Typist,
+} from "../../src/protocol/chat-events.ts";
+import type { Connection, RoomEvents } from "../core/api.ts";
+import type { Outcome } from "../store/api.ts";
+import { itemsOf, type MessageItem } from "../store/message-items.ts";
+import { readersOf } from "../store/read-marks.ts";
+import type { RoomHandle } from "../store/shared-rooms.ts";
+import type { Abilities, Me, MessagesState, PresenceState, Problem, ReadingState, Upload } from "../store/state.ts";
+import { unreadOf, type Unread } from "../store/unread.ts";
+import { useGivenRoom } from "./providers.ts";
+import { usePart } from "./use-part.ts";
+
+/** The state of the connection, with the reason and the next attempt where there is none. `room.connect()` tries at once. */
+export const useConnection = (given?: RoomHandle): Connection =>
+  usePart(useGivenRoom(given, "useConnection"), ({ connection }) => connection);
+
+/** The user in this room: name, role, and why they cannot write. */
+export const useMe = (given?: RoomHandle): Me => usePart(useGivenRoom(given, "useMe"), ({ me }) => me);
+
+export interface Messages extends Omit<MessagesState, "stored" | "outgoing">, Pick<RoomHandle, PlaceActions> {
+  /** Stored ones and those on their way, in the order in which they are shown. */
+  readonly messages: readonly MessageItem[];
+}
+
+type PlaceActions = "loadEarlier" | "loadLater" | "showNewest" | "jumpTo" | "follow" | "edit" | "remove" | "react";
+
+export function useMessages(given?: RoomHandle): Messages {
+  const room = useGivenRoom(given, "useMessages");
+  const state = usePart(room, ({ messages }) => messages);
+  const me = usePart(room, ({ me }) => me);
+  const actions = useMemo(
+    (): Pick<RoomHandle, PlaceActions> => ({
+      loadEarlier: () => room.loadEarlier(),
+      loadLater: () => room.loadLater(),
+      showNewest: () => room.showNewest(),
+      jumpTo: (seq) => room.jumpTo(seq),
+      follow: (following) => room.follow(following),
+      edit: (id, content) => room.edit(id, content),
+      remove: (id) => room.remove(id),
+      react: (id, emoji, on) => room.react(id, emoji, on),
+    }),
+    [room],
+  );
+  return useMemo(() => {
+    const { stored: _stored, outgoing: _outgoing, ...rest } = state;
+    return { ...rest, ...actions, messages: itemsOf(state, me) };
+  }, [state, me, actions]);
+}
+
+export interface Send extends Pick<RoomHandle, "send" | "retry" | "discard">, Pick<Me, "blocked" | "hold"> {
+  /** Characters; `Infinity` before the welcome. */
+  readonly maxLength: number;
+}
+
+/** Sends messages, and tells whether they are taken now. */
+export function useSend(given?: RoomHandle): Send {
+  const room = useGivenRoom(given, "useSend");
+  const { blocked, hold } = usePart(room, ({ me }) => me);
+  const maxLength = usePart(room, ({ welcome }) => welcome?.settings.maxContentLength ?? Infinity);
+  const actions = useMemo(
+    (): Pick<RoomHandle, "send" | "retry" | "discard"> => ({
+      send: (content, options) => room.send(content, options),
+      retry: (failed) => room.retry(failed),
+      discard: (clientMsgId) => room.discard(clientMsgId),
+    }),
+    [room],
+  );
+  return { ...actions, blocked, hold, maxLength };
+}
+
+export interface Presence extends PresenceState {
+  /** Members by a part of their name, also in a room too large to be listed. */
+  readonly find: RoomHandle["findMembers"];
+}
+
+export function usePresence(given?: RoomHandle): Presence {
+  const room = useGivenRoom(given, "usePresence");
+  const presence = usePart(room, (state) => state.presence);
+  return useMemo(() => ({ ...presence, find: (name: string) => room.findMembers(name) }), [room, presence]);
+}
+
+export interface TypingState {
+  /** Others who type. */
+  readonly typists: readonly Typist[];
+  /** For each key, with `false` for an emptied field. The room is told every three seconds; sending a message ends it. */
+  readonly sendTyping: (on?: boolean) => void;
+}
+
+export function useTyping(given?: RoomHandle): TypingState {
+  const room = useGivenRoom(given, "useTyping");
+  const typists = usePart(room, ({ typing }) => typing);
+  return useMemo(() => ({ typists, sendTyping: (on = true) => room.typing(on) }), [room, typists]);
+}
+
+export interface UnreadState extends Unread {
+  /** How far the user has read, on any device. */
+  readonly readSeq: number;
+  /** The user has read the room up to there. @param seq default: the newest loaded message */
+  readonly markRead: RoomHandle["markRead"];
+}
+
+export function useUnread(given?: RoomHandle): UnreadState {
+  const room = useGivenRoom(given, "useUnread");
+  const unread = usePart(room, unreadOf, (one, other) => one.count === other.count && one.firstSeq === other.firstSeq);
+  const readSeq = usePart(room, ({ reading }) => reading.readSeq);
+  return useMemo(() => ({ ...unread, readSeq, markRead: (seq) => room.markRead(seq) }), [room, unread, readSeq]);
+}
+
+/** Where the user is in the history: whether they follow the newest message, how many they missed, where they jumped to. */
+export const useReading = (given?: RoomHandle): ReadingState =>
+  usePart(useGivenRoom(given, "useReading"), ({ reading }) => reading);
+
+/** Others who have read the messages, by the `seq` of the last message that each of them has read. */
+export function useReaders(given?: RoomHandle): ReadonlyMap<number, readonly string[]> {
+  const room = useGivenRoom(given, "useReaders");
+  const marks = usePart(room, ({ readMarks }) => readMarks);
+  const messages = usePart(room, ({ messages }) => messages.stored);
+  const self = usePart(room, ({ me }) => me.user);
+  return useMemo(() => readersOf(marks, messages, self), [marks, messages, self]);
+}
+
+/** The name of a user whom this room knows; otherwise the id. */
+export const useName = (user: string, given?: RoomHandle): string =>
+  usePart(useGivenRoom(given, "useName"), ({ names }) => names.get(user) ?? user);
+
+/** What to offer for a message. The time to edit one ends; this hook sees that at the next render. */
+export function useAbilities(message: Message, given?: RoomHandle): Abilities {
+  const room = useGivenRoom(given, "useAbilities");
+  usePart(room, ({ me }) => me);
+  return room.abilitiesOf(message);
+}
+
+/** A message that another one quotes: `null` if it is deleted, `undefined` until the room has answered. */
+export function useQuoted(id: string, given?: RoomHandle): Message | null | undefined {
+  const room = useGivenRoom(given, "useQuoted");
+  return usePart(room, () => room.quoted(id));
+}
+
+export interface Moderation {
+  readonly modes: RoomModes;
+  /** The newest action of a moderator. */
+  readonly latest: ModerationChange | undefined;
+  /** For moderators. */
+  readonly moderate: <Action extends ModerationAction>(
+    action: Action,
+    payload: ActionPayload<Action>,
+  ) => Promise<Outcome>;
+}
+
+export function useModeration(given?: RoomHandle): Moderation {
+  const room = useGivenRoom(given, "useModeration");
+  const modes = usePart(room, (state) => state.modes);
+  const latest = usePart(room, ({ moderation }) => moderation);
+  return useMemo(
+    () => ({ modes, latest, moderate: (action, payload) => room.moderate(action, payload) }),
+    [room, modes, latest],
+  );
+}
+
+export interface UploadsState {
+  readonly uploads: readonly Upload[];
+  readonly add: (files: Iterable<File>) => void;
+  readonly remove: (id: number) => void;
+  readonly clear: () => void;
+}
+
+export function useUploads(given?: RoomHandle): UploadsState {
+  const room = useGivenRoom(given, "useUploads");
+  const uploads = usePart(room, (state) => state.uploads);
+  return useMemo(
+    () => ({
+      uploads,
+      add: (files) => room.addFiles(files),
+      remove: (id) => room.removeUpload(id),
+      clear: () => room.clearUploads(),
+    }),
+    [room, uploads],
+  );
+}
+
+export interface ProblemState {
+  /** The newest failure that no caller waits for. */
+  readonly problem: Problem | undefined;
+  readonly dismiss: () => void;
+}
+
+export function useProblem(given?: RoomHandle): ProblemState {
+  const room = useGivenRoom(given, "useProblem");
+  const problem = usePart(room, (state) => state.problem);
+  return useMemo(() => ({ problem, dismiss: () => room.dismissProblem() }), [room, problem]);
+}
+
+/** Calls the newest listener for each of these events while the component is mounted. */
+export function useRoomEvent<Event extends keyof RoomEvents>(
+  event: Event,
+  listener: RoomEvents[Event],
+  given?: RoomHandle,
+): void {
+  const handle = useGivenRoom(given, "useRoomEvent");
+  const newest = useRef(listener);
+  useEffect(() => {
+    newest.current = listener;
+  });
+  useEffect(() => {
+    const { room } = handle;
+    // The overloads of neither side can see that a generic event and its arguments belong together.
+    const heard = ((...args: Parameters<RoomEvents[Event]>) =>
+      (newest.current as (...given: typeof args) => void)(...args)) as RoomEvents[Event];
+    room.on(event, heard);
+    return () => room.off(event, heard);
+  }, [handle, event]);
+}

@@ -1,0 +1,238 @@
+// Rooms that several parts of an application use at the same time: one connection for each, open while one of them holds it. The
+// hooks of client/react hold them; this file knows no framework.
+import type {
+  ActionPayload,
+  Message,
+  ModerationAction,
+  RefusalCode,
+  SearchAnswer,
+  SearchPayload,
+} from "../../src/protocol/chat-events.ts";
+import type { ConnectOptions, Draft, Room, SendOptions, SentAnswer } from "../core/api.ts";
+import { systemClock } from "../core/clock.ts";
+import { connectRoom } from "../core/room.ts";
+import type { Outcome, RoomStore, RoomStoreOptions } from "./api.ts";
+import { INITIAL } from "./initial-state.ts";
+import { createRoomStore } from "./room-store.ts";
+import type { Abilities, Person, RoomState } from "./state.ts";
+
+/** A store whose connection is opened and closed by those who hold it. */
+export type RoomHandle = Omit<RoomStore, "close">;
+
+export type RoomOptions = ConnectOptions & RoomStoreOptions;
+
+/** Values by their keys for as long as something uses them; on servers, where nothing is ever held, they do not pile up either. */
+export class WeakValues<Value extends object> {
+  readonly #values = new Map<string, WeakRef<Value>>();
+
+  get(key: string, make: () => Value): Value {
+    const known = this.#values.get(key)?.deref();
+    if (known) return known;
+    for (const [other, value] of this.#values) if (!value.deref()) this.#values.delete(other);
+    const made = make();
+    this.#values.set(key, new WeakRef(made));
+    return made;
+  }
+}
+
+/** The rooms of one user in one chat. */
+export class SharedRooms {
+  /** Functions among them are looked up at each call, so that the newest ones count. */
+  options: RoomOptions;
+  readonly #url: string;
+  readonly #rooms = new WeakValues<SharedRoom>();
+
+  constructor(url: string, options: RoomOptions) {
+    this.#url = url;
+    this.options = options;
+  }
+
+  /** The same one for the same name. Connects nothing. */
+  get(name: string): SharedRoom {
+    const open = (): RoomStore => createRoomStore(this.#connect(name), this.options);
+    return this.#rooms.get(name, () => new SharedRoom(open, this.options.clock));
+  }
+
+  #connect(name: string): Room {
+    const { token, inherit, ...options } = this.options;
+    const tokenNow = (refused?: RefusalCode): Promise<string> | string => {
+      const { token } = this.options;
+      return typeof token === "function" ? token(refused) : (token ?? "");
+    };
+    return connectRoom(this.#url, name, {
+      ...options,
+      ...(token !== undefined && { token: typeof token === "string" ? token : tokenNow }),
+      ...(inherit && { inherit: (user: string) => this.options.inherit?.(user) ?? "leave" }),
+    });
+  }
+}
+
+export class SharedRoom implements RoomHandle {
+  readonly #open: () => RoomStore;
+  readonly #clock: NonNullable<RoomStoreOptions["clock"]>;
+  readonly #listeners = new Set<() => void>();
+  #holders = 0;
+  #store: RoomStore | undefined;
+  #lastState: RoomState = INITIAL;
+
+  constructor(open: () => RoomStore, clock = systemClock) {
+    this.#open = open;
+    this.#clock = clock;
+  }
+
+  /**
+   * Keeps the room connected until the returned function is called. The last one closes the connection, a moment later: somebody
+   * may come in the same turn, as React's strict mode does.
+   */
+  hold(): () => void {
+    this.#holders += 1;
+    void this.#opened;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#holders -= 1;
+      this.#closeUnused();
+    };
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    const one = (): void => listener();
+    this.#listeners.add(one);
+    return () => void this.#listeners.delete(one);
+  };
+
+  /** Once the room is closed, the last state, until it is opened again. */
+  readonly getSnapshot = (): RoomState => this.#store?.getSnapshot() ?? this.#lastState;
+
+  get room(): Room {
+    return this.#opened.room;
+  }
+
+  now(): number {
+    return this.#store?.now() ?? this.#clock.now();
+  }
+
+  send(content: string, options?: SendOptions): Promise<SentAnswer> {
+    return this.#opened.send(content, options);
+  }
+
+  retry(failed: Draft): Promise<SentAnswer> {
+    return this.#opened.retry(failed);
+  }
+
+  discard(clientMsgId: string): boolean {
+    return this.#opened.discard(clientMsgId);
+  }
+
+  edit(id: string, content: string): Promise<Outcome> {
+    return this.#opened.edit(id, content);
+  }
+
+  remove(id: string): Promise<Outcome> {
+    return this.#opened.remove(id);
+  }
+
+  react(id: string, emoji: string, on: boolean): Promise<Outcome> {
+    return this.#opened.react(id, emoji, on);
+  }
+
+  search(query: string | SearchPayload): Promise<Outcome<Extract<SearchAnswer, { readonly ok: true }>>> {
+    return this.#opened.search(query);
+  }
+
+  /** Opens nothing: it is called while drawing. */
+  quoted(id: string): Message | null | undefined {
+    return this.#store?.quoted(id);
+  }
+
+  abilitiesOf(message: Message): Abilities {
+    return this.#store?.abilitiesOf(message) ?? NOTHING;
+  }
+
+  loadEarlier(): Promise<void> {
+    return this.#opened.loadEarlier();
+  }
+
+  loadLater(): Promise<void> {
+    return this.#opened.loadLater();
+  }
+
+  showNewest(): Promise<void> {
+    return this.#opened.showNewest();
+  }
+
+  jumpTo(seq: number): Promise<Outcome> {
+    return this.#opened.jumpTo(seq);
+  }
+
+  follow(following: boolean): void {
+    this.#opened.follow(following);
+  }
+
+  markRead(seq?: number): void {
+    this.#opened.markRead(seq);
+  }
+
+  flush(): void {
+    this.#store?.flush();
+  }
+
+  typing(on: boolean): void {
+    this.#opened.typing(on);
+  }
+
+  findMembers(name: string): Promise<Outcome<{ readonly members: readonly Person[] }>> {
+    return this.#opened.findMembers(name);
+  }
+
+  moderate<Action extends ModerationAction>(action: Action, payload: ActionPayload<Action>): Promise<Outcome> {
+    return this.#opened.moderate(action, payload);
+  }
+
+  addFiles(files: Iterable<File>): void {
+    this.#opened.addFiles(files);
+  }
+
+  removeUpload(id: number): void {
+    this.#opened.removeUpload(id);
+  }
+
+  clearUploads(): void {
+    this.#opened.clearUploads();
+  }
+
+  dismissProblem(): void {
+    this.#store?.dismissProblem();
+  }
+
+  connect(): void {
+    this.#opened.connect();
+  }
+
+  /** Opened by the first use. Effects of children run before those of their parents, which hold the room. */
+  get #opened(): RoomStore {
+    if (this.#store) return this.#store;
+    this.#store = this.#open();
+    this.#store.subscribe(() => this.#tell());
+    queueMicrotask(() => this.#tell());
+    this.#closeUnused();
+    return this.#store;
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #closeUnused(): void {
+    if (this.#holders > 0) return;
+    this.#clock.after(0, () => {
+      if (this.#holders > 0 || !this.#store) return;
+      this.#lastState = this.#store.getSnapshot();
+      this.#store.close();
+      this.#store = undefined;
+    });
+  }
+}
+
+const NOTHING: Abilities = { reply: false, react: false, edit: false, remove: false, moderate: false };
