@@ -16,24 +16,25 @@ const tsc = path.join(PROJECT_ROOT, "node_modules", ".bin", "tsc");
 
 /**
  * Emits what changed since the last time.
+ * @param library the folder that gets it
  * @throws Error with the compiler's text where a type is wrong; nothing is emitted then
  */
-export async function emitLibrary(): Promise<void> {
-  for (const folder of ENTRIES) {
+export async function emitLibrary(library = LIBRARY, entries: readonly string[] = ENTRIES): Promise<void> {
+  for (const folder of entries) {
     // Beside the output, so that nobody can delete one without the other.
-    const state = path.join(LIBRARY, `${path.dirname(folder)}.tsbuildinfo`);
-    const args = ["-p", path.join(folder, "tsconfig.emit.json"), "--tsBuildInfoFile", state];
+    const state = path.join(library, `${path.dirname(folder)}.tsbuildinfo`);
+    const args = ["-p", path.join(folder, "tsconfig.emit.json"), "--outDir", library, "--tsBuildInfoFile", state];
     await promisify(execFile)(tsc, args, { cwd: PROJECT_ROOT }).catch(({ stdout }: { stdout: string }) => {
       throw new Error(stdout);
     });
   }
-  await nameJavaScript();
+  await nameJavaScript(library);
 }
 
 /** tsc rewrites `./x.ts` to `./x.js` in modules, and leaves it in declarations. */
-async function nameJavaScript(): Promise<void> {
-  const names = await readdir(LIBRARY, { recursive: true });
-  const declarations = names.filter((name) => name.endsWith(".d.ts")).map((name) => path.join(LIBRARY, name));
+async function nameJavaScript(library: string): Promise<void> {
+  const names = await readdir(library, { recursive: true });
+  const declarations = names.filter((name) => name.endsWith(".d.ts")).map((name) => path.join(library, name));
   await Promise.all(
     declarations.map(async (file) => {
       const text = await readFile(file, "utf8");

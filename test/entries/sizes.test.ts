@@ -24,7 +24,7 @@ async function bundleOf(application: string): Promise<Bundle> {
     format: "esm",
     target: "es2024",
     conditions: ["parley-source", "workerd", "worker", "browser"],
-    external: ["cloudflare:*"],
+    external: ["cloudflare:*", "react"],
   });
   const inputs = Object.entries(Object.values(metafile.outputs)[0]!.inputs);
   const packages = inputs
@@ -71,6 +71,13 @@ describe("the client", () => {
   it("takes 30 kB, socket.io-client among them, and brings no schemas", async () => {
     const { size, packages } = await bundleOf('export { connectRoom } from "parley-rooms/client";');
     expect(size).toBeLessThanOrEqual(30_000);
+    expect(packages).not.toContain("zod");
+  });
+
+  it("takes 32 kB with the store and the hooks, besides React", async () => {
+    const { size, packages } = await bundleOf('export * from "parley-rooms/react";');
+    expect(size).toBeLessThanOrEqual(32_000);
+    expect(packages).not.toContain("react");
     expect(packages).not.toContain("zod");
   });
 });

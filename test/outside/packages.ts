@@ -68,10 +68,19 @@ export function pythonPackages(set: string, requirements: string): Packages {
 export async function execute(
   [program, ...args]: Command,
   timeout: number,
-  { cwd, niceness = 0 }: { readonly cwd?: string; readonly niceness?: number } = {},
+  {
+    cwd,
+    env,
+    niceness = 0,
+  }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv; readonly niceness?: number } = {},
 ): Promise<string> {
   try {
-    const running = promisify(execFile)(program, args, { timeout, killSignal: "SIGKILL", cwd });
+    const running = promisify(execFile)(program, args, {
+      timeout,
+      killSignal: "SIGKILL",
+      cwd,
+      env: { ...process.env, ...env },
+    });
     // Its children inherit this.
     if (niceness > 0 && running.child.pid !== undefined) setPriority(running.child.pid, niceness);
     return (await running).stdout;

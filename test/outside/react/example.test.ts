@@ -1,0 +1,186 @@
+// The example docs/examples/react-chat, built by Vite of the package as a release has it, in a real browser: the hooks of parley-rooms/react
+// with React's strict mode and its checks.
+import { gzipSync } from "node:zlib";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { PROJECT_ROOT } from "../servers.ts";
+import { useBrowser, useServer } from "../stage.ts";
+import { ask, join } from "../stock-clients.ts";
+import { ReactProject } from "./project.ts";
+import { becomes, WatchedPage } from "./watched-page.ts";
+
+/** React and React DOM take 62 kB of it, the client 21 kB with socket.io-client. */
+const APP_BYTES_MAX = 100_000;
+
+const browser = await useBrowser();
+const server = await useServer({ MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" });
+let project: ReactProject;
+let url: string;
+
+beforeAll(async () => {
+  project = await ReactProject.of("docs/examples/react-chat");
+  await Promise.all([project.build("development"), project.build("production")]);
+  url = await project.serve("development", server.url);
+});
+afterAll(() => project.end());
+
+/** A tab of a visitor. */
+class Tab extends WatchedPage {
+  async enter(name: string, room: string): Promise<this> {
+    await this.page.goto(url);
+    await this.page.getByLabel("Your name").fill(name);
+    await this.page.getByLabel("Room").fill(room);
+    await this.page.getByRole("button", { name: "Enter" }).click();
+    await this.stands("connected");
+    return this;
+  }
+
+  async stands(state: string): Promise<void> {
+    await becomes(() => this.page.getByTestId("connection").textContent(), state);
+  }
+
+  async say(text: string): Promise<void> {
+    await this.page.getByLabel("Message", { exact: true }).fill(text);
+    await this.page.getByRole("button", { name: "Send" }).click();
+  }
+
+  /** The messages in the list, with their states. */
+  async sees(...messages: string[]): Promise<void> {
+    const shown = async () =>
+      this.page
+        .getByTestId("message")
+        .evaluateAll((rows) =>
+          rows.map((row) => `${row.querySelector("span, i")?.textContent} ${row.getAttribute("data-state")}`),
+        );
+    await becomes(shown, messages);
+  }
+}
+
+async function twoTabs(room: string): Promise<{ ada: Tab; ben: Tab; end: () => Promise<void> }> {
+  const contexts = [await browser.newContext(), await browser.newContext()];
+  const [ada, ben] = await Promise.all(contexts.map(async (context) => new Tab(await context.newPage())));
+  await ada!.enter("Ada", room);
+  await ben!.enter("Ben", room);
+  const end = async (): Promise<void> => {
+    expect([ada!.complaints, ben!.complaints]).toEqual([[], []]);
+    await Promise.all(contexts.map((context) => context.close()));
+  };
+  return { ada: ada!, ben: ben!, end };
+}
+
+it.concurrent("two tabs talk: messages, typing, presence, reactions, deletions, and the count of unread ones", async () => {
+  const { ada, ben, end } = await twoTabs("react-talk");
+  await becomes(() => ada.page.getByText("2 here").getAttribute("title"), "Ada, Ben");
+  await ben.page.getByLabel("Message", { exact: true }).pressSequentially("He");
+  await ada.page.getByText("Ben typing…").waitFor();
+  await ben.say("Hello!");
+  await ada.sees("Hello! stored");
+  await ben.sees("Hello! stored");
+  await ada.page.getByText("Ben typing…").waitFor({ state: "detached" });
+  await ada.page.getByRole("button", { name: "Thumbs up" }).click();
+  await becomes(() => ben.page.getByRole("button", { name: "Thumbs up" }).textContent(), "👍 1");
+  expect(await ada.page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+  await ben.page.getByRole("button", { name: "Delete" }).click();
+  await ada.sees("deleted stored");
+  // A tab of the same person that nobody looks at.
+  await ada.page.evaluate(() =>
+    Object.defineProperty(document, "visibilityState", { value: "hidden", writable: true }),
+  );
+  await ben.say("Are you there?");
+  await becomes(() => ada.page.title(), "(1) #react-talk");
+  await end();
+});
+
+it.concurrent("strict mode opens one connection, and leaving closes it: coming back opens one again", async () => {
+  const { ada, ben, end } = await twoTabs("react-strict");
+  expect([ada.lines.length, ada.open]).toEqual([1, ["react-strict"]]);
+  await ada.page.getByRole("button", { name: "Leave" }).click();
+  await becomes(() => ada.open, []);
+  await becomes(() => ben.page.getByText("1 here").count(), 1);
+  await ada.page.getByRole("button", { name: "Enter" }).waitFor();
+  await ada.enter("Ada", "react-strict");
+  await ben.say("Welcome back");
+  await ada.sees("Welcome back stored");
+  expect(ada.open).toEqual(["react-strict"]);
+  await end();
+});
+
+it.concurrent("what is written offline waits, and goes out once the tab is back; what was missed is there", async () => {
+  const { ada, ben } = await twoTabs("react-offline");
+  await ada.say("before");
+  await ada.sees("before stored");
+  await ada.page.context().setOffline(true);
+  await ada.stands("waiting");
+  await ada.say("one");
+  await ada.say("two");
+  await ben.say("meanwhile");
+  await ada.sees("before stored", "one queued", "two queued");
+  await ada.page.context().setOffline(false);
+  await ada.stands("connected");
+  const all = ["before stored", "meanwhile stored", "one stored", "two stored"];
+  await ada.sees(...all);
+  await ben.sees(...all);
+  // The browser itself complains about requests without a network.
+  expect([ada.complaints.filter((text) => !/ERR_INTERNET_DISCONNECTED|WebSocket/.test(text)), ben.complaints]).toEqual([
+    [],
+    [],
+  ]);
+  await Promise.all([ada, ben].map(({ page }) => page.context().close()));
+});
+
+it.concurrent("older messages load at the press of a button", async () => {
+  const cleo = await join(server.url, "react-older", "cleo");
+  for (let n = 1; n <= 60; n++) await ask(cleo, "chat-message", { content: `line ${n}` });
+  const { ada, end } = await twoTabs("react-older");
+  const count = () => ada.page.getByTestId("message").count();
+  await becomes(count, 50);
+  await ada.page.getByRole("button", { name: "Older messages" }).click();
+  await becomes(count, 60);
+  await ada.page.getByRole("button", { name: "Older messages" }).waitFor({ state: "detached" });
+  await end();
+});
+
+it.concurrent("it compiles in strict mode, as each sample of docs/react.md does; wrong uses do not", async () => {
+  const samples = path.join(project.folder, "src", "samples");
+  mkdirSync(samples);
+  const page = readFileSync(path.join(PROJECT_ROOT, "docs", "react.md"), "utf8");
+  const blocks = [...page.matchAll(/^```(tsx?)\n([\s\S]*?)\n```$/gm)];
+  expect(blocks.length).toBeGreaterThan(5);
+  for (const [at, [, extension, code]] of blocks.entries())
+    writeFileSync(path.join(samples, `sample-${at}.${extension}`), code!);
+  writeFileSync(path.join(samples, "wrong.tsx"), WRONG);
+  await project.compile();
+});
+
+/** The compiler has to complain where it says so. */
+const WRONG = `
+import { ParleyProvider, useMessages, useRoom, useRoomEvent, useSend, useTyping } from "parley-rooms/react";
+
+export function Wrong() {
+  const { messages } = useMessages();
+  const [first] = messages;
+  // @ts-expect-error a message on its way has no seq
+  const seq: number | undefined = first?.state === "sending" ? first.seq.toFixed() : first?.seq;
+  if (first?.state === "stored") first.seq.toFixed();
+  // @ts-expect-error a content is a string
+  void useSend().send(7);
+  // @ts-expect-error no such part
+  useTyping().typers;
+  useRoomEvent("reaction", ({ count }) => count.toFixed());
+  // @ts-expect-error a count is a number
+  useRoomEvent("reaction", ({ count }) => count.length);
+  // @ts-expect-error no such action
+  void useRoom().moderate("tickle", { user: "ada" });
+  // @ts-expect-error the address is missing
+  return <ParleyProvider token="t">{seq}</ParleyProvider>;
+}
+`;
+
+it.concurrent(`the whole app takes less than ${APP_BYTES_MAX} bytes, compressed`, () => {
+  const assets = path.join(project.folder, "production", "assets");
+  const sizes = readdirSync(assets).map((name) => gzipSync(readFileSync(path.join(assets, name))).length);
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(APP_BYTES_MAX);
+});

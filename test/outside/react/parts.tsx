@@ -1,0 +1,150 @@
+// A page that counts how often each hook renders its component, and does what parts.test.ts says. That test bundles it and opens it.
+import { Component, StrictMode, type ReactNode } from "react";
+import { createRoot, type Root } from "react-dom/client";
+import {
+  ParleyProvider,
+  RoomProvider,
+  useConnection,
+  useMe,
+  useMessages,
+  usePresence,
+  useReaders,
+  useRoom,
+  useRoomEvent,
+  useRoomState,
+  useTyping,
+  useUnread,
+  type RoomHandle,
+} from "parley-rooms/react";
+
+interface Page {
+  /** How often each component rendered. */
+  readonly renders: Record<string, number>;
+  readonly heard: string[];
+  /** The rooms that components got, by a name that the test gave. */
+  readonly rooms: Record<string, RoomHandle>;
+  show(scene: keyof typeof SCENES, props?: SceneProps): void;
+  hide(): void;
+}
+
+interface SceneProps {
+  readonly room?: string;
+  readonly token?: string;
+}
+
+const renders: Page["renders"] = {};
+const heard: string[] = [];
+const rooms: Page["rooms"] = {};
+
+function Counted({ name, value }: { readonly name: string; readonly value: unknown }) {
+  renders[name] = (renders[name] ?? 0) + 1;
+  return <p id={name}>{JSON.stringify(value)}</p>;
+}
+
+/** One component for each hook. */
+const Connection = () => <Counted name="connection" value={useConnection().state} />;
+const Me = () => <Counted name="me" value={useMe().user} />;
+const Messages = () => <Counted name="messages" value={useMessages().messages.map(({ content }) => content)} />;
+const Presence = () => <Counted name="presence" value={usePresence().count} />;
+const Readers = () => <Counted name="readers" value={Array.from(useReaders())} />;
+const Typing = () => <Counted name="typing" value={useTyping().typists.map(({ user }) => user)} />;
+const Unread = () => <Counted name="unread" value={useUnread().count} />;
+/** A part that is made anew each time, and compared. */
+const Roles = () => {
+  const roles = useRoomState(({ presence }) => presence.members.map(({ role }) => role ?? "member"), {
+    isEqual: (one, other) => one.join() === other.join(),
+  });
+  return <Counted name="roles" value={roles} />;
+};
+
+function Listener({ word }: { readonly word: string }) {
+  useRoomEvent("chat-message", ({ content }) => heard.push(`${word} ${content}`));
+  return null;
+}
+
+function Held({ name }: { readonly name: string }) {
+  rooms[name] = useRoom();
+  return null;
+}
+
+function Alone({ name, room, token }: { readonly name: string; readonly room: string; readonly token: string }) {
+  const handle = useRoom(location.origin, room, { token, storage: null });
+  return <Counted name={name} value={useConnection(handle).state} />;
+}
+
+const Parts = () => (
+  <>
+    <Connection />
+    <Me />
+    <Messages />
+    <Presence />
+    <Readers />
+    <Roles />
+    <Typing />
+    <Unread />
+    <Held name="first" />
+  </>
+);
+
+const SCENES = {
+  /** All hooks on one room, twice. */
+  all: ({ room = "", token = "" }: SceneProps) => (
+    <ParleyProvider url={location.origin} token={token} storage={null}>
+      <RoomProvider room={room}>
+        <Parts />
+      </RoomProvider>
+      <RoomProvider room={room}>
+        <Held name="second" />
+        <Listener word={room} />
+      </RoomProvider>
+    </ParleyProvider>
+  ),
+  /** Without a provider. */
+  alone: ({ room = "", token = "" }: SceneProps) => (
+    <>
+      <Alone name="one" room={room} token={token} />
+      <Alone name="two" room={room} token={token} />
+    </>
+  ),
+  /** A hook without a room. */
+  lost: () => <Messages />,
+  /** A room without a chat. */
+  homeless: () => (
+    <RoomProvider room="nowhere">
+      <p />
+    </RoomProvider>
+  ),
+};
+
+class Boundary extends Component<{ readonly children: ReactNode }, { readonly message?: string }> {
+  override state: { readonly message?: string } = {};
+  static getDerivedStateFromError({ message }: Error) {
+    return { message };
+  }
+  override render() {
+    return this.state.message === undefined ? this.props.children : <p id="error">{this.state.message}</p>;
+  }
+}
+
+let root: Root | undefined;
+const page: Page = {
+  renders,
+  heard,
+  rooms,
+  show: (scene, props = {}) => {
+    root ??= createRoot(document.body.appendChild(document.createElement("div")));
+    const Scene = SCENES[scene];
+    root.render(
+      <StrictMode>
+        <Boundary key={scene}>
+          <Scene {...props} />
+        </Boundary>
+      </StrictMode>,
+    );
+  },
+  hide: () => {
+    root?.unmount();
+    root = undefined;
+  },
+};
+Object.assign(window, { page });
