@@ -1,29 +1,17 @@
-// Attacks that only a raw connection can make, against `npm run serve`: bytes that are nothing, requests that never end, and
+// Attacks that only a raw connection can make, against a real server: bytes that are nothing, requests that never end, and
 // readers that stop reading (EIO-10).
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { HOSTILE_BYTES, UNANSWERED } from "../attacks/wire.ts";
-import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./servers.ts";
+import { startServer, TEST_SECRET, type TestServer } from "./servers.ts";
 import { RawLine, textFrame } from "./raw-line.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 
-let group: ProcessGroup;
-let port: number;
-let url: string;
-let stateDir: string;
+let server: TestServer;
 
 beforeAll(async () => {
-  stateDir = mkdtempSync(path.join(tmpdir(), "parley-attacked-"));
-  port = await freePort();
-  url = `http://${HOST}:${port}`;
-  group = new ProcessGroup({
-    args: [path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
-    env: {
-      PORT: String(port),
-      JWT_SECRET: TEST_SECRET,
+  server = await startServer({
+    settings: {
       MAX_CONNECTIONS_PER_IP: "0",
       CONNECT_RATE_PER_IP: "0",
       MESSAGE_RATE: "1000",
@@ -32,19 +20,15 @@ beforeAll(async () => {
       MAX_PAYLOAD: "1000000",
     },
   });
-  await group.prints(/Ready on/);
 });
-afterAll(async () => {
-  await group?.stop();
-  rmSync(stateDir, { recursive: true, force: true });
-});
+afterAll(() => server?.stop());
 
 describe.concurrent("bytes that are not HTTP", () => {
   it.each(HOSTILE_BYTES)("$name", async ({ name, bytes, isOverWebSocket }) => {
-    const ada = await join(url, "wire", "ada", { transports: ["websocket"] });
+    const ada = await join(server.url, "wire", "ada", { transports: ["websocket"] });
     const line = isOverWebSocket
-      ? await RawLine.openWebSocket(port, "/rooms/wire/socket.io/?EIO=4&transport=websocket")
-      : await RawLine.open(port);
+      ? await RawLine.openWebSocket(server.port, "/rooms/wire/socket.io/?EIO=4&transport=websocket")
+      : await RawLine.open(server.port);
     const greeted = line.heard.length;
     line.write(bytes);
     if (UNANSWERED.has(name)) {
@@ -64,9 +48,9 @@ describe.concurrent("bytes that are not HTTP", () => {
 });
 
 it("the log contains none of these inputs, and no token", () => {
-  expect(group.output).not.toContain("SECRET-IN-A-QUERY");
-  expect(group.output).not.toContain(TEST_SECRET);
-  expect(group.output).not.toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]+/);
+  expect(server.group.output).not.toContain("SECRET-IN-A-QUERY");
+  expect(server.group.output).not.toContain(TEST_SECRET);
+  expect(server.group.output).not.toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]+/);
 });
 
 describe("EIO-10: readers that stop reading", () => {
@@ -78,17 +62,17 @@ describe("EIO-10: readers that stop reading", () => {
   it("are disconnected, and the other members receive every message", { timeout: 180_000 }, async () => {
     const stuck = await Promise.all(
       Array.from({ length: STUCK }, async (_, i) => {
-        const line = await RawLine.openWebSocket(port, "/rooms/busy/socket.io/?EIO=4&transport=websocket");
+        const line = await RawLine.openWebSocket(server.port, "/rooms/busy/socket.io/?EIO=4&transport=websocket");
         line.write(textFrame(`40${JSON.stringify({ token: await tokenFor(`stuck-${i}`) })}`));
         await line.until(() => line.heard.includes("welcome"));
         line.stopReading();
         return line;
       }),
     );
-    const ben = await join(url, "busy", "ben", { transports: ["websocket"] });
+    const ben = await join(server.url, "busy", "ben", { transports: ["websocket"] });
     let heard = 0;
     ben.on("chat-message", () => heard++);
-    const ada = await join(url, "busy", "ada", { transports: ["websocket"] });
+    const ada = await join(server.url, "busy", "ada", { transports: ["websocket"] });
     for (let i = 0; i < ROUNDS; i++) await ask(ada, "chat-message", { content: "x".repeat(CHUNK) });
     await expect.poll(() => heard, { timeout: 20_000 }).toBe(ROUNDS);
     // Ada and Ben are left: a disconnected user is no member any more, even if its socket has not noticed.
@@ -104,10 +88,10 @@ describe("EIO-10: readers that stop reading", () => {
   });
 
   it("a slow reader stays connected", { timeout: 120_000 }, async () => {
-    const late = await RawLine.openWebSocket(port, "/rooms/calm/socket.io/?EIO=4&transport=websocket");
+    const late = await RawLine.openWebSocket(server.port, "/rooms/calm/socket.io/?EIO=4&transport=websocket");
     late.write(textFrame(`40${JSON.stringify({ token: await tokenFor("late") })}`));
     await late.until(() => late.heard.includes("welcome"));
-    const ada = await join(url, "calm", "ada", { transports: ["websocket"] });
+    const ada = await join(server.url, "calm", "ada", { transports: ["websocket"] });
     let answered = 0;
     for (let i = 0; i < 60; i++) {
       late.stopReading();
@@ -127,7 +111,7 @@ describe("EIO-10: readers that stop reading", () => {
 });
 
 it("each page of history takes tokens from the bucket, also when one frame asks for many", async () => {
-  const ada = await join(url, "asked", "ada", { transports: ["websocket"] });
+  const ada = await join(server.url, "asked", "ada", { transports: ["websocket"] });
   const answers = await Promise.all(
     Array.from({ length: 300 }, () => ask<{ error?: { code: string } }>(ada, "history", { limit: 100 })),
   );

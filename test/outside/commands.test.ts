@@ -25,9 +25,18 @@ function start(env: Record<string, string>): ProcessGroup {
   return group;
 }
 
-// Servers take a while to begin and to end: all at once.
+/** Everything that the command started ends by a signal to its first process. */
+async function endBy(signal: NodeJS.Signals, group: ProcessGroup, port: number): Promise<void> {
+  expect(await isListening(port)).toBe(true);
+  expect(group.members().length).toBeGreaterThan(2);
+  group.signal(signal);
+  await vi.waitFor(() => expect(group.members()).toEqual([]), { timeout: 30_000, interval: 100 });
+  expect(await isListening(port)).toBe(false);
+}
+
+// Servers take a while to begin and to end: all at once, and each serves for several questions.
 describe.concurrent("npm start", () => {
-  it("prints the Ready line and nothing else; settings of the environment count", async () => {
+  it("prints the Ready line and nothing else; settings of the environment count; SIGTERM ends it", async () => {
     const port = await freePort();
     const devVars = path.join(import.meta.dirname, "..", "..", ".dev.vars");
     const group = start({ PORT: String(port), JWT_SECRET: TEST_SECRET, MAX_CONTENT_LENGTH: "77" });
@@ -39,28 +48,27 @@ describe.concurrent("npm start", () => {
     expect(readFileSync(devVars, "utf8")).not.toContain(TEST_SECRET);
     expect(await next(ada, "welcome")).toMatchObject({ settings: { maxContentLength: 77 } });
     expect(await ask(ada, "chat-message", { content: "x".repeat(78) })).toMatchObject({ error: { code: "TOO_LONG" } });
+    ada.disconnect();
+    await endBy("SIGTERM", group, port);
     expect(group.stdout).toBe(`Ready on http://${HOST}:${port}\n`);
     expect(group.stderr).toBe("");
   });
 
-  it("LOG_LEVEL=info logs more than warnings", async () => {
+  it("LOG_LEVEL=debug logs more than warnings; SIGINT ends it", async () => {
     const port = await freePort();
     const group = start({ PORT: String(port), JWT_SECRET: TEST_SECRET, LOG_LEVEL: "debug" });
     await group.prints(/Ready on/);
     const ada = await join(`http://${HOST}:${port}`, "lobby", "ada");
     await group.prints(/{"level":"debug","event":"room\.woke","room":"lobby"/);
     ada.disconnect();
+    await endBy("SIGINT", group, port);
   });
 
-  it.each(["SIGTERM", "SIGINT", "SIGKILL"] as const)("%s ends everything it started", async (signal) => {
+  it("SIGKILL ends everything that it started", async () => {
     const port = await freePort();
     const group = start({ PORT: String(port) });
     await group.prints(/Ready on/);
-    expect(await isListening(port)).toBe(true);
-    expect(group.members().length).toBeGreaterThan(2);
-    group.signal(signal);
-    await vi.waitFor(() => expect(group.members()).toEqual([]), { timeout: 30_000, interval: 100 });
-    expect(await isListening(port)).toBe(false);
+    await endBy("SIGKILL", group, port);
     expect(group.stderr).toBe("");
   });
 

@@ -1,24 +1,21 @@
 // MSG-3: no file of the server contains the text of a deleted message.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { afterAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./servers.ts";
+import { startServer, type TestServer } from "./servers.ts";
 import { ask, join } from "./stock-clients.ts";
 
-const stateDir = mkdtempSync(path.join(tmpdir(), "parley-deleted-"));
-const started: ProcessGroup[] = [];
-afterAll(async () => {
-  await Promise.all(started.map((group) => group.stop()));
-  rmSync(stateDir, { recursive: true, force: true });
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ settings: { MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" } });
 });
+afterAll(() => server?.stop());
 
 type Client = Awaited<ReturnType<typeof join>>;
 
 /** More than a search reads without an index (SRCH-7). */
 const MESSAGES = 4200;
-const LIMITS = { MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" };
 
 /** Words that occur nowhere else; one for each kind of text. */
 const SAID = {
@@ -49,14 +46,7 @@ it(
   "MSG-3: no file contains a deleted text once the room's object is gone from memory",
   { timeout: 180_000 },
   async () => {
-    const port = await freePort();
-    const group = new ProcessGroup({
-      args: [path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
-      env: { PORT: String(port), JWT_SECRET: TEST_SECRET, ...LIMITS },
-    });
-    started.push(group);
-    await group.prints(/Ready on/);
-    const url = `http://${HOST}:${port}`;
+    const { url, stateDir } = server;
     const post = async (client: Client, content: string): Promise<string> => {
       const answer = await ask<{ id: string }>(client, "chat-message", { content });
       expect(answer).toMatchObject({ ok: true });

@@ -1,13 +1,11 @@
-// Files as people send them: with the built client in Node, and on a server of one's own that is killed in between.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+// Files as people send them: with the built client in Node, and on a server that is killed in between.
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterEach, beforeAll, expect, inject, it, vi } from "vitest";
+import { afterEach, beforeAll, expect, inject, it } from "vitest";
 
 import type { ConnectOptions, Room, UploadProgress } from "../../client/core/api.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { freePort, HOST, isListening, ProcessGroup, PROJECT_ROOT, TEST_SECRET } from "./servers.ts";
+import { PROJECT_ROOT, startServer } from "./servers.ts";
 import { join, next, tokenFor } from "./stock-clients.ts";
 
 interface ClientModule {
@@ -55,26 +53,15 @@ it("the client reports the reason why the server refused a file", async () => {
   await expect(room.upload(GIF, { signal: AbortSignal.abort(new Error("no")) })).rejects.toThrow("no");
 });
 
-it("npm run serve keeps files through kill -9", { timeout: 90_000 }, async () => {
-  const [port, stateDir] = [await freePort(), mkdtempSync(path.join(tmpdir(), "parley-files-"))];
-  const serve = async (): Promise<ProcessGroup> => {
-    const group = new ProcessGroup({
-      args: [path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
-      env: { PORT: String(port), JWT_SECRET: TEST_SECRET },
-    });
-    endings.push(() => group.stop());
-    await group.prints(/Ready on/);
-    return group;
-  };
-  endings.push(() => rmSync(stateDir, { recursive: true, force: true }));
-  const origin = `http://${HOST}:${port}`;
-  const first = await serve();
-  const attachment = await enter(origin, "general").upload(GIF, { name: "kept.gif" });
-  first.killAll();
-  await first.exit();
-  await vi.waitFor(async () => expect(await isListening(port)).toBe(false));
-  await serve();
-  const room = enter(origin, "general");
+it("the server keeps files through kill -9", { timeout: 90_000 }, async () => {
+  const first = await startServer();
+  endings.push(() => first.stop());
+  const attachment = await enter(first.url, "general").upload(GIF, { name: "kept.gif" });
+  first.group.killAll();
+  await first.group.exit();
+  const second = await startServer({ stateDir: first.stateDir });
+  endings.push(() => second.stop());
+  const room = enter(second.url, "general");
   expect(await room.send("still there", { attachment })).toMatchObject({ ok: true, seq: 1 });
   expect((await room.download(attachment)).size).toBe(GIF.size);
 });

@@ -33,31 +33,47 @@ function serve(port: number, stateDir: string, env: Record<string, string> = {})
   return group;
 }
 
-// Servers take a while to begin and to end: all at once.
+/** Ends the server by a signal to its first process; it writes nothing more. */
+async function endBy(signal: NodeJS.Signals, group: ProcessGroup, port: number): Promise<void> {
+  const written = group.stderr;
+  group.signal(signal);
+  await vi.waitFor(async () => expect(await isListening(port)).toBe(false), { timeout: 30_000, interval: 100 });
+  await group.exit();
+  expect(group.stderr).toBe(written);
+}
+
+// Servers take a while to begin and to end: all at once, and each serves for several questions.
 describe.concurrent("npm run serve", () => {
-  it("keeps acked messages through kill -9, and prints the Ready line only", { timeout: 90_000 }, async () => {
-    const [port, stateDir] = [await freePort(), newStateDir()];
-    const url = `http://${HOST}:${port}`;
-    const first = serve(port, stateDir);
-    await first.prints(/\n/);
-    expect(first.output).toBe(`Ready on ${url}\n`);
-    const ada = await join(url, "general", "ada", { reconnection: false });
-    expect(await ask(ada, "chat-message", { content: "remember me" })).toMatchObject({ ok: true, seq: 1 });
-    first.killAll();
-    await first.exit();
-    await vi.waitFor(async () => expect(await isListening(port)).toBe(false));
+  it(
+    "keeps acked messages through kill -9, and prints the Ready line only; SIGINT ends it",
+    { timeout: 90_000 },
+    async () => {
+      const [port, stateDir] = [await freePort(), newStateDir()];
+      const url = `http://${HOST}:${port}`;
+      const first = serve(port, stateDir);
+      await first.prints(/\n/);
+      expect(first.output).toBe(`Ready on ${url}\n`);
+      const ada = await join(url, "general", "ada", { reconnection: false });
+      expect(await ask(ada, "chat-message", { content: "remember me" })).toMatchObject({ ok: true, seq: 1 });
+      first.killAll();
+      await first.exit();
+      await vi.waitFor(async () => expect(await isListening(port)).toBe(false));
 
-    await serve(port, stateDir).prints(/Ready on/);
-    const ben = await join(url, "general", "ben");
-    expect(await ask<HistoryAnswer>(ben, "history", {})).toMatchObject({
-      messages: [{ seq: 1, sender: "ada", content: "remember me" }],
-    });
-  });
+      const second = serve(port, stateDir);
+      await second.prints(/Ready on/);
+      const ben = await join(url, "general", "ben", { reconnection: false });
+      expect(await ask<HistoryAnswer>(ben, "history", {})).toMatchObject({
+        messages: [{ seq: 1, sender: "ada", content: "remember me" }],
+      });
+      await endBy("SIGINT", second, port);
+    },
+  );
 
-  it("serves the page beside the rooms, by the rules of production", async () => {
+  it("serves the page beside the rooms, by the rules of production, and trusts the proxy's headers; SIGTERM ends it", async () => {
     const port = await freePort();
     const url = `http://${HOST}:${port}`;
-    await serve(port, newStateDir()).prints(/Ready on/);
+    const server = serve(port, newStateDir(), { CONNECT_RATE_PER_IP: "2" });
+    await server.prints(/Ready on/);
     const page = await fetch(url);
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(page.headers.get("content-security-policy")).toContain("default-src 'self'");
@@ -65,35 +81,21 @@ describe.concurrent("npm run serve", () => {
     expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: "healthy" });
     expect(await (await fetch(`${url}/nowhere`)).json()).toMatchObject({ error: { code: "NOT_FOUND" } });
     expect((await fetch(`${url}/api/guest`, { method: "POST" })).status).toBe(403);
-  });
 
-  it("trusts the proxy's headers about addresses and https", async () => {
-    const port = await freePort();
-    const settings = { CONNECT_RATE_PER_IP: "2" };
-    await serve(port, newStateDir(), settings).prints(/Ready on/);
     const token = await tokenFor("ada");
     const open = async (headers: Record<string, string>): Promise<number> => {
       const query = `EIO=4&transport=polling&token=${token}`;
-      return (await fetch(`http://${HOST}:${port}/rooms/general/socket.io/?${query}`, { headers })).status;
+      return (await fetch(`${url}/rooms/general/socket.io/?${query}`, { headers })).status;
     };
     const [here, there] = [{ "X-Forwarded-For": "9.9.9.9, 1.1.1.1" }, { "X-Forwarded-For": "1.1.1.1, 2.2.2.2" }];
     expect([await open(here), await open(here), await open(here), await open(there)]).toEqual([200, 200, 429, 200]);
-    const page = { Origin: `https://${HOST}:${port}` };
-    expect(await open({ ...page, "X-Forwarded-For": "3.3.3.3" })).toBe(403);
-    expect(await open({ ...page, "X-Forwarded-For": "3.3.3.3", "X-Forwarded-Proto": "https" })).toBe(200);
+    const ofPage = { Origin: `https://${HOST}:${port}` };
+    expect(await open({ ...ofPage, "X-Forwarded-For": "3.3.3.3" })).toBe(403);
+    expect(await open({ ...ofPage, "X-Forwarded-For": "3.3.3.3", "X-Forwarded-Proto": "https" })).toBe(200);
+    await endBy("SIGTERM", server, port);
   });
 
-  it.each(["SIGTERM", "SIGINT", "SIGKILL"] as const)("%s ends everything it started", async (signal) => {
-    const port = await freePort();
-    const group = serve(port, newStateDir());
-    await group.prints(/Ready on/);
-    group.signal(signal);
-    await vi.waitFor(async () => expect(await isListening(port)).toBe(false), { timeout: 30_000, interval: 100 });
-    await group.exit();
-    expect(group.stderr).toBe("");
-  });
-
-  it("locks its directory against a second server, and frees it at its end", async () => {
+  it("locks its directory against a second server, and frees it at its end, also by SIGKILL", async () => {
     const [port, other, stateDir] = [await freePort(), await freePort(), newStateDir()];
     const first = serve(port, stateDir);
     await first.prints(/Ready on/);
@@ -103,8 +105,7 @@ describe.concurrent("npm run serve", () => {
       `${stateDir} is in use by another server. Choose another one: npm run serve -- --state DIRECTORY\n`,
     );
     expect(await (await fetch(`http://${HOST}:${port}/health`)).json()).toMatchObject({ status: "healthy" });
-    first.killAll();
-    await first.exit();
+    await endBy("SIGKILL", first, port);
     await serve(other, stateDir).prints(/Ready on/);
   });
 

@@ -1,11 +1,8 @@
 // Tests the causes of wakes in the log of a real server: heartbeats of stock clients wake a room, reading metrics does not,
 // and after an operator has left the room sleeps as before. MET-1, WATCH-2
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./servers.ts";
+import { startServer, type TestServer } from "./servers.ts";
 import { ask, join, next, open, tokenFor } from "./stock-clients.ts";
 
 /** Longer than the platform's 10 s of quiet, after which a room may sleep. */
@@ -13,27 +10,16 @@ const PING_INTERVAL_MS = 13_000;
 const ROOM = "woken";
 const WAIT = { timeout: 90_000, interval: 200 };
 
-const stateDir = mkdtempSync(path.join(tmpdir(), "parley-wakes-"));
-let url: string;
-let server: ProcessGroup;
+let server: TestServer;
 beforeAll(async () => {
-  const port = await freePort();
   const settings = { PING_INTERVAL_MS: String(PING_INTERVAL_MS), PING_TIMEOUT_MS: "60000", LOG_LEVEL: "debug" };
-  url = `http://${HOST}:${port}`;
-  server = new ProcessGroup({
-    args: [path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
-    env: { PORT: String(port), JWT_SECRET: TEST_SECRET, ...settings },
-  });
-  await server.prints(/Ready on/);
-}, 120_000);
-afterAll(async () => {
-  await server?.stop();
-  rmSync(stateDir, { recursive: true, force: true });
+  server = await startServer({ settings });
 });
+afterAll(() => server?.stop());
 
 /** `cause,detail` of each wake so far. */
 const wakes = (): string[] =>
-  [...server.output.matchAll(/"event":"room\.woke","room":"woken","cause":"(\w+)","detail":"([^"]*)"/g)].map(
+  [...server.group.output.matchAll(/"event":"room\.woke","room":"woken","cause":"(\w+)","detail":"([^"]*)"/g)].map(
     ([, cause, detail]) => `${cause},${detail}`,
   );
 
@@ -47,7 +33,7 @@ async function sleepsAgain(): Promise<void> {
 }
 
 it("counts wakes by heartbeats and by connects, and none by reading requests", { timeout: 400_000 }, async () => {
-  const ada = await join(url, ROOM, "ada");
+  const ada = await join(server.url, ROOM, "ada");
   await ask(ada, "chat-message", { content: "hello" });
   await sleepsAgain();
   expect(others()).toEqual(["connect,websocket"]);
@@ -55,11 +41,11 @@ it("counts wakes by heartbeats and by connects, and none by reading requests", {
   const token = await tokenFor("olga", { role: "service" });
   const headers = { Authorization: `Bearer ${token}` };
   for (const address of ["/metrics", "/api/stats", "/api/rooms", "/metrics"])
-    expect((await fetch(url + address, { headers })).status).toBe(200);
+    expect((await fetch(server.url + address, { headers })).status).toBe(200);
   await sleepsAgain();
   expect(others()).toEqual(["connect,websocket"]);
 
-  const watcher = open(`${url}/admin`, {
+  const watcher = open(`${server.url}/admin`, {
     path: `/rooms/${ROOM}/socket.io`,
     query: { watch: "1" },
     auth: { token },
@@ -70,5 +56,5 @@ it("counts wakes by heartbeats and by connects, and none by reading requests", {
   // Whether the room was asleep when she came and went is chance.
   for (const wake of others().slice(1)) expect(wake).toMatch(/^watch,/);
   expect(ada.connected).toBe(true);
-  for (const secret of [token, token.split(".")[2]!, "hello"]) expect(server.output).not.toContain(secret);
+  for (const secret of [token, token.split(".")[2]!, "hello"]) expect(server.group.output).not.toContain(secret);
 });
