@@ -321,7 +321,21 @@ describe("the walls between folders", () => {
 });
 
 describe.each([
-  ["docs/from-socket-io.md", ["board/whiteboard.ts", "board/index.ts", "board/wrangler.toml"]],
+  [
+    "docs/from-socket-io.md",
+    [
+      "four-lines/index.ts",
+      "board/whiteboard.ts",
+      "board/index.ts",
+      "board/wrangler.toml",
+      "drawing/drawing.ts",
+      "drawing/page.ts",
+      "review/index.ts",
+      "league/index.ts",
+      "guestbook/index.ts",
+      "guestbook/index.ts",
+    ],
+  ],
   ["docs/in-your-worker.md", ["mounted/index.ts", "mounted/wrangler.toml", "kinds/index.ts", "kinds/wrangler.toml"]],
   [
     "docs/testing.md",

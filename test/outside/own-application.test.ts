@@ -109,3 +109,25 @@ describe("addresses", () => {
     expect((await fetch(`${url}/api/guest`, { method: "POST" })).status).toBe(404);
   });
 });
+
+describe("four lines of JavaScript", () => {
+  let literal: Awaited<ReturnType<Consumer["dev"]>>;
+
+  beforeAll(async () => void (literal = await (await consumer()).dev("literal", {})), CONSUMER_MS_MAX);
+  afterAll(() => literal.stop());
+
+  it.each(VERSIONS)("are a server for client %s, over both transports", async (version, connect) => {
+    const options = { path: `/rooms/plans-${version}/socket.io` };
+    const ada = open(literal.url, { ...options, transports: ["polling"] }, connect);
+    const ben = open(literal.url, options, connect);
+    await Promise.all([ada, ben].map((socket) => next(socket, "connect")));
+    for (const [from, to] of [
+      [ada, ben],
+      [ben, ada],
+    ] as const) {
+      const drawn = next(to, "draw");
+      from.emit("draw", LINE);
+      expect(await drawn).toEqual(LINE);
+    }
+  });
+});

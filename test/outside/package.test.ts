@@ -69,7 +69,7 @@ describe.concurrent("the samples of the documents", () => {
     await somebody.run(".", "tsc", "-p", "tsconfig.generated.json");
   });
 
-  it.each(["mounted", "kinds", "board"])("%s can be deployed", async (project) => {
+  it.each(["mounted", "kinds", "board", "four-lines"])("%s can be deployed", async (project) => {
     const output = await somebody.run(project, "wrangler", "deploy", "--dry-run");
     expect(output).toContain("--dry-run: exiting now.");
     expect(output).not.toMatch(/warning/i);

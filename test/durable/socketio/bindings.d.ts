@@ -5,8 +5,11 @@ declare namespace Cloudflare {
     durableNamespaces:
       | "WhiteboardRoom"
       | "Halls"
-      | "GuestbookRoom"
-      | "LeagueRoom"
+      | "GuestbookObject"
+      | "RaceObject"
+      | "DrawingObject"
+      | "FourLines"
+      | "ReviewObject"
       | "BoardObject"
       | "SketchObject"
       | "PitchObject"
@@ -20,12 +23,15 @@ declare namespace Cloudflare {
     RULES_URL: string;
     RULES_SECRET: string;
     BOARD: DurableObjectNamespace<import("../../../docs/examples/board/index.ts").BoardObject>;
-    GUESTBOOK: DurableObjectNamespace<import("./guestbook.ts").GuestbookRoom>;
+    GUESTBOOK: DurableObjectNamespace<import("../../../docs/examples/guestbook/index.ts").GuestbookObject>;
     MISTAKEN: DurableObjectNamespace<import("./sketches.ts").MistakenObject>;
     PITCH: DurableObjectNamespace<import("./sketches.ts").PitchObject>;
     SKETCH: DurableObjectNamespace<import("./sketches.ts").SketchObject>;
     HALLS: DurableObjectNamespace<import("./halls.ts").Halls>;
-    LEAGUE: DurableObjectNamespace<import("./league.ts").LeagueRoom>;
+    DRAWINGS: DurableObjectNamespace<import("../../../docs/examples/drawing/index.ts").DrawingObject>;
+    FOUR_LINES: DurableObjectNamespace<import("../../../docs/examples/four-lines/index.ts").BoardObject>;
+    RACE: DurableObjectNamespace<import("../../../docs/examples/league/index.ts").RaceObject>;
+    REVIEWS: DurableObjectNamespace<import("../../../docs/examples/review/index.ts").ReviewObject>;
     RULED: DurableObjectNamespace<import("../../../docs/examples/rules/index.ts").ChatRoom>;
     RULED_BY_HTTP: DurableObjectNamespace<import("../../../docs/examples/rules/by-http.ts").ChatRoom>;
     RULED_BY_SERVICE: DurableObjectNamespace<import("../../../docs/examples/rules/by-service.ts").ChatRoom>;

@@ -1,4 +1,4 @@
-// onWake: finds sockets that ended while their object slept.
+// onWake finds sockets that ended while their object slept: docs/examples/guestbook.
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";

@@ -1,14 +1,14 @@
-// serverSideEmit between real objects.
+// serverSideEmit between real objects: docs/examples/league.
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 
+import { RaceObject } from "../../../docs/examples/league/index.ts";
 import { RawClient } from "../raw-client.ts";
 import { serving } from "./worker.ts";
-import { LeagueRoom } from "./league.ts";
 import { PacketType } from "../../wire/wire-client.ts";
 
-const fetcher = serving(env.LEAGUE);
+const fetcher = serving(env.RACE);
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -25,7 +25,7 @@ it("SIO-12: races emit to the league, which slept meanwhile, and it emits to its
   const [fan, ada, ben] = [await enter("league", "fan"), await enter("race-1", "ada"), await enter("race-2", "ben")];
   ada.emit("finish", 3);
   await fan.receives("scored", 1);
-  await evictDurableObject(env.LEAGUE.getByName("league"), { webSockets: "hibernate" });
+  await evictDurableObject(env.RACE.getByName("league"), { webSockets: "hibernate" });
   ben.emit("finish", 5);
   await fan.receives("scored", 2);
   expect(scores(fan)).toEqual([
@@ -39,14 +39,15 @@ it("SIO-12: the league asks races, in their order, also without connections", as
   const [fan, ada] = [await enter("league-b", "fan"), await enter("race-3", "ada")];
   ada.emit("finish", 7);
   // Whoever hears this has been heard before.
-  await ada.ask("standings", []);
-  expect(await fan.ask("standings", ["race-4", "race-3"])).toEqual([0, 7]);
+  await ada.ask("compare", []);
+  expect(await fan.ask("compare", ["race-4", "race-3"])).toEqual([0, 7]);
+  expect(await fan.ask("compare", ["no room"])).toEqual({ error: 'there can be no room "no room"' });
 });
 
 it("SIO-12: an event of another room is one request, and wakes the object", async () => {
   const ada = await enter("race-5", "ada");
-  await evictDurableObject(env.LEAGUE.getByName("league"));
-  const heard = vi.spyOn(LeagueRoom.prototype, "receiveServerSideEvent");
+  await evictDurableObject(env.RACE.getByName("league"));
+  const heard = vi.spyOn(RaceObject.prototype, "receiveServerSideEvent");
   ada.emit("finish", 3);
   await vi.waitFor(() => expect(heard).toHaveBeenCalledTimes(1));
 });

@@ -4,12 +4,15 @@ import { env } from "cloudflare:workers";
 import { connect, type ConnectOptions } from "parley-rooms/socketio";
 
 export { BoardObject } from "../../../docs/examples/board/index.ts";
+export { DrawingObject } from "../../../docs/examples/drawing/index.ts";
+export { BoardObject as FourLines } from "../../../docs/examples/four-lines/index.ts";
+export { GuestbookObject } from "../../../docs/examples/guestbook/index.ts";
+export { RaceObject } from "../../../docs/examples/league/index.ts";
+export { ReviewObject } from "../../../docs/examples/review/index.ts";
 export { ChatRoom as HttpRuledRoom } from "../../../docs/examples/rules/by-http.ts";
 export { ChatRoom as ServiceRuledRoom } from "../../../docs/examples/rules/by-service.ts";
 export { ChatRoom as RuledRoom } from "../../../docs/examples/rules/index.ts";
-export { GuestbookRoom } from "./guestbook.ts";
 export { Halls } from "./halls.ts";
-export { LeagueRoom } from "./league.ts";
 export { Rules } from "./rules.ts";
 export { MistakenObject, PitchObject, SketchObject } from "./sketches.ts";
 export { WhiteboardRoom } from "./whiteboard.ts";

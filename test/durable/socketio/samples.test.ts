@@ -1,0 +1,54 @@
+// The samples of docs/from-socket-io.md that have no tests of their own: docs/examples/four-lines, drawing and review.
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+
+import { RawClient } from "../raw-client.ts";
+import { question } from "./painters.ts";
+import { serving } from "./worker.ts";
+
+async function enter(fetcher: ReturnType<typeof serving>, room: string): Promise<RawClient> {
+  const client = await RawClient.open({ room, fetcher });
+  await client.connect();
+  return client;
+}
+
+it("four lines: what one draws, the others of the board get, and no other board", async () => {
+  const fetcher = serving(env.FOUR_LINES);
+  const [ada, ben, cleo] = [await enter(fetcher, "a"), await enter(fetcher, "a"), await enter(fetcher, "b")];
+  ada.emit("draw", [0, 1]);
+  await ben.until("the line", () => ben.heard("draw")[0]);
+  expect([ada, ben, cleo].map((client) => client.heard("draw"))).toEqual([[], [[[0, 1]]], []]);
+});
+
+it("drawing: a line that is none is answered, and nobody gets it", async () => {
+  const fetcher = serving(env.DRAWINGS);
+  const [ada, ben] = [await enter(fetcher, "a"), await enter(fetcher, "a")];
+  expect(await ada.ask("draw", [0, 0, 1, 2])).toMatchObject({
+    error: { code: "INVALID_PAYLOAD", issues: [{ argument: 1, path: "3" }] },
+  });
+  expect(await ada.ask("draw", [0, 0, 1, 1])).toEqual({ ok: true });
+  ada.emit("label", 0, 1, 2);
+  await ada.receives("error");
+  ada.emit("label", 0, 1, "here");
+  await ben.until("the label", () => ben.heard("label")[0]);
+  expect([...ben.heard("draw"), ...ben.heard("label")]).toEqual([[[0, 0, 1, 1]], [0, 1, "here"]]);
+});
+
+it("review: the verdict comes after the object slept, and the end of a reviewer is an answer, too", async () => {
+  const fetcher = serving(env.REVIEWS);
+  const [editor, reviewer] = [await enter(fetcher, "desk"), await enter(fetcher, "desk")];
+  editor.emit("write");
+  const id = await reviewer.ask("whoami");
+  for (const draft of ["one", "two"]) editor.emit("submit", draft, id);
+  const first = await question(reviewer, "review?");
+  await evictDurableObject(env.REVIEWS.getByName("desk"), { webSockets: "hibernate" });
+  reviewer.send(`43${first}["good"]`);
+  await editor.until("the verdict", () => editor.heard("reviewed")[0]);
+  reviewer.close();
+  await editor.until("the other end", () => editor.heard("not reviewed")[0]);
+  expect([...editor.heard("reviewed"), ...editor.heard("not reviewed")]).toEqual([
+    ["one", "good"],
+    ["two", "disconnected"],
+  ]);
+});
