@@ -9,6 +9,10 @@ export default defineConfig({
       miniflare: { bindings: { ENVIRONMENT: "development", GUEST_ACCESS: "on", JWT_SECRET: "only for the tests" } },
     }),
   ],
-  // Bundled once, because workerd would fetch each of some 200 modules by itself.
-  test: { deps: { optimizer: { ssr: { enabled: true, include: ["parley-rooms"] } } } },
+  test: {
+    // The first test waits until the Worker is loaded, which takes some seconds on a busy machine.
+    testTimeout: 30_000,
+    // Bundled once, because workerd would fetch each module by itself.
+    deps: { optimizer: { ssr: { enabled: true, include: ["parley-rooms", "parley-rooms/testing"] } } },
+  },
 });

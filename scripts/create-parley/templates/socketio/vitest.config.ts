@@ -4,6 +4,10 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.jsonc" } })],
-  // Bundled once, because workerd would fetch each of some 100 modules by itself.
-  test: { deps: { optimizer: { ssr: { enabled: true, include: ["parley-rooms/socketio"] } } } },
+  test: {
+    // The first test waits until the Worker is loaded, which takes some seconds on a busy machine.
+    testTimeout: 30_000,
+    // Bundled once, because workerd would fetch each module by itself.
+    deps: { optimizer: { ssr: { enabled: true, include: ["parley-rooms/socketio", "parley-rooms/testing"] } } },
+  },
 });

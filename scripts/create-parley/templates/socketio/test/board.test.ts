@@ -1,34 +1,39 @@
 // The board in workerd: real objects, real storage, and an eviction.
-import { evictDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
+import { evict, openRawClient, type RawClient } from "parley-rooms/testing";
 import { expect, it } from "vitest";
 
 import type { Line } from "../src/events.ts";
-import { Client } from "./client.ts";
 
 const LINE: Line = [0, 0, 1, 1];
+const BACK: Line = [1, 1, 0, 0];
+
+async function enter(board: string): Promise<RawClient> {
+  const client = await openRawClient({ fetcher: exports.default, room: board });
+  await client.connect();
+  return client;
+}
 
 it("shows a line to everybody at the board, and what is on it to those who come", async () => {
-  const [ada, ben] = [await Client.enter("plans"), await Client.enter("plans")];
+  const [ada, ben] = [await enter("plans"), await enter("plans")];
   expect(await ada.ask("draw", LINE)).toEqual({ ok: true });
-  expect(await ben.event("draw")).toEqual(LINE);
-  const eve = await Client.enter("plans");
-  expect(await eve.event("board")).toEqual([LINE]);
+  expect(await ben.receives("draw")).toEqual([LINE]);
+  const eve = await enter("plans");
+  expect(await eve.receives("board")).toEqual([[LINE]]);
 });
 
 it("takes no line that is none", async () => {
-  const ada = await Client.enter("nonsense");
+  const ada = await enter("nonsense");
   expect(await ada.ask("draw", ["here", "there"])).toEqual({ ok: false });
 });
 
 it("keeps its lines and its people while it sleeps", async () => {
-  const [ada, ben] = [await Client.enter("sleepy"), await Client.enter("sleepy")];
+  const [ada, ben] = [await enter("sleepy"), await enter("sleepy")];
   await ada.ask("draw", LINE);
-  await evictDurableObject(env.BOARD.getByName("sleepy"));
+  await evict(env.BOARD.getByName("sleepy"));
   // The same connections, to a board that has forgotten everything but its storage.
-  expect(await ada.ask("draw", [1, 1, 0, 0])).toEqual({ ok: true });
-  expect(await ben.event("draw")).toEqual(LINE);
-  expect(await ben.event("draw")).toEqual([1, 1, 0, 0]);
-  const eve = await Client.enter("sleepy");
-  expect(await eve.event("board")).toEqual([LINE, [1, 1, 0, 0]]);
+  expect(await ada.ask("draw", BACK)).toEqual({ ok: true });
+  expect(await ben.receives("draw", 2)).toEqual([LINE, BACK]);
+  const eve = await enter("sleepy");
+  expect(await eve.receives("board")).toEqual([[LINE, BACK]]);
 });
