@@ -14,9 +14,8 @@ import { brotliCompressSync } from "node:zlib";
 import type { V4WorkerOptions } from "miniflare";
 
 import { VERSION } from "../src/worker/version.ts";
-import { call } from "./keep-release/client.ts";
 import { KEPT_OBJECTS, KEPT_SETTINGS, PARTS, RELEASES, type Kept } from "./keep-release/kept.ts";
-import { GATHERING, hurry, live, stay } from "./keep-release/story.ts";
+import { askAgain, GATHERING, hurry, live, stay } from "./keep-release/story.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
 import { freePort } from "./port.ts";
 import { bundleWorker } from "./serve/bundle.ts";
@@ -77,11 +76,12 @@ async function play(worker: V4WorkerOptions): Promise<{ kept: Kept; attachments:
   const played = await serve(worker, {}, async (url) => {
     const questions = [...hurried, ...(await live(url))];
     const answers = [];
-    for (const { as, path } of questions) answers.push({ as, path, answer: await (await call(url, as, path)).text() });
+    for (const question of questions) answers.push({ ...question, answer: await askAgain(url, question) });
     const staying = await stay(url);
     ({ hangUp } = staying);
+    const { left, pins } = staying;
     const attachments = await (await fetch(`${url}/attachments/${GATHERING}`)).json();
-    return { kept: { version: VERSION, keptAtMs: Date.now(), answers, left: staying.left }, attachments };
+    return { kept: { version: VERSION, keptAtMs: Date.now(), answers, left, pins }, attachments };
   });
   hangUp?.();
   return played;

@@ -34,17 +34,25 @@ export const json = (method: string, body: unknown): RequestInit => ({
   body: JSON.stringify(body),
 });
 
-/** A stock client that got its welcome. */
-export async function enter(url: string, room: string, as: Person): Promise<Socket> {
-  return opened(
-    io(url, { ...OPTIONS, path: `/rooms/${room}/socket.io`, auth: { token: await tokenOf(as) } }),
-    "welcome",
-  );
+/** A stock client, and the welcome that it got. */
+export async function arrive(
+  url: string,
+  room: string,
+  as: Person,
+): Promise<{ socket: Socket; welcome: Record<string, unknown> }> {
+  const options = { ...OPTIONS, path: `/rooms/${room}/socket.io`, auth: { token: await tokenOf(as) } };
+  const socket = io(url, options);
+  const welcome = (await opened(socket, "welcome")) as Record<string, unknown>;
+  return { socket, welcome };
 }
+
+export const enter = async (url: string, room: string, as: Person): Promise<Socket> =>
+  (await arrive(url, room, as)).socket;
 
 /** A guest at a table of the application of another kind. */
 export async function sitDown(url: string, meeting: string, table: string, namespace = "/"): Promise<Socket> {
-  const socket = await opened(io(url + namespace, { ...OPTIONS, path: meetingPath(meeting) }), "connect");
+  const socket = io(url + namespace, { ...OPTIONS, path: meetingPath(meeting) });
+  await opened(socket, "connect");
   await socket.timeout(ANSWER_MS_MAX).emitWithAck("sit", table);
   return socket;
 }
@@ -53,12 +61,11 @@ export const meetingPath = (meeting: string): string => `/meetings/rooms/${meeti
 
 const OPTIONS = { transports: ["websocket"], forceNew: true };
 
-async function opened(socket: Socket, event: string): Promise<Socket> {
-  await Promise.race([
-    new Promise((resolve) => void socket.once(event, resolve)),
-    new Promise((_, reject) => void socket.once("connect_error", reject)),
-  ]);
-  return socket;
+function opened(socket: Socket, event: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    socket.once(event, resolve);
+    socket.once("connect_error", reject);
+  });
 }
 
 /** @throws Error for a refusal */

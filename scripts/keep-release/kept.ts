@@ -26,6 +26,7 @@ export interface Kept {
   readonly answers: ReadonlyArray<Question & { readonly answer: string }>;
   /** People who were connected when the server ended. */
   readonly left: Staying["left"];
+  readonly pins: unknown;
 }
 
 /** The bindings of the Worker that is kept, test/releases/worker.ts, besides those of this project's own. */

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Socket } from "socket.io-client";
 
 import { connectRoom } from "../../client/core/room.ts";
-import { ask, call, enter, json, sitDown, tokenOf, type Person } from "./client.ts";
+import { arrive, ask, call, enter, json, sitDown, tokenOf, type Person } from "./client.ts";
 
 const ADA: Person = { user: "ada" };
 const BEN: Person = { user: "ben" };
@@ -25,7 +25,7 @@ const PICTURE = Buffer.from(
   "base64",
 );
 
-const SETTLED_MS_MAX = 30_000;
+const SETTLED_MS_MAX = 60_000;
 
 const HURRIED = 80;
 const HURRY_MS = 50;
@@ -37,6 +37,13 @@ const LOBBY_SAVE_MS = 65_000;
 export interface Question {
   readonly as: Person;
   readonly path: string;
+  /** Of a POST. */
+  readonly body?: object;
+}
+
+/** @returns the text of the answer */
+export async function askAgain(url: string, { as, path, body }: Question): Promise<string> {
+  return (await call(url, as, path, body && json("POST", body))).text();
 }
 
 /** The connection of a client that comes back. */
@@ -53,6 +60,8 @@ interface Posted {
 /** Connected until the server ends: ada in the handbook, and a guest at a table of a meeting. */
 export interface Staying {
   readonly left: Record<"ada" | "guest", Left>;
+  /** Of the handbook, as its `welcome` shows them. */
+  readonly pins: unknown;
   readonly hangUp: () => void;
 }
 
@@ -86,15 +95,18 @@ export async function live(url: string): Promise<Question[]> {
   const letter = await enter(url, direct.room, ADA);
   await ask(letter, "chat-message", { content: "only for ben" });
   letter.disconnect();
+  // The lobby has not heard of this room yet.
+  (await enter(url, "busy", ADA)).disconnect();
   await isSettled(url, direct.room);
   await pause(LOBBY_SAVE_MS);
   const backend = [...of, ...annex, ...archive, ...announced].map((path) => ({ as: BACKEND, path }));
-  return [...backend, { as: ADA, path: "/api/dms" }];
+  const reports = "/api/rooms/handbook/events/reports";
+  return [...backend, { as: ADA, path: "/api/dms" }, { as: MIA, path: reports, body: { payload: { state: "open" } } }];
 }
 
 /** People come who stay to the end: two of them in a room of their own, with a stock client, and with this project's own. */
 export async function stay(url: string): Promise<Staying> {
-  const lost = await enter(url, "handbook", ADA);
+  const { socket: lost, welcome } = await arrive(url, "handbook", ADA);
   const seats = ["window", "window", "door"].map((table) => sitDown(url, "weekly", table));
   const [guest, other, stranger] = (await Promise.all(seats)) as [Socket, Socket, Socket];
   const heard = new Promise((resolve) => void guest.once("said", resolve));
@@ -116,7 +128,7 @@ export async function stay(url: string): Promise<Staying> {
     for (const socket of [lost, ada, guest]) socket.disconnect();
     ben.close();
   };
-  return { left, hangUp };
+  return { left, pins: welcome["pins"], hangUp };
 }
 
 /** Messages of every kind, their changes, and the moderation of a room. */
@@ -164,6 +176,8 @@ async function handbook(url: string): Promise<string[]> {
   await ask(mia, "mute", { user: "tom", seconds: LONG_SECONDS, reason: "rude" });
   await ask(mia, "grant", { user: "ben", role: "moderator" });
   await ask(mia, "grant", { user: "rea", role: "reader" });
+  for (const { id } of [first, reply]) await ask(mia, "pin", { id });
+  await ask(ada, "report-message", { id: reply.id, reason: "not kind" });
   await ask(mia, "slow-mode", { seconds: 1 });
   for (const socket of [ada, ben, tom, mia]) socket.disconnect();
   return [

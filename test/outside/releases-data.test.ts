@@ -7,6 +7,7 @@ import type { Socket } from "socket.io-client";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import {
+  arrive,
   ask,
   call,
   enter,
@@ -17,7 +18,7 @@ import {
   type Person,
 } from "../../scripts/keep-release/client.ts";
 import { keepsOf } from "../../scripts/keep-release/kept.ts";
-import type { Left } from "../../scripts/keep-release/story.ts";
+import { askAgain, type Left } from "../../scripts/keep-release/story.ts";
 import type { Message, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
 import { keptOf, serve, stateOf, VERSIONS } from "./released.ts";
 import { collect, next, open, type Options } from "./stock-clients.ts";
@@ -53,8 +54,8 @@ describe.each(VERSIONS)("the data of release %s", (version) => {
     return ((await answer.json()) as { messages: Message[] }).messages;
   };
 
-  it.each(kept.answers)("is read: GET $path", async ({ as, path, answer }) => {
-    const today = await (await call(url, as, path)).text();
+  it.each(kept.answers)("is read: $path", async ({ answer, ...question }) => {
+    const today = await askAgain(url, question);
     for (const [was, is] of keepsOf(answer, today)) expect(is).toEqual(was);
   });
 
@@ -142,6 +143,12 @@ describe.each(VERSIONS)("the data of release %s", (version) => {
       lastSeq: newest.seq,
       lastId: newest.id,
     });
+  });
+
+  it("shows what is pinned", async () => {
+    const { socket, welcome } = await arrive(url, "handbook", ADA);
+    expect(welcome).toMatchObject({ pins: kept.pins });
+    socket.disconnect();
   });
 
   it("goes back to the release, which reads it, or refuses it unharmed", async () => {

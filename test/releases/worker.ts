@@ -1,6 +1,7 @@
 // The Worker whose bundle and data are kept of each release: the chat, an application of another kind, and what sleeping connections keep.
 // Bundled by scripts/keep-release.ts, and by tests that open kept data with the code of today.
-import { createParley, ChatRoom as BaseRoom, type PostDraft, type PostVerdict } from "parley-rooms";
+import { createParley, ChatRoom as BaseRoom, type PostDraft, type PostVerdict, type RoomHandle } from "parley-rooms";
+import { Pins, Reports } from "parley-rooms/features";
 import {
   connect,
   connectionStateRecovery,
@@ -12,8 +13,10 @@ import {
 
 export { Announcements, DeadLetters, Lobby } from "parley-rooms";
 
-/** A room with a rule, which shows the attachments of its connections. */
+/** A room with a rule and all features, which shows the attachments of its connections. */
 export class ChatRoom extends BaseRoom {
+  override features = (room: RoomHandle) => [new Pins(room), new Reports(room)];
+
   override beforePost({ content }: PostDraft): PostVerdict {
     return content.includes("forbidden") ? { reject: "Not here." } : undefined;
   }
