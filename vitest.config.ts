@@ -53,6 +53,7 @@ const FIRST = [
   "outside/browser-scroll.",
   "outside/sleep.",
   "outside/cost-agreement.",
+  "outside/react/example.",
   "outside/recovery.",
   "outside/load.",
   "outside/browser-accessible.",

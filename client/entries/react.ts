@@ -2,6 +2,7 @@
 export { ParleyProvider, RoomProvider, useRoom } from "../react/providers.ts";
 export type { ParleyProviderProps, RoomProviderProps } from "../react/providers.ts";
 export * from "../react/hooks.ts";
+export { hooksFor, type OwnHooks } from "../react/own-hooks.ts";
 export { useRoomState } from "../react/use-part.ts";
 export type { MessageItem, OutgoingItem, StoredItem } from "../store/message-items.ts";
 export type { RoomHandle, RoomOptions } from "../store/shared-rooms.ts";

@@ -2,12 +2,23 @@
 // among components.
 import type {
   ActionPayload,
+  ErrorAnswer,
   Message,
   ModerationAction,
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
-import type { Draft, Room, SendFailure, SendOptions, SentAnswer } from "../core/api.ts";
+import type {
+  AnswerOf,
+  Draft,
+  FeatureEvents,
+  PayloadOf,
+  Room,
+  SendFailure,
+  SendOptions,
+  SentAnswer,
+  SentEvents,
+} from "../core/api.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Abilities, Person, RoomState } from "./state.ts";
 
@@ -21,17 +32,20 @@ export interface RoomStoreOptions {
   readonly clock?: Clock;
 }
 
-/** The state of one room, and everything that a user can do there. */
-export interface RoomStore {
+/**
+ * The state of one room, and everything that a user can do there.
+ * @typeParam Own the events of features that the room has besides those of the chat
+ */
+export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
   /** The connected room, for everything that the store does not wrap. */
-  readonly room: Room;
+  readonly room: Room<Own>;
 
   // ---- the state ----
 
   /** Calls the listener after changes, once for several in the same turn. @returns a function that ends it */
   readonly subscribe: (listener: () => void) => () => void;
   /** The state as it is now; the same object until it changes. */
-  readonly getSnapshot: () => RoomState;
+  readonly getSnapshot: () => RoomState<Own>;
   /** The time of the room in milliseconds since 1970, to which its timestamps and `Hold.untilMs` refer. */
   now(): number;
 
@@ -85,7 +99,13 @@ export interface RoomStore {
   /** For moderators. */
   moderate<Action extends ModerationAction>(action: Action, payload: ActionPayload<Action>): Promise<Outcome>;
 
-  // ---- files, problems, the connection ----
+  // ---- anything else ----
+
+  /** Any event that has an answer, such as one of a feature of the room's own; never rejects. */
+  ask<Event extends keyof SentEvents<Own>>(
+    event: Event,
+    payload: PayloadOf<SentEvents<Own>, Event>,
+  ): Promise<Exclude<AnswerOf<SentEvents<Own>, Event>, ErrorAnswer> | { readonly error: SendFailure }>;
 
   /** Uploads files; each is in `uploads` until it is removed. */
   addFiles(files: Iterable<File>): void;

@@ -6,7 +6,7 @@ import type {
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
-import type { Draft, Room, SendOptions, SentAnswer } from "../core/api.ts";
+import type { Draft, FeatureEvents, Room, SendOptions, SentAnswer } from "../core/api.ts";
 import { draftOf } from "../core/outbox-storage.ts";
 import { abilitiesOf } from "./abilities.ts";
 import { settledNow } from "./answers.ts";
@@ -15,8 +15,13 @@ import { RoomParts } from "./room-parts.ts";
 import type { Abilities, Person } from "./state.ts";
 
 /** A store for a room that `connectRoom` made. */
-export const createRoomStore = (room: Room, options: RoomStoreOptions = {}): RoomStore =>
-  new ConnectedStore(room, options);
+export function createRoomStore<Own extends FeatureEvents = FeatureEvents>(
+  room: Room<Own>,
+  options: RoomStoreOptions = {},
+): RoomStore<Own> {
+  // Its events are what the room takes and sends, whatever is known of them here.
+  return new ConnectedStore(room, options) as unknown as RoomStore<Own>;
+}
 
 class ConnectedStore extends RoomParts implements RoomStore {
   now(): number {
@@ -46,15 +51,15 @@ class ConnectedStore extends RoomParts implements RoomStore {
   }
 
   edit(id: string, content: string): Promise<Outcome> {
-    return this.#ask(() => this.room.ask("edit-message", { id, content }));
+    return this.ask("edit-message", { id, content });
   }
 
   remove(id: string): Promise<Outcome> {
-    return this.#ask(() => this.room.ask("delete-message", { id }));
+    return this.ask("delete-message", { id });
   }
 
   react(id: string, emoji: string, on: boolean): Promise<Outcome> {
-    return this.#ask(() => this.room.ask("react", { id, emoji, on }));
+    return this.ask("react", { id, emoji, on });
   }
 
   async search(query: string | SearchPayload): Promise<Outcome<Extract<SearchAnswer, { readonly ok: true }>>> {
@@ -111,7 +116,7 @@ class ConnectedStore extends RoomParts implements RoomStore {
 
   moderate<Action extends ModerationAction>(action: Action, payload: ActionPayload<Action>): Promise<Outcome> {
     // All of these events are answered alike.
-    return this.#ask(() => this.room.ask(action as "kick", payload as ActionPayload<"kick">));
+    return this.ask(action as "kick", payload as ActionPayload<"kick">);
   }
 
   addFiles(files: Iterable<File>): void {
@@ -138,7 +143,6 @@ class ConnectedStore extends RoomParts implements RoomStore {
     this.end();
   }
 
-  #ask(ask: () => Promise<object>): Promise<Outcome> {
-    return settledNow(this.room, ask as () => Promise<Outcome>);
-  }
+  ask: RoomStore["ask"] = (event, payload) =>
+    settledNow(this.room, () => this.room.ask(event, payload) as Promise<never>);
 }

@@ -8,7 +8,7 @@ import type {
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
-import type { ConnectOptions, Draft, Room, SendOptions, SentAnswer } from "../core/api.ts";
+import type { ConnectOptions, Draft, FeatureEvents, Room, SendOptions, SentAnswer } from "../core/api.ts";
 import { systemClock } from "../core/clock.ts";
 import { connectRoom } from "../core/room.ts";
 import type { Outcome, RoomStore, RoomStoreOptions } from "./api.ts";
@@ -17,7 +17,7 @@ import { createRoomStore } from "./room-store.ts";
 import type { Abilities, Person, RoomState } from "./state.ts";
 
 /** A store whose connection is opened and closed by those who hold it. */
-export type RoomHandle = Omit<RoomStore, "close">;
+export type RoomHandle<Own extends FeatureEvents = FeatureEvents> = Omit<RoomStore<Own>, "close">;
 
 export type RoomOptions = ConnectOptions & RoomStoreOptions;
 
@@ -189,6 +189,8 @@ export class SharedRoom implements RoomHandle {
   moderate<Action extends ModerationAction>(action: Action, payload: ActionPayload<Action>): Promise<Outcome> {
     return this.#opened.moderate(action, payload);
   }
+
+  ask: RoomHandle["ask"] = (event, payload) => this.#opened.ask(event, payload);
 
   addFiles(files: Iterable<File>): void {
     this.#opened.addFiles(files);

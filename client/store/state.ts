@@ -10,12 +10,13 @@ import type {
   Typist,
   Welcome,
 } from "../../src/protocol/chat-events.ts";
-import type { Connection, Draft, SendFailure } from "../core/api.ts";
+import type { Connection, Draft, FeatureEvents, SendFailure } from "../core/api.ts";
 
-export interface RoomState {
+/** @typeParam Own the events of features that the room has besides those of the chat */
+export interface RoomState<Own extends FeatureEvents = FeatureEvents> {
   readonly connection: Connection;
   /** The newest welcome, with the room's settings; `undefined` before the first one. */
-  readonly welcome: Welcome | undefined;
+  readonly welcome: (Welcome & Own["welcome"]) | undefined;
   readonly me: Me;
   readonly modes: RoomModes;
   readonly messages: MessagesState;

@@ -157,7 +157,10 @@ it.concurrent("it compiles in strict mode, as each sample of docs/react.md does;
 
 /** The compiler has to complain where it says so. */
 const WRONG = `
-import { ParleyProvider, useMessages, useRoom, useRoomEvent, useSend, useTyping } from "parley-rooms/react";
+import type { EventsOf, Pins } from "parley-rooms/features";
+import { hooksFor, ParleyProvider, useMessages, useRoom, useRoomEvent, useSend, useTyping } from "parley-rooms/react";
+
+const own = hooksFor<EventsOf<Pins>>();
 
 export function Wrong() {
   const { messages } = useMessages();
@@ -174,6 +177,17 @@ export function Wrong() {
   useRoomEvent("reaction", ({ count }) => count.length);
   // @ts-expect-error no such action
   void useRoom().moderate("tickle", { user: "ada" });
+  const pinned = own.useRoom();
+  // A room with more features is a room.
+  useMessages(pinned);
+  own.useRoomEvent("chat-message", ({ seq }) => seq.toFixed());
+  own.useRoomEvent("pinned", ({ by }) => by.trim());
+  // @ts-expect-error a pin has no such field
+  own.useRoomEvent("pinned", ({ pinnedBy }) => pinnedBy);
+  // @ts-expect-error the room without that feature sends no pins
+  useRoomEvent("pinned", () => {});
+  // @ts-expect-error an id is a string
+  void pinned.ask("pin", { id: 7 });
   // @ts-expect-error the address is missing
   return <ParleyProvider token="t">{seq}</ParleyProvider>;
 }

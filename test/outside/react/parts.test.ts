@@ -19,7 +19,7 @@ beforeAll(async () => {
     entryPoints: [path.join(import.meta.dirname, "parts.tsx")],
     bundle: true,
     write: false,
-    format: "esm",
+    format: "iife",
     jsx: "automatic",
     conditions: ["parley-source", "module", "browser"],
     define: { "process.env.NODE_ENV": JSON.stringify("development") },
@@ -34,7 +34,7 @@ class Window extends WatchedPage {
     const window = new Window(page);
     // Any answer of the server will do as a page of its origin.
     await page.goto(`${url}/health`);
-    await page.addScriptTag({ content: script, type: "module" });
+    await page.addScriptTag({ content: script });
     return window;
   }
 

@@ -10,7 +10,7 @@ import { freePort, HOST, ProcessGroup, PROJECT_ROOT } from "../servers.ts";
 
 const COMMAND_MS_MAX = 120_000;
 /** As npm installs them for the project, beside the dependencies of `parley-rooms`. */
-const INSTALLED = ["@types", "@vitejs", "react", "react-dom", "typescript", "vite"];
+const INSTALLED = ["@cloudflare", "@types", "@vitejs", "react", "react-dom", "typescript", "vite"];
 
 export class ReactProject {
   readonly folder = mkdtempSync(path.join(tmpdir(), "parley-react-"));
@@ -26,10 +26,11 @@ export class ReactProject {
     const manifest = JSON.parse(readFileSync(path.join(PROJECT_ROOT, "package.json"), "utf8")) as {
       dependencies: object;
     };
-    for (const name of [...INSTALLED, ...Object.keys(manifest.dependencies).filter((name) => !name.startsWith("@"))])
+    const needed = Object.keys(manifest.dependencies).map((name) => name.split("/", 1)[0]!);
+    for (const name of new Set([...INSTALLED, ...needed]))
       symlinkSync(path.join(PROJECT_ROOT, "node_modules", name), path.join(modules, name));
     cpSync(path.join(PROJECT_ROOT, "package.json"), path.join(parley, "package.json"));
-    await emitLibrary(path.join(parley, "dist", "lib"), ["client/entries"]);
+    await emitLibrary(path.join(parley, "dist", "lib"), ["src/entries", "client/entries"]);
     return project;
   }
 
