@@ -2,14 +2,14 @@
 import path from "node:path";
 
 import type { io } from "socket.io-client";
-import { expect, it } from "vitest";
+import { expect, inject, it } from "vitest";
 
 import { PROJECT_ROOT } from "./servers.ts";
-import { useBrowser, useServer } from "./stage.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 
 const browser = await useBrowser();
-const server = await useServer();
+const url = inject("serverUrl");
 
 interface Visitor {
   readonly id: string | undefined;
@@ -40,13 +40,13 @@ function joinInPage({ url, token }: { url: string; token: string }): Promise<voi
 it("a client with default options polls, upgrades, loses its transport and recovers what it missed", async () => {
   const page = await browser.newPage();
   // A page of the same origin that is not under the chat page's policy, so that a script can be put into it.
-  await page.goto(`${server.url}/health`);
+  await page.goto(`${url}/health`);
   const script = path.join(PROJECT_ROOT, "node_modules", "socket.io-client", "dist", "socket.io.js");
   await page.addScriptTag({ path: script });
-  await page.evaluate(joinInPage, { url: server.url, token: await tokenFor("ada") });
+  await page.evaluate(joinInPage, { url, token: await tokenFor("ada") });
   const look = (): Promise<Visitor> => page.evaluate("look()");
   await expect.poll(async () => (await look()).transport).toBe("websocket");
-  const ben = await join(server.url, "chromium", "ben");
+  const ben = await join(url, "chromium", "ben");
   const say = (content: string): Promise<unknown> => ask(ben, "chat-message", { content });
   await say("heard at once");
   await expect.poll(async () => (await look()).heard).toEqual(["heard at once"]);

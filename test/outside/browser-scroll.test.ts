@@ -1,8 +1,8 @@
 // A room of 10,000 messages in a real Chromium: scrolling through all of it stays smooth, and the document stays small.
-import { expect, it, vi } from "vitest";
+import { expect, inject, it, vi } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
-import { useBrowser, useServer } from "./stage.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, join } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
@@ -18,7 +18,7 @@ const IN_FLIGHT = 200;
 type Seeder = Awaited<ReturnType<typeof join>>;
 
 const browser = await useBrowser();
-const server = await useServer({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
+const url = inject("fastServerUrl");
 
 /** A busy machine acks late: a repeated message is stored once. */
 async function post(seeder: Seeder, n: number): Promise<void> {
@@ -30,7 +30,7 @@ async function post(seeder: Seeder, n: number): Promise<void> {
 }
 
 async function fill(room: string): Promise<void> {
-  const seeder = await join(server.url, room, "seeder");
+  const seeder = await join(url, room, "seeder");
   let sent = 0;
   const work = async (): Promise<void> => {
     while (sent < MESSAGES) await post(seeder, ++sent);
@@ -56,7 +56,7 @@ it(
   { timeout: 300_000 },
   async () => {
     await fill("long");
-    const reader = await Visitor.open(browser, server.url);
+    const reader = await Visitor.open(browser, url);
     await reader.enter("long", "Reader");
     const { page } = reader;
     await page.locator(`[data-seq="${MESSAGES}"]`).waitFor();
@@ -123,10 +123,10 @@ it(
 
 it("the message being read stays in place while others write and older messages load above", async () => {
   const room = "place";
-  const seeder = await join(server.url, room, "seeder");
+  const seeder = await join(url, room, "seeder");
   const said = Array.from({ length: 300 }, (_, i) => `m${i + 1} ${"word ".repeat((i + 1) % 40)}`);
   await Promise.all(said.map((content) => ask(seeder, "chat-message", { content })));
-  const reader = await (await Visitor.open(browser, server.url)).enter(room, "Reader");
+  const reader = await (await Visitor.open(browser, url)).enter(room, "Reader");
   const { page } = reader;
   await page.locator('[data-seq="300"]').waitFor();
   await page.getByTestId("log").hover();

@@ -1,25 +1,25 @@
 // Searching on the page, in a real Chromium against the real server: old messages are found and opened in the history.
-import { expect, it, vi } from "vitest";
+import { expect, inject, it, vi } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
-import { useBrowser, useServer } from "./stage.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, join } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const ROOM = "haystack";
 
 const browser = await useBrowser();
-const server = await useServer({ MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" });
+const url = inject("fastServerUrl");
 
 it("a search finds messages, and opens them in the history", async () => {
-  const seeder = await join(server.url, ROOM, "seeder");
+  const seeder = await join(url, ROOM, "seeder");
   await Promise.all(
     Array.from({ length: 200 }, (_, at) => {
       const content = at === 4 ? "the needle is **here**" : `hay ${at + 1}`;
       return ask<PostAnswer>(seeder, "chat-message", { content });
     }),
   );
-  const ada = await (await Visitor.open(browser, server.url)).enter(ROOM, "Ada");
+  const ada = await (await Visitor.open(browser, url)).enter(ROOM, "Ada");
   await ada.message("hay 200").waitFor();
   await ada.page.getByTestId("search-toggle").click();
   await ada.page.getByTestId("search-field").fill("needle");

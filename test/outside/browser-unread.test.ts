@@ -1,10 +1,10 @@
 // A room with many unread messages in a real Chromium: it opens at the first unread one, shows their number, and marks
 // messages as read that pass through the window.
-import { expect, it, vi } from "vitest";
+import { expect, inject, it, vi } from "vitest";
 
 import type { ReadMark } from "../../src/protocol/chat-events.ts";
 import { ScrollMeter } from "./scroll-meter.ts";
-import { useBrowser, useServer } from "./stage.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
@@ -12,23 +12,23 @@ const MESSAGES = 300;
 const READ = 40;
 
 const browser = await useBrowser();
-const server = await useServer({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
+const url = inject("fastServerUrl");
 
 type Client = Awaited<ReturnType<typeof join>>;
 
 /** A room in which Ada has read all but the last few messages. */
 async function fill(room: string, unread: number): Promise<Client> {
-  const ben = await join(server.url, room, "ben");
+  const ben = await join(url, room, "ben");
   const said = Array.from({ length: MESSAGES }, (_, n) => `m${n + 1} ${"word ".repeat((n * 7) % 50)}`);
   await Promise.all(said.map((content) => ask(ben, "chat-message", { content })));
-  const ada = await join(server.url, room, "ada");
+  const ada = await join(url, room, "ada");
   await ask(ada, "read", { seq: MESSAGES - unread });
   ada.disconnect();
   return ben;
 }
 
 async function enter(room: string, size = { width: 1280, height: 800 }): Promise<Visitor> {
-  const ada = await Visitor.open(browser, server.url, { viewport: size });
+  const ada = await Visitor.open(browser, url, { viewport: size });
   await ada.enterWith(await tokenFor("ada", { name: "Ada" }), room, "Ada");
   await ada.page.getByTestId("message").first().waitFor();
   return ada;

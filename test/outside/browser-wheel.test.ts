@@ -1,10 +1,10 @@
 // The message list under a wheel, a trackpad and a finger in a real Chromium: it scrolls by the distance of the input, from
 // its end and from its middle, also while messages arrive, and follows them again at its end.
 import type { BrowserContextOptions } from "playwright-core";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, inject, it, vi } from "vitest";
 
 import { ScrollMeter, sum, type Hand, type Movements } from "./scroll-meter.ts";
-import { useBrowser, useServer } from "./stage.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, join } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
@@ -34,17 +34,17 @@ const FINGER: readonly Hand[] = [
 const nameOf = ({ px, times }: Hand): string => `${times} × ${px} px`;
 
 const browser = await useBrowser();
-const server = await useServer({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
+const url = inject("fastServerUrl");
 let seeder: Awaited<ReturnType<typeof join>>;
 beforeAll(async () => {
-  seeder = await join(server.url, ROOM, "seeder");
+  seeder = await join(url, ROOM, "seeder");
   const said = Array.from({ length: MESSAGES }, (_, n) => `${n + 1} ${"word ".repeat((n * 7) % 60)}`);
   await Promise.all(said.map((content) => ask(seeder, "chat-message", { content })));
 });
 
 /** A reader at the end of the room, or further up in it. */
 async function open(device: BrowserContextOptions, from: "end" | "middle" = "end"): Promise<[Visitor, ScrollMeter]> {
-  const reader = await (await Visitor.open(browser, server.url, device)).enter(ROOM, "Reader");
+  const reader = await (await Visitor.open(browser, url, device)).enter(ROOM, "Reader");
   await reader.page.getByTestId("message").last().waitFor();
   const meter = await ScrollMeter.open(reader.page);
   await meter.rest();

@@ -5,11 +5,11 @@ import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { io, type Socket } from "socket.io-client";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 
 import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
 import { HOST, PROJECT_ROOT } from "./servers.ts";
-import { useBrowser, useServer } from "./stage.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, collect, join, next, tokenFor } from "./stock-clients.ts";
 
 /** Messages that each side sends while the transport changes. */
@@ -19,7 +19,7 @@ const GAP_MS = 2;
 const WAIT = { timeout: 20_000, interval: 20 };
 
 const browser = await useBrowser();
-const server = await useServer({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
+const url = inject("fastServerUrl");
 let rooms = 0;
 const freshRoom = (): string => `polling-${++rooms}`;
 const opened: Socket[] = [];
@@ -35,7 +35,7 @@ async function connect(
   options: { transports?: string[]; protocols?: string[] } = {},
 ): Promise<Socket> {
   const auth = { token: await tokenFor(user) };
-  const socket = io(server.url, { path: `/rooms/${room}/socket.io`, auth, forceNew: true, ...options });
+  const socket = io(url, { path: `/rooms/${room}/socket.io`, auth, forceNew: true, ...options });
   opened.push(socket);
   return socket;
 }
@@ -84,7 +84,7 @@ describe("a client with default transports", () => {
 
   it(`${MESSAGES} messages each way during the upgrade: none lost, doubled or reordered`, async () => {
     const room = freshRoom();
-    const ben = await join(server.url, room, "ben");
+    const ben = await join(url, room, "ben");
     const heardByBen = collect<Message>(ben, "chat-message");
     const benSends = sendAll(ben, "ben");
     await vi.waitFor(() => expect(heardByBen.length).toBeGreaterThan(0), WAIT);
@@ -118,7 +118,7 @@ describe("a client with default transports", () => {
 
 it("a client that only polls posts and receives, and its end is noticed", async () => {
   const room = freshRoom();
-  const ben = await join(server.url, room, "ben");
+  const ben = await join(url, room, "ben");
   const heardByBen = collect<Message>(ben, "chat-message");
   const presence = collect<{ left: Array<{ user: string }> }>(ben, "presence");
   const ada = await connect(room, "ada", { transports: ["polling"] });
@@ -155,7 +155,7 @@ describe("a page of another origin, in Chromium", () => {
     await page.addScriptTag({
       path: path.join(PROJECT_ROOT, "node_modules", "socket.io-client", "dist", "socket.io.min.js"),
     });
-    const visit = { url: server.url, room: freshRoom(), token: await tokenFor("ada"), options };
+    const visit = { url, room: freshRoom(), token: await tokenFor("ada"), options };
     const [transports, answer] = await page.evaluate(chatInPage, visit);
     expect(transports).toEqual(expected);
     expect(answer).toMatchObject({ ok: true, seq: 1 });

@@ -1,5 +1,5 @@
-// Vitest calls this before the first outside test. It builds the bundle that all test servers run, and starts the server and the
-// browser that most tests share. The returned function stops both.
+// Vitest calls this before the first outside test. It builds the bundle that all test servers run, and starts the two servers and the
+// browser that most tests share. The returned function stops them.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +14,8 @@ import { DEPLOYMENT_FILE, PROJECT_ROOT, startServer } from "./servers.ts";
 declare module "vitest" {
   interface ProvidedContext {
     readonly serverUrl: string;
+    /** Of a server that takes posts as quickly as tests fill a room with them. */
+    readonly fastServerUrl: string;
     /** The address at which tests control the browser. */
     readonly browserEndpoint: string;
   }
@@ -26,11 +28,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Inherited by the processes of vitest and by the servers that tests start.
   process.env[DEPLOYMENT_FILE] = path.join(folder, "deployment.json");
   const [, browser] = await Promise.all([build(process.env[DEPLOYMENT_FILE]), launchBrowserServer()]);
-  const server = await startServer();
+  const [server, fast] = await Promise.all([
+    startServer(),
+    startServer({ settings: { MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" } }),
+  ]);
   project.provide("serverUrl", server.url);
+  project.provide("fastServerUrl", fast.url);
   project.provide("browserEndpoint", browser.wsEndpoint());
   return async () => {
-    await Promise.all([server.stop(), browser.close()]);
+    await Promise.all([server.stop(), fast.stop(), browser.close()]);
     rmSync(folder, { recursive: true, force: true });
   };
 }
