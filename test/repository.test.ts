@@ -49,6 +49,16 @@ describe("package.json", () => {
     const lock = JSON.parse(textOf("package-lock.json")) as Manifest & { packages: { "": Manifest } };
     expect([version, lock.version, lock.packages[""].version]).toEqual(Array(3).fill(manifest.version));
   });
+
+  it("has the version of the newest chapter of CHANGELOG.md", () => {
+    const [newest] = [...textOf("CHANGELOG.md").matchAll(/^## (\d\S*)/gm)].map(([, version]) => version);
+    expect(newest).toBe(manifest.version);
+  });
+
+  it("is a patch of a release that is kept for later ones", () => {
+    const [, minor] = /^(\d+\.\d+)\.\d+$/.exec(manifest.version)!;
+    expect(readdirSync(join(ROOT, "test", "releases"))).toContain(`${minor}.0`);
+  });
 });
 
 describe("wrangler.toml", () => {
