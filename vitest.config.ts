@@ -47,6 +47,7 @@ const FIRST = [
   "outside/browser-wheel.",
   "outside/language-clients.",
   "outside/durability.",
+  "outside/releases-",
   "outside/http-fuzz.",
   "outside/webhooks.",
   "outside/wakes.",
