@@ -31,7 +31,8 @@ import type { StoreAfterErase } from "./socketio/erasing.ts";
 import { SocketObject } from "./socketio/socket-object.ts";
 import type { BindingNames } from "../src/rpc/bindings.ts";
 import { objectBindings } from "./object-bindings.ts";
-import { createChat, ROOM_FORMAT, type ChatParts } from "./create-chat.ts";
+import { createChat, type ChatParts } from "./create-chat.ts";
+import { countedStorage } from "./socketio/counted-storage.ts";
 
 /** @typeParam Own bindings that a subclass uses besides those of the chat */
 export class ChatRoom<Own extends object = object>
@@ -55,7 +56,7 @@ export class ChatRoom<Own extends object = object>
           rules: () => (this.beforePost ? this.#rules : undefined),
           features: () => this.features && ((room) => this.features!(room)),
         }),
-      { format: ROOM_FORMAT, meter },
+      { meter, storage: countedStorage(ctx.storage, meter) },
     );
   }
 

@@ -28,11 +28,11 @@ import type { Env } from "./env.ts";
 import { goodSettingsOf } from "./good-settings.ts";
 import { transportOf } from "../src/rpc/transport.ts";
 import type { Application, ObjectPorts } from "./socketio/application.ts";
-import type { StoredFormat } from "./socketio/stored-format.ts";
+import { openStored, type StoredFormat } from "./socketio/stored-format.ts";
 import { SqlMessageLog } from "./sql/sql-message-log.ts";
 import { SqlSearchIndex } from "./sql/sql-search-index.ts";
 
-export const ROOM_FORMAT: StoredFormat = { of: "the room", migrations: [] };
+const ROOM_FORMAT: StoredFormat = { of: "the room", migrations: [] };
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -62,7 +62,7 @@ export function createChat(
   // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
   const room = ctx.id.name!;
   const retention = { messages: settings.historyMessages, ageMs: settings.historyDays * DAY_MS };
-  const { storage } = ports;
+  const storage = openStored(ports.storage, ROOM_FORMAT);
   const log = new SqlMessageLog(storage, { room, retention, nowMs: ports.now(), newName });
   const chat = new Chat({
     room,

@@ -35,7 +35,7 @@ export interface Application {
 /** The functions of the outside world that an object gives to its server. */
 export interface ObjectPorts extends ServerPorts {
   readonly meter: Meter;
-  /** What the object stores, counted and with its version. */
+  /** The storage of the object. An application opens it with the format of its data (stored-format.ts). */
   readonly storage: DurableObjectStorage;
 }
 

@@ -15,10 +15,9 @@ import type { ServerSideAnswer, ServerSideEvent } from "../../src/socketio/serve
 import { Activity, type Wake } from "./activity.ts";
 import type { Application, CreateServer } from "./application.ts";
 import { ConnectionRequests } from "./connection-requests.ts";
-import { countedStorage } from "./counted-storage.ts";
 import { eraseStored, type StoreAfterErase } from "./erasing.ts";
 import { newId } from "./new-id.ts";
-import { NewerData, openStored, putOffAlarm, RECOVERY_FORMAT, type StoredFormat } from "./stored-format.ts";
+import { NewerData, putOffAlarm } from "./stored-format.ts";
 import { AWAKE_WAIT_MS_MAX, WakeClock } from "./wake-clock.ts";
 import { CODE_OF_NONE, UNJOINED, WebSockets } from "./web-sockets.ts";
 
@@ -27,7 +26,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   implements ServerSideRpc
 {
   readonly #create: CreateServer<Env, Parts>;
-  readonly #format: StoredFormat;
+  readonly #storage: DurableObjectStorage;
   /** Set where the data is of a newer version: then the object does nothing. */
   #newer: NewerData | undefined;
   #started: Parts | undefined;
@@ -40,14 +39,17 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   protected readonly activity: Activity;
 
   /**
-   * @param format of what the application stores in the storage of its ports
    * @param meter counts what the object does, for an application with metrics
+   * @param storage that of the object, counted by the same
    */
   constructor(
     ctx: DurableObjectState,
     env: Env,
     create: CreateServer<Env, Parts>,
-    { format = RECOVERY_FORMAT, meter = NO_METER }: { readonly format?: StoredFormat; readonly meter?: Meter } = {},
+    {
+      meter = NO_METER,
+      storage = ctx.storage,
+    }: { readonly meter?: Meter; readonly storage?: DurableObjectStorage } = {},
   ) {
     super(ctx, env);
     this.activity = new Activity(
@@ -56,7 +58,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
       () => this.#rest(),
     );
     this.#create = create;
-    this.#format = format;
+    this.#storage = storage;
     this.#webSockets = new WebSockets(ctx);
     // The platform runs this once the constructors and class fields of all subclasses are done, and before it delivers any event.
     // If it fails, the platform resets the object, and the event that woke it fails with the error.
@@ -90,8 +92,6 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
    */
   #begin(): void {
     const former = this.#started?.server;
-    const counted = countedStorage(this.ctx.storage, this.activity.meter);
-    const storage = openStored(counted, this.#format);
     const parts = this.#create(this.ctx, this.env, {
       now: () => Date.now(),
       newId,
@@ -102,7 +102,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
       report: (problem, error) => this.report(problem, error),
       rooms: { isName: isRoomName, call: (room, event) => this.#callRoom(room, event) },
       meter: this.activity.meter,
-      storage,
+      storage: this.#storage,
       unjoined: UNJOINED,
     });
     this.#started = parts;
@@ -114,7 +114,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
       // A timer of an object that an alarm has just woken may be sooner than that alarm.
       if (!this.activity.wake) this.#ranBeforeAlarm ??= ran;
     };
-    this.#clock = new WakeClock(counted, server.deadlines, tick, {
+    this.#clock = new WakeClock(this.#storage, server.deadlines, tick, {
       waiting: limits.waiting,
       hold: () => this.activity.hold(),
       rest: () => this.#rest(),

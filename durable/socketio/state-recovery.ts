@@ -6,6 +6,7 @@ import { LOG_NAME_CHARS_MAX } from "./named-logs.ts";
 import { newId } from "./new-id.ts";
 import { wholeNumber } from "./options.ts";
 import { SqlRecoveryLog } from "./sql-recovery-log.ts";
+import { openStored, RECOVERY_FORMAT } from "./stored-format.ts";
 
 export interface RecoveryOptions {
   /** How long a client may be away, in milliseconds. Default: 120,000, as in Socket.IO. */
@@ -20,10 +21,17 @@ const WINDOW_MS = 120_000;
 /** @throws Error for an option out of range, which it names */
 export function connectionStateRecovery({ maxDisconnectionDuration = WINDOW_MS }: RecoveryOptions = {}): MakeRecovery {
   const windowMs = wholeNumber("connectionStateRecovery: maxDisconnectionDuration", maxDisconnectionDuration, 1);
-  return (nsp, { storage, now }) => {
+  let opened: { readonly ports: object; readonly storage: DurableObjectStorage } | undefined;
+  return (nsp, ports) => {
+    // One storage for all namespaces, opened anew when the object was erased.
+    if (opened?.ports !== ports) opened = { ports, storage: openStored(ports.storage, RECOVERY_FORMAT) };
+    const { storage } = opened;
     // Clients may choose the names of namespaces made on demand; one that is too long for a log has no recovery.
     if (nsp.length > LOG_NAME_CHARS_MAX || !nsp.isWellFormed()) return undefined;
     const name = nsp === "/" ? {} : { name: nsp };
-    return new Recovery(new SqlRecoveryLog(storage, { windowMs, now: () => now(), newName: newId, ...name }), windowMs);
+    return new Recovery(
+      new SqlRecoveryLog(storage, { windowMs, now: () => ports.now(), newName: newId, ...name }),
+      windowMs,
+    );
   };
 }

@@ -95,8 +95,8 @@ export class PitchObject extends SocketIoObject {
   namespaces = { "/": new Pitch(this.ctx.storage.kv) };
   override recovery = connectionStateRecovery();
   override options: SocketIoOptions = {
-    pingInterval: 300,
-    pingTimeout: 200,
+    pingInterval: 900,
+    pingTimeout: 30_000,
     maxHttpBufferSize: 1000,
   };
   #isOpen: boolean | undefined;
