@@ -3,6 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
+import { VERSION_KEY } from "../../durable/socketio/stored-format.ts";
 import { SqlSearchIndex } from "../../durable/sql/sql-search-index.ts";
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
 import { callApi, request } from "../durable/api-caller.ts";
@@ -163,7 +164,8 @@ describe("deleting the room: FILE-6", () => {
     expect(before.keys.length).toBeGreaterThan(1);
     expect(await callApi("DELETE", `/api/rooms/${room}`)).toMatchObject({ status: 200 });
     const { tables, keys } = await look();
-    expect(keys).toEqual(["file-sweep"]);
+    // And the version of what is stored.
+    expect(keys).toEqual(["file-sweep", VERSION_KEY]);
     expect(tables).toBeLessThanOrEqual(1);
   });
 
