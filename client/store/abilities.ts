@@ -1,5 +1,5 @@
-// What the user may do in the room, and with one message. The room decides again when an action is used. The store and its users call
-// it. Pure.
+// Computes the actions that a user may take in the room, and on one message. The room decides again when an action is used. The store
+// calls it. Pure.
 import type { Message, Role, RoomModes } from "../../src/protocol/chat-events.ts";
 import type { Connection } from "../core/api.ts";
 import type { Abilities, Blocked, Me } from "./state.ts";

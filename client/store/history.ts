@@ -1,4 +1,4 @@
-// Fetches history for the timeline: the newest page, neighbouring pages, jumps, and changes that the user missed. The live room owns
+// Fetches history for the timeline: the newest page, neighbouring pages, jumps, and changes that the user missed. room-parts.ts owns
 // it.
 import type {
   ChangesAnswer,

@@ -1,5 +1,5 @@
-// Keeps why the room does not take the next message now (mute, slow mode, rate limit) and for how long, in the room's time. The live
-// room owns it.
+// Keeps why the room does not take the next message now (mute, slow mode, rate limit) and for how long, in the room's time. room-parts.ts
+// owns it.
 import type { Clock } from "../core/clock.ts";
 import type { Hold } from "./state.ts";
 

@@ -1,4 +1,4 @@
-// The names of people in one room: members, and former members whose messages are loaded. The live room keeps it up to date.
+// The names of people in one room: members, and former members whose messages are loaded. room-parts.ts keeps it up to date.
 import type { Message } from "../../src/protocol/chat-events.ts";
 
 export class Names {

@@ -1,4 +1,4 @@
-// The members of the room, kept up to date by its events, and asked for where those do not suffice. The live room owns it.
+// The members of the room, kept up to date by its events, and asked for where those do not suffice. room-parts.ts owns it.
 import type { Member, PresenceChange } from "../../src/protocol/chat-events.ts";
 import type { Room, SendFailure } from "../core/api.ts";
 import { settled } from "./answers.ts";

@@ -1,4 +1,4 @@
-// How far the people in a room have read. The live room keeps the marks up to date; applications draw them beside messages.
+// Keeps how far the people in a room have read. room-parts.ts keeps the marks up to date; applications draw them beside messages.
 import type { Message, ReadMark } from "../../src/protocol/chat-events.ts";
 
 export class ReadMarks {

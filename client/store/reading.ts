@@ -1,5 +1,5 @@
 // The user's place in the room: how far they have read, whether they follow the newest message, how many they missed elsewhere, and
-// the message they jumped to. The live room owns it.
+// the message they jumped to. room-parts.ts owns it.
 import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
 import type { SendFailure } from "../core/api.ts";
 import type { Outcome } from "./api.ts";

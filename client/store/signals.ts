@@ -1,4 +1,4 @@
-// Sends typing events and read marks for the user, rarely. The live room owns it.
+// Sends typing events and read marks for the user, rarely. room-parts.ts owns it.
 import type { Room } from "../core/api.ts";
 import type { Clock } from "../core/clock.ts";
 

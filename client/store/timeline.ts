@@ -1,5 +1,5 @@
 // The loaded part of the room's history in the order of `seq`, and the user's outgoing messages. It ends at the newest message, or,
-// after a jump back, somewhere before it. Pure state: the live room and its history update it.
+// after a jump back, somewhere before it. Pure state: room-parts.ts and history.ts update it.
 import type {
   Message,
   MessageDeleted,

@@ -1,4 +1,4 @@
-// Knows who types. The room ends each of them after 5 s without another key (TYP-2), so nothing expires here. The live room keeps
+// Knows who types. The room ends each of them after 5 s without another key (TYP-2), so nothing expires here. room-parts.ts keeps
 // it up to date.
 import type { TypingChange, Typist } from "../../src/protocol/chat-events.ts";
 

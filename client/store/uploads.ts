@@ -1,4 +1,4 @@
-// Uploads files that a message will carry: each with its progress, until it is removed or sent. The live room owns it.
+// Uploads files that a message will carry: each with its progress, until it is removed or sent. room-parts.ts owns it.
 import type { FilesWelcome } from "../../src/protocol/chat-events.ts";
 import type { FileError, Room, SendFailure, UploadProgress } from "../core/api.ts";
 import type { Upload } from "./state.ts";

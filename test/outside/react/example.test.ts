@@ -143,17 +143,25 @@ it.concurrent("older messages load at the press of a button", async () => {
   await end();
 });
 
-it.concurrent("it compiles in strict mode, as each sample of docs/react.md does; wrong uses do not", async () => {
+it.concurrent("it compiles in strict mode, as the samples of docs/react.md and of the store do; wrong uses do not", async () => {
   const samples = path.join(project.folder, "src", "samples");
   mkdirSync(samples);
-  const page = readFileSync(path.join(PROJECT_ROOT, "docs", "react.md"), "utf8");
-  const blocks = [...page.matchAll(/^```(tsx?)\n([\s\S]*?)\n```$/gm)];
+  const docs = (name: string): string => readFileSync(path.join(PROJECT_ROOT, "docs", name), "utf8");
+  const blocks = [...docs("react.md").matchAll(/^```(tsx?)\n([\s\S]*?)\n```$/gm)];
   expect(blocks.length).toBeGreaterThan(5);
   for (const [at, [, extension, code]] of blocks.entries())
     writeFileSync(path.join(samples, `sample-${at}.${extension}`), code!);
+  const [, store] = /createRoomStore[^]*?```js\n([^]*?)\n```/.exec(docs("client.md"))!;
+  writeFileSync(path.join(samples, "store.ts"), `${DECLARED}${store}`);
   writeFileSync(path.join(samples, "wrong.tsx"), WRONG);
   await project.compile();
 });
+
+/** The functions of the sample's reader. */
+const DECLARED = `
+declare function fetchToken(): Promise<string>;
+declare function draw(...parts: readonly unknown[]): void;
+`;
 
 /** The compiler has to complain where it says so. */
 const WRONG = `
