@@ -5,17 +5,17 @@ import type { TokenRefusal, TokenUser, VerifyToken } from "./token-users.ts";
 /** The keys: one at least. HS256 by `secret`; RS256, ES256 and EdDSA by one of the others. */
 export interface JwtOptions {
   /** The current one, and perhaps the one before it. At least 32 characters each. */
-  readonly secret?: string | readonly string[];
+  readonly secret?: string | readonly string[] | undefined;
   /** PEM (SPKI) or JWK. */
-  readonly publicKey?: string;
+  readonly publicKey?: string | undefined;
   /** The address of a key set; fetched keys are kept in the isolate. */
-  readonly jwksUrl?: string;
+  readonly jwksUrl?: string | undefined;
   /** The claim `iss`, where it must be there. */
-  readonly issuer?: string;
+  readonly issuer?: string | undefined;
   /** The claim `aud`, where it must be there. */
-  readonly audience?: string;
+  readonly audience?: string | undefined;
   /** Accepts tokens without `exp`. Default: refuses them. */
-  readonly allowUnexpiring?: boolean;
+  readonly allowUnexpiring?: boolean | undefined;
 }
 
 const SECRET_CHARS_MIN = 32;

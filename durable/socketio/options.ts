@@ -5,52 +5,51 @@ import type { ObjectLimits } from "./application.ts";
 /** Times are in milliseconds. */
 export interface SocketIoOptions {
   /** Between two pings of a client. Default: 25,000. */
-  readonly pingInterval?: number;
+  readonly pingInterval?: number | undefined;
   /** The wait for the answer to a ping, after which a client counts as gone. Default: 20,000. */
-  readonly pingTimeout?: number;
+  readonly pingTimeout?: number | undefined;
   /** From a connection to its first namespace, after which it is closed. Default: 45,000. */
-  readonly connectTimeout?: number;
+  readonly connectTimeout?: number | undefined;
   /** Bytes of one packet of a client, beyond which its connection is closed. Default: 1,000,000. */
-  readonly maxHttpBufferSize?: number;
+  readonly maxHttpBufferSize?: number | undefined;
   /** Those offered to clients. Default: both, and long-polling upgrades to WebSocket. */
-  readonly transports?: ReadonlyArray<"polling" | "websocket">;
+  readonly transports?: ReadonlyArray<"polling" | "websocket"> | undefined;
   /** Connections of one address to one object; 0 is no limit. Default: 0. */
-  readonly maxConnectionsPerIp?: number;
+  readonly maxConnectionsPerIp?: number | undefined;
 }
 
 /** All that the server and the shell of an object need. */
 type GivenOptions = ServerOptions & ObjectLimits;
 
-const DEFAULTS = {
-  pingInterval: 25_000,
-  pingTimeout: 20_000,
-  connectTimeout: 45_000,
-  maxHttpBufferSize: 1_000_000,
-  maxConnectionsPerIp: 0,
-  transports: ["polling", "websocket"],
-} as const satisfies SocketIoOptions;
-
 /** The longest time of a timer, which clients wait with. */
 const MS_MAX = 2 ** 31 - 1;
 
-const NAMES: ReadonlySet<string> = new Set(Object.keys(DEFAULTS));
+const TRANSPORTS: readonly string[] = ["polling", "websocket"];
+
+const NAMES: readonly string[] = [
+  "pingInterval",
+  "pingTimeout",
+  "connectTimeout",
+  "maxHttpBufferSize",
+  "maxConnectionsPerIp",
+  "transports",
+] satisfies Array<keyof SocketIoOptions>;
 
 /** @throws Error that names the option which is wrong */
 export function readOptions(options: SocketIoOptions): GivenOptions {
   for (const name of Object.keys(options))
-    if (!NAMES.has(name)) throw new Error(`options: there is no "${name}"; there are ${[...NAMES].join(", ")}`);
-  const given = { ...DEFAULTS, ...options };
-  const { transports } = options;
-  const isListed = transports?.every((name) => (DEFAULTS.transports as readonly string[]).includes(name));
-  if (transports && !(isListed && transports.length > 0))
+    if (!NAMES.includes(name)) throw new Error(`options: there is no "${name}"; there are ${NAMES.join(", ")}`);
+  const { pingInterval = 25_000, pingTimeout = 20_000, connectTimeout = 45_000 } = options;
+  const { maxHttpBufferSize = 1_000_000, maxConnectionsPerIp = 0, transports = ["polling", "websocket"] } = options;
+  if (!Array.isArray(transports) || transports.length === 0 || transports.some((name) => !TRANSPORTS.includes(name)))
     throw new Error("options.transports: must list polling, websocket or both");
   return {
-    pingIntervalMs: wholeNumber("options.pingInterval", given.pingInterval, 1, MS_MAX - given.pingTimeout),
-    pingTimeoutMs: wholeNumber("options.pingTimeout", given.pingTimeout, 1, MS_MAX),
-    connectTimeoutMs: wholeNumber("options.connectTimeout", given.connectTimeout, 1, MS_MAX),
-    maxPayloadBytes: wholeNumber("options.maxHttpBufferSize", given.maxHttpBufferSize, 1),
-    maxConnectionsPerIp: wholeNumber("options.maxConnectionsPerIp", given.maxConnectionsPerIp, 0),
-    transports: given.transports,
+    pingIntervalMs: wholeNumber("options.pingInterval", pingInterval, 1, MS_MAX - pingTimeout),
+    pingTimeoutMs: wholeNumber("options.pingTimeout", pingTimeout, 1, MS_MAX),
+    connectTimeoutMs: wholeNumber("options.connectTimeout", connectTimeout, 1, MS_MAX),
+    maxPayloadBytes: wholeNumber("options.maxHttpBufferSize", maxHttpBufferSize, 1),
+    maxConnectionsPerIp: wholeNumber("options.maxConnectionsPerIp", maxConnectionsPerIp, 0),
+    transports,
   };
 }
 

@@ -19,14 +19,14 @@ export abstract class SocketIoObject<Env = Cloudflare.Env> extends SocketObject<
   /** The namespaces by name; `/` is the one of clients that name none. Each serves this object only: make it in the class. */
   abstract readonly namespaces: Readonly<Record<string, Namespace>>;
   /** Rules for namespaces that are made on demand, asked in order. */
-  readonly dynamicNamespaces?: readonly DynamicNamespace[];
-  readonly options?: SocketIoOptions;
+  readonly dynamicNamespaces?: readonly DynamicNamespace[] | undefined;
+  readonly options?: SocketIoOptions | undefined;
   /** `connectionStateRecovery()`, for all namespaces that have no recovery of their own. Default: none. */
-  readonly recovery?: MakeRecovery;
+  readonly recovery?: MakeRecovery | undefined;
   /** Where it is there, a client needs a token, or a user whom `authenticate` of the Worker has named. */
-  readonly verify?: VerifyToken;
+  readonly verify?: VerifyToken | undefined;
   /** The objects that `serverSideEmit` reaches. Default: those of the class that the Worker exports under this class's name. */
-  protected readonly rooms?: Rooms;
+  protected readonly rooms?: Rooms | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env, (_ctx, _env, ports) => this.#create(ports));

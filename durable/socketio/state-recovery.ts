@@ -10,7 +10,7 @@ import { openStored, RECOVERY_FORMAT } from "./stored-format.ts";
 
 export interface RecoveryOptions {
   /** How long a client may be away, in milliseconds. Default: 120,000, as in Socket.IO. */
-  readonly maxDisconnectionDuration?: number;
+  readonly maxDisconnectionDuration?: number | undefined;
 }
 
 /** Makes the recovery of each namespace of an object. */

@@ -25,20 +25,20 @@ export interface ConnectOptions {
    */
   readonly object: (room: string) => Answering | null | undefined | Promise<Answering | null | undefined>;
   /** Where the addresses begin: `/boards` for `/boards/rooms/NAME/socket.io/`. Default: at the root. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Answers requests to other addresses. Default: 404. */
-  readonly otherwise?: (request: Request) => Response | Promise<Response>;
+  readonly otherwise?: ((request: Request) => Response | Promise<Response>) | undefined;
   /**
    * Says who opens a connection. It must leave the body unread. The namespaces get the user as `identity`.
    * @returns `undefined`, or the reason, for a client that is refused with 401. An error is logged, and answered 500
    */
-  readonly authenticate?: Authenticate;
+  readonly authenticate?: Authenticate | undefined;
   /** Pages that may connect, besides those of the Worker's own origin. Default: `same`, no others. Clients that are no pages always may. */
-  readonly allowedOrigins?: AllowedOrigins;
+  readonly allowedOrigins?: AllowedOrigins | undefined;
   /** Default: both. */
-  readonly transports?: EngineEndpoint["transports"];
+  readonly transports?: EngineEndpoint["transports"] | undefined;
   /** Connections that one address may open in a minute, in each isolate of the Worker; 0 is no limit. Default: 0. */
-  readonly connectsPerMinute?: number;
+  readonly connectsPerMinute?: number | undefined;
 }
 
 export type Authenticate = (request: Request, asked: Asked) => Known | Promise<Known>;

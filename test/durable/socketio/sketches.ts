@@ -128,6 +128,10 @@ const shared = { "/": new Sketch() };
 const OPTIONS: Readonly<Record<string, object>> = {
   option: { pingIntervall: 1 },
   range: { pingTimeout: 0 },
+  sum: { pingInterval: 2 ** 30, pingTimeout: 2 ** 30 },
+  pigeon: { transports: ["websocket", "pigeon"] },
+  text: { transports: "websocket" },
+  none: { transports: [] },
   crowded: { maxConnectionsPerIp: 2 },
 };
 

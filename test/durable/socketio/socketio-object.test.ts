@@ -99,6 +99,10 @@ describe("mistakes of an application", () => {
     ["bare", 'MistakenObject: it needs namespaces, as in `namespaces = { "/": new Board() }`'],
     ["option", 'options: there is no "pingIntervall"; there are pingInterval, '],
     ["range", "options.pingTimeout: must be a whole number from 1 to "],
+    ["sum", "options.pingInterval: must be a whole number from 1 to 1073741823, not 1073741824"],
+    ["pigeon", "options.transports: must list polling, websocket or both"],
+    ["text", "options.transports: must list polling, websocket or both"],
+    ["none", "options.transports: must list polling, websocket or both"],
   ];
 
   it.each(named)("%s: the error names it", async (room, error) => {
