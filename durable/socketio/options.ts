@@ -24,7 +24,7 @@ type GivenOptions = ServerOptions & ObjectLimits;
 /** The longest time of a timer, which clients wait with. */
 const MS_MAX = 2 ** 31 - 1;
 
-const TRANSPORTS: readonly string[] = ["polling", "websocket"];
+const TRANSPORTS: ReadonlySet<string> = new Set(["polling", "websocket"]);
 
 const NAMES: readonly string[] = [
   "pingInterval",
@@ -41,7 +41,7 @@ export function readOptions(options: SocketIoOptions): GivenOptions {
     if (!NAMES.includes(name)) throw new Error(`options: there is no "${name}"; there are ${NAMES.join(", ")}`);
   const { pingInterval = 25_000, pingTimeout = 20_000, connectTimeout = 45_000 } = options;
   const { maxHttpBufferSize = 1_000_000, maxConnectionsPerIp = 0, transports = ["polling", "websocket"] } = options;
-  if (!Array.isArray(transports) || transports.length === 0 || transports.some((name) => !TRANSPORTS.includes(name)))
+  if (!Array.isArray(transports) || transports.length === 0 || transports.some((name) => !TRANSPORTS.has(name)))
     throw new Error("options.transports: must list polling, websocket or both");
   return {
     pingIntervalMs: wholeNumber("options.pingInterval", pingInterval, 1, MS_MAX - pingTimeout),
