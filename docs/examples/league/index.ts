@@ -24,8 +24,6 @@ interface Between {
 }
 
 class Race extends Namespace<ClientToServerEvents, ServerToClientEvents, { name: string }, Between> {
-  best = 0;
-
   override serverHandlers: ServerHandlers<Between> = {
     scored: (race, player, points) => this.emit("scored", race, player, points), // `race`: the room that tells it
     best: () => this.best,
@@ -33,7 +31,7 @@ class Race extends Namespace<ClientToServerEvents, ServerToClientEvents, { name:
 
   handlers: Handlers<ClientToServerEvents, Player> = {
     finish: (player, points) => {
-      this.best = Math.max(this.best, points);
+      if (points > this.best) this.#kv.put("best", points);
       this.serverSideEmit("league", "scored", player.data.name, points);
     },
     compare: async (_player, races, ack) => {
@@ -45,13 +43,24 @@ class Race extends Namespace<ClientToServerEvents, ServerToClientEvents, { name:
     },
   };
 
+  readonly #kv: SyncKvStorage;
+
+  constructor(kv: SyncKvStorage) {
+    super();
+    this.#kv = kv;
+  }
+
+  get best(): number {
+    return this.#kv.get<number>("best") ?? 0;
+  }
+
   override authorize({ auth }: ConnectRequest) {
     return { accepted: true as const, data: { name: String(auth["name"]) } };
   }
 }
 
 export class RaceObject extends SocketIoObject {
-  namespaces = { "/": new Race() };
+  namespaces = { "/": new Race(this.ctx.storage.kv) };
 }
 
 export default {

@@ -40,6 +40,7 @@ it("SIO-12: the league asks races, in their order, also without connections", as
   ada.emit("finish", 7);
   // Whoever hears this has been heard before.
   await ada.ask("compare", []);
+  await evictDurableObject(env.RACE.getByName("race-3"), { webSockets: "hibernate" });
   expect(await fan.ask("compare", ["race-4", "race-3"])).toEqual([0, 7]);
   expect(await fan.ask("compare", ["no room"])).toEqual({ error: 'there can be no room "no room"' });
 });
