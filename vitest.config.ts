@@ -5,11 +5,11 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Most tests of objects wait more than they work: six files keep the two cores busy that CI has. */
-const maxWorkers = 6;
+/** Tests of objects wait more than they work: some files at a time keep two cores busy. Each further worker loads all modules again. */
+const maxWorkers = 4;
 
-/** A file of the ring outside starts servers and browsers of its own: more of them at once would wait for each other. */
-const maxWorkersOutside = 4;
+/** Most tests outside wait, for programs to start, for timeouts, for rooms that fall asleep. */
+const maxWorkersOutside = 6;
 
 /** Tests of one outside file that run side by side: each starts programs and waits for them. */
 const maxConcurrency = 6;
@@ -43,31 +43,35 @@ const FIRST = [
   "durable/eviction.",
   "worker/attacks-",
   "simulator/",
-  "outside/templates.",
-  "outside/browser-wheel.",
   "outside/language-clients.",
+  "outside/templates.",
+  "outside/package.",
   "outside/durability.",
   "outside/releases-",
   "outside/http-fuzz.",
-  "outside/webhooks.",
+  "outside/artillery.",
   "outside/wakes.",
-  "outside/browser-scroll.",
+  "outside/webhooks.",
   "outside/sleep.",
-  "outside/cost-agreement.",
-  "outside/react/example.",
-  "outside/recovery.",
-  "outside/load.",
-  "outside/browser-accessible.",
-  "outside/attacks.",
-  "outside/client-module.",
-  "outside/crash.",
-  "outside/browser-states.",
-  "outside/serve.",
   "outside/deleted-text.",
+  "outside/browser-wheel.",
+  "outside/load.",
   "outside/key-outage.",
+  "outside/attacks.",
+  "outside/npm-commands.",
+  "outside/crash.",
+  "outside/client-module.",
+  "outside/cost-agreement.",
+  "outside/releases-",
+  "outside/serve.",
+  "outside/browser-accessible.",
+  "outside/browser-states.",
   "outside/browser-messages.",
-  "outside/bench.",
+  "outside/commands.",
+  "outside/own-application.",
   "outside/tour.",
+  "outside/bench.",
+  "outside/browser-scroll.",
 ];
 
 /** The order of the projects; vitest ends a shared process when a file of another project comes next. */
