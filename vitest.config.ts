@@ -62,7 +62,6 @@ const FIRST = [
   "outside/crash.",
   "outside/client-module.",
   "outside/cost-agreement.",
-  "outside/releases-",
   "outside/serve.",
   "outside/browser-accessible.",
   "outside/browser-states.",
