@@ -42,7 +42,8 @@ export class Posting implements Feature {
         say: (caller: Caller, payload: unknown, reply: (answer: PostAnswer) => void) =>
           this.#say(caller, payload as Payload, reply),
       },
-      isRepeat: ({ user }: Caller, payload: unknown) => this.posts.isKnown(user, (payload as Payload).clientMsgId),
+      // CHAT-4, MOD-10: a retry gets the first answer, also where the sender's rights have changed since.
+      repeated: ({ user }: Caller, payload: unknown) => this.posts.repeated(user, (payload as Payload).clientMsgId),
     },
   };
 
@@ -86,8 +87,6 @@ export class Posting implements Feature {
   }
 
   #post(caller: Caller, payload: Payload, reply: (answer: PostAnswer) => void): void {
-    // CHAT-4, MOD-10: a retry gets the first answer, also where the sender's rights have changed since.
-    if (this.posts.answerKnown(caller.user, payload.clientMsgId, reply)) return;
     const refusal = this.#charge(caller);
     if (refusal) return reply(refusal);
     this.#say(caller, payload, reply);

@@ -4,6 +4,7 @@ import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import { BATCH_CHARS_MAX, StrictCommit, type Commit, type Numbered, type Outcome, type Post } from "./commit.ts";
 import { countCommit } from "../room/metering.ts";
+import type { Repeat } from "../room/operation.ts";
 import type { Draft, Room, Writer } from "../room/room.ts";
 import type { ThrottledRun } from "../../clock/throttle.ts";
 import { PostedIds, postKey } from "../log/posted-ids.ts";
@@ -65,7 +66,7 @@ export class Posts implements Writer {
     return seq > log.lastSeq ? seq <= this.seenSeq + this.#batch.length : log.has(seq);
   }
 
-  /** Takes a post that is not known yet (`answerKnown`) and passed every rule. */
+  /** Takes a post that was not sent before (`repeated`) and passed every rule. */
   post(draft: Draft, reply: (answer: PostAnswer) => void): void {
     const nowMs = this.#room.now();
     const pending: Post = { draft, chars: charsOf(draft), atMs: nowMs, replies: [reply] };
@@ -85,32 +86,17 @@ export class Posts implements Writer {
     return this.#commit.storeAndShow(posts)?.map(({ message }) => message);
   }
 
-  /** Answers a post that was sent before, at once or when the first one is stored. @returns whether it was */
-  answerKnown(sender: string, clientMsgId: string | undefined, reply: (answer: PostAnswer) => void): boolean {
-    if (clientMsgId === undefined) return false;
+  /** @returns `undefined` for a post that was not sent before; the answer may wait until the first one is stored */
+  repeated(sender: string, clientMsgId: string | undefined): Repeat<PostAnswer> | undefined {
+    if (clientMsgId === undefined) return undefined;
     const waiting = this.#waiting.get(postKey(sender, clientMsgId));
-    const earlier = waiting ? undefined : this.#findEarlier(sender, clientMsgId);
-    waiting?.replies.push(reply);
-    if (earlier) reply(earlier);
-    return waiting !== undefined || earlier !== undefined;
-  }
-
-  /** True where a post was stored before, or is about to be. */
-  isKnown(sender: string, clientMsgId: string | undefined): boolean {
-    if (clientMsgId === undefined) return false;
-    if (this.#waiting.has(postKey(sender, clientMsgId))) return true;
-    const earlier = this.#findEarlier(sender, clientMsgId);
-    return earlier !== undefined && "ok" in earlier;
-  }
-
-  /** The answer to a post that was stored before; an error where the log cannot be read. */
-  #findEarlier(sender: string, clientMsgId: string): PostAnswer | undefined {
+    if (waiting) return { isSure: true, answer: (reply) => waiting.replies.push(reply) };
     try {
       const posted = this.#posted.find(sender, clientMsgId, this.#room.now());
-      return posted && { ok: true, ...posted, duplicate: true };
+      return posted && { isSure: true, answer: (reply) => reply({ ok: true, ...posted, duplicate: true }) };
     } catch (error) {
       this.#room.reportProblem("earlier posts could not be read", error);
-      return notStored();
+      return { isSure: false, answer: (reply) => reply(notStored()) };
     }
   }
 

@@ -40,6 +40,13 @@ export interface Speech<Given = Answer<object>> {
   readonly say: (caller: Caller, payload: unknown, reply: Reply<Given>) => void;
 }
 
+/** A request that was, or may have been, made before: the caller only wants the answer. */
+export interface Repeat<Given = Answer<object>> {
+  /** It was made before: no feature may refuse it (MOD-10). `false` where that cannot be read: it passes the rules of a new one first. */
+  readonly isSure: boolean;
+  readonly answer: (reply: Reply<Given>) => void;
+}
+
 export interface Operation<Given = Answer<object>> {
   /** Its output must be valid input with the same output: an HTTP call parses its body with it before the room does. */
   readonly schema: z.ZodMiniType;
@@ -49,8 +56,8 @@ export interface Operation<Given = Answer<object>> {
   readonly run: (caller: Caller, payload: unknown, reply: Reply<Given>) => void | Promise<void>;
   /** Where it shows a text to others: the room's own rules are asked before it runs. */
   readonly speech?: Speech<Given>;
-  /** True where it was done before, and the caller only wants the answer: no feature may refuse that (MOD-10). `run` looks it up once more. */
-  readonly isRepeat?: (caller: Caller, payload: unknown) => boolean;
+  /** Looks up whether it was done before. `run` is for requests that are new. */
+  readonly repeated?: (caller: Caller, payload: unknown) => Repeat<Given> | undefined;
 }
 
 export type Operations = { readonly [Event in ChatEvent]: Operation<AnswerTo<Event>> };

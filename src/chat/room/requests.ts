@@ -89,14 +89,15 @@ export class Requests {
     const payload = parsed.data;
     const { speech } = operation;
     const isAsked = speech !== undefined && this.#screening.isAsked(caller, payload);
-    const isRepeated = isAsked || (operation.isRepeat?.(caller, payload) ?? false);
+    const repeat = isAsked ? undefined : operation.repeated?.(caller, payload);
+    const isRepeated = isAsked || repeat?.isSure === true;
     const refusal =
       this.#takeTokens(caller, isRepeated ? 1 : operation.cost(payload)) ??
       (isRepeated ? undefined : this.#refuse(event, caller));
     if (refusal) return reply(refusal);
     if (isAsked) return this.#screening.join(caller, payload, reply);
-    if (isRepeated || !speech || !this.#screening.isOn)
-      return operation.run(caller, payload, this.#followed(event, caller, reply));
+    if (repeat) return repeat.answer(this.#followed(event, caller, reply));
+    if (!speech || !this.#screening.isOn) return operation.run(caller, payload, this.#followed(event, caller, reply));
     const answer = speech.admit(caller, payload);
     if (answer) return reply(answer);
     return this.#screening.screen({ caller, operation, speech, payload }, reply, (callerNow, accepted, answerAll) => {
