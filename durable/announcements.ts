@@ -61,12 +61,14 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
 
   // ---- progress --------------------------------------------------------------------------------------------
 
+  /** @internal */
   async find(id: string, by?: string): Promise<AnnounceProgress | undefined> {
     const record = this.#read(id);
     // One that was noted and never begun has to be sent again by its caller.
     return record && record.by !== "" && (by === undefined || record.by === by) ? progressOf(record) : undefined;
   }
 
+  /** @internal */
   async begin(id: string, { by, accepted, parts }: Parameters<AnnouncementsRpc["begin"]>[1]): Promise<void> {
     const nowMs = Date.now();
     if (this.#sweeping.passIfOpen(nowMs))
@@ -80,6 +82,7 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
     this.#write({ ...record, reached, failed, over });
   }
 
+  /** @internal */
   async note(notes: readonly AnnounceNote[], totals: readonly AnnounceTotal[]): Promise<void> {
     const ids = new Set([...notes, ...totals].map(({ id }) => id));
     for (const id of ids) {
@@ -104,6 +107,7 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
 
   // ---- delivery --------------------------------------------------------------------------------------------
 
+  /** @internal */
   async deliver(items: readonly AnnounceItem[], delaySeconds: number): Promise<void> {
     this.#keep(items, delaySeconds);
     await this.#schedule();

@@ -30,34 +30,47 @@ import type { Env } from "./env.ts";
 import type { StoreAfterErase } from "./socketio/erasing.ts";
 import { SocketObject } from "./socketio/socket-object.ts";
 import type { BindingNames } from "../src/rpc/bindings.ts";
+import { insideOf, type Inside } from "./socketio/inside.ts";
 import { objectBindings } from "./object-bindings.ts";
+import type { Chat } from "../src/chat/chat.ts";
 import { createChat, type ChatParts } from "./create-chat.ts";
 import { countedStorage } from "./socketio/counted-storage.ts";
+import { refuseTakenNames } from "./taken-names.ts";
 
-/** @typeParam Own bindings that a subclass uses besides those of the chat */
-export class ChatRoom<Own extends object = object>
-  extends SocketObject<Env & Own, ChatParts>
+/** @typeParam Own the bindings that a subclass uses */
+export class ChatRoom<Own = Cloudflare.Env>
+  extends SocketObject<Own>
   implements RoomRpc<ExportCursor>, RelayRpc, AnnounceRpc
 {
   /** Yours to override, where the Worker has its bindings under other names; as `bindings` of createParley. */
   static readonly bindings: BindingNames = {};
 
-  constructor(ctx: DurableObjectState, env: Env & Own) {
-    const own = objectBindings(ctx, env, new.target);
+  constructor(ctx: DurableObjectState, env: Own) {
+    const own = objectBindings(ctx, env as Env, new.target);
     const meter = new Meter();
     // `this` is there when they are called: long after this constructor.
     super(
       ctx,
       env,
-      (_ctx, _env, ports) =>
-        createChat(ctx, own, ports, {
+      (ports) => {
+        refuseTakenNames(this, ChatRoom);
+        return createChat(ctx, own, ports, {
           meter,
           awake: () => this.#lastWake,
           rules: () => (this.beforePost ? this.#rules : undefined),
           features: () => this.features && ((room) => this.features!(room)),
-        }),
-      { meter, storage: countedStorage(ctx.storage, meter) },
+        });
+      },
+      { meter, storage: countedStorage(ctx.storage, meter), onWoken: (wake) => this.#logWake(wake) },
     );
+  }
+
+  get #inside(): Inside<ChatParts> {
+    return insideOf(this);
+  }
+
+  get #chat(): Chat {
+    return this.#inside.parts.chat;
   }
 
   // ---- rules of one's own ----------------------------------------------------------------------------------
@@ -85,72 +98,82 @@ export class ChatRoom<Own extends object = object>
     return { beforePost: (...given) => this.beforePost!(...given), timeoutMs, onFailure };
   }
 
+  // ---- calls of the Worker and of other objects ------------------------------------------------------------
+
+  /** @internal */
   ask<Event extends keyof ClientToServerEvents>(
     event: Event,
     caller: OutsideCaller,
     given: unknown,
   ): Promise<AnswerTo<Event>> {
-    this.activity.request("call", event);
+    this.#inside.activity.request("call", event);
     return this.#ask(event, caller, given);
   }
 
   #ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {
     return new Promise((resolve, reject) => {
       const request = { event, bearer: caller, given, reply: resolve };
-      this.furtherTurn(() => this.parts.chat.requests.perform(request))?.catch(reject);
+      this.#inside.furtherTurn(() => this.#chat.requests.perform(request))?.catch(reject);
     });
   }
 
+  /** @internal */
   askOwn(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {
-    const { calls } = this.parts.chat;
+    const { calls } = this.#chat;
     // Metrics have few names, and this one comes from outside.
-    this.activity.request("call", calls.takesOwn(event) ? event : "unknown");
+    this.#inside.activity.request("call", calls.takesOwn(event) ? event : "unknown");
     return new Promise((resolve, reject) => {
       const request = { event, bearer: caller, given, reply: resolve };
-      this.furtherTurn(() => calls.askOwn(request))?.catch(reject);
+      this.#inside.furtherTurn(() => calls.askOwn(request))?.catch(reject);
     });
   }
 
+  /** @internal */
   permitUpload(caller: OutsideCaller, file: object): Promise<UploadAnswer> {
     return new Promise((resolve, reject) => {
       const reply = (answer: Answer<object>): void => resolve(answer as UploadAnswer);
-      this.turn(() => this.parts.chat.calls.permitUpload(caller, file, reply), "upload")?.catch(reject);
+      this.#inside.turn(() => this.#chat.calls.permitUpload(caller, file, reply), "upload")?.catch(reject);
     });
   }
 
+  /** @internal */
   async permitReading(caller: OutsideCaller, file: FileOfLog): Promise<Answer<object>> {
-    return this.turn(() => this.parts.chat.calls.permitReading(caller, file), "read-file");
+    return this.#inside.turn(() => this.#chat.calls.permitReading(caller, file), "read-file");
   }
 
+  /** @internal */
   async refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined> {
-    return this.turn(() => this.parts.chat.calls.refuseStaff(caller), "staff");
+    return this.#inside.turn(() => this.#chat.calls.refuseStaff(caller), "staff");
   }
 
+  /** @internal */
   async openDirect(users: DirectUsers): Promise<OpenDirectAnswer> {
-    return this.turn(() => {
-      const { direct, listing } = this.parts.chat.features;
+    return this.#inside.turn(() => {
+      const { direct, listing } = this.#chat.features;
       const answer = direct.begin(users);
       if ("ok" in answer && answer.isNew) listing?.reportAgain();
       return answer;
     }, "open-dm");
   }
 
+  /** @internal */
   async overview(): Promise<RoomOverview> {
-    return this.turn(() => this.parts.chat.calls.overview(), "overview");
+    return this.#inside.turn(() => this.#chat.calls.overview(), "overview");
   }
 
   #logInfo(event: string, facts: LogFacts): void {
-    maybeLog(this.parts.settings, "info", event, { room: this.ctx.id.name, ...facts });
+    maybeLog(this.#inside.parts.settings, "info", event, { room: this.ctx.id.name, ...facts });
   }
 
-  protected override onWoken({ cause, detail }: Wake): void {
-    maybeLog(this.parts.settings, "debug", "room.woke", { room: this.ctx.id.name, cause, detail });
+  #logWake({ cause, detail }: Wake): void {
+    maybeLog(this.#inside.parts.settings, "debug", "room.woke", { room: this.ctx.id.name, cause, detail });
   }
 
+  /** @internal */
   async stats(query: StatsQuery): Promise<RoomStats> {
-    return this.turn(() => {
-      const { chat, server } = this.parts;
-      const all = connectionsOf(server, (session) => this.lastSeenAtMs(session));
+    return this.#inside.turn(() => {
+      const { chat, server } = this.#inside.parts;
+      const all = connectionsOf(server, (session) => this.#inside.lastSeenAtMs(session));
       return {
         awake: this.#lastWake,
         members: chat.calls.overview().members,
@@ -162,40 +185,46 @@ export class ChatRoom<Own extends object = object>
   }
 
   get #lastWake(): RoomStats["awake"] {
-    const { atMs: since, cause, detail } = this.activity.wake!;
+    const { atMs: since, cause, detail } = this.#inside.activity.wake!;
     return { since, cause, detail };
   }
 
+  /** @internal */
   async exportPiece(cursor?: ExportCursor): Promise<ExportPiece | undefined> {
-    return this.turn(() => this.parts.chat.calls.exportPiece(cursor), "export");
+    return this.#inside.turn(() => this.#chat.calls.exportPiece(cursor), "export");
   }
 
+  /** @internal */
   async link(to: string): Promise<Answer<object>> {
-    return this.turn(() => this.parts.chat.features.links.add(to), "link");
+    return this.#inside.turn(() => this.#chat.features.links.add(to), "link");
   }
 
+  /** @internal */
   async unlink(to: string): Promise<Answer<object>> {
-    return this.turn(() => this.parts.chat.features.links.remove(to), "unlink");
+    return this.#inside.turn(() => this.#chat.features.links.remove(to), "unlink");
   }
 
+  /** @internal */
   async links(): Promise<RoomLinks> {
-    return this.turn(() => {
-      const { links, relayed } = this.parts.chat.features;
+    return this.#inside.turn(() => {
+      const { links, relayed } = this.#chat.features;
       return { links: links.all, feeds: relayed.all };
     }, "links");
   }
 
+  /** @internal */
   async rewind(to: string, link: LinkName, reached: Reached): Promise<void> {
-    this.turn(() => this.parts.chat.features.links.rewind(to, link, reached), "rewind");
+    this.#inside.turn(() => this.#chat.features.links.rewind(to, link, reached), "rewind");
   }
 
+  /** @internal */
   async takeRelayed(batches: readonly RelayBatch[]): Promise<RelayOutcome[]> {
-    return this.turn(() => this.parts.chat.features.relayed.take(batches), "relayed");
+    return this.#inside.turn(() => this.#chat.features.relayed.take(batches), "relayed");
   }
 
-  /** Several may come at once, and each is answered when it is done. */
+  /** Several may come at once, and each is answered when it is done. @internal */
   takeAnnounced(announcements: readonly AnnouncedHere[]): Promise<AnnounceOutcome[]> {
-    this.activity.request("call", "announced");
+    this.#inside.activity.request("call", "announced");
     // A failure of one does not repeat the others.
     return Promise.all(
       announcements.map(async (announced) => {
@@ -203,7 +232,7 @@ export class ChatRoom<Own extends object = object>
           return await this.#announce(announced);
         } catch (error) {
           const reason = "the room could not send an announcement";
-          this.report(reason, error);
+          this.#inside.report(reason, error);
           return { ok: false, isFinal: false, reason };
         }
       }),
@@ -212,11 +241,11 @@ export class ChatRoom<Own extends object = object>
 
   async #announce(announced: AnnouncedHere): Promise<AnnounceOutcome> {
     if (announced.event !== POSTED_EVENT)
-      return this.furtherTurn(() => this.parts.chat.features.announced.take(announced));
+      return this.#inside.furtherTurn(() => this.#chat.features.announced.take(announced));
     // ANN-3: looks whether it is stored already.
-    const before = this.furtherTurn(() => this.parts.chat.features.announced.lookFor(announced));
+    const before = this.#inside.furtherTurn(() => this.#chat.features.announced.lookFor(announced));
     for (;;) {
-      const outcome = this.furtherTurn(() => before.look());
+      const outcome = this.#inside.furtherTurn(() => before.look());
       if (outcome === "new") break;
       if (outcome !== "go on") return outcome;
       await turnPorts.giveWay();
@@ -226,30 +255,30 @@ export class ChatRoom<Own extends object = object>
     return outcomeOfPost(answer);
   }
 
-  /** API-10. */
+  /** API-10. @internal */
   async drain(withinMs: number): Promise<number> {
-    const { chat, server } = this.parts;
+    const { chat, server } = this.#inside.parts;
     const { size } = server.sessions;
     this.#logInfo("room.drained", { connections: size, withinMs });
-    this.turn(() => {
+    this.#inside.turn(() => {
       chat.calls.prepareShutdown(({ id }) => shutdownNotice(id, withinMs));
       for (const session of server.sessions.values()) server.close(session, CLOSINGS.restart);
     }, "drain");
     return size;
   }
 
-  /** API-9. */
+  /** API-9. @internal */
   async deleteRoom(): Promise<void> {
-    const { chat, server } = this.parts;
+    const { chat, server } = this.#inside.parts;
     this.#logInfo("room.deleted", { connections: server.sessions.size });
     const prepare = (): StoreAfterErase | undefined =>
-      this.turn(() => {
+      this.#inside.turn(() => {
         chat.calls.prepareShutdown(() => ROOM_DELETED);
         for (const session of server.sessions.values()) server.dismissSession(session);
         return chat.calls.prepareErase();
       }, "delete");
     await this.erase(prepare);
     // An erased room is a new one, although nothing has changed in it.
-    this.furtherTurn(() => this.parts.chat.features.listing?.reportAgain());
+    this.#inside.furtherTurn(() => this.#chat.features.listing?.reportAgain());
   }
 }

@@ -32,6 +32,7 @@ export class DeadLetters extends DurableObject<Env> implements DeadLettersRpc {
     );
   }
 
+  /** @internal */
   async add(dead: readonly DeadBatch[]): Promise<void> {
     const sql = this.#sql;
     const insert = "INSERT INTO dead_letters (at, reason, batch) VALUES (?, ?, ?)";
@@ -43,22 +44,26 @@ export class DeadLetters extends DurableObject<Env> implements DeadLettersRpc {
     if (rowsWritten > 0) writeLog("error", "relay.forgotten", { batches: rowsWritten });
   }
 
+  /** @internal */
   async list(after: number, limit: number): Promise<DeadLetter[]> {
     return this.#select("id > ? ORDER BY id LIMIT ?", after, limit).map(({ id, at, reason, batch }) => {
       return { id, at, ...describeBatch(JSON.parse(batch)), reason };
     });
   }
 
+  /** @internal */
   async read(ids: readonly number[]): Promise<Array<{ id: number; batch: DeadBatch["batch"] }>> {
     return ids.flatMap((id) =>
       this.#select("id = ?", id).map(({ batch }) => ({ id, batch: JSON.parse(batch) as DeadBatch["batch"] })),
     );
   }
 
+  /** @internal */
   async remove(ids: readonly number[]): Promise<void> {
     for (const id of ids) this.#sql.exec("DELETE FROM dead_letters WHERE id = ?", id);
   }
 
+  /** @internal */
   async count(): Promise<number> {
     return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM dead_letters").one().n;
   }

@@ -40,34 +40,42 @@ export class Lobby extends DurableObject<Env> implements LobbyRpc {
     void ctx.blockConcurrencyWhile(() => clock.wake());
   }
 
+  /** @internal */
   async report(report: RoomReport): Promise<ReportAnswer> {
     return this.#rooms.report(report, Date.now());
   }
 
+  /** @internal */
   async countRooms(query: Parameters<LobbyRpc["countRooms"]>[0]): Promise<number> {
     return this.#rooms.countRooms(query, Date.now());
   }
 
+  /** @internal */
   async listDirect(user: string, page: Parameters<LobbyRpc["listDirect"]>[1]): Promise<DirectPage> {
     return this.#rooms.listDirect(user, page, Date.now());
   }
 
+  /** @internal */
   async find(users: readonly string[]): Promise<Whereabouts> {
     return this.#rooms.find(users, Date.now());
   }
 
+  /** @internal */
   async list(query: RoomQuery): Promise<RoomPage> {
     return this.#rooms.list(query, Date.now());
   }
 
+  /** @internal */
   async count(source: string, delta: CounterDelta): Promise<void> {
     this.#rooms.count(source, delta, Date.now());
   }
 
+  /** @internal */
   async scrape(): Promise<Scrape> {
     return this.#rooms.scrape(Date.now());
   }
 
+  /** @internal */
   async usage(query: UsageQuery): Promise<RoomUsage[]> {
     return this.#rooms.usage(query, Date.now());
   }

@@ -43,8 +43,4 @@ export interface ObjectPorts extends ServerPorts {
  * Makes the server of an object, and other parts that the application needs. Called once per instance, before any session is restored,
  * and again after the storage was erased.
  */
-export type CreateServer<Env, Parts extends Application = Application> = (
-  ctx: DurableObjectState,
-  env: Env,
-  ports: ObjectPorts,
-) => Parts;
+export type CreateServer = (ports: ObjectPorts) => Application;

@@ -29,7 +29,7 @@ export abstract class SocketIoObject<Env = Cloudflare.Env> extends SocketObject<
   protected readonly rooms?: Rooms | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env, (_ctx, _env, ports) => this.#create(ports));
+    super(ctx, env, (ports) => this.#create(ports));
   }
 
   #create(ports: ObjectPorts): Application {

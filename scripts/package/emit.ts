@@ -28,18 +28,23 @@ export async function emitLibrary(library = LIBRARY, entries: readonly string[] 
       throw new Error(stdout);
     });
   }
-  await nameJavaScript(library);
+  await finishDeclarations(library);
 }
 
-/** tsc rewrites `./x.ts` to `./x.js` in modules, and leaves it in declarations. */
-async function nameJavaScript(library: string): Promise<void> {
+/**
+ * tsc rewrites `./x.ts` to `./x.js` in modules, and leaves it in declarations. It also leaves the interfaces of a class whose members it has
+ * stripped.
+ */
+async function finishDeclarations(library: string): Promise<void> {
   const names = await readdir(library, { recursive: true });
   const declarations = names.filter((name) => name.endsWith(".d.ts")).map((name) => path.join(library, name));
   await Promise.all(
     declarations.map(async (file) => {
       const text = await readFile(file, "utf8");
-      const named = text.replaceAll(/((?:from |import\()"\.[^"]+)\.tsx?"/g, '$1.js"');
-      if (named !== text) await writeFile(file, named);
+      const finished = text
+        .replaceAll(/((?:from |import\()"\.[^"]+)\.tsx?"/g, '$1.js"')
+        .replaceAll(/^(export declare (?:abstract )?class [^{]*) implements [^{]*\{$/gm, "$1 {");
+      if (finished !== text) await writeFile(file, finished);
     }),
   );
 }

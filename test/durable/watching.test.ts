@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 
 import { WATCHERS_MAX } from "../../src/chat/watching.ts";
 import { WATCH_INTERVAL_MS, type WatchedRoom } from "../../src/protocol/watching.ts";
-import type { Server } from "../../src/socketio/server/server.ts";
+import { insideOf } from "../../durable/socketio/inside.ts";
 import { callApi } from "./api-caller.ts";
 import { RawClient } from "./raw-client.ts";
 import { freshRoom, isArmed, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
@@ -158,7 +158,7 @@ describe("snapshots: WATCH-2", () => {
 /** The object's deadlines, and those that keep it awake; in milliseconds since 1970. */
 const waitsFor = (room: string): Promise<{ next: number | undefined; awake: number | undefined }> =>
   runInDurableObject(stubOf(room), (instance) => {
-    const { deadlines } = (instance as unknown as { parts: { server: Server } }).parts.server;
+    const { deadlines } = insideOf(instance).parts.server;
     return { next: deadlines.next(), awake: deadlines.nextAwake() };
   });
 

@@ -68,16 +68,18 @@ describe("Socket.IO for any object", () => {
 });
 
 describe("the client", () => {
-  it("takes 30 kB, socket.io-client among them, and brings no schemas", async () => {
-    const { size, packages } = await bundleOf('export { connectRoom } from "parley-rooms/client";');
-    expect(size).toBeLessThanOrEqual(30_000);
+  it.each([
+    ["parley-rooms/client", 30_000],
+    ["parley-rooms/react", 32_000],
+  ])("%s takes %d bytes at most, socket.io-client among them, and brings no schemas", async (entry, bytesMax) => {
+    const { size, packages } = await bundleOf(`export * from "${entry}";`);
+    expect(size).toBeLessThanOrEqual(bytesMax);
     expect(packages).not.toContain("zod");
   });
+});
 
-  it("takes 32 kB with the store and the hooks, besides React", async () => {
-    const { size, packages } = await bundleOf('export * from "parley-rooms/react";');
-    expect(size).toBeLessThanOrEqual(32_000);
-    expect(packages).not.toContain("react");
-    expect(packages).not.toContain("zod");
+describe("features", () => {
+  it("take 11 kB besides the chat", async () => {
+    expect((await bundleOf('export * from "parley-rooms/features";')).size).toBeLessThanOrEqual(11_000);
   });
 });

@@ -49,7 +49,7 @@ function route(request: Request, objects: DurableObjectNamespace): Promise<Respo
 abstract class CountedObject extends SocketObject<Env> {
   constructor(ctx: DurableObjectState, env: Env, createServer: (ports: ServerPorts) => Application["server"]) {
     const waiting = env.WAITING === "asleep" ? WAITING_ASLEEP : WAITING;
-    super(ctx, env, (_ctx, _env, ports) => ({ server: createServer(ports), limits: { ...OPTIONS, waiting } }));
+    super(ctx, env, (ports) => ({ server: createServer(ports), limits: { ...OPTIONS, waiting } }));
     ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS instances (number INTEGER PRIMARY KEY)");
     ctx.storage.sql.exec("INSERT INTO instances DEFAULT VALUES");
   }

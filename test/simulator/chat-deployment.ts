@@ -1,6 +1,6 @@
 // The chat of a run: its objects, its Worker, and the queue between rooms, with the settings of the plan. Tells the witness what each room
 // stores, and checks each sleep.
-import { ChatRoom, createParley, DeadLetters, Lobby, RuledRoom, SqlMessageLog } from "product:objects";
+import { ChatRoom, createParley, DeadLetters, insideOf, Lobby, RuledRoom, SqlMessageLog } from "product:objects";
 
 import { Deployment, type HostListener, type ObjectHost, type World } from "../kit/simulation.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
@@ -25,7 +25,7 @@ interface RoomParts {
 }
 
 export const partsOf = ({ instance }: ObjectHost): RoomParts | undefined =>
-  (instance as unknown as { readonly parts?: RoomParts } | undefined)?.parts;
+  instance && (insideOf(instance).parts as RoomParts);
 
 export interface ChatDeploymentOptions {
   readonly world: World;

@@ -4,6 +4,7 @@ declare module "product:objects" {
   import type { ObjectClass } from "../kit/simulation.ts";
 
   export const ChatRoom: ObjectClass;
+  export function insideOf(object: object): { readonly parts: unknown };
   /** A room with rules of its own: those of `env.RULES`. */
   export const RuledRoom: ObjectClass;
   export const Lobby: ObjectClass;

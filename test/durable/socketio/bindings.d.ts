@@ -32,9 +32,9 @@ declare namespace Cloudflare {
     FOUR_LINES: DurableObjectNamespace<import("../../../docs/examples/four-lines/index.ts").BoardObject>;
     RACE: DurableObjectNamespace<import("../../../docs/examples/league/index.ts").RaceObject>;
     REVIEWS: DurableObjectNamespace<import("../../../docs/examples/review/index.ts").ReviewObject>;
-    RULED: DurableObjectNamespace<import("../../../docs/examples/rules/index.ts").ChatRoom>;
-    RULED_BY_HTTP: DurableObjectNamespace<import("../../../docs/examples/rules/by-http.ts").ChatRoom>;
-    RULED_BY_SERVICE: DurableObjectNamespace<import("../../../docs/examples/rules/by-service.ts").ChatRoom>;
+    RULED: DurableObjectNamespace<import("../../../durable/chat-room.ts").ChatRoom>;
+    RULED_BY_HTTP: DurableObjectNamespace<import("../../../durable/chat-room.ts").ChatRoom>;
+    RULED_BY_SERVICE: DurableObjectNamespace<import("../../../durable/chat-room.ts").ChatRoom>;
     WHITEBOARD: DurableObjectNamespace<import("./whiteboard.ts").WhiteboardRoom>;
   }
 }

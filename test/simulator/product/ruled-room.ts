@@ -14,14 +14,18 @@ export class RuledRoom extends ChatRoom {
     return (this.env as unknown as { readonly RULES: Rules }).RULES;
   }
 
+  #lives = 0;
+
   override beforePostOnFailure = this.#rules.onFailure;
 
   override beforePost(message: PostDraft, context: PostContext): PostVerdict | Promise<PostVerdict> {
     return this.#rules.ask(this, message, context);
   }
 
-  override deleteRoom(): Promise<void> {
-    this.#rules.deleted(this, String(this.ctx.id.name));
-    return super.deleteRoom();
+  /** The room has none; but it is asked for them in each life. */
+  override features(): readonly [] {
+    if (this.#lives > 0) this.#rules.deleted(this, String(this.ctx.id.name));
+    this.#lives += 1;
+    return [];
   }
 }

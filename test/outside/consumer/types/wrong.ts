@@ -20,3 +20,14 @@ export class Hall extends ChatRoom {
   // @ts-expect-error -- nor a number
   override beforePost = (): number => 7;
 }
+
+export class Inside extends ChatRoom {
+  parts(): string {
+    // @ts-expect-error -- what the chat is made of is its own
+    return this.turn(() => this.chat);
+  }
+}
+
+declare const rooms: DurableObjectNamespace<ChatRoom>;
+// @ts-expect-error -- the Worker of the chat calls its rooms; others use its HTTP API
+void rooms.getByName("lounge").deleteRoom();
