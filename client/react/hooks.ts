@@ -137,6 +137,7 @@ export const useName = (user: string, given?: RoomHandle): string =>
 export function useAbilities(message: Message, given?: RoomHandle): Abilities {
   const room = useGivenRoom(given, "useAbilities");
   usePart(room, ({ me }) => me);
+  usePart(room, () => room.mayModerate(message.sender));
   return room.abilitiesOf(message);
 }
 

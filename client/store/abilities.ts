@@ -2,30 +2,64 @@
 // calls it. Pure.
 import type { Message, Role, RoomModes } from "../../src/protocol/chat-events.ts";
 import type { Connection } from "../core/api.ts";
-import type { Abilities, Blocked, Me } from "./state.ts";
+import type { Abilities, Blocked, Me, Person } from "./state.ts";
 
-/** @param editWindowMs the time in which authors may edit their messages; 0 for none */
+/** What counts besides the message and the user. */
+interface Circumstances {
+  /** Whether the user ranks above the author: `mayModerate`. */
+  readonly outranks: boolean;
+  /** The time in which authors may edit their messages; 0 for none. */
+  readonly editWindowMs: number;
+  readonly nowMs: number;
+}
+
 export function abilitiesOf(
   message: Message,
-  { user, isModerator, blocked }: Pick<Me, "user" | "isModerator" | "blocked">,
-  editWindowMs: number,
-  nowMs: number,
+  { user, role, blocked }: Pick<Me, "user" | "role" | "blocked">,
+  { outranks, editWindowMs, nowMs }: Circumstances,
 ): Abilities {
   const isOwn = message.sender === user;
-  const canWrite = blocked === undefined && message.deleted !== true;
+  const isThere = message.deleted !== true;
+  const isIn = blocked === undefined || STAYS.includes(blocked);
+  const canWrite = blocked === undefined && isThere;
+  // A service may change any message: it could post in its author's name.
+  const mayChange = isOwn || outranks || role === "service";
+  const isInTime = !isOwn || isModerator(role) || nowMs - message.timestamp < editWindowMs;
   return {
     reply: canWrite,
     react: canWrite,
-    edit: canWrite && (isModerator || (isOwn && nowMs - message.timestamp < editWindowMs)),
-    remove: message.deleted !== true && (isModerator || isOwn),
-    moderate: isModerator && !isOwn,
+    edit: canWrite && mayChange && isInTime,
+    remove: isThere && isIn && role !== "reader" && mayChange,
+    moderate: isIn && outranks,
   };
+}
+
+/** The order of ranks (MOD-2): everybody, moderators whom the room appointed, moderators by their token, services. */
+function rankOf({ role, granted }: Pick<Person, "role" | "granted">): number {
+  if (role === "service") return 3;
+  if (role !== "moderator") return 0;
+  return granted ? 1 : 2;
+}
+
+/** Whether a user ranks above another one, as far as the list of members tells: of absent people only the room knows the rank. */
+export function mayModerate(
+  { user, role }: Pick<Me, "user" | "role">,
+  other: string,
+  members: readonly Person[],
+): boolean {
+  if (!isModerator(role) || other === user) return false;
+  const listed = (id: string): Partial<Person> => members.find((member) => member.user === id) ?? {};
+  const { granted } = listed(user);
+  return rankOf({ role, ...(granted && { granted }) }) > rankOf(listed(other));
 }
 
 export const isModerator = (role: Role): boolean => role === "moderator" || role === "service";
 
 /** Ends of a connection that people decided: a waiting message must not go out days later. */
 const DECIDED: readonly string[] = ["KICKED", "BANNED", "FORBIDDEN_ROOM", "ROOM_DELETED"] satisfies Blocked[];
+
+/** Reasons not to write that leave the user in the room: its own messages can be deleted then. */
+const STAYS: readonly string[] = ["READER", "ROOM_READ_ONLY"] satisfies Blocked[];
 
 /** Why nothing can be written in the room at all. */
 export function blockedBy(connection: Connection, role: Role, { readOnly }: RoomModes): Blocked | undefined {

@@ -69,6 +69,8 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
   quoted(id: string): Message | null | undefined;
   /** What the user may do with a message now. */
   abilitiesOf(message: Message): Abilities;
+  /** Whether the user, a moderator, ranks above another one, as far as the list of members tells. */
+  mayModerate(user: string): boolean;
 
   // ---- the user's place ----
 

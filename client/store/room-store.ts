@@ -8,7 +8,7 @@ import type {
 } from "../../src/protocol/chat-events.ts";
 import type { Draft, FeatureEvents, Room, SendOptions, SentAnswer } from "../core/api.ts";
 import { draftOf } from "../core/outbox-storage.ts";
-import { abilitiesOf } from "./abilities.ts";
+import { abilitiesOf, mayModerate } from "./abilities.ts";
 import { settledNow } from "./answers.ts";
 import type { Outcome, RoomStore, RoomStoreOptions } from "./api.ts";
 import { RoomParts } from "./room-parts.ts";
@@ -75,7 +75,13 @@ class ConnectedStore extends RoomParts implements RoomStore {
 
   abilitiesOf(message: Message): Abilities {
     const { me, welcome } = this.getSnapshot();
-    return abilitiesOf(message, me, (welcome?.settings.editWindowSeconds ?? 0) * 1000, this.now());
+    const editWindowMs = (welcome?.settings.editWindowSeconds ?? 0) * 1000;
+    return abilitiesOf(message, me, { outranks: this.mayModerate(message.sender), editWindowMs, nowMs: this.now() });
+  }
+
+  mayModerate(user: string): boolean {
+    const { me, presence } = this.getSnapshot();
+    return mayModerate(me, user, presence.members);
   }
 
   loadEarlier(): Promise<void> {

@@ -150,6 +150,10 @@ export class SharedRoom implements RoomHandle {
     return this.#store?.abilitiesOf(message) ?? NOTHING;
   }
 
+  mayModerate(user: string): boolean {
+    return this.#store?.mayModerate(user) ?? false;
+  }
+
   loadEarlier(): Promise<void> {
     return this.#opened.loadEarlier();
   }

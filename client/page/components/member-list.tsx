@@ -58,7 +58,7 @@ function Member({ store, view, person }: ChatProps & { readonly person: Person }
         <bdi title={named(user)}>{name}</bdi> <Tag view={view} user={user} />
         {isSelf && <span class="muted"> (you)</span>} {person.role && <span class="role">{person.role}</span>}
       </span>
-      {view.state.me.isModerator && !isSelf && (
+      {view.store.mayModerate(user) && (
         <IconButton
           icon="more"
           label={`Moderate ${named(name)}`}

@@ -3,7 +3,7 @@ import type { Outgoing } from "parley-rooms/client";
 
 import { waitText } from "../state/hold-words.ts";
 import { named } from "../state/names.ts";
-import { describeFailure } from "../state/room-answers.ts";
+import { describeFailure, mayRetry } from "../state/room-answers.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
@@ -38,7 +38,7 @@ export function OutgoingRow({ store, view, outgoing, isHead }: OutgoingRowProps)
       ) : (
         <p class="delivery failed">
           <span data-testid="failure">Not sent. {describeFailure(error!)}</span>{" "}
-          {view.blocked === "" && (
+          {view.blocked === "" && mayRetry(error!) && (
             <Button testId="retry" onClick={() => store.retry(outgoing)}>
               {error!.code === "OTHER_USER" ? `Send as ${named(name)}` : "Retry"}
             </Button>

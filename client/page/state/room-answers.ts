@@ -18,6 +18,12 @@ const WORDS: Readonly<Record<string, string>> = {
   OTHER_USER: "You wrote this under another name in this browser",
 };
 
+/** The room would refuse the same text again. */
+const FINAL: ReadonlySet<string> = new Set(["REJECTED", "INVALID_PAYLOAD", "TOO_LONG", "NOT_FOUND"]);
+
+/** Whether it may help to send a message again as it is. */
+export const mayRetry = ({ code }: SendFailure): boolean => !FINAL.has(code);
+
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** One sentence, with the time left where the room sent it. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { openMentionIn, suggestionsFor, withMention } from "../../../client/page/state/completion.ts";
 import { describeModeration } from "../../../client/page/state/describe-moderation.ts";
 import { neighbour, roomItems } from "../../../client/page/state/room-items.ts";
-import { describeFailure } from "../../../client/page/state/room-answers.ts";
+import { describeFailure, mayRetry } from "../../../client/page/state/room-answers.ts";
 import { statusOf, type ShownConnection } from "../../../client/page/state/shown-connection.ts";
 import { typingLine } from "../../../client/page/state/typing-line.ts";
 import { bytesText, dayTitle, duration, shortTime, sinceTime } from "../../../client/page/state/times.ts";
@@ -114,6 +114,11 @@ describe("how the connection stands", () => {
     );
     expect(describeFailure({ code: "TOO_LONG", message: "content: too long" })).toBe("content: too long.");
     expect(describeFailure({ code: "REJECTED", message: "No spam here." })).toBe("No spam here.");
+  });
+
+  it("a message that the room would refuse again cannot be retried", () => {
+    const codes = ["REJECTED", "TOO_LONG", "MUTED", "SLOW_MODE", "KICKED", "OTHER_USER", "NO_ANSWER"];
+    expect(codes.filter((code) => mayRetry({ code, message: "x" }))).toEqual(codes.slice(2));
   });
 });
 

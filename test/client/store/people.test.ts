@@ -1,7 +1,7 @@
 // Tests what a room's store knows of the people in it, and of what they may do.
 import { describe, expect, it } from "vitest";
 
-import { abilitiesOf } from "../../../client/store/abilities.ts";
+import { abilitiesOf, mayModerate } from "../../../client/store/abilities.ts";
 import { Roster } from "../../../client/store/presence.ts";
 import { ReadMarks, readersOf } from "../../../client/store/read-marks.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
@@ -46,30 +46,64 @@ describe("the roster", () => {
 });
 
 describe("the actions on a message", () => {
-  const me = { user: "ada", isModerator: false, blocked: undefined };
-  const WINDOW_MS = 60_000;
+  const me = { user: "ada", role: "member", blocked: undefined } as const;
+  const at = (nowMs: number, outranks = false) => ({ outranks, editWindowMs: 60_000, nowMs });
 
   it("one's own, until the time to edit it is over, and another's", () => {
-    const own = abilitiesOf(messageOf(1, "ada"), me, WINDOW_MS, 30_000);
+    const own = abilitiesOf(messageOf(1, "ada"), me, at(30_000));
     expect(own).toEqual({ reply: true, react: true, edit: true, remove: true, moderate: false });
-    expect(abilitiesOf(messageOf(1, "ada"), me, WINDOW_MS, 60_000).edit).toBe(false);
-    expect(abilitiesOf(messageOf(1, "ben"), me, WINDOW_MS, 0)).toMatchObject({
-      edit: false,
-      remove: false,
-      react: true,
-    });
+    expect(abilitiesOf(messageOf(1, "ada"), me, at(60_000)).edit).toBe(false);
+    expect(abilitiesOf(messageOf(1, "ben"), me, at(0))).toMatchObject({ edit: false, remove: false, react: true });
   });
 
-  it("for a moderator, for a user who may not write, and for a deleted message", () => {
-    const moderator = { ...me, isModerator: true };
-    expect(abilitiesOf(messageOf(1, "ben"), moderator, WINDOW_MS, 9e9)).toMatchObject({
-      edit: true,
-      remove: true,
-      moderate: true,
-    });
-    const blocked = abilitiesOf(messageOf(1, "ada"), { ...me, blocked: "ROOM_READ_ONLY" }, WINDOW_MS, 0);
-    expect(blocked).toMatchObject({ reply: false, react: false, edit: false, remove: true });
-    const gone = abilitiesOf({ ...messageOf(1, "ada"), deleted: true }, me, WINDOW_MS, 0);
+  it("for a moderator: on people of a lower rank, and on one's own at any time", () => {
+    const moderator = { ...me, role: "moderator" } as const;
+    const lower = abilitiesOf(messageOf(1, "ben"), moderator, at(9e9, true));
+    expect(lower).toMatchObject({ edit: true, remove: true, moderate: true });
+    const equal = abilitiesOf(messageOf(1, "mo"), moderator, at(9e9));
+    expect(equal).toMatchObject({ reply: true, edit: false, remove: false, moderate: false });
+    expect(abilitiesOf(messageOf(1, "ada"), moderator, at(9e9)).edit).toBe(true);
+  });
+
+  it("for a service: any message may be changed, and people of a lower rank moderated", () => {
+    const service = { ...me, role: "service" } as const;
+    const equal = abilitiesOf(messageOf(1, "backend"), service, at(9e9));
+    expect(equal).toMatchObject({ edit: true, remove: true, moderate: false });
+  });
+
+  it.each([
+    ["ROOM_READ_ONLY", "member", true],
+    ["READER", "reader", false],
+    ["KICKED", "member", false],
+    ["BANNED", "moderator", false],
+  ] as const)("where nothing can be written because of %s", (blocked, role, remove) => {
+    const able = abilitiesOf(messageOf(1, "ada"), { ...me, role, blocked }, at(0));
+    expect(able).toEqual({ reply: false, react: false, edit: false, remove, moderate: false });
+  });
+
+  it("on a deleted message: none", () => {
+    const gone = abilitiesOf({ ...messageOf(1, "ada"), deleted: true }, me, at(0));
     expect(gone).toEqual({ reply: false, react: false, edit: false, remove: false, moderate: false });
+  });
+});
+
+describe("who may moderate whom: MOD-2", () => {
+  const people = [
+    { user: "ada", name: "Ada" },
+    { user: "grace", name: "Grace", role: "moderator", granted: true },
+    { user: "mo", name: "Mo", role: "moderator" },
+    { user: "mia", name: "Mia", role: "moderator" },
+    { user: "backend", name: "Backend", role: "service" },
+  ] as const;
+  it.each([
+    ["ada", "member", []],
+    ["grace", "moderator", ["ada"]],
+    ["mo", "moderator", ["ada", "grace"]],
+    ["backend", "service", ["ada", "grace", "mo", "mia"]],
+  ] as const)("%s, a %s", (user, role, below) => {
+    const others = people.map((person) => person.user);
+    expect(others.filter((other) => mayModerate({ user, role }, other, people))).toEqual(below);
+    // Of those who are away, only the room knows the rank.
+    expect(mayModerate({ user, role }, "away", people)).toBe(role !== "member");
   });
 });
