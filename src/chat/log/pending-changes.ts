@@ -1,15 +1,25 @@
-// Changes of messages that a webhook or a linked room does not have yet. Lists them while the room is awake; the next life finds
-// them again from one number. Used by links and webhooks.
+// Changes of messages that the webhook does not have yet. Lists them while the room is awake; the next life finds them again from
+// one number. Used by webhooks/message-feed.ts.
 import type { ChangedMessage, MessageLog } from "./message-log.ts";
 
 /** Changes that are remembered one by one. Beyond, the log is searched for them. */
 export const CHANGES_REMEMBERED_MAX = 1000;
 
-/** The next changes, and the `rev` from which on their changes are news. */
+/** A search of the log. */
+interface Search {
+  /** The webhook has all changes with a lower `rev`. */
+  readonly sinceRev: number;
+  /** The `rev` at which the search goes on. */
+  readonly at: number;
+}
+
+/** The next changes to deliver. */
 export interface ChangesTaken {
   readonly changed: readonly ChangedMessage[];
+  /** The webhook has all changes of these messages with a lower `rev`. */
   readonly sinceRev: number;
-  readonly isFound: boolean;
+  /** The search that found them; absent where they were remembered. */
+  readonly search?: Search;
   /** True where the log has more behind these. */
   readonly hasMore: boolean;
 }
@@ -18,8 +28,7 @@ export class PendingChanges {
   readonly #log: MessageLog;
   /** The latest `rev` by `seq`, in the order of the changes. */
   readonly #remembered = new Map<number, number>();
-  /** The log has to be searched from `at` on; changes from `sinceRev` on are news. */
-  #search: { readonly sinceRev: number; readonly at: number } | undefined;
+  #search: Search | undefined;
 
   /** @param from `from` of the room's last life */
   constructor(log: MessageLog, from: number | undefined) {
@@ -46,23 +55,26 @@ export class PendingChanges {
   /** @throws errors of the storage */
   take(limit: number): ChangesTaken {
     if (this.#search) {
-      const { sinceRev, at } = this.#search;
-      const changed = this.#log.changedAfter(at - 1, limit);
-      return { changed, sinceRev, isFound: true, hasMore: changed.length === limit };
+      const search = this.#search;
+      const changed = this.#log.changedAfter(search.at - 1, limit);
+      return { changed, sinceRev: search.sinceRev, search, hasMore: changed.length === limit };
     }
     const changed = [...this.#remembered].slice(0, limit).map(([seq, rev]) => ({ seq, rev }));
-    return { changed, sinceRev: 0, isFound: false, hasMore: false };
+    return { changed, sinceRev: 0, hasMore: false };
   }
 
   /** The first `count` of the changes taken have been delivered. */
-  settle({ changed, sinceRev, isFound, hasMore }: ChangesTaken, count: number): void {
-    if (!isFound) {
+  settle({ changed, search, hasMore }: ChangesTaken, count: number): void {
+    if (!search) {
       for (const { seq, rev } of changed.slice(0, count))
         if (this.#remembered.get(seq) === rev) this.#remembered.delete(seq);
       return;
     }
-    const next = changed[count]?.rev ?? (hasMore ? changed.at(-1)!.rev + 1 : undefined);
-    // The log has only the last change of a message, also where an earlier one is the news.
-    this.#search = next === undefined ? undefined : { sinceRev, at: next };
+    const isDone = count === changed.length && !hasMore;
+    if (isDone && this.#search === search) this.#search = undefined;
+    // The log has only the last change of a message, also where an earlier one is the news. What was noted since the search is
+    // behind what it found.
+    else if (this.#search)
+      this.#search = { ...this.#search, at: changed[count]?.rev ?? (changed.at(-1)?.rev ?? search.at - 1) + 1 };
   }
 }

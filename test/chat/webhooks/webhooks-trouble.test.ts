@@ -114,6 +114,31 @@ describe("failures of the room itself", () => {
     expect(edited.length).toBeLessThan(count * 1.1);
   });
 
+  it.each([CHANGES_REMEMBERED_MAX, CHANGES_REMEMBERED_MAX + 1])(
+    "HOOK-3: sends %i changes that were made while the queue did not answer a call about changes of the room's last life",
+    async (count) => {
+      const { room } = await withEmptyQueue();
+      for (let seq = 0; seq <= count; seq++) room.call("chat-message", `poster-${seq % 50}`, { content: "first" });
+      await room.pass(60_000);
+      room.queue.mood = "refuses";
+      const [first, ...others] = room.log.messages;
+      room.call("edit-message", "editor", { id: first!.id, content: "second" });
+      await room.pass(1500);
+      room.shell.crash();
+      room.queue.mood = "is silent";
+      const { asked } = room.queue;
+      while (room.queue.asked === asked) await room.pass(100);
+      for (const [i, { id }] of others.entries())
+        room.call("edit-message", `editor-${Math.floor(i / 5)}`, { id, content: "second" });
+      room.queue.mood = "takes";
+      room.queue.answerAtLast();
+      await room.pass(1);
+      await room.pass(120_000);
+      const edited = new Set(room.queue.of("message.edited").map(({ data }) => data.message.id));
+      expect(others.filter(({ id }) => !edited.has(id))).toEqual([]);
+    },
+  );
+
   it("HOOK-3: sends events again where the mark could not be stored", async () => {
     const { room, ada } = await withEmptyQueue();
     room.state.failure = new Error("disk full");
