@@ -91,10 +91,12 @@ export class Requests {
     const isAsked = speech !== undefined && this.#screening.isAsked(caller, payload);
     const repeat = isAsked ? undefined : operation.repeated?.(caller, payload);
     const isRepeated = isAsked || repeat?.isSure === true;
-    const refusal =
-      this.#takeTokens(caller, isRepeated ? 1 : operation.cost(payload)) ??
-      (isRepeated ? undefined : this.#refuse(event, caller));
-    if (refusal) return reply(refusal);
+    const cost = isRepeated ? 1 : operation.cost(payload);
+    const limited = this.#takeTokens(caller, cost);
+    if (limited) return reply(limited);
+    const refusal = isRepeated ? undefined : this.#refuse(event, caller);
+    // LIM-3: a refused post has not reached the bucket of posts.
+    if (refusal) return reply((cost === 0 ? this.#takeTokens(caller, 1) : undefined) ?? refusal);
     if (isAsked) return this.#screening.join(caller, payload, reply);
     if (repeat) return repeat.answer(this.#followed(event, caller, reply));
     if (!speech || !this.#screening.isOn) return operation.run(caller, payload, this.#followed(event, caller, reply));

@@ -294,6 +294,26 @@ describe("LIM-3: a client that goes on in spite of refusals", () => {
       expect(await mallory.ask("chat-message", post)).toMatchObject({ ok: true });
     expect((await mallory.ask("chat-message", post)).error.code).toBe("RATE_LIMITED");
   });
+
+  it.each([
+    ["MUTED", "mute", { user: "mallory", seconds: 60 }],
+    ["ROOM_READ_ONLY", "read-only", { on: true }],
+    ["SLOW_MODE", "slow-mode", { seconds: 60 }],
+    ["FORBIDDEN", "grant", { user: "mallory", role: "reader" }],
+  ])("so does a post that is refused: %s", async (code, action, payload) => {
+    const room = new ChatRoom();
+    const [mia, mallory] = [await room.join({ user: "mia", role: "moderator" }), await room.join("mallory")];
+    expect(await mallory.ask("chat-message", { content: "x" })).toMatchObject({ ok: true });
+    expect(await mia.ask(action, payload)).toMatchObject({ ok: true });
+    for (let i = 0; i < REQUEST_LIMIT.burst; i++) mallory.emit("chat-message", { content: "x" });
+    const codes = (): string[] => mallory.received<{ code: string }>("error").map((error) => error.code);
+    expect(codes()).toEqual(Array.from({ length: REQUEST_LIMIT.burst }, () => code));
+    for (let i = 0; i <= FLOOD_REFUSALS_MAX; i++) mallory.emit("chat-message", { content: "x" });
+    expect(codes().slice(REQUEST_LIMIT.burst)).toEqual(
+      Array.from({ length: FLOOD_REFUSALS_MAX + 1 }, () => "RATE_LIMITED"),
+    );
+    expect(mallory.closing).toBe(CLOSINGS.forcedByServer);
+  });
 });
 
 describe("LIM-4: packets without meaning", () => {
