@@ -44,6 +44,13 @@ const NAMES = {
 } as const;
 
 type Use = keyof typeof NAMES;
+export type BindingName = (typeof NAMES)[Use];
+
+/** @returns the binding as a message names it: a deployment may have it under a name of its own */
+export function describeBinding(name: BindingName): string {
+  const [use] = Object.entries(NAMES).find(([, usual]) => usual === name)!;
+  return `${name} (or another name in bindings.${use})`;
+}
 
 /** Own names of bindings, by what they are for. `false`: there is none, whatever is bound under the usual name. */
 export type BindingNames = { readonly [Key in Use]?: Key extends "room" ? string : string | false };

@@ -126,7 +126,7 @@ describe("draining rooms: API-10", () => {
     const refused = await callApi("POST", "/api/drain", { body: { reconnectWithinMs: 0 }, fetcher });
     expect(refused).toMatchObject({
       status: 503,
-      body: { error: { code: "MISCONFIGURED", message: expect.stringContaining("LOBBY") } },
+      body: { error: { code: "MISCONFIGURED", message: expect.stringMatching(/LOBBY .*bindings\.lobby/) } },
     });
   });
 

@@ -4,6 +4,7 @@ import type * as z from "zod/mini";
 import { HTTP_STATUS, type HttpCode, type TokenCode } from "../../protocol/failures.ts";
 import type { Unauthenticated } from "../../protocol/identity.ts";
 import { ENGINE_REFUSALS, type EngineRefusal } from "../../socketio/wire/engine-io.ts";
+import { describeBinding, type BindingName } from "../../rpc/bindings.ts";
 
 /** One field that was wrong: where it stands, `a.b` for a `b` within `a`, and how it was wrong. */
 export interface Issue {
@@ -62,8 +63,9 @@ export function refuseUnauthenticated(code: TokenCode, message: string): Respons
 }
 
 /** 503 of a deployment that lacks a binding. */
-export function refuseWithout(binding: string): Response {
-  return refuseRequest("MISCONFIGURED", `This needs the binding ${binding}, which the deployment does not have`);
+export function refuseWithout(binding: BindingName): Response {
+  const message = `This needs a binding that the deployment does not have: ${describeBinding(binding)}`;
+  return refuseRequest("MISCONFIGURED", message);
 }
 
 /** 405 (API-3). HEAD is answered wherever GET is. */

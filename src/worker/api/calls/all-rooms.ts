@@ -100,7 +100,8 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     summary: "Disconnect everyone for a while",
     description:
       "Everyone gets a notice SERVER_SHUTDOWN with a moment within the window to come back at, and is disconnected. Without " +
-      `\`rooms\` all rooms with somebody in them are meant, ${DRAIN_ALL_MAX} per call.`,
+      `\`rooms\` all rooms with somebody in them are meant, ${DRAIN_ALL_MAX} per call, as \`GET /api/rooms\` has them: one that was ` +
+      "entered within the last second may be missing. Name it in `rooms`.",
     roles: SERVICE,
     given: z.object({
       rooms: z.optional(z.array(room).check(z.minLength(1), z.maxLength(DRAIN_ROOMS_MAX))),

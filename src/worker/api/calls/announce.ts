@@ -22,6 +22,7 @@ import { LOOK_AGAIN_SECONDS } from "../../../relay/announcing.ts";
 import { announcementsOf } from "../../../rpc/announcements.ts";
 import { transportOf } from "../../../rpc/transport.ts";
 import { refuseIssues, refuseRequest, refuseWithout } from "../../http/refusals.ts";
+import type { BindingName } from "../../../rpc/bindings.ts";
 import { refuseRoom, SERVICE } from "../access.ts";
 import { answering, call, room, type ApiCall, type ApiRequest } from "../call.ts";
 import { described } from "../../../protocol/schemas/described.ts";
@@ -113,8 +114,10 @@ function refuse(asked: Asked): Response | undefined {
 function refuseDeployment({ deployment, env, given: { users, prefix } }: Asked): Response | undefined {
   const { relay } = deployment.settings;
   if (relay === "off") return refuseRequest("FORBIDDEN", "Nothing can be announced here: RELAY is off");
-  const needed = ["ANNOUNCEMENTS", "DEAD_LETTERS", ...(relay === "queue" ? ["RELAY_QUEUE"] : [])];
-  const missing = [...needed, ...(users || prefix !== undefined ? ["LOBBY"] : [])].find((name) => !env[name]);
+  const needed: BindingName[] = ["ANNOUNCEMENTS", "DEAD_LETTERS"];
+  if (relay === "queue") needed.push("RELAY_QUEUE");
+  if (users || prefix !== undefined) needed.push("LOBBY");
+  const missing = needed.find((name) => !env[name]);
   return missing === undefined ? undefined : refuseWithout(missing);
 }
 
