@@ -188,7 +188,7 @@ export class OrderedMessages {
       this.#held.delete(message.seq);
       if (message.seq > this.through) this.#deliver(message);
     }
-    // A room stores a message before anybody sees it (CHAT-7): a message that is not there now never will be.
+    // History shows all that any client has seen (CHAT-2, CHAT-7): a message that is not there now never will be.
     if (!hasMore) this.#leaveOut(known, "missing");
     this.#newest = Math.max(this.#newest, this.through);
     this.#deliverHeld();
