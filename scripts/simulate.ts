@@ -8,7 +8,7 @@ import path from "node:path";
 
 import { BUILD, MODULE } from "../test/simulator/chat.ts";
 import { simulate, type Outcome, type SimulationFailure, type SimulationResult } from "../test/kit/testing.ts";
-import { PLANTED_BUGS, type PlantedBug } from "../test/simulator/planted-bugs.ts";
+import { PLANTED_BUGS, type PlantedChatBug } from "../test/simulator/planted-bugs.ts";
 import { findPlanted, SEEDS_FILE, type Found } from "../test/simulator/planted-search.ts";
 import { plantedTable, withPlantedTable } from "../test/simulator/planted-table.ts";
 import type { Plan } from "../test/simulator/plan.ts";
@@ -103,7 +103,7 @@ async function runOne(one: { readonly seeds: 1; readonly from: number } | { read
 
 /** Which seed finds which of the planted bugs, and by which rule, as the table of docs/reliability.md has it. */
 async function tellPlanted(seeds: number): Promise<boolean> {
-  const found: Array<PlantedBug & Found> = [];
+  const found: Array<PlantedChatBug & Found> = [];
   for (const planted of PLANTED_BUGS) {
     const one = await findPlanted(planted, seeds);
     if (one) found.push({ ...planted, ...one });
@@ -117,7 +117,7 @@ async function tellPlanted(seeds: number): Promise<boolean> {
   return true;
 }
 
-async function writePlanted(found: ReadonlyArray<PlantedBug & Found>, table: string): Promise<void> {
+async function writePlanted(found: ReadonlyArray<PlantedChatBug & Found>, table: string): Promise<void> {
   const seedsByBug = Object.fromEntries(found.map(({ bug, seed }) => [bug, seed]));
   await writeFile(SEEDS_FILE, `${JSON.stringify(seedsByBug, undefined, 2)}\n`);
   const docs = path.join(PROJECT_ROOT, "docs", "reliability.md");

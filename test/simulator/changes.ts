@@ -1,6 +1,7 @@
 // Checks edits, deletions and reactions: compares requests and answers with the messages' final state. Called by run.ts, witness.ts and
 // verdict.ts.
 import type { Message } from "../../src/protocol/chat-events.ts";
+import { epochOf } from "./offset.ts";
 import type { Person } from "./person.ts";
 import type { Witness } from "./witness.ts";
 
@@ -46,10 +47,12 @@ export class Changes {
   noteRequest({ plan }: Person, event: ChangeEvent, message: Message): (answer: unknown) => void {
     const known = this.#of(message.id);
     known.asked.add(event);
+    const epoch = epochOf(message.id);
+    const restores = this.#witness.restoresOf(epoch);
     // This check cannot see the packets of a poll that never arrived.
     if (plan.kind === "polling" || plan.kind === "upgrading") known.announced.add(event);
     return (answer) => {
-      if (!(answer as { readonly ok?: true } | undefined)?.ok) return;
+      if (!(answer as { readonly ok?: true } | undefined)?.ok || this.#witness.restoresOf(epoch) > restores) return;
       known.done.add(event);
       if (event === "edit-message") this.#witness.ruling.edited(message);
       if (event === "react") known.reacted.add(plan.user);
@@ -65,6 +68,15 @@ export class Changes {
         () => `${plan.name} got an ack for its ${event} of ${id}, which was announced to nobody`,
       );
     };
+  }
+
+  /** A backup was restored, which may lack what was done since. */
+  restored(epoch: string): void {
+    for (const [id, { done, reacted }] of this.#byId) {
+      if (epochOf(id) !== epoch) continue;
+      done.clear();
+      reacted.clear();
+    }
   }
 
   mayBeDeleted(id: string): boolean {

@@ -6,7 +6,9 @@ import { Deployment, type HostListener, type ObjectHost, type World } from "../k
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { Plan } from "./plan.ts";
 import { Rules } from "./rules.ts";
-import type { Witness } from "./witness.ts";
+import type { Kept, Witness } from "./witness.ts";
+
+type RoomLog = InstanceType<typeof SqlMessageLog>;
 
 /** Signs the tokens of all clients. */
 export const SECRET = "the key of all simulated deployments";
@@ -75,6 +77,21 @@ export class ChatDeployment extends Deployment {
     return this.queues.reduce((sum, { underWay }) => sum + underWay, 0);
   }
 
+  /** A backup of the room was restored. @returns the log that it has, if it has one */
+  restored(host: ObjectHost): Kept | undefined {
+    const log = this.#logOf(host);
+    if (!log) return undefined;
+    const { epoch, open } = log;
+    const { storage } = host;
+    const { failure } = storage;
+    // To open the log may be a write.
+    storage.failure = undefined;
+    const lastSeq = [...open().ascending(0)].at(-1)?.seq ?? 0;
+    storage.failure = failure;
+    this.#readTo.set(epoch, lastSeq);
+    return { epoch, lastSeq };
+  }
+
   #listener(spoken: HostListener["spoken"]): HostListener {
     return {
       spoken,
@@ -89,21 +106,27 @@ export class ChatDeployment extends Deployment {
 
   #read(host: ObjectHost, group: number): void {
     if (!host.storage.touches(group, "batches_")) return;
-    const { name, storage } = host;
-    const [isThere] = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'log_names'").toArray();
-    const [named] = isThere ? storage.sql.exec("SELECT epoch FROM log_names LIMIT 1").toArray() : [];
-    if (!named) return;
-    const retention = { messages: Infinity, ageMs: Infinity };
-    const log = new SqlMessageLog(storage, { room: name, retention, nowMs: 0, newName: () => "" });
-    const epoch = named["epoch"] as string;
+    const found = this.#logOf(host);
+    if (!found) return;
+    const { epoch } = found;
+    const log = found.open();
     // As they were posted: they may have been changed already.
     const messages = [...log.ascending(this.#readTo.get(epoch) ?? 0)].map(({ seq }) =>
-      this.#witness.ruling.stored(name, log.find(seq)!.posted),
+      this.#witness.ruling.stored(host.name, log.find(seq)!.posted),
     );
     if (messages.length === 0) return;
     this.#readTo.set(epoch, messages.at(-1)!.seq);
     const unconfirmed = this.#unconfirmed.get(host) ?? [];
     this.#unconfirmed.set(host, [...unconfirmed, { group, epoch, messages }]);
+  }
+
+  /** The log of a room, once it has one. */
+  #logOf({ name: room, storage }: ObjectHost): { epoch: string; open: () => RoomLog } | undefined {
+    const [isThere] = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'log_names'").toArray();
+    const [named] = isThere ? storage.sql.exec("SELECT epoch FROM log_names LIMIT 1").toArray() : [];
+    const retention = { messages: Infinity, ageMs: Infinity };
+    const open = (): RoomLog => new SqlMessageLog(storage, { room, retention, nowMs: 0, newName: () => "" });
+    return named && { epoch: named["epoch"] as string, open };
   }
 
   #confirm(host: ObjectHost, group: number): void {

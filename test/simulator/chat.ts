@@ -15,6 +15,6 @@ export const BUILD: OpenOptions = {
   aliases: { "product:objects": path.join(HERE, "product", "objects.ts") },
 };
 
-/** One thread with the chat in it. @param planted a bug, if any */
-export const openChat = (planted?: PlantedBug): Promise<SimulationThread<Plan>> =>
-  openSimulation<Plan>(MODULE, { ...BUILD, ...(planted && { planted: [planted] }) });
+/** One thread with the chat in it, and with these bugs. */
+export const openChat = (...planted: readonly PlantedBug[]): Promise<SimulationThread<Plan>> =>
+  openSimulation<Plan>(MODULE, { ...BUILD, planted });

@@ -30,7 +30,20 @@ export class ChatFaults {
         witness.silences.clockJumped(host.name, world.nowMs + host.skewMs);
         witness.ruling.clockJumped(host.name);
       },
+      after: (what, host) => what === "restore" && this.#restored(host),
     });
+  }
+
+  #restored(host: ObjectHost): void {
+    const { deployment, people, witness } = this.#run;
+    const kept = deployment.restored(host);
+    const there = people.filter(({ plan }) => plan.room === host.name);
+    witness.restored(
+      host.name,
+      kept,
+      there.flatMap((person) => (person instanceof StockPerson ? [person.chain] : [])),
+    );
+    for (const person of there) person.restored(kept?.lastSeq ?? 0);
   }
 
   inject(fault: Fault): void {

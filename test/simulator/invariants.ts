@@ -7,10 +7,11 @@ export const INVARIANTS = {
     "the posts of one stock client are stored in the order in which it said them, however many are in flight",
   answered: "a member who posts over a working connection gets an answer",
   "seen in order": "each connected member sees every message once, in the order of seq",
-  "recovered whole": "a client that recovered has missed nothing",
-  "seen is stored": "members see only what is stored (strict), and no place is given to two messages",
+  "recovered whole": "a client that recovered has missed nothing, and heard nothing that a restored backup lacks",
+  "seen is stored":
+    "members see only what is stored (strict), and no place is given to two messages, after a restored backup no id",
   "let in":
-    "no event reaches a socket before its CONNECT, and no message a user after the ban; nobody posts who is muted, in a read-only room, or too soon in slow mode, or changes what others wrote",
+    "no event reaches a socket before its CONNECT, and no message a user after the ban; nobody posts who is muted or kicked, in a read-only room, or too soon in slow mode, also where that begins while a verdict is awaited, or changes what others wrote",
   ruled:
     "what a room's own rules reject is stored nowhere and shown to nobody, what they replace is stored as they say, and they are asked once about a post in each life of the room, before it is stored",
   "changed for all":

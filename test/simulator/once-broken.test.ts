@@ -28,7 +28,7 @@ describe("a plan that once broke a rule breaks none", () => {
 
 it("a client whose first welcome was lost must still get all that it missed", PATIENT, async () => {
   const planted = PLANTED_BUGS.find(({ bug }) => bug === "recovery begins one message too late");
-  const simulation = await openChat(planted);
+  const simulation = await openChat(planted!);
   const { violations } = (await simulation.run(PLANS["a crash comes between CONNECT and welcome"]!)).outcome;
   await simulation.stop();
   expect(violations[0]).toMatchObject({ invariant: "recovered whole" });

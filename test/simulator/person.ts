@@ -48,6 +48,7 @@ export abstract class Person {
   readonly seenIds: string[] = [];
   readonly typists = new Typists();
   protected readonly around: Surroundings;
+  #restored: { readonly keptSeq: number; readonly engine: object | undefined } | undefined;
 
   constructor(plan: PlannedClient, around: Surroundings) {
     this.plan = plan;
@@ -79,6 +80,26 @@ export abstract class Person {
   abstract call(event: string, payload: object, done?: (answer: unknown) => void): void;
   /** Leaves, and comes back with the memory of a reloaded page. */
   abstract reload(forMs: number): void;
+
+  /** The connection of Engine.IO, as an object that is another one after each reconnect. */
+  protected abstract get engine(): object | undefined;
+
+  /**
+   * A backup of its room was restored. @param keptSeq the last message that the backup has
+   */
+  restored(keptSeq: number): void {
+    this.#restored = { keptSeq, engine: this.engine };
+  }
+
+  /** Whether what arrives now was sent before the backup was restored. */
+  protected get isFromBefore(): boolean {
+    return this.#restored !== undefined && this.#restored.engine === this.engine;
+  }
+
+  /** Whether a message that arrives now is one that the restored backup has not. */
+  protected isLost(seq: number): boolean {
+    return this.isFromBefore && seq > this.#restored!.keptSeq;
+  }
 
   protected nextText(): Said {
     const { name, insists, kind } = this.plan;

@@ -83,6 +83,7 @@ export function drawPlan(seed: number, size: "any" | "short" = "any"): Plan {
   const rules = drawRules(chance.branch("rules"));
   const talks = durability === "relaxed" ? drawTalks(chance.branch("talks"), drawn) : NONE;
   const disputes = rules ? drawDisputes(chance.branch("disputes"), drawn) : NONE;
+  const stalls = drawStalls(chance.branch("stalls"), drawn);
   return {
     seed,
     durability,
@@ -108,6 +109,7 @@ export function drawPlan(seed: number, size: "any" | "short" = "any"): Plan {
     faults: draw(trouble, () => drawFault(chance.branch(`fault ${chance.next()}`), drawn), [
       ...talks.faults,
       ...disputes.faults,
+      ...stalls,
     ]),
   };
 }
@@ -138,7 +140,7 @@ const NONE: Scenes = { steps: [], faults: [] };
 function drawDisputes(chance: Chance, { clients, durationMs }: Drawn): Scenes {
   const steps: Step[] = [];
   const faults: Fault[] = [];
-  for (let disputes = 0; disputes < 3; disputes++) {
+  for (let disputes = 0; disputes < 5; disputes++) {
     const saidAtMs = chance.between(2000, durationMs - 5000);
     const { name: who, user, room } = chance.pick(clients);
     steps.push({ atMs: saidAtMs, do: "say", who, times: chance.between(3, 8) });
@@ -151,6 +153,18 @@ function drawDisputes(chance: Chance, { clients, durationMs }: Drawn): Scenes {
     }
   }
   return { steps, faults };
+}
+
+/** Timers that are late, and a backup that is restored. */
+function drawStalls(chance: Chance, { rooms, durationMs }: Drawn): Fault[] {
+  const faults: Fault[] = [];
+  const room = chance.pick(rooms);
+  const forMs = chance.pick([200, 2000, 15_000]);
+  if (chance.happens(0.4)) faults.push({ atMs: chance.between(0, durationMs), fault: "late-timers", room, forMs });
+  if (!chance.happens(0.15)) return faults;
+  const backedUpAtMs = chance.between(1000, durationMs / 2);
+  const sinceMs = chance.between(500, durationMs / 2);
+  return [...faults, { atMs: backedUpAtMs, fault: "restore", room, forMs: sinceMs }];
 }
 
 /** A relaxed room runs ahead of its storage while it is busy: then a crash takes something that was seen. */
@@ -254,6 +268,8 @@ const DISPUTED: readonly Asking[] = [
   ["ban", { seconds: 10 }],
   ["grant", { role: "reader" }],
   ["slow-mode", { seconds: 3 }],
+  ["read-only", { on: true }],
+  ["kick", {}],
 ];
 
 function drawStep(chance: Chance, { rooms, clients, durationMs }: Drawn): Step {

@@ -1,17 +1,21 @@
 // Bugs that a developer could make: each changes a line or two of the product. The simulator must find all of them, each by a known
 // seed, which docs/reliability.md lists. `npm run simulate -- --planted --write` searches new seeds. Used by planted-search.ts.
-import type { PlantedBug as Edit } from "../kit/testing.ts";
+import type { PlantedBug } from "../kit/testing.ts";
 import type { Invariant } from "./invariants.ts";
+import { PLANTED_IN_RULES } from "./planted-rules.ts";
 
-export interface PlantedBug extends Edit {
+export interface PlantedChatBug extends PlantedBug {
   readonly bug: string;
+  /** A second place, of a bug that two lines keep away. */
+  readonly also?: PlantedBug;
   /** The invariant that it breaks. */
   readonly breaks: Invariant;
   /** Only a long plan finds it, so plans of any length are tried. */
   readonly isCostly?: true;
 }
 
-export const PLANTED_BUGS: readonly PlantedBug[] = [
+export const PLANTED_BUGS: readonly PlantedChatBug[] = [
+  ...PLANTED_IN_RULES,
   {
     bug: "a post is acked before it is stored",
     file: "src/chat/posting/commit.ts",
@@ -62,6 +66,14 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     replace:
       '    if (typeof offset !== "string") return undefined;\n    offset = this.offset(Number.parseInt(offset.slice(offset.indexOf(".") + 1), 36));\n',
     breaks: "recovered whole",
+  },
+  {
+    bug: "an offset of before a restored backup is read as one of the present",
+    file: "src/socketio/recovery/recovery.ts",
+    find: "    return known === undefined || known === life ? seq : undefined;\n",
+    replace: "    return seq;\n",
+    breaks: "recovered whole",
+    isCostly: true,
   },
   {
     bug: "a ban is not checked when a user connects",
@@ -213,80 +225,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     find: "    if (unfetched.length > 0) effects.send([session], unfetched);\n",
     replace: "",
     breaks: "seen in order",
-  },
-  {
-    bug: "posts of a sender go on in the order of their verdicts",
-    file: "src/chat/room/screening.ts",
-    find: "    this.#goOnWith(ask.saying.caller.user);\n",
-    replace:
-      "    this.#queues.get(ask.saying.caller.user)?.sort((a, b) => Number(!a.verdict) - Number(!b.verdict));\n    this.#goOnWith(ask.saying.caller.user);\n",
-    breaks: "said in order",
-  },
-  {
-    bug: "a mute, a ban or slow mode is checked before the verdict, and not after it",
-    file: "src/chat/room/requests.ts",
-    find: "      if (refusalNow) return answerAll(refusalNow);\n",
-    replace: "",
-    breaks: "let in",
-  },
-  {
-    bug: "a post is forgotten with its verdict, although earlier ones of its sender still wait",
-    file: "src/chat/room/screening.ts",
-    find: "    this.#note(ask, verdict);\n    this.#goOnWith(",
-    replace:
-      '    this.#note(ask, verdict);\n    this.#asked.delete(keyOf(ask.caller.user, ask.saying.payload) ?? "");\n    this.#goOnWith(',
-    breaks: "acked once",
-  },
-  {
-    bug: "a post that is sent again while its verdict is awaited is asked about again",
-    file: "src/chat/room/screening.ts",
-    find: "    if (key !== undefined) this.#asked.set(key, ask);\n",
-    replace: "",
-    breaks: "ruled",
-  },
-  {
-    bug: "a rejected post that is sent again is asked about again",
-    file: "src/chat/room/screening.ts",
-    find: "    this.#verdicts.set(key, { verdict, atMs: now() });\n",
-    replace: "",
-    breaks: "ruled",
-  },
-  {
-    bug: "edits go round the rules of the room",
-    file: "src/chat/room/requests.ts",
-    find: "if (!speech ||",
-    replace: 'if (!speech || speech.kind === "edit" ||',
-    breaks: "ruled",
-  },
-  {
-    bug: "a verdict on what was said before the room was deleted counts in its next life",
-    file: "src/chat/room/screening.ts",
-    find: "    this.#isOver = true;\n",
-    replace: "    return undefined;\n",
-    breaks: "ruled",
-    isCostly: true,
-  },
-  {
-    bug: "a room may sleep while a verdict is awaited",
-    file: "src/chat/room/screening.ts",
-    find: "this.#giveUpLate(nowMs), { keepsAwake: true });",
-    replace: "this.#giveUpLate(nowMs), { piggybacks: true });",
-    breaks: "answered",
-  },
-  {
-    bug: "a post whose verdict has come still counts as asked",
-    file: "src/chat/room/screening.ts",
-    find: "      if (key !== undefined) this.#asked.delete(key);\n",
-    replace: "",
-    breaks: "bounded",
-  },
-  {
-    bug: "a verdict of the room's own rules is not waited for",
-    file: "src/chat/room/screening.ts",
-    find: "    const given = kept ?? this.#ask(saying, rules);\n",
-    replace:
-      '    const asked = kept ?? this.#ask(saying, rules);\n    const given = isPromise(asked) ? ({ type: "accepted", payload } as const) : asked;\n',
-    breaks: "ruled",
   },
   {
     // Once a bug of this project's own, found by seed 9.

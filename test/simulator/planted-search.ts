@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 
 import { openChat } from "./chat.ts";
-import type { PlantedBug } from "./planted-bugs.ts";
+import type { PlantedChatBug } from "./planted-bugs.ts";
 import { drawPlan, type Plan } from "./plan.ts";
 import type { Violation } from "../kit/testing.ts";
 
@@ -23,7 +23,7 @@ export interface Found {
 }
 
 /** @param seeds how many are tried after the one that is known */
-function* candidates({ bug, isCostly }: PlantedBug, seeds: number): Generator<Plan> {
+function* candidates({ bug, isCostly }: PlantedChatBug, seeds: number): Generator<Plan> {
   const known = PLANTED_SEEDS[bug];
   const size = isCostly ? "any" : "short";
   if (known !== undefined) {
@@ -35,8 +35,8 @@ function* candidates({ bug, isCostly }: PlantedBug, seeds: number): Generator<Pl
 }
 
 /** @returns the first run in which the bug breaks the rule that it should; nothing if there is none */
-export async function findPlanted(planted: PlantedBug, seeds: number): Promise<Found | undefined> {
-  const simulation = await openChat(planted);
+export async function findPlanted(planted: PlantedChatBug, seeds: number): Promise<Found | undefined> {
+  const simulation = await openChat(planted, ...(planted.also ? [planted.also] : []));
   try {
     let runs = 0;
     for (const plan of candidates(planted, seeds)) {

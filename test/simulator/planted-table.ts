@@ -1,10 +1,10 @@
 // The table of planted bugs in docs/reliability.md: made, put there, and read again.
-import type { PlantedBug } from "./planted-bugs.ts";
+import type { PlantedChatBug } from "./planted-bugs.ts";
 
 const HEAD = ["bug", "in", "found by seed", "rule"];
 
 /** One row of the table. */
-export type PlantedRow = Pick<PlantedBug, "bug" | "file" | "breaks"> & { readonly seed: number };
+export type PlantedRow = Pick<PlantedChatBug, "bug" | "file" | "breaks"> & { readonly seed: number };
 
 const cellsOf = ({ bug, file, seed, breaks }: PlantedRow): string[] => [bug, `\`${file}\``, String(seed), breaks];
 

@@ -73,9 +73,13 @@ export class Rules {
     return drawn === "replace" && content.length > MILD_LENGTH_MAX ? "accept" : drawn;
   }
 
+  #decided(asked: Asked): void {
+    this.#witness.ruling.decided(asked, this.#world.nowMs + this.#hostOf(asked.room).skewMs);
+  }
+
   #decide(asked: Asked, { content }: PostDraft): PostVerdict {
     if (asked.does === "throw") throw new Error("the rule failed");
-    this.#witness.ruling.decided(asked);
+    this.#decided(asked);
     if (asked.does === "reject") return { reject: "The rules say no." };
     return asked.does === "replace" ? { content: mildFor(content) } : undefined;
   }
@@ -84,7 +88,7 @@ export class Rules {
     const caller = { user: RULE_USER, name: "Rule", role: "service" };
     const content = `rule says ${this.#posted++} in ${room}`;
     await instance["ask"]!("chat-message", caller, { content });
-    this.#witness.ruling.decided(asked);
+    this.#decided(asked);
     return undefined;
   }
 }

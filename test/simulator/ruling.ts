@@ -29,9 +29,13 @@ interface Question {
 /** A question to the rules, and what they do about it. */
 export interface Asked extends Question {
   readonly does: RuleKind;
+  /** In ms since the run began, as all times here. */
+  readonly askedAtMs: number;
   /** How often the room had been deleted. */
   readonly life: number;
   decidedAtMs: number | undefined;
+  /** The same by the clock of the room, in ms since 1970. */
+  decidedRoomMs: number | undefined;
   /** The clock of the room jumped since, so its time may have been over at any moment. */
   isExcused: boolean;
 }
@@ -72,18 +76,28 @@ export class Ruling {
     this.#witness.demand(!isAgain || hasFailed, "ruled", () => `${room} asked about "${key}" twice`);
     const fails = kind === "throw" || kind === "never";
     const does = fails && before ? "accept" : kind;
-    const asked: Asked = { ...question, does, life: this.#lifeOf(room), decidedAtMs: undefined, isExcused: false };
+    const asked: Asked = {
+      ...question,
+      does,
+      askedAtMs: this.#witness.now(),
+      life: this.#lifeOf(room),
+      decidedAtMs: undefined,
+      decidedRoomMs: undefined,
+      isExcused: false,
+    };
     this.#last.set(place, asked);
     return asked;
   }
 
-  decided(asked: Asked): void {
+  /** @param roomMs the clock of the room */
+  decided(asked: Asked, roomMs: number): void {
     asked.decidedAtMs = this.#witness.now();
+    asked.decidedRoomMs = roomMs;
   }
 
-  /** When the rules decided on a post, in ms since the run began. */
-  decidedAtMs(room: string, content: string): number | undefined {
-    return this.#last.get(`${room} ${content}`)?.decidedAtMs;
+  /** The last question about a post. */
+  askedAbout(room: string, content: string): Asked | undefined {
+    return this.#last.get(`${room} ${content}`);
   }
 
   /** The text as it was said. */

@@ -282,8 +282,8 @@ export class Run {
 
   #moderate(room: string, event: string, payload: object): void {
     const { user } = payload as { user: string };
-    if (event === "unban") this.witness.unbanAsked(room, user);
-    if (event === "ban") this.witness.banAsked(room, user);
+    if (event === "unban") this.witness.bans.unbanAsked(room, user);
+    if (event === "ban") this.witness.bans.banAsked(room, user);
     const ops = { user: "ops", name: "Ops", role: "service" };
     this.witness.silences.ends(room, event, payload);
     this.deployment.call(this.deployment.room(room), "ask", [event, ops, payload]).catch(() => {});

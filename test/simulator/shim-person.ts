@@ -60,6 +60,7 @@ export class ShimPerson extends Person {
     room.on("chat-message", (message) => {
       if (!isMine()) return;
       this.seenIds.push(message.id);
+      if (this.isLost(message.seq)) return void (this.#last = message.seq);
       this.around.witness.handedOn(this.plan.name, message, this.#last);
       this.#last = message.seq;
     });
@@ -76,6 +77,10 @@ export class ShimPerson extends Person {
       said.state = "failed";
       said.code = state.error.code;
     });
+  }
+
+  protected get engine(): object | undefined {
+    return (this.room?.socket as unknown as Socket | undefined)?.io.engine;
   }
 
   say(): void {

@@ -1,4 +1,4 @@
-// Checks mutes, bans, readers, read-only and slow mode: no message appears that they forbid. Called by witness.ts.
+// Checks mutes, bans, kicks, readers, read-only and slow mode: no message appears that they forbid. Called by witness.ts.
 import type { Witness } from "./witness.ts";
 
 interface Silence {
@@ -26,6 +26,9 @@ interface Pace {
   /** When each user's last message was posted, by the clock of the room. */
   readonly postedAtMs: Map<string, number>;
 }
+
+/** A post that its verdict has let through is stored this soon: the longest window of a plan, and some. */
+const BY_VERDICT_MS_MAX = 600;
 
 /** In place of a user: everybody in the room, for read-only. */
 const ALL = "*";
@@ -56,6 +59,9 @@ export class Silences {
   readonly #witness: Witness;
   readonly #byWhom = new Map<string, Silence>();
   readonly #slow = new Map<string, Pace>();
+  /** The last kick of each user, by room: when it was asked for and when the room told it. */
+  readonly #kicks = new Map<string, { readonly atMs: number; readonly toldAtMs: number }>();
+  readonly #kickAskedAtMs = new Map<string, number>();
   /** When a client first posted each text, in ms since the run began. */
   readonly #saidAtMs = new Map<string, number>();
 
@@ -70,6 +76,7 @@ export class Silences {
   /** A moderator asks to end or replace a restriction. The moment at which it ends is unknown, so it is not checked any more. */
   ends(room: string, action: string, { user, on }: { readonly user?: string; readonly on?: boolean }): void {
     if (action === "slow-mode") this.#slow.delete(room);
+    if (action === "kick") this.#kickAskedAtMs.set(`${room} ${user}`, this.#witness.now());
     if (on !== true) this.#byWhom.delete(`${room} ${restrictionOf(action, user)}`);
   }
 
@@ -86,7 +93,8 @@ export class Silences {
 
   deleted(room: string): void {
     this.#slow.delete(room);
-    for (const key of this.#byWhom.keys()) if (key.startsWith(`${room} `)) this.#byWhom.delete(key);
+    for (const known of [this.#byWhom, this.#kicks, this.#kickAskedAtMs])
+      for (const key of known.keys()) if (key.startsWith(`${room} `)) known.delete(key);
   }
 
   spoken(room: string, packet: string): void {
@@ -96,6 +104,9 @@ export class Silences {
     ) as ModerationEvent;
     if (action === "slow-mode" && seconds > 0 && !this.#slow.has(room))
       this.#slow.set(room, { sinceMs: this.#witness.now(), seconds, postedAtMs: new Map() });
+    const kickedAtMs = this.#kickAskedAtMs.get(`${room} ${user}`);
+    if (action === "kick" && kickedAtMs !== undefined)
+      this.#kicks.set(`${room} ${user}`, { atMs: kickedAtMs, toldAtMs: this.#witness.now() });
     const restriction = restrictionOf(action, user);
     // When storage is slow, the room announces a beginning after its end was asked for.
     if (action === "slow-mode" && seconds === 0) this.#slow.delete(room);
@@ -114,9 +125,20 @@ export class Silences {
   ): void {
     const saidAtMs = this.#saidAtMs.get(content);
     if (saidAtMs === undefined) return;
-    this.#keepPace(room, sender, { saidAtMs, nowMs });
     // With rules of its own, the room takes a post only after their verdict.
-    const takenAtMs = this.#witness.ruling.decidedAtMs(room, content) ?? saidAtMs;
+    const asked = this.#witness.ruling.askedAbout(room, content);
+    const takenAtMs = asked?.decidedAtMs ?? saidAtMs;
+    this.#keepPace(room, sender, { takenAtMs, nowMs });
+    const kick = this.#kicks.get(`${room} ${sender}`);
+    // Otherwise it was sent again meanwhile, and needed no other verdict.
+    const isByVerdict = nowMs - (asked?.decidedRoomMs ?? -Infinity) <= BY_VERDICT_MS_MAX;
+    if (asked && kick && isByVerdict)
+      this.#witness.demand(
+        asked.askedAtMs >= kick.atMs || takenAtMs <= kick.toldAtMs,
+        "let in",
+        () =>
+          `"${content}" of ${sender} waited from ${asked.askedAtMs} to ${takenAtMs}, and ${room} kicked them at ${kick.atMs}`,
+      );
     for (const whom of restrictionsOf(sender)) {
       const silence = this.#byWhom.get(`${room} ${whom}`);
       if (!silence || nowMs >= silence.untilMs) continue;
@@ -129,9 +151,9 @@ export class Silences {
     }
   }
 
-  #keepPace(room: string, sender: string, { saidAtMs, nowMs }: { saidAtMs: number; nowMs: number }): void {
+  #keepPace(room: string, sender: string, { takenAtMs, nowMs }: { takenAtMs: number; nowMs: number }): void {
     const pace = this.#slow.get(room);
-    if (!pace || saidAtMs <= pace.sinceMs) return;
+    if (!pace || takenAtMs <= pace.sinceMs) return;
     const passedMs = nowMs - (pace.postedAtMs.get(sender) ?? -Infinity);
     pace.postedAtMs.set(sender, nowMs);
     this.#witness.demand(

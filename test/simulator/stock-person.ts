@@ -116,17 +116,30 @@ export class StockPerson extends Person {
     this.#notice = undefined;
     this.#planted = undefined;
     this.#connections++;
-    this.around.witness.connected(this.chain, socket.id!, socket.recovered);
+    // If it was recovered before the backup was restored, that was right then.
+    if (!this.isFromBefore || this.chain.mayRecover)
+      this.around.witness.connected(this.chain, socket.id!, socket.recovered);
     if (this.plan.insists === "again") for (const said of this.said) if (said.state === "open") this.#post(said);
+  }
+
+  protected get engine(): object | undefined {
+    return this.socket?.io.engine;
+  }
+
+  override restored(keptSeq: number): void {
+    super.restored(keptSeq);
+    this.offsets.length = 0;
   }
 
   #onWelcome({ epoch, lastSeq, presence }: Welcome): void {
     this.epoch = epoch;
     this.count = presence.count;
+    if (this.isLost(lastSeq)) return void (this.chain.mayRecover = false);
     this.around.witness.welcomed(this.chain, epoch, lastSeq);
   }
 
   #onMessage(message: Message, offset: string | undefined): void {
+    if (this.isLost(message.seq)) return void (this.chain.mayRecover = false);
     this.seenIds.push(message.id);
     if (offset !== undefined) this.offsets.push(offset);
     this.around.witness.saw(this.chain, message);

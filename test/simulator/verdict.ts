@@ -88,9 +88,9 @@ function rootOf(witness: Witness, { room, seq }: NonNullable<Message["origin"]>)
   return others.length === 0 ? log?.durable.get(seq) : undefined;
 }
 
-/** Whether rooms may rightly miss messages: a deleted room forgets its links, and a moderated room refuses posts. */
+/** Whether rooms may rightly miss messages: a deleted or restored room forgets its links, and a moderated room refuses posts. */
 const isRuled = ({ steps, faults }: Plan): boolean =>
-  steps.some((step) => step.do === "moderate") || faults.some(({ fault }) => fault === "delete");
+  steps.some((step) => step.do === "moderate") || faults.some(({ fault }) => fault === "delete" || fault === "restore");
 
 function checkSaid({ witness, people, asked }: Run): void {
   for (const person of people) {
@@ -98,7 +98,12 @@ function checkSaid({ witness, people, asked }: Run): void {
       witness.broken("answered", `${person.plan.name} was told nothing of "${content}"`);
     for (const { content, state, code = "" } of person.said) {
       const isStored = witness.isStored(content);
-      if (state === "acked") witness.demand(isStored, "acked once", () => `"${content}" was acked and is not there`);
+      if (state === "acked")
+        witness.demand(
+          isStored || witness.isLost(content),
+          "acked once",
+          () => `"${content}" was acked and is not there`,
+        );
       if (state === "refused")
         witness.demand(!isStored, "acked once", () => `"${content}" was refused (${code}) and is there`);
       if (!(person instanceof ShimPerson)) continue;
@@ -121,7 +126,11 @@ function checkSaid({ witness, people, asked }: Run): void {
   }
   for (const [content, { isAnswered }] of asked)
     if (isAnswered)
-      witness.demand(witness.isStored(content), "acked once", () => `"${content}" was acked and is not there`);
+      witness.demand(
+        witness.isStored(content) || witness.isLost(content),
+        "acked once",
+        () => `"${content}" was acked and is not there`,
+      );
 }
 
 function checkSeen({ witness, people }: Run): void {

@@ -2,6 +2,7 @@
 // invariant has a name.
 import { PacketType } from "socket.io-parser";
 
+import { Bans, type Speech } from "./bans.ts";
 import { Beginnings } from "./beginnings.ts";
 import type { Chain } from "./chain.ts";
 import { Changes } from "./changes.ts";
@@ -14,19 +15,8 @@ import { Silences } from "./silence.ts";
 import { isTracing, trace, type Violation } from "../kit/simulation.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 
-interface Ban {
-  readonly sinceMs: number;
-  readonly untilMs: number;
-  /** The latest that the room's clock is known to have been since. */
-  latestMs: number;
-  readonly event: number;
-}
-
 /** One bug breaks several invariants, often: more are not recorded. */
 const VIOLATIONS_MAX = 20;
-/** A room may announce a lifted ban this late: the call was slow, and so is its storage. */
-const TOLD_MS_MAX = 10_000;
-
 /** One log of a room: its durable messages, and the messages that clients received. */
 interface Log {
   readonly room: string;
@@ -39,21 +29,19 @@ interface Log {
   deaths: number;
   /** Whether the room was deleted since. */
   isErased: boolean;
+  /** How often a backup was restored. */
+  restores: number;
 }
 
-/** When and how a room sent a packet. */
-interface Speech {
-  /** By the clock of the room. */
-  readonly nowMs: number;
-  readonly event: number;
-  /** Whether it may have waited until a poll fetched it or a WebSocket took over. */
-  readonly mayHaveWaited: boolean;
+/** The log of a room as a restored backup has it. */
+export interface Kept {
+  readonly epoch: string;
+  readonly lastSeq: number;
 }
-
-type ModerationEvent = [event: string, change: { action: string; user: string; until?: number }];
 
 export class Witness {
   readonly violations: Array<Violation<Invariant>> = [];
+  readonly bans = new Bans(this);
   readonly changes = new Changes(this);
   readonly silences = new Silences(this);
   readonly ruling = new Ruling(this);
@@ -64,12 +52,10 @@ export class Witness {
   readonly now: () => number;
   readonly #logs = new Map<string, Log>();
   /** Places that a client did not see: no message may turn out to be there. */
-  readonly #skipped: Array<{ who: string; epoch: string; seq: number }> = [];
+  #skipped: Array<{ who: string; epoch: string; seq: number }> = [];
+  /** Messages that a restored backup has not, by id. */
+  readonly #lost = new Map<string, Message>();
   readonly #arrived = new Map<string, number>();
-  /** The ends of bans, by room and user. */
-  readonly #banned = new Map<string, Ban>();
-  /** When a ban was asked to be lifted, which a room announces only to those who are there. */
-  readonly #unbanAskedAtMs = new Map<string, number>();
   acks = 0;
   sights = 0;
   stored = 0;
@@ -95,7 +81,7 @@ export class Witness {
   log(room: string, epoch: string): Log {
     let log = this.#logs.get(epoch);
     if (!log) {
-      const none = { durable: new Map(), seen: new Map(), contents: new Map(), lastSeq: 0, deaths: 0 };
+      const none = { durable: new Map(), seen: new Map(), contents: new Map(), lastSeq: 0, deaths: 0, restores: 0 };
       log = { room, epoch, ...none, isErased: false };
       this.#logs.set(epoch, log);
     }
@@ -108,6 +94,13 @@ export class Witness {
     this.storedAtMs = this.now();
     if (isTracing) trace(this.now(), room, "has stored", message);
     const { seq, content, origin } = message;
+    const lost = this.#lost.get(message.id);
+    this.demand(
+      lost === undefined,
+      "seen is stored",
+      () =>
+        `${message.id} was the id of "${lost?.content}" before a backup was restored, and is that of "${content}" now`,
+    );
     const before = log.durable.get(seq);
     this.demand(
       before === undefined,
@@ -137,13 +130,14 @@ export class Witness {
     // A deleted room begins again at seq 1.
     const roots = [...this.#logs.values()].filter((log) => log.room === from);
     const isStored = roots.some(({ durable }) => durable.has(rootSeq));
+    const isAnew = roots.length > 1 || roots.some(({ restores }) => restores > 0);
     if (this.isStrict)
       this.demand(
-        isStored || roots.length > 1,
+        isStored || isAnew,
         "relayed once",
         () => `${room} ${seq} mirrors "${content}", which is not stored in ${from}`,
       );
-    if (roots.length <= 1) {
+    if (!isAnew) {
       const problem = (): string => `${room} ${seq} mirrors ${from} ${rootSeq} after ${from} ${before}`;
       this.demand(rootSeq > before, "relayed once", problem);
     }
@@ -158,6 +152,8 @@ export class Witness {
     const stored = log?.durable.get(seq);
     // Stored, acked and erased within one event.
     if (log?.isErased) return void log.contents.set(content, seq);
+    // The ack was on its way when the backup was restored.
+    if (this.isLost(content)) return;
     // A message that was deleted before it was durable has no text any more.
     if (stored && stored.content === "") return void log!.contents.set(content, seq);
     this.demand(
@@ -165,6 +161,11 @@ export class Witness {
       "acked once",
       () => `${who} was told that "${content}" is ${id}; there is ${stored?.content ?? "nothing"}`,
     );
+  }
+
+  /** Whether a restored backup has not a message with this text, which was stored. */
+  isLost(content: string): boolean {
+    return [...this.#lost.values()].some((message) => message.content === content);
   }
 
   isStored(content: string): boolean {
@@ -269,43 +270,11 @@ export class Witness {
 
   // ---- the wire --------------------------------------------------------------------------------------------
 
-  /**
-   * Checks bans in the packets that a room sends: none may let a banned user in or show a message to them. Packets from before the ban may
-   * leave in the same event.
-   */
+  /** A room sends a packet. @param user whom it is for */
   spoken(room: string, user: string | undefined, packet: string, speech: Speech): void {
     this.changes.spoken(packet);
     this.silences.spoken(room, packet);
-    const { nowMs, event } = speech;
-    for (const [key, ban] of this.#banned) if (key.startsWith(`${room} `)) ban.latestMs = Math.max(ban.latestMs, nowMs);
-    if (user !== undefined) this.#watchBan(room, user, packet, speech);
-    if (!packet.startsWith('42["moderation"')) return;
-    const [, { action, user: whom, until: untilMs = Infinity }] = JSON.parse(packet.slice(2)) as ModerationEvent;
-    const key = `${room} ${whom}`;
-    const isLifted = this.now() - (this.#unbanAskedAtMs.get(key) ?? -Infinity) < TOLD_MS_MAX;
-    if (action === "ban" && !isLifted) this.#banned.set(key, { sinceMs: nowMs, latestMs: nowMs, untilMs, event });
-    if (action === "unban") this.#banned.delete(key);
-  }
-
-  #watchBan(room: string, user: string, packet: string, { event, mayHaveWaited }: Speech): void {
-    const isLetIn = packet.startsWith('40{"sid"');
-    if (!isLetIn && !packet.startsWith('42["chat-message"')) return;
-    const ban = this.#banned.get(`${room} ${user}`);
-    if (!ban || ban.event >= event) return;
-    // Over by the room's clock, and no clock that is set back brings it back to those who are there, or whose welcome waits for storage.
-    if (ban.latestMs >= ban.untilMs) return void (isLetIn && this.#banned.delete(`${room} ${user}`));
-    const isOld = mayHaveWaited && (isLetIn || timestampOf(packet) <= ban.sinceMs);
-    this.demand(isOld, "let in", () => `${room} told ${user} after the ban: ${packet.slice(0, 120)}`);
-  }
-
-  /** Only present members hear of a ban that replaces another. */
-  banAsked(room: string, user: string): void {
-    this.#banned.delete(`${room} ${user}`);
-  }
-
-  unbanAsked(room: string, user: string): void {
-    this.#banned.delete(`${room} ${user}`);
-    this.#unbanAskedAtMs.set(`${room} ${user}`, this.now());
+    this.bans.spoken(room, user, packet, speech);
   }
 
   deathsOf(epoch: string): number {
@@ -319,11 +288,48 @@ export class Witness {
     }
   }
 
+  /**
+   * A backup of the room was restored: what was stored after it is gone, and other messages get its places.
+   * @param kept absent where the room had no log yet
+   * @param chains of the room's stock clients
+   */
+  restored(room: string, kept: Kept | undefined, chains: readonly Chain[]): void {
+    for (const log of this.logsOf(room)) {
+      const keptSeq = log.epoch === kept?.epoch ? kept.lastSeq : 0;
+      log.restores++;
+      log.lastSeq = keptSeq;
+      if (log.epoch !== kept?.epoch) log.isErased = true;
+      for (const known of [log.seen, log.durable])
+        for (const [seq, message] of known) {
+          if (seq <= keptSeq) continue;
+          known.delete(seq);
+          log.contents.delete(message.content);
+          this.#lost.set(message.id, message);
+        }
+      this.#skipped = this.#skipped.filter(({ epoch, seq }) => epoch !== log.epoch || seq <= keptSeq);
+      for (const key of this.#arrived.keys())
+        if (key.startsWith(`${log.epoch} `) || key.endsWith(` ${room}`)) this.#arrived.delete(key);
+      this.changes.restored(log.epoch);
+      // A client that heard lost messages starts afresh.
+      for (const chain of chains)
+        if (chain.epoch === log.epoch && (chain.last ?? 0) > keptSeq) chain.mayRecover = false;
+    }
+    this.#forgetRulesOf(room);
+  }
+
+  restoresOf(epoch: string): number {
+    return this.#logs.get(epoch)?.restores ?? 0;
+  }
+
   /** Everything that the room knew is gone. */
   deleted(room: string): void {
     for (const log of this.logsOf(room)) log.isErased = true;
+    this.#forgetRulesOf(room);
+  }
+
+  #forgetRulesOf(room: string): void {
     this.silences.deleted(room);
-    for (const key of this.#banned.keys()) if (key.startsWith(`${room} `)) this.#banned.delete(key);
+    this.bans.deleted(room);
   }
 
   notConnected(who: string, type: PacketType): void {
@@ -354,9 +360,6 @@ export class Witness {
     return [...this.#logs.values()].filter((log) => log.room === room);
   }
 }
-
-/** Of a `chat-message`. */
-const timestampOf = (packet: string): number => (JSON.parse(packet.slice(2)) as [string, Message])[1].timestamp;
 
 const isSame = (a: Message, b: Message): boolean =>
   a.id === b.id && a.sender === b.sender && a.timestamp === b.timestamp;

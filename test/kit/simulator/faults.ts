@@ -48,8 +48,9 @@ export interface FaultsOptions {
   readonly people: readonly Faulted[];
   /** The object of a room. */
   readonly hostOf: (room: string) => ObjectHost;
-  /** Called just before something happens that an observer of the object has to know. */
+  /** Called just before something happens that an observer of the object has to know, and just after it. */
   readonly before?: (what: "clock" | "storage" | "restore", host: ObjectHost) => void;
+  readonly after?: (what: "restore", host: ObjectHost) => void;
 }
 
 export class Faults {
@@ -190,6 +191,7 @@ export class Faults {
     return this.#later(afterMs, () => {
       this.#options.before?.("restore", host);
       host.die(false, true, backup);
+      this.#options.after?.("restore", host);
     });
   }
 }

@@ -27,8 +27,9 @@ export class InputGate {
    */
   block<Result>(zone: Zone, run: () => Promise<Result>, onFailure: (error: unknown) => void): Promise<Result> {
     this.#blocks++;
-    const running = Promise.resolve().then(run);
-    running.catch(onFailure);
+    // An object whose constructor has thrown runs nothing any more.
+    const running = Promise.resolve().then(() => (zone.isOver ? new Promise<never>(() => {}) : run()));
+    running.catch((error: unknown) => zone.isOver || onFailure(error));
     return running.finally(() => {
       if (zone.isOver) return;
       this.#blocks--;

@@ -1,0 +1,79 @@
+// Checks bans in the packets that rooms send: none may let a banned user in or show a message to them. Called by witness.ts and run.ts.
+import type { Message } from "../../src/protocol/chat-events.ts";
+import type { Witness } from "./witness.ts";
+
+interface Ban {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** The latest that the room's clock is known to have been since. */
+  latestMs: number;
+  readonly event: number;
+}
+
+/** When and how a room sent a packet. */
+export interface Speech {
+  /** By the clock of the room. */
+  readonly nowMs: number;
+  readonly event: number;
+  /** Whether it may have waited until a poll fetched it or a WebSocket took over. */
+  readonly mayHaveWaited: boolean;
+}
+
+type ModerationEvent = [event: string, change: { action: string; user: string; until?: number }];
+
+/** A room may announce a lifted ban this late: the call was slow, and so is its storage. */
+const TOLD_MS_MAX = 10_000;
+
+export class Bans {
+  readonly #witness: Witness;
+  /** By room and user. */
+  readonly #banned = new Map<string, Ban>();
+  /** When a ban was asked to be lifted, which a room announces only to those who are there. */
+  readonly #unbanAskedAtMs = new Map<string, number>();
+
+  constructor(witness: Witness) {
+    this.#witness = witness;
+  }
+
+  /** Packets from before the ban may leave in the same event. */
+  spoken(room: string, user: string | undefined, packet: string, speech: Speech): void {
+    const { nowMs, event } = speech;
+    for (const [key, ban] of this.#banned) if (key.startsWith(`${room} `)) ban.latestMs = Math.max(ban.latestMs, nowMs);
+    if (user !== undefined) this.#check(room, user, packet, speech);
+    if (!packet.startsWith('42["moderation"')) return;
+    const [, { action, user: whom, until: untilMs = Infinity }] = JSON.parse(packet.slice(2)) as ModerationEvent;
+    const key = `${room} ${whom}`;
+    const isLifted = this.#witness.now() - (this.#unbanAskedAtMs.get(key) ?? -Infinity) < TOLD_MS_MAX;
+    if (action === "ban" && !isLifted) this.#banned.set(key, { sinceMs: nowMs, latestMs: nowMs, untilMs, event });
+    if (action === "unban") this.#banned.delete(key);
+  }
+
+  #check(room: string, user: string, packet: string, { event, mayHaveWaited }: Speech): void {
+    const isLetIn = packet.startsWith('40{"sid"');
+    if (!isLetIn && !packet.startsWith('42["chat-message"')) return;
+    const ban = this.#banned.get(`${room} ${user}`);
+    if (!ban || ban.event >= event) return;
+    // Over by the room's clock, and no clock that is set back brings it back to those who are there, or whose welcome waits for storage.
+    if (ban.latestMs >= ban.untilMs) return void (isLetIn && this.#banned.delete(`${room} ${user}`));
+    const isOld = mayHaveWaited && (isLetIn || timestampOf(packet) <= ban.sinceMs);
+    this.#witness.demand(isOld, "let in", () => `${room} told ${user} after the ban: ${packet.slice(0, 120)}`);
+  }
+
+  /** Only present members hear of a ban that replaces another. */
+  banAsked(room: string, user: string): void {
+    this.#banned.delete(`${room} ${user}`);
+  }
+
+  unbanAsked(room: string, user: string): void {
+    this.#banned.delete(`${room} ${user}`);
+    this.#unbanAskedAtMs.set(`${room} ${user}`, this.#witness.now());
+  }
+
+  /** The room knows no ban any more. */
+  deleted(room: string): void {
+    for (const key of this.#banned.keys()) if (key.startsWith(`${room} `)) this.#banned.delete(key);
+  }
+}
+
+/** Of a `chat-message`. */
+const timestampOf = (packet: string): number => (JSON.parse(packet.slice(2)) as [string, Message])[1].timestamp;

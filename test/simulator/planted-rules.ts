@@ -1,0 +1,128 @@
+// Bugs in how a room asks its own rules, which the simulator must find. Part of planted-bugs.ts.
+import type { PlantedChatBug } from "./planted-bugs.ts";
+
+export const PLANTED_IN_RULES: readonly PlantedChatBug[] = [
+  {
+    bug: "posts of a sender go on in the order of their verdicts",
+    file: "src/chat/room/screening.ts",
+    find: "    this.#goOnWith(ask.saying.caller.user);\n",
+    replace:
+      "    this.#queues.get(ask.saying.caller.user)?.sort((a, b) => Number(!a.verdict) - Number(!b.verdict));\n    this.#goOnWith(ask.saying.caller.user);\n",
+    breaks: "said in order",
+  },
+  {
+    bug: "a mute that begins while a verdict is awaited lets the post through",
+    file: "src/chat/room/requests.ts",
+    find: "      if (refusalNow) return answerAll(refusalNow);\n",
+    replace: '      if (refusalNow && refusalNow.error.code !== "MUTED") return answerAll(refusalNow);\n',
+    breaks: "let in",
+  },
+  {
+    bug: "slow mode that begins while a verdict is awaited lets the post through",
+    file: "src/chat/room/requests.ts",
+    find: "      if (refusalNow) return answerAll(refusalNow);\n",
+    replace: '      if (refusalNow && refusalNow.error.code !== "SLOW_MODE") return answerAll(refusalNow);\n',
+    breaks: "let in",
+  },
+  {
+    bug: "a room that becomes read-only while a verdict is awaited takes the post",
+    file: "src/chat/room/requests.ts",
+    find: "      if (refusalNow) return answerAll(refusalNow);\n",
+    replace: '      if (refusalNow && refusalNow.error.code !== "ROOM_READ_ONLY") return answerAll(refusalNow);\n',
+    breaks: "let in",
+  },
+  {
+    bug: "a user who becomes a reader while a verdict is awaited posts with the role of before",
+    file: "src/chat/room/screening.ts",
+    find: "const caller = this.#ports.callerNow(ask.caller);",
+    replace: "const { caller } = ask;",
+    breaks: "let in",
+  },
+  {
+    bug: "a user who is kicked while a verdict is awaited posts all the same",
+    file: "src/chat/room/screening.ts",
+    find: '    if (this.#ports.stayOf(user) !== stay) return refuse("FORBIDDEN", "You were removed from this room.");\n',
+    replace: "",
+    breaks: "let in",
+  },
+  {
+    bug: "a user who is banned while a verdict is awaited posts all the same",
+    file: "src/chat/room/screening.ts",
+    find: '    if (this.#ports.stayOf(user) !== stay) return refuse("FORBIDDEN", "You were removed from this room.");\n',
+    replace: "",
+    also: {
+      file: "src/chat/room/requests.ts",
+      find: "      if (refusalNow) return answerAll(refusalNow);\n",
+      replace:
+        '      if (refusalNow && !refusalNow.error.message.startsWith("You are banned")) return answerAll(refusalNow);\n',
+    },
+    breaks: "let in",
+  },
+  {
+    bug: "a post is acked while its verdict is awaited",
+    file: "src/chat/room/screening.ts",
+    find: "    queue.push(ask);\n",
+    replace:
+      '    queue.push(ask);\n    for (const reply of ask.replies.splice(0)) reply({ ok: true, id: "early-1", seq: 1, timestamp: 0 } as never);\n',
+    breaks: "acked once",
+  },
+  {
+    bug: "a post is forgotten with its verdict, although earlier ones of its sender still wait",
+    file: "src/chat/room/screening.ts",
+    find: "    this.#note(ask, verdict);\n    this.#goOnWith(",
+    replace:
+      '    this.#note(ask, verdict);\n    this.#asked.delete(keyOf(ask.caller.user, ask.saying.payload) ?? "");\n    this.#goOnWith(',
+    breaks: "acked once",
+  },
+  {
+    bug: "a post that is sent again while its verdict is awaited is asked about again",
+    file: "src/chat/room/screening.ts",
+    find: "    if (key !== undefined) this.#asked.set(key, ask);\n",
+    replace: "",
+    breaks: "ruled",
+  },
+  {
+    bug: "a rejected post that is sent again is asked about again",
+    file: "src/chat/room/screening.ts",
+    find: "    this.#verdicts.set(key, { verdict, atMs: now() });\n",
+    replace: "",
+    breaks: "ruled",
+  },
+  {
+    bug: "edits go round the rules of the room",
+    file: "src/chat/room/requests.ts",
+    find: "if (!speech ||",
+    replace: 'if (!speech || speech.kind === "edit" ||',
+    breaks: "ruled",
+  },
+  {
+    bug: "a verdict on what was said before the room was deleted counts in its next life",
+    file: "src/chat/room/screening.ts",
+    find: "    this.#isOver = true;\n",
+    replace: "    return undefined;\n",
+    breaks: "ruled",
+    isCostly: true,
+  },
+  {
+    bug: "a room may sleep while a verdict is awaited",
+    file: "src/chat/room/screening.ts",
+    find: "this.#giveUpLate(nowMs), { keepsAwake: true });",
+    replace: "this.#giveUpLate(nowMs), { piggybacks: true });",
+    breaks: "answered",
+  },
+  {
+    bug: "a post whose verdict has come still counts as asked",
+    file: "src/chat/room/screening.ts",
+    find: "      if (key !== undefined) this.#asked.delete(key);\n",
+    replace: "",
+    breaks: "bounded",
+  },
+  {
+    bug: "a verdict of the room's own rules is not waited for",
+    file: "src/chat/room/screening.ts",
+    find: "    const given = kept ?? this.#ask(saying, rules);\n",
+    replace:
+      '    const asked = kept ?? this.#ask(saying, rules);\n    const given = isPromise(asked) ? ({ type: "accepted", payload } as const) : asked;\n',
+    breaks: "ruled",
+  },
+];
