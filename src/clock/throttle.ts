@@ -114,7 +114,7 @@ export class ThrottledRun {
     this.#deadline.pull(nowMs + this.#rate.windowMs());
   }
 
-  /** Runs at once, and for no earlier request any more. */
+  /** Runs at once. Requests that waited are done with this run. */
   flush(nowMs: number): void {
     this.#deadline.clear();
     const windowMs = this.#rate.windowMs();

@@ -26,7 +26,7 @@ export abstract class RoomFeature<Sent = object> {
   start?(): void;
 
   /**
-   * Refuses a connection. Called in the turn that lets it in, and once before.
+   * Refuses a connection. Called twice for each: when its token is checked, and again in the turn that lets it in.
    * @returns `refuse("FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE", …)`, or nothing. If it throws, the connection is refused
    */
   admit?(newcomer: Newcomer): ErrorAnswer | undefined | void;

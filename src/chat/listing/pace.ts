@@ -6,7 +6,7 @@ import type { Room } from "../room/room.ts";
 import type { LobbyCopy } from "./lobby-copy.ts";
 import type { RoomFacts } from "./room-facts.ts";
 
-/** From one report to the next: this long at first, and up to that long in a room that is always busy (LOB-2). */
+/** The time from one report to the next: the shortest, and the longest, which a room reaches that is always busy (LOB-2). */
 export const REPORT_WINDOW_MS_MIN = 5000;
 export const REPORT_WINDOW_MS_MAX = 60_000;
 

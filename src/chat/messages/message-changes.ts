@@ -59,7 +59,7 @@ export class MessageChanges implements Feature {
     this.#lastRev = Math.max(this.#lastRev, rev);
   }
 
-  /** The `rev` for clients: all changes after it are still to come, and some before. */
+  /** The `rev` that clients get. A client that asks for the changes after it misses none, and may get some twice. */
   get clientRev(): number {
     return Math.max(0, Math.max(this.#lastRev, this.#room.now()) - CLOCK_SLACK_MS);
   }

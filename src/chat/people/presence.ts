@@ -43,7 +43,7 @@ interface AbsentUser {
   readonly absentSinceMs: number;
 }
 
-/** Searching the members takes as much of the caller's requests as a page of history does (CHAT-6). */
+/** Tokens that a search of the members takes (CHAT-6). */
 const FIND_COST = 5;
 
 /** When the user became a member, if that was before this connection. Milliseconds since 1970. */

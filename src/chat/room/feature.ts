@@ -30,7 +30,7 @@ export interface Feature {
   readonly operations?: Partial<Operations>;
   /** The room starts or wakes, before any connection is there: the place to add deadlines. */
   start?(): void;
-  /** Refuses a connection. Called in the turn that lets it in, and once before. */
+  /** Refuses a connection. Called twice for each: when its token is checked, and again in the turn that lets it in. */
   admit?(membership: Membership): Refusal | undefined;
   /** Refuses a request before it runs. */
   refuse?(event: string, caller: Caller): ErrorAnswer | undefined;

@@ -103,7 +103,7 @@ export class PresenceFeed {
       const stay: NotifiedStay = { since: known?.state === "coming" ? known.since : sinceMs, state: "coming" };
       if (!outgoing.batch.add(joined(this.#placed(stay), user, name))) return;
       outgoing.onSend.push(() => notified.set(user, stay));
-      // Not worth a row: sent twice, it is the same event.
+      // `amend` writes no row: after a crash the event is sent again, with the same id.
       outgoing.onTaken.push(() => notified.amend(user, { ...stay, state: "here" }));
     }
   }

@@ -32,7 +32,7 @@ export async function identityOf(
 }
 
 async function askHost(request: Request, { authenticate, settings }: Knowing): Promise<Identity | Response> {
-  // A cookie comes along from any page, other than a token.
+  // `authenticate` may read a cookie, which browsers send with requests of any page.
   if (!isOriginAllowed(settings.allowedOrigins, request))
     return refuseRequest("FORBIDDEN", "This origin is not allowed");
   let given: unknown;

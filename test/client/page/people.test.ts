@@ -86,7 +86,7 @@ describe("mentions", () => {
   });
 
   it.each(["mail@Ben", "@Benedict", "`@Ben`", "```\n@Ben\n```", "@ada", "@u3", "@nobody", "https://x.example/@Ben"])(
-    "%s speaks to nobody else than it did",
+    "%s stays as it is: no name becomes an id",
     (text) => {
       expect(ids(text)).toBe(text);
     },

@@ -235,12 +235,12 @@ describe("claims at their limits", () => {
     expect(await bySecret.verify(await sign({ name }))).toMatchObject({ identity: { name: read } });
   });
 
-  it.each(["member", "moderator", "reader", "service"])("the role %s is", async (role) => {
+  it.each(["member", "moderator", "reader", "service"])("the role %s is accepted", async (role) => {
     expect(await bySecret.verify(await sign({ role }))).toMatchObject({ identity: { role } });
   });
 
   it.each(["Ада", "\u5f20\u4f1f", "Zo\u00eb \u{1F600}", "\u0645\u0631\u064a\u0645", "__proto__"])(
-    "the name %s is",
+    "the name %s is accepted",
     async (name) => {
       expect(await bySecret.verify(await sign({ sub: name, name }))).toMatchObject({ identity: { user: name, name } });
     },

@@ -162,14 +162,14 @@ function opensPrefix({ rooms }: Identity, prefix: string): boolean {
 
 interface Plan {
   readonly items: readonly AnnounceItem[];
-  /** Of users who are nowhere, for a moment later. */
+  /** For users who are in no room: the queue delivers them later, and they are looked for again then. */
   readonly later?: readonly AnnounceItem[];
   readonly accepted: number;
   /** `null` while that is not known. */
   readonly parts: number | null;
 }
 
-/** Sent before it is noted: a crash in between loses nothing, and what is sent again under the same key is known to be. */
+/** Queues the announcement, then notes it. After a crash in between the caller tries again, and the same key gives the same id. */
 async function announce(asked: Asked): Promise<Response> {
   const { identity, given, env, deployment } = asked;
   const announcements = announcementsOf(env)!;
