@@ -4,6 +4,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 
 import type { OpenOptions, SimulateOptions, SimulationFailure, SimulationResult } from "./simulate.ts";
+import { checkOpenOptions, checkSimulateOptions } from "./simulate-options.ts";
 import { bundle, type BundleOptions } from "./simulator/bundle.ts";
 import type { AnyPlan, Outcome } from "./simulator/scenario.ts";
 import { shrink } from "./simulator/shrink.ts";
@@ -25,6 +26,7 @@ export async function openSimulation<Plan extends AnyPlan = AnyPlan>(
   module: string | URL,
   { trace = false, ...options }: OpenOptions,
 ): Promise<SimulationThread<Plan>> {
+  checkOpenOptions({ trace, ...options });
   return new SimulationThread<Plan>(await bundled(module, options), { trace });
 }
 
@@ -32,6 +34,7 @@ export async function simulate<Plan extends AnyPlan = AnyPlan>(
   module: string | URL,
   options: SimulateOptions<Plan>,
 ): Promise<SimulationResult<Plan>> {
+  checkSimulateOptions(options as SimulateOptions<never>);
   const { seeds = 100, from = 1, plan, workers = 1, minutes = Infinity, shrinks = 1, failuresMax = 1 } = options;
   const code = await bundled(module, options);
   const endMs = Date.now() + minutes * 60_000;

@@ -102,6 +102,15 @@ describe("a simulation that cannot run", () => {
     await expect(simulate(NOTES, { seeds: 1, planted })).rejects.toThrow(message);
   });
 
+  it.each([
+    [{ seeds: -3 }, "simulate: seeds must be a whole number from 1, not -3"],
+    [{ workers: 1.5 }, "simulate: workers must be a whole number from 1, not 1.5"],
+    [{ minutes: "5" }, "simulate: minutes must be a number above 0, not 5"],
+    [{ seed: 5 }, 'simulate: there is no option "seed"; there are planted, '],
+  ])("says so: the options %j", async (options, message) => {
+    await expect(simulate(NOTES, options as object)).rejects.toThrow(message);
+  });
+
   it("says so: without esbuild", PATIENT, async () => {
     const withoutEsbuild = `import { registerHooks } from "node:module";
       registerHooks({ resolve(name, context, next) { if (name === "esbuild") throw new Error("none"); return next(name, context); } });
@@ -118,5 +127,12 @@ describe("a simulation that cannot run", () => {
       invariant: "no trouble",
       message: expect.stringContaining("it needs namespaces"),
     });
+  });
+
+  it("starts nothing in an object whose constructor throws", PATIENT, async () => {
+    const planted = [{ file, find: "    sql.exec(", replace: '    throw new Error("not made");\n    sql.exec(' }];
+    const { failures } = await simulate(NOTES, { seeds: 1, planted, shrinks: 0 });
+    const troubles = failures[0]!.outcome.violations.map(({ message }) => message);
+    expect(troubles.filter((message) => !message.includes("Error: not made"))).toEqual([]);
   });
 });
