@@ -9,7 +9,7 @@ import { PROJECT_ROOT } from "./local-variables.ts";
 const SOURCE = path.join(PROJECT_ROOT, "scripts", "create-parley");
 export const CREATE_PARLEY = path.join(PROJECT_ROOT, "dist", "create-parley");
 
-/** What somebody who tried a template left there. */
+/** Files that a trial of a template leaves behind. */
 const LEFT_BEHIND = new Set(["node_modules", ".wrangler", ".dev.vars", "package-lock.json", "page.js"]);
 
 export async function buildCreateParley(): Promise<void> {

@@ -13,7 +13,7 @@ const DEV_VARS = path.join(PROJECT_ROOT, ".dev.vars");
 
 /**
  * All settings of the local server, by name.
- * @param environment whose rules hold where neither .dev.vars nor the environment says so
+ * @param environment whose rules hold where neither .dev.vars nor the environment sets one
  */
 export function readLocalVariables(environment: Settings["environment"] = "development"): Record<string, string> {
   return { ENVIRONMENT: environment, ...readDevVars(), ...overridesFromEnvironment() };

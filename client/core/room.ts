@@ -62,7 +62,7 @@ export function connectRoom<Own extends FeatureEvents>(
   const { queueLimit = QUEUE_LIMIT_DEFAULT } = options;
   if (!Number.isInteger(queueLimit) || queueLimit < 0)
     throw new RangeError(`queueLimit must be a whole number, not ${queueLimit}`);
-  // Its events are what the room takes and sends, whatever is known of them here.
+  // The room takes and sends more events than this module has types for.
   return new ConnectedRoom(base, room, options, queueLimit) as unknown as Room<Own>;
 }
 

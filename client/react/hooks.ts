@@ -92,7 +92,7 @@ export function usePresence(given?: RoomHandle): Presence {
 export interface TypingState {
   /** Others who type. */
   readonly typists: readonly Typist[];
-  /** For each key, with `false` for an emptied field. The room is told every three seconds; sending a message ends it. */
+  /** For each key, with `false` for an emptied field. The hook tells the room every three seconds; sending a message ends it. */
   readonly sendTyping: (on?: boolean) => void;
 }
 

@@ -30,7 +30,7 @@ const RoomContext = createContext<RoomHandle | undefined>(undefined);
 
 /**
  * Gives the components in it a chat and a user. Each of its rooms has one connection, however many components use it. A new `url`,
- * or a new `token` that is a string, connects anew; of a function the newest one is called. Give it a `key` where another user signs
+ * or a new `token` that is a string, connects again; of a function the newest one is called. Give it a `key` where another user signs
  * in.
  */
 export const ParleyProvider: FunctionComponent<ParleyProviderProps> = ({ children, url, ...options }) => {
@@ -86,7 +86,7 @@ function useRooms(
   roomsOf: (url: string, user: string, options: RoomOptions) => SharedRooms,
 ): SharedRooms {
   const { token } = options;
-  // One function is as good as another, because most are made anew at each render.
+  // One function is as good as another, because most components make one at each render.
   const user = typeof token === "string" ? `token ${token}` : typeof token;
   const make = () => ({ url, user, rooms: roomsOf(url, user, options) });
   // No memo, which React may forget.

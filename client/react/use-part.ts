@@ -13,7 +13,7 @@ interface Selected<Part> {
 }
 
 /**
- * @param isEqual compares what `select` makes anew each time: the component renders again where they differ
+ * @param isEqual compares values that `select` makes each time: the component renders again where they differ
  */
 export function usePart<Part>(
   room: RoomHandle,

@@ -87,11 +87,11 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
    * leaves out what came before it. Otherwise nothing that is loaded goes away. `true` has no effect where `hasLater`.
    */
   follow(following: boolean): void;
-  /** The user has read the room up to there; the room is told at most once a second. @param seq default: the newest loaded message */
+  /** The user has read the room up to there; the store tells the room at most once a second. @param seq default: the newest loaded message */
   markRead(seq?: number): void;
   /** Tells the room at once how far the user has read, for instance before the page goes away. */
   flush(): void;
-  /** For each key, and with `false` for an emptied field; the room is told every three seconds. Sending ends it. */
+  /** For each key, and with `false` for an emptied field; the store tells the room every three seconds. Sending ends it. */
   typing(on: boolean): void;
 
   // ---- people ----

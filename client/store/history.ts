@@ -147,7 +147,7 @@ export class History {
       this.#quotes.set(id, answer.message);
       this.#ports.names.noteAuthors([answer.message]);
     } else if (answer.error.code === "NOT_FOUND") this.#quotes.set(id, null);
-    // Whoever wants it after the wait asks again.
+    // After the wait, a caller that still wants it asks again.
     else return void this.#ports.clock.after(REST_MS, () => this.#quotes.delete(id));
     this.#ports.changed();
   }

@@ -19,7 +19,7 @@ export function createRoomStore<Own extends FeatureEvents = FeatureEvents>(
   room: Room<Own>,
   options: RoomStoreOptions = {},
 ): RoomStore<Own> {
-  // Its events are what the room takes and sends, whatever is known of them here.
+  // The room takes and sends more events than this module has types for.
   return new ConnectedStore(room, options) as unknown as RoomStore<Own>;
 }
 

@@ -124,7 +124,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
   }
 
   /**
-   * Closes all connections (1012: clients come back), erases the storage and starts the server again, empty: namespaces get `onStart` anew,
+   * Closes all connections (1012: clients come back), erases the storage and starts the server again, empty: namespaces get `onStart` again,
    * the place to forget what they hold in memory. If it fails, the platform resets the object as it was.
    */
   protected erase(): Promise<void>;

@@ -23,7 +23,7 @@ export function connectionStateRecovery({ maxDisconnectionDuration = WINDOW_MS }
   const windowMs = wholeNumber("connectionStateRecovery: maxDisconnectionDuration", maxDisconnectionDuration, 1);
   let opened: { readonly ports: object; readonly storage: DurableObjectStorage } | undefined;
   return (nsp, ports) => {
-    // One storage for all namespaces, opened anew when the object was erased.
+    // One storage for all namespaces, opened again when the object was erased.
     if (opened?.ports !== ports) opened = { ports, storage: openStored(ports.storage, RECOVERY_FORMAT) };
     const { storage } = opened;
     // Clients may choose the names of namespaces made on demand; one that is too long for a log has no recovery.

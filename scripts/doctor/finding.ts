@@ -1,4 +1,4 @@
-// What the doctor says about a project. Made by checks/, printed by report.ts.
+// A finding of the doctor about a project. Made by checks/, printed by report.ts.
 
 /** `error`: a deployment does not work, or loses something. `warning`: it works and is seldom meant. `note`: what is off, or unknown here. */
 export const LEVELS = ["error", "warning", "note"] as const;

@@ -1,4 +1,4 @@
-// What of the package a Worker uses, seen from its code. Called by the checks.
+// Reads from the code of a Worker which parts of the package it uses. Called by the checks.
 import type { Entry } from "./entry.ts";
 
 export const usesChat = ({ imports, text }: Entry): boolean =>

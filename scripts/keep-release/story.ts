@@ -1,4 +1,4 @@
-// What people do in the rooms that are kept of a release: something of everything that is stored. Called by keep-release.ts.
+// The activity in the rooms that are kept of a release: it makes them store something of each kind. Called by keep-release.ts.
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Socket } from "socket.io-client";

@@ -1,4 +1,4 @@
-// The entry `parley-rooms`: the chat for somebody's Worker. Applications import it, this repository's src/index.ts among them.
+// The entry `parley-rooms`: the chat for a Worker. Applications import it, this repository's src/index.ts among them.
 export { createParley, type Parley } from "../worker/parley.ts";
 export type { Authenticate, HostUser, ParleyOptions, QueueNames } from "../worker/mount.ts";
 export type { BindingNames } from "../rpc/bindings.ts";

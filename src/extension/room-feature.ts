@@ -1,5 +1,5 @@
 // The base class of features of one's own: events, fields of `welcome`, state and hooks, as the features of the chat have them. The
-// room's class names its features in `features`; src/chat/own calls them. A hook that throws is logged, and harms nobody else.
+// room's class names its features in `features`; src/chat/own calls them. The room logs a hook that throws, and goes on.
 import type { ErrorAnswer, Message } from "../protocol/chat-events.ts";
 import type { EventName, FeatureChange, FeatureConnection, FeatureRoom, Newcomer, RoomHandle } from "./feature-room.ts";
 import type { FeatureCaller, RoomEvent } from "./room-event.ts";

@@ -80,7 +80,7 @@ export const RETRY_AFTER: readonly string[] = [
 export type TokenCode = "UNAUTHORIZED" | "TOKEN_EXPIRED";
 export const isAboutToken = (code: unknown): code is TokenCode => code === "UNAUTHORIZED" || code === "TOKEN_EXPIRED";
 
-/** Decisions of people: no retry helps, whatever `retryAfterMs` says. */
+/** Decisions of people: no retry helps, even with a `retryAfterMs`. */
 export const RETRY_NEVER: readonly string[] = ["BANNED", "KICKED", "FORBIDDEN_ROOM"];
 
 /** Why an event was not carried out. */

@@ -94,7 +94,7 @@ export function mergePages(pages: readonly RoomPage[], { sort, limit }: Pick<Roo
   return { rooms: all.slice(0, limit), hasMore: all.length > limit || pages.some(({ hasMore }) => hasMore) };
 }
 
-/** The name of the lobby that a room reports to. With another number of lobbies every list begins anew. */
+/** The name of the lobby that a room reports to. With another number of lobbies every list begins empty. */
 export function lobbyOf(room: string, lobbies: number): string {
   return lobbyName(hashOf(room) % lobbies, lobbies);
 }

@@ -4,7 +4,7 @@ import type { CounterDelta } from "./room-list.ts";
 
 export const WATCH_NAMESPACE = "/admin";
 
-/** A connection that says so in its query wakes the room as one that only watches: WATCH-4. */
+/** A connection with this in its query wakes the room as one that only watches: WATCH-4. */
 export const WATCH_QUERY = "watch";
 
 /** At most one `watch` in this time. */

@@ -52,7 +52,7 @@ export function describeBinding(name: BindingName): string {
   return `${name} (or another name in bindings.${use})`;
 }
 
-/** Own names of bindings, by what they are for. `false`: there is none, whatever is bound under the usual name. */
+/** Own names of bindings, by what they are for. `false`: there is none, also where something is bound under the usual name. */
 export type BindingNames = { readonly [Key in Use]?: Key extends "room" ? string : string | false };
 
 /** @throws Error for a use that no binding has, and for a name that is none */

@@ -39,7 +39,7 @@ export function settingsOf(env: Variables): SettingsResult {
 
 /** An empty value counts as none, as it does where a variable cannot be unset. */
 export function readSettings(variables: Variables): SettingsResult {
-  // Whatever is not plainly development gets the rules of production.
+  // An environment that is not plainly development gets the rules of production.
   const environment = variables["ENVIRONMENT"] === "development" ? "development" : "production";
   const given = ENTRIES.map(([key, { name }]) => [key, variables[name]] as const);
   const parsed = readAs(

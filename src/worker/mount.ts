@@ -21,7 +21,7 @@ export interface HostUser {
 
 /**
  * Says who sent a request. Asked for each new connection and each call of the HTTP API. It must leave the body unread.
- * @returns `undefined` where nobody is known, who is refused with 401. An error is logged and answered with 500
+ * @returns `undefined` for a request of an unknown user, which gets 401. An error is logged and answered with 500
  */
 export type Authenticate<Env> = (
   request: Request,

@@ -1,4 +1,4 @@
-// What several files of tests need and takes long to make: the first that asks makes it, in its process, and all others wait for that. The set-up
+// Things that several files of tests need and that take long to make: the first that asks makes them, in its process, and all others wait for that. The set-up
 // of the tests (server.setup.ts) removes it at the end. Called by tarballs.ts and consumer.ts.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";

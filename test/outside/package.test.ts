@@ -1,4 +1,4 @@
-// What somebody gets who installs the package: with nothing but the tarball and the registry, in a folder of their own.
+// The package as a user installs it: from the tarball and the registry alone, in a folder of its own.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { gzipSync } from "node:zlib";

@@ -1,4 +1,4 @@
-// What `npm create parley` makes, with nothing but the two tarballs and the registry: each template, and a Worker of somebody with Hono that
+// The projects that `npm create parley` makes, with nothing but the two tarballs and the registry: each template, and a Worker of somebody with Hono that
 // gets the chat. Each is installed, compiled, tested by its own tests, examined by the doctor, built for a deployment, and talks to stock clients.
 // And the application of docs/testing.md, with its tests.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

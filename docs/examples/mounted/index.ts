@@ -23,7 +23,7 @@ const app = new Hono<{ Bindings: Env }>();
 
 app.get("/", (c) => c.text("My own page"));
 app.post("/login", async (c) => {
-  const { user } = await c.req.json<{ user: string }>(); // and whatever proves it
+  const { user } = await c.req.json<{ user: string }>(); // and its proof
   await setSignedCookie(c, "session", user, c.env.SESSION_SECRET, { httpOnly: true, secure: true, sameSite: "Lax" });
   return c.text(`Hello, ${user}`);
 });

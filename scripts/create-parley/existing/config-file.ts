@@ -1,4 +1,4 @@
-// Adds to a Wrangler configuration what the chat needs. Called by add-to-worker.ts. Whatever was inserted is read again and compared
+// Adds to a Wrangler configuration what the chat needs. Called by add-to-worker.ts. Each insertion is read again and compared
 // with what was meant; where they differ nothing is written.
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";

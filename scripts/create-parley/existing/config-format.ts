@@ -1,6 +1,6 @@
 // The two forms of a Wrangler configuration, as adding to one needs them. Implemented by jsonc.ts and toml.ts; called by
 // config-file.ts. Both only insert, so comments, order and spelling of a file stay as they are. jsonc-parser's own `modify` and
-// TOML patchers write neighbours anew and move comments.
+// TOML patchers rewrite neighbours and move comments.
 
 /** A value that is added to a configuration. */
 export type Value = string | number | boolean | readonly Value[] | { readonly [key: string]: Value };

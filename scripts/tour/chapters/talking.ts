@@ -41,7 +41,7 @@ export async function talking(stage: Stage): Promise<void> {
     refused("INVALID_PAYLOAD", await ada.ask("chat-message", { content: 7 } as never)),
   );
 
-  await stage.step("what was said is found again, by words or by how they begin", async () => {
+  await stage.step("a search finds messages by words, or by how words begin", async () => {
     good(await ada.ask("chat-message", { content: "The café on the corner, at seven?" }));
     return good(await ben.ask("search", { query: "CAFE corn" }));
   });
@@ -56,7 +56,7 @@ export async function talking(stage: Stage): Promise<void> {
     good(await ben.ask("read", { seq: messages[0]!.seq }));
     return ada.hears("read");
   });
-  await stage.step("whoever was away asks what became of older messages", async () =>
+  await stage.step("a client that was away asks for changes of older messages", async () =>
     good(await ada.ask("changes", { after: 0 })),
   );
   for (const person of [ada, ben, mia]) person.leave();

@@ -28,7 +28,7 @@ export async function webhooks(stage: Stage, hook: Hook | undefined): Promise<vo
   try {
     const ada = await stage.enter("ada");
     const { id } = good(await ada.ask("chat-message", { content: "Does anybody listen?" }));
-    await stage.step("ada posts; this program is told, signed and with ids against doubles", () =>
+    await stage.step("ada posts; this program gets a signed webhook, with ids against doubles", () =>
       receiver.hears((event) => event.type === "message.posted" && event.data.message.id === id),
     );
     ada.leave();

@@ -68,7 +68,7 @@ export class PostedIds {
 
 const slim = ({ id, seq, timestamp }: Message): Posted => ({ id, seq, timestamp });
 
-/** The length in front keeps `("a", "b:c")` and `("a:b", "c")` apart, whatever the strings hold. */
+/** The length in front keeps `("a", "b:c")` and `("a:b", "c")` apart, for any strings. */
 export function postKey(user: string, clientMsgId: string): string {
   return `${user.length}:${user}:${clientMsgId}`;
 }

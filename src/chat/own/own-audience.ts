@@ -17,7 +17,7 @@ export class OwnAudience implements Audience<Record<string, (...args: unknown[])
   readonly #operator: Operator | undefined;
   readonly #ports: AudiencePorts;
 
-  /** @param operator absent: nobody is meant */
+  /** @param operator absent: no client */
   constructor(operator: Operator | undefined, ports: AudiencePorts) {
     this.#operator = operator;
     this.#ports = ports;

@@ -144,7 +144,7 @@ export class Screening implements Feature {
     };
     if (!isPromise(given)) {
       if (!kept) this.#note(ask, given);
-      // In the same turn, as if nobody had been asked.
+      // In the same turn, as in a room without rules.
       if (!queue) return this.#finish(ask, given);
       ask.verdict = given;
     }

@@ -7,7 +7,7 @@ import { readAs } from "../../protocol/read-as.ts";
 import { describeIssues } from "../../protocol/schemas/fields.ts";
 import { refuse } from "./answers.ts";
 
-/** A message that somebody posts, or the new text of one: a copy, so changing it changes nothing. */
+/** A post, or the new text of a message: a copy, so changing it changes nothing. */
 export interface PostDraft {
   /** Without spaces around it. */
   readonly content: string;
@@ -29,7 +29,7 @@ export interface PostContext {
   readonly room: string;
 }
 
-/** Takes the place of what was said; a part that it does not name stays. */
+/** Replaces parts of the post; a part that it does not name stays. */
 export type PostReplacement = Partial<Pick<PostDraft, "content" | "replyTo" | "attachment">>;
 
 /** Nothing accepts; `reject` is the reason that the sender reads. */
@@ -50,7 +50,7 @@ export interface PostRules {
   readonly onFailure: "refuse" | "accept";
 }
 
-/** Characters of a reason that the sender is told. */
+/** Characters of a reason that the sender gets. */
 export const REASON_LENGTH_MAX = 500;
 
 /** The longest time that a verdict may take, in ms: the room cannot sleep meanwhile. */
@@ -65,7 +65,7 @@ export type Verdict =
 
 const REPLACEABLE = ["content", "replyTo", "attachment"] as const;
 
-/** RULE-2. @param payload what was said, as `schema` gave it */
+/** RULE-2. @param payload the post or edit, as `schema` gave it */
 export function readVerdict(given: unknown, payload: object, schema: z.ZodMiniType): Verdict {
   if (given === undefined || given === null) return { type: "accepted", payload };
   if (typeof given !== "object")

@@ -1,4 +1,4 @@
-// What a client hears of pinned messages. Sent by pins.ts; the chat page reads it.
+// The events and answers about pinned messages. Sent by pins.ts; the chat page reads it.
 
 /** A pinned message. */
 export interface Pin {

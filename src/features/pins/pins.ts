@@ -97,7 +97,7 @@ export class Pins extends RoomFeature<PinsSent> {
     const pins = this.#pins.length < max ? this.#pins : this.#pins.filter((pin) => this.#show(pin));
     if (pins.length >= max) return refuse("FORBIDDEN", `A room has ${max} pins: unpin one first.`);
     const stored = { id, seq: message.seq, by, at: this.room.now() };
-    // Whoever hears of the pin has the message.
+    // A client that gets the pin has the message.
     this.room.finishPosts();
     this.#keep([...pins, stored]);
     const pin = pinOf(stored, message);

@@ -1,7 +1,7 @@
-// What moderators hear and read of reports of abuse, and how they resolve them. Made by reports.ts; the pages read it.
+// The events and answers about reports of abuse, for moderators. Made by reports.ts; the pages read it.
 import type { Message } from "../../extension/extension.ts";
 
-/** Somebody who reported a message, and why. */
+/** A user who reported a message, with the reason. */
 export interface Reporter {
   readonly user: string;
   readonly name: string;

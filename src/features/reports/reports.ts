@@ -171,7 +171,7 @@ export class Reports extends RoomFeature<ReportsSent> {
     if (report.resolved) return undefined;
     const answer = await this.#carryOut(given, report, caller);
     if ("error" in answer) return answer;
-    // Another moderator may have been as quick, and somebody may have reported it again.
+    // Another moderator may have been as quick, and a member may have reported it again.
     const now = this.#book.get(given.id);
     if (!now || now.resolved) return undefined;
     const { action } = given;

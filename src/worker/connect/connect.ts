@@ -118,7 +118,7 @@ function endpointOf({ object, authenticate, connectsPerMinute = 0, ...given }: C
   };
 }
 
-/** Of all calls in this isolate, which make their options anew. */
+/** Of all calls in this isolate: each makes its options again. */
 const knownSessions = new KnownSessions();
 const rates = new Map<number, Pick<EngineEndpoint, "connectRate" | "unknownSessions">>();
 

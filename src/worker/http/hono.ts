@@ -1,4 +1,4 @@
-// Hono with one of its routers: its usual set chooses among two, which costs 2 KB of the Worker. Called by whatever has routes.
+// Hono with one of its routers: its usual set chooses among two, which costs 2 KB of the Worker. Called by all modules with routes.
 import { HonoBase, type HonoOptions } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 

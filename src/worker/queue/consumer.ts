@@ -11,7 +11,7 @@ type Consumer = (batch: MessageBatch, consuming: Consuming) => Promise<void>;
 
 interface Consumed {
   readonly suffix: string;
-  /** Bindings and settings of whoever fills the queue. Without any of them a queue with that suffix is the host's. */
+  /** Bindings and settings of the deployment that fills the queue. Without any of them a queue with that suffix is the host's. */
   readonly signs: readonly string[];
   readonly consume: Consumer;
 }

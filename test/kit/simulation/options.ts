@@ -1,4 +1,4 @@
-// What a simulation declares: the people, what must hold, and which faults happen. Passed to `simulation` (../simulation.ts).
+// The declarations of a simulation: its people, its invariants, its faults. Passed to `simulation` (../simulation.ts).
 import type { ManagerOptions, Socket, SocketOptions } from "socket.io-client";
 
 import type { Chance } from "../simulator/chance.ts";

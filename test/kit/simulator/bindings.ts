@@ -1,4 +1,4 @@
-// What code finds in its `env`: namespaces of objects, producers of queues. Made by deployment.ts.
+// The bindings in the `env` of simulated code: namespaces of objects, producers of queues. Made by deployment.ts.
 import type { Chance } from "./chance.ts";
 import { objectIdOf, type ObjectId } from "./object-context.ts";
 

@@ -28,7 +28,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
     method: "post",
     path: "/api/dms",
     summary: "Open a conversation between two people",
-    description: "Between the token's user and `user`. One that is there already is the same, whoever of the two asks.",
+    description: "Between the token's user and `user`. Both users get the same one.",
     roles: ["service", "moderator", "member"],
     given: z.object({ user: userSchema.apply(described, "The other one"), as: z.optional(actingAs) }),
     answers: {

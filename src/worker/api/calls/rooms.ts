@@ -15,7 +15,7 @@ export const ROOM_CALLS: readonly ApiCall[] = [
     method: "get",
     path: "/api/rooms/{room}",
     summary: "The overview of a room",
-    description: "A room needs no creating: one that nobody used yet is empty.",
+    description: "A room needs no creating: an unused one is empty.",
     roles: STAFF,
     given: z.object({ room }),
     answers: { 200: { description: "The room", schema: answering(overviewSchema) } },
