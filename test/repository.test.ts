@@ -330,6 +330,10 @@ describe("the walls between folders", () => {
   });
 });
 
+it.each(["app/index.js", "literal/index.js"])("README.md shows what test/outside/consumer/%s is", (file) => {
+  expect(textOf("README.md")).toContain(`\n\`\`\`js\n${textOf(join("test/outside/consumer", file))}\`\`\`\n`);
+});
+
 describe.each([
   [
     "docs/from-socket-io.md",
@@ -346,7 +350,17 @@ describe.each([
       "guestbook/index.ts",
     ],
   ],
-  ["docs/in-your-worker.md", ["mounted/index.ts", "mounted/wrangler.toml", "kinds/index.ts", "kinds/wrangler.toml"]],
+  [
+    "docs/in-your-worker.md",
+    [
+      "mounted/index.ts",
+      "mounted/wrangler.toml",
+      "mounted/vitest.config.ts",
+      "mounted/chat.test.ts",
+      "kinds/index.ts",
+      "kinds/wrangler.toml",
+    ],
+  ],
   [
     "docs/testing.md",
     [

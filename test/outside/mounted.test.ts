@@ -79,6 +79,29 @@ it.each([
   expect(await (await fetch(url + address)).text()).toBe(text);
 });
 
+describe("the Worker of the README", () => {
+  let app: Awaited<ReturnType<Consumer["dev"]>>;
+  beforeAll(async () => void (app = await (await consumer()).dev("app", {})), CONSUMER_MS_MAX);
+  afterAll(() => app.stop());
+
+  it("has the chat under its path, and answers everything else itself", async () => {
+    const socket = open(app.url, { path: "/chat/rooms/lounge/socket.io" });
+    expect(await next(socket, "welcome")).toMatchObject({ user: "ada" });
+    const heard = next(socket, "chat-message");
+    expect(await ask(socket, "chat-message", { content: "Hello!" })).toMatchObject({ ok: true });
+    expect(await heard).toMatchObject({ name: "Ada", content: "Hello!" });
+    expect(await (await fetch(`${app.url}/chatter`)).text()).toBe("mine");
+  });
+});
+
+it("a forbidden word is refused, and nobody sees it", async () => {
+  const extraHeaders = { Cookie: await cookieOf("ada") };
+  const socket = open(url, { path: "/chat/rooms/market/socket.io", extraHeaders });
+  await next(socket, "welcome");
+  expect(await ask(socket, "chat-message", { content: "Buy my spam" })).toMatchObject({ error: { code: "REJECTED" } });
+  expect(await ask(socket, "history", {})).toMatchObject({ messages: [] });
+});
+
 it("guests get no token", async () => {
   expect((await fetch(`${url}/chat/api/guest`, { method: "POST" })).status).toBe(403);
 });

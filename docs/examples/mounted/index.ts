@@ -1,10 +1,14 @@
-// A Worker with pages and users of its own, and the chat under /chat.
+// A Worker with pages and users of its own, and under /chat the chat, in which nobody can say "spam".
 import { Hono } from "hono";
 import { setSignedCookie } from "hono/cookie";
 import { parseSigned } from "hono/utils/cookie";
-import { createParley } from "parley-rooms";
+import { ChatRoom as BaseChatRoom, createParley, type PostDraft, type PostVerdict } from "parley-rooms";
 
-export { ChatRoom } from "parley-rooms";
+export class ChatRoom extends BaseChatRoom {
+  override beforePost({ content }: PostDraft): PostVerdict {
+    return content.includes("spam") ? { reject: "No spam here." } : undefined;
+  }
+}
 
 interface Env {
   readonly SESSION_SECRET: string;
