@@ -98,7 +98,7 @@ describe("wrangler.toml", () => {
     expect(bindingsOf("env.development.")).toEqual(bindingsOf(""));
   });
 
-  it("has `npm start` build again whatever part of the code changes", () => {
+  it("has `npm start` build again when any part of the code changes", () => {
     const watched = /^watch_dir = (\[.*\])$/m.exec(textOf("wrangler.toml"))![1]!;
     expect(JSON.parse(watched)).toEqual(["client", "durable", "src"]);
   });

@@ -61,7 +61,7 @@ it("CHAT-2, PRES-2: a room whose clock jumps and whose alarms come when they lik
         if (ben?.closing) ben = undefined;
         if (client.closing) clients.push(await room.join("ada"));
       }
-      // Whatever a clock that was ahead has put off is due by then.
+      // Everything that a clock ahead has put off is due by then.
       room.shell.advance(STEPS_MAX * JUMP_MS_MAX);
       expect(room.shell.problems).toEqual([]);
       // A clock that is put ahead makes everybody look silent: by more than the ping timeout, it costs their connections.

@@ -24,7 +24,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("leave", "come back"), who }) },
 );
 
-/** Somebody, who remembers all that a connection and those that recovered it were told. */
+/** A user, with all messages that a connection and those that recovered it received. */
 interface Person {
   readonly client: Client;
   readonly heard: readonly string[];

@@ -11,7 +11,7 @@ import { PATIENT, fc, runs } from "../host/properties.ts";
 const LOG_CALLS = ["append", "reserve", "has", "find", "keep", "changedAfter", "page", "ascending", "newest", "trim"];
 const STATE_CALLS = ["get", "put", "delete", "list"];
 
-/** Every call of these may fail, while `fails` says so. */
+/** Every call of these may fail, while `fails` is true. */
 function endanger(target: object, calls: readonly string[], fails: () => boolean): void {
   for (const name of calls) {
     const original = Reflect.get(target, name) as (...args: unknown[]) => unknown;
@@ -76,7 +76,7 @@ it("CHAT-2: storage fails at any call", PATIENT, async () => {
         const last = room.log.appended.at(-1)?.id ?? "e1-1";
         const [client] = people;
         if (what === EVENTS.length) {
-          // Whoever is not let in just now is told so, or sent away; they come back when it is over.
+          // Clients that are refused or disconnected just now get the reason; they come back when it is over.
           const newcomer = room.shell.open({ identity: identityOf("cyd") });
           await newcomer.connect().catch(() => undefined);
           everybody.push(newcomer);

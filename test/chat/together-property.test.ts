@@ -225,7 +225,7 @@ class Life {
     for (const term of index.terms.filter((each) => /^x\d+$/.test(each))) expect(said).toContain(term);
   }
 
-  /** HOOK-3: whoever heard all of it knows how each message stands. */
+  /** HOOK-3: a receiver of all events knows the state of each message. */
   #checkTold(): void {
     const told = new Map<string, string>();
     for (const { type, data } of this.#queue.events.toSorted((a, b) => a.order - b.order)) {
@@ -246,7 +246,7 @@ class Life {
 }
 
 it(
-  "FILE-5, FILE-6, SRCH-6, SRCH-7, HOOK-3: all of it holds together, whatever happens and is away",
+  "FILE-5, FILE-6, SRCH-6, SRCH-7, HOOK-3: all of it holds together, through all events and outages",
   PATIENT,
   async () => {
     const life = fc.array(step, { minLength: 15, maxLength: 60, size: "max" });

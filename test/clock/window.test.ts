@@ -18,7 +18,7 @@ it("begins a new window when the clock is set back", () => {
   expect([window.count("a", 1000), window.restMs(1000)]).toEqual([1, LENGTH_MS]);
 });
 
-it("forgets a key when it is told to", () => {
+it("forgets a key on request", () => {
   const window = new Window(LENGTH_MS);
   for (const key of ["a", "b"]) window.count(key, 0);
   window.forget("a");

@@ -295,7 +295,7 @@ describe("a service whose token names other rooms: DM-3", () => {
   });
 });
 
-it("DM-1: a reader opens none, whatever a room has granted them", async () => {
+it("DM-1: a reader opens none, with any grant of a room", async () => {
   const [ada, ben] = freshPair();
   const room = freshRoom();
   await callApi("POST", `/api/rooms/${room}/moderation`, { body: { action: "grant", user: ada, role: "member" } });

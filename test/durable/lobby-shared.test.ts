@@ -1,4 +1,4 @@
-// Four lobbies that share the rooms are one list to whoever asks: LOB-5
+// Four lobbies that share the rooms are one list to clients: LOB-5
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 

@@ -1,4 +1,4 @@
-// The list of rooms over real objects: who is told of what, through sleep, deletion and a lobby that is away.
+// The list of rooms over real objects: who gets which rooms, through sleep, deletion and a lobby that is away.
 // LOB-1, LOB-3, LOB-6
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";

@@ -41,7 +41,7 @@ describe("a trimmed log", () => {
     });
   });
 
-  it("drops every message in time and continues its seq, also after it was opened anew", async () => {
+  it("drops every message in time and continues its seq, also after it was opened again", async () => {
     await withStorage((storage, room) => {
       const retention = { messages: 1000, ageMs: 100_000 };
       const log = openLog(storage, room, retention);

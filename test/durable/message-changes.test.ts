@@ -101,7 +101,7 @@ describe("a log whose messages change", () => {
     });
   });
 
-  it.each(["no json", "[2,{}]"])("says so when it cannot read a change: %s", async (body) => {
+  it.each(["no json", "[2,{}]"])("throws when it cannot read a change: %s", async (body) => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       fill(log, room, new Dice(3), 1);

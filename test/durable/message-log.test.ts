@@ -214,7 +214,7 @@ describe("a row", () => {
     ["is no list", '{"v":2}', "no list"],
     ["holds too few messages", "[1,17,[]]", "does not hold"],
     ["holds no messages at all", "[1,17]", "does not hold"],
-  ])("that %s is named by whoever comes to it, and by nobody else", async (_what, body, complaint) => {
+  ])("that %s is named by a read that comes to it, and by no other", async (_what, body, complaint) => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       const message = (seq: number, { life } = log): Message => makeMessage(room, seq, new Dice(seq), life);

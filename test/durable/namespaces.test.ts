@@ -72,7 +72,7 @@ describe("namespaces on demand: SIO-10", () => {
     },
   );
 
-  /** Whether the namespace is in service: whoever comes next finds it, or it is made anew. */
+  /** Whether the namespace is in service: the next client finds it, or it is made again. */
   const isInService = async (shell: Shell, nsp: string): Promise<boolean> => {
     const made = started.length;
     await shell.connect(nsp);

@@ -139,7 +139,7 @@ export class Poller extends WireClient<AnyAnswer> {
     return RawClient.over(response.webSocket!, { query, answersPings: false });
   }
 
-  /** The server has ended the session: one more poll says so. */
+  /** The server has ended the session: one more poll shows it. */
   async isOver(): Promise<void> {
     expect(await textOf(this.poll())).toEqual({ status: 200, body: "1" });
     await this.isGone();

@@ -15,7 +15,7 @@ useSettings({ MESSAGE_RATE: RATE, MESSAGE_BURST: RATE });
 /** Posts many messages and waits for the last ack only. */
 const BREATH_MESSAGES = 50;
 
-/** Says so many long messages. */
+/** Posts that many long messages. */
 async function sayLong(room: string, messages: number): Promise<void> {
   for (let left = messages; left > 0; left -= BREATH_MESSAGES) {
     const ben = await join(room, "ben");

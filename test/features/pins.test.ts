@@ -30,7 +30,7 @@ async function pinsIn(room: OwnRoom): Promise<unknown[]> {
 }
 
 describe("PIN-1: pinning", () => {
-  it("is told to everyone, and to newcomers", async () => {
+  it("is sent to everyone, and to newcomers", async () => {
     const { room, mia, ada } = await cast();
     const id = await post(ada, "The rules: be kind.");
     expect(await mia.ask("pin", { id })).toEqual(OK);
@@ -78,7 +78,7 @@ describe("PIN-1: pinning", () => {
     expect(await ada.ask("pin", { id })).toEqual(OK);
   });
 
-  it("is for all who may post, where the room's owner says so", async () => {
+  it("is for all who may post, where the room allows it", async () => {
     const { room, mia, ada } = await cast({ by: "speakers" });
     const id = await post(ada, "ours");
     const rio = await room.join({ user: "rio", role: "reader" });

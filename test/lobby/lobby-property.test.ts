@@ -1,4 +1,4 @@
-// Random lives of a room and its lobby: whatever was lost, forgotten or could not be told, once it is quiet the lobby knows
+// Random lives of a room and its lobby: after any loss, sleep or failed report, once it is quiet the lobby knows
 // how the room is doing. LOB-1 to LOB-4, LOB-7, ANN-7
 import { expect, it } from "vitest";
 

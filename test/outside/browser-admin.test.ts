@@ -146,6 +146,6 @@ it("a moderator sees their rooms, without the actions that only a service may ta
   await page.locator(`[data-testid=room-row][data-room="${room}"] a`).click();
   await reads("line", "Live");
   await page.getByRole("button", { name: "Kick ada" }).waitFor();
-  for (const deed of ["drain", "delete"]) expect(await page.getByTestId(deed).count()).toBe(0);
+  for (const action of ["drain", "delete"]) expect(await page.getByTestId(action).count()).toBe(0);
   await page.context().close();
 });

@@ -97,7 +97,7 @@ describe("dist/client", () => {
   }, 60_000);
 });
 
-/** Right and wrong uses: the compiler has to accept the former, and to complain where it says so. */
+/** Right and wrong uses: the compiler has to accept the former, and to complain at each `@ts-expect-error`. */
 const CONSUMER = `
 import { connectRoom, type Message, type MessageState, type Room, type SendError } from "./client.js";
 

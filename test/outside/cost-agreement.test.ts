@@ -43,7 +43,7 @@ async function run(name: string, ...args: string[]): Promise<string> {
 }
 
 async function agreement(name: string): Promise<CostReport["agreement"]> {
-  // No deed of a room falls upon the moment at which it would report anyway: 5, 15 and 35 s after its first.
+  // No change of a room falls upon the moment at which it would report anyway: 5, 15 and 35 s after its first.
   const talk = ["--users", "24", "--rooms", "8", "--rate", "0.5", "--duration", "10", "--connect-rate", "24"];
   const from = await run(name, ...talk, "--counts");
   const json = path.join(scratch, `${name}-cost.json`);

@@ -1,6 +1,6 @@
 // Opens the data that each release left behind with the code of today: nothing of it is lost, and people go on where they were. Then the
 // release gets its data back, as after a deployment that was taken back. Where it fails, mend the code, or add a migration; only what was kept of
-// a release that nobody has yet is made anew (scripts/keep-release.ts).
+// the data of a release that is not out yet is made again (scripts/keep-release.ts).
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Socket } from "socket.io-client";

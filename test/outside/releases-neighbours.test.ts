@@ -141,7 +141,7 @@ describe.each(VERSIONS.flatMap(pairingsOf))("$what", ({ client: build, worker, o
     await vi.waitFor(() => expect(delivered.join()).toContain("for both rooms"), WAIT);
   });
 
-  it("comes back after a drain, with what was said meanwhile", async () => {
+  it("comes back after a drain, with the messages of that time", async () => {
     connections.length = 0;
     await call(url, BACKEND, "/api/drain", json("POST", { rooms: ["hall"], reconnectWithinMs: 1000 }));
     const heard: Message[] = [];

@@ -45,7 +45,7 @@ class World {
   dead: string[] = [];
   calls = 0;
   callsOfRun = 0;
-  /** Between any two of them whoever shares the thread has their turn. */
+  /** Between any two of them, others that share the thread get their turn. */
   readonly callsOfTurns: number[] = [0];
   record: AnnounceRecord;
   readonly #known = new Set<string>();

@@ -38,7 +38,7 @@ interface Guest {
 }
 type Client = Socket<Outgoing, Guest>;
 
-/** Tables are channels; recovery replays what was said there. */
+/** Tables are channels; recovery replays their events. */
 class Meeting extends Namespace<Incoming, Outgoing, Guest> {
   handlers: Handlers<Incoming, Client> = {
     sit: (socket, table, ack) => {

@@ -32,7 +32,7 @@ describe("accounting", () => {
     ["one lost and one doubled are not even", codes(a1, b1, a2, b2, b2), { lost: 1, doubled: 1 }],
   ])("%s", (_what, member, faults) => {
     expect(account(sent, [right, member])).toEqual({ ...NO_FAULTS, ...faults });
-    // Whoever comes first: the reference is a member that got as many as were sent.
+    // In any order: the reference is a member that got as many as were sent.
     expect(account(sent, [member, right])).toEqual({ ...NO_FAULTS, ...faults });
   });
 

@@ -1,4 +1,4 @@
-// Moderation by HTTP: the events, told apart by `action`, and the lists. API-14, MOD-1
+// Moderation by HTTP: the events, heard apart by `action`, and the lists. API-14, MOD-1
 import { describe, expect, it } from "vitest";
 
 import { ACTION_SCHEMAS } from "../../src/protocol/schemas/moderation.ts";
@@ -15,7 +15,7 @@ describe("actions: API-14", () => {
   it("every action holds at once, and everyone gets the event", async () => {
     const room = freshRoom();
     const [ada, ben] = [await join(room, "ada"), await join(room, "ben")];
-    const deeds = [
+    const actions = [
       { action: "mute", user: "ada", seconds: 60, reason: "loud" },
       { action: "unmute", user: "ada" },
       { action: "slow-mode", seconds: 5 },
@@ -28,10 +28,10 @@ describe("actions: API-14", () => {
       { action: "ban", user: "ada", seconds: 600 },
       { action: "unban", user: "ada" },
     ];
-    expect(new Set(deeds.map(({ action }) => action))).toEqual(new Set(Object.keys(ACTION_SCHEMAS)));
-    for (const deed of deeds) expect(await moderate(room, deed), deed.action).toMatchObject(OK);
-    const told = await ben.receives("moderation", deeds.length);
-    expect(told).toMatchObject(deeds.map((deed) => ({ ...deed, by: "backend" })));
+    expect(new Set(actions.map(({ action }) => action))).toEqual(new Set(Object.keys(ACTION_SCHEMAS)));
+    for (const given of actions) expect(await moderate(room, given), given.action).toMatchObject(OK);
+    const heard = await ben.receives("moderation", actions.length);
+    expect(heard).toMatchObject(actions.map((given) => ({ ...given, by: "backend" })));
     expect(await ada.closes()).toMatchObject({ code: 4003 });
     expect(ada.received("notice")).toMatchObject([{ code: "KICKED" }]);
   });
@@ -49,12 +49,12 @@ describe("actions: API-14", () => {
   it("a service moderates as a user whom the room made a moderator, and as no other member", async () => {
     const room = freshRoom();
     const ben = await join(room, "ben");
-    const deed = { action: "mute", user: "zoe", seconds: 60, as: "gil" };
-    expect(await moderate(room, deed)).toMatchObject({ status: 403, body: refusal("FORBIDDEN") });
+    const action = { action: "mute", user: "zoe", seconds: 60, as: "gil" };
+    expect(await moderate(room, action)).toMatchObject({ status: 403, body: refusal("FORBIDDEN") });
     await moderate(room, { action: "grant", user: "gil", role: "moderator" });
-    expect(await moderate(room, deed)).toMatchObject(OK);
+    expect(await moderate(room, action)).toMatchObject(OK);
     expect((await ben.receives("moderation", 2))[1]).toMatchObject({ action: "mute", user: "zoe", by: "gil" });
-    const asOther = await moderate(room, deed, { role: "moderator", user: "mo" });
+    const asOther = await moderate(room, action, { role: "moderator", user: "mo" });
     expect(asOther).toMatchObject({ status: 403, body: { error: { message: expect.stringContaining("act as") } } });
   });
 

@@ -18,7 +18,7 @@ const attacked = new AttackedRoom();
 beforeAll(() => attacked.open());
 afterAll(() => attacked.close());
 
-/** What an answer may not show to whoever provoked it. */
+/** Texts that no answer to an attack may contain. */
 const INSIDES = /\bat .+:\d+|\.ts:|node_modules|SQLITE|stack/i;
 
 describe("requests", () => {

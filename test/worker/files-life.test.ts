@@ -128,7 +128,7 @@ describe("deleting the message: FILE-5", () => {
     expect(await keysOf(room)).toHaveLength(1);
     broken.mockRestore();
     await new Sleeper(room).sleep();
-    // It wakes, for whatever reason, and finds what is left to be done.
+    // It wakes for any reason, and finds the work that is left.
     expect(await ada.ask("presence", {})).toMatchObject({ ok: true });
     await untilGone(room);
     log.mockRestore();

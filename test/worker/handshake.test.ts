@@ -186,7 +186,7 @@ describe("a refused CONNECT is a CONNECT_ERROR with data.code: SIO-3", () => {
     const client = await RawClient.open({ room: freshRoom() });
     await expect(client.connect(await auth())).rejects.toEqual(refused(code));
     expect(client.frames.at(-1)).toMatch(/^44\{"message":/);
-    // The connection is as it was: whoever has a better token may try again.
+    // The connection is as it was: a client with a better token may try again.
     client.frames.length = 1;
     await client.connect({ token: await tokenFor("ada") });
   });

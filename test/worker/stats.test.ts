@@ -16,7 +16,7 @@ const post = (room: string, content = "hello") => callApi("POST", `/api/rooms/${
 afterEach(() => vi.restoreAllMocks());
 
 describe("GET /api/rooms/:room/stats", () => {
-  // The first test of this file: rows are counted whoever writes them, and no other room has anything to do yet.
+  // The first test of this file: rows of all objects are counted, and no other room has anything to do yet.
   it("counts exactly the rows that the room writes", async () => {
     const room = freshRoom();
     await post(room);

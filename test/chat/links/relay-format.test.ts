@@ -29,7 +29,7 @@ it.each(ROUTES)("RLY-1: a mirrored message is read as it was written, and with i
   const [message] = decodeBatch(encodeBatch([mirrored(route)]), PLACE);
   expect(message).toEqual(mirrored(route));
   expect(routeOf(message!.origin!)).toEqual(route);
-  // Deleted, it is written anew.
+  // After its deletion the link writes it again.
   const [deleted] = decodeBatch(encodeBatch([emptied(message!)]), PLACE);
   expect(routeOf(deleted!.origin!)).toEqual(route);
 });

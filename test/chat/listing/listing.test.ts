@@ -28,7 +28,7 @@ describe("when a room reports: LOB-2", () => {
     expect(reporting.reports).toMatchObject([{ members: 1, lastSeq: 1, lastActivity }]);
   });
 
-  it("reports later changes once, with whatever wakes the room", async () => {
+  it("reports later changes once, with the next event that wakes the room", async () => {
     const reporting = new ReportingRoom();
     await reporting.room.join("ada");
     await reporting.settle();

@@ -40,7 +40,7 @@ describe("a stored change", () => {
   });
 
   it.each(["", "no json", "{}", "7", "null", "[2,{}]", "[1]", "[1,null]", '[1,{"e":7}]', '[1,{"r":[7]}]'])(
-    "says so when it is none: %j",
+    "reports a text that is none: %j",
     (written) => {
       expect(() => decodeChange(written, 7)).toThrow(UnreadableBatch);
       expect(() => decodeChange(written, 7)).toThrow(/seq 7/);

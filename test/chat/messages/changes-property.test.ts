@@ -11,7 +11,7 @@ import { PATIENT, fc, runs } from "../../host/properties.ts";
 
 type Heard<Event extends keyof ServerToClientEvents> = Parameters<ServerToClientEvents[Event]>[0];
 
-/** What a client makes of all that it is told. */
+/** The state that a client has of all messages, from the answers that it got. */
 class Reader {
   readonly messages = new Map<number, Message>();
   readonly #room: ChatRoom;

@@ -7,8 +7,8 @@ import type { Client } from "../../host/harness.ts";
 import { cast, OK, refusalOf, SERVICE, sleep, withGranted, type Cast } from "../../host/moderated-room.ts";
 import { linked } from "../../host/relay-world.ts";
 
-type Deed = "edit-message" | "delete-message";
-const DEEDS: readonly Deed[] = ["edit-message", "delete-message"];
+type Action = "edit-message" | "delete-message";
+const ACTIONS: readonly Action[] = ["edit-message", "delete-message"];
 const HEARD = { "edit-message": "message-edited", "delete-message": "message-deleted" } as const;
 
 const idOf = async (said: Promise<unknown>): Promise<string> => ((await said) as { readonly id: string }).id;
@@ -21,8 +21,8 @@ const newest = async (client: Client): Promise<unknown> =>
 const audit = async ({ room }: Pick<Cast, "room">): Promise<unknown> =>
   ((await room.ask("audit", SERVICE, {})) as { readonly entries: unknown }).entries;
 
-describe.each(DEEDS)("MOD-2: %s of what somebody else wrote", (deed) => {
-  const tries = (client: Client, id: string): Promise<unknown> => client.ask(deed, { id, content: "rewritten" });
+describe.each(ACTIONS)("MOD-2: %s of the message of another user", (action) => {
+  const tries = (client: Client, id: string): Promise<unknown> => client.ask(action, { id, content: "rewritten" });
 
   it("is refused for messages of an equal, of a higher rank and of a service, here or away", async () => {
     const given = await withGranted(await cast());
@@ -46,7 +46,7 @@ describe.each(DEEDS)("MOD-2: %s of what somebody else wrote", (deed) => {
     room.shell.evict();
     for (const [client, id] of refused) expect(await tries(client, id)).toEqual(refusalOf("FORBIDDEN"));
     expect(room.log.messages).toEqual(before);
-    expect(ben.received(HEARD[deed])).toEqual([]);
+    expect(ben.received(HEARD[action])).toEqual([]);
     expect(await audit(given)).toMatchObject([{ action: "grant" }, { action: "grant" }]);
   });
 
@@ -67,11 +67,11 @@ describe.each(DEEDS)("MOD-2: %s of what somebody else wrote", (deed) => {
     const byMia = await says(mia, "mia's");
     const asMember = { user: "imported", role: "member" } as const;
     const byMember = await idOf(room.ask("chat-message", asMember, { content: "in a member's name" }));
-    expect(await room.ask(deed, SERVICE, { id: byMia, content: "served" })).toMatchObject(OK);
+    expect(await room.ask(action, SERVICE, { id: byMia, content: "served" })).toMatchObject(OK);
     expect(await tries(mia, byMember)).toMatchObject(OK);
     const other = { user: "other-backend", role: "service" } as const;
     const byOther = await idOf(room.ask("chat-message", other, { content: "another service's" }));
-    expect(await room.ask(deed, SERVICE, { id: byOther, content: "corrected" })).toMatchObject(OK);
+    expect(await room.ask(action, SERVICE, { id: byOther, content: "corrected" })).toMatchObject(OK);
   });
 
   it("is refused for a copy as for its original", async () => {
@@ -91,13 +91,13 @@ describe.each(DEEDS)("MOD-2: %s of what somebody else wrote", (deed) => {
     const given = await cast();
     const { room, mia, ada } = given;
     const [first, own] = [await says(ada, "first"), await says(ada, "second")];
-    await ada.ask(deed, { id: own, content: "my own" });
+    await ada.ask(action, { id: own, content: "my own" });
     room.log.failure = new Error("disk full");
     expect(await tries(mia, first)).toEqual(refusalOf("INTERNAL"));
     room.log.failure = undefined;
     expect(await audit(given)).toEqual([]);
     await tries(mia, first);
-    const entry = { number: 1, at: expect.any(Number), action: deed, by: "mia", user: "ada", id: first, seq: 1 };
+    const entry = { number: 1, at: expect.any(Number), action, by: "mia", user: "ada", id: first, seq: 1 };
     expect(await audit(given)).toEqual([entry]);
     sleep(room);
     expect(await audit(given)).toEqual([entry]);
@@ -110,7 +110,7 @@ describe.each(DEEDS)("MOD-2: %s of what somebody else wrote", (deed) => {
     expect(await tries(mia, id)).toEqual(refusalOf("INTERNAL"));
     room.state.failure = undefined;
     expect(stored(room, id)).toMatchObject({ content: "hello" });
-    expect(ben.received(HEARD[deed])).toEqual([]);
+    expect(ben.received(HEARD[action])).toEqual([]);
   });
 });
 

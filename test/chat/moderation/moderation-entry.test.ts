@@ -186,7 +186,7 @@ describe("PRES-2: a kicked or banned user has left at once", () => {
     expect(ben.received("presence")).toEqual([gone]);
   });
 
-  it("joins anew when coming back after a kick", async () => {
+  it("joins again when coming back after a kick", async () => {
     const scene = await cast();
     const { room, mia, ben } = scene;
     hush(scene);

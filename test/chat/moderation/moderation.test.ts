@@ -321,7 +321,7 @@ describe("MOD-11: moderation-state", () => {
     expect([await isIn("u17"), await isIn("u399"), await isIn("zoe")]).toEqual([false, false, true]);
     sleep(room);
     expect([await isIn("u17"), await isIn("u399"), await isIn("yan")]).toEqual([false, false, true]);
-    // A day later each change deletes a few old rows, whatever their order.
+    // A day later each change deletes a few old rows, in any order.
     room.shell.advance(2 * 86_400_000);
     await each("mute", "a");
     await each("mute", "z");

@@ -62,7 +62,7 @@ describe("OWN-3: the payload of an event", () => {
     });
   });
 
-  it("is none where there is no schema, whatever was sent", async () => {
+  it("is none where there is no schema, for any payload", async () => {
     const run = vi.fn();
     expect(await brewed(roomEvent({ run }), { size: 3 })).toEqual(OK);
     expect(run).toHaveBeenCalledExactlyOnceWith(undefined, expect.anything());
@@ -164,7 +164,7 @@ describe("OWN-3: an event costs", () => {
     expect(await spent(cost as never, { cost: 100 }, 2)).toEqual(refusalOf("RATE_LIMITED"));
   });
 
-  it("a token, where its function gives no number from 1 to 200 or throws, and the log says so", async () => {
+  it("a token, where its function gives no number from 1 to 200 or throws, and the log reports it", async () => {
     for (const cost of [
       () => Number.NaN,
       () => 0,

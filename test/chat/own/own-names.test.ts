@@ -127,7 +127,7 @@ describe("OWN-2: a room whose list of features", () => {
     ["is none", () => ({ name: "polls" }), "it must return a list of features"],
     ["is missing", () => undefined, "it must return a list of features"],
     ["is promised", async () => [], "it must return a list of features"],
-  ])("%s is an ordinary room, and the log says so", async (_what, make, logged) => {
+  ])("%s is an ordinary room, and the log reports it", async (_what, make, logged) => {
     const room = roomWith(make as never);
     expect(room.logged).toEqual([`\`features\` of the room's class failed, so the room has none of them: ${logged}`]);
     expect(await (await room.join("ada")).ask("chat-message", { content: "hello" })).toMatchObject(OK);

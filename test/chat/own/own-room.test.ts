@@ -118,7 +118,7 @@ describe("OWN-1: a feature reaches", () => {
 });
 
 describe("OWN-1: a feature acts in the name of a user, by the room's own rules", () => {
-  /** A room whose feature deletes the newest message, in the name of whoever sends `act`. */
+  /** A room whose feature deletes the newest message, in the name of the user who sends `act`. */
   const acting = () =>
     roomOf((feature) => ({
       events: {

@@ -69,7 +69,7 @@ export class Wrong extends RoomFeature<CupSent> {
 
 type Ack<Good extends object> = (answer: Answer<Good>) => void;
 
-it("a client is told what it may send, what it hears and what it is welcomed with", () => {
+it("a client has the types of events that it sends and receives, and of the welcome", () => {
   type Events = EventsOf<Cups>;
   expectTypeOf<Parameters<Events["sent"]["fill"]>[0]>().toEqualTypeOf<{
     size?: number | undefined;
@@ -82,7 +82,7 @@ it("a client is told what it may send, what it hears and what it is welcomed wit
   expectTypeOf<Events["welcome"]["cups"]>().toEqualTypeOf<number[]>();
 });
 
-it("of several features it is told of all", () => {
+it("it has those of all features", () => {
   type Events = EventsOf<Cups | Plain>;
   expectTypeOf<keyof Events["sent"]>().toEqualTypeOf<"fill" | "spill" | "count">();
   expectTypeOf<NonNullable<Parameters<Events["sent"]["count"]>[1]>>().toEqualTypeOf<Ack<{ count: number }>>();

@@ -29,7 +29,7 @@ const steps = (storageFails: boolean): fc.Arbitrary<Step[]> =>
     { maxLength: 60, size: "max" },
   );
 
-/** A socket from its first welcome to its going: what it saw behind the place it was told. */
+/** A socket from its first welcome to its going: the messages that it saw after the `lastSeq` of its welcome. */
 interface Stay {
   readonly lastSeq: number;
   readonly seen: Message[];

@@ -300,7 +300,7 @@ it(
           numbers.tick();
           // A call is made by what happens, and never two at once.
           expect(numbers.calls.length - before).toBeLessThanOrEqual(1);
-          // What was told begins where the other side stands: nothing is left out.
+          // Each batch begins where the other side stands: nothing is left out.
           const last = numbers.calls.at(-1);
           if (numbers.calls.length > before) expect(last!.numbers[0]).toBe(numbers.told + 1);
         }

@@ -82,7 +82,7 @@ describe("a room's own rules", () => {
     expect(post.answer).toMatchObject({ ok: true, seq: 1 });
   });
 
-  it("RULE-1: cannot change what was said by changing what they are given", async () => {
+  it("RULE-1: cannot change a post by changing the object that they get", async () => {
     const { room, ada } = await cast();
     room.answerAtOnce("hello", () => {
       Object.assign(room.about("hello").message, { content: "forged" });
@@ -218,7 +218,7 @@ describe("while a verdict is awaited", () => {
     ["MUTED", "mute", { user: "ada", seconds: 10 }],
     ["ROOM_READ_ONLY", "read-only", { on: true }],
     ["FORBIDDEN", "grant", { user: "ada", role: "reader" }],
-  ])("RULE-5: %s ends what was said before", async (code, event, payload) => {
+  ])("RULE-5: %s refuses posts from before it", async (code, event, payload) => {
     const { room, post } = await during((given) => moderate(given, event, payload));
     expect(post.answer).toMatchObject(refusalOf(code));
     expect(room.contents).toEqual([]);
@@ -227,7 +227,7 @@ describe("while a verdict is awaited", () => {
   it.each([
     ["ban", { user: "ada" }],
     ["kick", { user: "ada" }],
-  ])("RULE-5: a %s ends what was said before", async (event, payload) => {
+  ])("RULE-5: a %s refuses posts from before it", async (event, payload) => {
     const { room, ben } = await during((given) => moderate(given, event, payload));
     expect([room.contents, contentsSeen(ben)]).toEqual([[], []]);
   });
@@ -263,7 +263,7 @@ describe("while a verdict is awaited", () => {
     expect(contentsSeen(ben)).toEqual(["hello"]);
   });
 
-  it("RULE-5: the end of the token ends what was said before, unless it was refreshed", async () => {
+  it("RULE-5: the end of the token refuses posts from before it, unless it was refreshed", async () => {
     const room = new RuledRoom();
     const [ada, ben] = await Promise.all(
       ["ada", "ben"].map((user) => room.joinWithToken(room.token({ user, exp: expiresIn(2) }))),
@@ -327,7 +327,7 @@ describe("rules that fail", () => {
     await vi.waitFor(() => expect(room.shell.evict()).toBeUndefined());
   });
 
-  it("RULE-6: accept the post where the owner says so", async () => {
+  it("RULE-6: accept the post where the room chooses that", async () => {
     const { room, ada } = await cast({ rules: { onFailure: "accept", timeoutMs: 1000 } });
     ada.emit("chat-message", { content: "1" });
     ada.emit("chat-message", { content: "2" });

@@ -41,7 +41,7 @@ function world(answers: ReadonlyArray<Transferred | Error>, hasTokenFunction = t
   });
   /** Lets every wait pass. */
   const settle = async <Value>(promise: Promise<Value>): Promise<Value> => {
-    // Handled by whoever gets it, in the end.
+    // The caller that gets it handles it in the end.
     promise.catch(() => undefined);
     for (let i = 0; i < 2 * FILE_TRIES_MAX; i++) {
       await new Promise((resolve) => setImmediate(resolve));

@@ -42,7 +42,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Whatever falls due within a minute runs at its end, one after the other. */
+/** All timers of a minute run at its end, one after the other. */
 function throttled(delayMs: number): number {
   const dueMs = Date.now() + delayMs;
   if (delayMs === 0 || dueMs < HIDDEN_FROM_MS) return delayMs;

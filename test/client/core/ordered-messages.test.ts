@@ -183,7 +183,7 @@ describe("a room that was deleted while the client was away", () => {
     ["shorter than the old one", 2],
     ["as long as the old one", 5],
     ["longer than the old one", 9],
-  ])("begins anew, and nothing of its new log is left out: %s", (_length, count) => {
+  ])("begins again, and nothing of its new log is left out: %s", (_length, count) => {
     say(count);
     comeBack();
     expect([page.restarts, shown(), page.gaps]).toEqual([1, range(1, count), []]);

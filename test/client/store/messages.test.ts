@@ -139,7 +139,7 @@ it("jumps to an old message and back, without losing what came meanwhile", async
   expect([stored(ada).at(-1), ada.getSnapshot().reading]).toMatchObject(["cleo 1", { following: true, missed: 0 }]);
 });
 
-it("a jump to a message that is not there says so, and changes nothing", async () => {
+it("a jump to a message that is not there fails with NOT_FOUND, and changes nothing", async () => {
   await world.post("ben", 3);
   const ada = await world.enter("ada");
   const jumping = ada.jumpTo(99);
@@ -160,7 +160,7 @@ it("keeps the newest 1,000 while the user follows them, and all that a reader ha
   expect(stored(reader)).toHaveLength(1050);
 });
 
-it("shows the messages after a gap that is too long to those who follow the newest", async () => {
+it("shows the messages after a gap that is too long to users who follow the newest", async () => {
   const ada = await world.enter("ada");
   await hear(ada, "before");
   await world.down();

@@ -7,7 +7,7 @@ import { useStoredRoom } from "../../host/stored-room.ts";
 const world = useStoredRoom();
 
 describe("problems", () => {
-  it("history that cannot be loaded is told, and loaded later", async () => {
+  it("history that cannot be loaded is a problem, and is loaded later", async () => {
     await world.post("ben", 2);
     const room = world.connect("ada");
     const history = vi.spyOn(room, "history").mockRejectedValueOnce(new Error("nothing came"));

@@ -240,7 +240,7 @@ describe("reading", () => {
     expect(unreadOf(tablet.getSnapshot()).count).toBe(0);
   });
 
-  it("is told at once when the page goes away", async () => {
+  it("is reported at once when the page goes away", async () => {
     await world.post("ben", 2);
     const ada = await world.enter("ada");
     const ask = vi.spyOn(ada.room, "ask");

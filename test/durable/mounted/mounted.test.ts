@@ -120,7 +120,7 @@ describe("all others are the Worker's", () => {
 });
 
 describe("queues", () => {
-  it("the chat consumes the one that it was told of: a linked room gets the messages", async () => {
+  it("the chat consumes the one that its options name: a linked room gets the messages", async () => {
     const [here, there] = [freshRoom(), freshRoom()];
     expect(await call(SERVICE, "POST", `/chat/api/rooms/${here}/links`, { to: there })).toMatchObject({ status: 200 });
     await call(SERVICE, "POST", `/chat/api/rooms/${here}/messages`, { content: "passed on" });

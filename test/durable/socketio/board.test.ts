@@ -35,7 +35,7 @@ it("painters see what the others draw, and who has left; a call from outside dra
   ]);
 });
 
-it("erased, a board closes all connections, and serves those who come next", async () => {
+it("erased, a board closes all connections, and serves the clients that come next", async () => {
   const [ada, stranger] = [await enter("old-plans", "ada"), await RawClient.open({ room: "old-plans", fetcher })];
   const board = env.BOARD.getByName("old-plans");
   for (let times = 0; times < 2; times++) await board.clear();

@@ -135,7 +135,7 @@ describe("options", () => {
     expect([answer.status, JSON.parse(answer.text)]).toEqual([400, { code: 0, message: "Transport unknown" }]);
   });
 
-  it("connectsPerMinute counts over calls, each of which makes its options anew", async () => {
+  it("connectsPerMinute counts over calls, each of which makes its own options", async () => {
     const options = (): Partial<ConnectOptions> => ({ object, connectsPerMinute: 3 });
     const headers = { "CF-Connecting-IP": "203.0.113.9" };
     const statuses: number[] = [];

@@ -1,5 +1,5 @@
 // A third-party application of many namespaces in one object, each with a recovery log of its own in the same
-// database: one named in the table, one beside it, and as many as clients ask for. Whoever is banned stays out.
+// database: one named in the table, one beside it, and as many as clients ask for. Banned users stay out.
 import {
   connectionStateRecovery,
   Namespace,

@@ -38,7 +38,7 @@ it("SIO-12: races emit to the league, which slept meanwhile, and it emits to its
 it("SIO-12: the league asks races, in their order, also without connections", async () => {
   const [fan, ada] = [await enter("league-b", "fan"), await enter("race-3", "ada")];
   ada.emit("finish", 7);
-  // Whoever hears this has been heard before.
+  // A client that gets this has been received before.
   await ada.ask("compare", []);
   await evictDurableObject(env.RACE.getByName("race-3"), { webSockets: "hibernate" });
   expect(await fan.ask("compare", ["race-4", "race-3"])).toEqual([0, 7]);

@@ -34,7 +34,7 @@ class Recoverable extends Plain {
 }
 
 it.each(["", "x".repeat(LOG_NAME_CHARS_MAX + 1), "half a \ud83d"])(
-  "what is empty, too long or no text is no name, and the error says so: %#",
+  "what is empty, too long or no text is no name, and the error names it: %#",
   async (name) => {
     await withStorage((storage) => {
       expect(() => logOf(storage, name)).toThrow(

@@ -117,7 +117,7 @@ describe("mistakes of an application", () => {
 });
 
 describe("prepare", () => {
-  it("is done before the first event, by whatever way that comes", async () => {
+  it("is done before the first event, on each way that one can come", async () => {
     const room = freshRoom();
     expect(await env.PITCH.getByName(room).begin(1)).toBe(true);
     const ada = await enter(freshRoom(), pitches);

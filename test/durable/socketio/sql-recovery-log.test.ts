@@ -60,7 +60,7 @@ it.each([1, 2, 3, 4, 5, 6])("alternates its tables, and never answers in part: R
           `step ${step}`,
         ).toEqual(expected);
       }
-      // Whoever went within the window finds everything there.
+      // A client that left within the window finds everything there.
       const isFresh = all.filter(({ seq }) => seq > from).every(({ atMs }) => nowMs - atMs <= WINDOW_MS);
       if (isFresh) expect(missed, `step ${step}`).toBeDefined();
     }

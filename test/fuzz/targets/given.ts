@@ -182,7 +182,7 @@ const settingsReader: Target = {
         const secret = (given as Record<string, unknown>)[name];
         const isTold =
           typeof secret === "string" && secret.length > 8 && result.problems.some((text) => text.includes(secret));
-        must(!isTold, "a secret is told");
+        must(!isTold, "an answer contains a secret");
       }
       return;
     }

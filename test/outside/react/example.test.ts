@@ -163,7 +163,7 @@ declare function fetchToken(): Promise<string>;
 declare function draw(...parts: readonly unknown[]): void;
 `;
 
-/** The compiler has to complain where it says so. */
+/** The compiler has to complain at each `@ts-expect-error`. */
 const WRONG = `
 import type { EventsOf, Pins } from "parley-rooms/features";
 import { hooksFor, ParleyProvider, useMessages, useRoom, useRoomEvent, useSend, useTyping } from "parley-rooms/react";

@@ -49,7 +49,7 @@ const Presence = () => <Counted name="presence" value={usePresence().count} />;
 const Readers = () => <Counted name="readers" value={Array.from(useReaders())} />;
 const Typing = () => <Counted name="typing" value={useTyping().typists.map(({ user }) => user)} />;
 const Unread = () => <Counted name="unread" value={useUnread().count} />;
-/** A part that is made anew each time, and compared. */
+/** A part that is made each time, and compared. */
 const Roles = () => {
   const roles = useRoomState(({ presence }) => presence.members.map(({ role }) => role ?? "member"), {
     isEqual: (one, other) => one.join() === other.join(),

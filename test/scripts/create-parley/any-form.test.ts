@@ -1,4 +1,4 @@
-// `npm create parley` into configurations of random form: whatever stands in them is kept, in order, with its comments.
+// `npm create parley` into configurations of random form: all that is in them stays, in order, with its comments.
 import { expect, it } from "vitest";
 
 import { withChanges } from "../../../scripts/create-parley/existing/config-file.ts";

@@ -50,7 +50,7 @@ describe("arguments", () => {
   it.each([
     [["--colour"], /--help shows all options/],
     [["--template", "chat"], /no terminal to ask at/],
-  ])("%j: says so without a stack, and writes nothing", (args, message) => {
+  ])("%j: an error without a stack, and nothing written", (args, message) => {
     const folder = folderOf({});
     const { status, error } = run(folder, ...args);
     expect(error).toMatch(message);

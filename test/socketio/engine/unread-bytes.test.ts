@@ -16,7 +16,7 @@ class Giver extends Namespace<Record<string, never>, { given: Given }, object> {
   override authorize = () => ({ accepted: true as const, data: {} });
 }
 
-/** A room whose people are given as much as somebody says, and read when they are told to. */
+/** A room whose clients get as many bytes as a test asks for, and read when the test has them read. */
 function room() {
   const meter = new Meter();
   const giver = new Giver();

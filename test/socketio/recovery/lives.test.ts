@@ -5,7 +5,7 @@ import { nameLife, UNNAMED_LIFE } from "../../../src/socketio/recovery/lives.ts"
 import { START_MS } from "../../host/harness.ts";
 
 describe("a life's name", () => {
-  it("is higher than those of all lives before it, whatever the clock says", () => {
+  it("is higher than those of all lives before it, at any time of the clock", () => {
     let name = UNNAMED_LIFE;
     for (const nowMs of [START_MS, START_MS, START_MS + 10, START_MS - 3_600_000, START_MS + 60_000, 0]) {
       const next = nameLife(nowMs, "chance", name);

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 
 type End = [answer: AskAnswer, data: unknown];
 
-/** A room that asks whoever says so, and a client that said so twice. `ends` is what came of it. */
+/** A room that asks a client for an ack on request, and a client that requested it twice. `ends` has the results. */
 async function asked(
   parts: ProbeParts = {},
 ): Promise<{ shell: FakeShell; client: Client; calls: string[]; ends: End[] }> {

@@ -23,7 +23,7 @@ import okhttp3.OkHttpClient;
 import org.json.JSONObject;
 
 public final class Client {
-  // Escaped, because the compiler reads this file in whatever encoding the machine prefers.
+  // Escaped, because the compiler reads this file in the encoding that the machine prefers.
   private static final String[] CONTENTS = {
     "plain",
     "Gr\u00fc\u00dfe \ud83d\udc4b\ud83c\udffd, \u65e5\u672c\u8a9e,   \"quoted\" \\ \u2028 " + (char) 0x1e,
