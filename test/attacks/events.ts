@@ -51,15 +51,16 @@ const OF_MODERATORS: Readonly<Record<ModeratorEvent, string>> = {
   "moderation-state": "{}",
 };
 
-/** Of the features that this deployment adds to the chat: members report messages, all else is a moderator's. */
+/** Of the features that this deployment adds to the chat: members report messages and list pins, all else is a moderator's. */
 const OF_FEATURES: Readonly<Record<keyof EventsOf<Pins | Reports>["sent"], string>> = {
   "report-message": '{"id":"another-1","reason":"mallory was here"}',
+  pins: "{}",
   pin: '{"id":"another-1"}',
   unpin: '{"id":"another-1"}',
   reports: "{}",
   "resolve-report": '{"id":"another-1","action":"dismiss"}',
 };
-const { "report-message": _reported, ...OF_FEATURES_FOR_MODERATORS } = OF_FEATURES;
+const { "report-message": _reported, pins: _pins, ...OF_FEATURES_FOR_MODERATORS } = OF_FEATURES;
 
 const DEPTH = 10_000;
 

@@ -90,6 +90,17 @@ describe("PIN-1: pinning", () => {
     expect(rio.received("welcome")).toMatchObject([{ pinRules: { by: "speakers", max: PINS_MAX_DEFAULT } }]);
   });
 
+  it("is listed on demand, also for readers", async () => {
+    const { room, mia, ada } = await cast();
+    const id = await post(ada, "The rules: be kind.");
+    await mia.ask("pin", { id });
+    const rio = await room.join({ user: "rio", role: "reader" });
+    expect(await rio.ask("pins", {})).toMatchObject({
+      ok: true,
+      pins: [{ id, by: "mia", text: "The rules: be kind." }],
+    });
+  });
+
   it("takes the id of a message that is there", async () => {
     const { mia, ada } = await cast();
     const id = await post(ada, "gone soon");

@@ -1,12 +1,12 @@
 // Checks every state of the page with axe-core: no serious accessibility problem.
 import axe from "axe-core";
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { beforeAll, describe, expect, inject, it, vi } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { Visitor } from "./visitor.ts";
+import { Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("serverUrl");
 const ROOM = "accessible";
@@ -22,11 +22,13 @@ const VIEWS = [
 const browser = await useBrowser();
 const moderator = await tokenFor("mo", { role: "moderator", name: "Mo" });
 
+let ben: Awaited<ReturnType<typeof join>>;
+
 beforeAll(talk);
 
 /** One of everything that a message can have in it. */
 async function talk(): Promise<void> {
-  const ben = await join(url, ROOM, "ben", { auth: { token: await tokenFor("ben", { name: "Ben Okafor" }) } });
+  ben = await join(url, ROOM, "ben", { auth: { token: await tokenFor("ben", { name: "Ben Okafor" }) } });
   const mo = await join(url, ROOM, "mo", { auth: { token: moderator } });
   const said = async (by: typeof ben, content: string, replyTo?: string): Promise<string> => {
     const payload = { content, ...(replyTo !== undefined && { replyTo }) };
@@ -45,6 +47,8 @@ async function talk(): Promise<void> {
   const wrong = await said(ben, "not this one");
   await ask(ben, "delete-message", { id: wrong });
   await said(mo, "Anything else?");
+  for (const id of [question, answer]) await ask(mo, "pin", { id });
+  await ask(ben, "report-message", { id: answer, reason: "not his key" });
   mo.disconnect();
 }
 
@@ -87,7 +91,8 @@ describe.each(VIEWS)("%s", (_, view) => {
     const { page } = mo;
     const isPhone = view.viewport.width < 500;
     await mo.message("Anything else?").waitFor();
-    await passes(page, "room");
+    await page.getByTestId("pinned").waitFor();
+    await passes(page, "room with pinned messages");
 
     await mo.message("Who has the key").focus();
     await passes(page, "message with the focus");
@@ -150,5 +155,35 @@ describe.each(VIEWS)("%s", (_, view) => {
     await page.locator("[data-testid=message][data-state=pending] a").waitFor();
     await passes(page, "offline, with a message that waits");
     await mo.close();
+  });
+
+  it("the dialog that reports a message, and the operators' list of reports", { timeout: 120_000 }, async () => {
+    const ada = await Visitor.open(browser, url, { ...view, reducedMotion: "reduce" });
+    await ada.enter(ROOM, "Ada");
+    await ada.use("Who has the key", "more");
+    await ada.choose("Report…");
+    await ada.page.getByTestId("dialog-submit").click();
+    await passes(ada.page, "report without a reason");
+    await ada.close();
+    const operator = await Visitor.open(browser, url, { ...view, reducedMotion: "reduce" });
+    const { page } = operator;
+    await page.goto(`${url}/admin#room/${ROOM}`);
+    await page.getByTestId("token").fill(await tokenFor("olga", { role: "service" }));
+    await page.keyboard.press("Enter");
+    await page.getByTestId("tab-reports").waitFor();
+    // The room tells its lobby of a report with what wakes it next.
+    await vi.waitFor(
+      async () => {
+        await ask(ben, "presence", {});
+        await page.reload();
+        await page.getByTestId("report").waitFor({ timeout: 2000 });
+      },
+      { ...WAIT, timeout: 60_000 },
+    );
+    await passes(page, "a room with reports");
+    await page.getByTestId("tab-reports").click();
+    await page.getByTestId("report").first().waitFor();
+    await passes(page, "reports over all rooms");
+    await operator.close();
   });
 });

@@ -1,4 +1,4 @@
-// The confirmation dialogs of the operator page: kick, ban, drain, delete, discard. The reader types a name to confirm the
+// The confirmation dialogs of the operator page: kick, ban, act on a report, drain, delete, discard. The reader types a name to confirm the
 // last three. The app draws them.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -8,6 +8,7 @@ import { Choice, FormDialog } from "../../page/components/modal.tsx";
 import { PersonDialog } from "../../page/components/person-dialog.tsx";
 import type { AdminStore } from "../state/admin-store.ts";
 import { isConfirmed, numberOf, originText } from "../state/figures.ts";
+import { ResolveDialog } from "./resolve-dialog.tsx";
 
 /** The time over which disconnected clients come back. */
 const DRAIN_SPANS: ReadonlyArray<readonly [ms: number, words: string]> = [
@@ -37,6 +38,8 @@ export function ConfirmDialogs({ store }: { readonly store: AdminStore }) {
         />
       );
     }
+    case "resolve":
+      return <ResolveDialog store={store} dialog={dialog} />;
     case "drain":
       return <DrainDialog store={store} room={dialog.room} />;
     case "delete":

@@ -18,6 +18,7 @@ import { hashOf } from "../state/route.ts";
 import { messagesLately, type Line } from "../state/room-snapshot.ts";
 import { Connections } from "./connections.tsx";
 import { EdgedButton, Figure, ProblemLine, WakeTable } from "./parts.tsx";
+import { RoomReportsSection } from "./reports.tsx";
 
 interface RoomPageProps {
   readonly store: AdminStore;
@@ -43,6 +44,7 @@ export function RoomPage({ store, room }: RoomPageProps) {
       </div>
       <Ended store={store} />
       <Now store={store} now={now} />
+      <RoomReportsSection store={store} room={room} />
       <Connections store={store} room={room} now={now} />
       <ProblemLine problem={store.statsProblem} />
       {known && <Used known={known} now={now} />}

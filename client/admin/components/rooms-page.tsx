@@ -20,6 +20,7 @@ import {
   sumsOf,
   wakesOf,
 } from "../state/figures.ts";
+import { openReportsOf } from "../state/reports-queue.ts";
 import { hashOf } from "../state/route.ts";
 import { Figure, ProblemLine, Table, WakeBar, type Column } from "./parts.tsx";
 
@@ -137,11 +138,26 @@ function Tools({ store, shown }: { readonly store: AdminStore; readonly shown: n
   );
 }
 
+function RoomCell({ listed }: { readonly listed: ListedRoom }) {
+  const { room } = listed;
+  const open = openReportsOf(listed);
+  return (
+    <>
+      <a href={hashOf({ view: "room", room })}>{room}</a>
+      {open > 0 && (
+        <span class="tag reported-tag" data-testid="open-reports">
+          {numberOf(open, "report")}
+        </span>
+      )}
+    </>
+  );
+}
+
 const LATELY = "Over the last hours; an hour ago counts half";
 
 /** @param now by this browser's clock */
 const columnsAt = (now: number): Array<Column<ListedRoom>> => [
-  { label: "Room", cell: ({ room }) => <a href={hashOf({ view: "room", room })}>{room}</a> },
+  { label: "Room", cell: (listed) => <RoomCell listed={listed} /> },
   { label: "People", class: "number", testId: "people", cell: ({ members }) => countText(members) },
   { label: "Connections", class: "number", cell: ({ connections }) => countText(connections) },
   { label: "Messages", class: "number", cell: ({ use }) => countText(use.posted) },

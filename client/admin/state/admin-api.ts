@@ -1,6 +1,8 @@
 // The HTTP calls of the operator page. A refusal is returned as a value with the API's own code and text. The admin store
 // calls them.
-import type { Letters, ListedRoom, Replayed, RoomStats } from "./answers.ts";
+import type { ReportsPage } from "parley-rooms/features";
+
+import type { Letters, ListedRoom, Replayed, Resolving, RoomStats } from "./answers.ts";
 
 export type Sort = "traffic" | "connections" | "rows" | "wakes" | "awake" | "cost";
 
@@ -8,6 +10,9 @@ export type Sort = "traffic" | "connections" | "rows" | "wakes" | "awake" | "cos
 export const ROOMS_LISTED_MAX = 200;
 const CONNECTIONS_PER_PAGE = 500;
 const LETTERS_PER_PAGE = 100;
+const REPORTS_PER_PAGE = 20;
+/** What rooms call the number of their open reports. */
+export const OPEN_REPORTS = "openReports";
 
 export interface Problem {
   /** As in the API's errors; `UNREACHABLE` where no answer came. */
@@ -45,6 +50,22 @@ export class AdminApi {
   stats(room: string, after?: string): Promise<Result<RoomStats>> {
     const from = after === undefined ? "" : `&after=${encodeURIComponent(after)}`;
     return this.#call("GET", `/api/rooms/${room}/stats?limit=${CONNECTIONS_PER_PAGE}${from}`);
+  }
+
+  /** Rooms with open reports of abuse. Wakes none. */
+  reported(): Promise<Result<{ rooms: readonly ListedRoom[] }>> {
+    return this.#call("GET", `/api/stats?having=${OPEN_REPORTS}&limit=${ROOMS_LISTED_MAX}`);
+  }
+
+  /** Wakes the room. @param after where the page before ended */
+  reports(room: string, after?: string): Promise<Result<ReportsPage>> {
+    return this.#call("POST", `/api/rooms/${room}/events/reports`, {
+      payload: { limit: REPORTS_PER_PAGE, ...(after !== undefined && { after }) },
+    });
+  }
+
+  resolveReport(room: string, payload: Resolving): Promise<Result<object>> {
+    return this.#call("POST", `/api/rooms/${room}/events/resolve-report`, { payload });
   }
 
   moderate(room: string, action: Action): Promise<Result<object>> {

@@ -1,15 +1,23 @@
-// The state of the operator page: the operator's sign-in, the list of rooms, the room that is watched, dead letters. The page's
+// The state of the operator page: the operator's sign-in, the list of rooms, the room that is watched, reports, dead letters. The page's
 // ports make the calls and connections, so that it runs without a browser.
 import { claimsOf } from "parley-rooms/client";
+import type { Report } from "parley-rooms/features";
 
 import { AdminApi, type Action, type Problem, type Result, type Sort } from "./admin-api.ts";
-import type { DeadLetter, Letters, ListedRoom, RoomStats } from "./answers.ts";
+import type { DeadLetter, Letters, ListedRoom, Resolving, RoomStats } from "./answers.ts";
+import { ReportsQueue } from "./reports-queue.ts";
 import type { Route } from "./route.ts";
 import { UNSEEN, connectionsOf, withLine, withMore, withShown, type RoomSnapshot } from "./room-snapshot.ts";
 import type { watchRoom } from "../live.ts";
 
 export type Dialog =
   | { readonly kind: "kick" | "ban"; readonly room: string; readonly user: string }
+  | {
+      readonly kind: "resolve";
+      readonly action: "delete" | "mute" | "ban";
+      readonly room: string;
+      readonly report: Report;
+    }
   | { readonly kind: "drain" | "delete"; readonly room: string }
   | { readonly kind: "discard"; readonly letter: DeadLetter };
 
@@ -49,6 +57,11 @@ export class AdminStore {
   lettersProblem: Problem | undefined;
   dialog: Dialog | undefined;
   said: Said | undefined;
+  readonly reports = new ReportsQueue({
+    api: () => this.#api,
+    failed: (problem, show) => this.#failed(problem, show),
+    changed: () => this.#ports.changed(),
+  });
   readonly #ports: AdminStorePorts;
   #api: AdminApi | undefined;
   #unwatch = (): void => {};
@@ -83,6 +96,7 @@ export class AdminStore {
     this.#unwatch();
     this.#unwatch = () => {};
     this.#api = undefined;
+    this.reports.clear();
     this.#ports.keepToken(undefined);
     this.#set({ token: undefined, rooms: undefined, stats: undefined, letters: undefined, snapshot: UNSEEN });
     this.#set({ dialog: undefined, said: undefined, signInProblem: problem });
@@ -101,7 +115,7 @@ export class AdminStore {
       said: undefined,
     });
     if (route.view === "dead-letters") void this.loadLetters();
-    if (route.view === "rooms") void this.refresh();
+    if (route.view === "rooms" || route.view === "reports") void this.refresh();
     if (route.view !== "room" || this.token === undefined) return;
     const { room } = route;
     const isStill = (): boolean => this.route.view === "room" && this.route.room === room;
@@ -109,7 +123,9 @@ export class AdminStore {
       shown: (shown) => isStill() && this.#set({ snapshot: withShown(this.snapshot, shown, this.#ports.now()) }),
       line: (line) => isStill() && this.#set({ snapshot: withLine(this.snapshot, line) }),
     });
-    if (!this.listed(room)) void this.#loadStats(room);
+    const listed = this.listed(room);
+    if (!listed) void this.#loadStats(room);
+    void (listed ? this.reports.follow(listed) : this.reports.load(room));
   }
 
   /** Ends all watching when the page is left, so that rooms may sleep. */
@@ -136,6 +152,7 @@ export class AdminStore {
   /** Loads the list again. It wakes no room. */
   async refresh(): Promise<void> {
     const { sort } = this;
+    if (this.route.view === "reports") void this.reports.refresh();
     const listed = await this.#api?.rooms(sort);
     if (listed && sort === this.sort) this.#showList(listed);
   }
@@ -143,6 +160,8 @@ export class AdminStore {
   #showList(listed: Result<{ rooms: readonly ListedRoom[] }>): void {
     if (!listed.ok) return this.#failed(listed.problem, (listProblem) => this.#set({ listProblem }));
     this.#set({ rooms: listed.value.rooms, listedAt: this.#ports.now(), listProblem: undefined });
+    const here = this.route.view === "room" ? this.listed(this.route.room) : undefined;
+    if (here) void this.reports.follow(here);
   }
 
   async #loadStats(room: string): Promise<void> {
@@ -180,6 +199,11 @@ export class AdminStore {
   async moderate(room: string, action: Action): Promise<void> {
     const done = action.action === "kick" ? "was kicked" : "was banned";
     await this.#do(this.#api?.moderate(room, action), () => `${action.user} ${done}`);
+  }
+
+  async resolve(room: string, resolving: Resolving, words: string): Promise<void> {
+    await this.#do(this.#api?.resolveReport(room, resolving), () => words);
+    await this.reports.load(room);
   }
 
   async drain(room: string, withinMs: number): Promise<void> {

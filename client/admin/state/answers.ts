@@ -1,4 +1,5 @@
 // Types of the HTTP API's answers, as far as the operator page reads them.
+import type { EventsOf, Reports } from "parley-rooms/features";
 import type { ConnectionFacts, Cost, DeadLetter, RecentUse, RoomOverview, RoomUse } from "parley-rooms/client";
 
 export type { Cost, DeadLetter, RecentUse };
@@ -17,6 +18,8 @@ export interface Usage {
 /** A room as its lobby knows it. */
 export interface ListedRoom extends RoomOverview, Usage {
   readonly connections: number;
+  /** Numbers that features of the room's own class give. */
+  readonly facts?: Readonly<Record<string, number>>;
 }
 
 /** A room's own report. */
@@ -28,6 +31,9 @@ export interface Letters {
   readonly letters: readonly DeadLetter[];
   readonly hasMore: boolean;
 }
+
+/** What becomes of a report. */
+export type Resolving = Parameters<EventsOf<Reports>["sent"]["resolve-report"]>[0];
 
 export interface Replayed {
   readonly replayed: readonly number[];

@@ -9,6 +9,7 @@ import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { VERBATIM } from "./controls.tsx";
 import { FormDialog, InfoDialog } from "./modal.tsx";
 import { PersonDialog } from "./person-dialog.tsx";
+import { ReportDialog } from "./report-dialog.tsx";
 import { RoomDialog } from "./room-dialog.tsx";
 import { Viewer } from "./viewer.tsx";
 
@@ -28,6 +29,8 @@ export function Dialogs({ store, view }: ChatProps) {
       return <Moderate view={view} action={dialog.action} user={dialog.user} onClose={close} />;
     case "delete":
       return <DeleteDialog view={view} message={dialog.message} onClose={close} />;
+    case "report":
+      return <ReportDialog view={view} message={dialog.message} onClose={close} />;
     case "sign-out":
       return <SignOut store={store} unfinished={dialog.unfinished} onClose={close} />;
     case "image":

@@ -3,6 +3,7 @@ import type { Message, Person } from "parley-rooms/client";
 
 import { named } from "../state/names.ts";
 import type { ChatProps } from "./chat-props.ts";
+import { featureItems } from "./feature-items.ts";
 import { themeItems } from "./theme.ts";
 
 export interface MenuItem {
@@ -32,6 +33,7 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message): Items {
   return [
     message.content !== "" && { label: "Copy text", act: () => void copy(view.people.withNames(message.content)) },
     can.edit && { label: "Edit", act: () => store.edit(message) },
+    ...featureItems({ store, view }, message),
     can.remove && { label: "Delete", act: () => store.set({ dialog: { kind: "delete", message } }), isGrave: true },
     can.moderate && { label: `Mute ${name}…`, act: asking(store, "mute", sender) },
     can.moderate && { label: `Kick ${name}…`, act: asking(store, "kick", sender) },

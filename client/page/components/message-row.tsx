@@ -117,7 +117,8 @@ function SeenBy({ view, readers }: ViewProps & { readonly readers: readonly stri
 
 function Tools({ store, view, message }: ChatProps & { readonly message: Message }) {
   const can = view.store.abilitiesOf(message);
-  const hasMore = message.content !== "" || can.edit || can.remove || can.moderate;
+  const { welcome } = view.state;
+  const hasMore = message.content !== "" || can.remove || (welcome && ("reports" in welcome || "pinRules" in welcome));
   return (
     <div class="tools" role="group" aria-label="Actions of this message">
       {can.react && (

@@ -1,4 +1,5 @@
 // The dialog that kicks, mutes or bans a person. The dialogs of the page and of the operator page draw it.
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import { Choice, FormDialog } from "./modal.tsx";
@@ -21,9 +22,11 @@ interface PersonDialogProps {
   readonly note: string;
   readonly onDecide: (terms: { readonly seconds?: number; readonly reason?: string }) => void;
   readonly onClose: () => void;
+  /** Further fields. */
+  readonly children?: ComponentChildren;
 }
 
-export function PersonDialog({ action, name, note, onDecide, onClose }: PersonDialogProps) {
+export function PersonDialog({ action, name, note, onDecide, onClose, children }: PersonDialogProps) {
   const [seconds, setSeconds] = useState(3600);
   const [reason, setReason] = useState("");
   const submit = SUBMITS[action];
@@ -58,6 +61,7 @@ export function PersonDialog({ action, name, note, onDecide, onClose }: PersonDi
         value={reason}
         onInput={({ currentTarget }) => setReason(currentTarget.value)}
       />
+      {children}
     </FormDialog>
   );
 }

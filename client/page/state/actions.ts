@@ -5,7 +5,6 @@ import {
   type ModerationStateAnswer,
   type Outcome,
   type RoomStore,
-  settledNow,
 } from "parley-rooms/client";
 
 import { describeFailure } from "./room-answers.ts";
@@ -32,26 +31,26 @@ export class Actions {
 
   /** @returns whether it was done; if not, the reader sees the reason */
   remove(id: string): Promise<boolean> {
-    return this.#done("The message was not deleted", this.#store.remove(id));
+    return this.done("The message was not deleted", this.#store.remove(id));
   }
 
   react(id: string, emoji: string, on: boolean): Promise<boolean> {
-    return this.#done("The reaction was not set", this.#store.react(id, emoji, on));
+    return this.done("The reaction was not set", this.#store.react(id, emoji, on));
   }
 
   moderate<Action extends ModerationAction>(action: Action, payload: ActionPayload<Action>): Promise<boolean> {
-    return this.#done("That was not done", this.#store.moderate(action, payload));
+    return this.done("That was not done", this.#store.moderate(action, payload));
   }
 
   async moderated(): Promise<ModeratedPage | undefined> {
-    const { room } = this.#store;
-    const answer = await settledNow(room, () => room.ask("moderation-state", {}));
+    const answer = await this.#store.ask("moderation-state", {});
     if ("ok" in answer) return answer;
     this.#failed(`The list could not be loaded. ${describeFailure(answer.error)}`);
     return undefined;
   }
 
-  async #done(what: string, acting: Promise<Outcome>): Promise<boolean> {
+  /** @returns whether it was done; if not, the reader sees the reason */
+  async done(what: string, acting: Promise<Outcome>): Promise<boolean> {
     const outcome = await acting;
     if ("error" in outcome) this.#failed(`${what}. ${describeFailure(outcome.error)}`);
     return "ok" in outcome;

@@ -25,7 +25,7 @@ export type Dialog =
   | { readonly kind: "shortcuts" | "new-room" | "room" }
   | { readonly kind: "sign-out"; readonly unfinished: Unfinished }
   | { readonly kind: "moderate"; readonly action: "kick" | "mute" | "ban"; readonly user: string }
-  | { readonly kind: "delete"; readonly message: Message }
+  | { readonly kind: "delete" | "report"; readonly message: Message }
   | { readonly kind: "image"; readonly key: string };
 
 /** The dialog, menu or picker that is open over the page. */

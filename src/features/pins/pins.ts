@@ -20,7 +20,7 @@ export const PINS_MAX_MAX = 100;
 /** Characters (code points) of a message that a pin shows. */
 export const TEXT_LENGTH_MAX = 200;
 
-/** In tokens: a pin is a row, and a message to all. */
+/** In tokens: a pin is a row, and a message to all; the list of them is long. */
 const PIN_COST = 5;
 
 /** The key of the one value that it stores. */
@@ -57,11 +57,12 @@ export class Pins extends RoomFeature<PinsSent> {
     this.events = {
       pin: roomEvent({ schema, by, cost: PIN_COST, run: ({ id }, caller) => this.#pin(id, caller) }),
       unpin: roomEvent({ schema, by, cost: PIN_COST, run: ({ id }, caller) => this.#unpin(id, caller) }),
+      pins: roomEvent({ by: "everyone", cost: PIN_COST, run: () => ({ pins: this.#all }) }),
     };
   }
 
   override welcome(): PinsWelcome {
-    return { pins: this.#pins.flatMap((pin) => this.#show(pin) ?? []), pinRules: this.#rules };
+    return { pins: this.#all, pinRules: this.#rules };
   }
 
   /** PIN-3: a pin goes with its message, and shows it as it stands. */
@@ -113,6 +114,11 @@ export class Pins extends RoomFeature<PinsSent> {
     this.#keep(this.#pins.filter((one) => one !== pin));
     this.#shown.delete(id);
     this.room.everyone.emit("unpinned", { id, seq: pin.seq, by });
+  }
+
+  /** As they are shown. */
+  get #all(): Pin[] {
+    return this.#pins.flatMap((pin) => this.#show(pin) ?? []);
   }
 
   // ---- what is kept ----------------------------------------------------------------------------------------

@@ -54,7 +54,8 @@ export interface ReportsSent {
 
 /** The fields of `welcome`. */
 export interface ReportsWelcome {
-  readonly reports: {
+  /** Absent in a room between two people, where nothing can be reported. */
+  readonly reports?: {
     /** Characters (UTF-16 units) of a reason. */
     readonly reasonLengthMax: number;
     /** Open ones; for moderators alone. */

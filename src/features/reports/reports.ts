@@ -92,6 +92,7 @@ export class Reports extends RoomFeature<ReportsSent> {
   }
 
   override welcome({ user, isModerator }: FeatureConnection): ReportsWelcome {
+    if (this.room.isDirect) return {};
     const open = isModerator ? { open: this.#book.countOpen(user) } : {};
     return { reports: { reasonLengthMax: REASON_LENGTH_MAX, ...open } };
   }

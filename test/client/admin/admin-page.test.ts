@@ -139,7 +139,7 @@ describe("the origin of a dead letter", () => {
 });
 
 describe("the address", () => {
-  it.each(["#", "#room/general", "#dead-letters"])("%s leads back to itself", (hash) => {
+  it.each(["#", "#room/general", "#reports", "#dead-letters"])("%s leads back to itself", (hash) => {
     expect(hashOf(routeOf(hash))).toBe(hash);
   });
 
@@ -251,7 +251,10 @@ describe("the store", () => {
       ["unlisted", false],
     ]);
     // Only a room that its lobby does not tell of is asked, because that wakes it.
-    expect(calls.filter((call) => call.includes("/api/rooms/"))).toEqual(["GET /api/rooms/unlisted/stats?limit=500"]);
+    expect(calls.filter((call) => call.includes("/api/rooms/"))).toEqual([
+      "GET /api/rooms/unlisted/stats?limit=500",
+      'POST /api/rooms/unlisted/events/reports {"payload":{"limit":20}}',
+    ]);
     watched[0]!.ports.shown(shownAt(1, 1));
     expect(store.snapshot.shown).toBeUndefined();
     watched[1]!.ports.shown(shownAt(1, 1, { room: "unlisted" }));
@@ -278,6 +281,26 @@ describe("the store", () => {
     expect(store.dialog).toBeDefined();
     await store.moderate("general", { action: "kick", user: "ben" });
     expect(store.said).toEqual({ text: "ben was kicked", isBad: false });
+  });
+
+  it("resolves a report, and loads the room's others again", async () => {
+    const left = { reports: [], open: 0 };
+    const { store, calls } = deskOver({
+      "GET /api/stats": answer({ ok: true, rooms: [roomCalled("general", { facts: { openReports: 1 } })] }),
+      "POST /api/rooms/general/events/reports": answer({ ok: true, ...left }),
+      "POST /api/rooms/general/events/resolve-report": answer({ ok: true }),
+    });
+    await store.signIn("secret");
+    store.go({ view: "reports" });
+    await store.resolve("general", { id: "m1", action: "mute", seconds: 60, deleteMessage: true }, "Ben was muted");
+    expect(store.said).toEqual({ text: "Ben was muted", isBad: false });
+    expect(calls).toContain("GET /api/stats?having=openReports&limit=200");
+    expect(calls).toContain(
+      'POST /api/rooms/general/events/resolve-report {"payload":{"id":"m1","action":"mute","seconds":60,"deleteMessage":true}}',
+    );
+    expect(store.reports.of("general")).toMatchObject(left);
+    store.signOut();
+    expect(store.reports.of("general")).toBeUndefined();
   });
 
   it("dead letters: some are delivered, some kept, and the list is loaded again", async () => {

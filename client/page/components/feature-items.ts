@@ -1,0 +1,16 @@
+// Lists the actions on a message that features of the room add to its menu: pin, unpin, report. menu-items.ts calls it.
+import type { Message } from "parley-rooms/client";
+
+import { mayPin, mayReport, pin } from "../state/room-features.ts";
+import type { ChatProps } from "./chat-props.ts";
+import type { MenuItem } from "./menu-items.ts";
+import { pinnedOf } from "./pinned-bar.tsx";
+
+export function featureItems({ store, view }: ChatProps, message: Message): Array<MenuItem | false> {
+  const { id } = message;
+  const isPinned = pinnedOf({ store, view }).has(id);
+  return [
+    mayPin(view) && { label: isPinned ? "Unpin" : "Pin", act: () => void pin(view, id, !isPinned) },
+    mayReport(view, message) && { label: "Report…", act: () => store.set({ dialog: { kind: "report", message } }) },
+  ];
+}

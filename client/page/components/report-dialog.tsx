@@ -1,0 +1,48 @@
+// The dialog in which a member reports a message to the room's moderators. The dialogs of the page draw it.
+import { useState } from "preact/hooks";
+import type { Message } from "parley-rooms/client";
+
+import { lineOf } from "../state/markup.ts";
+import { featuresOf, report } from "../state/room-features.ts";
+import type { ViewProps } from "./chat-props.ts";
+import { FormDialog } from "./modal.tsx";
+
+interface ReportDialogProps extends ViewProps {
+  readonly message: Message;
+  readonly onClose: () => void;
+}
+
+export function ReportDialog({ view, message, onClose }: ReportDialogProps) {
+  const [reason, setReason] = useState("");
+  const [isTried, setTried] = useState(false);
+  const isMissing = isTried && reason.trim() === "";
+  const send = (): void => {
+    setTried(true);
+    if (reason.trim() === "") return;
+    onClose();
+    void report(view, message.id, reason.trim());
+  };
+  return (
+    <FormDialog title="Report this message?" submit="Report" onSubmit={send} onClose={onClose}>
+      <blockquote class="excerpt" dir="auto">
+        {lineOf(view.people.withNames(message.content)) || message.attachment?.name}
+      </blockquote>
+      <label for="report-reason">What is wrong with it?</label>
+      <textarea
+        id="report-reason"
+        data-testid="report-reason"
+        rows={3}
+        maxLength={featuresOf(view).reports?.reasonLengthMax}
+        value={reason}
+        aria-invalid={isMissing}
+        aria-describedby="report-rule"
+        onInput={({ currentTarget }) => setReason(currentTarget.value)}
+      />
+      <p id="report-rule" class={isMissing ? "problem" : "hint"}>
+        {isMissing
+          ? "Give a reason, so that the moderators know what to look at."
+          : "The room's moderators see this with your name. The author is not told."}
+      </p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,74 @@
+// The pinned messages of the room on the screen, as they change, and which of them the bar shows. The bar of pinned messages makes it
+// when it is loaded, which may be after the welcome.
+import type { Pin } from "parley-rooms/features";
+
+import { named } from "./names.ts";
+import { featuresOf, storeOf } from "./room-features.ts";
+import type { RoomView } from "./room-view.ts";
+
+export interface PinnedPorts {
+  readonly changed: () => void;
+  /** Reads it aloud. */
+  readonly announce: (text: string) => void;
+}
+
+export class Pinned {
+  /** The longest pinned first. */
+  pins: readonly Pin[] = [];
+  /** How many pins back from the newest one the bar stands. */
+  #back = 0;
+  readonly #view: RoomView;
+  readonly #ports: PinnedPorts;
+
+  constructor(view: RoomView, ports: PinnedPorts) {
+    this.#view = view;
+    this.#ports = ports;
+    const { room } = storeOf(view);
+    room.on("welcome", ({ pins = [] }: { readonly pins?: readonly Pin[] }) => this.#set(pins));
+    room.on("pinned", (pin) => this.#add(pin));
+    room.on("unpinned", ({ id }) => this.#set(this.pins.filter((pin) => pin.id !== id)));
+    room.on("message-edited", ({ id, content: text }) =>
+      this.#set(this.pins.map((pin) => (pin.id === id ? { ...pin, text } : pin))),
+    );
+    if (featuresOf(view).pins) void this.#load();
+  }
+
+  has(id: string): boolean {
+    return this.pins.some((pin) => pin.id === id);
+  }
+
+  /** What the bar shows, the newest first: which one of how many. */
+  get shown(): { readonly pin: Pin; readonly at: number } | undefined {
+    const at = this.pins.length - 1 - this.#back;
+    const pin = this.pins[at];
+    return pin && { pin, at };
+  }
+
+  /** Brings the reader to the message that the bar shows; the bar goes on to the one that was pinned before it. */
+  async visit(): Promise<void> {
+    const { shown } = this;
+    if (!shown) return;
+    this.#back = (this.#back + 1) % this.pins.length;
+    this.#ports.changed();
+    await this.#view.store.jumpTo(shown.pin.seq);
+  }
+
+  /** The welcome may be an old one. */
+  async #load(): Promise<void> {
+    const answer = await storeOf(this.#view).ask("pins", {});
+    if ("pins" in answer) this.#set(answer.pins);
+  }
+
+  #add(pin: Pin): void {
+    this.#set([...this.pins.filter(({ id }) => id !== pin.id), pin]);
+    this.#back = 0;
+    const { people, self } = this.#view;
+    if (pin.by !== self) this.#ports.announce(`${named(people.nameOf(pin.by))} pinned a message of ${named(pin.name)}`);
+  }
+
+  #set(pins: readonly Pin[]): void {
+    this.pins = pins;
+    if (this.#back >= pins.length) this.#back = 0;
+    this.#ports.changed();
+  }
+}

@@ -1,0 +1,42 @@
+// The features that rooms have besides the chat's own: pinned messages and reports of abuse. What the reader may do with them, and asking
+// the room for it. The parts of the page that load later call it.
+import type { Message, RoomStore } from "parley-rooms/client";
+import type { EventsOf, Pins, Reports } from "parley-rooms/features";
+
+import type { RoomView } from "./room-view.ts";
+
+type Features = EventsOf<Pins | Reports>;
+
+/** How long the line of thanks for a report stays. */
+const THANKS_MS = 15_000;
+
+export const storeOf = ({ store }: RoomView): RoomStore<Features> => store as unknown as RoomStore<Features>;
+
+/** The fields of the newest welcome; a room has those of the features that its deployment turns on. */
+export const featuresOf = ({ state }: RoomView): Partial<Features["welcome"]> =>
+  (state.welcome as Partial<Features["welcome"]> | undefined) ?? {};
+
+export function mayPin(view: RoomView): boolean {
+  const { isModerator, blocked } = view.state.me;
+  const by = featuresOf(view).pinRules?.by;
+  return by !== undefined && (isModerator || (by === "speakers" && blocked === undefined));
+}
+
+/** Moderators act themselves. */
+export function mayReport(view: RoomView, { sender }: Message): boolean {
+  const { user, role, isModerator } = view.state.me;
+  return featuresOf(view).reports !== undefined && !isModerator && role !== "reader" && sender !== user;
+}
+
+export async function pin(view: RoomView, id: string, on: boolean): Promise<void> {
+  const asked = storeOf(view).ask(on ? "pin" : "unpin", { id });
+  await view.actions.done(`The message was not ${on ? "pinned" : "unpinned"}`, asked);
+}
+
+export async function report(view: RoomView, id: string, reason: string): Promise<void> {
+  const asked = storeOf(view).ask("report-message", { id, reason });
+  if (!(await view.actions.done("The message was not reported", asked))) return;
+  const thanks = "Thank you. The moderators will look at the message.";
+  view.show(thanks);
+  setTimeout(() => view.notice === thanks && view.show(""), THANKS_MS);
+}
