@@ -35,7 +35,7 @@ export declare function connectRoom<Own extends FeatureEvents = FeatureEvents>(u
 export declare function connectDirect<Own extends FeatureEvents = FeatureEvents>(url: string, user: string, options?: ConnectOptions): Promise<Room<Own>>;
 `;
 
-/** Unreachable parts of the stock client, and their replacements. */
+/** Parts of the stock client that a bundle does not need as they are, and their replacements. */
 function leavingOut(parts: Readonly<Record<string, string>>): Plugin {
   const nameOf = (file: string): string => path.basename(file, ".js");
   return {
@@ -52,6 +52,14 @@ function leavingOut(parts: Readonly<Record<string, string>>): Plugin {
 const UNNAMED = { webtransport: "export class WT {}" };
 /** Needed in Node only, where `client.js` runs, too. */
 const ELSEWHERE = { "polling-fetch": 'export { XHR as Fetch } from "./polling-xhr.js"' };
+
+/** The pages connect to an origin, with the name of a namespace at most, which needs no parser of its own. */
+const BY_THE_BROWSER = {
+  parseuri: `export function parse(source) {
+    const { protocol, hostname, port, pathname: path } = new URL(source);
+    return { source, protocol: protocol.slice(0, -1), host: hostname.replace(/[[\\]]/g, ""), port, path };
+  }`,
+};
 
 /** Rooms reconnect by client/core/reconnection.ts; the operator page lets the stock client do it. */
 const NO_RECONNECTING = {
@@ -76,14 +84,17 @@ const OPTIONS = {
 /** Only the page uses sockets there, so the stock client's private properties get short names. */
 const IN_BROWSERS = {
   ...OPTIONS,
-  plugins: [leavingOut({ ...UNNAMED, ...ELSEWHERE })],
+  plugins: [leavingOut({ ...UNNAMED, ...ELSEWHERE, ...BY_THE_BROWSER })],
   mangleProps: /^_[a-z]{2,}/i,
   mangleQuoted: true,
   // It travels.
   reserveProps: /^_placeholder$/,
 };
 
-const ROOMS_IN_BROWSERS = { ...IN_BROWSERS, plugins: [leavingOut({ ...UNNAMED, ...ELSEWHERE, ...NO_RECONNECTING })] };
+const ROOMS_IN_BROWSERS = {
+  ...IN_BROWSERS,
+  plugins: [leavingOut({ ...UNNAMED, ...ELSEWHERE, ...BY_THE_BROWSER, ...NO_RECONNECTING })],
+};
 
 /** The lazy parts of the page are a file of their own, and the code that they share with the first part another one: index.html names both. */
 const PARTED = { ...ROOMS_IN_BROWSERS, splitting: true, chunkNames: "page-[name]" };
