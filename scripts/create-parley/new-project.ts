@@ -14,6 +14,8 @@ const RENAMED = { gitignore: ".gitignore" };
 /** What a folder may have before: `git init` comes first for some. */
 const IS_HARMLESS = new Set([".git", ".DS_Store"]);
 
+const FOLDER_BYTES_MAX = 255;
+
 export interface NewProject {
   readonly folder: string;
   readonly template: "chat" | "socketio";
@@ -41,8 +43,11 @@ export function makeProject({ folder, template, name }: NewProject): void {
   }
 }
 
-/** @throws Refusal where the folder has files, or is one */
+/** @throws Refusal where the folder has files, is one, or cannot be made */
 export function checkFolder(folder: string): void {
+  // The longest name of a folder on Linux, macOS and Windows.
+  if (Buffer.byteLength(path.basename(folder)) > FOLDER_BYTES_MAX)
+    throw new Refusal(`The name of the folder is too long: ${FOLDER_BYTES_MAX} bytes at most.`);
   if (!existsSync(folder)) return;
   if (!statSync(folder).isDirectory()) throw new Refusal(`${folder} is a file.`);
   const files = readdirSync(folder).filter((name) => !IS_HARMLESS.has(name));

@@ -6,7 +6,7 @@ import path from "node:path";
 import { Refusal } from "../refusal.ts";
 import { PACKAGE, RANGE } from "../version.ts";
 import { readConfig, withChanges } from "./config-file.ts";
-import { exportOf, hasExport, linesToAdd, withExport } from "./entry-file.ts";
+import { exportOf, foreignClass, hasExport, linesToAdd, withExport } from "./entry-file.ts";
 import { dependsOn, withDependency } from "./manifest.ts";
 import { planFor, type Plan, type Wish } from "./plan.ts";
 
@@ -83,6 +83,12 @@ function entryChange(folder: string, main: string, classes: readonly string[]): 
   const file = path.join(folder, main);
   if (!existsSync(file)) return { file, says: [`not there yet; it has to have: ${exportOf(classes)}`] };
   const text = readFileSync(file, "utf8");
+  const foreign = foreignClass(text, classes);
+  if (foreign !== undefined)
+    throw new Refusal(
+      `${file} has a class ${foreign} of its own, and the chat needs that name. Nothing was changed. Rename yours (a deployed class by a ` +
+        `migration with renamed_classes), or let it extend the class ${foreign} of ${PACKAGE}.`,
+    );
   if (hasExport(text, classes)) return { file, says: [] };
   const changed = withExport(main.replaceAll("\\", "/"), text, classes);
   if (changed === undefined) return { file, says: [`add by hand: ${exportOf(classes)}`] };

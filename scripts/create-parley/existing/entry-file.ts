@@ -17,6 +17,13 @@ export function withExport(file: string, text: string, classes: readonly string[
   return `${text.trimEnd()}${lineEnd}${lineEnd}${exportOf(classes)}${lineEnd}`;
 }
 
+/** Of the classes, one that the file declares itself without extending a class that could be the package's. */
+export const foreignClass = (text: string, classes: readonly string[]): string | undefined =>
+  classes.find((name) => {
+    const [, base] = new RegExp(`^\\s*(?:export\\s+)?class\\s+${name}\\b([^{]*)`, "m").exec(text) ?? [];
+    return base !== undefined && !/\bextends\s+(?!DurableObject\b)/.test(base);
+  });
+
 export const exportOf = (classes: readonly string[]): string => `export { ${classes.join(", ")} } from "parley-rooms";`;
 
 /** Whether all classes are exported from the package by name, as `withExport` does it. */

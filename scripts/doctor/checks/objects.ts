@@ -22,7 +22,11 @@ function chatBindings(config: Config, entry: Entry): Finding[] {
     return [note("bindings.own", "createParley has `bindings`: names other than the usual ones are not checked.")];
   const hasRelayQueue = config.queues.producers?.some(({ binding }) => binding === "RELAY_QUEUE") === true;
   return missing.map(({ binding, className, purpose }): Finding => {
-    const remedy = `Bind the class ${className} as ${binding}: npm create parley -- --template existing`;
+    const other = config.durable_objects.bindings.find(({ class_name }) => class_name === className)?.name;
+    const remedy =
+      other === undefined
+        ? `Bind the class ${className} as ${binding}: npm create parley -- --template existing`
+        : `The class ${className} is bound as ${other}: call it ${binding}, or name it by the option bindings of createParley.`;
     if (binding === ROOM.binding)
       return error("binding.missing", `${binding} is missing: without it there are no rooms.`, remedy);
     if (binding === DEAD_LETTERS.binding && hasRelayQueue)
@@ -53,8 +57,22 @@ function boundClasses({ durable_objects, migrations, exports = {}, configPath }:
               : `Export ${name} from the entry file.`,
           ),
         ]),
+    ...(chatClasses.has(name) ? foreignClass(entry, name) : []),
     ...storageFindings(name, exports[name]?.storage ?? made.get(name), rooms.has(name), configPath),
   ]);
+}
+
+/** A class of the Worker's own in the place of one of the package. What another class or a function gives it, cannot be seen from here. */
+function foreignClass({ text }: Entry, name: string): Finding[] {
+  const plain = new RegExp(`\\b(?:class ${name}|var ${name} = class(?: \\w+)?) (?:extends DurableObject\\d* )?\\{`);
+  if (!plain.test(text)) return [];
+  return [
+    error(
+      "class.foreign",
+      `The class ${name} is the Worker's own, and extends no class of parley-rooms: the chat would take it for its ${name}.`,
+      `Rename it, and: export { ${name} } from "parley-rooms"; or let it extend that class.`,
+    ),
+  ];
 }
 
 function isExported({ problem, exports, reexported }: Entry, name: string, chatClasses: ReadonlySet<string>): boolean {

@@ -3,10 +3,11 @@
 import { compressionProblem } from "../../../src/settings/compression-flags.ts";
 import { DECLARED, type Setting } from "../../../src/settings/declared.ts";
 import { KEY_RULE, warningsOf } from "../../../src/settings/setting-rules.ts";
-import { readSettings, type Variables } from "../../../src/settings/settings.ts";
+import { readSettings, SETTING_NAMES, type Variables } from "../../../src/settings/settings.ts";
 import { COMPRESSING_FLAG, FLAG } from "../../chat-parts.ts";
 import { error, note, warning, type Finding } from "../finding.ts";
 import type { Facts } from "../facts.ts";
+import { nearest } from "../nearest.ts";
 import { hasOption, usesChat } from "../uses.ts";
 
 const SECRETS: readonly string[] = Object.values<Setting>(DECLARED)
@@ -23,9 +24,13 @@ export function checkSettings(facts: Facts): Finding[] {
     ...localSettings(facts),
     ...keyFindings(facts),
     ...exposed(facts),
+    ...misspelled(facts),
     ...compression(facts),
   ];
 }
+
+/** An empty value counts as none. */
+const isGiven = (value: unknown): boolean => value !== undefined && value !== "";
 
 function deployedSettings({ config, localSecrets }: Facts): Finding[] {
   const secrets = [...(config.secrets?.required ?? []), ...Object.keys(localSecrets)].filter((name) =>
@@ -34,7 +39,10 @@ function deployedSettings({ config, localSecrets }: Facts): Finding[] {
   const result = readSettings({ ...Object.fromEntries(secrets.map((name) => [name, STAND_IN])), ...config.vars });
   if (result.ok) return warningsOf(result.settings).map((text) => warning("setting.warning", text));
   return result.problems.map((problem) => {
-    const isUnseen = SECRETS.some((name) => problem.startsWith(`${name}:`)) || problem.includes("needs JWT_SECRET");
+    // A secret among the variables is seen.
+    const isUnseen =
+      SECRETS.some((name) => problem.startsWith(`${name}:`) && !isGiven(config.vars[name])) ||
+      problem.includes("needs JWT_SECRET");
     const unseen = "The secrets of a deployment cannot be seen from here: npx wrangler secret list";
     return isUnseen ? warning("setting.secret", problem, unseen) : error("setting.bad", problem);
   });
@@ -51,8 +59,7 @@ function localSettings({ config, localSecrets }: Facts): Finding[] {
 
 function keyFindings({ config, localSecrets, entry }: Facts): Finding[] {
   if (entry.problem !== undefined || hasOption(entry, "authenticate")) return [];
-  const isSet = (variables: Variables): boolean =>
-    KEYS.some((name) => variables[name] !== undefined && variables[name] !== "");
+  const isSet = (variables: Variables): boolean => KEYS.some((name) => isGiven(variables[name]));
   if (isSet(config.vars) || KEYS.some((name) => config.secrets?.required?.includes(name))) return [];
   const put = "Deployed: openssl rand -base64 32 | npx wrangler secret put JWT_SECRET";
   if (isSet(localSecrets))
@@ -75,7 +82,7 @@ function keyFindings({ config, localSecrets, entry }: Facts): Finding[] {
 
 /** Values in the configuration that are seldom meant for everybody to see or to use. */
 function exposed({ config }: Facts): Finding[] {
-  const plain = SECRETS.filter((name) => config.vars[name] !== undefined && config.vars[name] !== "");
+  const plain = SECRETS.filter((name) => isGiven(config.vars[name]));
   return [
     ...plain.map((name) =>
       warning(
@@ -94,6 +101,17 @@ function exposed({ config }: Facts): Finding[] {
         ]
       : []),
   ];
+}
+
+/** Other variables are the application's own. */
+function misspelled({ config }: Facts): Finding[] {
+  const others = Object.keys(config.vars).filter((name) => !SETTING_NAMES.includes(name));
+  return others.flatMap((name) => {
+    const meant = nearest(name, SETTING_NAMES);
+    return meant === undefined
+      ? []
+      : [warning("setting.unknown", `${name} is no setting. Did you mean ${meant}?`, "docs/settings.md lists all.")];
+  });
 }
 
 function compression({ config }: Facts): Finding[] {

@@ -99,6 +99,14 @@ describe("a new project", () => {
     expect(readdirSync(path.join(folder, "there"))).toEqual(["notes.txt"]);
   });
 
+  it("is refused by a name that no folder can have", () => {
+    const folder = folderOf({});
+    const { status, error } = run(folder, "a".repeat(300), "--template", "chat", "--yes");
+    expect(status).toBe(1);
+    expect(error.trim()).toBe("The name of the folder is too long: 255 bytes at most.");
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it("is a chat with --yes, and the Worker that is there gets the chat", () => {
     const folder = folderOf({});
     expect(run(folder, "--yes").status).toBe(0);

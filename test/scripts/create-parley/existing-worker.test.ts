@@ -75,7 +75,7 @@ describe("the entry file", () => {
   });
 
   it.each([
-    ["has a class of that name", `class ChatRoom {}\n${ENTRY}`, undefined, undefined],
+    ["has the name already", `const ChatRoom = 1;\n${ENTRY}`, undefined, undefined],
     ["is the output of a build", ENTRY, 'name = "mine"\nmain = "dist/index.js"\n', "dist/index.js"],
     ["is no module", "addEventListener('fetch', () => {});\n", undefined, undefined],
   ])("stays as it is where it %s: the export is to be added by hand", (_case, entry, config, name) => {
@@ -83,6 +83,17 @@ describe("the entry file", () => {
     expect(text).toBe(entry);
     expect(lines.join("\n")).toContain('add by hand: export { ChatRoom, Lobby } from "parley-rooms";');
   });
+});
+
+it.each([
+  ["export class ChatRoom {}", "ChatRoom"],
+  ["class Lobby implements Hall { }", "Lobby"],
+  ['import { DurableObject } from "cloudflare:workers";\nexport class ChatRoom extends DurableObject {}', "ChatRoom"],
+])("stops, and writes nothing, where the entry file has a class of its own: %s", (code, name) => {
+  const files = { "wrangler.toml": 'main = "src/index.ts"\n', "package.json": MANIFEST, "src/index.ts": code + ENTRY };
+  const folder = folderOf(files);
+  expect(() => addToWorker(wish(folder))).toThrow(`index.ts has a class ${name} of its own`);
+  for (const [file, text] of Object.entries(files)) expect(textIn(folder, file)).toBe(text);
 });
 
 describe("environments", () => {

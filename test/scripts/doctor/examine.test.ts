@@ -63,6 +63,18 @@ describe("it names", () => {
       /Export Hall/,
     ],
     [
+      "a class of the Worker's own in the place of the rooms",
+      "error class.foreign",
+      { entry: `${ENTRY.replace("ChatRoom, ", "")}export class ChatRoom {}\n` },
+      /The class ChatRoom is the Worker's own/,
+    ],
+    [
+      "the rooms' class under another binding",
+      "error binding.missing",
+      { toml: TOML.replace('"CHAT_ROOM"', '"CHATROOM"') },
+      /ChatRoom is bound as CHATROOM: call it CHAT_ROOM, or name it by the option bindings of createParley/,
+    ],
+    [
       "a class without a migration",
       "error class.not-made",
       { toml: without('"Lobby", ') },
@@ -125,6 +137,18 @@ describe("it names", () => {
       "warning setting.plain-secret",
       { toml: `${TOML}[vars]\nJWT_SECRET = "${"s".repeat(40)}"\n` },
       /wrangler secret put JWT_SECRET/,
+    ],
+    [
+      "a secret in the configuration that is too short",
+      "error setting.bad",
+      { toml: `${TOML}[vars]\nJWT_SECRET = "short"\n` },
+      /JWT_SECRET: must have at least 32 bytes in production/,
+    ],
+    [
+      "a variable with nearly the name of a setting",
+      "warning setting.unknown",
+      { toml: `${TOML}[vars]\nMAX_CONTENT_LENGHT = "100"\nALLOWED_ORIGIN = "https://a.example"\nCOLOR = "red"\n` },
+      /ALLOWED_ORIGIN is no setting\. Did you mean ALLOWED_ORIGINS\?/,
     ],
     [
       "a secret that it cannot see",
@@ -242,12 +266,9 @@ describe("it does not complain", () => {
       `import { ChatRoom as Base, createParley } from "parley-rooms";\nexport * from "parley-rooms";\nexport class ChatRoom extends Base {}\nexport default createParley();\n`,
       `export * from "./rooms.ts";\n${ENTRY.replace(/export \{.*\n/, "")}`,
     ]) {
-      const folder = {
-        entry: entry.replace(
-          '"./rooms.ts"',
-          '"data:text/javascript,export class ChatRoom{};export class Lobby{};export class Announcements{};export class DeadLetters{}"',
-        ),
-      };
+      const classes = ["ChatRoom", "Lobby", "Announcements", "DeadLetters"];
+      const rooms = `import * as own from "parley-rooms";\n${classes.map((name) => `export class ${name} extends own.${name} {}`).join("\n")}`;
+      const folder = { entry, files: { "src/rooms.ts": rooms } };
       expect((await examined(folder)).codes).toEqual(["note key.local"]);
     }
   });

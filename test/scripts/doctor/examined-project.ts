@@ -16,6 +16,8 @@ export default { fetch: parley.fetch, queue: parley.queue };
 export interface Project {
   readonly toml: string;
   readonly entry: string;
+  /** Further files, by path. */
+  readonly files: Readonly<Record<string, string>>;
   readonly secrets: string;
   readonly environment: string;
   /** Packages that are installed as they are in this repository. */
@@ -57,8 +59,9 @@ queue = "mine-relay-dead"
 /** @returns `level code` of each finding, and all texts */
 export async function examined(project: Partial<Project> = {}): Promise<{ codes: string[]; text: string }> {
   const { toml = TOML, entry = ENTRY, secrets = "JWT_SECRET=local", environment, installed = {} } = project;
-  const { linked = ["wrangler", "parley-rooms"] } = project;
-  const folder = folderOf({ "wrangler.toml": toml, "src/index.ts": entry, ".dev.vars": secrets, "package.json": "{}" });
+  const { files = {}, linked = ["wrangler", "parley-rooms"] } = project;
+  const own = { "wrangler.toml": toml, "src/index.ts": entry, ".dev.vars": secrets, "package.json": "{}" };
+  const folder = folderOf({ ...own, ...files });
   const modules = path.join(folder, "node_modules");
   mkdirSync(modules);
   for (const name of linked)
