@@ -27,8 +27,10 @@ describe("the tarball", () => {
     expect(names.toSorted()).toEqual(
       [
         "CHANGELOG.md",
+        "CONTRIBUTING.md",
         "LICENSE",
         "README.md",
+        "SECURITY.md",
         "client",
         "dist",
         "docs",
@@ -43,7 +45,10 @@ describe("the tarball", () => {
       expect(readdirSync(installed("dist", "client"))).toContain(page);
     const documents = readdirSync(installed("docs"));
     expect(documents).toContain("in-your-worker.md");
-    expect(documents.filter((name) => !name.endsWith(".md"))).toEqual([]);
+    expect(documents.filter((name) => !name.endsWith(".md"))).toEqual(["examples"]);
+    // Documents link to them.
+    for (const file of ["src/chat/SPEC.md", "src/socketio/SPEC.md", "docs/examples/notes/index.ts"])
+      expect(statSync(installed(file)).isFile()).toBe(true);
   });
 
   it("has source maps whose sources are there, too", () => {
