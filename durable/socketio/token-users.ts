@@ -1,4 +1,5 @@
 // The users of tokens, and the check of what an application's `verify` says of them. Called by socketio-object.ts.
+import { isUnauthenticated } from "../../src/protocol/identity.ts";
 import { roomAllowed } from "../../src/protocol/room-name.ts";
 import type { Identity } from "../../src/socketio/engine/session.ts";
 import type { Authentication, TokenPorts } from "../../src/socketio/server/token-life.ts";
@@ -37,7 +38,7 @@ const REFUSED: TokenRefusal = { ok: false, code: "UNAUTHORIZED", message: "The t
 
 function authenticationOf(verified: TokenUser | TokenRefusal | undefined): Authentication {
   if (!verified) return REFUSED;
-  if ("ok" in verified) return verified;
+  if (isUnauthenticated(verified)) return verified;
   const { user, name = user } = verified;
   return { ok: true, identity: { ...verified, name } };
 }

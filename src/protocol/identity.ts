@@ -1,4 +1,4 @@
-// The identity that a verified token gives: the Worker vouches for it, rooms use it.
+// The identity that a verified token gives: the Worker vouches for it, rooms use it. Where a token is refused, the reason.
 import type { TokenCode } from "./failures.ts";
 import type { Role } from "./chat-events.ts";
 
@@ -27,3 +27,12 @@ export interface Unauthenticated {
   /** Set with `UNAVAILABLE`. */
   readonly retryAfterMs?: number;
 }
+
+/** Tells a refusal from a user, whose own fields may have the same names: a user has `user`. */
+export function isUnauthenticated(given: unknown): given is Unauthenticated {
+  if (typeof given !== "object" || given === null || "user" in given) return false;
+  const { ok, code, message } = given as Partial<Unauthenticated>;
+  return ok === false && typeof message === "string" && CODES.has(code);
+}
+
+const CODES: ReadonlySet<unknown> = new Set<Unauthenticated["code"]>(["UNAUTHORIZED", "TOKEN_EXPIRED", "UNAVAILABLE"]);

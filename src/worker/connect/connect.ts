@@ -1,9 +1,10 @@
 // connect: passes the connections of Socket.IO clients to the objects of any application. Called by Workers; `parley-rooms/socketio`
 // exports it.
-import type { Unauthenticated } from "../../protocol/identity.ts";
+import { isUnauthenticated, type Unauthenticated } from "../../protocol/identity.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import { logProblem } from "../../settings/log.ts";
-import { refusePassing, refuseRequest, refuseToken, refuseUnauthenticated } from "../http/refusals.ts";
+import { askHost } from "../http/host-user.ts";
+import { refusePassing, refuseRequest, refuseToken } from "../http/refusals.ts";
 import type { AllowedOrigins } from "../http/request-origin.ts";
 import { checkBasePath, enginePath } from "./base-path.ts";
 import { ConnectRate } from "./connect-rate.ts";
@@ -133,24 +134,15 @@ function ratesOf(perMinute: number): Pick<EngineEndpoint, "connectRate" | "unkno
   return made;
 }
 
-async function identify(
-  request: Request,
-  asked: Asked,
-  authenticate: Authenticate,
-): Promise<VouchedIdentity | Response> {
-  try {
-    const known = await authenticate(request, asked);
-    if (known === undefined || known === null)
-      return refuseUnauthenticated("UNAUTHORIZED", "The server does not know who sent this request");
-    if ("ok" in known) return refuseToken(known);
-    const user = readUser(known);
-    if (user.exp !== undefined && user.exp * 1000 <= Date.now())
-      return refuseUnauthenticated("TOKEN_EXPIRED", "What says who sent this request has expired");
-    if (!roomAllowed(user.rooms, asked.room))
-      return refuseRequest("FORBIDDEN_ROOM", `This user may not enter room ${asked.room}`);
-    return user as VouchedIdentity;
-  } catch (error) {
-    logProblem("authenticate.failed", "authenticate failed", error);
-    return refuseRequest("INTERNAL", "The server could not find out who sent this request; try again");
-  }
+function identify(request: Request, asked: Asked, authenticate: Authenticate): Promise<VouchedIdentity | Response> {
+  return askHost(
+    () => authenticate(request, asked),
+    (given) => {
+      if (isUnauthenticated(given)) return refuseToken(given);
+      const user = readUser(given);
+      if (!roomAllowed(user.rooms, asked.room))
+        return refuseRequest("FORBIDDEN_ROOM", `This user may not enter room ${asked.room}`);
+      return user as VouchedIdentity;
+    },
+  );
 }

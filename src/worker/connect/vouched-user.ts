@@ -19,7 +19,8 @@ const CHARS_MAX = 128;
 const JSON_CHARS_MAX = 4096;
 
 export function readUser(given: unknown): VouchedUser & { readonly name: string } {
-  const { user, name: text, exp, rooms } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof given !== "object" || given === null) throw notAUser(`it must be an object, not ${typeof given}`);
+  const { user, name: text, exp, rooms } = given as Readonly<Record<string, unknown>>;
   const name = text ?? user;
   checkText("user", user, 1);
   checkText("name", name, 0);

@@ -4,11 +4,11 @@ import * as z from "zod/mini";
 
 import type { Identity } from "../../protocol/identity.ts";
 import { readAs } from "../../protocol/read-as.ts";
-import { logProblem } from "../../settings/log.ts";
 import { claimsSchema, displayName, ROLES } from "../../settings/tokens/claims.ts";
 import type { Deployment } from "../deployment.ts";
+import { askHost } from "./host-user.ts";
 import { isOriginAllowed } from "./request-origin.ts";
-import { issuesOf, refuseRequest, refuseToken, refuseUnauthenticated } from "./refusals.ts";
+import { issuesOf, refuseRequest, refuseToken } from "./refusals.ts";
 
 /** Strict: a rule that is misspelled, `room` for `rooms`, would open what it was meant to close. */
 const hostUserSchema = z.strictObject({ ...claimsSchema.shape, role: z.optional(z.enum(ROLES)) });
@@ -25,36 +25,25 @@ export async function identityOf(
   token: string | undefined,
   deployment: Knowing,
 ): Promise<Identity | Response | undefined> {
-  if (deployment.authenticate) return askHost(request, deployment);
+  if (deployment.authenticate) return hostUser(request, deployment);
   if (token === undefined) return undefined;
   const result = await deployment.tokens.verify(token);
   return result.ok ? result.identity : refuseToken(result);
 }
 
-async function askHost(request: Request, { authenticate, settings }: Knowing): Promise<Identity | Response> {
+async function hostUser(request: Request, { authenticate, settings }: Knowing): Promise<Identity | Response> {
   // `authenticate` may read a cookie, which browsers send with requests of any page.
   if (!isOriginAllowed(settings.allowedOrigins, request))
     return refuseRequest("FORBIDDEN", "This origin is not allowed");
-  let given: unknown;
-  try {
-    given = await authenticate!(request);
-  } catch (error) {
-    return refuseForTrouble(error);
-  }
-  if (given === undefined || given === null)
-    return refuseUnauthenticated("UNAUTHORIZED", "The server does not know who sent this request");
+  return askHost(() => authenticate!(request), readHostUser);
+}
+
+function readHostUser(given: unknown): Identity {
   const read = readAs(hostUserSchema, given);
   if (!read.success) {
     const issues = issuesOf(read.error).map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-    return refuseForTrouble(new Error(`authenticate gave no user: ${issues.join("; ")}`));
+    throw new Error(`authenticate gave no user: ${issues.join("; ")}`);
   }
   const { user, name, role = "member", rooms, exp } = read.data;
-  if (exp !== undefined && exp * 1000 <= Date.now())
-    return refuseUnauthenticated("TOKEN_EXPIRED", "What says who sent this request has expired");
   return { user, name: displayName(user, name), role, ...(rooms && { rooms }), ...(exp !== undefined && { exp }) };
-}
-
-function refuseForTrouble(error: unknown): Response {
-  logProblem("authenticate.failed", "authenticate failed", error);
-  return refuseRequest("INTERNAL", "The server could not find out who sent this request; try again");
 }

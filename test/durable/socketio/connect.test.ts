@@ -239,6 +239,9 @@ describe("authenticate", () => {
     ["more than fits", () => ({ user: "ada", plan: "x".repeat(5000) }), 500, "INTERNAL"],
     ["what is no JSON", () => ({ user: "ada", plan: 1n }), 500, "INTERNAL"],
     ["a text", () => "ada", 500, "INTERNAL"],
+    ["false", () => false, 500, "INTERNAL"],
+    ["a result of a fetch", () => ({ ok: false, status: 200, url: "/session" }), 500, "INTERNAL"],
+    ["an unknown reason", () => ({ ok: false, code: "TIRED", message: "later" }), 500, "INTERNAL"],
   ];
 
   it.each(refusals)("%s is refused, without a call of the object", async (_what, answer, status, code) => {
@@ -250,6 +253,13 @@ describe("authenticate", () => {
     expect([response.status, JSON.parse(response.text)]).toMatchObject([status, { error: { code } }]);
     expect(touched).not.toHaveBeenCalled();
     expect(log).toHaveBeenCalledTimes(status === 500 ? 1 : 0);
+  });
+
+  it("a user may have any fields besides, those of a refusal among them", async () => {
+    for (const fields of [{ ok: true }, { ok: false, code: "UNAUTHORIZED", message: "hello" }]) {
+      const ada = await enter(() => ({ user: "ada", ...fields }));
+      expect(await ada.ask("whoami")).toMatchObject({ user: "ada", name: "ada" });
+    }
   });
 
   it("an error is logged, and the client does not learn it", async () => {
