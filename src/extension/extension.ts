@@ -4,5 +4,5 @@ export { refuse } from "../protocol/refuse.ts";
 export type { Answer, AnswerCode, ErrorAnswer, Message, Role } from "../protocol/chat-events.ts";
 export type * from "./events-of.ts";
 export type * from "./feature-room.ts";
-export { RoomFeature, type AnyFeature } from "./room-feature.ts";
+export { isRoomFeature, RoomFeature, type AnyFeature } from "./room-feature.ts";
 export { roomEvent, type Callers, type FeatureCaller, type RoomEvent } from "./room-event.ts";

@@ -4,6 +4,9 @@ import type { ErrorAnswer, Message } from "../protocol/chat-events.ts";
 import type { EventName, FeatureChange, FeatureConnection, FeatureRoom, Newcomer, RoomHandle } from "./feature-room.ts";
 import type { FeatureCaller, RoomEvent } from "./room-event.ts";
 
+/** Registered for all copies of this module: a bundler may load one for the room and another for the features. */
+const BRAND = Symbol.for("parley-rooms.RoomFeature");
+
 /** A feature of any events. */
 export type AnyFeature = RoomFeature<never>;
 
@@ -19,6 +22,7 @@ export abstract class RoomFeature<Sent = object> {
 
   /** @param room as `features` of the room's class got it. It can send and wait from `start` on */
   constructor(room: RoomHandle) {
+    Object.defineProperty(this, BRAND, { value: true });
     this.room = room.roomOf(this);
   }
 
@@ -67,3 +71,7 @@ export abstract class RoomFeature<Sent = object> {
    */
   facts?(): Readonly<Record<string, number>>;
 }
+
+/** Whether something extends RoomFeature, of this copy of the module or another. */
+export const isRoomFeature = (given: unknown): given is AnyFeature =>
+  typeof given === "object" && given !== null && BRAND in given;

@@ -2,7 +2,7 @@
 // left out, and the log says why. Made by features.ts, in a room whose class has some.
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import type { RoomNumbers } from "../../protocol/room-list.ts";
-import { type AnyFeature, type FeatureRoom, RoomFeature, type RoomHandle } from "../../extension/extension.ts";
+import { type AnyFeature, type FeatureRoom, isRoomFeature, type RoomHandle } from "../../extension/extension.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Caller, Operation } from "../room/operation.ts";
 import { refuseReader, refuseUnlessModerator } from "../room/roles.ts";
@@ -86,9 +86,9 @@ export class OwnFeatures implements Feature {
   }
 
   #problemOf(feature: unknown): string | undefined {
-    if (!(feature instanceof RoomFeature)) return "it is no RoomFeature";
+    if (!isRoomFeature(feature)) return "it is no RoomFeature";
     if (!this.#rooms.has(feature)) return "it was made for another room: make it in `features`";
-    const { name, events = {}, sends = [] } = feature as AnyFeature;
+    const { name, events = {}, sends = [] } = feature;
     for (const [event, given] of Object.entries(events)) {
       const problem = problemOf(given);
       if (problem) return `its event "${event}" ${problem}`;

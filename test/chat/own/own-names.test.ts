@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { KEPT_LENGTH_MAX } from "../../../src/chat/own/own-connection.ts";
 import { ANNOUNCEMENT_EVENT } from "../../../src/protocol/announcement.ts";
-import type { RoomHandle } from "../../../src/extension/extension.ts";
+import { RoomFeature, type RoomHandle } from "../../../src/extension/extension.ts";
 import { refusalOf } from "../../host/moderated-room.ts";
 import { Feature, OwnRoom, roomOf } from "../../host/own-room.ts";
 
@@ -99,6 +99,20 @@ describe("OWN-2: a feature is left out, and the log says why, where", () => {
       "the feature 2 is left out: it is no RoomFeature",
       'the feature "polls" is left out: it is no RoomFeature',
     ]);
+    await expectOthers(room);
+  });
+
+  it("but not where a bundler has loaded its base class from another copy of the package", async () => {
+    const file = new URL("../../../src/extension/room-feature.ts?copy", import.meta.url).href;
+    const copy = (await import(file)) as { readonly RoomFeature: typeof RoomFeature };
+    expect(copy.RoomFeature).not.toBe(RoomFeature);
+    class Tea extends copy.RoomFeature {
+      readonly name = "tea";
+      override readonly events = { brew: { run: () => ({}) } };
+    }
+    const room = roomWith((handle) => [new Feature(handle, GOOD), new Tea(handle)]);
+    expect(room.logged).toEqual([]);
+    expect(await (await room.join("ben")).ask("brew")).toEqual(OK);
     await expectOthers(room);
   });
 

@@ -13,6 +13,8 @@ export default defineConfig({
     // The first test waits until the Worker is loaded, which takes some seconds on a busy machine.
     testTimeout: 30_000,
     // Bundled once, because workerd would fetch each module by itself.
-    deps: { optimizer: { ssr: { enabled: true, include: ["parley-rooms", "parley-rooms/testing"] } } },
+    deps: {
+      optimizer: { ssr: { enabled: true, include: ["parley-rooms", "parley-rooms/features", "parley-rooms/testing"] } },
+    },
   },
 });
