@@ -174,12 +174,14 @@ export class Screening implements Feature {
     { beforePost, timeoutMs }: PostRules,
   ): Verdict | Promise<Verdict> {
     const { user, name, role } = caller;
-    const read = (given: unknown): Verdict => readVerdict(given, payload as object, operation.schema);
+    const { schema } = operation;
+    const { kind } = speech;
+    const read = (given: unknown): Verdict => readVerdict(given, payload as object, { schema, kind });
     const failed = (error: unknown): Verdict => ({ type: "failed", error });
     try {
       if (!(timeoutMs > 0 && timeoutMs <= VERDICT_MS_MAX))
         throw new RangeError(`beforePostTimeoutMs: ${timeoutMs} is not between 1 and ${VERDICT_MS_MAX}`);
-      const given = beforePost(draftOf(payload), { kind: speech.kind, user, name, role, room: this.#room.name });
+      const given = beforePost(draftOf(payload), { kind, user, name, role, room: this.#room.name });
       return isPromise(given) ? Promise.resolve(given).then(read).catch(failed) : read(given);
     } catch (error) {
       return failed(error);

@@ -66,7 +66,11 @@ export type Verdict =
 const REPLACEABLE = ["content", "replyTo", "attachment"] as const;
 
 /** RULE-2. @param payload the post or edit, as `schema` gave it */
-export function readVerdict(given: unknown, payload: object, schema: z.ZodMiniType): Verdict {
+export function readVerdict(
+  given: unknown,
+  payload: object,
+  { schema, kind }: { readonly schema: z.ZodMiniType; readonly kind: PostContext["kind"] },
+): Verdict {
   if (given === undefined || given === null) return { type: "accepted", payload };
   if (typeof given !== "object")
     return failed(`beforePost returned ${typeof given}: return nothing, { reject } or { content }`);
@@ -77,7 +81,12 @@ export function readVerdict(given: unknown, payload: object, schema: z.ZodMiniTy
   }
   const replaced = REPLACEABLE.filter((field) => field in given);
   if (replaced.length === 0) return failed("beforePost returned an object with neither reject nor content");
-  const fields = Object.fromEntries(replaced.map((field) => [field, (given as PostReplacement)[field]]));
+  const fields: PostReplacement = Object.fromEntries(
+    replaced.map((field) => [field, (given as PostReplacement)[field]]),
+  );
+  const { replyTo, attachment } = fields;
+  if (kind === "edit" && (replyTo !== undefined || attachment !== undefined))
+    return failed("beforePost: replyTo, attachment: an edit can be given another content only");
   const parsed = readAs(schema, { ...payload, ...fields });
   if (!parsed.success) return failed(`beforePost returned a message that is none: ${describeIssues(parsed.error)}`);
   return { type: "replaced", payload: parsed.data };

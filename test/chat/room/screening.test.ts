@@ -103,6 +103,21 @@ describe("a verdict", () => {
     expect(await ada.ask("chat-message", { content: "long" })).toMatchObject(refusalOf("TOO_LONG"));
   });
 
+  it.each([{ attachment: { id: "x" } }, { replyTo: "nope" }, { content: "other", replyTo: "nope" }])(
+    "RULE-2: fails where it gives an edit what only a post has: %j",
+    async (given) => {
+      const { room, ada } = await cast();
+      room.answerAtOnce("fine", undefined);
+      const { id } = await ada.ask("chat-message", { content: "fine" });
+      room.answerAtOnce("better", given as unknown as PostVerdict);
+      expect(await ada.ask("edit-message", { id, content: "better" })).toMatchObject(refusalOf("INTERNAL"));
+      expect(room.contents).toEqual(["fine"]);
+      expect(room.shell.problems.map(({ error }) => String(error))).toEqual([
+        expect.stringContaining("an edit can be given another content only"),
+      ]);
+    },
+  );
+
   it("RULE-2: rejects with the reason, without an ack callback as event `error`", async () => {
     const { room, ada, ben } = await cast();
     room.answerAtOnce("spam", { reject: "No spam here." });
