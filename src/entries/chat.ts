@@ -1,6 +1,6 @@
 // The entry `parley-rooms`: the chat for a Worker. Applications import it, this repository's src/index.ts among them.
 export { createParley, type Parley } from "../worker/parley.ts";
-export type { Authenticate, HostUser, ParleyOptions, QueueNames } from "../worker/mount.ts";
+export type { Authenticate, HostAsked, HostUser, ParleyOptions, QueueNames } from "../worker/mount.ts";
 export type { BindingNames } from "../rpc/bindings.ts";
 export { Announcements } from "../../durable/announcements.ts";
 export { byHttp, type HttpRule } from "../../durable/by-http.ts";

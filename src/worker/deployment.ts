@@ -13,7 +13,7 @@ import { ConnectRate } from "./connect/connect-rate.ts";
 import { FileReaders } from "./api/files/readers.ts";
 import { chatEndpoint } from "./connect/chat-endpoint.ts";
 import type { EngineEndpoint } from "./connect/engine-endpoint.ts";
-import type { Mount } from "./mount.ts";
+import type { HostAsked, Mount } from "./mount.ts";
 import { SharedText } from "./metrics/shared-text.ts";
 import { UnderWay } from "./http/under-way.ts";
 import { WorkerMeter } from "./metrics/worker-meter.ts";
@@ -30,7 +30,7 @@ export interface Deployment {
   readonly settings: Settings;
   readonly bindings: Bindings;
   /** Asks the Worker's own code who sent a request, where that takes the place of tokens. */
-  readonly authenticate?: (request: Request) => unknown;
+  readonly authenticate?: (request: Request, asked: HostAsked) => unknown;
   readonly tokens: TokenVerifier;
   readonly endpoint: EngineEndpoint;
   readonly guestRate: ConnectRate;
@@ -87,7 +87,9 @@ function deploy(mount: Mount, env: object): Deployment | undefined {
   const parts = {
     settings,
     bindings,
-    ...(authenticate && { authenticate: (request: Request) => authenticate(request, env as never) }),
+    ...(authenticate && {
+      authenticate: (request: Request, asked: HostAsked) => authenticate(request, env as never, asked),
+    }),
     tokens: new TokenVerifier(settings),
   };
   return {

@@ -19,6 +19,14 @@ export interface HostUser {
   readonly exp?: number | undefined;
 }
 
+/** What a request brings and asks for. */
+export interface HostAsked {
+  /** Of `Authorization: Bearer`; of a connection also of `?token=` or the subprotocols `bearer, TOKEN`. Nobody has verified it. */
+  readonly token?: string | undefined;
+  /** The room of a new connection; absent at the HTTP API and for files. */
+  readonly room?: string | undefined;
+}
+
 /**
  * Says who sent a request. Asked for each new connection and each call of the HTTP API. It must leave the body unread.
  * @returns `undefined` for a request of an unknown user, which gets 401. An error is logged and answered with 500
@@ -26,6 +34,7 @@ export interface HostUser {
 export type Authenticate<Env> = (
   request: Request,
   env: Env,
+  asked: HostAsked,
 ) => HostUser | null | undefined | Promise<HostUser | null | undefined>;
 
 /** Names of the queues that the Worker consumes for the chat; of one use there may be several. What is not named is not consumed. */

@@ -44,7 +44,8 @@ export async function identify(
   call: Pick<ApiCall, "roles" | "path">,
   deployment: Deployment,
 ): Promise<Identity | Response> {
-  const identity = await identityOf(request, bearerOf(request.headers.get("Authorization")), deployment);
+  const token = bearerOf(request.headers.get("Authorization"));
+  const identity = await identityOf(request, { token }, deployment);
   if (identity === undefined)
     return refuseUnauthenticated("UNAUTHORIZED", "A token is required: Authorization: Bearer");
   if (identity instanceof Response) return identity;

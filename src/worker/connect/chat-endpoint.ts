@@ -29,7 +29,7 @@ async function identify(
   token: string | undefined,
   deployment: Parts,
 ): Promise<Identity | Response | undefined> {
-  const identity = await identityOf(request, token, deployment);
+  const identity = await identityOf(request, { room, token }, deployment);
   if (identity === undefined) {
     if (deployment.settings.authAt === "connect") return undefined;
     return refuseRequest("UNAUTHORIZED", "A token is required at the upgrade");

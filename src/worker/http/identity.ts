@@ -6,6 +6,7 @@ import type { Identity } from "../../protocol/identity.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import { claimsSchema, displayName, ROLES } from "../../settings/tokens/claims.ts";
 import type { Deployment } from "../deployment.ts";
+import type { HostAsked } from "../mount.ts";
 import { askHost } from "./host-user.ts";
 import { isOriginAllowed } from "./request-origin.ts";
 import { issuesOf, refuseRequest, refuseToken } from "./refusals.ts";
@@ -17,25 +18,30 @@ const hostUserSchema = z.strictObject({ ...claimsSchema.shape, role: z.optional(
 type Knowing = Pick<Deployment, "authenticate" | "tokens" | "settings">;
 
 /**
- * @param token that the request brings
+ * @param asked the token that the request brings, and the room that it connects to
  * @returns the sender, the refusal, or `undefined` where the request brings no token
  */
 export async function identityOf(
   request: Request,
-  token: string | undefined,
+  asked: HostAsked,
   deployment: Knowing,
 ): Promise<Identity | Response | undefined> {
-  if (deployment.authenticate) return hostUser(request, deployment);
+  if (deployment.authenticate) return hostUser(request, asked, deployment);
+  const { token } = asked;
   if (token === undefined) return undefined;
   const result = await deployment.tokens.verify(token);
   return result.ok ? result.identity : refuseToken(result);
 }
 
-async function hostUser(request: Request, { authenticate, settings }: Knowing): Promise<Identity | Response> {
+async function hostUser(
+  request: Request,
+  asked: HostAsked,
+  { authenticate, settings }: Knowing,
+): Promise<Identity | Response> {
   // `authenticate` may read a cookie, which browsers send with requests of any page.
   if (!isOriginAllowed(settings.allowedOrigins, request))
     return refuseRequest("FORBIDDEN", "This origin is not allowed");
-  return askHost(() => authenticate!(request), readHostUser);
+  return askHost(() => authenticate!(request, asked), readHostUser);
 }
 
 function readHostUser(given: unknown): Identity {

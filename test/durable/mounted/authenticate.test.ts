@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from "vitest";
 
 import { signToken } from "../../../src/settings/tokens/tokens.ts";
-import type { ParleyOptions } from "../../../src/worker/mount.ts";
+import type { HostAsked, ParleyOptions } from "../../../src/worker/mount.ts";
 import { createParley } from "../../../src/worker/parley.ts";
 import { ORIGIN, RawClient, upgrade } from "../raw-client.ts";
 import { answerTo, at, call, freshRoom, join, refusal, session } from "./acme.ts";
@@ -99,6 +99,45 @@ describe.each(DOORS)("at the door of %s", (_door, path, init, good) => {
     expect((await knock({ authenticate }, path, { ...init, headers: { ...headers, Origin: ORIGIN } })).status).toBe(
       good,
     );
+  });
+});
+
+describe("tokens of one's own", () => {
+  it("it is asked with the token of the request, and the room of a connection", async () => {
+    const asked: object[] = [];
+    const authenticate = (_request: Request, _env: object, given: HostAsked): undefined => void asked.push(given);
+    const bearer = { Authorization: "Bearer one" };
+    for (const [, path, init] of DOORS)
+      await knock({ authenticate }, path, { ...init, headers: { ...init.headers, ...bearer } });
+    const [[, webSocket, upgrading]] = DOORS as [(typeof DOORS)[number]];
+    await knock({ authenticate }, `${webSocket}&token=two`, upgrading);
+    const headers = { ...upgrading.headers, "Sec-WebSocket-Protocol": "bearer, three" };
+    await knock({ authenticate }, webSocket, { headers });
+    await knock({ authenticate }, webSocket, upgrading);
+    expect(asked).toEqual([
+      { token: "one", room: "lounge" },
+      { token: "one", room: "lounge" },
+      { token: "one" },
+      { token: "one" },
+      { token: "two", room: "lounge" },
+      { token: "three", room: "lounge" },
+      { room: "lounge" },
+    ]);
+  });
+
+  it("one that the client shows at the upgrade opens the room; at CONNECT it is too late", async () => {
+    const parley = createParley({
+      authenticate: (_request, _env, { token }) => (token === "ticket-7" ? { user: "ada" } : undefined),
+    });
+    const fetcher = { fetch: (request: Request) => parley.fetch(request, env) };
+    const room = freshRoom();
+    // As the client of `authAt: "upgrade"` does.
+    const headers = { "Sec-WebSocket-Protocol": "bearer, ticket-7" };
+    const ada = await RawClient.open({ room, fetcher, headers });
+    await ada.connect({ token: "ticket-7" });
+    expect(await ada.receives("welcome")).toMatchObject([{ user: "ada" }]);
+    // By default the client brings it with CONNECT only.
+    expect((await upgrade({ room, fetcher })).status).toBe(401);
   });
 });
 
