@@ -49,8 +49,19 @@ function ask(
   from = 0,
 ): AuthorizeResult<unknown> | Promise<AuthorizeResult<unknown>> {
   const middleware = namespace.connectMiddleware[from];
-  if (!middleware) return namespace.authorize?.(request) ?? { accepted: true, data: {} };
+  if (!middleware)
+    return namespace.authorize ? andThen(namespace.authorize(request), checked) : { accepted: true, data: {} };
   return andThen(middleware(request), (refusal) => refusal ?? ask(namespace, request, from + 1));
+}
+
+/**
+ * Lets nobody in by mistake, and sends no refusal without a reason.
+ * @throws Error for what is no verdict
+ */
+function checked(verdict: AuthorizeResult<unknown>): AuthorizeResult<unknown> {
+  const { accepted, message } = (verdict ?? {}) as { readonly accepted?: unknown; readonly message?: unknown };
+  if (accepted === true || (accepted === false && typeof message === "string")) return verdict;
+  throw new Error("authorize returned no verdict: { accepted: true, data } or { accepted: false, message }");
 }
 
 /** Goes on synchronously with a value that is no promise: a CONNECT that waits for nothing is answered in its own turn. */

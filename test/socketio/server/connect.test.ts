@@ -208,6 +208,21 @@ describe("a CONNECT whose verdict takes time", () => {
       expect(shell.problems).toHaveLength(1);
     }
   });
+
+  it.each([undefined, null, false, "yes", {}, { accepted: false }, { accepted: "yes", data: {} }])(
+    "ends the session if its decision is no verdict, and lets nobody in: %j",
+    async (given) => {
+      for (const authorize of [() => given, async () => given]) {
+        const { shell, calls } = probeShell({ authorize: authorize as never });
+        const client = await shell.connect();
+        expect(client.closing?.code).toBe(1011);
+        expect(calls).toEqual([]);
+        expect(shell.problems.map(({ error }) => String(error))).toEqual([
+          expect.stringContaining("authorize returned no verdict"),
+        ]);
+      }
+    },
+  );
 });
 
 describe("SIO-1: the connect timeout", () => {
