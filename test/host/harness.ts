@@ -1,7 +1,6 @@
 // The host of core tests: drives one `Server` in memory. Tests turn its clock by hand; it keeps the records of sessions as the
 // platform would, and restores the server from them after sleep. All other rooms in this folder are thin uses of it.
-// The host of test/simulator runs the real shell instead. That needs the product bundled into a thread with another clock and
-// takes about a second for each start: too much for the 1,800 core tests, which also look inside the room.
+// The host of test/kit runs the real shell instead, in a thread with another clock; docs/decisions/platform.md says why there are both.
 import { serialize } from "node:v8";
 
 import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../../src/socketio/wire/closings.ts";

@@ -10,6 +10,11 @@ const wholeFrom = (min: number): Rule => ({
   needs: `a whole number from ${min}`,
   isKept: (value) => Number.isSafeInteger(value) && (value as number) >= min,
 });
+/** The same where there need be no end. */
+const wholeOrEndless = (min: number): Rule => {
+  const { needs, isKept } = wholeFrom(min);
+  return { needs: `${needs}, or Infinity`, isKept: (value) => value === Infinity || isKept(value) };
+};
 const ruleOf = (needs: string, isKept: Rule["isKept"]): Rule => ({ needs, isKept });
 const anObject = ruleOf("an object", (value) => typeof value === "object" && value !== null);
 
@@ -27,8 +32,8 @@ const SIMULATE: Record<keyof SimulateOptions, Rule> = {
   plan: anObject,
   workers: wholeFrom(1),
   minutes: ruleOf("a number above 0", (value) => typeof value === "number" && value > 0),
-  shrinks: wholeFrom(0),
-  failuresMax: wholeFrom(1),
+  shrinks: wholeOrEndless(0),
+  failuresMax: wholeOrEndless(1),
   onRun: ruleOf("a function", (value) => typeof value === "function"),
 };
 

@@ -68,6 +68,12 @@ describe("simulate", () => {
     expect(() => assertHolds(result)).not.toThrow();
   });
 
+  it("goes on after failures, as `npm run simulate` does", PATIENT, async () => {
+    const planted = [{ file, find: '{ "/": new Notes(this.ctx.storage.sql) }', replace: "null as never" }];
+    const { runs, failures } = await simulate(NOTES, { seeds: 3, planted, failuresMax: Infinity, shrinks: 0 });
+    expect([runs, failures.map(({ seed }) => seed)]).toEqual([3, [1, 2, 3]]);
+  });
+
   it.each(BUGS)("finds, shrinks and repeats: $bug", PATIENT, async ({ planted, breaks }) => {
     const result = await simulate(NOTES, { seeds: 60, planted });
     const [failure] = result.failures;

@@ -2,7 +2,7 @@
 // kind of scenario with.
 import { connect } from "simulation:connect";
 
-import type { SimulationOptions } from "./simulation/options.ts";
+import type { EventsOf, SimulationOptions } from "./simulation/options.ts";
 import { drawPlan, type SimulationPlan } from "./simulation/plan.ts";
 import { SimulationRun, type Target } from "./simulation/run.ts";
 import { planInWords } from "./simulation/words.ts";
@@ -11,11 +11,14 @@ import type { ObjectClass } from "./simulator/object-host.ts";
 import type { Scenario } from "./simulator/scenario.ts";
 
 export type {
+  AnyEvents,
   Checked,
   CheckedObject,
+  ClientEvents,
   ClientKind,
   ClientOptions,
   DeclaredFault,
+  EventsOf,
   Invariant,
   InvariantAtRest,
   Person,
@@ -32,10 +35,12 @@ const DEFAULT_BINDING = "OBJECT";
  * Declares a simulation: to be the default export of a module that `simulate` gets.
  * @param object the class of the objects that people connect to, built on SocketIoObject
  */
-export function simulation<Memory = undefined>(
-  object: ObjectClass,
-  options: SimulationOptions<Memory>,
+export function simulation<Made extends object, Memory = undefined>(
+  object: ObjectClass<Made>,
+  declared: SimulationOptions<Memory, EventsOf<Made>>,
 ): Scenario<SimulationPlan> {
+  // The names of events matter to the compiler alone.
+  const options = declared as unknown as SimulationOptions<Memory>;
   const target = targetOf(object, options);
   return {
     draw: (seed) => drawPlan(seed, options),
@@ -47,7 +52,7 @@ export function simulation<Memory = undefined>(
 
 function targetOf(
   object: ObjectClass,
-  { objects = { [DEFAULT_BINDING]: object }, worker }: Pick<SimulationOptions, "objects" | "worker">,
+  { objects = { [DEFAULT_BINDING]: object }, worker }: Pick<SimulationOptions<unknown>, "objects" | "worker">,
 ): Target {
   const binding = Object.keys(objects).find((name) => objects[name] === object);
   if (binding === undefined)

@@ -1,6 +1,8 @@
 // The declarations of a simulation: its people, its invariants, its faults. Passed to `simulation` (../simulation.ts).
 import type { ManagerOptions, Socket, SocketOptions } from "socket.io-client";
 
+import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "../../../src/socketio/server/events.ts";
+import type { ClientToServerOf, NamespaceType, ServerToClientOf } from "../../../src/socketio/wire/client-types.ts";
 import type { Chance } from "../simulator/chance.ts";
 import type { DeploymentOptions } from "../simulator/deployment.ts";
 import type { FaultKind } from "../simulator/faults.ts";
@@ -16,8 +18,25 @@ export interface ClientOptions extends Partial<ManagerOptions & SocketOptions> {
   readonly namespace?: string;
 }
 
+/** The events of a client: those that it gets, and those that it sends. */
+export interface ClientEvents {
+  readonly incoming: EventsMap;
+  readonly outgoing: EventsMap;
+}
+
+/** Where an object declares none. */
+export interface AnyEvents {
+  readonly incoming: EventsMap;
+  readonly outgoing: EventsMap;
+}
+
+/** The events of the clients of an object, by the type of its namespace `/`. */
+export type EventsOf<Made> = Made extends { readonly namespaces: { readonly "/": infer Root extends NamespaceType } }
+  ? { readonly incoming: ServerToClientOf<Root>; readonly outgoing: ClientToServerOf<Root> }
+  : AnyEvents;
+
 /** One of the people of a run: a stock client with a network connection of its own. */
-export interface Person<Memory = unknown> {
+export interface Person<Memory = unknown, Events extends ClientEvents = AnyEvents> {
   /** The kind and a number: `writer1`. */
   readonly name: string;
   readonly kind: string;
@@ -26,7 +45,7 @@ export interface Person<Memory = unknown> {
   /** What this run remembers. */
   readonly memory: Memory;
   /** The socket of socket.io-client; another one after the fault `reload`. */
-  readonly socket: Socket;
+  readonly socket: Socket<Events["incoming"], Events["outgoing"]>;
   readonly isConnected: boolean;
   /** Since the run began, in milliseconds. */
   readonly nowMs: number;
@@ -35,9 +54,12 @@ export interface Person<Memory = unknown> {
   /** Disconnects on purpose. */
   close(): void;
   /** Emits. Without a connection the client emits it with the next one. */
-  emit(event: string, ...args: readonly unknown[]): void;
+  emit<Event extends EventName<Events["outgoing"]>>(event: Event, ...args: EventArgs<Events["outgoing"], Event>): void;
   /** Emits, and waits for the ack. @returns its first argument; `undefined` without one in 10 s: then nobody knows whether the event arrived */
-  ask<Answer = unknown>(event: string, ...args: readonly unknown[]): Promise<Answer | undefined>;
+  ask<Event extends EventName<Events["outgoing"]>>(
+    event: Event,
+    ...args: QuestionArgs<Events["outgoing"], Event>
+  ): Promise<AnswerOf<Events["outgoing"], Event> | undefined>;
   wait(ms: number): Promise<void>;
 }
 
@@ -45,18 +67,21 @@ export interface Person<Memory = unknown> {
  * Something that a person does. An error that it throws counts as trouble.
  * @param chance random numbers of this step, which stay the same when a plan is shrunk
  */
-export type Step<Memory> = (person: Person<Memory>, chance: Chance) => void | Promise<void>;
+export type Step<Memory, Events extends ClientEvents = AnyEvents> = (
+  person: Person<Memory, Events>,
+  chance: Chance,
+) => void | Promise<void>;
 
 /** People who do the same things. */
-export interface ClientKind<Memory> {
+export interface ClientKind<Memory, Events extends ClientEvents = AnyEvents> {
   /** How many there are, or at least and at most. Default: `[1, 3]`. */
   readonly people?: number | readonly [min: number, max: number];
   /** Default: `path: "/rooms/ROOM/socket.io"`, and no auth. */
-  readonly open?: (person: Pick<Person<Memory>, "name" | "room">) => ClientOptions;
+  readonly open?: (person: Pick<Person<Memory, Events>, "name" | "room">) => ClientOptions;
   /** Called with each new socket, before it connects: the place for listeners. */
-  readonly listen?: (person: Person<Memory>) => void;
+  readonly listen?: (person: Person<Memory, Events>) => void;
   /** Each happens as often as any other. */
-  readonly steps: Readonly<Record<string, Step<Memory>>>;
+  readonly steps: Readonly<Record<string, Step<Memory, Events>>>;
   /** Of one person. Default: 20. */
   readonly stepsPerMinute?: number;
   /** Each person uses one of them. Default: all. */
@@ -74,9 +99,9 @@ export interface CheckedObject {
 }
 
 /** A run as an invariant sees it. */
-export interface Checked<Memory> {
+export interface Checked<Memory, Events extends ClientEvents = AnyEvents> {
   readonly memory: Memory;
-  readonly people: ReadonlyArray<Person<Memory>>;
+  readonly people: ReadonlyArray<Person<Memory, Events>>;
   /** The names of the objects. */
   readonly rooms: readonly string[];
   readonly object: (room: string) => CheckedObject;
@@ -85,24 +110,26 @@ export interface Checked<Memory> {
 }
 
 /** An error that it throws counts as a demand that is not met. */
-export type Invariant<Memory> = (run: Checked<Memory>) => void;
+export type Invariant<Memory, Events extends ClientEvents = AnyEvents> = (run: Checked<Memory, Events>) => void;
 
 /** The same, and it may ask people, who are all connected. */
-export type InvariantAtRest<Memory> = (run: Checked<Memory>) => void | Promise<void>;
+export type InvariantAtRest<Memory, Events extends ClientEvents = AnyEvents> = (
+  run: Checked<Memory, Events>,
+) => void | Promise<void>;
 
 /** `reload`: a person forgets all but its name, and connects anew. */
 export type DeclaredFault = FaultKind | "reload";
 
-export interface SimulationOptions<Memory = undefined> {
+export interface SimulationOptions<Memory = undefined, Events extends ClientEvents = AnyEvents> {
   /** The names of the objects that people connect to. Default: `["a"]`. */
   readonly rooms?: readonly string[];
-  readonly clients: Readonly<Record<string, ClientKind<Memory>>>;
+  readonly clients: Readonly<Record<string, ClientKind<Memory, Events>>>;
   /** Makes what a run remembers. People write it, invariants read it. */
   readonly memory?: () => Memory;
   /** Checked after each event, and at rest. */
-  readonly invariants?: Readonly<Record<string, Invariant<Memory>>>;
+  readonly invariants?: Readonly<Record<string, Invariant<Memory, Events>>>;
   /** Checked when all faults have ended, everybody is connected, and nothing has happened for two minutes. */
-  readonly atRest?: Readonly<Record<string, InvariantAtRest<Memory>>>;
+  readonly atRest?: Readonly<Record<string, InvariantAtRest<Memory, Events>>>;
   /** How often each fault happens in a minute, on average. Faults that are not named do not happen. Default: `FAULTS`. */
   readonly faults?: Readonly<Partial<Record<DeclaredFault, number>>>;
   /** How long people act and faults happen, in simulated milliseconds. Default: 30,000. */

@@ -113,11 +113,12 @@ export class SimulatedPerson<Memory> implements Person<Memory> {
     this.#within(() => this.socket.emit(event, ...args));
   }
 
-  async ask<Answer>(event: string, ...args: readonly unknown[]): Promise<Answer | undefined> {
-    const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
+  async ask(event: string, ...args: readonly unknown[]): Promise<never> {
+    // Its type is that of the event.
+    const { promise, resolve } = Promise.withResolvers<never>();
     this.#within(() => {
       // The time limit's callback gets an error first.
-      const hear = (error: Error | null, answer: Answer): void => resolve(error ? undefined : answer);
+      const hear = (error: Error | null, answer: unknown): void => resolve((error ? undefined : answer) as never);
       this.socket.timeout(ASK_MS_MAX).emit(event, ...args, hear);
     });
     return promise;
