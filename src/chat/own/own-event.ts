@@ -40,6 +40,12 @@ export function problemOf({ run, by = "speakers", schema, cost = 1 }: RoomEvent)
 
 const isCost = (cost: unknown): cost is number => typeof cost === "number" && cost >= 1 && cost <= REQUEST_LIMIT.burst;
 
+/** Of an event without a schema: nothing, or an object as clients send where there is nothing to say. */
+const NO_PAYLOAD = z.pipe(
+  z.optional(z.object({})),
+  z.transform(() => undefined),
+);
+
 /** @param name of the event */
 export function operationOf(name: string, event: RoomEvent, ports: EventPorts): Operation {
   const { room, waiting, seen, failed } = ports;
@@ -57,7 +63,7 @@ export function operationOf(name: string, event: RoomEvent, ports: EventPorts): 
     reply(read);
   };
   return {
-    schema: event.schema === undefined ? z.transform(() => undefined) : schemaOf(event.schema),
+    schema: event.schema === undefined ? NO_PAYLOAD : schemaOf(event.schema),
     cost: (payload) => {
       if (payload instanceof Unchecked) return 1;
       try {

@@ -62,10 +62,12 @@ describe("OWN-3: the payload of an event", () => {
     });
   });
 
-  it("is none where there is no schema, for any payload", async () => {
+  it("is none where there is no schema, for any object", async () => {
     const run = vi.fn();
     expect(await brewed(roomEvent({ run }), { size: 3 })).toEqual(OK);
     expect(run).toHaveBeenCalledExactlyOnceWith(undefined, expect.anything());
+    for (const wrong of [7, "text", []])
+      expect(await brewed(roomEvent({ run }), wrong)).toEqual(refusalOf("INVALID_PAYLOAD"));
   });
 
   it.each([
