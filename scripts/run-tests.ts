@@ -1,4 +1,4 @@
-// Runs the checks and every suite side by side, for `npm test`; with names of files their tests alone. The last line counts both.
+// Runs the checks and every suite, for `npm test`; with names of files their tests alone. The last line counts both.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -11,10 +11,10 @@ import { helpOf } from "./help.ts";
 import { readOptions } from "./options.ts";
 
 /**
- * The projects of vitest.config.ts, in runs of vitest that go side by side: tests of the ring outside mostly wait, for servers,
- * timeouts and rooms that fall asleep, and the others work in that time.
+ * The projects of vitest.config.ts, in runs of vitest one after the other: tests of the ring outside watch the heartbeats and
+ * timeouts of real servers, which need the cores for themselves. The checks run beside the first.
  */
-const RUNS: ReadonlyArray<readonly string[]> = [["outside"], ["!outside"]];
+const RUNS: ReadonlyArray<readonly string[]> = [["!outside"], ["outside"]];
 
 const { values, positionals: filters } = readOptions(helpOf("test"), {
   allowPositionals: true,
@@ -35,10 +35,11 @@ process.exit();
 
 async function runAll(): Promise<number> {
   const runs = filters.length > 0 ? [[]] : RUNS;
-  const [checks, ...reports] = await Promise.all([
-    filters.length > 0 ? { passed: 0, failed: [] } : runChecks(),
-    ...runs.map((projects, index) => runVitest(projects, path.join(scratch, `report-${index}.json`))),
-  ]);
+  const checking = filters.length > 0 ? { passed: 0, failed: [] } : runChecks();
+  const reports: Report[] = [];
+  for (const [index, projects] of runs.entries())
+    reports.push(await runVitest(projects, path.join(scratch, `report-${index}.json`)));
+  const checks = await checking;
   const suites = reports.map(countsOf);
   const passed = checks.passed + sum(suites.map((counts) => counts.passed));
   const failed = checks.failed.length + sum(suites.map((counts) => counts.failed.length));
