@@ -1,7 +1,6 @@
 // A room's own rules for posts and edits: verdicts, order, retries, and what ends while a verdict is awaited.
 import { describe, expect, it, vi } from "vitest";
 
-import { ASKS_MAX, ASKS_PER_USER_MAX } from "../../../src/chat/room/screening.ts";
 import { REASON_LENGTH_MAX, VERDICT_MS_MAX, type PostVerdict } from "../../../src/chat/room/verdict.ts";
 import { expiresIn } from "../../host/chat-room.ts";
 import type { Call, Client } from "../../host/harness.ts";
@@ -356,35 +355,6 @@ describe("rules that fail", () => {
     const { room, ada } = await cast({ rules: { timeoutMs } });
     expect(await ada.ask("chat-message", { content: "hello" })).toMatchObject(refusalOf("INTERNAL"));
     expect(String(room.shell.problems[0]!.error)).toContain("beforePostTimeoutMs");
-  });
-});
-
-describe("the number of awaited verdicts", () => {
-  const call = (client: Client, count: number): Array<Call<unknown>> =>
-    Array.from({ length: count }, (_, at) => client.call("chat-message", { content: `${client.name} ${at}` }));
-
-  it(`RULE-7: is at most ${ASKS_PER_USER_MAX} of one user`, async () => {
-    const { room, ada, ben } = await cast();
-    const calls = call(ada, ASKS_PER_USER_MAX + 1);
-    expect(calls.map(({ acks }) => acks.length)).toEqual([...Array(ASKS_PER_USER_MAX).fill(0), 1]);
-    expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED", retryAfterMs: 1000 } });
-    ben.emit("chat-message", { content: "hello" });
-    expect(room.about("hello").context.user).toBe("ben");
-    await room.about("ada 0").decide();
-    const [another] = call(ada, 1);
-    expect(another!.acks).toEqual([]);
-  });
-
-  it(`RULE-7: is at most ${ASKS_MAX} in a room`, async () => {
-    const { room } = await cast();
-    const people = await Promise.all(
-      Array.from({ length: ASKS_MAX / ASKS_PER_USER_MAX }, (_, at) => room.join(`user${at}`)),
-    );
-    const late = await room.join("late");
-    for (const client of people) call(client, ASKS_PER_USER_MAX);
-    expect(late.call("chat-message", { content: "hello" }).answer).toMatchObject(refusalOf("RATE_LIMITED"));
-    await room.about("user0 0").decide();
-    expect(call(late, 1)[0]!.acks).toEqual([]);
   });
 });
 
