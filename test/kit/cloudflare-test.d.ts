@@ -1,4 +1,4 @@
-// What objects.ts uses of @cloudflare/vitest-plugin, whose own types belong to workerd.
+// The types of @cloudflare/vitest-plugin that objects.ts uses. The plugin's own belong to workerd.
 declare module "cloudflare:test" {
   interface State {
     readonly storage: { getAlarm(): Promise<number | null> };

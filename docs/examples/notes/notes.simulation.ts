@@ -1,4 +1,4 @@
-// What must be true of the notes, whatever happens. notes.test.ts runs it.
+// The simulation of the notes: its clients, and the invariants that hold through every fault. Run by notes.test.ts.
 import { simulation } from "parley-rooms/testing/simulation";
 import { NotesObject } from "./notes.ts";
 

@@ -1,4 +1,4 @@
-// What the page does with pinned messages and reports: the bar's state, and what a reader may do. The room is the test's.
+// Pinned messages and reports on the page: the bar's state, and what a reader may do. The room is the test's.
 import { describe, expect, it, vi } from "vitest";
 import type { Pin } from "parley-rooms/features";
 

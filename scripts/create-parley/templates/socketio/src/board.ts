@@ -1,4 +1,4 @@
-// What a board does with the events of its clients.
+// The namespace of a board: it handles the events of its clients.
 import { Namespace, type Handlers, type Socket } from "parley-rooms/socketio";
 
 import type { ClientToServerEvents, Line, ServerToClientEvents } from "./events.ts";
