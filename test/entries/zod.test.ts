@@ -16,8 +16,14 @@ it("sets nothing for all schemas, and describes none of its own where an applica
   expect(z.toJSONSchema(z.globalRegistry)).toEqual({ schemas: {} });
 });
 
-it("has its own words for what is wrong all the same", async () => {
+it("has its own words for what is wrong, whatever the application has set for all schemas", async () => {
   const { readAs } = await import("../../src/protocol/read-as.ts");
-  expect(z.safeParse(z.string(), 1).error?.issues[0]?.message).toBe("Invalid input");
-  expect(readAs(z.string(), 1).error?.issues[0]?.message).toBe("Invalid input: expected string, received number");
+  const before = { ...z.config() };
+  z.config({ localeError: () => "Ungültig" });
+  try {
+    expect(z.safeParse(z.string(), 1).error?.issues[0]?.message).toBe("Ungültig");
+    expect(readAs(z.string(), 1).error?.issues[0]?.message).toBe("Invalid input: expected string, received number");
+  } finally {
+    z.config({ localeError: before.localeError });
+  }
 });
