@@ -14,6 +14,9 @@ import type { Reply } from "./room/operation.ts";
 import { Requests, type Request } from "./room/requests.ts";
 import { Room, type Client, type Membership } from "./room/room.ts";
 
+/** A failed read is tried again after this long: stock clients, whom the closing of their session tells, wait about as long. */
+const UNDECIDED_MS = 1000;
+
 export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership> {
   readonly room: Room;
   readonly features: Features;
@@ -46,7 +49,26 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
 
   // ---- connections -----------------------------------------------------------------------------------------
 
-  override authorize({ identity }: ConnectRequest<Identity>): AuthorizeResult<Membership> {
+  override authorize(request: ConnectRequest<Identity>): AuthorizeResult<Membership> {
+    return this.#decide(() => this.#authorize(request));
+  }
+
+  override admit(membership: Membership): Refusal | undefined {
+    return this.#decide(() => this.#admit(membership));
+  }
+
+  /** SIO-13: what could not be read may be readable soon, and stock clients never come back after a CONNECT_ERROR. */
+  #decide<Verdict>(ask: () => Verdict): Verdict | Refusal {
+    try {
+      return ask();
+    } catch (error) {
+      this.room.reportProblem("a CONNECT could not be decided", error);
+      const refusal = deny("INTERNAL", "The room could not decide on this connection", { retryAfterMs: UNDECIDED_MS });
+      return { ...refusal, passesInMs: UNDECIDED_MS };
+    }
+  }
+
+  #authorize({ identity }: ConnectRequest<Identity>): AuthorizeResult<Membership> {
     if (!identity) throw new Error("a chat room requires a verified token");
     const { user, name, role } = identity;
     const data = { user, name, role: this.features.direct.roleOf(role), sinceMs: this.room.now() };
@@ -64,7 +86,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   }
 
   /** LIM-7. */
-  override admit(membership: Membership): Refusal | undefined {
+  #admit(membership: Membership): Refusal | undefined {
     const { name, settings, clients, members } = this.room;
     if (clients.size >= settings.maxMembers) return deny("ROOM_FULL", `Room ${name} is full`);
     const ofUserMax = settings.maxConnectionsPerUser || Infinity;

@@ -50,6 +50,7 @@ export const REFUSALS = [
   "RATE_LIMITED",
   "TOO_MANY_CONNECTIONS",
   "UNAVAILABLE",
+  "INTERNAL",
 ] as const;
 
 /** Notices after which the room ends the connection. */

@@ -7,6 +7,7 @@ import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../../
 import { ENGINE_PONG, type Frame } from "../../src/socketio/wire/engine-io.ts";
 import { Meter } from "../../src/metrics/meter.ts";
 import type { Namespace } from "../../src/socketio/server/namespace.ts";
+import type { NamespaceTable } from "../../src/socketio/server/namespaces.ts";
 import type { Effect } from "../../src/socketio/engine/effects.ts";
 import type { ServerSideAnswer, ServerSideEvent } from "../../src/socketio/server/server-side.ts";
 import { withoutPartial } from "../../src/socketio/server/records.ts";
@@ -56,6 +57,7 @@ export class FakeShell {
   afterTurn = (): void => {};
   readonly rooms: ServerPorts["rooms"];
   readonly #tokens: ServerPorts["tokens"];
+  readonly #dynamic: NamespaceTable["dynamic"];
   readonly #phase: number;
   readonly #create: (meter: Meter) => Readonly<Record<string, Namespace>>;
   readonly #options: ServerOptions;
@@ -75,12 +77,14 @@ export class FakeShell {
     {
       rooms,
       tokens,
+      dynamic,
       phase = 0,
       ...options
-    }: Partial<ServerOptions & Pick<ServerPorts, "rooms" | "phase" | "tokens">> = {},
+    }: Partial<ServerOptions & Pick<ServerPorts, "rooms" | "phase" | "tokens"> & Pick<NamespaceTable, "dynamic">> = {},
   ) {
     this.rooms = rooms;
     this.#tokens = tokens;
+    this.#dynamic = dynamic;
     this.#phase = phase;
     this.#create = create;
     this.#options = { ...OPTIONS, ...options };
@@ -92,7 +96,7 @@ export class FakeShell {
     const meter = new Meter();
     this.#server = new Server(
       this.#options,
-      { static: this.#create(meter) },
+      { static: this.#create(meter), dynamic: this.#dynamic },
       {
         now: () => this.nowMs,
         newId: () => `id-${++this.#ids}`,

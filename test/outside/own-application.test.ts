@@ -63,6 +63,23 @@ describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
     }
   });
 
+  it.each(VERSIONS)(
+    "SIO-14: an authorize that throws is a connect_error for client %s, without the error's text",
+    async (version, connect) => {
+      const token = await tokenFor("ada");
+      // The example makes a text of the color, which this object does not allow.
+      const auth = { token, color: { toString: null, valueOf: null } };
+      const socket = open(url, options(`failing-${version}-${transports.join("-")}`, { auth }), connect);
+      const error = await next(socket, "connect_error");
+      expect(error).toMatchObject({ message: "Internal server error", data: { code: "INTERNAL" } });
+      expect(socket.active).toBe(false);
+      socket.auth = { token, color: "teal" };
+      socket.connect();
+      await next(socket, "connect");
+      expect(await ask(socket, "draw", LINE)).toEqual({ ok: true });
+    },
+  );
+
   it("TOK-2: an expired token ends the connection; the client's function provides the next token", async () => {
     let ttlSeconds = 6;
     const auth = (give: (auth: object) => void): void =>

@@ -5,7 +5,7 @@ import { encodeConnect, encodeConnectError } from "../wire/socket-io.ts";
 import type { Meter } from "../engine/traffic.ts";
 import type { SessionFlood } from "../engine/session-flood.ts";
 import { MISSED_BYTES_MAX, type Claim, type Recovery, type Resumed, type ResumeOptions } from "../recovery/recovery.ts";
-import { andThen, decide, type Decision } from "./connect-decision.ts";
+import { andThen, decide, isPromise, type Decision } from "./connect-decision.ts";
 import type { ConnectRequest, Refusal, AuthorizeResult } from "./namespace.ts";
 import type { NamespaceEntry, Namespaces } from "./namespaces.ts";
 import type { SocketRecord, TokenRecord } from "./records.ts";
@@ -25,6 +25,9 @@ export interface ConnectsContext {
   readonly report: (problem: string, error: unknown) => void;
 }
 
+/** SIO-14. What failed is for the log alone. */
+const UNDECIDED = { message: "Internal server error", data: { code: "INTERNAL" } };
+
 export class Connects {
   readonly #context: ConnectsContext;
 
@@ -41,15 +44,31 @@ export class Connects {
     if (this.isFlood(session)) return;
     const request = { nsp, auth, handshake: session.handshake };
     session.beginConnect(nsp);
-    return sockets.run(session, () =>
-      andThen(namespaces.find(request, session), (entry) => {
-        if (!entry) return this.#refuse(session, nsp, { message: "Invalid namespace" });
-        // In one turn, also after an await.
-        return andThen(decide(entry.namespace, request, tokens), (decision) =>
-          sockets.effects.turn(() => this.#conclude(session, request, entry, decision)),
-        );
-      }),
-    );
+    const fail = (error: unknown): void => sockets.effects.turn(() => this.#fail(session, nsp, error));
+    return sockets.run(session, () => {
+      try {
+        const deciding = andThen(namespaces.find(request, session), (entry) => {
+          if (!entry) return this.#refuse(session, nsp, { message: "Invalid namespace" });
+          // In one turn, also after an await.
+          return andThen(decide(entry.namespace, request, tokens), (decision) =>
+            sockets.effects.turn(() => this.#conclude(session, request, entry, decision)),
+          );
+        });
+        return isPromise(deciding) ? deciding.then(undefined, fail) : deciding;
+      } catch (error) {
+        return fail(error);
+      }
+    });
+  }
+
+  /**
+   * SIO-14: what fails before a socket is let in refuses this CONNECT alone.
+   * @throws what failed, if the socket was let in already
+   */
+  #fail(session: SocketSession, nsp: string, error: unknown): void {
+    if (!session.connecting.includes(nsp)) throw error;
+    this.#context.report("a CONNECT could not be decided", error);
+    this.#refuse(session, nsp, UNDECIDED);
   }
 
   /** SIO-11: counts a CONNECT, or a token to verify. @returns whether it was one too many, which closed the session */

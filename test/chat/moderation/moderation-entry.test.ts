@@ -1,5 +1,5 @@
 // Bans and kicks: disconnecting users, refusing banned ones, and no recovery of older connections. MOD-3, MOD-4, MOD-5
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import type { Member } from "../../../src/protocol/chat-events.ts";
 import type { Client } from "../../host/harness.ts";
@@ -45,6 +45,24 @@ describe("MOD-3: a ban", () => {
     expect(ben.received("presence").at(-1)).toEqual({ count: 2, joined: [], left: [{ user: "ada" }] });
     await post(ben);
     expect(heardSince(ada, counts[0]!)).toHaveLength(3);
+  });
+
+  it("SIO-13: that cannot be read lets nobody in, and closes the session, so that stock clients come back", async () => {
+    const { room, mia } = await cast();
+    await mia.ask("ban", { user: "ada", seconds: 60 });
+    sleep(room);
+    const read = vi.spyOn(room.state, "get").mockImplementation(() => {
+      throw new Error("disk I/O error");
+    });
+    const ada = await room.shell.connect({ identity: identityOf("ada") });
+    expect([ada.packets, ada.closing]).toEqual([[], undefined]);
+    room.shell.advance(1000);
+    expect(ada.closing).toMatchObject({ code: 1013 });
+    expect(room.shell.problems).toMatchObject([{ error: { message: "disk I/O error" } }]);
+    read.mockRestore();
+    expect((await room.shell.connect({ identity: identityOf("ada") })).refusal).toMatchObject({
+      data: { code: "BANNED" },
+    });
   });
 
   it("refuses CONNECT until it ends, with every kind of token, through sleep and crash", async () => {

@@ -2,12 +2,17 @@
 import { describe, expect, it } from "vitest";
 
 import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
+import type { Meter } from "../../../src/metrics/meter.ts";
+import type { DynamicNamespace, NamespaceTable } from "../../../src/socketio/server/namespaces.ts";
 import { FakeShell, OPTIONS, START_MS } from "../../host/harness.ts";
 import { Probe, probeShell } from "../../host/probe.ts";
 
 const ADA = { user: "ada", name: "Ada", role: "member" } as const;
 
 const { connectTimeoutMs } = OPTIONS;
+
+/** SIO-14. */
+const UNDECIDED = { message: "Internal server error", data: { code: "INTERNAL" } };
 
 describe("the handshake", () => {
   it("EIO-1: is the first frame, with exactly these keys", () => {
@@ -193,29 +198,13 @@ describe("a CONNECT whose verdict takes time", () => {
     expect(client.frames).toHaveLength(1);
   });
 
-  it("ends the session if its decision fails, at once or later", async () => {
-    const authorize = [
-      () => {
-        throw new Error("bug");
-      },
-      () => Promise.reject(new Error("bug")),
-    ];
-    for (const fails of authorize) {
-      const { shell, calls } = probeShell({ authorize: fails });
-      const client = await shell.connect();
-      expect(client.closing?.code).toBe(1011);
-      expect(calls).toEqual([]);
-      expect(shell.problems).toHaveLength(1);
-    }
-  });
-
   it.each([undefined, null, false, "yes", {}, { accepted: false }, { accepted: "yes", data: {} }])(
-    "ends the session if its decision is no verdict, and lets nobody in: %j",
+    "SIO-14: lets nobody in if authorize returns no verdict: %j",
     async (given) => {
       for (const authorize of [() => given, async () => given]) {
         const { shell, calls } = probeShell({ authorize: authorize as never });
         const client = await shell.connect();
-        expect(client.closing?.code).toBe(1011);
+        expect(client.refusal).toEqual(UNDECIDED);
         expect(calls).toEqual([]);
         expect(shell.problems.map(({ error }) => String(error))).toEqual([
           expect.stringContaining("authorize returned no verdict"),
@@ -223,6 +212,82 @@ describe("a CONNECT whose verdict takes time", () => {
       }
     },
   );
+});
+
+describe("SIO-14: a CONNECT whose decision fails", () => {
+  const bug = (): never => {
+    throw new Error("bug: secret");
+  };
+  const later = async (): Promise<never> => bug();
+  class Middle extends Probe {
+    constructor(middleware: () => never | Promise<never>) {
+      super({}, []);
+      this.use(middleware);
+    }
+  }
+  const failing: Record<string, () => NamespaceTable["static"]> = {
+    "authorize, at once": () => ({ "/staff": new Probe({ authorize: bug }, []) }),
+    "authorize, later": () => ({ "/staff": new Probe({ authorize: later }, []) }),
+    "middleware, at once": () => ({ "/staff": new Middle(bug) }),
+    "middleware, later": () => ({ "/staff": new Middle(later) }),
+    admit: () => ({ "/staff": new Probe({ admit: bug }, []) }),
+  };
+
+  it.each(Object.entries(failing))("%s: is refused alone, and the session stays", async (_where, staff) => {
+    const calls: string[] = [];
+    const main = { handlers: { echo: (_: unknown, ack: (answer: number) => void) => ack(1) } };
+    let meter!: Meter;
+    const shell = new FakeShell((given) => {
+      meter = given;
+      return { "/": new Probe(main, calls), ...staff() };
+    });
+    const client = await shell.connect();
+    await client.connect(undefined, "/staff");
+    await shell.settle();
+    expect(client.frames.at(-1)).toBe(`44/staff,${JSON.stringify(UNDECIDED)}`);
+    expect(client.call("echo").answer).toBe(1);
+    expect(client.closing).toBeUndefined();
+    expect(calls).toEqual([`connect ${client.socketId()}`]);
+    expect(shell.problems).toEqual([{ problem: "a CONNECT could not be decided", error: new Error("bug: secret") }]);
+    expect(meter.read()).toMatchObject({ "connects:INTERNAL": 1, "problems:room": 1 });
+  });
+
+  it.each<[when: string, match: DynamicNamespace["match"]]>([
+    ["at once", bug],
+    ["later", later],
+  ])("a rule of namespaces on demand, %s", async (_when, match) => {
+    const shell = new FakeShell(() => ({ "/": new Probe({}, []) }), {
+      dynamic: [{ match, create: () => new Probe({}, []) }],
+    });
+    const client = await shell.connect();
+    await client.connect(undefined, "/other");
+    await shell.settle();
+    expect(client.frames.at(-1)).toBe(`44/other,${JSON.stringify(UNDECIDED)}`);
+    expect(client.closing).toBeUndefined();
+  });
+
+  it("the client may try again in the same session, and has to be let in by its connect timeout", async () => {
+    let isBroken = true;
+    const { shell } = probeShell({ authorize: () => (isBroken ? bug() : { accepted: true, data: {} }) });
+    const [client, other] = [await shell.connect(), await shell.connect()];
+    isBroken = false;
+    await client.connect();
+    expect(client.socketId()).toBeTruthy();
+    shell.advance(connectTimeoutMs);
+    expect([client.closing, other.closing?.code]).toEqual([undefined, 4001]);
+  });
+
+  it("a client that is gone by then gets no answer, and the error is reported", async () => {
+    const verdict = Promise.withResolvers<never>();
+    const { shell } = probeShell({ authorize: () => verdict.promise });
+    const client = shell.open();
+    client.send("40");
+    client.leave();
+    verdict.reject(new Error("bug"));
+    await shell.settle();
+    expect(client.frames).toHaveLength(1);
+    expect(shell.problems).toHaveLength(1);
+  });
 });
 
 describe("SIO-1: the connect timeout", () => {

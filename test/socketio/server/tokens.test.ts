@@ -144,12 +144,13 @@ describe("TOK-4: the token of a CONNECT names its user", () => {
     ]);
   });
 
-  it("a failure of verifying ends the session, and is reported to the operator alone", async () => {
+  it("SIO-14: a failure of verifying is a refusal, and is reported to the operator alone", async () => {
     const shell = new FakeShell(() => ({ "/": new Board() }), {
       tokens: { ...RED, authenticate: () => Promise.reject(new Error("no key")) },
     });
     const ada = await shell.connect({}, { token: "t" });
-    expect(ada.closing).toMatchObject({ code: 1011 });
+    expect(ada.refusal).toEqual({ message: "Internal server error", data: { code: "INTERNAL" } });
+    expect(ada.closing).toBeUndefined();
     expect(shell.problems).toMatchObject([{ error: { message: "no key" } }]);
   });
 });
