@@ -5,9 +5,9 @@ export const PLANTED_IN_RULES: readonly PlantedChatBug[] = [
   {
     bug: "posts of a sender go on in the order of their verdicts",
     file: "src/chat/room/screening.ts",
-    find: "    this.#goOnWith(ask.saying.caller.user);\n",
+    find: "    this.#goOnWith(ask.user);\n",
     replace:
-      "    this.#queues.get(ask.saying.caller.user)?.sort((a, b) => Number(!a.verdict) - Number(!b.verdict));\n    this.#goOnWith(ask.saying.caller.user);\n",
+      "    this.#queues.get(ask.user)?.sort((a, b) => Number(!a.verdict) - Number(!b.verdict));\n    this.#goOnWith(ask.user);\n",
     breaks: "said in order",
   },
   {
@@ -70,8 +70,7 @@ export const PLANTED_IN_RULES: readonly PlantedChatBug[] = [
     bug: "a post is forgotten with its verdict, although earlier ones of its sender still wait",
     file: "src/chat/room/screening.ts",
     find: "    this.#note(ask, verdict);\n    this.#goOnWith(",
-    replace:
-      '    this.#note(ask, verdict);\n    this.#asked.delete(keyOf(ask.caller.user, ask.saying.payload) ?? "");\n    this.#goOnWith(',
+    replace: '    this.#note(ask, verdict);\n    this.#asked.delete(ask.key ?? "");\n    this.#goOnWith(',
     breaks: "acked once",
   },
   {
@@ -84,7 +83,7 @@ export const PLANTED_IN_RULES: readonly PlantedChatBug[] = [
   {
     bug: "a rejected post that is sent again is asked about again",
     file: "src/chat/room/screening.ts",
-    find: "    this.#verdicts.set(key, { verdict, atMs: now() });\n",
+    find: "    if (key !== undefined) this.#kept.keep(key, verdict, now());\n",
     replace: "",
     breaks: "ruled",
   },
@@ -98,14 +97,14 @@ export const PLANTED_IN_RULES: readonly PlantedChatBug[] = [
   {
     bug: "a verdict on what was said before the room was deleted counts in its next life",
     file: "src/chat/room/screening.ts",
-    find: "    this.#isOver = true;\n",
+    find: "    this.#queues.clear();\n",
     replace: "    return undefined;\n",
     breaks: "ruled",
     isCostly: true,
   },
   {
     bug: "a room may sleep while a verdict is awaited",
-    file: "src/chat/room/screening.ts",
+    file: "src/chat/room/foreign-calls.ts",
     find: "this.#giveUpLate(nowMs), { keepsAwake: true });",
     replace: "this.#giveUpLate(nowMs), { piggybacks: true });",
     breaks: "answered",
@@ -113,7 +112,7 @@ export const PLANTED_IN_RULES: readonly PlantedChatBug[] = [
   {
     bug: "a post whose verdict has come still counts as asked",
     file: "src/chat/room/screening.ts",
-    find: "      if (key !== undefined) this.#asked.delete(key);\n",
+    find: "      if (ask.key !== undefined) this.#asked.delete(ask.key);\n",
     replace: "",
     breaks: "bounded",
   },

@@ -1,5 +1,5 @@
-// Makes an operation of the room of an event of a feature of one's own: the schema, the cost and the answer are foreign code, so each is
-// looked at (OWN-3 to OWN-5). Called by own-features.ts.
+// Makes an operation of the room of an event of a feature of one's own, and checks its schema, cost and answer, which are foreign code
+// (OWN-3 to OWN-5). Called by own-features.ts.
 import * as z from "zod/mini";
 
 import type { Answer } from "../../protocol/chat-events.ts";
@@ -7,15 +7,19 @@ import { checkedBy } from "../../protocol/read-as.ts";
 import type { Callers, FeatureCaller, RoomEvent } from "../../extension/extension.ts";
 import { isPromise } from "../../socketio/server/connect-decision.ts";
 import { refuse } from "../room/answers.ts";
+import type { ForeignCall, ForeignCalls } from "../room/foreign-calls.ts";
 import type { Caller, Operation, Reply } from "../room/operation.ts";
 import { REQUEST_LIMIT } from "../room/requests.ts";
 import type { Room } from "../room/room.ts";
 import { atOnce, readAnswer } from "./returned.ts";
-import type { WaitingRuns } from "./waiting-runs.ts";
+
+/** The longest time that an event may take, in ms. */
+export const RUN_MS_MAX = 30_000;
 
 export interface EventPorts {
-  readonly room: Pick<Room, "turn">;
-  readonly waiting: WaitingRuns;
+  readonly room: Pick<Room, "now" | "turn">;
+  /** Events that answer later. */
+  readonly calls: ForeignCalls;
   readonly seen: (caller: Caller) => FeatureCaller;
   /** Logs what the feature did wrong. */
   readonly failed: (what: string, error: unknown) => void;
@@ -48,7 +52,7 @@ const NO_PAYLOAD = z.pipe(
 
 /** @param name of the event */
 export function operationOf(name: string, event: RoomEvent, ports: EventPorts): Operation {
-  const { room, waiting, seen, failed } = ports;
+  const { room, calls, seen, failed } = ports;
   const fail = (error: unknown, reply: Reply<Answer<object>>): void => {
     failed(`event "${name}"`, error);
     reply(refuse("INTERNAL", `The event ${name} failed; try again.`));
@@ -75,7 +79,7 @@ export function operationOf(name: string, event: RoomEvent, ports: EventPorts): 
     },
     run: (caller, payload, reply) => {
       if (payload instanceof Unchecked) return fail(payload.error, reply);
-      const refusal = waiting.refuse(caller.user);
+      const refusal = calls.refuse(caller.user);
       if (refusal) return reply(refusal);
       let given: unknown;
       try {
@@ -84,13 +88,34 @@ export function operationOf(name: string, event: RoomEvent, ports: EventPorts): 
         return fail(error, reply);
       }
       if (!isPromise(given)) return answer(given, reply);
-      return waiting.wait(caller.user, given).then(
+      return inTime(ports, caller.user, given).then(
         (later) => room.turn(() => answer(later, reply)),
         (error: unknown) => room.turn(() => fail(error, reply)),
       );
     },
   };
 }
+
+/** OWN-5. @returns the result; rejects once it takes too long, or the room is deleted */
+async function inTime<Result>(
+  { room, calls }: EventPorts,
+  user: string,
+  running: PromiseLike<Result>,
+): Promise<Result> {
+  const givenUp = Promise.withResolvers<never>();
+  const call: ForeignCall = { user, giveUp: (why) => givenUp.reject(new Error(GIVEN_UP[why])) };
+  calls.begin(call, room.now() + RUN_MS_MAX);
+  try {
+    return await Promise.race([running, givenUp.promise]);
+  } finally {
+    calls.end(call);
+  }
+}
+
+const GIVEN_UP = {
+  late: `it took longer than ${RUN_MS_MAX / 1000} s`,
+  deleted: "the room was deleted meanwhile",
+} as const;
 
 /** @throws what the feature's function throws, or an error about what it returned */
 function costOf({ cost = 1 }: RoomEvent, payload: unknown): number {

@@ -4,6 +4,7 @@ import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import type { RoomNumbers } from "../../protocol/room-list.ts";
 import { type AnyFeature, type FeatureRoom, isRoomFeature, type RoomHandle } from "../../extension/extension.ts";
 import type { Feature } from "../room/feature.ts";
+import { ForeignCalls } from "../room/foreign-calls.ts";
 import type { Caller, Operation } from "../room/operation.ts";
 import { refuseReader, refuseUnlessModerator } from "../room/roles.ts";
 import type { Membership, Room } from "../room/room.ts";
@@ -12,7 +13,6 @@ import { NamesInUse } from "./names.ts";
 import { operationOf, problemOf } from "./own-event.ts";
 import { hooksOf } from "./own-hooks.ts";
 import { OwnRoom, type OwnRoomPorts } from "./own-room.ts";
-import { WaitingRuns } from "./waiting-runs.ts";
 
 export type MakeFeatures = (room: RoomHandle) => readonly AnyFeature[];
 
@@ -33,7 +33,7 @@ export class OwnFeatures implements Feature {
   readonly #room: Room;
   readonly #ports: OwnPorts;
   readonly #names: NamesInUse;
-  readonly #waiting: WaitingRuns;
+  readonly #calls: ForeignCalls;
   readonly #rooms = new Map<object, OwnRoom>();
   readonly #features: AnyFeature[] = [];
   /** Who may send each event. */
@@ -47,7 +47,7 @@ export class OwnFeatures implements Feature {
     this.#room = room;
     this.#ports = ports;
     this.#names = new NamesInUse(ports.ofChat);
-    this.#waiting = new WaitingRuns(room);
+    this.#calls = new ForeignCalls(room, "own-event", "Rate limit exceeded: too many requests are still running.");
     const hooks = this.#made(make).flatMap((feature, at) => this.#letIn(feature, at) ?? []);
     this.all = [this, ...hooks];
   }
@@ -102,7 +102,7 @@ export class OwnFeatures implements Feature {
     const failed = (what: string, error: unknown): void => own.report(`${what} failed`, error);
     const seen = (caller: Caller) => own.seen(caller);
     for (const [event, given] of Object.entries(events)) {
-      this.operations[event] = operationOf(event, given, { room: this.#room, waiting: this.#waiting, seen, failed });
+      this.operations[event] = operationOf(event, given, { room: this.#room, calls: this.#calls, seen, failed });
       this.#callers.set(event, given.by);
     }
     this.#features.push(feature);
@@ -118,12 +118,12 @@ export class OwnFeatures implements Feature {
   // ---- hooks -----------------------------------------------------------------------------------------------
 
   start(): void {
-    this.#waiting.start();
+    this.#calls.start();
     for (const { what, error } of this.#problems.splice(0)) this.#room.reportProblem(what, error);
   }
 
   onErase(): undefined {
-    this.#waiting.stop();
+    this.#calls.stop();
   }
 
   /** OWN-3. */

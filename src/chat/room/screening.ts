@@ -2,27 +2,18 @@
 // verdict. A sender's requests go on in the order in which they came; those of others do not wait for them. Called by requests.ts; in memory only, so
 // the room stays awake while a verdict is awaited.
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
-import type { Deadline } from "../../clock/deadlines.ts";
 import { isPromise } from "../../socketio/server/connect-decision.ts";
-import { DEDUPE_WINDOW_MS, postKey } from "../log/posted-ids.ts";
+import { postKey } from "../log/posted-ids.ts";
 import { refuse } from "./answers.ts";
 import type { Feature } from "./feature.ts";
+import { type ForeignCall, ForeignCalls } from "./foreign-calls.ts";
+import { KeptVerdicts } from "./kept-verdicts.ts";
 import { countVerdict } from "./metering.ts";
 import type { Caller, Operation, Reply, Speech } from "./operation.ts";
 import type { Room } from "./room.ts";
 import { readVerdict, VERDICT_MS_MAX, type PostDraft, type PostRules, type Verdict } from "./verdict.ts";
 
-/** RULE-7: verdicts that may be awaited at once in a room. */
-export const ASKS_MAX = 512;
-/** Of them, those on requests of one user. */
-export const ASKS_PER_USER_MAX = 32;
-/** `retryAfterMs` where there are more. */
-const BUSY_RETRY_MS = 1000;
-
-/** Verdicts that are remembered for a retry, at most; of more, the oldest go. */
-export const VERDICTS_KEPT_MAX = 100;
-
-/** What is to be said. */
+/** A request to show a text to others. */
 export interface Saying {
   readonly caller: Caller;
   readonly operation: Operation;
@@ -34,10 +25,12 @@ export interface Saying {
 export type GoOn = (caller: Caller, payload: unknown, reply: Reply<Answer<object>>) => void;
 
 /** A request that waits: for its verdict, or for those of its sender's earlier ones. */
-interface Ask {
+interface Ask extends ForeignCall {
   readonly saying: Saying;
+  /** Names the post over all its tries; absent without a client message id. */
+  readonly key: string | undefined;
   readonly goOn: GoOn;
-  /** Who asked last: a retry may come over another connection. */
+  /** Made the last try: a retry may come over another connection. */
   caller: Caller;
   /** Ends with every kick and ban of the sender. */
   readonly stay: string;
@@ -48,11 +41,6 @@ interface Ask {
   verdict: Verdict | undefined;
   /** Called once it is answered, or given to the open batch. */
   end: () => void;
-}
-
-interface KeptVerdict {
-  readonly verdict: Verdict;
-  readonly atMs: number;
 }
 
 export interface ScreeningPorts {
@@ -71,32 +59,25 @@ export class Screening implements Feature {
   readonly #queues = new Map<string, Ask[]>();
   /** Asks by sender and client message id. */
   readonly #asked = new Map<string, Ask>();
-  /** Verdicts on posts that are not stored, the oldest first. */
-  readonly #verdicts = new Map<string, KeptVerdict>();
-  #asks = 0;
-  #deadline!: Deadline;
-  /** Whether the room was deleted: what it waited for belongs to its former life. */
-  #isOver = false;
+  readonly #kept = new KeptVerdicts();
+  readonly #calls: ForeignCalls;
 
   constructor(room: Room, ports: ScreeningPorts) {
     this.#room = room;
     this.#ports = ports;
+    this.#calls = new ForeignCalls(room, "before-post", "Rate limit exceeded: too many messages wait to be checked.");
   }
 
   start(): void {
-    this.#deadline = this.#room.deadline("before-post", (nowMs) => this.#giveUpLate(nowMs), { keepsAwake: true });
+    this.#calls.start();
   }
 
   /** RULE-8: verdicts that come later find nothing to go on with. */
   onErase(): undefined {
-    this.#isOver = true;
-    const asks = [...this.#queues.values()].flat();
     this.#queues.clear();
     this.#asked.clear();
-    this.#verdicts.clear();
-    this.#deadline.clear();
-    for (const ask of asks)
-      this.#answer(ask, refuse("INTERNAL", "The room was deleted before the message was stored."));
+    this.#kept.clear();
+    this.#calls.stop();
   }
 
   /** Whether the same request waits already. */
@@ -125,46 +106,46 @@ export class Screening implements Feature {
     const { caller, payload } = saying;
     const rules = this.#ports.rules()!;
     const { user } = caller;
-    const queue = this.#queues.get(user);
-    const kept = this.#keptVerdict(keyOf(user, payload));
-    const isFull = this.#asks >= ASKS_MAX || (queue?.length ?? 0) >= ASKS_PER_USER_MAX;
-    if (isFull)
-      return reply(refuse("RATE_LIMITED", "Rate limit exceeded: too many messages wait to be checked.", BUSY_RETRY_MS));
+    const busy = this.#calls.refuse(user);
+    if (busy) return reply(busy);
+    const key = keyOf(user, payload);
+    const nowMs = this.#room.now();
+    const kept = key === undefined ? undefined : this.#kept.find(key, nowMs);
     const given = kept ?? this.#ask(saying, rules);
     const ask: Ask = {
       saying,
+      key,
       goOn,
+      user,
       caller,
       rules,
       verdict: undefined,
       end: () => {},
+      giveUp: (why) => this.#giveUp(ask, why),
       replies: [reply],
       stay: this.#ports.stayOf(user),
-      sinceMs: this.#room.now(),
+      sinceMs: nowMs,
     };
     if (!isPromise(given)) {
       if (!kept) this.#note(ask, given);
       // In the same turn, as in a room without rules.
-      if (!queue) return this.#finish(ask, given);
+      if (!this.#queues.has(user)) return this.#finish(ask, given);
       ask.verdict = given;
     }
     return this.#wait(ask, given);
   }
 
   #wait(ask: Ask, given: Verdict | Promise<Verdict>): Promise<void> {
-    const { user } = ask.caller;
+    const { user, key, rules, sinceMs } = ask;
     const { promise, resolve } = Promise.withResolvers<void>();
     ask.end = resolve;
     const queue = this.#queues.get(user) ?? [];
     queue.push(ask);
     this.#queues.set(user, queue);
-    this.#asks++;
-    const key = keyOf(user, ask.saying.payload);
     if (key !== undefined) this.#asked.set(key, ask);
-    if (isPromise(given)) {
-      this.#deadline.pull(ask.sinceMs + ask.rules.timeoutMs);
-      void given.then((verdict) => this.#isOver || this.#room.turn(() => this.#decide(ask, verdict)));
-    }
+    this.#calls.begin(ask, isPromise(given) ? sinceMs + rules.timeoutMs : undefined);
+    if (isPromise(given))
+      void given.then((verdict) => this.#calls.answered(ask) && this.#room.turn(() => this.#decide(ask, verdict)));
     return promise;
   }
 
@@ -189,26 +170,16 @@ export class Screening implements Feature {
   }
 
   #decide(ask: Ask, verdict: Verdict): void {
-    // It came too late.
-    if (ask.verdict) return;
     ask.verdict = verdict;
     this.#note(ask, verdict);
-    this.#goOnWith(ask.saying.caller.user);
+    this.#goOnWith(ask.user);
   }
 
-  #giveUpLate(nowMs: number): void {
-    let nextMs = Infinity;
-    for (const ask of [...this.#queues.values()].flat()) {
-      if (ask.verdict) continue;
-      const dueMs = ask.sinceMs + ask.rules.timeoutMs;
-      if (dueMs > nowMs) nextMs = Math.min(nextMs, dueMs);
-      else
-        this.#decide(ask, {
-          type: "failed",
-          error: new Error(`beforePost took longer than ${ask.rules.timeoutMs} ms`),
-        });
-    }
-    if (nextMs < Infinity) this.#deadline.pull(nextMs);
+  #giveUp(ask: Ask, why: "late" | "deleted"): void {
+    if (why === "deleted")
+      return this.#answer(ask, refuse("INTERNAL", "The room was deleted before the message was stored."));
+    const error = new Error(`beforePost took longer than ${ask.rules.timeoutMs} ms`);
+    this.#decide(ask, { type: "failed", error });
   }
 
   /** RULE-3: takes the verdicts of a sender in the order of the requests. */
@@ -216,13 +187,11 @@ export class Screening implements Feature {
     const queue = this.#queues.get(user);
     while (queue?.[0]?.verdict) {
       const ask = queue.shift()!;
-      this.#asks--;
-      const key = keyOf(user, ask.saying.payload);
-      if (key !== undefined) this.#asked.delete(key);
+      this.#calls.end(ask);
+      if (ask.key !== undefined) this.#asked.delete(ask.key);
       if (queue.length === 0) this.#queues.delete(user);
       this.#finish(ask, ask.verdict!);
     }
-    if (this.#asks === 0) this.#deadline.clear();
   }
 
   #finish(ask: Ask, verdict: Verdict): void {
@@ -235,7 +204,7 @@ export class Screening implements Feature {
   }
 
   #carryOut(ask: Ask, verdict: Verdict): void {
-    const { saying, rules, goOn } = ask;
+    const { saying, key, rules, goOn } = ask;
     if (verdict.type === "rejected") return this.#answer(ask, verdict.answer);
     if (verdict.type === "failed" && rules.onFailure === "refuse")
       return this.#answer(ask, refuse("INTERNAL", "The message could not be checked; try again."));
@@ -244,14 +213,13 @@ export class Screening implements Feature {
     if (refusal) return this.#answer(ask, refusal);
     const caller = this.#ports.callerNow(ask.caller);
     goOn(caller, payload, (answer) => {
-      const key = keyOf(caller.user, payload);
-      if ("ok" in answer && key !== undefined) this.#verdicts.delete(key);
+      if ("ok" in answer && key !== undefined) this.#kept.forget(key);
       this.#answer(ask, answer);
     });
     ask.end();
   }
 
-  /** RULE-5: what may have ended while the verdict was awaited, and no rule of the room looks at. */
+  /** RULE-5: a stay or a token may have ended while the verdict was awaited. No other rule of the room looks at them. */
   #refuseSince({ stay, caller: { user, client } }: Ask): ErrorAnswer | undefined {
     if (this.#ports.stayOf(user) !== stay) return refuse("FORBIDDEN", "You were removed from this room.");
     const { exp = Infinity } = client?.token ?? {};
@@ -263,25 +231,11 @@ export class Screening implements Feature {
     end();
   }
 
-  // ---- verdicts --------------------------------------------------------------------------------------------
-
-  #note({ saying: { caller, payload }, sinceMs }: Ask, verdict: Verdict): void {
+  #note({ key, sinceMs }: Ask, verdict: Verdict): void {
     const { meter, now, reportProblem } = this.#room;
     countVerdict(meter, verdict.type, now() - sinceMs);
     if (verdict.type === "failed") return reportProblem("beforePost failed", verdict.error);
-    const key = keyOf(caller.user, payload);
-    if (key === undefined) return;
-    this.#verdicts.set(key, { verdict, atMs: now() });
-    for (const oldest of this.#verdicts.keys()) {
-      if (this.#verdicts.size <= VERDICTS_KEPT_MAX) break;
-      this.#verdicts.delete(oldest);
-    }
-  }
-
-  /** The verdict on an earlier try of a post that was not stored. */
-  #keptVerdict(key: string | undefined): Verdict | undefined {
-    const kept = key === undefined ? undefined : this.#verdicts.get(key);
-    return kept && Math.abs(this.#room.now() - kept.atMs) <= DEDUPE_WINDOW_MS ? kept.verdict : undefined;
+    if (key !== undefined) this.#kept.keep(key, verdict, now());
   }
 
   /** Whether the room has rules of its own. */

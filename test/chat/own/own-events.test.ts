@@ -3,7 +3,8 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 
-import { RUN_MS_MAX, RUNS_MAX, RUNS_PER_USER_MAX } from "../../../src/chat/own/waiting-runs.ts";
+import { RUN_MS_MAX } from "../../../src/chat/own/own-event.ts";
+import { FOREIGN_CALLS_MAX, FOREIGN_CALLS_PER_USER_MAX } from "../../../src/chat/room/foreign-calls.ts";
 import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
 import { refuse, roomEvent, type RoomEvent } from "../../../src/extension/extension.ts";
 import { refusalOf } from "../../host/moderated-room.ts";
@@ -286,12 +287,13 @@ describe("OWN-5: an event that takes its time", () => {
     expect(room.logged).toEqual([`feature "sample": event "brew" failed: it took longer than 30 s`]);
   });
 
-  it(`is refused beyond ${RUNS_PER_USER_MAX} of a user and ${RUNS_MAX} of a room, until one is over`, async () => {
+  it(`is refused beyond ${FOREIGN_CALLS_PER_USER_MAX} of a user and ${FOREIGN_CALLS_MAX} of a room, until one is over`, async () => {
     const { room, done } = slow();
     const people = [];
-    for (let user = 0; user <= RUNS_MAX / RUNS_PER_USER_MAX; user++) people.push(await room.join(`user-${user}`));
+    for (let user = 0; user <= FOREIGN_CALLS_MAX / FOREIGN_CALLS_PER_USER_MAX; user++)
+      people.push(await room.join(`user-${user}`));
     for (const [user, person] of people.slice(0, -1).entries()) {
-      for (let i = 0; i < RUNS_PER_USER_MAX; i++) expect(person.call("brew").acks).toEqual([]);
+      for (let i = 0; i < FOREIGN_CALLS_PER_USER_MAX; i++) expect(person.call("brew").acks).toEqual([]);
       if (user === 0) expect(person.call("brew").answer).toEqual(refusalOf("RATE_LIMITED"));
     }
     expect(people.at(-1)!.call("brew").answer).toEqual(refusalOf("RATE_LIMITED"));

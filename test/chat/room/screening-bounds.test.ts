@@ -1,7 +1,7 @@
 // The bounds of verdicts that a room awaits at once: of one user, and of all together.
 import { describe, expect, it } from "vitest";
 
-import { ASKS_MAX, ASKS_PER_USER_MAX } from "../../../src/chat/room/screening.ts";
+import { FOREIGN_CALLS_MAX, FOREIGN_CALLS_PER_USER_MAX } from "../../../src/chat/room/foreign-calls.ts";
 import type { Call, Client } from "../../host/harness.ts";
 import { refusalOf } from "../../host/moderated-room.ts";
 import { RuledRoom } from "../../host/ruled-room.ts";
@@ -10,12 +10,12 @@ describe("the number of awaited verdicts", () => {
   const call = (client: Client, count: number): Array<Call<unknown>> =>
     Array.from({ length: count }, (_, at) => client.call("chat-message", { content: `${client.name} ${at}` }));
 
-  it(`RULE-7: is at most ${ASKS_PER_USER_MAX} of one user`, async () => {
+  it(`RULE-7: is at most ${FOREIGN_CALLS_PER_USER_MAX} of one user`, async () => {
     const room = new RuledRoom();
     const ada = await room.join({ user: "ada", name: "Ada" });
     const ben = await room.join("ben");
-    const calls = call(ada, ASKS_PER_USER_MAX + 1);
-    expect(calls.map(({ acks }) => acks.length)).toEqual([...Array(ASKS_PER_USER_MAX).fill(0), 1]);
+    const calls = call(ada, FOREIGN_CALLS_PER_USER_MAX + 1);
+    expect(calls.map(({ acks }) => acks.length)).toEqual([...Array(FOREIGN_CALLS_PER_USER_MAX).fill(0), 1]);
     expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED", retryAfterMs: 1000 } });
     ben.emit("chat-message", { content: "hello" });
     expect(room.about("hello").context.user).toBe("ben");
@@ -24,13 +24,13 @@ describe("the number of awaited verdicts", () => {
     expect(another!.acks).toEqual([]);
   });
 
-  it(`RULE-7: is at most ${ASKS_MAX} in a room`, async () => {
+  it(`RULE-7: is at most ${FOREIGN_CALLS_MAX} in a room`, async () => {
     const room = new RuledRoom();
     const people = await Promise.all(
-      Array.from({ length: ASKS_MAX / ASKS_PER_USER_MAX }, (_, at) => room.join(`user${at}`)),
+      Array.from({ length: FOREIGN_CALLS_MAX / FOREIGN_CALLS_PER_USER_MAX }, (_, at) => room.join(`user${at}`)),
     );
     const late = await room.join("late");
-    for (const client of people) call(client, ASKS_PER_USER_MAX);
+    for (const client of people) call(client, FOREIGN_CALLS_PER_USER_MAX);
     expect(late.call("chat-message", { content: "hello" }).answer).toMatchObject(refusalOf("RATE_LIMITED"));
     await room.about("user0 0").decide();
     expect(call(late, 1)[0]!.acks).toEqual([]);
