@@ -9,6 +9,8 @@ import type {
   PostPayload,
   ServerToClientEvents,
 } from "../../src/protocol/chat-events.ts";
+import { refuseContent } from "../../src/protocol/content.ts";
+import { refuse } from "../../src/protocol/refuse.ts";
 import { frameBytes } from "../../src/socketio/wire/engine-io.ts";
 import { maxPayloadOf } from "./extended-transports.ts";
 import type { FetchDone } from "./ordered-messages.ts";
@@ -73,15 +75,12 @@ export async function post(
  * @returns the error that the room would answer, if the message is too long for it
  */
 function tooLong(payload: PostPayload, maxPayload = Infinity, maxContentLength = Infinity): ErrorAnswer | undefined {
-  const content = payload.content.trim();
-  if (content.length > maxContentLength && Array.from(content).length > maxContentLength)
-    return refuse(`content: at most ${maxContentLength} characters`);
+  const refusal = refuseContent(payload.content.trim(), maxContentLength, true);
+  if (refusal) return refusal;
   const bytes = frameBytes(JSON.stringify(["chat-message", payload])) + ENVELOPE_BYTES_MAX;
-  return bytes > maxPayload ? refuse(`The message takes ${bytes} bytes, and the room ${maxPayload}.`) : undefined;
-}
-
-function refuse(message: string): ErrorAnswer {
-  return { error: { code: "TOO_LONG", message } };
+  return bytes > maxPayload
+    ? refuse("TOO_LONG", `The message takes ${bytes} bytes, and the room ${maxPayload}.`)
+    : undefined;
 }
 
 export async function fetchPage(socket: StockSocket, after: number, limit: number, done: FetchDone): Promise<void> {

@@ -1,6 +1,7 @@
 // Computes the actions that a user may take in the room, and on one message. The room decides again when an action is used. The store
 // calls it. Pure.
 import type { Message, Role, RoomModes } from "../../src/protocol/chat-events.ts";
+import { isStaff, type Rank, RANKS, rankOfToken } from "../../src/protocol/roles.ts";
 import type { Connection } from "../core/api.ts";
 import type { Abilities, Blocked, Me, Person } from "./state.ts";
 
@@ -24,7 +25,7 @@ export function abilitiesOf(
   const canWrite = blocked === undefined && isThere;
   // A service may change any message: it could post in its author's name.
   const mayChange = isOwn || outranks || role === "service";
-  const isInTime = !isOwn || isModerator(role) || nowMs - message.timestamp < editWindowMs;
+  const isInTime = !isOwn || isStaff(role) || nowMs - message.timestamp < editWindowMs;
   return {
     reply: canWrite,
     react: canWrite,
@@ -34,12 +35,9 @@ export function abilitiesOf(
   };
 }
 
-/** The order of ranks (MOD-2): everybody, moderators whom the room appointed, moderators by their token, services. */
-function rankOf({ role, granted }: Pick<Person, "role" | "granted">): number {
-  if (role === "service") return 3;
-  if (role !== "moderator") return 0;
-  return granted ? 1 : 2;
-}
+/** @param granted the room made a moderator of the user */
+const rankOf = ({ role = "member", granted }: Partial<Person>): Rank =>
+  role === "moderator" && granted ? RANKS.granted : rankOfToken(role);
 
 /** Whether a user ranks above another one, as far as the list of members tells: of absent people only the room knows the rank. */
 export function mayModerate(
@@ -47,13 +45,11 @@ export function mayModerate(
   other: string,
   members: readonly Person[],
 ): boolean {
-  if (!isModerator(role) || other === user) return false;
+  if (!isStaff(role) || other === user) return false;
   const listed = (id: string): Partial<Person> => members.find((member) => member.user === id) ?? {};
   const { granted } = listed(user);
   return rankOf({ role, ...(granted && { granted }) }) > rankOf(listed(other));
 }
-
-export const isModerator = (role: Role): boolean => role === "moderator" || role === "service";
 
 /** Ends of a connection that people decided: a waiting message must not go out days later. */
 const DECIDED: readonly string[] = ["KICKED", "BANNED", "FORBIDDEN_ROOM", "ROOM_DELETED"] satisfies Blocked[];
@@ -65,5 +61,5 @@ const STAYS: readonly string[] = ["READER", "ROOM_READ_ONLY"] satisfies Blocked[
 export function blockedBy(connection: Connection, role: Role, { readOnly }: RoomModes): Blocked | undefined {
   if (connection.state === "stopped" && DECIDED.includes(connection.code)) return connection.code as Blocked;
   if (role === "reader") return "READER";
-  return readOnly && !isModerator(role) ? "ROOM_READ_ONLY" : undefined;
+  return readOnly && !isStaff(role) ? "ROOM_READ_ONLY" : undefined;
 }

@@ -1,9 +1,10 @@
 // The parts of a room's state, kept up to date by the room's events. room-store.ts adds what a user can do.
 import type { Message, ModerationChange, Role, RoomModes, Welcome } from "../../src/protocol/chat-events.ts";
+import { isStaff } from "../../src/protocol/roles.ts";
 import type { Connection, MessageState, Room, SendFailure } from "../core/api.ts";
 import { systemClock } from "../core/clock.ts";
 import { draftOf } from "../core/outbox-storage.ts";
-import { blockedBy, isModerator } from "./abilities.ts";
+import { blockedBy } from "./abilities.ts";
 import { settled } from "./answers.ts";
 import type { RoomStoreOptions } from "./api.ts";
 import { History } from "./history.ts";
@@ -240,7 +241,7 @@ export class RoomParts {
       }
       case "sent": {
         const { id, seq, timestamp } = state.answer;
-        this.#holds.sent(timestamp, isModerator(this.#role) ? 0 : this.#modes.slowModeSeconds);
+        this.#holds.sent(timestamp, isStaff(this.#role) ? 0 : this.#modes.slowModeSeconds);
         const name = this.#welcome?.name ?? this.#self;
         timeline.confirm({ id, seq, timestamp, room: this.room.room, sender: this.#self, name, ...draft }, this.#self);
         break;
@@ -263,7 +264,7 @@ function meOf(
     user: welcome?.user ?? "",
     name: welcome?.name ?? "",
     role,
-    isModerator: isModerator(role),
+    isModerator: isStaff(role),
     blocked: blockedBy(connection, role, modes),
     hold,
     canAttach: !welcome || welcome.files !== undefined,

@@ -2,12 +2,9 @@
 // authors who are away by it (user-records.ts). It is stored with the message (batch-format.ts) and never sent to clients, so a
 // WeakMap holds it beside the object, as it holds the route of an origin.
 import type { Message, Role } from "../../protocol/chat-events.ts";
-
-export type StaffRole = Extract<Role, "moderator" | "service">;
+import { isStaff, type StaffRole } from "../../protocol/roles.ts";
 
 const roles = new WeakMap<Message, StaffRole>();
-
-export const isStaff = (role: Role): role is StaffRole => role === "moderator" || role === "service";
 
 /** @returns the same message, of which is known now in which role it was written */
 export function writtenAs(message: Message, role: Role | undefined): Message {

@@ -11,7 +11,8 @@
 // A reader derives the rest: room and epoch are the log's, `seq` and `id` follow from the position of
 // the batch. A new optional key needs no new version; a key that changes what another one means does.
 import type { Attachment, Message, Origin } from "../../protocol/chat-events.ts";
-import { isStaff, staffRoleOf, writtenAs, type StaffRole } from "./authorship.ts";
+import { isStaff, type StaffRole } from "../../protocol/roles.ts";
+import { staffRoleOf, writtenAs } from "./authorship.ts";
 import { UNNAMED_LIFE } from "../../socketio/recovery/lives.ts";
 import { messageId } from "./message-id.ts";
 import { makeOrigin, routeOf } from "./origin.ts";

@@ -12,18 +12,18 @@ import type {
   Version,
   VersionsAnswer,
 } from "../../protocol/chat-events.ts";
+import { refuseContent } from "../../protocol/content.ts";
+import { isStaff } from "../../protocol/roles.ts";
 import { refuse } from "../room/answers.ts";
 import type { AuditTrail } from "../moderation/audit-trail.ts";
 import { staffRoleOf } from "../log/authorship.ts";
 import { UNCHANGED, withChange, type Change, type Kept } from "../log/change.ts";
-import { contentProblem } from "../room/content.ts";
 import { fitLast } from "../room/fitting.ts";
 import type { FileSweep } from "../files/file-sweep.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { mentionsIn } from "../log/mentions.ts";
 import { operation, type Caller, type Reply } from "../room/operation.ts";
 import type { GuestRates } from "../room/guest-rates.ts";
-import { mayModerate } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
@@ -112,13 +112,13 @@ export class Editing implements Feature {
   #look(caller: Caller, payload: Payload): Kept | EditAnswer {
     const content = payload.content.trim();
     const { maxContentLength } = this.#room.settings;
-    const problem = contentProblem(content, maxContentLength, true);
+    const problem = refuseContent(content, maxContentLength, true);
     if (problem) return problem;
     const found = this.#parts.changes.findUndeleted(payload.id);
     if ("error" in found) return found;
     const { attachment } = found.posted;
     const refusal =
-      contentProblem(content, maxContentLength, attachment !== undefined) ?? this.#refuseEdit(caller, found.posted);
+      refuseContent(content, maxContentLength, attachment !== undefined) ?? this.#refuseEdit(caller, found.posted);
     if (refusal) return refusal;
     const message = withChange(found.posted, found.change);
     // Nothing to change: perhaps a retry.
@@ -128,7 +128,7 @@ export class Editing implements Feature {
   #refuseEdit(caller: Caller, posted: Message): ErrorAnswer | undefined {
     const { sender, timestamp } = posted;
     if (sender !== caller.user) return this.#refuseAnothers(caller, posted, "edit");
-    if (mayModerate(caller)) return undefined;
+    if (isStaff(caller.role)) return undefined;
     const { editWindowMs } = this.#room.settings;
     if (editWindowMs === 0) return refuse("FORBIDDEN", "Messages may not be edited here.");
     if (this.#room.now() - timestamp <= editWindowMs) return undefined;
@@ -137,7 +137,7 @@ export class Editing implements Feature {
 
   /** For a message of another user. The message says in which role it was written, so its author need not be here. */
   #refuseAnothers(caller: Caller, posted: Message, verb: "edit" | "delete"): ErrorAnswer | undefined {
-    if (!mayModerate(caller)) return refuse("FORBIDDEN", `Only a moderator may ${verb} another's message.`);
+    if (!isStaff(caller.role)) return refuse("FORBIDDEN", `Only a moderator may ${verb} another's message.`);
     if (this.#room.sanctions.mayChangeMessageOf(caller, posted.sender, staffRoleOf(posted))) return undefined;
     return refuse("FORBIDDEN", `You cannot ${verb} a message of a user who ranks as high as you, or higher.`);
   }
@@ -198,7 +198,7 @@ export class Editing implements Feature {
   }
 
   #versions(caller: Caller, id: string): VersionsAnswer {
-    if (!mayModerate(caller)) return refuse("FORBIDDEN", "Only a moderator may see earlier versions.");
+    if (!isStaff(caller.role)) return refuse("FORBIDDEN", "Only a moderator may see earlier versions.");
     const found = this.#parts.changes.find(id);
     if ("error" in found) return found;
     const { posted, change = UNCHANGED } = found;

@@ -19,11 +19,12 @@ import type {
   RoomModes,
   Welcome,
 } from "../../protocol/chat-events.ts";
+import { RANKS } from "../../protocol/roles.ts";
 import { refuse } from "../room/answers.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Bans } from "./bans.ts";
 import { operation, type Caller, type Operation } from "../room/operation.ts";
-import { RANKS, refuseUnlessModerator } from "../room/roles.ts";
+import { refuseUnlessModerator } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
 import type { Speaking } from "./speaking.ts";

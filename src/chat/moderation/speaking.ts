@@ -1,9 +1,10 @@
 // Decides who may speak in the room now: readers and muted users may not (MOD-6), in a read-only room only moderators may (MOD-7),
 // and in slow mode each user posts once in so many seconds (MOD-8). Called by requests.ts before each request; moderation.ts sets the modes.
 import type { Answer, ErrorAnswer, ModeratorEvent, RoomModes } from "../../protocol/chat-events.ts";
+import { isStaff } from "../../protocol/roles.ts";
 import { refuse } from "../room/answers.ts";
 import { UPLOAD, type Caller, type ChatEvent, type Reply } from "../room/operation.ts";
-import { mayModerate, refuseReader } from "../room/roles.ts";
+import { refuseReader } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
@@ -83,7 +84,7 @@ export class Speaking implements Feature {
       const waitMs = mute.untilMs === undefined ? undefined : mute.untilMs - this.#room.now();
       return refuse("MUTED", "You are muted in this room.", waitMs);
     }
-    if (mayModerate(caller)) return undefined;
+    if (isStaff(caller.role)) return undefined;
     if (this.modes.readOnly) return refuse("ROOM_READ_ONLY", "Only moderators may speak in this room now.");
     const lastMs = event === "chat-message" ? this.#lastPostMs(caller.user) : undefined;
     if (lastMs === undefined) return undefined;
@@ -94,7 +95,7 @@ export class Speaking implements Feature {
 
   /** A post counts from the moment the room accepts it, and no more if it fails (MOD-8). */
   follow(event: string, caller: Caller): Reply<Answer<object>> | undefined {
-    if (event !== "chat-message" || this.modes.slowModeSeconds === 0 || mayModerate(caller)) return undefined;
+    if (event !== "chat-message" || this.modes.slowModeSeconds === 0 || isStaff(caller.role)) return undefined;
     const { user } = caller;
     // A repeat of a post that counts already.
     if (this.#lastPostMs(user) !== undefined) return undefined;

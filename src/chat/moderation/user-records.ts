@@ -2,9 +2,9 @@
 // thousands of bans wakes as fast as one with none. One rule holds throughout: a ruling binds users who rank below its author, and
 // only moderators of its author's rank or above undo it (MOD-2).
 import type { GrantedRole, Role } from "../../protocol/chat-events.ts";
+import { type Rank, RANKS, rankOfToken } from "../../protocol/roles.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 import type { Caller } from "../room/operation.ts";
-import { rankOfToken, RANKS, type Rank } from "../room/roles.ts";
 import type { Room } from "../room/room.ts";
 import type { Sanction, Sanctions, TokenHolder } from "../room/sanctions.ts";
 

@@ -1,7 +1,7 @@
 // A connection as a feature of one's own sees it, with the value that the feature keeps on it. Made by own-room.ts for hooks and callers.
 import type { Role } from "../../protocol/chat-events.ts";
+import { isStaff } from "../../protocol/roles.ts";
 import type { FeatureConnection } from "../../extension/extension.ts";
-import { mayModerate } from "../room/roles.ts";
 import type { Client } from "../room/room.ts";
 import type { Slot } from "../room/slot.ts";
 
@@ -39,7 +39,7 @@ export class OwnConnection implements FeatureConnection {
   }
 
   get isModerator(): boolean {
-    return mayModerate(this);
+    return isStaff(this.role);
   }
 
   get sinceMs(): number {

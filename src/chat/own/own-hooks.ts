@@ -2,13 +2,13 @@
 // neither the room nor another feature (OWN-6). Called by own-features.ts.
 import type { Welcome } from "../../protocol/chat-events.ts";
 import { REFUSALS, type RefusalCode } from "../../protocol/failures.ts";
+import { isStaff } from "../../protocol/roles.ts";
 import type { AnyFeature, FeatureConnection } from "../../extension/extension.ts";
 import { isPromise } from "../../socketio/server/connect-decision.ts";
 import { withChange } from "../log/change.ts";
 import { deny, refuse } from "../room/answers.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Caller } from "../room/operation.ts";
-import { mayModerate } from "../room/roles.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
 import type { OwnRoom } from "./own-room.ts";
 import { atOnce, readRefusal } from "./returned.ts";
@@ -91,7 +91,7 @@ function admit(
 ): ReturnType<NonNullable<Feature["admit"]>> {
   const { user, name, role } = newcomer(membership);
   try {
-    const refusal = readRefusal(atOnce(feature.admit!({ user, name, role, isModerator: mayModerate({ role }) })));
+    const refusal = readRefusal(atOnce(feature.admit!({ user, name, role, isModerator: isStaff(role) })));
     if (!refusal) return undefined;
     const { code, message, retryAfterMs } = refusal.error;
     const known: RefusalCode = (REFUSALS as readonly string[]).includes(code) ? (code as RefusalCode) : "FORBIDDEN";

@@ -2,6 +2,7 @@
 // storage. Made by own-features.ts, one for each feature.
 import type { AnswerTo, ClientToServerEvents, ErrorAnswer, Message } from "../../protocol/chat-events.ts";
 import { HISTORY_LIMIT_MAX } from "../../protocol/limits.ts";
+import { isStaff } from "../../protocol/roles.ts";
 import type {
   Actor,
   Audience,
@@ -15,7 +16,6 @@ import { withChange, type Kept } from "../log/change.ts";
 import { refuse } from "../room/answers.ts";
 import type { Bearer, Caller } from "../room/operation.ts";
 import type { Request } from "../room/requests.ts";
-import { mayModerate } from "../room/roles.ts";
 import type { Client, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 import { OwnAudience, type Operator } from "./own-audience.ts";
@@ -80,7 +80,7 @@ export class OwnRoom implements FeatureRoom<never> {
   }
 
   get moderators(): Audience<never> {
-    return this.#those([...this.#opened.clients.values()].filter((client) => mayModerate(this.#callerOf(client))));
+    return this.#those([...this.#opened.clients.values()].filter((client) => isStaff(this.#callerOf(client).role)));
   }
 
   user(user: string): Audience<never> {
@@ -127,7 +127,7 @@ export class OwnRoom implements FeatureRoom<never> {
   /** A caller as the feature sees it. */
   seen({ user, name, role, tokenRole, client }: Caller): FeatureCaller {
     const connection = client && this.connectionOf(client);
-    return { user, name, role, tokenRole, isModerator: mayModerate({ role }), ...(connection && { connection }) };
+    return { user, name, role, tokenRole, isModerator: isStaff(role), ...(connection && { connection }) };
   }
 
   // ---- messages --------------------------------------------------------------------------------------------

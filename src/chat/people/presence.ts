@@ -3,13 +3,13 @@
 // creates it.
 import { presenceSchema } from "../../protocol/schemas/presence.ts";
 import type { Member, PresenceAnswer, Welcome } from "../../protocol/chat-events.ts";
+import { ROLES } from "../../protocol/roles.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { Carried } from "../room/carried.ts";
 import { operation } from "../room/operation.ts";
 import type { ThrottledRun } from "../../clock/throttle.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
-import { ROLES } from "../room/roles.ts";
 import { Slot } from "../room/slot.ts";
 
 /**
@@ -170,7 +170,7 @@ export class Presence implements Feature {
     // A user in the grace period has no connection.
     if (tokenRoles.length === 0) tokenRoles.push("member");
     const roles = new Set(tokenRoles.map((tokenRole) => this.#room.sanctions.roleOf({ user, tokenRole })));
-    const role = ROLES.findLast((one) => roles.has(one)) ?? "member";
+    const role = ROLES.find((one) => roles.has(one)) ?? "member";
     if (role === "member") return {};
     return { role, ...(!tokenRoles.includes(role) && { granted: true as const }) };
   }

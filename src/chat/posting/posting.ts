@@ -4,9 +4,9 @@ import type * as z from "zod/mini";
 import { postSchema } from "../../protocol/schemas/messages.ts";
 import type { ErrorAnswer, PostAnswer } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
+import { refuseContent } from "../../protocol/content.ts";
 import { refuse } from "../room/answers.ts";
 import type { Attachments } from "../files/attachments.ts";
-import { contentProblem } from "../room/content.ts";
 import { GuestRates } from "../room/guest-rates.ts";
 import { parseMessageId } from "../log/message-id.ts";
 import { waitingOperation, type Caller } from "../room/operation.ts";
@@ -98,7 +98,7 @@ export class Posting implements Feature {
 
   #problem(caller: Caller, { content, replyTo, attachment }: Payload): ErrorAnswer | undefined {
     return (
-      contentProblem(content.trim(), this.#room.settings.maxContentLength, attachment !== undefined) ??
+      refuseContent(content.trim(), this.#room.settings.maxContentLength, attachment !== undefined) ??
       (attachment && this.#attachments.problem(attachment, caller)) ??
       this.#replyProblem(replyTo)
     );

@@ -4,9 +4,9 @@ import * as z from "zod/mini";
 
 import type { Role } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/read-as.ts";
+import { ROLES } from "../../protocol/roles.ts";
+import { NAME_LENGTH_MAX, USER_LENGTH_MAX } from "../../protocol/limits.ts";
 
-export const USER_LENGTH_MAX = 128;
-export const NAME_LENGTH_MAX = 64;
 /** Rooms that one token may list. */
 export const ROOMS_MAX = 100;
 
@@ -20,9 +20,6 @@ export interface ClaimNames {
 
 /** The claims of tokens that this server signs. */
 export const CLAIM_NAMES: ClaimNames = { user: "sub", name: "name", role: "role", rooms: "rooms" };
-
-/** Of several roles in one claim the first of these counts. */
-export const ROLES = ["service", "moderator", "member", "reader"] as const satisfies readonly Role[];
 
 /** Control characters (C0, DEL, C1) have no place in a name that others see. */
 // oxlint-disable-next-line eslint/no-control-regex -- written so that other languages' tools can read it, too
@@ -113,7 +110,7 @@ function claimAt(value: unknown, name: string): unknown {
   return dot < 0 ? undefined : claimAt(claimAt(value, name.slice(0, dot)), name.slice(dot + 1));
 }
 
-/** Providers have roles of their own, `authenticated` or `admin`: a user without one of ours is a member. */
+/** Of several roles the one that may do most counts. Providers have others, as `authenticated`: a user without one of ours is a member. */
 function roleOf(claim: unknown): Role {
   const given: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
   return ROLES.find((role) => given.includes(role)) ?? "member";

@@ -15,6 +15,7 @@ import { bearerOf } from "../http/token-source.ts";
 import type { ApiCall } from "./call.ts";
 import { respond } from "./responses.ts";
 import { described } from "../../protocol/schemas/described.ts";
+import { ROLES } from "../../protocol/roles.ts";
 
 /** Backends. */
 export const SERVICE: readonly Role[] = ["service"];
@@ -22,7 +23,7 @@ export const SERVICE: readonly Role[] = ["service"];
 export const STAFF: readonly Role[] = ["service", "moderator"];
 /** Users who act for themselves. */
 export const MEMBERS: readonly Role[] = ["moderator", "member", "reader"];
-export const EVERYONE: readonly Role[] = ["service", "moderator", "member", "reader"];
+export const EVERYONE: readonly Role[] = ROLES;
 
 /** On whose behalf a service acts. */
 export const actingAs = z

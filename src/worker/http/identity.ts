@@ -4,7 +4,8 @@ import * as z from "zod/mini";
 
 import type { Identity } from "../../protocol/identity.ts";
 import { readAs } from "../../protocol/read-as.ts";
-import { claimsSchema, displayName, ROLES } from "../../settings/tokens/claims.ts";
+import { ROLES } from "../../protocol/roles.ts";
+import { claimsSchema, displayName } from "../../settings/tokens/claims.ts";
 import type { Deployment } from "../deployment.ts";
 import type { HostAsked } from "../mount.ts";
 import { askHost } from "./host-user.ts";

@@ -6,7 +6,8 @@ import { exportJWK, exportSPKI, generateKeyPair, SignJWT, type JWTPayload } from
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { readSettings } from "../../../src/settings/settings.ts";
-import { NAME_LENGTH_MAX, ROOMS_MAX, USER_LENGTH_MAX } from "../../../src/settings/tokens/claims.ts";
+import { NAME_LENGTH_MAX, USER_LENGTH_MAX } from "../../../src/protocol/limits.ts";
+import { ROOMS_MAX } from "../../../src/settings/tokens/claims.ts";
 import { TOKEN_LENGTH_MAX } from "../../../src/settings/tokens/signatures.ts";
 import { signToken, TokenVerifier } from "../../../src/settings/tokens/tokens.ts";
 import { PATIENT } from "../../host/properties.ts";

@@ -26,6 +26,7 @@ import type { BindingName } from "../../../rpc/bindings.ts";
 import { refuseRoom, SERVICE } from "../access.ts";
 import { answering, call, room, type ApiCall, type ApiRequest } from "../call.ts";
 import { described } from "../../../protocol/schemas/described.ts";
+import { contentProblem } from "../../../protocol/content.ts";
 
 /** Rooms, and users, that one call may name. */
 export const ANNOUNCE_ROOMS_NAMED_MAX = 5000;
@@ -138,10 +139,12 @@ function refuseForm({ given: { rooms, prefix, users, event, data }, deployment }
 function refusePost(data: unknown, lengthMax: number): Response | undefined {
   const parsed = readAs(z.strictObject({ content: z.string() }), data);
   if (!parsed.success) return refuseIssues([{ path: "data", message: "for a chat-message it is {content} alone" }]);
-  const { length } = Array.from(parsed.data.content.trim());
-  if (length === 0) return refuseIssues([{ path: "data.content", message: "must not be empty" }]);
-  if (length <= lengthMax) return undefined;
-  return refuseRequest("TOO_LONG", `data.content: at most ${lengthMax} characters`);
+  const problem = contentProblem(parsed.data.content.trim(), lengthMax);
+  if (!problem) return undefined;
+  const { code, message } = problem;
+  return code === "TOO_LONG"
+    ? refuseRequest(code, `data.content: ${message}`)
+    : refuseIssues([{ path: "data.content", message }]);
 }
 
 /** ANN-2: the token has to open all that is addressed. */
