@@ -12,6 +12,7 @@ import type { FileSweep } from "./file-sweep.ts";
 import { operation, type Caller, type Operation } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
+import { isSameSecret } from "../../socketio/recovery/same-secret.ts";
 
 /** Requests that an upload costs: ten small ones at once, then some two a second. */
 export const UPLOAD_COST = 20;
@@ -66,7 +67,7 @@ export class Attachments implements Feature {
   /** Refuses an attachment that was not uploaded to this room by this user with this description. */
   problem({ key, ...facts }: Attachment, { user }: Pick<Caller, "user">): ErrorAnswer | undefined {
     const parsed = parseFileKey(key);
-    if (!parsed || !isSame(this.#mac(parsed, user, facts), parsed.mac) || parsed.room !== this.#room.name)
+    if (!parsed || !isSameSecret(this.#mac(parsed, user, facts), parsed.mac) || parsed.room !== this.#room.name)
       return refuse("INVALID_PAYLOAD", "attachment: not an upload of yours to this room, or changed since");
     if (this.#room.now() - parsed.uploadedMs <= POST_WINDOW_MS) return undefined;
     return refuse("INVALID_PAYLOAD", "attachment: uploaded too long ago; upload it again");
@@ -77,11 +78,4 @@ export class Attachments implements Feature {
     const signed = JSON.stringify(["file", room, epoch, uploadedMs, id, user, name, type, size, width, height]);
     return bytesToHex(hmac(sha256, utf8ToBytes(this.#room.log.key), utf8ToBytes(signed))).slice(0, MAC_CHARS);
   }
-}
-
-/** Takes the same time however much is equal, so that a signature cannot be guessed digit by digit. */
-function isSame(a: string, b: string): boolean {
-  let difference = a.length ^ b.length;
-  for (let at = 0; at < b.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
-  return difference === 0;
 }

@@ -17,8 +17,8 @@ export const KEY_SET_BYTES_MAX = 256 * 1024;
 /** A token signed up to this long before the last fetch may name a key that was published after the fetch, because clocks differ. */
 export const KEY_LEEWAY_MS = 60_000;
 
-/** By the kind of a key, the one algorithm that it serves here. */
-const ALGORITHMS = new Map<unknown, string>([
+/** By the kind of a public key (`kty`), the one algorithm that it serves here. */
+export const ALGORITHMS = new Map<unknown, string>([
   ["RSA", "RS256"],
   ["EC", "ES256"],
   ["OKP", "EdDSA"],

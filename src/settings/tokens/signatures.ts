@@ -4,12 +4,10 @@ import { decodeProtectedHeader, errors, importJWK, importSPKI, jwtVerify, type C
 
 import type { Unauthenticated } from "../../protocol/identity.ts";
 import { logProblem } from "../log.ts";
-import { KeysUnavailable, keySetAt, type KeySet } from "./key-set.ts";
+import { ALGORITHMS, KeysUnavailable, keySetAt, type KeySet } from "./key-set.ts";
 
 /** A longer token is refused unread. */
 export const TOKEN_LENGTH_MAX = 8192;
-
-const PUBLIC_KEY_ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
 /** The signer's clock may be this far ahead of ours. A token still ends at its second (TOK-7). */
 const CLOCK_LEEWAY_SECONDS = 60;
@@ -88,8 +86,7 @@ export class SignatureVerifier {
       return (await jwtVerify(token, key, { ...expected, algorithms: [algorithm] })).payload;
     }
     if (!this.#keySet) throw new errors.JOSEAlgNotAllowed("no public key is set");
-    return (await jwtVerify(token, this.#keySet.keyOf, { ...expected, algorithms: [...PUBLIC_KEY_ALGORITHMS] }))
-      .payload;
+    return (await jwtVerify(token, this.#keySet.keyOf, { ...expected, algorithms: [...ALGORITHMS.values()] })).payload;
   }
 }
 
@@ -122,15 +119,11 @@ interface ImportedKey {
 async function importPublicKey(text: string): Promise<ImportedKey> {
   if (text.trimStart().startsWith("{")) {
     const jwk = JSON.parse(text) as JWK;
-    const algorithm = new Map<unknown, string>([
-      ["RSA", "RS256"],
-      ["EC", "ES256"],
-      ["OKP", "EdDSA"],
-    ]).get(jwk.kty);
+    const algorithm = ALGORITHMS.get(jwk.kty);
     if (!algorithm || jwk.d !== undefined) throw new Error("JWT_PUBLIC_KEY: not a public RSA, EC or OKP key");
     return { key: await importJWK(jwk, algorithm), algorithm };
   }
-  for (const algorithm of PUBLIC_KEY_ALGORITHMS) {
+  for (const algorithm of ALGORITHMS.values()) {
     try {
       // A PEM in an environment variable often has its line breaks escaped.
       return { key: await importSPKI(text.replaceAll("\\n", "\n"), algorithm), algorithm };

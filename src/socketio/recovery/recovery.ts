@@ -9,6 +9,7 @@ import { frameBytes, type Frame } from "../wire/engine-io.ts";
 import { encodeEvent } from "../wire/socket-io.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { ChannelHistory, type ChannelHistoryRecord } from "./channel-history.ts";
+import { isSameSecret } from "./same-secret.ts";
 
 /** One broadcast that a recovering socket has not seen. */
 export interface MissedEvent {
@@ -181,7 +182,7 @@ export class Recovery {
     const first = this.#seqOf(begun);
     const last = offset === undefined ? first : this.#seqOf(offset);
     if (first === undefined || last === undefined) return undefined;
-    if (!isSame(pid, this.#sign(id, begun, { nsp, owner }))) return undefined;
+    if (!isSameSecret(pid, this.#sign(id, begun, { nsp, owner }))) return undefined;
     // At least the place where its socket began: until its first event, a stock client names the last offset of an earlier socket.
     return { nsp, id, pid, seq: Math.max(first, last) };
   }
@@ -245,11 +246,4 @@ export class Recovery {
       this.#departed.delete(oldest);
     }
   }
-}
-
-/** Compares in a time that does not depend on the number of equal characters. */
-function isSame(a: string, b: string): boolean {
-  let difference = a.length ^ b.length;
-  for (let at = 0; at < b.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
-  return difference === 0;
 }
