@@ -1,6 +1,6 @@
 // Stores a row per broadcast in two tables, one for the current window and one for the window before: to drop a table is free, to delete
 // its rows is not. Called by sql-recovery-log.ts.
-import { UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
+import { Lives, UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
 import { decodePayload, encodePayload } from "../../src/socketio/wire/polling-payload.ts";
 import { encodeEvent, readMessage, type PartialPacket } from "../../src/socketio/wire/socket-io.ts";
 import {
@@ -30,11 +30,8 @@ export class BroadcastTables {
   readonly #sql: SqlStorage;
   readonly #names: readonly [string, string];
   readonly #windowMs: number;
-  readonly #newLife: (before: string) => string;
+  readonly #lives: Lives;
   #lastSeq: number;
-  #life: string | undefined;
-  /** The first place of this life. */
-  #ownSeq = Infinity;
   /** The table that is written; the other one holds the rows before it. */
   #current: 0 | 1;
   #currentSinceMs: number;
@@ -48,7 +45,7 @@ export class BroadcastTables {
     names: readonly [string, string],
     { windowMs, nowMs, newLife }: Record<"windowMs" | "nowMs", number> & { newLife: (before: string) => string },
   ) {
-    this.#newLife = newLife;
+    this.#lives = new Lives({ begin: newLife, lastSeq: () => this.#lastSeq, stored: (seq) => this.#storedLife(seq) });
     this.#sql = sql;
     this.#names = names;
     this.#windowMs = windowMs;
@@ -68,12 +65,8 @@ export class BroadcastTables {
     return this.#lastSeq;
   }
 
-  get #ownLife(): string {
-    return (this.#life ??= this.#newLife(this.#storedLife(this.#lastSeq) ?? UNNAMED_LIFE));
-  }
-
   lifeAt(seq: number): string | undefined {
-    return seq >= this.#ownSeq ? this.#ownLife : this.#storedLife(seq);
+    return this.#lives.at(seq);
   }
 
   #storedLife(seq: number): string | undefined {
@@ -91,10 +84,10 @@ export class BroadcastTables {
       `INSERT INTO ${this.#names[this.#current]} (seq, at_ms, audience, body) VALUES (?, ?, ?, ?)`,
       seq,
       nowMs,
-      JSON.stringify({ channels, except, life: this.#ownLife }),
+      JSON.stringify({ channels, except, life: this.#lives.own }),
       encodePayload(encodeEvent("/", event, args)),
     );
-    this.#ownSeq = Math.min(this.#ownSeq, seq);
+    this.#lives.took(seq);
     this.#lastSeq = seq;
     return seq;
   }

@@ -5,7 +5,7 @@
 // rewritten only where one of its messages was deleted.
 import { decodeBatch, encodeBatch, lifeOfBatch } from "../../src/chat/log/batch-format.ts";
 import { emptied, withChange, type Change, type Kept } from "../../src/chat/log/change.ts";
-import { nameLife, UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
+import { Lives, nameLife } from "../../src/socketio/recovery/lives.ts";
 import { messageId } from "../../src/chat/log/message-id.ts";
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat/log/message-log.ts";
 import { agedAtMs, beginSegment, countExpired, isFull, type Retention } from "../../src/chat/log/segments.ts";
@@ -13,6 +13,7 @@ import type { Message } from "../../src/protocol/chat-events.ts";
 import { ChangeTables } from "./change-tables.ts";
 import { nameLog, type LogName } from "./log-name.ts";
 import { LogSegments, type BatchRow } from "./log-segments.ts";
+import { ReservedSeq } from "./reserved-seq.ts";
 
 export interface MessageLogOptions {
   readonly room: string;
@@ -30,9 +31,7 @@ export class SqlMessageLog implements MessageLog {
   readonly #reserved: ReservedSeq;
   #name: LogName | undefined;
   #lastSeq: number;
-  #life: string | undefined;
-  /** The first seq that this life took. */
-  #ownSeq: number | undefined;
+  readonly #lives: Lives;
   /** The batch whose life was looked up last: many ask for the same. */
   #lookedUp: { readonly from: number; readonly to: number; readonly life: string } | undefined;
   /** Messages stored so far, counted as the segments count them. */
@@ -49,6 +48,11 @@ export class SqlMessageLog implements MessageLog {
     this.#stored =
       segment && newest ? segment.storedBefore + newest.last_seq + 1 - segment.firstSeq - newest.skipped : 0;
     this.#lastSeq = Math.max(newest?.last_seq ?? 0, this.#reserved.seq);
+    this.#lives = new Lives({
+      begin: (before) => nameLife(options.nowMs, options.newName(), before),
+      lastSeq: () => this.#lastSeq,
+      stored: (seq) => this.#storedLife(seq),
+    });
   }
 
   get epoch(): string {
@@ -66,8 +70,7 @@ export class SqlMessageLog implements MessageLog {
 
   /** Begins with the first read of this value: a look at a room begins none. */
   get life(): string {
-    const { nowMs, newName } = this.#options;
-    return (this.#life ??= nameLife(nowMs, newName(), this.#storedLife(this.#lastSeq) ?? UNNAMED_LIFE));
+    return this.#lives.own;
   }
 
   get lastId(): string | undefined {
@@ -76,7 +79,7 @@ export class SqlMessageLog implements MessageLog {
   }
 
   lifeAt(seq: number): string | undefined {
-    return seq >= (this.#ownSeq ?? Infinity) || seq > this.#lastSeq ? this.life : this.#storedLife(seq);
+    return seq > this.#lastSeq ? this.life : this.#lives.at(seq);
   }
 
   #storedLife(seq: number): string | undefined {
@@ -113,7 +116,7 @@ export class SqlMessageLog implements MessageLog {
         skipped: 0,
       });
     }
-    this.#ownSeq ??= firstSeq;
+    this.#lives.took(firstSeq);
     this.#stored += batch.length;
     this.#lastSeq = lastSeq;
   }
@@ -123,7 +126,7 @@ export class SqlMessageLog implements MessageLog {
   }
 
   skip(seq: number): void {
-    this.#ownSeq ??= this.#lastSeq + 1;
+    this.#lives.took(this.#lastSeq + 1);
     this.#lastSeq = seq;
   }
 
@@ -217,37 +220,4 @@ function take(messages: Iterable<Message>, limit: number): Message[] {
   const taken: Message[] = [];
   for (const message of messages) if (taken.push(message) === limit) break;
   return taken;
-}
-
-const RESERVED_TABLE = "reserved_seq";
-
-/**
- * The last seq of a log that is taken, where its messages do not say it: messages were shown and not stored, or all were
- * trimmed. One row, made by the first need.
- */
-class ReservedSeq {
-  readonly #sql: SqlStorage;
-  /** 0 where nothing is reserved. */
-  #seq = 0;
-
-  constructor(sql: SqlStorage, tables: ReadonlySet<string>) {
-    this.#sql = sql;
-    if (tables.has(RESERVED_TABLE))
-      this.#seq = sql.exec<{ seq: number }>(`SELECT seq FROM ${RESERVED_TABLE}`).toArray()[0]?.seq ?? 0;
-  }
-
-  get seq(): number {
-    return this.#seq;
-  }
-
-  set seq(seq: number) {
-    this.#sql.exec(
-      `CREATE TABLE IF NOT EXISTS ${RESERVED_TABLE} (id INTEGER PRIMARY KEY CHECK (id = 0), seq INTEGER NOT NULL)`,
-    );
-    this.#sql.exec(
-      `INSERT INTO ${RESERVED_TABLE} (id, seq) VALUES (0, ?) ON CONFLICT (id) DO UPDATE SET seq = excluded.seq`,
-      seq,
-    );
-    this.#seq = seq;
-  }
 }

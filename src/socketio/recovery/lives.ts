@@ -20,3 +20,39 @@ export function nameLife(nowMs: number, chance: string, before: string): string 
   const drawn = chance.replaceAll(/[^0-9a-z]/g, "").slice(0, CHANCE_CHARS);
   return `${beganS.toString(36).padStart(SECONDS_CHARS, "0")}${drawn.padEnd(CHANCE_CHARS, "0")}`;
 }
+
+export interface LivesPorts {
+  readonly lastSeq: () => number;
+  /** Names a life that begins now, given the name of the life before it. */
+  readonly begin: (before: string) => string;
+  /** The life of the stored message at a seq, or of the nearest one before it. */
+  readonly stored: (seq: number) => string | undefined;
+}
+
+/** The lives of one log: that of the object which has it open, and those that are stored. */
+export class Lives {
+  readonly #ports: LivesPorts;
+  #own: string | undefined;
+  /** The first seq that the own life took. */
+  #ownSeq = Infinity;
+
+  constructor(ports: LivesPorts) {
+    this.#ports = ports;
+  }
+
+  /** Begins with the first read. */
+  get own(): string {
+    const { begin, stored, lastSeq } = this.#ports;
+    return (this.#own ??= begin(stored(lastSeq()) ?? UNNAMED_LIFE));
+  }
+
+  /** Notes that the own life took a seq. */
+  took(seq: number): void {
+    this.#ownSeq = Math.min(this.#ownSeq, seq);
+  }
+
+  /** The life of a seq that is taken. */
+  at(seq: number): string | undefined {
+    return seq >= this.#ownSeq ? this.own : this.#ports.stored(seq);
+  }
+}
