@@ -10,6 +10,8 @@ import { DESCRIPTIONS } from "../src/protocol/schemas/described.ts";
 const root = path.join(import.meta.dirname, "..");
 const protocol = path.join(root, "src", "protocol");
 const schemas = path.join(protocol, "schemas");
+/** Files with the client's own types. */
+const CLIENT = ["feature-events.ts", "api.ts"];
 const failures = path.join(protocol, "failures.ts");
 
 /** Helpers of the schemas, without types of messages. */
@@ -32,7 +34,10 @@ export async function clientTypes(): Promise<string> {
     names.map(async (name) => typesIn(await readFile(path.join(schemas, name), "utf8"))),
   );
   const vocabulary = (await readdir(protocol)).filter((name) => name.endsWith("-events.ts")).sort();
-  const files = [...vocabulary.map((name) => path.join(protocol, name)), path.join(root, "client", "core", "api.ts")];
+  const files = [
+    ...vocabulary.map((name) => path.join(protocol, name)),
+    ...CLIENT.map((name) => path.join(root, "client", "core", name)),
+  ];
   const written = await Promise.all(files.map(async (file) => withoutImports(await readFile(file, "utf8"))));
   return printed(
     [...described, typesIn(await readFile(failures, "utf8")), ...written].join("\n"),

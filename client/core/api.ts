@@ -1,7 +1,6 @@
 // The types of the client that applications see. The build puts them into client.d.ts, below those of src/protocol.
 import type {
   Attachment,
-  ClientToServerEvents,
   ErrorAnswer,
   HistoryAnswer,
   HistoryPayload,
@@ -22,6 +21,7 @@ import type {
   TypingChange,
   Welcome,
 } from "../../src/protocol/chat-events.ts";
+import type { AnswerOf, FeatureEvents, HeardEvents, PayloadOf, SentEvents } from "./feature-events.ts";
 
 /**
  * A function is called again for each attempt to connect, with the room's reason for refusing its last token, if it did. When
@@ -204,41 +204,6 @@ export interface RoomEvents {
   connect_error: (error: Error & { readonly data?: unknown }) => void;
   disconnect: (reason: string) => void;
 }
-
-/**
- * The types of the features that a room has besides those of the chat. `EventsOf` of `parley-rooms/features` makes them of the
- * features' classes.
- */
-export interface FeatureEvents {
-  /** What a client sends, by event: `(payload, ack?) => void`. */
-  readonly sent: object;
-  /** What a client hears, by event: `(…args) => void`. */
-  readonly heard: object;
-  /** Fields of `welcome`. */
-  readonly welcome: object;
-}
-
-/** All events that a client may send to a room with such features. */
-export type SentEvents<Own extends FeatureEvents> = ClientToServerEvents & Own["sent"];
-
-/** All events that it hears from it. */
-export type HeardEvents<Own extends FeatureEvents> = Omit<RoomEvents, "welcome"> & {
-  readonly welcome: (welcome: Welcome & Own["welcome"]) => void;
-} & Own["heard"];
-
-export type PayloadOf<Events, Event extends keyof Events> = Events[Event] extends (
-  payload: infer Payload,
-  ...ack: never[]
-) => void
-  ? Payload
-  : never;
-
-export type AnswerOf<Events, Event extends keyof Events> = Events[Event] extends (
-  payload: never,
-  ack?: (answer: infer Answer) => void,
-) => void
-  ? Answer
-  : never;
 
 /** The stock `Socket` of socket.io-client, as far as it is described here; with its types at hand, cast it. */
 export interface RoomSocket {

@@ -1,6 +1,7 @@
 // Opens a conversation between two people by HTTP, and connects to its room. client.ts exports it to applications.
 import { isAboutToken, type TokenCode } from "../../src/protocol/failures.ts";
-import type { ConnectOptions, DirectError, FeatureEvents, Room, Token } from "./api.ts";
+import type { ConnectOptions, DirectError, Room, Token } from "./api.ts";
+import type { FeatureEvents } from "./feature-events.ts";
 import { baseOf } from "./base.ts";
 import { connectRoom } from "./room.ts";
 

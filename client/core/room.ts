@@ -15,7 +15,6 @@ import type {
   ConnectOptions,
   DownloadOptions,
   Draft,
-  FeatureEvents,
   Room,
   RoomEvents,
   RoomPlace,
@@ -26,6 +25,7 @@ import type {
   Unsent,
   UploadOptions,
 } from "./api.ts";
+import type { FeatureEvents } from "./feature-events.ts";
 import { baseOf } from "./base.ts";
 import { ask, fetchPage, post, type StockSocket } from "./requests.ts";
 import { claimsOf } from "./claims.ts";

@@ -13,6 +13,7 @@ export { unsentOf, type UnsentMessages } from "../core/unsent.ts";
 export { DEFAULT_ROOM, isRoomName } from "../../src/protocol/room-name.ts";
 export type { ClientSocketOf } from "../core/application-types.ts";
 export type * from "../core/api.ts";
+export type * from "../core/feature-events.ts";
 export type * from "../store/api.ts";
 export type * from "../store/state.ts";
 export type * from "../../src/protocol/chat-events.ts";

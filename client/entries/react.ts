@@ -8,6 +8,7 @@ export type { MessageItem, OutgoingItem, StoredItem } from "../store/message-ite
 export type { RoomHandle, RoomOptions } from "../store/shared-rooms.ts";
 export type { Unread } from "../store/unread.ts";
 export type * from "../core/api.ts";
+export type * from "../core/feature-events.ts";
 export type * from "../store/api.ts";
 export type * from "../store/state.ts";
 export type * from "../../src/protocol/chat-events.ts";

@@ -1,5 +1,5 @@
 // The hooks for rooms with features of their own, whose events and fields of `welcome` the compiler then knows. Applications call it.
-import type { FeatureEvents, HeardEvents } from "../core/api.ts";
+import type { FeatureEvents, HeardEvents } from "../core/feature-events.ts";
 import type { RoomHandle, RoomOptions } from "../store/shared-rooms.ts";
 import type { RoomState } from "../store/state.ts";
 import { useRoomEvent } from "./hooks.ts";

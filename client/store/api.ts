@@ -8,17 +8,8 @@ import type {
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
-import type {
-  AnswerOf,
-  Draft,
-  FeatureEvents,
-  PayloadOf,
-  Room,
-  SendFailure,
-  SendOptions,
-  SentAnswer,
-  SentEvents,
-} from "../core/api.ts";
+import type { Draft, Room, SendFailure, SendOptions, SentAnswer } from "../core/api.ts";
+import type { AnswerOf, FeatureEvents, PayloadOf, SentEvents } from "../core/feature-events.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Abilities, Person, RoomState } from "./state.ts";
 

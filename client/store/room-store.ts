@@ -6,7 +6,8 @@ import type {
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
-import type { Draft, FeatureEvents, Room, SendOptions, SentAnswer } from "../core/api.ts";
+import type { Draft, Room, SendOptions, SentAnswer } from "../core/api.ts";
+import type { FeatureEvents } from "../core/feature-events.ts";
 import { draftOf } from "../core/outbox-storage.ts";
 import { abilitiesOf, mayModerate } from "./abilities.ts";
 import { settledNow } from "./answers.ts";

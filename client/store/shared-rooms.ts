@@ -8,7 +8,8 @@ import type {
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
-import type { ConnectOptions, Draft, FeatureEvents, Room, SendOptions, SentAnswer } from "../core/api.ts";
+import type { ConnectOptions, Draft, Room, SendOptions, SentAnswer } from "../core/api.ts";
+import type { FeatureEvents } from "../core/feature-events.ts";
 import { systemClock } from "../core/clock.ts";
 import { connectRoom } from "../core/room.ts";
 import type { Outcome, RoomStore, RoomStoreOptions } from "./api.ts";

@@ -10,7 +10,8 @@ import type {
   Typist,
   Welcome,
 } from "../../src/protocol/chat-events.ts";
-import type { Connection, Draft, FeatureEvents, SendFailure } from "../core/api.ts";
+import type { Connection, Draft, SendFailure } from "../core/api.ts";
+import type { FeatureEvents } from "../core/feature-events.ts";
 
 /** @typeParam Own the events of features that the room has besides those of the chat */
 export interface RoomState<Own extends FeatureEvents = FeatureEvents> {

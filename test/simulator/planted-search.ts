@@ -5,7 +5,8 @@ import path from "node:path";
 
 import { openChat } from "./chat.ts";
 import type { PlantedChatBug } from "./planted-bugs.ts";
-import { drawPlan, type Plan } from "./plan.ts";
+import { drawPlan } from "./draw-plan.ts";
+import type { Plan } from "./plan.ts";
 import type { Violation } from "../kit/testing.ts";
 
 /** Which seed found which bug last, by the bug's name: `npm run simulate -- --planted --write` writes it. */

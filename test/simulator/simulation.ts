@@ -1,6 +1,7 @@
 // The simulation of the chat: the module that runs in a thread of the kit. Opened by chat.ts.
 import type { Scenario } from "../kit/simulation.ts";
-import { drawPlan, type Plan } from "./plan.ts";
+import { drawPlan } from "./draw-plan.ts";
+import type { Plan } from "./plan.ts";
 import { Run } from "./run.ts";
 
 const inWords = ({ atMs, ...what }: { readonly atMs: number }): string =>

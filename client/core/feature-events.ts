@@ -1,0 +1,38 @@
+// The types of a room's events with those of its features. The build puts them into client.d.ts, beside those of api.ts.
+import type { ClientToServerEvents, Welcome } from "../../src/protocol/chat-events.ts";
+import type { RoomEvents } from "./api.ts";
+
+/**
+ * The types of the features that a room has besides those of the chat. `EventsOf` of `parley-rooms/features` makes them of the
+ * features' classes.
+ */
+export interface FeatureEvents {
+  /** What a client sends, by event: `(payload, ack?) => void`. */
+  readonly sent: object;
+  /** What a client hears, by event: `(…args) => void`. */
+  readonly heard: object;
+  /** Fields of `welcome`. */
+  readonly welcome: object;
+}
+
+/** All events that a client may send to a room with such features. */
+export type SentEvents<Own extends FeatureEvents> = ClientToServerEvents & Own["sent"];
+
+/** All events that it hears from it. */
+export type HeardEvents<Own extends FeatureEvents> = Omit<RoomEvents, "welcome"> & {
+  readonly welcome: (welcome: Welcome & Own["welcome"]) => void;
+} & Own["heard"];
+
+export type PayloadOf<Events, Event extends keyof Events> = Events[Event] extends (
+  payload: infer Payload,
+  ...ack: never[]
+) => void
+  ? Payload
+  : never;
+
+export type AnswerOf<Events, Event extends keyof Events> = Events[Event] extends (
+  payload: never,
+  ack?: (answer: infer Answer) => void,
+) => void
+  ? Answer
+  : never;
