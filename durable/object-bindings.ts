@@ -1,6 +1,7 @@
 // The bindings of an object, under their usual names. Options of createParley do not reach objects, so a class says itself which names it
-// means. Called by chat-room.ts and announcements.ts.
+// means. Called by chat-room.ts.
 import { bindingsOf, missingBindings, withBindings, type Bindings, type BindingNames } from "../src/rpc/bindings.ts";
+import { ownKind } from "./socketio/own-kind.ts";
 
 /** A class of objects. */
 interface Named {
@@ -12,8 +13,8 @@ interface Named {
 const known = new WeakMap<object, WeakMap<Named, object>>();
 
 /**
- * The room's own binding is the one that the class names, or else that of the Worker's export of the same name: a room reaches rooms of
- * its own kind, however they are bound.
+ * The room's own binding is the one that the class names, or else the Worker's export of the class: a room reaches rooms of its own
+ * kind, however they are bound.
  * @throws Error that names the bindings which the class means and the Worker does not have
  */
 export function objectBindings<Env extends Bindings>(ctx: DurableObjectState, env: Env, of: Named): Env {
@@ -25,13 +26,9 @@ export function objectBindings<Env extends Bindings>(ctx: DurableObjectState, en
 }
 
 function namedBindings(ctx: DurableObjectState, env: Bindings, { name, bindings: names }: Named): Bindings {
-  const exported = (ctx.exports as Readonly<Record<string, unknown>> | undefined)?.[name];
-  const isExported = names.room === undefined && isRooms(exported);
-  const withOwn = isExported ? withBindings(env, { CHAT_ROOM: exported }) : env;
+  const own = names.room === undefined ? ownKind(ctx) : undefined;
+  const withOwn = own === undefined ? env : withBindings(env, { CHAT_ROOM: own });
   const missing = missingBindings(withOwn, names);
   if (missing.length > 0) throw new Error(`${name}: ${missing.join("; ")}`);
   return bindingsOf(withOwn, names);
 }
-
-const isRooms = (exported: unknown): exported is Bindings["CHAT_ROOM"] =>
-  typeof (exported as { readonly getByName?: unknown } | undefined)?.getByName === "function";

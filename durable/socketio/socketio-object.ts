@@ -5,6 +5,7 @@ import type { DynamicNamespace } from "../../src/socketio/server/namespaces.ts";
 import { Server } from "../../src/socketio/server/server.ts";
 import type { ServerSideRpc } from "../../src/rpc/server-side.ts";
 import type { Application, ObjectPorts } from "./application.ts";
+import { ownKind } from "./own-kind.ts";
 import { readOptions, type SocketIoOptions } from "./options.ts";
 import { SocketObject } from "./socket-object.ts";
 import type { MakeRecovery } from "./state-recovery.ts";
@@ -25,7 +26,7 @@ export abstract class SocketIoObject<Env = Cloudflare.Env> extends SocketObject<
   readonly recovery?: MakeRecovery | undefined;
   /** Where it is there, a client needs a token, or a user whom `authenticate` of the Worker has named. */
   readonly verify?: VerifyToken | undefined;
-  /** The objects that `serverSideEmit` reaches. Default: those of the class that the Worker exports under this class's name. */
+  /** The objects that `serverSideEmit` reaches. Default: those of this class, if the Worker exports it. */
   protected readonly rooms?: Rooms | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -38,14 +39,8 @@ export abstract class SocketIoObject<Env = Cloudflare.Env> extends SocketObject<
       throw new Error(`${this.constructor.name}: it needs namespaces, as in \`namespaces = { "/": new Board() }\``);
     const limits = readOptions(this.options ?? {});
     const tokens = tokenPorts(this.ctx.id.name ?? "", this.verify && ((...given) => this.verify!(...given)));
-    const rooms = this.rooms ?? this.#exported;
+    const rooms = this.rooms ?? (ownKind(this.ctx) as Rooms | undefined);
     const table = { static: namespaces, dynamic, recovery: (nsp: string) => this.recovery?.(nsp, ports) };
     return { server: new Server(limits, table, { ...ports, tokens }), limits, ...(rooms && { rooms }) };
-  }
-
-  get #exported(): Rooms | undefined {
-    const { exports } = this.ctx as { readonly exports?: Readonly<Record<string, unknown>> };
-    const exported = exports?.[this.constructor.name] as Partial<Rooms> | undefined;
-    return typeof exported?.getByName === "function" ? (exported as Rooms) : undefined;
   }
 }

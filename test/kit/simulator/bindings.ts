@@ -1,6 +1,6 @@
 // The bindings in the `env` of simulated code: namespaces of objects, producers of queues. Made by deployment.ts.
 import type { Chance } from "./chance.ts";
-import { objectIdOf, type ObjectId } from "./object-context.ts";
+import { checkKind, objectIdOf, type ObjectId } from "./object-context.ts";
 
 /** What `cloudflare:workers` exports of the running deployment. */
 interface Running {
@@ -44,10 +44,10 @@ export function namespaceOf(binding: string, chance: Chance, reach: (name: strin
       if (name === undefined) throw new Error(`an id of no object of ${binding}`);
       return stubOf(name);
     },
-    idFromString: (hex: string): ObjectId => ({
-      toString: () => hex,
-      equals: (other) => other.toString() === hex,
-    }),
+    idFromString(hex: string): ObjectId {
+      checkKind(binding, hex);
+      return { toString: () => hex, equals: (other) => other.toString() === hex };
+    },
     newUniqueId: () => idFromName(`unique ${chance.next()}`),
   };
 }

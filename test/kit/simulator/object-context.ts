@@ -24,10 +24,26 @@ export interface ObjectId {
   equals(other: ObjectId): boolean;
 }
 
+/** Digits of an id that prove its kind. */
+const PROOF_DIGITS = 16;
+
+const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+const proofOf = (kind: string, digits: string): string => hash(`${kind} ${digits}`).slice(0, PROOF_DIGITS);
+
+/** @throws TypeError for an id of objects of another kind */
+export function checkKind(kind: string, hex: string): void {
+  if (hex.slice(-PROOF_DIGITS) !== proofOf(kind, hex.slice(0, -PROOF_DIGITS)))
+    throw new TypeError("Durable Object ID is not valid for this namespace.");
+}
+
 /** The id of an object, of its class and its name. */
 export function objectIdOf(kind: string, name: string): ObjectId {
   let hex: string | undefined;
-  const toString = (): string => (hex ??= createHash("sha256").update(`${kind}/${name}`).digest("hex"));
+  const toString = (): string => {
+    const digits = hash(`${kind}/${name}`).slice(0, -PROOF_DIGITS);
+    return (hex ??= digits + proofOf(kind, digits));
+  };
   return { name, toString, equals: (other) => other.toString() === toString() };
 }
 
