@@ -25,7 +25,7 @@ export interface HubEvents {
 
 export class Hub {
   readonly nsp: string;
-  readonly sockets = new Map<string, Socket>();
+  readonly sockets: Map<string, Socket> = new Map();
   readonly #channels = new Map<string, Set<Socket>>();
   readonly #effects: Effects;
   readonly #events: HubEvents;

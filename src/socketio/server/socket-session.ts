@@ -19,7 +19,7 @@ export const NOTHING: readonly never[] = [];
 
 export class SocketSession extends Session {
   /** By the name of the namespace. */
-  readonly sockets = new Map<string, Socket>();
+  readonly sockets: Map<string, Socket> = new Map();
   /** Namespaces whose CONNECT is being decided. */
   connecting: readonly string[] = NOTHING;
   unjoinedSinceMs: number | undefined;
