@@ -68,7 +68,8 @@ export class WakeClock {
 
   /**
    * Reads the alarm that was set before the object slept, and watches the deadlines from then on.
-   * @param mayHaveDied whether the object has no connection any more; the alarm may have been set for one, and has to fire once all the same
+   * @param mayHaveDied whether the object has no connection any more. Its alarm may have been set for a
+   *   connection that is gone, and is kept until it fires
    */
   async wake({ mayHaveDied = false }: { readonly mayHaveDied?: boolean } = {}): Promise<void> {
     this.#alarmAtMs = await this.#storage.getAlarm();
@@ -77,7 +78,7 @@ export class WakeClock {
       if (this.#isStale) return;
       this.#isStale = true;
       // Once for all changes up to the end of the running code: an input, a call by RPC, or the code after an await in a handler.
-      // Not by `queueMicrotask`: to hand a function to the platform takes longer than all the rest of this.
+      // Not by `queueMicrotask`: a call of the platform costs more time than the rest of this function.
       void Promise.resolve().then(() => this.#isStale && this.#schedule());
     });
     this.#schedule();
@@ -161,6 +162,7 @@ export class WakeClock {
   }
 
   #setTimer(atMs: number, nowMs: number, run: () => void): void {
+    // An earlier timer may stay, whatever it runs: all of them look for the next deadline again.
     if (this.#timer !== null && this.#timerAtMs <= atMs) return;
     this.#clearTimer();
     this.#timerAtMs = atMs;
