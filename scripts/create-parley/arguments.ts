@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 
 import { EXTRAS, type Extra } from "./existing/plan.ts";
 import { Refusal } from "./refusal.ts";
+import { repositoryOf } from "./repository.ts";
 
 export const KINDS = ["chat", "socketio", "existing"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -11,6 +12,8 @@ export interface Arguments {
   readonly folder?: string;
   readonly kind?: Kind;
   readonly name?: string;
+  /** As `github.com/owner/name`. */
+  readonly repository?: string;
   readonly environment?: string;
   readonly extras?: readonly Extra[];
   readonly basePath?: string;
@@ -27,9 +30,12 @@ Makes a project with chat rooms or a Socket.IO application on Cloudflare Durable
 Asks for what is not given; with --yes it takes the defaults.
 
   --template NAME   chat      rooms with history, presence, moderation, and a page to chat on
-                    socketio  a Socket.IO server of your own: a whiteboard to begin with
-                    existing  adds the chat to the Worker in FOLDER (default: where a Wrangler configuration is)
+                    socketio  a Socket.IO server of your own: a whiteboard to begin with; into the Worker in FOLDER (default: here),
+                              if there is a Wrangler configuration, and otherwise a new project
+                    existing  adds the chat to the Worker in FOLDER (default: here)
   --name NAME       of the new Worker (default: that of the folder)
+  --repository NAME owner/name on GitHub, or an address on GitHub or GitLab: for the button "Deploy to Cloudflare" of a new project
+                    (default: the remote origin of the folder, or no button)
   --yes, -y         asks nothing
   --help, -h        shows this
   --version         shows the version
@@ -37,8 +43,8 @@ Asks for what is not given; with --yes it takes the defaults.
 For a Worker that you have:
 
   --env NAME        adds the bindings to this environment (default: the top level)
-  --base-path PATH  where the chat's addresses begin (default: /chat)
-  --with LIST       of ${EXTRAS.join(", ")}, comma-separated, or none (default: lobby)
+  --base-path PATH  where the addresses begin (default: /chat, or /board)
+  --with LIST       for a chat: of ${EXTRAS.join(", ")}, comma-separated, or none (default: lobby)
   --dry-run         shows the changes and writes nothing
 
 With npm, options stand behind "--": npm create parley my-chat -- --template chat
@@ -49,13 +55,14 @@ export function readArguments(args: readonly string[]): Arguments {
   const { values, positionals } = parse(args);
   if (positionals.length > 1)
     throw new Refusal(`There is one folder, not ${positionals.length}: ${positionals.join(", ")}.`);
-  const { template, name, env, "base-path": basePath } = values;
+  const { template, name, repository, env, "base-path": basePath } = values;
   if (template !== undefined && !(KINDS as readonly string[]).includes(template))
     throw new Refusal(`There is no template "${template}"; there are ${KINDS.join(", ")}.`);
   return {
     ...(positionals[0] !== undefined && { folder: positionals[0] }),
     ...(template !== undefined && { kind: template as Kind }),
     ...(name !== undefined && { name: checkedName(name) }),
+    ...(repository !== undefined && { repository: repositoryOf(repository) }),
     ...(env !== undefined && { environment: env }),
     ...(values.with !== undefined && { extras: extrasOf(values.with) }),
     ...(basePath !== undefined && { basePath: basePathOf(basePath) }),
@@ -75,6 +82,7 @@ function parse(args: readonly string[]) {
       options: {
         template: { type: "string", short: "t" },
         name: { type: "string" },
+        repository: { type: "string" },
         env: { type: "string", short: "e" },
         with: { type: "string" },
         "base-path": { type: "string" },

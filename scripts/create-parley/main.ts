@@ -1,13 +1,14 @@
 #!/usr/bin/env node
-// `npm create parley`: makes a project, or adds the chat to one. npm runs this as the bin of create-parley.
+// `npm create parley`: makes a project, or adds the chat or a Socket.IO application to one. npm runs this as the bin of create-parley.
 import path from "node:path";
 
 import { HELP, nameFrom, readArguments, type Arguments, type Kind } from "./arguments.ts";
 import { addToWorker } from "./existing/add-to-worker.ts";
 import { configNameIn } from "./existing/config-file.ts";
 import { checkFolder, makeProject } from "./new-project.ts";
-import { askBasePath, askEnvironment, askExtras, askFolder, askKind, askName } from "./questions.ts";
+import { askBasePath, askEnvironment, askExtras, askFolder, askKind, askName, askRepository } from "./questions.ts";
 import { Refusal } from "./refusal.ts";
+import { remoteOf } from "./repository.ts";
 import { VERSION } from "./version.ts";
 
 try {
@@ -24,7 +25,9 @@ async function run(given: Arguments): Promise<void> {
   if (given.isHelp) return void process.stdout.write(HELP);
   if (given.isVersion) return console.log(VERSION);
   const kind = given.kind ?? (await chosenKind(given));
-  await (kind === "existing" ? addTo(given) : begin(given, kind));
+  if (kind === "existing") return addTo(given, "chat");
+  const isInto = kind === "socketio" && configNameIn(given.folder ?? ".") !== undefined;
+  await (isInto ? addTo(given, "socketio") : begin(given, kind));
 }
 
 /** Questions need a terminal; a script gives flags, or takes the defaults. */
@@ -39,15 +42,17 @@ function chosenKind(given: Arguments): Promise<Kind> | Kind {
   return asks(given, "--template chat, socketio or existing") ? askKind(initial) : initial;
 }
 
-async function addTo(given: Arguments): Promise<void> {
+async function addTo(given: Arguments, gets: "chat" | "socketio"): Promise<void> {
   const folder = path.resolve(given.folder ?? ".");
   const isAsking = given.extras === undefined && !given.isYes && process.stdin.isTTY && process.stdout.isTTY;
   const environment = given.environment ?? (isAsking ? await askEnvironment(folder) : undefined);
+  const usualPath = gets === "chat" ? "/chat" : "/board";
   const { lines, isWritten } = addToWorker({
     folder,
+    gets,
     ...(environment !== undefined && { environment }),
-    extras: given.extras ?? (isAsking ? await askExtras() : ["lobby"]),
-    basePath: given.basePath ?? (isAsking ? await askBasePath("/chat") : "/chat"),
+    extras: given.extras ?? (isAsking && gets === "chat" ? await askExtras() : ["lobby"]),
+    basePath: given.basePath ?? (isAsking ? await askBasePath(usualPath) : usualPath),
     isDryRun: given.isDryRun,
   });
   const next = ["", "Then:", `  ${packageManager()} install`, "  npx parley-rooms doctor", ""];
@@ -61,7 +66,9 @@ async function begin(given: Arguments, template: "chat" | "socketio"): Promise<v
   checkFolder(folder);
   const isAsking = given.folder === undefined && given.name === undefined && !given.isYes;
   const name = given.name ?? (isAsking ? await askName(path.basename(folder)) : nameFrom(path.basename(folder)));
-  makeProject({ folder, template, name });
+  const remote = remoteOf(folder);
+  const repository = given.repository ?? (isAsking ? await askRepository(remote) : remote);
+  makeProject({ folder, template, name, repository });
   const manager = packageManager();
   const enter = path.relative(process.cwd(), folder);
   const quoted = /[^\w./-]/.test(enter) ? JSON.stringify(enter) : enter;

@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, s
 import path from "node:path";
 
 import { Refusal } from "./refusal.ts";
+import { withButton } from "./repository.ts";
 import { RANGE } from "./version.ts";
 
 export const TEMPLATES = new URL("templates/", import.meta.url);
@@ -20,10 +21,12 @@ export interface NewProject {
   readonly folder: string;
   readonly template: "chat" | "socketio";
   readonly name: string;
+  /** As `github.com/owner/name`, if there is one. */
+  readonly repository?: string | undefined;
 }
 
 /** @throws Refusal where the folder has files, or is one */
-export function makeProject({ folder, template, name }: NewProject): void {
+export function makeProject({ folder, template, name, repository }: NewProject): void {
   checkFolder(folder);
   mkdirSync(folder, { recursive: true });
   cpSync(new URL(`${template}/`, TEMPLATES), folder, { recursive: true });
@@ -33,6 +36,7 @@ export function makeProject({ folder, template, name }: NewProject): void {
   }
   for (const file of ["package.json", "wrangler.jsonc", "README.md"])
     edit(path.join(folder, file), (text) => text.replaceAll(`parley-${template}-template`, name));
+  edit(path.join(folder, "README.md"), (text) => withButton(text, repository));
   edit(path.join(folder, "package.json"), (text) => text.replace(/("parley-rooms": )"[^"]*"/, `$1"${RANGE}"`));
   // The secret of this machine. The example stays, for others who clone the project.
   const example = path.join(folder, ".dev.vars.example");

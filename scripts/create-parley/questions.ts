@@ -3,6 +3,7 @@ import { readConfig } from "./existing/config-file.ts";
 import { EXTRAS, type Extra } from "./existing/plan.ts";
 import { basePathOf, checkedName, KINDS, nameFrom, type Kind } from "./arguments.ts";
 import { checkFolder } from "./new-project.ts";
+import { repositoryOf } from "./repository.ts";
 import { cancel, isCancel, multiselect, select, text } from "@clack/prompts";
 
 const LABELS: Readonly<Record<Kind, string>> = {
@@ -49,6 +50,19 @@ export const askName = (folder: string): Promise<string> => {
     }),
   );
 };
+
+/** @returns `undefined` for no button */
+export async function askRepository(initial: string | undefined): Promise<string | undefined> {
+  const answer = await answered(
+    text({
+      message: "Its repository, for a button “Deploy to Cloudflare” (owner/name)? Empty: no button",
+      placeholder: initial ?? "",
+      defaultValue: initial ?? "",
+      validate: (value) => (value ? problemOf(() => repositoryOf(value)) : undefined),
+    }),
+  );
+  return answer === "" ? undefined : repositoryOf(answer);
+}
 
 /** Asks where the configuration has environments. */
 export async function askEnvironment(folder: string): Promise<string | undefined> {

@@ -158,7 +158,7 @@ describe.concurrent("npm create parley", { timeout: COMMAND_MS_MAX }, () => {
     expect(await heard).toEqual([0, 0, 1, 1]);
   });
 
-  it("a Worker with Hono: the lines that it prints are all that is left to add", async () => {
+  it("a Worker with Hono gets a chat and a board: the lines that it prints are all that is left to add", async () => {
     const project = inFolder("hono");
     cpSync(path.join(import.meta.dirname, "hono-worker"), project, { recursive: true });
     const entry = path.join(project, "src", "index.ts");
@@ -170,6 +170,15 @@ describe.concurrent("npm create parley", { timeout: COMMAND_MS_MAX }, () => {
       entry,
       `${head.replace("=> undefined", '=> ({ user: request.headers.get("x-user") ?? "stranger" })')}\n${text}`,
     );
+    const [types, board] = linesIn(await create("hono", "--template", "socketio", "--yes"));
+    const [imports, binding] = types.split(
+      "  // in the type of your bindings, where `wrangler types` does not write it\n",
+    );
+    const withChat = readFileSync(entry, "utf8");
+    writeFileSync(
+      entry,
+      `${imports}${withChat.replace("interface Env {", `$&${binding!.split("\n", 1)[0]}`).replace("export default", `${board}\n$&`)}`,
+    );
     await install(project);
     await check(project);
 
@@ -178,6 +187,10 @@ describe.concurrent("npm create parley", { timeout: COMMAND_MS_MAX }, () => {
     const ada = open(url, { path: "/chat/rooms/lounge/socket.io", extraHeaders: { "x-user": "ada" } });
     expect(await next(ada, "welcome")).toMatchObject({ user: "ada" });
     expect(await ask(ada, "chat-message", { content: "Hello!" })).toMatchObject({ ok: true, seq: 1 });
+
+    const ben = open(url, { path: "/board/rooms/plans/socket.io" });
+    expect(await next(ben, "board")).toEqual([]);
+    expect(await ask(ben, "draw", [0, 0, 1, 1])).toEqual({ ok: true });
   });
 });
 

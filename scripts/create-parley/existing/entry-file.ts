@@ -10,11 +10,11 @@ const IS_BUILT = /(^|\/)(\.[^./][^/]*|node_modules|dist|build|out)\//;
  * @param file its path from the folder of the configuration, with slashes
  * @returns the text with the export; `undefined` where the file is none to write to, or has any of the names already
  */
-export function withExport(file: string, text: string, classes: readonly string[]): string | undefined {
+export function withExport(file: string, text: string, classes: readonly string[], from: string): string | undefined {
   if (!IS_SOURCE.test(file) || IS_BUILT.test(file) || !/^export\b/m.test(text)) return undefined;
   if (classes.some((name) => new RegExp(`\\b${name}\\b`).test(text))) return undefined;
   const lineEnd = lineEndOf(text);
-  return `${text.trimEnd()}${lineEnd}${lineEnd}${exportOf(classes)}${lineEnd}`;
+  return `${text.trimEnd()}${lineEnd}${lineEnd}${exportOf(classes, from)}${lineEnd}`;
 }
 
 /** Of the classes, one that the file declares itself without extending a class that could be the package's. */
@@ -24,9 +24,11 @@ export const foreignClass = (text: string, classes: readonly string[]): string |
     return base !== undefined && !/\bextends\s+(?!DurableObject\b)/.test(base);
   });
 
-export const exportOf = (classes: readonly string[]): string => `export { ${classes.join(", ")} } from "parley-rooms";`;
+/** @param from the module that has the classes */
+export const exportOf = (classes: readonly string[], from: string): string =>
+  `export { ${classes.join(", ")} } from "${from}";`;
 
-/** Whether all classes are exported from the package by name, as `withExport` does it. */
+/** Whether all classes are exported by name, as `withExport` does it. */
 export function hasExport(text: string, classes: readonly string[]): boolean {
   const lists = [...text.matchAll(/\bexport\s*\{([^}]*)\}/g)].map(([, list]) => list!);
   const classed = [...text.matchAll(/\bexport\s+(?:default\s+)?class\s+(\w+)/g)].map(([, name]) => name!);

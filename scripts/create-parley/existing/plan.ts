@@ -1,4 +1,4 @@
-// Plans what a Worker's configuration lacks for the chat. Pure: the parsed configuration in, changes out, or a refusal that says why
+// Plans what a Worker's configuration lacks for the chat, or for an application. Pure: the parsed configuration in, changes out, or a refusal that says why
 // nothing can be added. Called by config-file.ts. A change adds something; none replaces anything.
 import {
   ANNOUNCEMENTS,
@@ -26,6 +26,8 @@ export interface Wish {
   /** The environment of Wrangler that gets the bindings; without one the top level. */
   readonly environment?: string;
   readonly extras: readonly Extra[];
+  /** The only class to add, in place of the chat's. */
+  readonly only?: ClassPart;
 }
 
 export interface Change {
@@ -81,10 +83,11 @@ const CLASSES_OF: Readonly<Record<Extra, readonly ClassPart[]>> = {
   webhooks: [],
 };
 
-/** @throws Refusal where the chat cannot be added without changing what is there */
-export function planFor(config: Config, { environment, extras }: Wish): Plan {
+/** @throws Refusal where nothing can be added without changing what is there */
+export function planFor(config: Config, { environment, extras, only }: Wish): Plan {
   const scope = scopeOf(config, environment);
-  const parts = CLASSES.filter((part) => part === ROOM || extras.some((extra) => CLASSES_OF[extra].includes(part)));
+  const isAsked = (part: ClassPart): boolean => extras.some((extra) => CLASSES_OF[extra].includes(part));
+  const parts = only ? [only] : CLASSES.filter((part) => part === ROOM || isAsked(part));
   const queues = [...(extras.includes("relay") ? [RELAY] : []), ...(extras.includes("webhooks") ? [WEBHOOKS] : [])];
   const adding = queues.map((queue) => queueChanges(scope, queue));
   const others = Object.keys(config.env ?? {}).filter((name) => name !== environment);
@@ -194,7 +197,7 @@ function bindingChanges({ own, prefix }: Scope, { binding, className }: ClassPar
   if (other)
     throw new Refusal(
       `The class ${className} is bound already, as ${other.name ?? "?"}. If it is your own class, choose other names by hand; ` +
-        `if it is Parley's, name its binding in createParley: docs/in-your-worker.md of parley-rooms, Bindings.`,
+        `if it is Parley's, name its binding in your code: docs/in-your-worker.md of parley-rooms, Bindings.`,
     );
   const says = `the binding ${binding} of the class ${className}`;
   return [

@@ -24,7 +24,7 @@ describe("arguments", () => {
   it.each(["--help", "-h"])("%s lists them", (flag) => {
     const { status, out } = run(folderOf({}), flag);
     expect(status).toBe(0);
-    for (const option of ["--template", "--env", "--base-path", "--with", "--dry-run", "--yes"])
+    for (const option of ["--template", "--env", "--repository", "--base-path", "--with", "--dry-run", "--yes"])
       expect(out).toContain(option);
   });
 
@@ -43,6 +43,7 @@ describe("arguments", () => {
     [["--with", "lobby,moon"], /no "moon"/],
     [["--base-path", "chat room"], /"chat room" is no path/],
     [["--name", "My Chat"], /"My Chat" has to consist of small letters/],
+    [["--repository", "https://example.com/ada/chat"], /neither owner\/name nor an address on GitHub or GitLab/],
   ])("%j: names what is wrong", (args, message) => {
     expect(() => readArguments(args)).toThrow(message);
   });
@@ -84,6 +85,49 @@ describe("a new project", () => {
     execFileSync("git", ["init", "-q"], { cwd: folder });
     expect(run(folder, ".", "--template", "chat", "--name", "forum").status).toBe(0);
     expect(JSON.parse(textIn(folder, "package.json"))).toMatchObject({ name: "forum" });
+  });
+
+  const BUTTON = "https://deploy.workers.cloudflare.com/?url=https://";
+
+  it.each([
+    ["ada/my-chat", "github.com/ada/my-chat"],
+    ["https://gitlab.com/ada/my-chat", "gitlab.com/ada/my-chat"],
+  ])("has a button for its repository: --repository %s", (given, repository) => {
+    const folder = folderOf({});
+    expect(run(folder, "mine", "--template", "chat", "--repository", given).status).toBe(0);
+    const readme = textIn(path.join(folder, "mine"), "README.md");
+    expect(readme).toContain(`(${BUTTON}${repository})`);
+    expect(readme).not.toContain("OWNER");
+  });
+
+  it.each(["git@github.com:ada/forum.git", "https://github.com/ada/forum", "ssh://git@github.com/ada/forum.git"])(
+    "has a button for the remote of its folder: %s",
+    (remote) => {
+      const folder = folderOf({});
+      execFileSync("git", ["init", "-q"], { cwd: folder });
+      execFileSync("git", ["remote", "add", "origin", remote], { cwd: folder });
+      expect(run(folder, ".", "--template", "socketio", "--name", "forum").status).toBe(0);
+      expect(textIn(folder, "README.md")).toContain(`(${BUTTON}github.com/ada/forum)`);
+    },
+  );
+
+  it.each(["chat", "socketio"])("without a repository has no button, and a sentence how to add one: %s", (template) => {
+    const folder = folderOf({});
+    expect(run(folder, "mine", "--template", template).status).toBe(0);
+    const readme = textIn(path.join(folder, "mine"), "README.md");
+    expect(readme).toMatch(/^# mine\n\n<!-- dash/);
+    expect(readme).toContain(
+      `write this line at the top, with yours in the place of \`OWNER/REPOSITORY\`: \`[![Deploy`,
+    );
+  });
+
+  it("goes nowhere with --template socketio in the folder of a Worker, which gets the application", () => {
+    const worker = folderOf({ "wrangler.toml": 'main = "index.ts"\n', "index.ts": "export default {};\n" });
+    const { status, out } = run(worker, "--template", "socketio", "--yes");
+    expect(status).toBe(0);
+    expect(out).toContain("wrangler.toml: added the binding BOARD");
+    expect(existsSync(path.join(worker, "board.ts"))).toBe(true);
+    expect(existsSync(path.join(worker, "my-app"))).toBe(false);
   });
 
   it.each([

@@ -1,5 +1,7 @@
 // `npm create parley` into an existing Worker: what it adds and says, and where it stops.
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+
 import { describe, expect, it } from "vitest";
 
 import { addToWorker, type ExistingWish } from "../../../scripts/create-parley/existing/add-to-worker.ts";
@@ -94,6 +96,66 @@ it.each([
   const folder = folderOf(files);
   expect(() => addToWorker(wish(folder))).toThrow(`index.ts has a class ${name} of its own`);
   for (const [file, text] of Object.entries(files)) expect(textIn(folder, file)).toBe(text);
+});
+
+describe("a Socket.IO application", () => {
+  const TOML = 'name = "mine"\nmain = "src/index.ts"\n';
+  const application: Partial<ExistingWish> = { gets: "socketio", basePath: "/board" };
+
+  it("gets its binding, its migration, a file with its class, and the export; not the chat", () => {
+    const { folder, lines, config } = added("wrangler.toml", TOML, application);
+    expect(config).toMatchObject({
+      durable_objects: { bindings: [{ name: "BOARD", class_name: "BoardObject" }] },
+      migrations: [{ tag: "v1", new_sqlite_classes: ["BoardObject"] }],
+    });
+    expect(textIn(folder, "src/index.ts")).toBe(`${ENTRY}\nexport { BoardObject } from "./board.js";\n`);
+    expect(textIn(folder, "src/board.ts")).toMatch(
+      /^\/\/ A board[^]*interface ServerToClientEvents[^]*class BoardObject/,
+    );
+    expect(textIn(folder, "src/board.ts")).not.toContain("./events");
+    expect(lines).toContain("src/board.ts: new; it has the class BoardObject");
+    expect(lines.join("\n")).toContain(
+      '  app.all("/board/*", (c) => connect(c.req.raw, { path: "/board", object: (name) => c.env.BOARD.getByName(name) }));',
+    );
+  });
+
+  it.each([
+    ["/board", 'startsWith("/board/")) return connect(request, { path: "/board", object'],
+    ["", 'startsWith("/rooms/")) return connect(request, { object'],
+  ])("shows the line of a Worker without Hono, at %j", (basePath, line) => {
+    const folder = folderOf({ "wrangler.toml": TOML, "package.json": "{}", "src/index.ts": ENTRY });
+    expect(addToWorker(wish(folder, { ...application, basePath })).lines.join("\n")).toContain(line);
+  });
+
+  it("is there once, beside a chat, and with what its author made of the file", () => {
+    const { folder } = added("wrangler.toml", TOML);
+    addToWorker(wish(folder, application));
+    const file = path.join(folder, "src/board.ts");
+    writeFileSync(file, `${readFileSync(file, "utf8")}// mine\n`);
+    const before = ["wrangler.toml", "src/index.ts", "src/board.ts"].map((name) => textIn(folder, name));
+    expect(addToWorker(wish(folder, application)).isWritten).toBe(false);
+    expect(["wrangler.toml", "src/index.ts", "src/board.ts"].map((name) => textIn(folder, name))).toEqual(before);
+    expect(before[0]).toContain('new_sqlite_classes = ["ChatRoom", "Lobby"]');
+    expect(before[0]).toContain('new_sqlite_classes = ["BoardObject"]');
+  });
+
+  it("in JavaScript is exported from the file as it is named", () => {
+    const folder = folderOf({ "wrangler.toml": 'main = "index.js"\n', "package.json": "{}", "index.js": ENTRY });
+    addToWorker(wish(folder, application));
+    expect(textIn(folder, "index.js")).toContain('export { BoardObject } from "./board.ts";');
+  });
+
+  it("stops, and writes nothing, where its file is another one", () => {
+    const files = {
+      "wrangler.toml": TOML,
+      "package.json": MANIFEST,
+      "src/index.ts": ENTRY,
+      "src/board.ts": "// mine\n",
+    };
+    const folder = folderOf(files);
+    expect(() => addToWorker(wish(folder, application))).toThrow(/board\.ts is there already/);
+    for (const [name, text] of Object.entries(files)) expect(textIn(folder, name)).toBe(text);
+  });
 });
 
 describe("environments", () => {

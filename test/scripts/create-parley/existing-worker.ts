@@ -11,6 +11,7 @@ export const MANIFEST = '{\n  "name": "mine",\n  "dependencies": {\n    "hono": 
 
 export const wish = (folder: string, more: Partial<ExistingWish> = {}): ExistingWish => ({
   folder,
+  gets: "chat",
   extras: ["lobby"],
   basePath: "/chat",
   isDryRun: false,

@@ -1,5 +1,5 @@
-// The namespace of a board: it handles the events of its clients.
-import { Namespace, type Handlers, type Socket } from "parley-rooms/socketio";
+// A board: its namespace handles the events of its clients. One object each; index.ts exports it.
+import { Namespace, SocketIoObject, type Handlers, type Socket } from "parley-rooms/socketio";
 
 import type { ClientToServerEvents, Line, ServerToClientEvents } from "./events.ts";
 
@@ -7,7 +7,7 @@ type Client = Socket<ServerToClientEvents>;
 
 const LINES_MAX = 5000;
 
-export class Board extends Namespace<ClientToServerEvents, ServerToClientEvents> {
+class Board extends Namespace<ClientToServerEvents, ServerToClientEvents> {
   readonly #sql: SqlStorage;
   /** A copy in memory, which goes while the board sleeps. Each life of the object reads it again. */
   readonly #lines: Line[];
@@ -46,6 +46,10 @@ export class Board extends Namespace<ClientToServerEvents, ServerToClientEvents>
   override onDisconnect(): void {
     this.emit("people", this.sockets.size);
   }
+}
+
+export class BoardObject extends SocketIoObject {
+  namespaces = { "/": new Board(this.ctx.storage.sql) };
 }
 
 /** Clients may send anything. */

@@ -1,11 +1,7 @@
-// The Worker, and its object: one per board.
-import { connect, SocketIoObject } from "parley-rooms/socketio";
+// The Worker. Its objects, one per board, are in board.ts.
+import { connect } from "parley-rooms/socketio";
 
-import { Board } from "./board.ts";
-
-export class BoardObject extends SocketIoObject<Env> {
-  namespaces = { "/": new Board(this.ctx.storage.sql) };
-}
+export { BoardObject } from "./board.ts";
 
 export default {
   // Clients reach the board NAME with io({ path: "/rooms/NAME/socket.io" }). To let in only users whom you know, add `authenticate`.
