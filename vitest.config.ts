@@ -148,6 +148,8 @@ export default defineConfig({
       },
       {
         ...own,
+        // For docs/examples/typing-race, whose package.json ends the reach of the package's own name.
+        resolve: { alias: { "parley-rooms/socketio": path.join(import.meta.dirname, "src/entries/socketio.ts") } },
         plugins: [cloudflareTest({ wrangler: { configPath: "./test/durable/socketio/wrangler.toml" } })],
         test: {
           name: "socketio-object",

@@ -23,6 +23,7 @@ const SCRIPTS = {
   cost: "cost.ts",
   screenshots: "screenshots.ts",
   tour: "tour.ts",
+  race: "race.ts",
   deploy: "deploy.ts",
 };
 

@@ -171,6 +171,15 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
     return rooms.getByName(room).receiveServerSideEvent({ ...event, from: this.ctx.id.name! });
   }
 
+  /**
+   * Stops all timers, so that a test can evict an object whose deadlines follow each other so closely that it never sleeps. The kit
+   * (test/kit/objects.ts) calls it. A symbol, because Workers and clients can call any other method.
+   * @internal
+   */
+  [Symbol.for("parley.stopTimers")](): void {
+    this.#clock.stop();
+  }
+
   override fetch(request: Request): Promise<Response> {
     if (this.#inside.newer) return Promise.reject(this.#inside.newer);
     return this.#inside.activity.during(this.#requests.fetch(request));

@@ -155,7 +155,7 @@ export class WakeClock {
     this.#rest();
   }
 
-  /** Called when another clock takes over. */
+  /** Called when another clock takes over, or a test evicts the object. */
   stop(): void {
     this.#isStopped = true;
     this.#clearTimer();

@@ -3,6 +3,12 @@
 /** The stub of an object. */
 type Stub = object;
 
+/** Of an object of this package (durable/socketio/socket-object.ts). */
+const STOP_TIMERS = Symbol.for("parley.stopTimers");
+
+/** A single timer of such an object ends sooner. */
+const TIMER_MS_MAX = 1500;
+
 /** @throws Error outside workerd */
 async function plugin(): Promise<typeof import("cloudflare:test")> {
   return import("cloudflare:test").catch((error: unknown) => {
@@ -11,11 +17,18 @@ async function plugin(): Promise<typeof import("cloudflare:test")> {
 }
 
 /**
- * Puts an object to sleep: its memory is gone, and its storage stays. Waits for requests that it is answering.
+ * Puts an object to sleep: its memory is gone, and its storage stays. Waits for requests that it is answering. An object of this package
+ * with a deadline every second, as in a game, would never sleep by itself; it is evicted nevertheless.
  * @param webSockets `hibernate`, as when it sleeps: clients notice nothing. `close`, as when its process dies: they lose the connection
  */
 export async function evict(stub: Stub, webSockets: "hibernate" | "close" = "hibernate"): Promise<void> {
-  await (await plugin()).evictDurableObject(stub, { webSockets });
+  const { evictDurableObject, runInDurableObject } = await plugin();
+  let isAwake = true;
+  const evicted = evictDurableObject(stub, { webSockets }).finally(() => (isAwake = false));
+  await Promise.race([evicted, new Promise((resolve) => setTimeout(resolve, TIMER_MS_MAX))]);
+  if (isAwake)
+    await runInDurableObject(stub, async (object) => (object as { [STOP_TIMERS]?: () => void })[STOP_TIMERS]?.());
+  await evicted;
 }
 
 /** All objects die at once, with what they are doing: clients lose their connections, and callers get an error. */

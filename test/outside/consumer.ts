@@ -14,6 +14,9 @@ const COMMAND_MS_MAX = 120_000;
 const READY_MS_MAX = 60_000;
 const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
 
+/** The example that is a project of its own, with a tsconfig.json for where it is copied to. */
+const WHOLE_PROJECT = path.join("docs", "examples", "typing-race");
+
 export interface Consumer {
   readonly folder: string;
   /** The package's own file. */
@@ -53,7 +56,7 @@ async function install(folder: string, tarball: string): Promise<void> {
   cpSync(path.join(import.meta.dirname, "consumer"), folder, { recursive: true });
   cpSync(path.join(PROJECT_ROOT, "docs", "examples"), folder, {
     recursive: true,
-    filter: (file) => path.basename(file) !== "tsconfig.json",
+    filter: (file) => path.basename(file) !== "tsconfig.json" || file.includes(WHOLE_PROJECT),
   });
   const manifest = path.join(folder, "package.json");
   writeFileSync(manifest, readFileSync(manifest, "utf8").replace('"the tarball"', JSON.stringify(`file:${tarball}`)));

@@ -7,6 +7,8 @@ declare namespace Cloudflare {
       | "Halls"
       | "GuestbookObject"
       | "RaceObject"
+      | "TypingRace"
+      | "Matchmaker"
       | "DrawingObject"
       | "FourLines"
       | "ReviewObject"
@@ -22,6 +24,10 @@ declare namespace Cloudflare {
     JWT_SECRET: string;
     RULES_URL: string;
     RULES_SECRET: string;
+    WAIT_MS: number;
+    TICK_MS: number;
+    TYPING_RACE: DurableObjectNamespace<import("../../../docs/examples/typing-race/typing-race.ts").TypingRace>;
+    MATCHMAKER: DurableObjectNamespace<import("../../../docs/examples/typing-race/matchmaker.ts").Matchmaker>;
     BOARD: DurableObjectNamespace<import("../../../docs/examples/board/index.ts").BoardObject>;
     GUESTBOOK: DurableObjectNamespace<import("../../../docs/examples/guestbook/index.ts").GuestbookObject>;
     MISTAKEN: DurableObjectNamespace<import("./sketches.ts").MistakenObject>;

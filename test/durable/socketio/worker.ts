@@ -12,6 +12,7 @@ export { ReviewObject } from "../../../docs/examples/review/index.ts";
 export { ChatRoom as HttpRuledRoom } from "../../../docs/examples/rules/by-http.ts";
 export { ChatRoom as ServiceRuledRoom } from "../../../docs/examples/rules/by-service.ts";
 export { ChatRoom as RuledRoom } from "../../../docs/examples/rules/index.ts";
+export { Matchmaker, TypingRace } from "../../../docs/examples/typing-race/index.ts";
 export { Halls } from "./halls.ts";
 export { Rules } from "./rules.ts";
 export { MistakenObject, PitchObject, SketchObject } from "./sketches.ts";

@@ -1,0 +1,27 @@
+// The events of a race. Server and page share these types.
+import type { RaceView, Refusal } from "./race.ts";
+
+export type Ack = (answer: { ok: true } | { error: Refusal }) => void;
+
+export interface ClientToServerEvents {
+  /** The next character, and its place in the passage. Without an ack a refusal comes as the event `refused`. */
+  keystroke: (position: number, character: string, ack?: Ack) => void;
+  /** Another race in the same room. */
+  rematch: (ack?: Ack) => void;
+  /** Measures the way to the server and back. */
+  ping: (ack: () => void) => void;
+}
+
+export interface ServerToClientEvents {
+  /** The client's own seat, before its first `race`. */
+  seat: (seat: number) => void;
+  /** All of it, when a player comes or goes or has finished, and when a phase begins. */
+  race: (race: RaceView) => void;
+  /** Whole seconds until the race begins. */
+  countdown: (seconds: number) => void;
+  /** How far everybody is, by seat. */
+  progress: (positions: readonly number[]) => void;
+  /** Words per minute by seat, every second. */
+  wpm: (speeds: readonly number[]) => void;
+  refused: (refusal: Refusal) => void;
+}

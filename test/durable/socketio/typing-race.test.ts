@@ -1,0 +1,190 @@
+// The typing race of docs/examples as an object: evictions and crashes in mid-race, recovery, and what it refuses.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import worker from "../../../docs/examples/typing-race/index.ts";
+import type { RaceView } from "../../../docs/examples/typing-race/race.ts";
+import { crash, evict, TestClock } from "../../kit/testing.ts";
+import { PacketType } from "../../wire/wire-client.ts";
+import { RawClient } from "../raw-client.ts";
+import { serving } from "./worker.ts";
+
+const COUNTDOWN_MS = 3000;
+const fetcher = serving(env.TYPING_RACE);
+
+let clock: TestClock;
+beforeEach(() => void (clock = new TestClock()));
+afterEach(() => clock.stop());
+
+const keyOf = (name: string): string => `the-key-of-${name}-0123`;
+
+async function enter(room: string, name: string, recovery: object = {}): Promise<RawClient> {
+  const client = await RawClient.open({ room, fetcher, query: { recovery: "on" } });
+  await client.connect({ key: keyOf(name), name, ...recovery });
+  await client.receives("race");
+  return client;
+}
+
+const raceOf = (client: RawClient): RaceView => client.received<RaceView>("race").at(-1)!;
+const shows = (client: RawClient, what: string, matches: (race: RaceView) => boolean): Promise<true> =>
+  client.until(what, () => (client.heard("race").length > 0 && matches(raceOf(client)) ? true : undefined));
+
+/** Up to the moment when everybody may type. */
+async function start(room: string, ...names: string[]): Promise<RawClient[]> {
+  const clients = await Promise.all(names.map((name) => enter(room, name)));
+  await shows(clients[0]!, "the countdown", ({ phase }) => phase === "countdown");
+  await clock.advance(COUNTDOWN_MS, env.TYPING_RACE.getByName(room));
+  for (const client of clients) await shows(client, "the start", ({ phase }) => phase === "running");
+  return clients;
+}
+
+async function type(client: RawClient, from: number, to: number): Promise<void> {
+  for (let position = from; position < to; position++) {
+    // Nobody types faster than 300 words a minute.
+    if (position % 20 === 19) await clock.advance(1000);
+    expect(await client.ask("keystroke", position, raceOf(client).passage[position])).toEqual({ ok: true });
+  }
+}
+
+describe("a race", () => {
+  it("goes from match to result, and to a rematch in the same room", async () => {
+    const [ada, ben] = await start("whole", "Ada", "Ben");
+    expect(ada!.received("countdown")).toEqual([...ada!.received<number>("countdown")].toSorted((a, b) => b - a));
+    const { length } = raceOf(ada!).passage;
+    await type(ben!, 0, 2);
+    await ada!.until("Ben's progress", () => ada!.received<number[]>("progress").find(([, second]) => second === 2));
+    await ada!.receives("wpm");
+    await type(ben!, 2, length);
+    await type(ada!, 0, length);
+    await shows(ada!, "the result", ({ phase }) => phase === "over");
+    expect(raceOf(ada!).players).toMatchObject([
+      { name: "Ada", position: length, place: 2 },
+      { name: "Ben", position: length, place: 1 },
+    ]);
+    expect(await ada!.ask("rematch")).toEqual({ ok: true });
+    expect(await ben!.ask("rematch")).toEqual({ ok: true });
+    await shows(ben!, "the next countdown", ({ phase }) => phase === "countdown");
+    expect(raceOf(ben!).players).toMatchObject([{ position: 0 }, { position: 0 }]);
+  });
+
+  it("forgets nothing when its object is evicted in the middle of it", async () => {
+    const [ada, ben] = await start("evicted", "Ada", "Ben");
+    await type(ada!, 0, 7);
+    await type(ben!, 0, 3);
+    const before = raceOf(ada!);
+    await evict(env.TYPING_RACE.getByName("evicted"));
+    expect(await ada!.ask("keystroke", 6, "x")).toMatchObject({ error: { code: "WRONG_POSITION", position: 7 } });
+    await type(ada!, 7, before.passage.length);
+    await shows(ben!, "Ada's end", ({ players }) => players[0]!.place === 1);
+    expect(raceOf(ben!)).toMatchObject({ phase: "running", passage: before.passage, players: [{}, { position: 3 }] });
+    expect(raceOf(ben!).players[0]!.wordsPerMinute).toBeGreaterThan(0);
+    // The clock of the race goes on, too.
+    const heard = ben!.received("wpm").length;
+    await ben!.receives("wpm", heard + 1);
+  });
+
+  it("goes on where it was after a crash, for those who come back", async () => {
+    const [ada, ben] = await start("crashed", "Ada", "Ben");
+    await type(ada!, 0, 5);
+    const { passage } = raceOf(ada!);
+    await crash();
+    await Promise.all([ada!.closes(), ben!.closes()]);
+    const back = await enter("crashed", "Ada");
+    expect(raceOf(back)).toMatchObject({
+      phase: "running",
+      passage,
+      players: [
+        { name: "Ada", position: 5, isAway: false },
+        { name: "Ben", position: 0, isAway: true },
+      ],
+    });
+    await type(back, 5, 6);
+  });
+
+  it("keeps the seat of who loses the connection, and recovers it", async () => {
+    const [ada, ben] = await start("recovered", "Ada", "Ben");
+    await type(ben!, 0, 4);
+    const { sid, pid } = ben!.accepted();
+    const offset = ben!.heard("race").at(-1)![1];
+    ben!.close();
+    await shows(ada!, "that Ben is away", ({ players }) => players[1]!.isAway);
+    await type(ada!, 0, 2);
+    const back = await RawClient.open({ room: "recovered", fetcher, query: { recovery: "on" } });
+    expect(await back.connect({ key: keyOf("Ben"), name: "Ben", pid, offset })).toBe(sid);
+    await shows(back, "the race", ({ players }) => !players[1]!.isAway);
+    expect(raceOf(back).players).toMatchObject([{ position: 2 }, { position: 4 }]);
+    await type(back, 4, 5);
+  });
+
+  it("is erased when everybody has left before it began", async () => {
+    const ada = await enter("left", "Ada");
+    ada.close();
+    await ada.closes();
+    const ben = await enter("left", "Ben");
+    expect(raceOf(ben).players).toMatchObject([{ name: "Ben", seat: 0 }]);
+  });
+});
+
+describe("it refuses", () => {
+  it("players without a name or a key", async () => {
+    const client = await RawClient.open({ room: "nobody", fetcher });
+    const bad = client.connect({ name: "Ada" });
+    await expect(bad).rejects.toMatchObject({ message: /^auth\.key/, data: { code: "INVALID_PAYLOAD" } });
+  });
+
+  it("a seventh player", async () => {
+    await Promise.all(["a", "b", "c", "d", "e", "f"].map((name) => enter("full", name)));
+    await expect(enter("full", "g")).rejects.toMatchObject({ data: { code: "RACE_FULL" } });
+  });
+
+  it("wrong keystrokes, by the ack or an event, to nobody else's notice", async () => {
+    const [ada, ben] = await start("wrong", "Ada", "Ben");
+    expect(await ada!.ask("keystroke", 0, "\0")).toMatchObject({ error: { code: "WRONG_CHARACTER", position: 0 } });
+    for (const args of [[], [{}, []], [null, "A"], [0, "AA"], [1e9, "A"], [0, { length: 1 }]])
+      ada!.emit("keystroke", ...args);
+    const refusals = await ada!.receives("refused", 6);
+    expect(refusals.map(({ code }) => code as string)).toEqual([
+      ...Array.from({ length: 4 }, () => "INVALID_PAYLOAD"),
+      "WRONG_POSITION",
+      "INVALID_PAYLOAD",
+    ]);
+    expect(await ada!.ask("rematch")).toMatchObject({ error: { code: "NOT_OVER" } });
+    expect(await ben!.ask("ping")).toBeUndefined();
+    expect([...ben!.heard("refused"), ...ben!.heard("progress")]).toEqual([]);
+    ada!.emit("ping");
+    ada!.emit("rematch", "not a function");
+    await ada!.receives("refused", 7);
+    expect(ada!.packets.some(({ type }) => type === PacketType.CONNECT_ERROR)).toBe(false);
+    expect(ada!.closed).toBeUndefined();
+  });
+});
+
+describe("the Worker", () => {
+  const bindings = { RACE: env.TYPING_RACE, MATCHMAKER: env.MATCHMAKER, WAIT_MS: env.WAIT_MS, TICK_MS: 0 };
+  const ask = (path: string, method: string): Promise<Response> =>
+    worker.fetch(new Request(`http://race.test${path}`, { method }), bindings);
+
+  it("matches people who come within the wait, six to a room, also across an eviction", async () => {
+    // The clock stands still, however long this takes.
+    const now = vi.spyOn(Date, "now").mockReturnValue(Date.now());
+    const rooms: string[] = [];
+    const match = async (): Promise<void> => {
+      const { room } = (await (await ask("/api/matchmake", "POST")).json()) as { room: string };
+      rooms.push(room);
+    };
+    await match();
+    await evict(env.MATCHMAKER.getByName("all"));
+    for (let i = 0; i < 6; i++) await match();
+    expect(rooms.slice(0, 6).every((room) => room === rooms[0])).toBe(true);
+    expect(rooms[6]).not.toBe(rooms[0]);
+    now.mockReturnValue(Date.now() + env.WAIT_MS);
+    await match();
+    expect(rooms[7]).not.toBe(rooms[6]);
+    now.mockRestore();
+  });
+
+  it("has one call, by POST", async () => {
+    expect((await ask("/api/matchmake", "GET")).status).toBe(405);
+    expect((await ask("/api/others", "POST")).status).toBe(404);
+  });
+});

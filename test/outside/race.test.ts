@@ -1,0 +1,111 @@
+// The typing race of docs/examples as an outsider has it: copied out of the repository, with the tarball alone. Two people play it to the end in real
+// browsers, one with a keyboard, the other on a phone, with a reload and a lost connection in mid-race.
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+
+import { consumer, CONSUMER_MS_MAX, type Consumer } from "./consumer.ts";
+import { useBrowser } from "./stage.ts";
+import { open, next } from "./stock-clients.ts";
+import { WAIT } from "./visitor.ts";
+
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 700 }, hasTouch: true, isMobile: true };
+/** Milliseconds from key to key: no more than 300 words a minute. */
+const DELAY = 45;
+
+let somebody: Consumer;
+let server: Awaited<ReturnType<Consumer["dev"]>>;
+
+beforeAll(async () => {
+  somebody = await consumer();
+  server = await somebody.dev("typing-race", { WAIT_MS: "2000" });
+}, CONSUMER_MS_MAX);
+
+afterAll(() => server.stop());
+
+describe("the page", async () => {
+  const browser = await useBrowser();
+  const complaints: string[] = [];
+
+  async function enter(name: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await (await browser.newContext(options)).newPage();
+    page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())));
+    page.on("pageerror", ({ message }) => void complaints.push(message));
+    await page.goto(server.url);
+    await page.getByLabel("Your name").fill(name);
+    await page.getByRole("button", { name: "Find a race" }).click();
+    return page;
+  }
+
+  const says = (page: Page, text: RegExp | string): Promise<void> =>
+    vi.waitFor(async () => expect(await page.locator("#phase").textContent()).toMatch(text), WAIT);
+  const progress = (page: Page, name: string): Promise<number> =>
+    page
+      .getByRole("progressbar", { name: `Progress of ${name}` })
+      .evaluate((bar) => (bar as HTMLProgressElement).value);
+
+  it("lets two people race to the end, and once more", async () => {
+    const [ada, ben] = [await enter("Ada"), await enter("Ben", PHONE)];
+    await Promise.all([ada, ben].map((page) => says(page, "Go!")));
+    expect(new URL(ada.url()).hash).toBe(new URL(ben.url()).hash);
+    const text = (await ada.locator("#passage").textContent())!;
+
+    // A click led here, so the field has the focus, and a phone its keyboard.
+    await ada.keyboard.type(text.slice(0, 30), { delay: DELAY });
+    await ada.keyboard.type("~");
+    expect(await ada.getByRole("alert").textContent()).toMatch(/another character/);
+    await ada.keyboard.press("Backspace");
+    await vi.waitFor(async () => expect(await progress(ben, "Ada")).toBe(30), WAIT);
+
+    // A phone completes words: input events without keys, and signs of its own.
+    await ben.keyboard.insertText(text.slice(0, 8).replace("'", "’"));
+    await ben.keyboard.insertText(text.slice(8, 12));
+    await vi.waitFor(async () => expect(await progress(ada, "Ben")).toBe(12), WAIT);
+
+    await ada.reload();
+    await vi.waitFor(
+      async () => expect(await ada.getByLabel("Type the text").inputValue()).toBe(text.slice(0, 30)),
+      WAIT,
+    );
+    await ben.context().setOffline(true);
+    await ben.evaluate(() => window.dispatchEvent(new Event("offline")));
+    await says(ben, "Go!");
+    await ben.keyboard.insertText(text.slice(12, 20));
+    await ben.context().setOffline(false);
+    // What was typed meanwhile arrives.
+    await vi.waitFor(async () => expect(await progress(ada, "Ben")).toBe(20), WAIT);
+
+    await ada.getByLabel("Type the text").press("End");
+    // A paste: the page sends no more at once than the server takes.
+    await Promise.all([
+      ada.keyboard.type(text.slice(30), { delay: DELAY }),
+      ben.keyboard.insertText(text.slice(20, -25)),
+    ]);
+    await says(ada, /^You are 1st of 2, with \d+ words a minute\.$/);
+    await ben.keyboard.insertText(text.slice(-25));
+    await says(ben, /^You are 2nd of 2, with \d+ words a minute\.$/);
+
+    await ben.getByRole("button", { name: "Race again" }).tap();
+    await Promise.all([ada, ben].map((page) => says(page, /^The race begins in \d …$/)));
+    await says(ben, "Go!");
+    expect(await ben.getByLabel("Type the text").inputValue()).toBe("");
+    expect(await progress(ben, "Ada")).toBe(0);
+    // A phone has no room to the side.
+    expect(await ben.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    expect(complaints.filter((text) => !/ERR_INTERNET_DISCONNECTED|WebSocket connection/.test(text))).toEqual([]);
+    await Promise.all([ada, ben].map((page) => page.context().close()));
+  });
+});
+
+it("a stock client gets the passage, and a refusal that names what was wrong", async () => {
+  const { room } = (await (await fetch(`${server.url}/api/matchmake`, { method: "POST" })).json()) as { room: string };
+  const socket = open(server.url, { path: `/rooms/${room}/socket.io`, auth: { key: "0123456789abcdef", name: "Cy" } });
+  expect(await next(socket, "race")).toMatchObject({ phase: "waiting", players: [{ name: "Cy", position: 0 }] });
+  socket.emit("keystroke", 0, "x");
+  expect(await next(socket, "refused")).toMatchObject({ code: "NOT_RUNNING", message: "The race does not run." });
+});
+
+it("compiles, and can be deployed", async () => {
+  await somebody.run("typing-race", "tsc");
+  await somebody.run("typing-race", "tsc", "-p", "page");
+  expect(await somebody.run("typing-race", "wrangler", "deploy", "--dry-run")).toContain("--dry-run: exiting now.");
+});
