@@ -1,5 +1,5 @@
-// The entry file of a Worker: what it exports, and what it uses of the package. Called by facts.ts. The project's own esbuild, which comes
-// with Wrangler, bundles the Worker's files without its packages, because exports may come from any of them.
+// The entry file of a Worker: what it exports, and what it uses of the package. Called by facts.ts, and by create-parley. The project's own
+// esbuild, which comes with Wrangler, bundles the Worker's files without its packages, because exports may come from any of them.
 import { createRequire } from "node:module";
 import path from "node:path";
 
@@ -16,10 +16,10 @@ export interface Entry {
 }
 
 interface Esbuild {
-  build(options: Readonly<Record<string, unknown>>): Promise<{
+  buildSync(options: Readonly<Record<string, unknown>>): {
     readonly outputFiles: ReadonlyArray<{ readonly text: string }>;
     readonly metafile: { readonly outputs: Readonly<Record<string, Output>> };
-  }>;
+  };
 }
 
 interface Output {
@@ -37,10 +37,11 @@ const LOADERS = {
   ".css": "empty",
 };
 
-export async function readEntry(folder: string, main: string | undefined): Promise<Entry> {
+/** @param main its path, absolute or from the folder */
+export function readEntry(folder: string, main: string | undefined): Entry {
   if (main === undefined) return unread("The configuration has no `main`.");
   try {
-    const bundled = await esbuildOf(folder).build({
+    const bundled = esbuildOf(folder).buildSync({
       entryPoints: [main],
       absWorkingDir: folder,
       bundle: true,

@@ -69,7 +69,7 @@ export async function readFacts(folder: string, environment: string | undefined)
   return {
     config,
     localSecrets: readLocalSecrets(folder, environment),
-    entry: await readEntry(folder, config.main),
+    entry: readEntry(folder, config.main),
     versions: readVersions(folder),
   };
 }

@@ -1,8 +1,10 @@
 // Folders with a Worker of somebody, for the tests of create-parley and of the doctor.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
+
+export const ROOT = path.join(import.meta.dirname, "../..");
 
 /** Makes a folder that goes with the test. @param files texts by path */
 export function folderOf(files: Readonly<Record<string, string>>): string {
@@ -17,3 +19,11 @@ export function folderOf(files: Readonly<Record<string, string>>): string {
 }
 
 export const textIn = (folder: string, name: string): string => readFileSync(path.join(folder, name), "utf8");
+
+/** Gives a folder packages of this repository, as npm would have installed them. */
+export function linkPackages(folder: string, names: readonly string[]): void {
+  const modules = path.join(folder, "node_modules");
+  mkdirSync(modules);
+  for (const name of names)
+    symlinkSync(name === "parley-rooms" ? ROOT : path.join(ROOT, "node_modules", name), path.join(modules, name));
+}

@@ -4,11 +4,21 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
+import { usesChat, usesConnect } from "../../doctor/uses.ts";
 import { Refusal } from "../refusal.ts";
 import { PACKAGE, RANGE } from "../version.ts";
 import { applicationFile, applicationLines, BOARD, moduleOf } from "./application.ts";
 import { readConfig, withChanges } from "./config-file.ts";
-import { exportOf, foreignClass, hasExport, linesToAdd, withExport } from "./entry-file.ts";
+import {
+  exportOf,
+  foreignClass,
+  missingIn,
+  readEntryFile,
+  unreadStars,
+  withExport,
+  type EntryFile,
+} from "./entry-file.ts";
+import { chatLines, queueLines, styleOf } from "./lines-to-add.ts";
 import { dependsOn, withDependency } from "./manifest.ts";
 import { planFor, type Plan, type Wish } from "./plan.ts";
 
@@ -31,11 +41,12 @@ export function addToWorker({ folder, gets, basePath, isDryRun, ...wish }: Exist
   const configFile = readConfig(folder);
   const plan = planFor(configFile.config, { ...wish, ...(gets === "socketio" && { only: BOARD }) });
   const main = mainOf(configFile.config, wish.environment);
+  const entry = existsSync(path.join(folder, main)) ? readEntryFile(folder, main) : undefined;
   const files = [
     configChange(configFile, plan),
     manifestChange(folder),
     ...(gets === "socketio" ? [applicationChange(path.join(folder, main))] : []),
-    entryChange(folder, main, plan.classes, gets === "socketio" ? moduleOf(main) : PACKAGE),
+    entryChange(path.join(folder, main), entry, plan.classes, gets === "socketio" ? moduleOf(main) : PACKAGE),
   ];
   const changed = files.filter(({ text }) => text !== undefined);
   const isWritten = changed.length > 0 && !isDryRun;
@@ -48,7 +59,7 @@ export function addToWorker({ folder, gets, basePath, isDryRun, ...wish }: Exist
     ...(plan.commands.length > 0
       ? ["", "Once, before the first deployment:", ...plan.commands.map((line) => `  npx ${line}`)]
       : []),
-    ...todo({ entry: files.at(-1)!.file, main, folder, gets, basePath }),
+    ...todo({ entry, main, folder, gets, basePath, hasQueues: plan.hasQueues }),
   ];
   return { lines, isWritten };
 }
@@ -89,37 +100,43 @@ function applicationChange(main: string): FileChange {
   return text === undefined ? { file, says: [] } : { file, text, says: [`new; it has the class ${BOARD.className}`] };
 }
 
-function entryChange(folder: string, main: string, classes: readonly string[], from: string): FileChange {
-  const file = path.join(folder, main);
-  if (!existsSync(file)) return { file, says: [`not there yet; it has to have: ${exportOf(classes, from)}`] };
-  const text = readFileSync(file, "utf8");
-  const foreign = foreignClass(text, classes);
+function entryChange(file: string, entry: EntryFile | undefined, classes: readonly string[], from: string): FileChange {
+  if (!entry) return { file, says: [`not there yet; it has to have: ${exportOf(classes, from)}`] };
+  const foreign = foreignClass(entry, classes);
   if (foreign !== undefined)
     throw new Refusal(
       `${file} has a class ${foreign} of its own, and ${from} has one of that name. Nothing was changed. Rename yours (a deployed class by a ` +
         `migration with renamed_classes)${from === PACKAGE ? `, or let it extend the class ${foreign} of ${PACKAGE}` : ""}.`,
     );
-  if (hasExport(text, classes)) return { file, says: [] };
-  const changed = withExport(main.replaceAll("\\", "/"), text, classes, from);
-  if (changed === undefined) return { file, says: [`add by hand: ${exportOf(classes, from)}`] };
-  return { file, text: changed, says: [`added ${exportOf(classes, from)}`] };
+  const missing = missingIn(entry, classes, from);
+  if (missing.length === 0) return { file, says: [] };
+  const added = exportOf(missing, from);
+  const text = withExport(entry, missing, from);
+  if (text !== undefined) return { file, text, says: [`added ${added}`] };
+  const stars = unreadStars(entry);
+  const unless = stars.length === 0 ? "" : `, except for classes that ${stars.join(", ")} has, which this would hide`;
+  return { file, says: [`add by hand${unless}: ${added}`] };
 }
 
 interface Todo extends Pick<ExistingWish, "folder" | "gets" | "basePath"> {
-  readonly entry: string;
+  readonly entry: EntryFile | undefined;
   readonly main: string;
+  readonly hasQueues: boolean;
 }
 
-function todo({ entry, main, folder, gets, basePath }: Todo): string[] {
-  const used = gets === "chat" ? "createParley" : "parley-rooms/socketio";
-  if (existsSync(entry) && readFileSync(entry, "utf8").includes(used)) return [];
+function todo({ entry, main, folder, gets, basePath, hasQueues }: Todo): string[] {
+  const isUsed = entry !== undefined && (gets === "chat" ? usesChat : usesConnect)(entry.entry);
   const manifest = path.join(folder, "package.json");
   const isHono = existsSync(manifest) && dependsOn(readFileSync(manifest, "utf8"), "hono");
-  const lines = gets === "chat" ? linesToAdd : applicationLines;
+  const style = styleOf(entry, isHono);
+  const use = isUsed ? [] : (gets === "chat" ? chatLines : applicationLines)(basePath, style);
+  const queues = hasQueues ? queueLines(entry, style) : [];
+  const lines = [...use, ...(use.length > 0 && queues.length > 0 ? [""] : []), ...queues];
+  if (lines.length === 0) return [];
   return [
     "",
     `Add to ${main === "" ? "the entry file" : main}:`,
     "",
-    ...lines({ basePath, isHono }).map((line) => (line === "" ? "" : `  ${line}`)),
+    ...lines.map((line) => (line === "" ? "" : `  ${line}`)),
   ];
 }

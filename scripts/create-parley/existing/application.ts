@@ -6,6 +6,7 @@ import path from "node:path";
 import type { ClassPart } from "../../chat-parts.ts";
 import { TEMPLATES } from "../new-project.ts";
 import { Refusal } from "../refusal.ts";
+import { honoType, type Style } from "./lines-to-add.ts";
 
 export const BOARD: ClassPart = { binding: "BOARD", className: "BoardObject", purpose: "the boards" };
 
@@ -41,14 +42,8 @@ export function applicationFile(main: string): { readonly file: string; readonly
 /** TypeScript finds `board.ts` by the name that a compiler gives it; bundlers of JavaScript know no other name than its own. */
 export const moduleOf = (main: string): string => `./${NAME}.${/\.[mc]?tsx?$/.test(main) ? "js" : "ts"}`;
 
-/** The lines that the author adds: with Hono a route, otherwise the beginning of `fetch`. */
-export function applicationLines({
-  basePath,
-  isHono,
-}: {
-  readonly basePath: string;
-  readonly isHono: boolean;
-}): readonly string[] {
+/** With Hono a route, otherwise the beginning of `fetch`. */
+export function applicationLines(basePath: string, style: Style): readonly string[] {
   const at = basePath === "" ? "" : `path: ${JSON.stringify(basePath)}, `;
   const begin = basePath === "" ? "/rooms/" : `${basePath}/`;
   const connecting = (request: string, env: string): string =>
@@ -59,8 +54,9 @@ export function applicationLines({
     "// in the type of your bindings, where `wrangler types` does not write it",
     `readonly ${BOARD.binding}: DurableObjectNamespace;`,
     "",
+    ...honoType(style),
     "// To let in only users whom you know, add `authenticate` to the options.",
-    ...(isHono
+    ...(style.isHono
       ? ["// among your routes", `app.all("${begin}*", (c) => ${connecting("c.req.raw", "c.env")});`]
       : [
           "// at the beginning of fetch(request, env, ctx)",

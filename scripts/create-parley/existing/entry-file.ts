@@ -1,70 +1,80 @@
-// The entry file of an existing Worker. Called by add-to-worker.ts: it adds the export of the classes where that cannot hurt, and writes
-// the lines that only the Worker's author can place.
+// The entry file of an existing Worker. Called by add-to-worker.ts: it reads what the Worker exports, and adds the export of the classes
+// that are missing, where that cannot hurt.
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+import { readEntry, type Entry } from "../../doctor/entry.ts";
+import { declaresOther } from "../../doctor/uses.ts";
+import { PACKAGE } from "../version.ts";
 import { lineEndOf } from "./config-format.ts";
 
 const IS_SOURCE = /\.[mc]?[jt]sx?$/;
 /** Folders whose files a build writes. */
 const IS_BUILT = /(^|\/)(\.[^./][^/]*|node_modules|dist|build|out)\//;
 
-/**
- * @param file its path from the folder of the configuration, with slashes
- * @returns the text with the export; `undefined` where the file is none to write to, or has any of the names already
- */
-export function withExport(file: string, text: string, classes: readonly string[], from: string): string | undefined {
-  if (!IS_SOURCE.test(file) || IS_BUILT.test(file) || !/^export\b/m.test(text)) return undefined;
-  if (classes.some((name) => new RegExp(`\\b${name}\\b`).test(text))) return undefined;
-  const lineEnd = lineEndOf(text);
-  return `${text.trimEnd()}${lineEnd}${lineEnd}${exportOf(classes, from)}${lineEnd}`;
+export interface EntryFile {
+  /** Its path from the folder of the configuration, with slashes. */
+  readonly name: string;
+  readonly text: string;
+  /** What the Worker exports and uses, from all its files. */
+  readonly entry: Entry;
 }
 
-/** Of the classes, one that the file declares itself without extending a class that could be the package's. */
-export const foreignClass = (text: string, classes: readonly string[]): string | undefined =>
-  classes.find((name) => {
-    const [, base] = new RegExp(`^\\s*(?:export\\s+)?class\\s+${name}\\b([^{]*)`, "m").exec(text) ?? [];
-    return base !== undefined && !/\bextends\s+(?!DurableObject\b)/.test(base);
-  });
+/** Without the project's packages, its own text has to do: then `reexported` names files, too. */
+export function readEntryFile(folder: string, main: string): EntryFile {
+  const file = path.join(folder, main);
+  const text = readFileSync(file, "utf8");
+  const bundled = readEntry(folder, file);
+  const entry = bundled.problem === undefined ? bundled : entryOf(withoutComments(text));
+  return { name: main.replaceAll("\\", "/"), text, entry };
+}
+
+const STRING_OR_COMMENT = /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\[^]|[^`\\])*`)|\/\*[^]*?\*\/|\/\/.*/g;
+
+const withoutComments = (text: string): string => text.replaceAll(STRING_OR_COMMENT, "$1");
+
+/** As far as the code says it itself. */
+function entryOf(code: string): Entry {
+  const all = (pattern: RegExp): string[] => [...code.matchAll(pattern)].map(([, found]) => found!);
+  const listed = all(/\bexport\s*\{([^}]*)\}/g).flatMap((list) =>
+    list.split(",").map((item) => item.trim().split(/\s+/).at(-1)!),
+  );
+  return {
+    exports: new Set([...listed, ...all(/\bexport\s+(?:default\s+)?(?:abstract\s+)?class\s+(\w+)/g)]),
+    reexported: new Set(all(/\bexport\s*\*\s*from\s*["']([^"']+)["']/g)),
+    imports: new Set(all(/\bfrom\s*["']([^"']+)["']/g)),
+    text: code,
+  };
+}
+
+/** Of the classes, those that the Worker does not export yet. */
+export function missingIn({ entry }: EntryFile, classes: readonly string[], from: string): string[] {
+  const hasAll = from === PACKAGE && entry.reexported.has(PACKAGE);
+  return hasAll ? [] : classes.filter((name) => !entry.exports.has(name));
+}
+
+/** Of the classes, one in whose place the Worker has a class that could not be the package's. */
+export function foreignClass({ entry, text }: EntryFile, classes: readonly string[]): string | undefined {
+  const code = withoutComments(text);
+  return classes.find(
+    (name) => declaresOther(code, name) || (entry.exports.has(name) && declaresOther(entry.text, name)),
+  );
+}
+
+/** Modules all of whose exports are the Worker's, and which may have the classes: an export by name would hide those. */
+export const unreadStars = ({ entry }: EntryFile): string[] => [...entry.reexported].filter((name) => name !== PACKAGE);
+
+/** @returns the text with the export of the missing classes; `undefined` where the file is none to write to, or may have any of them */
+export function withExport(file: EntryFile, missing: readonly string[], from: string): string | undefined {
+  const { name, text } = file;
+  if (!IS_SOURCE.test(name) || IS_BUILT.test(name) || !/^export\b/m.test(text)) return undefined;
+  if (unreadStars(file).length > 0) return undefined;
+  const code = withoutComments(text);
+  if (missing.some((each) => new RegExp(`\\b${each}\\b`).test(code))) return undefined;
+  const lineEnd = lineEndOf(text);
+  return `${text.trimEnd()}${lineEnd}${lineEnd}${exportOf(missing, from)}${lineEnd}`;
+}
 
 /** @param from the module that has the classes */
 export const exportOf = (classes: readonly string[], from: string): string =>
   `export { ${classes.join(", ")} } from "${from}";`;
-
-/** Whether all classes are exported by name, as `withExport` does it. */
-export function hasExport(text: string, classes: readonly string[]): boolean {
-  const lists = [...text.matchAll(/\bexport\s*\{([^}]*)\}/g)].map(([, list]) => list!);
-  const classed = [...text.matchAll(/\bexport\s+(?:default\s+)?class\s+(\w+)/g)].map(([, name]) => name!);
-  const names = new Set([
-    ...lists.flatMap((list) => list.split(",").map((item) => item.trim().split(/\s+/).at(-1)!)),
-    ...classed,
-  ]);
-  return classes.every((name) => names.has(name));
-}
-
-/** The lines that the author adds: with Hono a route, otherwise the beginning of `fetch`. */
-export function linesToAdd({
-  basePath,
-  isHono,
-}: {
-  readonly basePath: string;
-  readonly isHono: boolean;
-}): readonly string[] {
-  return [
-    'import { createParley } from "parley-rooms";',
-    "",
-    "const parley = createParley({",
-    ...(basePath === "" ? [] : [`  basePath: ${JSON.stringify(basePath)},`]),
-    "  // Your users: { user: id, name } of the session in the request, or undefined for a stranger.",
-    "  authenticate: async (request, env) => undefined,",
-    "});",
-    "",
-    ...(isHono
-      ? [
-          "// among your routes",
-          `app.all("${basePath}/*", async (c, next) => (await parley.handle(c.req.raw, c.env, c.executionCtx)) ?? next());`,
-        ]
-      : [
-          "// at the beginning of fetch(request, env, ctx)",
-          "const answer = await parley.handle(request, env, ctx);",
-          "if (answer) return answer;",
-        ]),
-  ];
-}

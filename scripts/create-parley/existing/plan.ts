@@ -46,6 +46,8 @@ export interface Plan {
   readonly notes: readonly string[];
   /** Classes that the entry file has to export. */
   readonly classes: readonly string[];
+  /** Whether the entry file has to take batches. */
+  readonly hasQueues: boolean;
 }
 
 /** A configuration, as far as it is looked at. */
@@ -93,6 +95,7 @@ export function planFor(config: Config, { environment, extras, only }: Wish): Pl
   const others = Object.keys(config.env ?? {}).filter((name) => name !== environment);
   return {
     classes: parts.map(({ className }) => className),
+    hasQueues: queues.length > 0,
     changes: [
       ...flagChanges(scope),
       ...parts.flatMap((part) => bindingChanges(scope, part)),

@@ -4,7 +4,7 @@ import { classesMadeBy } from "../../migrations.ts";
 import type { Entry } from "../entry.ts";
 import { error, note, warning, type Finding } from "../finding.ts";
 import type { Config, Facts } from "../facts.ts";
-import { hasOption, roomClasses, usesChat } from "../uses.ts";
+import { declaresOther, hasOption, roomClasses, usesChat } from "../uses.ts";
 
 export function checkObjects({ config, entry }: Facts): Finding[] {
   return [
@@ -62,10 +62,9 @@ function boundClasses({ durable_objects, migrations, exports = {}, configPath }:
   ]);
 }
 
-/** A class of the Worker's own in the place of one of the package. What another class or a function gives it, cannot be seen from here. */
+/** A class of the Worker's own in the place of one of the package. */
 function foreignClass({ text }: Entry, name: string): Finding[] {
-  const plain = new RegExp(`\\b(?:class ${name}|var ${name} = class(?: \\w+)?) (?:extends DurableObject\\d* )?\\{`);
-  if (!plain.test(text)) return [];
+  if (!declaresOther(text, name)) return [];
   return [
     error(
       "class.foreign",

@@ -5,7 +5,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { addToWorker, type ExistingWish } from "../../../scripts/create-parley/existing/add-to-worker.ts";
-import { folderOf, textIn } from "../worker-folder.ts";
+import { folderOf, linkPackages, textIn } from "../worker-folder.ts";
 import { added, ENTRY, MANIFEST, read, wish } from "./existing-worker.ts";
 
 describe("what it says", () => {
@@ -44,6 +44,50 @@ describe("what it says", () => {
     );
   });
 
+  it("shows the type that Hono needs for the bindings, where it has none", () => {
+    const TYPED = "  const app = new Hono<{ Bindings: Env }>();";
+    const linesFor = (app: string, more: Partial<ExistingWish> = {}): readonly string[] => {
+      const entry = `import { Hono } from "hono";\nconst app = ${app};\nexport default app;\n`;
+      const folder = folderOf({ "wrangler.toml": TOML[1], "package.json": MANIFEST, "src/index.ts": entry });
+      return addToWorker(wish(folder, more)).lines;
+    };
+    expect(linesFor("new Hono()")).toContain(TYPED);
+    expect(linesFor("new Hono()", { gets: "socketio" })).toContain(TYPED);
+    expect(linesFor("new Hono<{ Bindings: Mine }>()")).not.toContain(TYPED);
+  });
+
+  it.each([
+    ["with Hono", ENTRY, "export default { fetch: app.fetch, queue: parley.queue };"],
+    [
+      "that has queues of its own",
+      "export default { fetch() {}, async queue(batch) {} };\n",
+      "handleQueue(batch, env)",
+    ],
+  ])("shows the line for the queues of a Worker %s", (_case, entry, line) => {
+    const folder = folderOf({ "wrangler.toml": TOML[1], "package.json": MANIFEST, "src/index.ts": entry });
+    expect(addToWorker(wish(folder, { extras: ["relay", "webhooks"] })).lines.join("\n")).toContain(line);
+  });
+
+  it("shows the line for the queues alone where the chat is there, until it is there as well", () => {
+    const used = (more: string): string =>
+      `import { createParley } from "parley-rooms";\nconst parley = createParley();\nexport default { fetch: parley.fetch${more} };\n`;
+    const linesFor = (entry: string): readonly string[] => {
+      const folder = folderOf({ "wrangler.toml": TOML[1], "package.json": "{}", "src/index.ts": entry });
+      return addToWorker(wish(folder, { extras: ["relay"] })).lines;
+    };
+    expect(linesFor(used("")).slice(-5)).toEqual([
+      "",
+      "Add to src/index.ts:",
+      "",
+      "  // in the default export",
+      "  queue: parley.queue,",
+    ]);
+    expect(linesFor(used(", queue: parley.queue")).join("\n")).not.toContain("Add to src/index.ts");
+    expect(
+      linesFor('import { createParley } from "parley-rooms";\nexport default createParley();\n').join(),
+    ).not.toContain("Add to");
+  });
+
   it("writes nothing with --dry-run", () => {
     const { folder, lines } = added(...TOML, { isDryRun: true });
     expect(textIn(folder, "wrangler.toml")).toBe(TOML[1]);
@@ -74,6 +118,49 @@ describe("the entry file", () => {
     const { text, lines } = entryAfter(entry);
     expect(text).toBe(entry);
     expect(lines.join("\n")).not.toContain("by hand");
+  });
+
+  it("gets the export of those classes alone that it does not export", () => {
+    const entry = `${ENTRY}export class ChatRoom extends BaseChatRoom {}\n`;
+    expect(entryAfter(entry).text).toBe(`${entry}\nexport { Lobby } from "parley-rooms";\n`);
+  });
+
+  describe("with `export *` from a file of the Worker", () => {
+    const entry = `export * from "./rooms.ts";\n${ENTRY}`;
+    const rooms = `import { ChatRoom as Base } from "parley-rooms";
+export class ChatRoom extends Base { override beforePost() { return { reject: "nothing may be said" }; } }
+`;
+    const files = { "wrangler.toml": CONFIG, "package.json": MANIFEST, "src/index.ts": entry, "src/rooms.ts": rooms };
+
+    it("keeps a class from there, which an export by name would hide", () => {
+      const folder = folderOf(files);
+      linkPackages(folder, ["wrangler"]);
+      addToWorker(wish(folder));
+      expect(textIn(folder, "src/index.ts")).toBe(`${entry}\nexport { Lobby } from "parley-rooms";\n`);
+      const { isWritten, lines } = addToWorker(wish(folder));
+      expect(isWritten).toBe(false);
+      expect(lines.join("\n")).not.toContain("by hand");
+    });
+
+    it("stops, and writes nothing, where the class from there is no room", () => {
+      const folder = folderOf({ ...files, "src/rooms.ts": "export class ChatRoom {}\n" });
+      linkPackages(folder, ["wrangler"]);
+      expect(() => addToWorker(wish(folder))).toThrow(/index\.ts has a class ChatRoom of its own/);
+    });
+
+    it("stays as it is where the packages are not installed, and the file cannot be read with those", () => {
+      const folder = folderOf(files);
+      const { lines } = addToWorker(wish(folder));
+      expect(textIn(folder, "src/index.ts")).toBe(entry);
+      expect(lines).toContain(
+        'src/index.ts: add by hand, except for classes that ./rooms.ts has, which this would hide: export { ChatRoom, Lobby } from "parley-rooms";',
+      );
+    });
+  });
+
+  it("gets the export where a comment alone has it", () => {
+    const entry = `/* export { ChatRoom, Lobby } from "parley-rooms"; */ // export { Lobby }\n${ENTRY}`;
+    expect(entryAfter(entry).text).toBe(`${entry}\nexport { ChatRoom, Lobby } from "parley-rooms";\n`);
   });
 
   it.each([
@@ -133,7 +220,10 @@ describe("a Socket.IO application", () => {
     const file = path.join(folder, "src/board.ts");
     writeFileSync(file, `${readFileSync(file, "utf8")}// mine\n`);
     const before = ["wrangler.toml", "src/index.ts", "src/board.ts"].map((name) => textIn(folder, name));
-    expect(addToWorker(wish(folder, application)).isWritten).toBe(false);
+    linkPackages(folder, ["wrangler"]);
+    const { isWritten, lines } = addToWorker(wish(folder, application));
+    expect(isWritten).toBe(false);
+    expect(lines).toContain('  import { connect } from "parley-rooms/socketio";');
     expect(["wrangler.toml", "src/index.ts", "src/board.ts"].map((name) => textIn(folder, name))).toEqual(before);
     expect(before[0]).toContain('new_sqlite_classes = ["ChatRoom", "Lobby"]');
     expect(before[0]).toContain('new_sqlite_classes = ["BoardObject"]');

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { checkRuntime } from "../../../scripts/doctor/checks/runtime.ts";
 import { examine } from "../../../scripts/doctor/examine.ts";
 import { readFacts } from "../../../scripts/doctor/facts.ts";
-import { ENTRY, examined, ROOT, TOML, type Project } from "./examined-project.ts";
+import { ROOT } from "../worker-folder.ts";
+import { ENTRY, examined, TOML, type Project } from "./examined-project.ts";
 
 it("finds nothing in a whole project but the key, which it cannot see", async () => {
   expect((await examined()).codes).toEqual(["note key.local"]);

@@ -1,11 +1,9 @@
 // A project that the doctor examines, in its tests. The project's Wrangler and esbuild are the real ones.
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 import { examine } from "../../../scripts/doctor/examine.ts";
-import { folderOf } from "../worker-folder.ts";
-
-export const ROOT = path.join(import.meta.dirname, "../../..");
+import { folderOf, linkPackages } from "../worker-folder.ts";
 
 export const ENTRY = `import { createParley } from "parley-rooms";
 export { Announcements, ChatRoom, DeadLetters, Lobby } from "parley-rooms";
@@ -62,13 +60,11 @@ export async function examined(project: Partial<Project> = {}): Promise<{ codes:
   const { files = {}, linked = ["wrangler", "parley-rooms"] } = project;
   const own = { "wrangler.toml": toml, "src/index.ts": entry, ".dev.vars": secrets, "package.json": "{}" };
   const folder = folderOf({ ...own, ...files });
-  const modules = path.join(folder, "node_modules");
-  mkdirSync(modules);
-  for (const name of linked)
-    symlinkSync(name === "parley-rooms" ? ROOT : path.join(ROOT, "node_modules", name), path.join(modules, name));
+  linkPackages(folder, linked);
   for (const [name, manifest] of Object.entries(installed)) {
-    mkdirSync(path.join(modules, name), { recursive: true });
-    writeFileSync(path.join(modules, name, "package.json"), JSON.stringify(manifest));
+    const place = path.join(folder, "node_modules", name);
+    mkdirSync(place, { recursive: true });
+    writeFileSync(path.join(place, "package.json"), JSON.stringify(manifest));
   }
   const findings = await examine(folder, environment);
   return {
