@@ -4,7 +4,14 @@ import type { Answer, RoomWelcome, ServerToClientEvents, Welcome } from "../prot
 import type { Identity } from "../protocol/identity.ts";
 import { Meter } from "../metrics/meter.ts";
 import { Recovery } from "../socketio/recovery/recovery.ts";
-import { Namespace, type ConnectRequest, type Refusal, type AuthorizeResult } from "../socketio/server/namespace.ts";
+import {
+  CONTEXT,
+  HANDLE_EVENT,
+  Namespace,
+  type ConnectRequest,
+  type Refusal,
+  type AuthorizeResult,
+} from "../socketio/server/namespace.ts";
 import type { EventsMap } from "../socketio/server/events.ts";
 import { makeFeatures, type ChatDependencies, type Features } from "./features.ts";
 import { ChatRecoveryLog } from "./log/chat-recovery.ts";
@@ -25,7 +32,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   /** Events of members, and of callers without a connection. */
   readonly requests: Requests;
   override readonly recovery: Recovery | undefined;
-  /** Features have operations for all events, known or not: `handleEvent`. */
+  /** Features have operations for all events, known or not: `HANDLE_EVENT`. */
   readonly handlers = {};
 
   constructor({ room: name, settings, log, state, meter = new Meter(), durable, ...outside }: ChatDependencies) {
@@ -44,7 +51,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
 
   override onStart(): void {
     const { all, posting, records } = this.features;
-    this.room.open(this.context, { all, writer: posting.posts, sanctions: records });
+    this.room.open(this[CONTEXT], { all, writer: posting.posts, sanctions: records });
   }
 
   // ---- connections -----------------------------------------------------------------------------------------
@@ -149,7 +156,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
 
   // ---- events of members -----------------------------------------------------------------------------------
 
-  override handleEvent(client: Client, event: string, args: readonly unknown[]): void | Promise<void> {
+  override [HANDLE_EVENT](client: Client, event: string, args: readonly unknown[]): void | Promise<void> {
     const ack = args.at(-1);
     const given = typeof ack === "function" && args.length === 1 ? undefined : args[0];
     const reply = typeof ack === "function" ? (ack as Reply<Answer<object>>) : errorTo(client);

@@ -4,7 +4,13 @@ import type { RefusalCode } from "../protocol/chat-events.ts";
 import { WATCH_INTERVAL_MS, WATCH_QUERY, type WatchedRoom, type WatchEvents } from "../protocol/watching.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import { Throttle } from "../clock/throttle.ts";
-import { Namespace, type ConnectRequest, type Refusal, type AuthorizeResult } from "../socketio/server/namespace.ts";
+import {
+  CONTEXT,
+  Namespace,
+  type ConnectRequest,
+  type Refusal,
+  type AuthorizeResult,
+} from "../socketio/server/namespace.ts";
 import type { Handshake } from "../socketio/engine/session.ts";
 import type { Socket } from "../socketio/server/socket.ts";
 import type { Identity } from "../protocol/identity.ts";
@@ -64,7 +70,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
   }
 
   override onConnect(watcher: Socket<WatchEvents, Watcher>): void {
-    const nowMs = this.context.now();
+    const nowMs = this[CONTEXT].now();
     watcher.emit("watch", this.#describe(nowMs));
     // Other watchers get the next update.
     if (this.sockets.size === 1) this.#note(this.#seen, nowMs);
@@ -79,7 +85,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
     if (this.sockets.size === 0) return;
     const seen = this.#seen;
     if (seen === this.#shown) return;
-    const nowMs = this.context.now();
+    const nowMs = this[CONTEXT].now();
     if (!this.#throttle.isOpen(nowMs)) return this.#due.pull(this.#throttle.dueMs(nowMs));
     this.#due.clear();
     this.#note(seen, nowMs);

@@ -1,6 +1,6 @@
 // Decides on a CONNECT: by its token, by middleware and by the namespace; synchronously if all of them are. Called by connects.ts.
 import type { Identity } from "../engine/session.ts";
-import type { ConnectRequest, Namespace, AuthorizeResult } from "./namespace.ts";
+import { STEPS, type ConnectRequest, type Namespace, type AuthorizeResult } from "./namespace.ts";
 import type { TokenLife } from "./token-life.ts";
 
 /** The verdict of the application, or its error. */
@@ -48,7 +48,7 @@ function ask(
   request: ConnectRequest,
   from = 0,
 ): AuthorizeResult<unknown> | Promise<AuthorizeResult<unknown>> {
-  const middleware = namespace.connectMiddleware[from];
+  const middleware = namespace[STEPS].connects[from];
   if (!middleware)
     return namespace.authorize ? andThen(namespace.authorize(request), checked) : { accepted: true, data: {} };
   return andThen(middleware(request), (refusal) => refusal ?? ask(namespace, request, from + 1));

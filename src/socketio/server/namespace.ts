@@ -67,6 +67,19 @@ export interface NamespaceContext {
   refreshToken(socket: Socket, token: string, reply: (answer: RefreshAnswer) => void): Promise<void>;
 }
 
+/** The names of a namespace's parts for the server and the chat. They are symbols, so that an application's class cannot hide one by chance. */
+export const START: unique symbol = Symbol("start");
+export const STOP: unique symbol = Symbol("stop");
+export const CONTEXT: unique symbol = Symbol("context");
+export const STEPS: unique symbol = Symbol("steps");
+export const HANDLE_EVENT: unique symbol = Symbol("handle event");
+
+/** Middleware, in the order in which it runs. */
+interface Steps<Client> {
+  readonly connects: ConnectMiddleware[];
+  readonly events: Array<EventMiddleware<Client>>;
+}
+
 export abstract class Namespace<
   Incoming extends EventsMap = EventsMap,
   Outgoing extends EventsMap = EventsMap,
@@ -84,8 +97,7 @@ export abstract class Namespace<
   readonly authenticate: "token" | "anybody" = "token";
   /** Makes connections recoverable: missed broadcasts are replayed from this log. */
   readonly recovery?: Recovery | undefined;
-  readonly connectMiddleware: ConnectMiddleware[] = [];
-  readonly eventMiddleware: Array<EventMiddleware<Socket<Outgoing, Data>>> = [];
+  readonly [STEPS]: Steps<Socket<Outgoing, Data>> = { connects: [], events: [] };
   #context: NamespaceContext | undefined;
   #isStarted = false;
   #deadlines: Deadline[] = [];
@@ -145,7 +157,7 @@ export abstract class Namespace<
    * Called for every event in place of `handlers`, by an application that has a table of its own. Such a namespace handles the refreshing of
    * tokens itself. The last of `args` may be the ack callback.
    */
-  handleEvent?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void | Promise<void>;
+  [HANDLE_EVENT]?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void | Promise<void>;
 
   /** Called for an event without a handler. The last of `args` may be the ack callback. */
   onUnknownEvent?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
@@ -158,16 +170,16 @@ export abstract class Namespace<
 
   /** Adds a step before `authorize`. Called in the constructor or `onStart`. */
   protected use(middleware: ConnectMiddleware): void {
-    this.connectMiddleware.push(middleware);
+    this[STEPS].connects.push(middleware);
   }
 
   /** Adds a step before every event's handler. Called in the constructor or `onStart`. */
   protected useEvents(middleware: EventMiddleware<Socket<Outgoing, Data>>): void {
-    this.eventMiddleware.push(middleware);
+    this[STEPS].events.push(middleware);
   }
 
   /** Called by namespaces.ts. */
-  start(context: NamespaceContext): void {
+  [START](context: NamespaceContext): void {
     if (this.#isStarted)
       throw new Error(
         'this namespace already serves an object: make one for each, as in `namespaces = { "/": new Board() }` within the class',
@@ -178,37 +190,37 @@ export abstract class Namespace<
   }
 
   /** Called by namespaces.ts when it removes an empty namespace that was made on demand, or another server takes over. */
-  stop(): void {
+  [STOP](): void {
     for (const deadline of this.#deadlines) this.#context?.deadlines.remove(deadline);
     this.#deadlines = [];
     this.#isStarted = false;
   }
 
-  protected get context(): NamespaceContext {
+  get [CONTEXT](): NamespaceContext {
     if (!this.#context) throw new Error("this namespace belongs to no server yet");
     return this.#context;
   }
 
   /** The sockets in this namespace, by id. */
   get sockets(): ReadonlyMap<string, Socket<Outgoing, Data>> {
-    return this.context.hub.sockets as ReadonlyMap<string, Socket<Outgoing, Data>>;
+    return this[CONTEXT].hub.sockets as ReadonlyMap<string, Socket<Outgoing, Data>>;
   }
 
   /** The channels that are not empty, with their sockets. */
   get channels(): ReadonlyMap<string, ReadonlySet<Socket<Outgoing, Data>>> {
-    return this.context.hub.channels as ReadonlyMap<string, ReadonlySet<Socket<Outgoing, Data>>>;
+    return this[CONTEXT].hub.channels as ReadonlyMap<string, ReadonlySet<Socket<Outgoing, Data>>>;
   }
 
   /** @param name stands in the metrics as a cause of waking */
   protected deadline(name: string, run: (nowMs: number) => void, options?: DeadlineOptions): Deadline {
-    const deadline = this.context.deadlines.add(name, run, options);
+    const deadline = this[CONTEXT].deadlines.add(name, run, options);
     this.#deadlines.push(deadline);
     return deadline;
   }
 
   /** All sockets in the namespace; `to`, `except` and others narrow the selection. */
   get everyone(): BroadcastOperator<Outgoing, Data> {
-    return new BroadcastOperator<Outgoing, Data>(this.context.hub, {});
+    return new BroadcastOperator<Outgoing, Data>(this[CONTEXT].hub, {});
   }
 
   /**
@@ -220,7 +232,7 @@ export abstract class Namespace<
     argLists: ReadonlyArray<EventArgs<Outgoing, Event>>,
     seqs?: readonly number[],
   ): void {
-    this.context.hub.emitAll({}, event, argLists, seqs);
+    this[CONTEXT].hub.emitAll({}, event, argLists, seqs);
   }
 
   /**
@@ -232,7 +244,7 @@ export abstract class Namespace<
     event: Event,
     ...args: EventArgs<Between, Event>
   ): true {
-    this.context.serverSide.emit(listed(rooms), { nsp: this.context.hub.nsp, event, args });
+    this[CONTEXT].serverSide.emit(listed(rooms), { nsp: this[CONTEXT].hub.nsp, event, args });
     return true;
   }
 
@@ -245,7 +257,7 @@ export abstract class Namespace<
     event: Event,
     ...args: EventArgs<Between, Event>
   ): Promise<Array<Awaited<ReturnType<Between[Event]>>>> {
-    const { serverSide, hub } = this.context;
+    const { serverSide, hub } = this[CONTEXT];
     const answers = await serverSide.emitWithAck(listed(rooms), { nsp: hub.nsp, event, args });
     return answers as Array<Awaited<ReturnType<Between[Event]>>>;
   }

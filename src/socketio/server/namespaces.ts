@@ -3,7 +3,7 @@
 import { isReservedEvent } from "../wire/socket-io.ts";
 import type { Deadlines } from "../../clock/deadlines.ts";
 import { Hub } from "./hub.ts";
-import type { ConnectRequest, Namespace, NamespaceContext } from "./namespace.ts";
+import { START, STOP, type ConnectRequest, type Namespace, type NamespaceContext } from "./namespace.ts";
 import type { Effects } from "../engine/effects.ts";
 import type { Recovery } from "../recovery/recovery.ts";
 import type { Session } from "../engine/session.ts";
@@ -74,7 +74,7 @@ export class Namespaces {
 
   /** Called when their server is no longer in use: another one may start them. */
   stop(): void {
-    for (const { namespace } of this.#entries.values()) namespace.stop();
+    for (const { namespace } of this.#entries.values()) namespace[STOP]();
   }
 
   #wakeOne(namespace: Namespace): void {
@@ -166,7 +166,7 @@ export class Namespaces {
       ...(recovery && { recovery }),
       ...(rule !== undefined && { rule }),
     };
-    namespace.start({ ...this.#context, hub });
+    namespace[START]({ ...this.#context, hub });
     this.#entries.set(nsp, entry);
     if (this.#isAwake) this.#wakeOne(namespace);
     return entry;
@@ -178,7 +178,7 @@ export class Namespaces {
     if (!entry || entry.rule === undefined || entry.hub.sockets.size > 0 || entry.waiting.size > 0) return;
     this.#entries.delete(nsp);
     if (entry.epoch !== undefined) this.#writers.delete(entry.epoch);
-    entry.namespace.stop();
+    entry.namespace[STOP]();
     try {
       entry.recovery?.log.close?.();
     } catch (error) {

@@ -10,6 +10,7 @@ import { SessionServer, type Layer, type LayerContext, type SessionPorts } from 
 import type { Handshake, SessionRecord } from "../engine/session.ts";
 import { answerTo } from "./acks.ts";
 import { Connects } from "./connects.ts";
+import { HANDLE_EVENT, STEPS } from "./namespace.ts";
 import { Namespaces, type NamespaceTable } from "./namespaces.ts";
 import type { SocketSessionRecord } from "./records.ts";
 import { ServerSide, type OtherRooms, type ServerSideAnswer, type ServerSideEvent } from "./server-side.ts";
@@ -181,11 +182,11 @@ class SocketLayer implements Layer<SocketSession> {
     const args = packet.id === undefined ? packet.args : [...packet.args, answerTo(socket, packet.id, this.#effects)];
     return this.sockets.run(socket.session, () => {
       namespace.onAny?.(socket, packet.event, args);
-      for (const middleware of namespace.eventMiddleware) {
+      for (const middleware of namespace[STEPS].events) {
         const error = middleware(socket, packet.event, args);
         if (error) return void socket.emit("error", { message: error.message });
       }
-      if (namespace.handleEvent) return namespace.handleEvent(socket, packet.event, args);
+      if (namespace[HANDLE_EVENT]) return namespace[HANDLE_EVENT](socket, packet.event, args);
       const handler = handlers.get(packet.event) ?? this.#tokens?.handlerOf(socket, packet.event);
       return handler ? handler(socket, ...args) : namespace.onUnknownEvent?.(socket, packet.event, args);
     });

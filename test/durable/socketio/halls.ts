@@ -40,7 +40,7 @@ class Hall extends Namespace<Incoming, Outgoing, Guest> {
       ack([...socket.rooms].slice(1));
     },
     ban: (_socket, user, seconds, ack) => {
-      this.#bans.put(`ban:${user}`, this.context.now() + seconds * 1000);
+      this.#bans.put(`ban:${user}`, Date.now() + seconds * 1000);
       for (const socket of this.fetchSockets()) if (socket.peek().user === user) socket.disconnect(true);
       ack();
     },
@@ -54,7 +54,7 @@ class Hall extends Namespace<Incoming, Outgoing, Guest> {
   override authorize({ auth }: ConnectRequest): AuthorizeResult<Guest> {
     const user = String(auth["user"]);
     const bannedUntilMs = this.#bans.get<number>(`ban:${user}`) ?? 0;
-    if (bannedUntilMs > this.context.now()) {
+    if (bannedUntilMs > Date.now()) {
       return { accepted: false, message: "You are banned", data: { code: "BANNED" } };
     }
     return { accepted: true, data: { user, said: [] } };

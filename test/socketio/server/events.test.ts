@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 
 import { ATTACHMENTS_MAX } from "../../../src/socketio/wire/socket-io.ts";
-import { Namespace } from "../../../src/socketio/server/namespace.ts";
+import { HANDLE_EVENT, Namespace } from "../../../src/socketio/server/namespace.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
 import { FakeShell, OPTIONS } from "../../host/harness.ts";
 import { probeShell, type AnyArgument, type Probe } from "../../host/probe.ts";
@@ -35,14 +35,14 @@ describe("events", () => {
     expect(other.heard("one")).toEqual([]);
   });
 
-  it("go to handleEvent of a namespace that has it, known or not, behind the middleware", async () => {
+  it("go to HANDLE_EVENT of a namespace that has it, known or not, behind the middleware", async () => {
     class Table extends Namespace {
       readonly heard: string[] = [];
       readonly handlers = { known: (): void => void this.heard.push("a handler") };
-      override readonly eventMiddleware = [
-        (_socket: Socket, event: string) => (event === "barred" ? new Error("no") : undefined),
-      ];
-      override handleEvent(_socket: Socket, event: string, args: readonly AnyArgument[]): void {
+      override onStart(): void {
+        this.useEvents((_socket, event) => (event === "barred" ? new Error("no") : undefined));
+      }
+      override [HANDLE_EVENT](_socket: Socket, event: string, args: readonly AnyArgument[]): void {
         this.heard.push(event);
         args.at(-1)("heard");
       }
