@@ -371,7 +371,7 @@ describe.each([
       "notes/simulation.test.ts",
     ],
   ],
-  ["docs/rules.md", ["rules/index.ts", "rules/by-service.ts", "rules/by-http.ts"]],
+  ["docs/rules.md", ["rules/index.ts", "rules/reactions.ts", "rules/by-service.ts", "rules/by-http.ts"]],
   ["docs/features.md", ["features/index.ts", "features/polls.ts"]],
 ])("%s", (page, names) => {
   const samples = [...textOf(page).matchAll(/^```\w+\n(?:\/\/|#) (docs\/examples\/\S+)\n([\s\S]*?)\n```$/gm)];

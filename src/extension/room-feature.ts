@@ -38,8 +38,10 @@ export abstract class RoomFeature<Sent = object> {
   /**
    * Refuses an event before it runs, any event of the chat and of other features. `upload-file` stands for an upload. If it throws, the
    * event is answered with `INTERNAL`.
+   * @param payload what the caller sent, after its schema: `{ id, emoji, on }` of a `react`. A post is asked about again, with the content that
+   * `beforePost` gave it, if that was awaited
    */
-  refuse?(event: string, caller: FeatureCaller): ErrorAnswer | undefined | void;
+  refuse?(event: string, caller: FeatureCaller, payload: unknown): ErrorAnswer | undefined | void;
 
   /** A connection came, before its `welcome`. */
   onConnect?(connection: FeatureConnection): void | Promise<void>;

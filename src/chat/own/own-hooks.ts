@@ -52,9 +52,9 @@ export function hooksOf(feature: AnyFeature, ports: HookPorts): Feature {
   };
   if (feature.admit) hooks.admit = (membership) => admit(feature, membership, ports);
   if (feature.refuse) {
-    hooks.refuse = (event, caller) => {
+    hooks.refuse = (event, caller, payload) => {
       try {
-        return readRefusal(atOnce(feature.refuse!(event, own.seen(caller))));
+        return readRefusal(atOnce(feature.refuse!(event, own.seen(caller), payload)));
       } catch (error) {
         failed("refuse", error);
         return refuse("INTERNAL", `The event ${event} could not be checked; try again.`);

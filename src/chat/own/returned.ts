@@ -32,8 +32,13 @@ export function readRefusal(given: unknown): ErrorAnswer | undefined {
 
 function readError(error: unknown): ErrorAnswer {
   const { code, message, retryAfterMs } = (error ?? {}) as Partial<Record<keyof ErrorAnswer["error"], unknown>>;
-  const isKnown = typeof code === "string" && Object.hasOwn(ANSWERS, code) && typeof message === "string";
-  if (!isKnown || !(retryAfterMs === undefined || Number.isFinite(retryAfterMs)))
+  if (typeof code === "string" && !Object.hasOwn(ANSWERS, code))
+    throw new Error(`it refused with ${code.slice(0, 40)}, which is no code of a room (AnswerCode)`);
+  if (
+    typeof code !== "string" ||
+    typeof message !== "string" ||
+    !(retryAfterMs === undefined || Number.isFinite(retryAfterMs))
+  )
     throw new Error("it returned an error that is none of a room: use refuse(…)");
   return { error } as ErrorAnswer;
 }

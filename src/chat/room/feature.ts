@@ -32,8 +32,8 @@ export interface Feature {
   start?(): void;
   /** Refuses a connection. Called twice for each: when its token is checked, and again in the turn that lets it in. */
   admit?(membership: Membership): Refusal | undefined;
-  /** Refuses a request before it runs. */
-  refuse?(event: string, caller: Caller): ErrorAnswer | undefined;
+  /** Refuses a request before it runs. @param payload as its schema let it through; absent where a caller only asks for the rights to it */
+  refuse?(event: string, caller: Caller, payload?: unknown): ErrorAnswer | undefined;
   /** Called when a request is about to run. @returns a function that gets the answer before the caller does */
   follow?(event: string, caller: Caller): Reply<Answer<object>> | undefined;
   /** The caller has the answer, or the error. */

@@ -94,7 +94,7 @@ export class Requests {
     const cost = isRepeated ? 1 : operation.cost(payload);
     const limited = this.#takeTokens(caller, cost);
     if (limited) return reply(limited);
-    const refusal = isRepeated ? undefined : this.#refuse(event, caller);
+    const refusal = isRepeated ? undefined : this.#refuse(event, caller, payload);
     // LIM-3: a refused post has not reached the bucket of posts.
     if (refusal) return reply((cost === 0 ? this.#takeTokens(caller, 1) : undefined) ?? refusal);
     if (isAsked) return this.#screening.join(caller, payload, reply);
@@ -104,7 +104,7 @@ export class Requests {
     if (answer) return reply(answer);
     return this.#screening.screen({ caller, operation, speech, payload }, reply, (callerNow, accepted, answerAll) => {
       // The verdict may have taken a while: a mute of that time holds, and slow mode counts from now on.
-      const refusalNow = this.#refuse(event, callerNow);
+      const refusalNow = this.#refuse(event, callerNow, accepted);
       if (refusalNow) return answerAll(refusalNow);
       speech.say(callerNow, accepted, this.#followed(event, callerNow, answerAll));
     });
@@ -129,9 +129,9 @@ export class Requests {
   }
 
   /** Asks each feature whether it refuses the request. Each rule, such as that of muted users, is in one of them. */
-  #refuse(event: string, caller: Caller): ErrorAnswer | undefined {
+  #refuse(event: string, caller: Caller, payload: unknown): ErrorAnswer | undefined {
     for (const feature of this.#features) {
-      const refusal = feature.refuse?.(event, caller);
+      const refusal = feature.refuse?.(event, caller, payload);
       if (refusal) return refusal;
     }
     return undefined;

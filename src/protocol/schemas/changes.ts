@@ -5,14 +5,16 @@ import { EMOJI_LENGTH_MAX, HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../l
 import { atMs, content, limitOf, messageId as id, type Given, type Sent } from "./fields.ts";
 import { described, named } from "./described.ts";
 
-const emoji = z.string().check(
-  z.minLength(1),
-  z.maxLength(EMOJI_LENGTH_MAX),
-  // As an expression, so that the HTTP API's document can say it.
-  // oxlint-disable-next-line no-control-regex -- control characters are what it keeps out
-  z.regex(/^[^\s\u0000-\u001F\u007F-\u009F]*$/, "must be one emoji, without spaces"),
-  z.refine((text) => text.isWellFormed(), "must be one emoji, without spaces"),
-);
+/**
+ * One emoji, or the name of one that the client draws. An emoji is what Unicode's UTS 51 calls a possible one, so that those of its later versions
+ * pass. As an expression, so that the HTTP API's document can say it.
+ */
+const EMOJI =
+  /^([\w:+-]+|(\p{RI}{2}|[0-9#*]\uFE0F?\u20E3|\p{ExtPict}[\uFE0E\uFE0F]?\p{EMod}?([\u{E0020}-\u{E007E}]+\u{E007F})?)(\u200D\p{ExtPict}[\uFE0E\uFE0F]?\p{EMod}?)*)$/u;
+
+const emoji = z
+  .string()
+  .check(z.minLength(1), z.maxLength(EMOJI_LENGTH_MAX), z.regex(EMOJI, "must be one emoji, or a name such as :party:"));
 
 /** Names a message by its `id`. */
 export const whichMessageSchema = z.object({ id });

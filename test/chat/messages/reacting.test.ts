@@ -12,6 +12,7 @@ import {
 } from "../../../src/chat/messages/reacting.ts";
 import { roomWith, type ChatRoom, type Person } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
+import { reactSchema } from "../../../src/protocol/schemas/changes.ts";
 import type { Client } from "../../host/harness.ts";
 
 const ID = `${EPOCH}-1`;
@@ -57,11 +58,21 @@ describe("MSG-4: react", () => {
     expect(room.log.rowsWritten, "a row for the message, and one for each reaction").toBe(3);
   });
 
-  it("takes any short text as an emoji", async () => {
+  it("takes emoji of any form, and names", async () => {
     const { ada, ben } = await talk();
-    for (const emoji of ["👩‍👩‍👧‍👦", "🇫🇷", "1️⃣", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", ":party_parrot:", "+1"])
-      expect(await ben.ask("react", { id: ID, emoji, on: true }), emoji).toEqual({ ok: true });
-    expect(ada.received("reaction")).toHaveLength(6);
+    const emoji = ["❤", "❤️", "👍🏽", "👩‍👩‍👧‍👦", "🏃🏽‍♀️‍➡️", "🇫🇷", "1️⃣", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", ":party_parrot:", "+1"];
+    for (const one of emoji)
+      expect(await ben.ask("react", { id: ID, emoji: one, on: true }), one).toEqual({ ok: true });
+    expect(ada.received("reaction")).toHaveLength(emoji.length);
+  });
+
+  it("takes every emoji that Unicode recommends", () => {
+    const every = Array.from({ length: 0x2_00_00 }, (_, code) => String.fromCodePoint(code));
+    const isOne = /^\p{RGI_Emoji}$/v;
+    const known = every.flatMap((one) => [one, `${one}\uFE0F`]).filter((one) => isOne.test(one));
+    // Colours of skin are emoji as well, and nobody's reaction.
+    const refused = known.filter((emoji) => !reactSchema.safeParse({ id: ID, emoji, on: true }).success);
+    expect(refused).toEqual(["🏻", "🏼", "🏽", "🏾", "🏿"]);
   });
 
   it("stays with an edited message", async () => {
@@ -100,6 +111,10 @@ describe("a reaction is refused", () => {
     { id: ID, emoji: "👍" },
     { id: ID, emoji: "", on: true },
     { id: ID, emoji: "two words", on: true },
+    { id: ID, emoji: "https://example.com/", on: true },
+    { id: ID, emoji: "спам", on: true },
+    { id: ID, emoji: "👍👍", on: true },
+    { id: ID, emoji: "🇫", on: true },
     { id: ID, emoji: "\u0000", on: true },
     { id: ID, emoji: "\ud83d", on: true },
     { id: ID, emoji: "x".repeat(33), on: true },

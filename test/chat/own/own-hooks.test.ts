@@ -119,6 +119,30 @@ describe("OWN-1: a feature refuses", () => {
   });
 });
 
+describe("OWN-1: a feature that refuses sees", () => {
+  it("what was sent, as its schema lets it through", async () => {
+    const seen: unknown[] = [];
+    const room = roomOf({
+      refuse: (event, _caller, payload) => {
+        seen.push([event, payload]);
+        return event === "react" && (payload as { emoji: string }).emoji === "💩"
+          ? refuse("REJECTED", "No.")
+          : undefined;
+      },
+    });
+    const ada = await room.join("ada");
+    const { id } = await ada.ask("chat-message", { content: "tea", more: 1 });
+    const answers = [];
+    for (const emoji of ["💩", "☕"]) answers.push(await ada.ask("react", { id, emoji, on: true }));
+    expect(answers).toMatchObject([refusalOf("REJECTED"), OK]);
+    expect(seen).toEqual([
+      ["chat-message", { content: "tea" }],
+      ["react", { id, emoji: "💩", on: true }],
+      ["react", { id, emoji: "☕", on: true }],
+    ]);
+  });
+});
+
 const boom = (): never => {
   throw new Error("boom");
 };
