@@ -84,7 +84,7 @@ export class ChatRoom<Own = Cloudflare.Env>
   /** Milliseconds that a verdict of `beforePost` may take, at most a minute; the room stays awake meanwhile. */
   beforePostTimeoutMs = 5000;
 
-  /** What becomes of a post for which `beforePost` throws or takes too long: the sender may try again, or it is accepted unseen. */
+  /** A post for which `beforePost` throws or takes too long is refused, and the sender may try again, or is accepted unseen. */
   beforePostOnFailure: PostRules["onFailure"] = "refuse";
 
   /**

@@ -42,7 +42,7 @@ export interface ChatParts extends Application {
   readonly settings: Settings;
 }
 
-/** What the object knows about its chat, asked for long after the chat is made. */
+/** The parts of the object that its chat calls, long after the chat is made. */
 export interface ChatOwner {
   readonly awake: () => RoomStats["awake"];
   readonly meter: Meter;

@@ -12,7 +12,7 @@ const ID_CHARS = 32;
 
 const ids = new WeakMap<Session, string>();
 
-/** Names a connection to others than its owner. A hash, because the `sid` opens the session to anybody who has it. EIO-12 */
+/** Names a connection to other users. A hash, because the `sid` itself opens the session. EIO-12 */
 function idOf(session: Session): string {
   const known = ids.get(session);
   if (known !== undefined) return known;

@@ -25,7 +25,7 @@ interface ConnectionOptions {
   /** The chat's address. */
   readonly base: string;
   readonly room: string;
-  /** Without it, cookies or the network tell the server who connects. */
+  /** Without it, the server knows the user by cookies or the network. */
   readonly token: Token | undefined;
   readonly authAt: AuthAt;
   readonly changed: (connection: Connection) => void;

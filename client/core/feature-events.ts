@@ -7,9 +7,9 @@ import type { RoomEvents } from "./api.ts";
  * features' classes.
  */
 export interface FeatureEvents {
-  /** What a client sends, by event: `(payload, ack?) => void`. */
+  /** The events that a client sends: `(payload, ack?) => void`. */
   readonly sent: object;
-  /** What a client hears, by event: `(…args) => void`. */
+  /** The events that a client hears: `(…args) => void`. */
   readonly heard: object;
   /** Fields of `welcome`. */
   readonly welcome: object;

@@ -10,7 +10,7 @@ export interface StoredMessage extends Draft {
   /** When it was first sent without a good answer: from then on it may be in the room, beyond `triedAfterSeq`. */
   readonly triedAtMs?: number;
   readonly triedAfterSeq?: number;
-  /** The user who tried it, if not `user`: the room may have it under that name. */
+  /** The user who tried it, if not `user`: the room may have stored it as theirs. */
   readonly triedBy?: string;
   /** Why it failed. It is sent only with `retry`. */
   readonly failure?: SendFailure;

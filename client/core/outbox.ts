@@ -213,7 +213,7 @@ export class Outbox {
   /** A clock that was set back says nothing about how long ago it was. */
   #mayBeForgotten({ triedAtMs, triedBy }: StoredMessage): boolean {
     if (triedAtMs === undefined) return false;
-    // The room recognises it of its first sender only.
+    // The room recognises a retry of the first sender only.
     if (triedBy !== undefined) return true;
     const agoMs = this.#ports.clock.now() - triedAtMs;
     return agoMs > RECOGNISED_MS || agoMs < 0;

@@ -18,7 +18,7 @@ export type * from "../store/api.ts";
 export type * from "../store/state.ts";
 export type * from "../../src/protocol/chat-events.ts";
 
-// For operators: what rooms use, and the namespace in which one watches a room.
+// For operators: the use of rooms, and the namespace in which one watches a room.
 export { WATCH_NAMESPACE, WATCH_QUERY, type ConnectionFacts, type WatchedRoom } from "../../src/protocol/watching.ts";
 export type { DeadLetter } from "../../src/protocol/schemas/relay.ts";
 export type { Cost, RecentUse, RoomUse } from "../../src/protocol/schemas/usage.ts";

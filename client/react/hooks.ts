@@ -133,7 +133,7 @@ export function useReaders(given?: RoomHandle): ReadonlyMap<number, readonly str
 export const useName = (user: string, given?: RoomHandle): string =>
   usePart(useGivenRoom(given, "useName"), ({ names }) => names.get(user) ?? user);
 
-/** What to offer for a message. The time to edit one ends; this hook sees that at the next render. */
+/** The actions to offer on a message. The time to edit one ends; this hook sees that at the next render. */
 export function useAbilities(message: Message, given?: RoomHandle): Abilities {
   const room = useGivenRoom(given, "useAbilities");
   usePart(room, ({ me }) => me);

@@ -5,7 +5,7 @@ import { isStaff, type Rank, RANKS, rankOfToken } from "../../src/protocol/roles
 import type { Connection } from "../core/api.ts";
 import type { Abilities, Blocked, Me, Person } from "./state.ts";
 
-/** What counts besides the message and the user. */
+/** The facts that count besides the message and the user. */
 interface Circumstances {
   /** Whether the user ranks above the author: `mayModerate`. */
   readonly outranks: boolean;

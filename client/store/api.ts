@@ -13,7 +13,7 @@ import type { AnswerOf, FeatureEvents, PayloadOf, SentEvents } from "../core/fea
 import type { Clock } from "../core/clock.ts";
 import type { Abilities, Person, RoomState } from "./state.ts";
 
-/** What an action resolves with: it never rejects. `error.code` is the room's, `NO_ANSWER` or `NO_CONNECTION`. */
+/** The result of an action, which never rejects. `error.code` is the room's, `NO_ANSWER` or `NO_CONNECTION`. */
 export type Outcome<Good extends object = object> = ({ readonly ok: true } & Good) | { readonly error: SendFailure };
 
 export interface RoomStoreOptions {
@@ -58,7 +58,7 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
    * asked for, and subscribers hear of the answer.
    */
   quoted(id: string): Message | null | undefined;
-  /** What the user may do with a message now. */
+  /** The actions that the user may take on a message now. */
   abilitiesOf(message: Message): Abilities;
   /** Whether the user, a moderator, ranks above another one, as far as the list of members tells. */
   mayModerate(user: string): boolean;
@@ -78,7 +78,9 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
    * leaves out what came before it. Otherwise nothing that is loaded goes away. `true` has no effect where `hasLater`.
    */
   follow(following: boolean): void;
-  /** The user has read the room up to there; the store tells the room at most once a second. @param seq default: the newest loaded message */
+  /**
+   * The user has read the room up to there; the store tells the room at most once a second. @param seq default: the newest loaded message
+   */
   markRead(seq?: number): void;
   /** Tells the room at once how far the user has read, for instance before the page goes away. */
   flush(): void;

@@ -1,4 +1,4 @@
-// The parts of a room's state, kept up to date by the room's events. room-store.ts adds what a user can do.
+// The parts of a room's state, kept up to date by the room's events. room-store.ts adds the user's actions.
 import type { Message, ModerationChange, Role, RoomModes, Welcome } from "../../src/protocol/chat-events.ts";
 import { isStaff } from "../../src/protocol/roles.ts";
 import type { Connection, MessageState, Room, SendFailure } from "../core/api.ts";
@@ -168,12 +168,9 @@ export class RoomParts {
 
   #onConnection(connection: Connection): void {
     if (connection.state !== "connected") this.#typing.replace([]);
-    if (connection.state === "stopped" && connection.code === this.#blocked(connection)) this.room.giveUp(connection);
+    if (connection.state === "stopped" && connection.code === blockedBy(connection, this.#role, this.#modes))
+      this.room.giveUp(connection);
     this.changed();
-  }
-
-  #blocked(connection: Connection): string | undefined {
-    return blockedBy(connection, this.#role, this.#modes);
   }
 
   #onWelcome(welcome: Welcome): void {

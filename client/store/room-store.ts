@@ -1,4 +1,4 @@
-// The store of one connected room: its parts, and what a user can do with them. createRoomStore is for applications, and for the page.
+// The store of one connected room: its parts, and the user's actions. createRoomStore is for applications, and for the page.
 import type {
   ActionPayload,
   Message,

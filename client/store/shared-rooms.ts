@@ -17,7 +17,7 @@ import { INITIAL } from "./initial-state.ts";
 import { createRoomStore } from "./room-store.ts";
 import type { Abilities, Person, RoomState } from "./state.ts";
 
-/** A store whose connection is opened and closed by those who hold it. */
+/** A store whose connection its holders open and close. */
 export type RoomHandle<Own extends FeatureEvents = FeatureEvents> = Omit<RoomStore<Own>, "close">;
 
 export type RoomOptions = ConnectOptions & RoomStoreOptions;
@@ -82,8 +82,8 @@ export class SharedRoom implements RoomHandle {
   }
 
   /**
-   * Keeps the room connected until the returned function is called. The last one closes the connection, a moment later: somebody
-   * may come in the same turn, as React's strict mode does.
+   * Keeps the room connected until the returned function is called. The last one closes the connection, a moment later: another holder may
+   * come in the same turn, as in React's strict mode.
    */
   hold(): () => void {
     this.#holders += 1;

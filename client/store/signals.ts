@@ -58,7 +58,7 @@ export class Signals {
     return isFurther;
   }
 
-  /** Reports at once what waits to be reported. */
+  /** Sends a waiting read mark at once. */
   flush(): void {
     if (!this.#cancelReport) return;
     this.#cancelReport();

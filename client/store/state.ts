@@ -88,7 +88,7 @@ export interface Outgoing extends Draft {
   readonly timestamp: number;
 }
 
-/** What the user may do with one message. */
+/** The actions that the user may take on one message. */
 export interface Abilities {
   readonly reply: boolean;
   readonly react: boolean;

@@ -1,4 +1,4 @@
-// Counts what the user has not read. Applications and the hooks call it. Pure.
+// Counts the messages that the user has not read. Applications and the hooks call it. Pure.
 import type { RoomState } from "./state.ts";
 
 export interface Unread {

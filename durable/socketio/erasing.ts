@@ -1,4 +1,5 @@
-// Erases the storage of an object, and stores data for the time after it in the same transaction. The platform's `deleteAll` is a transaction
+// Erases the storage of an object, and stores data for the time after it in the same transaction. The platform's `deleteAll` is a
+// transaction
 // of its own: if the process died after it, that data would be lost. Called by socket-object.ts.
 import { VERSION_KEY } from "./stored-format.ts";
 
@@ -23,7 +24,7 @@ export async function eraseStored(storage: DurableObjectStorage, storeAfter?: St
   const { sql, kv } = storage;
   storage.transactionSync(() => {
     for (const { name } of sql.exec<TableRow>(TABLES).toArray()) sql.exec(`DROP TABLE IF EXISTS "${name}"`);
-    // The version stays, because it holds for what is stored next.
+    // The version stays, because it holds for the next data, too.
     for (const key of Array.from(kv.list(), ([name]) => name)) if (key !== VERSION_KEY) kv.delete(key);
     storeAfter();
   });

@@ -1,4 +1,5 @@
-// The inside of an object: the parts of its application, and the turns of its server. It is no member of the object's class, because a subclass
+// The inside of an object: the parts of its application, and the turns of its server. It is no member of the object's class, because a
+// subclass
 // in a user's Worker may have methods of any name. Called by socket-object.ts, and by the classes of this repository that extend it.
 import { logProblem } from "../../src/settings/log.ts";
 import type { Session } from "../../src/socketio/engine/session.ts";
@@ -82,7 +83,7 @@ export class Inside<Parts extends Application> {
   /** Called after each input. */
   rest(): void {
     this.activity.settle();
-    // Not while an alarm runs its deadlines: what woke the object is known after that.
+    // Not while an alarm runs its deadlines: the cause of waking is known after that.
     const { afterTurn, server } = this.parts;
     if (this.activity.wake && afterTurn) server.effects.turn(() => afterTurn.forEach((run) => run()));
   }

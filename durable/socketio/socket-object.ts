@@ -21,7 +21,7 @@ import { NewerData, putOffAlarm } from "./stored-format.ts";
 import { AWAKE_WAIT_MS_MAX, WakeClock } from "./wake-clock.ts";
 import { CODE_OF_NONE, UNJOINED, WebSockets } from "./web-sockets.ts";
 
-/** What the classes of this repository tell of their objects. */
+/** The parts that the classes of this repository give their objects. */
 interface Kind {
   /** Counts what the object does, for an application with metrics. */
   readonly meter?: Meter;
@@ -112,7 +112,8 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
       hold: () => activity.hold(),
       rest: () => this.#inside.rest(),
     });
-    // EIO-7: the runtime answers a client's pong without waking the object, and notes the time. An object with a ping interval so short that
+    // EIO-7: the runtime answers a client's pong without waking the object, and notes the time. An object with a ping interval so short
+    // that
     // it stays awake gains nothing by that, and spares its clients the noop.
     if (limits.pingIntervalMs > AWAKE_WAIT_MS_MAX) {
       this.ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(ENGINE_PONG, ENGINE_NOOP));
@@ -124,8 +125,9 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
   }
 
   /**
-   * Closes all connections (1012: clients come back), erases the storage and starts the server again, empty: namespaces get `onStart` again,
-   * the place to forget what they hold in memory. If it fails, the platform resets the object as it was.
+   * Closes all connections (1012: clients come back), erases the storage and starts the server again, empty: namespaces get `onStart`
+   * again,
+   * the place to clear their memory. If it fails, the platform resets the object as it was.
    */
   protected erase(): Promise<void>;
   /**

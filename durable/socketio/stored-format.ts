@@ -1,4 +1,4 @@
-// The version of what an object stores. Older data is migrated when the object wakes; newer data is refused, and nothing of it is read or
+// The version of an object's data. Older data is migrated when the object wakes; newer data is refused, and nothing of it is read or
 // written, so that an older release can be deployed again at any time. Used by all classes of objects.
 import { OtherRelease } from "../../src/rpc/other-release.ts";
 import { wrap } from "./counted-storage.ts";
@@ -14,7 +14,7 @@ export interface StoredFormat {
   readonly migrations: ReadonlyArray<(storage: DurableObjectStorage) => void>;
 }
 
-/** What every object of Socket.IO may store: its recovery logs. An application's own data is its own business. */
+/** The data of every object of Socket.IO: its recovery logs. An application's own data is its own business. */
 export const RECOVERY_FORMAT: StoredFormat = { of: "the object", migrations: [] };
 
 /** The key of the version among the values of the object. */
@@ -85,7 +85,7 @@ function versionedByFirstWrite(storage: DurableObjectStorage, format: StoredForm
     try {
       return storage.transactionSync(run);
     } catch (error) {
-      // What was rolled back may have been the version, too.
+      // The rollback may have taken the version back, too.
       isStored = wasStored;
       throw error;
     }

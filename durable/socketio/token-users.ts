@@ -1,4 +1,4 @@
-// The users of tokens, and the check of what an application's `verify` says of them. Called by socketio-object.ts.
+// The users of tokens, and the check of the results of an application's `verify`. Called by socketio-object.ts.
 import { isUnauthenticated } from "../../src/protocol/identity.ts";
 import { roomAllowed } from "../../src/protocol/room-name.ts";
 import type { Identity } from "../../src/socketio/engine/session.ts";

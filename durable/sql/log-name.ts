@@ -1,4 +1,4 @@
-// The name of a log, unique among all logs, and the key that signs what it gives to clients. Made with the log, kept as long as
+// The name of a log, unique among all logs, and the key that signs ids for clients. Made with the log, kept as long as
 // the log. Called by sql-message-log.ts, and by the logs of other namespaces (durable/socketio).
 
 export interface LogName extends Record<string, SqlStorageValue> {

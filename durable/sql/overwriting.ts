@@ -2,7 +2,7 @@
 // The platform takes no `PRAGMA secure_delete`. So a row that loses its text stays as long as it was, which SQLite writes
 // in place; and where whole tables were dropped, the pages that this left free are filled.
 
-/** Sizes of what free pages are filled with, in bytes: the large ones as long as they fit, then smaller ones. A page has 4,096. */
+/** Sizes of the texts that fill free pages, in bytes: the large ones as long as they fit, then smaller ones. A page has 4,096. */
 const FILLERS_BYTES = [262_144, 65_536, 16_384, 3900];
 
 /** Free pages are filled up to so many bytes at a time. */
@@ -24,8 +24,8 @@ export const isLonger = (before: string, text: string): boolean => bytesOf(text)
 export const blankAs = (before: string): string => " ".repeat(bytesOf(before));
 
 /**
- * Fills a page of 4,096 bytes as the first row of a table, so that what is written later begins on another: the first page is
- * copied once there are more, and what it held stays in it where nothing overwrites it.
+ * Fills a page of 4,096 bytes as the first row of a table, so that later rows begin on another: the first page is copied once there are
+ * more, and its old content stays in it where nothing overwrites that.
  */
 export const PAGE_FILLER = " ".repeat(4050);
 

@@ -1,5 +1,5 @@
-// A room's log in the SQLite of its Durable Object: one row per batch, because rows written are what a
-// chat room is billed for. Source: https://developers.cloudflare.com/durable-objects/api/sqlite-storage-api/
+// A room's log in the SQLite of its Durable Object: one row per batch, because a chat room is billed for rows written. Source:
+// https://developers.cloudflare.com/durable-objects/api/sqlite-storage-api/
 //
 // Changes of messages are in tables of their own; every reader gets messages with their changes through `#messagesOf`. A row is
 // rewritten only where one of its messages was deleted.

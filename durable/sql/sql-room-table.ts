@@ -1,4 +1,4 @@
-// The rows of a lobby: JSON of many rooms each, and of what was counted.
+// The rows of a lobby: JSON of many rooms each, and of the counts.
 import type { Counts } from "../../src/metrics/meter.ts";
 import type { KeptRoom, KeptUsage } from "../../src/lobby/kept-room.ts";
 import type { RoomTable } from "../../src/lobby/room-pages.ts";
@@ -14,7 +14,7 @@ type Reported = readonly [
 ];
 type Usage = readonly [sinceMs: number, deltaId: number, connections: number, ...numbers: number[]];
 
-/** `usage` is absent, or `null`, where the room never said what it counted. */
+/** `usage` is absent, or `null`, where the room never reported counts. */
 type Row = readonly [
   ...reported: Reported,
   usage?: Usage | null,

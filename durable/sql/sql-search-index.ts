@@ -1,9 +1,9 @@
 // The search index of a room, in SQLite's FTS5: a table per part, made by the first search and dropped as a whole. One row
-// per block of messages, because a row is billed for each row that goes into an FTS5 table, and none for what that keeps
-// behind it. Source: https://www.sqlite.org/fts5.html
+// per block of messages, because a row is billed for each row that goes into an FTS5 table, and for none that FTS5 keeps behind it.
+// Source: https://www.sqlite.org/fts5.html
 //
 // The tables keep neither text nor positions: which block has which term is all there is to know. The tokenizer only has to find
-// the spaces between terms, since what is a word was decided before (words.ts).
+// the spaces between terms, since words.ts has split the words before.
 import {
   INDEX_SHAPE,
   INDEX_VERSION,

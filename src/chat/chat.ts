@@ -64,7 +64,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     return this.#decide(() => this.#admit(membership));
   }
 
-  /** SIO-13: what could not be read may be readable soon, and stock clients never come back after a CONNECT_ERROR. */
+  /** SIO-13: the storage may be readable again soon, and stock clients never come back after a CONNECT_ERROR. */
   #decide<Verdict>(ask: () => Verdict): Verdict | Refusal {
     try {
       return ask();
@@ -108,7 +108,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
 
   /** CHAT-1. */
   override onConnect(client: Client): void {
-    // A newcomer reads the log from here on: what the others have seen has to be in it.
+    // A newcomer reads the log from here on, so all messages that the others have seen have to be in it.
     this.room.catchUp();
     for (const feature of this.features.all) feature.onConnect?.(client);
     client.emit("welcome", this.#welcome(client));

@@ -1,5 +1,5 @@
 // The features of a chat room. To add one: a class in one of the folders, and a line in `list` below, whose order is that in which
-// hooks are called. What is made here and is not in `list` (`records`, `announced`) has no hooks: features or calls use it. Called by
+// hooks are called. Parts that are not in `list` (`records`, `announced`) have no hooks: features or calls use them. Called by
 // chat.ts.
 import type { FilesWelcome, RoomWelcome, Welcome } from "../protocol/chat-events.ts";
 import type { Meter } from "../metrics/meter.ts";

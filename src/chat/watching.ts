@@ -80,7 +80,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
     if (this.sockets.size === 0) this.#due.clear();
   }
 
-  /** Called after each turn: shows what has changed, at once or when it is time again. WATCH-2 */
+  /** Called after each turn: sends the changes, at once or when it is time again. WATCH-2 */
   look(): void {
     if (this.sockets.size === 0) return;
     const seen = this.#seen;

@@ -44,7 +44,7 @@ export class Deadline {
     this.#move(atMs);
   }
 
-  /** Moves the moment forward to `atMs` if that is sooner than what is set. */
+  /** Moves the moment forward to `atMs` if that is sooner than the present one. */
   pull(atMs: number): void {
     if (this.#atMs === undefined || atMs < this.#atMs) this.#move(atMs);
   }

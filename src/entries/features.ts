@@ -1,5 +1,5 @@
-// The entry `parley-rooms/features`: features for the rooms of a chat, ready to be named in `features` of the room's class, and what one
-// needs to write more of them. Unlike `parley-rooms` it needs no platform, so tests and clients can import it, too.
+// The entry `parley-rooms/features`: features for the rooms of a chat, ready to be named in `features` of the room's class, and the parts
+// to write more of them. Unlike `parley-rooms` it needs no platform, so tests and clients can import it, too.
 export * from "../extension/extension.ts";
 export { Pins, type PinsOptions } from "../features/pins/pins.ts";
 export type { Pin, PinsSent, PinsWelcome, Unpinned } from "../features/pins/pin-events.ts";

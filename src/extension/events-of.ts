@@ -1,4 +1,4 @@
-// The types of features for clients: `connectRoom<EventsOf<Pins>>(…)` knows what a room with that feature takes, sends and welcomes with.
+// The types of features for clients: `connectRoom<EventsOf<Pins>>(…)` knows the events and the `welcome` of a room with that feature.
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 
 import type { Answer } from "../protocol/chat-events.ts";
@@ -27,9 +27,9 @@ type WelcomeOf<Feature> = Feature extends { welcome(...args: never[]): infer Fie
 
 /** The events of a feature, or of several as a union: `EventsOf<Pins | Reports>`. */
 export interface EventsOf<Feature> {
-  /** What a client sends, by event: `(payload, ack?) => void`. */
+  /** The events that a client sends: `(payload, ack?) => void`. */
   readonly sent: All<Feature extends unknown ? SentTo<Feature> : never>;
-  /** What a client hears, by event: `(…args) => void`. */
+  /** The events that a client hears: `(…args) => void`. */
   readonly heard: All<Feature extends unknown ? HeardFrom<Feature> : never>;
   /** Fields of `welcome`. */
   readonly welcome: All<Feature extends unknown ? WelcomeOf<Feature> : never>;

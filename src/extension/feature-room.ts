@@ -1,4 +1,4 @@
-// The room as a feature of one's own sees it: whom it can reach, what it can look up, keep and wait for. Implemented by src/chat/own.
+// The room as a feature of one's own sees it: its connections, messages, storage and deadlines. Implemented by src/chat/own.
 import type { AnswerTo, ClientToServerEvents, ErrorAnswer, Message, Role } from "../protocol/chat-events.ts";
 import type { FeatureCaller } from "./room-event.ts";
 
@@ -39,7 +39,7 @@ export interface FeatureConnection {
   keep(value: unknown): void;
 }
 
-/** Someone who is about to connect. */
+/** A user who is about to connect. */
 export type Newcomer = Pick<FeatureConnection, "user" | "name" | "role" | "isModerator">;
 
 /** Values in the room's storage, under keys of the feature's own. They outlive sleep and crashes, and go with the room. */
@@ -84,13 +84,13 @@ export interface FeatureDeadline {
   /** `undefined` while nothing is due. */
   readonly atMs: number | undefined;
   set(atMs: number): void;
-  /** Moves it forward, if that is sooner than what is set. */
+  /** Moves it forward, if that is sooner than the present one. */
   pull(atMs: number): void;
   clear(): void;
 }
 
 export interface FeatureDeadlineOptions {
-  /** The room must not sleep until then, because what it waits for is in memory only. Being awake is billed. */
+  /** The room must not sleep until then, because the work is in memory only. Being awake is billed. */
   readonly keepsAwake?: boolean;
   /** It never wakes the room: once its moment has come, it runs with the next input or deadline of any kind. */
   readonly piggybacks?: boolean;
@@ -116,7 +116,7 @@ export type Actor = Pick<FeatureCaller, "user" | "name" | "tokenRole">;
 /** @typeParam Sent the events that the feature sends */
 export interface FeatureRoom<Sent = object> {
   readonly name: string;
-  /** Whether it is the room between two people, in which nobody is a moderator. */
+  /** Whether it is a room between two people, which has no moderators. */
   readonly isDirect: boolean;
   /** Milliseconds since 1970, as of the current input. */
   now(): number;
@@ -146,13 +146,13 @@ export interface FeatureRoom<Sent = object> {
     readonly after?: number;
     readonly limit: number;
   }): MessagePage | ErrorAnswer;
-  /** Stores and shows the posts that wait for their batch: what is sent next comes behind them. */
+  /** Stores and shows the posts that wait for their batch: the next events come behind them. */
   finishPosts(): void;
 
   // ---- acting
 
   /**
-   * Does what the event of that name does, with all rules of the room, as if this user had sent it over HTTP.
+   * Carries out the event of that name, by all rules of the room, as if this user had sent it over HTTP.
    * @returns the answer that the user would get
    */
   perform<Event extends keyof ClientToServerEvents>(
@@ -166,7 +166,7 @@ export interface FeatureRoom<Sent = object> {
   readonly state: FeatureState;
   /** To be called in `start`. @param name unique in the feature; it stands in the record of why a room woke */
   deadline(name: string, run: (nowMs: number) => void, options?: FeatureDeadlineOptions): FeatureDeadline;
-  /** Has the room report to the lobby: what `facts` returns has changed. */
+  /** Has the room report to the lobby: the result of `facts` has changed. */
   factsChanged(): void;
   /** Writes to the operator's log. */
   report(problem: string, error: unknown): void;

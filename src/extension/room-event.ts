@@ -1,4 +1,4 @@
-// An event that clients send to a feature of one's own: who may send it, what it takes, what becomes of it. Features list theirs in
+// An event that clients send to a feature of one's own: its callers, its payload and its work. Features list theirs in
 // `events`; the room runs them as its own (src/chat/own).
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 
@@ -6,7 +6,8 @@ import type { ErrorAnswer, Role } from "../protocol/chat-events.ts";
 import type { FeatureConnection } from "./feature-room.ts";
 
 /**
- * Who may send an event. `everyone`: all who are in the room. `members`: no readers. `speakers`: those who may post now, so neither
+ * The users who may send an event. `everyone`: all who are in the room. `members`: no readers. `speakers`: those who may post now, so
+ * neither
  * readers nor the muted, and in a read-only room moderators alone. `moderators`: by token or by grant, and services.
  */
 export type Callers = "everyone" | "members" | "speakers" | "moderators";

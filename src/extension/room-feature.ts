@@ -12,7 +12,7 @@ export type AnyFeature = RoomFeature<never>;
 
 /** @typeParam Sent the events that it sends: `{ "event-name": (…args) => void }`; none by default */
 export abstract class RoomFeature<Sent = object> {
-  /** Unique among the features of a room: a lower-case letter, then up to 31 of `a-z 0-9 -`. What it stores is found by it. */
+  /** Unique among the features of a room: a lower-case letter, then up to 31 of `a-z 0-9 -`. Its stored data is found by it. */
   abstract readonly name: string;
   /** The events that clients may send, by name. */
   readonly events?: Readonly<Record<string, RoomEvent>>;
@@ -49,7 +49,7 @@ export abstract class RoomFeature<Sent = object> {
   /** Fields of the `welcome` of a connection, under names that no other feature uses. */
   welcome?(connection: FeatureConnection): object;
 
-  /** A connection is still there after sleep: the place to rebuild what was in memory. */
+  /** A connection is still there after sleep: the place to rebuild state in memory. */
   onRestore?(connection: FeatureConnection): void | Promise<void>;
 
   /** A connection is gone. */
@@ -64,7 +64,7 @@ export abstract class RoomFeature<Sent = object> {
   /** The room has dropped its oldest messages. @param firstSeq the oldest that is left */
   onTrimmed?(firstSeq: number): void | Promise<void>;
 
-  /** The room is deleted, and what the feature stored with it. */
+  /** The room is deleted, with all that the feature stored. */
   onErase?(): void;
 
   /**

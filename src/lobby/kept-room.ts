@@ -21,14 +21,14 @@ export interface KeptRoom extends RoomOverview {
   readonly people?: string;
   /** Its two users, in a room between two people. */
   readonly direct?: DirectReport;
-  /** What features of one's own say about it. */
+  /** The numbers of features of one's own. */
   readonly facts?: RoomNumbers;
   /** Until when its members are believed to be there, in milliseconds since 1970. */
   readonly believedUntilMs: number;
   readonly usage?: KeptUsage;
 }
 
-/** @param counts what the room counted since its last report, unless that is known already */
+/** @param counts those of the room since its last report, unless they are known already */
 export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | undefined, counts?: Counts): KeptRoom {
   const { room, members, lastSeq, lastActivity, believedMs, connections = 0, people, direct, facts } = report;
   const usage = withCounts(before?.usage, report, nowMs, counts);

@@ -47,7 +47,7 @@ export interface LobbyPorts {
   /** Whether rooms report their members; `want` asks for it from now on. */
   readonly people: { readonly isWanted: boolean; want(): void };
   readonly report: (problem: string, error: unknown) => void;
-  /** Counts what the lobby itself does. */
+  /** Counts the work of the lobby itself. */
   readonly meter?: Meter;
   /** Smaller in tests. */
   readonly roomsMax?: number;
@@ -105,7 +105,7 @@ export class Lobby {
     for (const { room } of idle.slice(0, Math.ceil(roomsMax / 10))) this.#rooms.delete(room);
   }
 
-  /** Takes what a Worker counted. @param delta with a higher id than the one before, or the same where it is sent again: MET-3 */
+  /** Takes the counts of a Worker. @param delta with a higher id than the one before, or the same where it is sent again: MET-3 */
   count(source: string, delta: CounterDelta, nowMs: number): void {
     if (!this.#deltas.take(source, delta.id)) return;
     this.#rooms.count(delta.counts);

@@ -1,4 +1,4 @@
-// The rooms of a lobby in its storage, and the totals of what they counted. Called by lobby.ts.
+// The rooms of a lobby in its storage, and the totals of their counts. Called by lobby.ts.
 import { Meter, type Counts } from "../metrics/meter.ts";
 import { PagedMap } from "../storage/paged-map.ts";
 import type { KeptRoom } from "./kept-room.ts";
@@ -64,7 +64,7 @@ export class RoomPages {
   }
 
   /**
-   * Stores what was counted, and the rooms that have changed.
+   * Stores the counts, and the rooms that have changed.
    * @param rooms where given, only their pages
    * @throws a storage error; the next call writes what this one could not
    */

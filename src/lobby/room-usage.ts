@@ -12,7 +12,7 @@ import { isDirectRoom } from "../protocol/direct-name.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
 import { seenAt, type KeptRoom } from "./kept-room.ts";
 
-/** @returns what is asked for, the most first; rooms between two people are in the sums alone (DM-3) */
+/** @returns the rooms of the query, the one that uses most first; rooms between two people are in the sums alone (DM-3) */
 export function mostUsed(
   all: Iterable<KeptRoom>,
   { sort, limit, rooms, room, having }: UsageQuery,

@@ -9,7 +9,7 @@ import { trafficOf, wakesOf, type Usage } from "./usage.ts";
 export const USAGE_SORTS = ["traffic", "connections", "rows", "wakes", "awake", "cost"] as const;
 
 /**
- * By deliveries and frames received, rows and alarms set, wakes, time awake, or what all that costs, each of the last
+ * By deliveries and frames received, rows and alarms set, wakes, time awake, or the cost of all that, each of the last
  * hours; or by connections.
  */
 export type UsageSort = (typeof USAGE_SORTS)[number];

@@ -34,7 +34,7 @@ export interface Cost {
   readonly total: number;
 }
 
-/** The cost of a usage, in dollars. What the plan includes is not subtracted, because all rooms share it. */
+/** The cost of a usage, in dollars. The plan's included amounts are not subtracted, because all rooms share them. */
 export function costOf(usage: Usage, prices: Prices = PRICES): Cost {
   const rows = ((usage.rows + usage.alarmsSet) * prices.perMillionRowsWritten) / 1e6;
   const billed = usage.requests + usage.framesIn / prices.messagesPerRequest;

@@ -11,7 +11,7 @@ interface Family {
 }
 
 export interface CounterFamily extends Family {
-  /** Factor from what is counted to the unit of the name; 1 where absent. */
+  /** Factor from the counted unit to that of the name; 1 where absent. */
   readonly scale?: number;
   /**
    * Values of the labels that are shown from the beginning, as 0: a series that first appears with the first failures has not

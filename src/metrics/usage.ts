@@ -106,24 +106,27 @@ export function recentAt(recent: RecentUsage | undefined, nowMs: number): UsageN
   return recent.numbers.map((number) => number * share);
 }
 
-/** @param counts what was counted since counts were last added */
+/** @param counts those since counts were last added */
 export function addRecent(before: RecentUsage | undefined, counts: Counts, nowMs: number): RecentUsage {
   const share = meanShare(before ? nowMs - before.atMs : 0);
   const news = addUsage([], counts).map((number) => number * share);
   const known = recentAt(before, nowMs);
-  // To six digits: it is stored as text, and what fades away between two reports must not be less than that.
+  // To six digits: it is stored as text, and a count must fade by more than the rounding between two reports.
   const numbers = news.map((number, place) => Number((number + (known[place] ?? 0)).toPrecision(6)));
   return { atMs: nowMs, numbers };
 }
 
-/** The mean weight of an even use in the time that has just passed. A room that is awake reports twice an hour (LOB-4): before that, it slept. */
+/**
+ * The mean weight of an even use in the time that has just passed. A room that is awake reports twice an hour (LOB-4): before that, it
+ * slept.
+ */
 function meanShare(passedMs: number): number {
   const halfLives = Math.min(passedMs, REPORT_AGAIN_MS) / HALF_LIFE_MS;
   return halfLives <= 0 ? 1 : (1 - 2 ** -halfLives) / (halfLives * Math.LN2);
 }
 
 /**
- * How many hours' worth of an even use count as recent: what is recent, divided by it, is a rate.
+ * How many hours' worth of an even use count as recent: recent use, divided by it, is a rate.
  * @param countedMs for how long the room is counted; its first minutes are no rate, and taken for ten
  */
 export function recentHours(countedMs: number): number {

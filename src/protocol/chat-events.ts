@@ -126,13 +126,13 @@ interface ChangeEvent {
 export interface MessageEdited extends ChangeEvent {
   readonly content: string;
   readonly editedAt: number;
-  /** The user id of who edited it. */
+  /** The id of the user who edited it. */
   readonly by: string;
   readonly mentions?: readonly string[];
 }
 
 export interface MessageDeleted extends ChangeEvent {
-  /** The user id of who deleted it. */
+  /** The id of the user who deleted it. */
   readonly by: string;
 }
 

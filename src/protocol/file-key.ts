@@ -25,7 +25,7 @@ export function fileKey({ room, epoch, uploadedMs, id, mac }: FileKey): string {
   return `${filesOf(room, epoch)}${uploadedMs.toString(36).padStart(TIME_CHARS, "0")}${id}!${mac}`;
 }
 
-/** @returns `undefined` for what is no key */
+/** @returns `undefined` for a text that is no key */
 export function parseFileKey(key: string): FileKey | undefined {
   if (key.length > FILE_KEY_LENGTH_MAX) return undefined;
   const [, room, epoch, time, id, mac] = KEY.exec(key) ?? [];

@@ -7,7 +7,7 @@ export const FILE_NAME_LENGTH_MAX = 200;
 /** The name of a file that was given none. */
 const NAMELESS = "file";
 
-/** @returns the type without parameters, in lower case; `undefined` for what is none */
+/** @returns the type without parameters, in lower case; `undefined` for a text that is none */
 export function mediaTypeOf(header: string | null): string | undefined {
   const type = header?.split(";", 1)[0]!.trim().toLowerCase();
   return type !== undefined && TYPE.test(type) ? type : undefined;

@@ -4,7 +4,7 @@ import en from "zod/v4/locales/en.js";
 
 import { JSON_LEVELS_MAX } from "./nesting.ts";
 
-/** The words for what is wrong, given with each value, because zod's own setting belongs to the application that this code runs in. */
+/** The texts of errors, given with each value, because zod's own setting belongs to the application that this code runs in. */
 const { localeError: error } = en();
 
 /** The result of `safeParse`; never throws. */
@@ -14,7 +14,8 @@ export const readAs = <Schema extends z.ZodMiniType>(
 ): z.core.util.SafeParseResult<z.output<Schema>> => checkedBy((value) => schema.safeParse(value, { error }), given);
 
 /**
- * The result of a check by zod. It (4.6, core/checks.ts) compares the length of any value with a limit before it finds that it is no string,
+ * The result of a check by zod. It (4.6, core/checks.ts) compares the length of any value with a limit before it finds that it is no
+ * string,
  * and a length that is an object with a `toString` of its own cannot be compared: then a copy is checked.
  */
 export function checkedBy<Result>(check: (given: unknown) => Result, given: unknown): Result {

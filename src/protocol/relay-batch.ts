@@ -11,7 +11,7 @@ export type LinkName = Pick<RelayBatch, "epoch" | "sinceSeq" | "linkedAtMs">;
 /** The version of the form of batches. A change of what a field means needs another one. */
 export const RELAY_VERSION = 1;
 
-/** A room has messages and changes up to here of what another room passes on. */
+/** A room has the messages and changes up to here that another room passes on. */
 export interface Reached {
   readonly seq: number;
   /** Of the log of the room that passes it on. */
@@ -22,7 +22,7 @@ export interface Reached {
 export type RelayOutcome =
   /** `isThere`: the room itself has taken it, not a queue. */
   | { readonly ok: true; readonly isThere?: true }
-  /** `isFinal`: another try would fail the same way. `reached`: the room misses what lies between there and the batch. */
+  /** `isFinal`: another try would fail the same way. `reached`: the room misses all messages between there and the batch. */
   | { readonly ok: false; readonly isFinal: boolean; readonly reason: string; readonly reached?: Reached };
 
 /** A batch that was given up. */

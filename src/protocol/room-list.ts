@@ -6,7 +6,7 @@ import type { DirectReport } from "./direct-room.ts";
 /** An occupied room repeats its report when it wakes after this (LOB-4). */
 export const REPORT_AGAIN_MS = 30 * 60_000;
 
-/** What a room or a Worker has counted since its last delta: MET-2. */
+/** The counts of a room or a Worker since its last delta: MET-2. */
 export interface CounterDelta {
   /** Higher than that of the delta before; the same where a delta is sent again because it may not have arrived. */
   readonly id: number;
@@ -30,7 +30,7 @@ export interface RoomReport extends RoomOverview {
   readonly connections?: number;
   /** Absent where there are none. */
   readonly facts?: RoomNumbers;
-  /** What was counted since, or the delta that was sent before and may not have arrived. */
+  /** The counts since then, or the delta that was sent before and may not have arrived. */
   readonly delta?: CounterDelta;
 }
 

@@ -43,19 +43,19 @@ export interface WatchedRoom {
   readonly hasMore: boolean;
 }
 
-/** What `GET …/stats` asks for. */
+/** The query of `GET …/stats`. */
 export interface StatsQuery {
   readonly limit: number;
   /** The `id` of the connection that the page before ended with. */
   readonly after?: string | undefined;
 }
 
-/** The answer of a room to it, which also has what the lobby does not have yet. */
+/** The answer of a room to it, with the counts that the lobby does not have yet. */
 export interface RoomStats extends Pick<
   WatchedRoom,
   "awake" | "members" | "connectionCount" | "connections" | "hasMore"
 > {
-  /** What was counted and not sent to the lobby; and what was sent, where it is not known to have arrived. */
+  /** Counts that were not sent to the lobby; and those that were sent and may not have arrived. */
   readonly unreported: { readonly sent: CounterDelta | undefined; readonly counts: CounterDelta["counts"] };
 }
 

@@ -1,5 +1,5 @@
-// Delivers announcements to their rooms, with one call per room for all that is delivered together. What a room does not take is sent
-// again and in the end becomes a dead letter (ANN-5, ANN-6). Called by worker/queue and by the Announcements object.
+// Delivers announcements to their rooms, with one call per room for all that is delivered together. Items that a room does not take are
+// sent again and in the end become dead letters (ANN-5, ANN-6). Called by worker/queue and by the Announcements object.
 import { waitAfter } from "../clock/backoff.ts";
 import type {
   AnnouncedHere,
@@ -45,7 +45,7 @@ export interface AnnouncePorts extends TurnPorts {
   readonly report: (error: unknown) => void;
 }
 
-/** @throws if what is left to do could not be sent or noted: then all items have to come again, which does no harm */
+/** @throws if the remaining work could not be sent or noted: then all items have to come again, which does no harm */
 export async function announceItems(items: readonly AnnounceItem[], ports: AnnouncePorts): Promise<void> {
   const walks = items.filter((item) => "walk" in item);
   const looks = items.filter((item) => "look" in item);

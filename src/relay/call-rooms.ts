@@ -5,7 +5,7 @@ import { TakingTurns, type TurnPorts } from "./taking-turns.ts";
 /** Calls under way at the same time. */
 const CALLS_AT_ONCE = 50;
 
-/** The room may have taken the items and lost its answer: it knows what it has, so another try does no harm. */
+/** The room may have taken the items although its answer was lost. It recognises them, so another try does no harm. */
 export const UNREACHED = { ok: false, isFinal: false, reason: "the room could not be reached" } as const;
 
 /**

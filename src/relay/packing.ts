@@ -11,7 +11,7 @@ export const RELAY_BYTES_MAX = 100_000;
 
 export const bytesOf = (value: unknown): number => utf8ToBytes(JSON.stringify(value)).length;
 
-/** What fits into one piece. */
+/** The bounds of one piece. */
 export interface Space<Item> {
   readonly itemsMax?: number;
   readonly bytesMax?: number;
@@ -57,7 +57,7 @@ export function inPieces<Item extends object>(items: readonly Item[], space: Spa
   return pieces;
 }
 
-/** One message alone may be larger than what the queue takes. */
+/** One message alone may be larger than the queue takes. */
 export function isTooLargeForQueue({ posts, changes }: RelayBatch): boolean {
   const isLarge = (item: object): boolean => bytesOf(item) > RELAY_BYTES_MAX;
   return posts.items.some(isLarge) || changes.items.some(isLarge);

@@ -14,7 +14,7 @@ export function announcementsOf({ ANNOUNCEMENTS }: Bindings): AnnouncementsRpc |
   return ANNOUNCEMENTS?.getByName(ANNOUNCEMENTS_NAME);
 }
 
-/** @param send queues what is left to do */
+/** @param send queues the remaining work */
 export function announcePorts(
   env: Bindings,
   { lobbies }: Pick<Settings, "lobbies">,

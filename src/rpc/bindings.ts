@@ -12,7 +12,7 @@ export interface Objects<Rpc> {
   getByName(name: string): Rpc & Pick<Fetcher, "fetch">;
 }
 
-/** Of all of them only the room's is needed. Without another one, what it is for is off. */
+/** Only the room's is needed. Without another one, its part of the chat is off. */
 export interface Bindings {
   readonly CHAT_ROOM: Objects<RoomRpc & RelayRpc & AnnounceRpc>;
   /** Holds uploaded files; a deployment without it takes none. */
@@ -30,7 +30,7 @@ export interface Bindings {
   readonly [setting: string]: unknown;
 }
 
-/** The name of each binding where a deployment gives none of its own, by what the binding is for. */
+/** The name of each binding where a deployment gives none of its own, by the binding's use. */
 const NAMES = {
   room: "CHAT_ROOM",
   lobby: "LOBBY",
@@ -52,7 +52,7 @@ export function describeBinding(name: BindingName): string {
   return `${name} (or another name in bindings.${use})`;
 }
 
-/** Own names of bindings, by what they are for. `false`: there is none, also where something is bound under the usual name. */
+/** Own names of bindings, by their uses. `false`: there is none, also where something is bound under the usual name. */
 export type BindingNames = { readonly [Key in Use]?: Key extends "room" ? string : string | false };
 
 /** @throws Error for a use that no binding has, and for a name that is none */
@@ -88,7 +88,7 @@ export function bindingsOf(env: object, names: BindingNames): Bindings {
 /** An environment with other bindings under some names. `false` is none. */
 export function withBindings(env: object, bindings: Variables): Bindings {
   const others = Object.entries(bindings).map(([name, value]) => [name, { value: value || undefined }] as const);
-  // What is not among them stays what it is in the environment.
+  // All else stays as it is in the environment.
   return Object.create(env, Object.fromEntries(others)) as Bindings;
 }
 

@@ -26,7 +26,7 @@ export interface RelayRpc {
 
   links(): Promise<RoomLinks>;
 
-  /** Sends again what comes behind `reached`: the room at the other end of the link misses it. */
+  /** Sends all messages behind `reached` again: the room at the other end of the link misses them. */
   rewind(to: string, link: LinkName, reached: Reached): Promise<void>;
 
   /** @returns the outcomes, in the order of the batches; resolves when they are durable */

@@ -27,7 +27,7 @@ export interface FileOfLog {
 }
 
 export interface RoomRpc<Place = unknown> {
-  /** Does what the event of that name does, and answers as its ack would. Resolves when the answer is durable. */
+  /** Carries out the event of that name, and answers as its ack would. Resolves when the answer is durable. */
   ask<Event extends keyof ClientToServerEvents>(
     event: Event,
     caller: OutsideCaller,
@@ -49,17 +49,17 @@ export interface RoomRpc<Place = unknown> {
   /** @returns the refusal where the caller is no moderator of this room */
   refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined>;
 
-  /** Makes the room that of these two; its name is the one that belongs to them. */
+  /** Makes the room a direct room of these two users, whose name it has. */
   openDirect(users: DirectUsers): Promise<OpenDirectAnswer>;
 
   overview(): Promise<RoomOverview>;
 
-  /** Why it is awake, and who is connected. Asking wakes it. */
+  /** The reason why the room is awake, and its connections. The call wakes it. */
   stats(query: StatsQuery): Promise<RoomStats>;
 
   /**
    * A piece of the room's log as newline-delimited JSON.
-   * @param place what the last piece gave as `next`; without it the export begins
+   * @param place `next` of the last piece; without it the export begins
    * @returns `undefined` if the log that was begun is gone
    */
   exportPiece(place?: Place): Promise<{ readonly lines: string; readonly next?: Place } | undefined>;
@@ -70,6 +70,6 @@ export interface RoomRpc<Place = unknown> {
    */
   drain(withinMs: number): Promise<number>;
 
-  /** Sends everyone away for good, and forgets all that is stored. */
+  /** Disconnects everyone for good, and deletes all that is stored. */
   deleteRoom(): Promise<void>;
 }

@@ -150,7 +150,7 @@ export const SECTIONS = {
 
 export const DECLARED = { ...KEYS, ...ACCESS, ...LIMITS, ...CONNECTIONS, ...STORAGE, ...OPERATION };
 
-/** What the variables of a deployment say, each by its own declaration. */
+/** The values of a deployment's variables, each by its own declaration. */
 export type Declared = {
   readonly [Key in keyof typeof DECLARED]: (typeof DECLARED)[Key] extends Setting<infer Value> ? Value : never;
 };

@@ -29,7 +29,7 @@ export const OPEN_METRICS_EVERY_MS = 5000;
 export interface Deployment {
   readonly settings: Settings;
   readonly bindings: Bindings;
-  /** Asks the Worker's own code who sent a request, where that takes the place of tokens. */
+  /** Asks the Worker's own code for the sender of a request, where that takes the place of tokens. */
   readonly authenticate?: (request: Request, asked: HostAsked) => unknown;
   readonly tokens: TokenVerifier;
   readonly endpoint: EngineEndpoint;

@@ -1,4 +1,4 @@
-// The place of a chat in a Worker: what createParley was given, once it is checked. Called by parley.ts; the routes and the queues'
+// The place of a chat in a Worker: the checked options of createParley. Called by parley.ts; the routes and the queues'
 // consumers look at it.
 import { getPath } from "hono/utils/url";
 
@@ -9,7 +9,7 @@ import { checkBasePath } from "./connect/base-path.ts";
 export interface HostUser {
   /** User id, 1 to 128 characters. */
   readonly user: string;
-  /** Display name; what is longer than 64 characters is cut. Default: the user id. */
+  /** Display name, cut after 64 characters. Default: the user id. */
   readonly name?: string | null | undefined;
   /** Default: `member`. */
   readonly role?: "member" | "moderator" | "reader" | "service" | undefined;
@@ -19,7 +19,7 @@ export interface HostUser {
   readonly exp?: number | undefined;
 }
 
-/** What a request brings and asks for. */
+/** The token of a request, and its room. */
 export interface HostAsked {
   /** Of `Authorization: Bearer`; of a connection also of `?token=` or the subprotocols `bearer, TOKEN`. Nobody has verified it. */
   readonly token?: string | undefined;
@@ -28,7 +28,7 @@ export interface HostAsked {
 }
 
 /**
- * Says who sent a request. Asked for each new connection and each call of the HTTP API. It must leave the body unread.
+ * Names the sender of a request. Asked for each new connection and each call of the HTTP API. It must leave the body unread.
  * @returns `undefined` for a request of an unknown user, which gets 401. An error is logged and answered with 500
  */
 export type Authenticate<Env> = (
@@ -37,7 +37,7 @@ export type Authenticate<Env> = (
   asked: HostAsked,
 ) => HostUser | null | undefined | Promise<HostUser | null | undefined>;
 
-/** Names of the queues that the Worker consumes for the chat; of one use there may be several. What is not named is not consumed. */
+/** Names of the queues that the Worker consumes for the chat; of one use there may be several. Other queues are not consumed. */
 export type QueueNames = {
   readonly [Use in (typeof QUEUES)[number]]?: string | readonly string[];
 };

@@ -11,7 +11,7 @@ export const ROOMS_LISTED_MAX = 200;
 const CONNECTIONS_PER_PAGE = 500;
 const LETTERS_PER_PAGE = 100;
 const REPORTS_PER_PAGE = 20;
-/** What rooms call the number of their open reports. */
+/** The name of the number of open reports in the list of rooms. */
 export const OPEN_REPORTS = "openReports";
 
 export interface Problem {

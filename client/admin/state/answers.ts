@@ -32,7 +32,7 @@ export interface Letters {
   readonly hasMore: boolean;
 }
 
-/** What becomes of a report. */
+/** How a report is resolved. */
 export type Resolving = Parameters<EventsOf<Reports>["sent"]["resolve-report"]>[0];
 
 export interface Replayed {

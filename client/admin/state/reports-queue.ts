@@ -19,7 +19,7 @@ export interface RoomReports {
 }
 
 export interface ReportsQueuePorts {
-  /** Nothing while nobody is signed in. */
+  /** Nothing while the page is signed out. */
   readonly api: () => AdminApi | undefined;
   /** Shows a problem, or ends the sign-in because of it. */
   readonly failed: (problem: Problem, show: (problem: Problem) => void) => void;
@@ -31,11 +31,11 @@ const NONE: RoomReports = { reports: [], open: 0 };
 export const openReportsOf = ({ facts }: Pick<ListedRoom, "facts">): number => facts?.[OPEN_REPORTS] ?? 0;
 
 export class ReportsQueue {
-  /** Rooms with open reports, as last said. */
+  /** Rooms with open reports, as last listed. */
   rooms: readonly ListedRoom[] | undefined;
   problem: Problem | undefined;
   readonly #loaded = new Map<string, RoomReports>();
-  /** How many open reports the list told of when a room's were loaded. */
+  /** The number of open reports in the list when a room's were loaded. */
   readonly #told = new Map<string, number>();
   /** The number of the newest question about each room: an older answer is out of date. */
   readonly #asked = new Map<string, number>();

@@ -3,7 +3,7 @@ import type { ComponentProps } from "preact";
 
 import { Icon, type IconName } from "./icons.tsx";
 
-/** For names and tokens: the browser neither completes, capitalises nor corrects what is typed. */
+/** For names and tokens: the browser neither completes, capitalises nor corrects the text. */
 export const VERBATIM = { autocomplete: "off", autocapitalize: "none", spellcheck: false } as const;
 
 /** Handles a form's submission in the page, so that the browser does not load another one. */

@@ -20,7 +20,7 @@ interface Completing {
 }
 
 export interface Completion {
-  /** What was written of the name; empty while no mention is open. */
+  /** The typed part of the name; empty while no mention is open. */
   readonly query: string;
   /** The people who fit it. */
   readonly people: readonly Person[];
@@ -53,7 +53,7 @@ export function completionOf({ view, text, caret, chosen, choose, completed }: C
   return { query: mention?.query ?? "", people, chosen, complete, onKey };
 }
 
-/** Everybody but the reader: first the members who are here, then the other people known in the room. */
+/** All but the reader: first the members who are here, then the other people known in the room. */
 function others({ state: { presence }, people, self }: RoomView): Person[] {
   const all = new Map([...presence.members, ...people.all].map((person) => [person.user, person]));
   all.delete(self);

@@ -4,7 +4,7 @@ import type { Person } from "parley-rooms/client";
 
 export const SUGGESTIONS_MAX = 6;
 
-/** An `@` at the beginning of a word and what follows it up to the caret. */
+/** An `@` at the beginning of a word and the text after it up to the caret. */
 const OPEN_MENTION = /(?:^|[\s(])@([\p{L}\p{N}_.-]{0,40})$/u;
 export interface OpenMention {
   /** Where the `@` is. */

@@ -46,7 +46,7 @@ function plainText(content: string): string {
 
 const CACHED_MAX = 500;
 
-/** Caches what is parsed: the list is drawn often, and most of its texts do not change. A full cache drops its oldest half. */
+/** Caches parsed texts: the list is drawn often, and most of its texts do not change. A full cache drops its oldest half. */
 function cached<Value>(parse: (content: string, mentions: readonly string[]) => Value): typeof parse {
   const cache = new Map<string, Value>();
   return (content, mentions) => {

@@ -1,6 +1,6 @@
 // Converts mentions between the field, which shows names, and the room, which stores ids (MSG-8). Pure; people.ts calls it.
 
-/** Text between backticks mentions no one. */
+/** Text between backticks mentions no user. */
 const CODE = /(```[\s\S]*?(?:```|$)|`[^`\n]*`)/;
 /** Characters before an `@` that rule a mention out, such as those of mail addresses and URLs. */
 const WORD_SO_FAR = /[\p{L}\p{N}_.+\-/@:=&?#%~]$/u;

@@ -37,7 +37,7 @@ export class Pinned {
     return this.pins.some((pin) => pin.id === id);
   }
 
-  /** What the bar shows, the newest first: which one of how many. */
+  /** The pin that the bar shows, at first the newest, and its place. */
   get shown(): { readonly pin: Pin; readonly at: number } | undefined {
     const at = this.pins.length - 1 - this.#back;
     const pin = this.pins[at];

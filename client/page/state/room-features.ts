@@ -1,5 +1,5 @@
-// The features that rooms have besides the chat's own: pinned messages and reports of abuse. What the reader may do with them, and asking
-// the room for it. The parts of the page that load later call it.
+// The features that rooms have besides the chat's own: pinned messages and reports of abuse. Tells what the reader may do with them, and
+// asks the room for it. The parts of the page that load later call it.
 import type { Message, RoomStore } from "parley-rooms/client";
 import type { EventsOf, Pins, Reports } from "parley-rooms/features";
 

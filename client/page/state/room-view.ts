@@ -1,5 +1,5 @@
-// The view of one room on the screen, from joining to leaving: the room's store, the composer's state, and what happens in words for
-// the reader. The chat store creates it, components draw it; it does not know the document.
+// The view of one room on the screen, from joining to leaving: the room's store, the composer's state, and its events in words for the
+// reader. The chat store creates it, components draw it; it does not know the document.
 import {
   type Attachment,
   type Blocked,

@@ -1,4 +1,4 @@
-// Counts and clears what a reader left in this browser: drafts, unsent messages, visited rooms and the name. The chat store
+// Counts and clears the data of a reader in this browser: drafts, unsent messages, visited rooms and the name. The chat store
 // clears it at sign-out.
 import { unsentOf } from "parley-rooms/client";
 
@@ -22,7 +22,7 @@ export interface Unfinished {
   readonly drafts: number;
 }
 
-/** Counts what a sign-out would delete. */
+/** Counts the data that a sign-out would delete. */
 export function countUnfinished(owner: Owner): Unfinished {
   return { unsent: unsentOf(owner.base, owner.user).count, drafts: draftsOf(owner).length };
 }

@@ -1,4 +1,4 @@
-// Puts into words who types. Pure; the composer calls it.
+// Names the members who type, in one line. Pure; the composer calls it.
 import type { Typist } from "parley-rooms/client";
 
 import { named } from "./names.ts";

@@ -90,7 +90,7 @@ export class Direct implements Feature {
     return { users: this.#users, read: [this.#readSeq(a), this.#readSeq(b)] };
   }
 
-  /** Makes the room that of two users. @throws errors of the storage */
+  /** Makes the room a direct room of two users. @throws errors of the storage */
   begin(users: DirectUsers): OpenDirectAnswer {
     const { name, state } = this.#room;
     if (directRoomOf(...users) !== name) return refuse("FORBIDDEN", "The room is that of two others");

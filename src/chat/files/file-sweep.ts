@@ -1,6 +1,6 @@
 // Deletes the files of deleted messages, of deleted rooms, and of messages that the room no longer keeps (FILE-5, FILE-6). Keys
-// sort by age, so the oldest files are listed first and the room needs no list of uploads. One deadline runs both; what is left to
-// delete is stored, so it outlives sleep and crashes, and is retried where the storage of files fails.
+// sort by age, so the oldest files are listed first and the room needs no list of uploads. One deadline runs both; the keys left to delete
+// are stored, so they outlive sleep and crashes, and are tried again where the storage of files fails.
 import { filesOf, parseFileKey } from "../../protocol/file-key.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { POST_WINDOW_MS } from "./attachments.ts";
@@ -194,7 +194,7 @@ export class FileSweep implements Feature {
     const oldestLeft = keys.find((key) => !isOld(key));
     this.#oldestMs ??= oldestLeft === undefined ? undefined : parseFileKey(oldestLeft)!.uploadedMs;
     this.#startAfter = keys.at(-1);
-    // The keys of one log are in the order of their age: behind one that stays, all do.
+    // The keys of one log are in the order of their age: behind one that stays, all stay.
     if (isEnd || (!isAll && oldestLeft !== undefined)) this.#room.turn(() => this.#planNext());
   }
 

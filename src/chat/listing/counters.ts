@@ -14,8 +14,8 @@ import { Slot } from "../room/slot.ts";
 export const KEPT_SERIES_MAX = 96;
 
 /**
- * How often counters are kept, a few microseconds each time: with each input in most rooms. What a busier one counted since is
- * lost if it falls asleep.
+ * How often counters are kept, a few microseconds each time: with each input in most rooms. A busier room loses its newest counts if it
+ * falls asleep.
  */
 export const KEPT_PER_SECOND = 10;
 

@@ -63,7 +63,7 @@ export class Listing implements Feature {
     const { deadline, members, now } = this.#room;
     this.#deadline = deadline("lobby", (nowMs) => this.#courier.run(nowMs));
     this.#copy.assume(now());
-    // LOB-3: no connection has carried over what the lobby has.
+    // LOB-3: no connection has kept the facts that the lobby has.
     const doubt = (): void => {
       if (this.#room.clients.size === 0) this.#copy.doubt();
     };

@@ -71,7 +71,7 @@ export class LobbyCopy {
   }
 
   /**
-   * It is unknown what the lobby has. A stranger can make the alarm of an unused room ring: a room without messages is worth a report
+   * The lobby may have other facts. A stranger can make the alarm of an unused room ring: a room without messages is worth a report
    * while it is awake, and no alarm to try again.
    */
   doubt(): void {

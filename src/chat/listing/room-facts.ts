@@ -23,7 +23,7 @@ export interface Facts {
 export interface FactSources {
   /** The two users and their read marks, in a room between two people. */
   readonly direct: () => DirectReport | undefined;
-  /** What features of one's own say. A change of it is reported by `reportAgain`, so it is not compared. */
+  /** The numbers of features of one's own. `reportAgain` reports their changes, so they are not compared. */
   readonly numbers: () => RoomNumbers | undefined;
 }
 

@@ -6,7 +6,7 @@ import { isStaff, type StaffRole } from "../../protocol/roles.ts";
 
 const roles = new WeakMap<Message, StaffRole>();
 
-/** @returns the same message, of which is known now in which role it was written */
+/** @returns the same message, with that role noted */
 export function writtenAs(message: Message, role: Role | undefined): Message {
   if (role !== undefined && isStaff(role)) roles.set(message, role);
   return message;

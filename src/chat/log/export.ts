@@ -20,7 +20,7 @@ export interface ExportPiece {
 }
 
 /**
- * @param cursor where the last piece ended; without it the export begins, of what is in the log by now
+ * @param cursor where the last piece ended; without it an export of the present log begins
  * @returns `undefined` if that log is gone: the room was deleted since
  */
 export function exportPiece(log: MessageLog, cursor?: ExportCursor): ExportPiece | undefined {

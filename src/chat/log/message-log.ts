@@ -32,7 +32,7 @@ export interface MessageLog {
   readonly epoch: string;
   /** The life of the log (lives.ts) for messages posted from now on; part of their ids. */
   readonly life: string;
-  /** A secret of this log's own, which signs what clients are given to come back with. */
+  /** A secret of this log's own, which signs private session ids and the keys of files. */
   readonly key: string;
   /** The newest seq that is taken: by a message, or skipped. 0 while there is none. */
   readonly lastSeq: number;
@@ -86,7 +86,7 @@ export interface MessageLog {
 
   /**
    * Messages after a seq, oldest first. Lazy, and safe to go on with after an await: it holds a few
-   * batches at a time, sees what is appended meanwhile and goes on behind what is trimmed.
+   * batches at a time, sees messages appended meanwhile and goes on behind trimmed ones.
    */
   ascending(after: number): Iterable<Message>;
 

@@ -72,8 +72,8 @@ export class PendingChanges {
     }
     const isDone = count === changed.length && !hasMore;
     if (isDone && this.#search === search) this.#search = undefined;
-    // The log has only the last change of a message, also where an earlier one is the news. What was noted since the search is
-    // behind what it found.
+    // The log has only the last change of a message, also where an earlier one is the news. Changes noted since the search are behind
+    // those that it found.
     else if (this.#search)
       this.#search = { ...this.#search, at: changed[count]?.rev ?? (changed.at(-1)?.rev ?? search.at - 1) + 1 };
   }

@@ -1,5 +1,6 @@
 // Decides who may speak in the room now: readers and muted users may not (MOD-6), in a read-only room only moderators may (MOD-7),
-// and in slow mode each user posts once in so many seconds (MOD-8). Called by requests.ts before each request; moderation.ts sets the modes.
+// and in slow mode each user posts once in so many seconds (MOD-8). Called by requests.ts before each request; moderation.ts sets the
+// modes.
 import type { Answer, ErrorAnswer, ModeratorEvent, RoomModes } from "../../protocol/chat-events.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import { refuse } from "../room/answers.ts";
@@ -72,7 +73,7 @@ export class Speaking implements Feature {
 
   /**
    * Refuses an event that shows something new to others; also called for events of features of one's own.
-   * @param verb what a reader may not do
+   * @param verb the action that the error for readers names
    */
   refuseSpeech(event: string, caller: Caller, verb?: string): ErrorAnswer | undefined {
     return this.#refuseNow(event, caller) ?? refuseReader(caller, verb);
@@ -117,7 +118,7 @@ export class Speaking implements Feature {
     return atMs !== undefined && atMs > sinceMs ? atMs : undefined;
   }
 
-  /** @param atMs `undefined` takes back what was noted */
+  /** @param atMs `undefined` takes the noted time back */
   #note(user: string, atMs: number | undefined): void {
     this.#lastPostsMs?.delete(user);
     if (atMs !== undefined) this.#lastPostsMs?.set(user, atMs);

@@ -32,7 +32,7 @@ const WELCOME_FIELDS: Readonly<Record<keyof Welcome, true>> = {
   moderation: true,
 };
 
-/** What a fit feature has, as far as it can be looked at before it is used. */
+/** The names of a feature that fits. */
 export interface Named {
   readonly name: string;
   readonly events: readonly string[];

@@ -21,7 +21,7 @@ export interface EventPorts {
   /** Events that answer later. */
   readonly calls: ForeignCalls;
   readonly seen: (caller: Caller) => FeatureCaller;
-  /** Logs what the feature did wrong. */
+  /** Logs a failure of the feature. */
   readonly failed: (what: string, error: unknown) => void;
 }
 
@@ -44,7 +44,7 @@ export function problemOf({ run, by = "speakers", schema, cost = 1 }: RoomEvent)
 
 const isCost = (cost: unknown): cost is number => typeof cost === "number" && cost >= 1 && cost <= REQUEST_LIMIT.burst;
 
-/** Of an event without a schema: nothing, or an object as clients send where there is nothing to say. */
+/** The payload of an event without a schema: nothing, or the empty object that some clients send instead. */
 const NO_PAYLOAD = z.pipe(
   z.optional(z.object({})),
   z.transform(() => undefined),
@@ -117,7 +117,7 @@ const GIVEN_UP = {
   deleted: "the room was deleted meanwhile",
 } as const;
 
-/** @throws what the feature's function throws, or an error about what it returned */
+/** @throws an error of the feature's function, or one about its result */
 function costOf({ cost = 1 }: RoomEvent, payload: unknown): number {
   const given: unknown = typeof cost === "function" ? cost(payload) : cost;
   if (isCost(given)) return given;

@@ -153,7 +153,7 @@ export class OwnFeatures implements Feature {
     return this.#names.isSent(event);
   }
 
-  /** What all features say about the room in the list of rooms. */
+  /** The numbers of all features for the list of rooms. */
   get facts(): RoomNumbers | undefined {
     return factsOf(this.#features, (feature, error) => this.#rooms.get(feature)!.report("facts failed", error));
   }

@@ -1,4 +1,4 @@
-// Calls the hooks of a feature of one's own from those of the room. Each is foreign code: what it throws is logged under its name, and harms
+// Calls the hooks of a feature of one's own from those of the room. Each is foreign code: its errors are logged under its name, and harm
 // neither the room nor another feature (OWN-6). Called by own-features.ts.
 import type { Welcome } from "../../protocol/chat-events.ts";
 import { REFUSALS, type RefusalCode } from "../../protocol/failures.ts";
@@ -21,7 +21,7 @@ export interface HookPorts {
   readonly newcomer: (membership: Membership) => Caller;
   /** @returns why the feature cannot fill that field of `welcome` */
   readonly takeField: (field: string) => string | undefined;
-  /** Logs what the feature did wrong. */
+  /** Logs a failure of the feature. */
   readonly failed: (what: string, error: unknown) => void;
 }
 

@@ -17,7 +17,7 @@ export class OwnState implements FeatureState {
     this.#nameOf = nameOf;
   }
 
-  /** The room is deleted: what is written from now on would get into the next one. */
+  /** The room is deleted: later writes would get into the next one. */
   end(): void {
     this.#isOver = true;
   }

@@ -1,4 +1,4 @@
-// Reads what the code of a feature of one's own returned (OWN-4, OWN-6). Called by own-event.ts, own-hooks.ts and facts.ts.
+// Reads the results of the code of a feature of one's own (OWN-4, OWN-6). Called by own-event.ts, own-hooks.ts and facts.ts.
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { ANSWERS } from "../../protocol/failures.ts";
 import { isPromise } from "../../socketio/server/connect-decision.ts";
@@ -10,7 +10,7 @@ export function atOnce<Value>(given: Value | Promise<Value>, what = "it"): Value
   throw new Error(`${what} answered with a promise, where the room cannot wait`);
 }
 
-/** @throws Error for what is no answer, or cannot be sent */
+/** @throws Error for a value that is no answer, or cannot be sent */
 export function readAnswer(given: unknown): Answer<object> {
   if (given === undefined) return { ok: true };
   if (typeof given !== "object" || given === null || Array.isArray(given))
@@ -24,7 +24,7 @@ function describe(given: unknown): string {
   return Array.isArray(given) ? "a list" : `a ${typeof given}`;
 }
 
-/** @returns nothing where nothing is refused. @throws Error for what is no refusal */
+/** @returns nothing where nothing is refused. @throws Error for a value that is no refusal */
 export function readRefusal(given: unknown): ErrorAnswer | undefined {
   if (given === undefined || given === null) return undefined;
   return readError((given as { readonly error?: unknown }).error);

@@ -37,7 +37,7 @@ export interface Outcome {
   readonly fail: (posts: readonly Post[]) => void;
 }
 
-/** What posts.ts does with its batches, in either durability. */
+/** Stores and shows the batches of posts.ts, in either durability. */
 export interface Commit {
   /** The newest seq that anybody can have seen. */
   readonly seenSeq: number;

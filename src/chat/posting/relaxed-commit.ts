@@ -97,7 +97,7 @@ export class RelaxedCommit implements Commit {
     if (numbered.length === 0) return;
     this.#unstored = [];
     this.#unstoredChars = 0;
-    // Set also where storing fails: what was reserved has to be taken back some time.
+    // Set also where storing fails, because the reservation has to be taken back some time.
     this.#deadline.set(this.#room.now() + UNSTORED_MS_MAX);
     const isStored = this.#steps.store(numbered);
     this.#noteStored(isStored);

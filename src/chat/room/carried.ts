@@ -81,7 +81,7 @@ export class Carried<Item> {
     return items;
   }
 
-  /** A connection went: others take over what it held. @returns the items for which there is no other holder */
+  /** A connection went: others take over its items. @returns the items for which there is no other holder */
   release(holder: Client): readonly Item[] {
     const lost: Item[] = [];
     for (const item of this.#options.slot.get(holder) ?? []) {

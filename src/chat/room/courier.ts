@@ -1,4 +1,4 @@
-// Sends what happens in the room to another object or a queue: one call at a time, at once after quiet, then at most one per
+// Sends news of the room to another object or a queue: one call at a time, at once after quiet, then at most one per
 // window, with doubled waits after failures. Used by listing, links and webhooks, each of which hands in its options.
 import { waitAfter, type Backoff } from "../../clock/backoff.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
@@ -22,7 +22,7 @@ export interface Collected<Batch> {
   readonly isFull?: boolean;
 }
 
-/** What a feature hands to its courier: how often to send, what, and to whom. */
+/** The options that a feature gives its courier. */
 export interface CourierOptions<Batch, Answer> {
   /** How long from one call to the next; `pass` is called after `collect`. */
   readonly throttle: Pick<Throttle, "dueMs" | "pass"> & { readonly reopen?: () => void };
@@ -39,7 +39,7 @@ export interface CourierOptions<Batch, Answer> {
   readonly settle: (batch: Batch, answer: Answer) => string | undefined;
   /** A try failed, or could not be made. @param waitMs until the next one */
   readonly failed: (error: unknown, waitMs: number) => void;
-  /** Stores what has to outlive a sleep; called after each call that was settled or failed. */
+  /** Stores the state that has to outlive a sleep; called after each call that was settled or failed. */
   readonly keep: () => void;
   /** The state has changed: the place to set deadlines. */
   readonly schedule: () => void;

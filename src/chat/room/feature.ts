@@ -56,7 +56,7 @@ export interface Feature {
   onChanging?(changing: KeptChange): void;
   /** A change of a message is stored, and everyone has heard of it. */
   onChanged?(made: MadeChange): void;
-  /** An input, or what followed an await, was dealt with. Called very often. */
+  /** An input, or the code after an await, has run. Called very often. */
   onTurnEnd?(): void;
   /** A connection is gone. */
   onDisconnect?(client: Client): void;

@@ -34,7 +34,7 @@ export class GuestRates {
     if (guestBucket) this.#buckets?.restore(networkOf(client.handshake.address), guestBucket, this.#room.now());
   }
 
-  /** Takes what one post costs, where a guest makes it. */
+  /** Takes the cost of one post, where a guest makes it. */
   refuse(client: Client | undefined): ErrorAnswer | undefined {
     if (!this.#buckets || !client || !IS_GUEST.get(client)) return undefined;
     const taking = this.#buckets.take(networkOf(client.handshake.address), this.#room.now());

@@ -107,7 +107,7 @@ export class Members {
     return sinceMs;
   }
 
-  /** @returns what to remember the user by if that was the last connection: the user stays a member until `end` */
+  /** @returns the name and time to remember if that was the last connection: the user stays a member until `end` */
   remove(user: string, socketId: string): Remembered | undefined {
     const stay = this.#stays.get(user);
     const connection = stay?.connections.get(socketId);

@@ -36,7 +36,7 @@ export interface Speech<Given = Answer<object>> {
   readonly kind: "post" | "edit";
   /** Takes tokens of the sender. @returns the answer to a request that needs no verdict: a refused one, or one that changes nothing */
   readonly admit: (caller: Caller, payload: unknown) => Given | undefined;
-  /** Does the rest of `run`. Looks again at what may have changed since: the payload, too. */
+  /** Does the rest of `run`. Checks the payload again, and all else that may have changed since. */
   readonly say: (caller: Caller, payload: unknown, reply: Reply<Given>) => void;
 }
 
@@ -52,7 +52,7 @@ export interface Operation<Given = Answer<object>> {
   readonly schema: z.ZodMiniType;
   /** Tokens that it takes from the caller's bucket of requests. */
   readonly cost: (payload: unknown) => number;
-  /** Answers once: in the same turn, or after what it had to wait for. */
+  /** Answers once: in the same turn, or later. */
   readonly run: (caller: Caller, payload: unknown, reply: Reply<Given>) => void | Promise<void>;
   /** Where it shows a text to others: the room's own rules are asked before it runs. */
   readonly speech?: Speech<Given>;

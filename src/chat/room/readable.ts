@@ -1,4 +1,4 @@
-// Reads the log and skips what cannot be read. Used by links and webhooks, which read in the background.
+// Reads the log and skips unreadable batches. Used by links and webhooks, which read in the background.
 import type { Message } from "../../protocol/chat-events.ts";
 import { UnreadableBatch } from "../log/batch-format.ts";
 import type { Kept } from "../log/change.ts";
@@ -21,7 +21,7 @@ export function readableAt(
 
 /**
  * Messages after a seq; a batch that cannot be read is skipped.
- * @param problem what to report then, once
+ * @param problem reported then, once
  */
 export function* readableAfter(
   { log, reportProblem }: Pick<Room, "log" | "reportProblem">,

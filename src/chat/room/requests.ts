@@ -20,7 +20,7 @@ export const REQUEST_LIMIT: RateLimit = { perSecond: 50, burst: 200 };
 const EVENT_NAME_SHOWN_MAX = 64;
 
 export interface Request {
-  /** As a client names it; an operation that is no event has a name that none has. */
+  /** As a client names it; an operation that is no event has a name of its own. */
   readonly event: string;
   readonly bearer: Bearer;
   /** The connection of the request; absent where it came from outside the room. */
@@ -57,7 +57,7 @@ export class Requests {
     this.#operations = new Map(features.flatMap(({ operations = {} }) => Object.entries<Operation>(operations)));
   }
 
-  /** Answers what a client or the HTTP API asks for by the name of an event, and counts it (MET-1). */
+  /** Answers a request of a client or the HTTP API by the name of its event, and counts it (MET-1). */
   perform(request: Request): void | Promise<void> {
     const { meter } = this.#room;
     const { event, reply } = request;

@@ -15,7 +15,7 @@ import type { RateLimit } from "../../clock/token-bucket.ts";
 import type { Sanctions } from "./sanctions.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 
-/** `strict`: stored, then seen. `relaxed`: a busy room shows messages first. Acked is always what is stored. */
+/** `strict`: stored, then seen. `relaxed`: a busy room shows messages first. An ack always means stored. */
 export type Durability = "strict" | "relaxed";
 
 export interface ChatSettings {

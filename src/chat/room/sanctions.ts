@@ -1,4 +1,4 @@
-// Tells features that do not moderate what moderators decided about a user: read by presence, editing, links and the room itself.
+// The decisions of moderators about a user, for features that do not moderate: presence, editing, links and the room itself.
 // Implemented by moderation/user-records.ts.
 import type { Role } from "../../protocol/chat-events.ts";
 import type { Caller } from "./operation.ts";

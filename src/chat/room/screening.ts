@@ -1,5 +1,6 @@
 // Asks `beforePost` of the room's class about posts and edits (RULE-1 to RULE-8). Mutes, modes and roles are checked again after its
-// verdict. A sender's requests go on in the order in which they came; those of others do not wait for them. Called by requests.ts; in memory only, so
+// verdict. A sender's requests go on in the order in which they came; those of others do not wait for them. Called by requests.ts; in
+// memory only, so
 // the room stays awake while a verdict is awaited.
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { isPromise } from "../../socketio/server/connect-decision.ts";
@@ -72,7 +73,7 @@ export class Screening implements Feature {
     this.#calls.start();
   }
 
-  /** RULE-8: verdicts that come later find nothing to go on with. */
+  /** RULE-8: verdicts that come later are dropped. */
   onErase(): undefined {
     this.#queues.clear();
     this.#asked.clear();

@@ -1,4 +1,4 @@
-// Verdicts of a room's own rules on posts and edits: what the owner's function `beforePost` gets, and how its result is read. Called by
+// Verdicts of a room's own rules on posts and edits: the input of the owner's function `beforePost`, and how its result is read. Called by
 // screening.ts; the types are public.
 import type { z } from "zod/mini";
 
@@ -19,7 +19,7 @@ export interface PostDraft {
   readonly id?: string;
 }
 
-/** Who says it, and where. */
+/** The author of the post or edit, and the room. */
 export interface PostContext {
   readonly kind: "post" | "edit";
   readonly user: string;
@@ -46,7 +46,7 @@ export interface PostRules {
   readonly beforePost: BeforePost;
   /** Milliseconds that a verdict may take. */
   readonly timeoutMs: number;
-  /** What becomes of a post when the rule fails or takes too long. */
+  /** Whether a post is refused or accepted when the rule fails or takes too long. */
   readonly onFailure: "refuse" | "accept";
 }
 

@@ -1,4 +1,5 @@
-// Limits what a user's searches may read (SRCH-9), and gives out turns to searches (SRCH-5). All rooms of an isolate share one,
+// Limits the messages that a user's searches may read (SRCH-9), and gives out turns to searches (SRCH-5). All rooms of an isolate share
+// one,
 // because they share one processor: a search in one room delays messages in all. Called by searching.ts.
 import { TokenBuckets, type RateLimit, type TokenResult } from "../../clock/token-bucket.ts";
 

@@ -1,4 +1,4 @@
-// Splits text into words for search: the only place that does, so that queries, index and matching agree on what a word is
+// Splits text into words for search: the only place that does, so that queries, index and matching have the same words
 // (SRCH-1, SRCH-3). Called by search-query.ts and indexing.ts.
 
 export interface Word {

@@ -1,6 +1,6 @@
 // Collects arrivals and departures for the webhook (HOOK-4): the difference between the members and those whom the receiver was notified
-// of. So the receiver is right again after an outage or a crash; a stay that was over by then is not sent. The room stores what it is about
-// to send, because after a crash the receiver may have it. Used by webhooks.ts.
+// of. So the receiver is right again after an outage or a crash; a stay that was over by then is not sent. The room stores each event that
+// it is about to send, because after a crash the receiver may have it. Used by webhooks.ts.
 import { PagedMap, pagesIn } from "../../storage/paged-map.ts";
 import type { Room } from "../room/room.ts";
 import { joined, left, occupied, vacated, type OutgoingEvents } from "./webhook-batch.ts";

@@ -1,5 +1,5 @@
 // The feature that sends webhook events by a queue to the operator's server (HOOK-1 to HOOK-5). It compares the log and the members
-// with a stored mark of what the queue has taken, so no events wait in memory.
+// with a stored mark of the events that the queue has taken, so no events wait in memory.
 import { Throttle } from "../../clock/throttle.ts";
 import type { WebhookEvent } from "../../protocol/webhook-events.ts";
 import { Courier, CourierClock, type Collected, type Due, type Retry } from "../room/courier.ts";
@@ -24,7 +24,7 @@ const LAST_BATCHES_MAX = 50;
 
 const STATE_KEY = "webhooks";
 
-/** One row: what the queue has taken. Written after each batch, with the room's first message and before a message changes. */
+/** One row: the events that the queue has taken. Written after each batch, with the room's first message and before a message changes. */
 interface Mark extends MessageMark, PresenceMark {
   /** The log that `seq` counts in. */
   readonly epoch: string;

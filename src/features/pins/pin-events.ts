@@ -5,7 +5,7 @@ export interface Pin {
   /** The message's. */
   readonly id: string;
   readonly seq: number;
-  /** The user id of who pinned it. */
+  /** The id of the user who pinned it. */
   readonly by: string;
   /** When it was pinned, in milliseconds since 1970. */
   readonly at: number;
@@ -22,7 +22,7 @@ export interface Unpinned {
   /** The message's. */
   readonly id: string;
   readonly seq: number;
-  /** The user id of who unpinned or deleted it; absent where the room has dropped the message. */
+  /** The id of the user who unpinned or deleted it; absent where the room has dropped the message. */
   readonly by?: string;
 }
 
@@ -37,7 +37,7 @@ export interface PinsWelcome {
   readonly pins: readonly Pin[];
   readonly pinRules: {
     readonly max: number;
-    /** Who may pin: moderators, or all who may post. */
+    /** The users who may pin: moderators, or all who may post. */
     readonly by: "moderators" | "speakers";
   };
 }

@@ -29,11 +29,11 @@ const KEY = "pins";
 export interface PinsOptions {
   /** Pins of a room, 1 to 100. Default: 20. */
   readonly max?: number;
-  /** Who may pin and unpin: moderators (the default), or all who may post. */
+  /** The users who may pin and unpin: moderators (the default), or all who may post. */
   readonly by?: PinsWelcome["pinRules"]["by"];
 }
 
-/** As it is stored: what the message says is looked up. */
+/** As it is stored: the text of the message is looked up. */
 type StoredPin = Pick<Pin, "id" | "seq" | "by" | "at">;
 
 const schema = z.object({ id: z.string().check(z.minLength(1), z.maxLength(128)) });
@@ -121,7 +121,7 @@ export class Pins extends RoomFeature<PinsSent> {
     return this.#pins.flatMap((pin) => this.#show(pin) ?? []);
   }
 
-  // ---- what is kept ----------------------------------------------------------------------------------------
+  // ---- storage ---------------------------------------------------------------------------------------------
 
   get #pins(): readonly StoredPin[] {
     return (this.#stored ??= (this.room.state.get(KEY) as StoredPin[] | undefined) ?? []);

@@ -22,7 +22,7 @@ export interface Report {
   readonly name: string;
   /** As it stands now; absent where it cannot be read. */
   readonly message?: Message;
-  /** Who reported it, the first one first. */
+  /** The users who reported it, the first one first. */
   readonly reporters: readonly Reporter[];
   /** Absent while it is open. */
   readonly resolved?: {
@@ -37,7 +37,7 @@ export interface ReportsPage {
   readonly reports: readonly Report[];
   /** All that are open, and that this moderator may see. */
   readonly open: number;
-  /** Where there are more: what the next page begins behind. */
+  /** Where there are more: the place behind which the next page begins. */
   readonly after?: string;
 }
 

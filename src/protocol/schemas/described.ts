@@ -1,4 +1,5 @@
-// Descriptions and names of schemas, for the description of the HTTP API and for client.d.ts. They stand in a registry of their own, because zod's
+// Descriptions and names of schemas, for the description of the HTTP API and for client.d.ts. They stand in a registry of their own,
+// because zod's
 // global one belongs to the application that this code runs in. Called by schemas here and by the HTTP API's calls.
 import * as z from "zod/mini";
 
@@ -16,7 +17,7 @@ export const DESCRIPTIONS = z.registry<Description>();
 export const described = <Schema extends z.core.$ZodType>(schema: Schema, description: string): Schema =>
   noting(schema, { description });
 
-/** A copy of a schema with a name; what is derived from that has none. */
+/** A copy of a schema with a name; schemas derived from it have none. */
 export const named = <Schema extends z.core.$ZodType>(schema: Schema, id: string): Schema => noting(schema, { id });
 
 function noting<Schema extends z.core.$ZodType>(schema: Schema, added: Description): Schema {

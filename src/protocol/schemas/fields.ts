@@ -1,4 +1,4 @@
-// Fields that several schemas share, and the types of what a schema describes. Called by the schemas beside it, and by the HTTP
+// Fields that several schemas share, and the types of the values that a schema describes. Called by the schemas beside it, and by the HTTP
 // API's calls. Schemas drop unknown keys, so older and richer clients get along.
 import * as z from "zod/mini";
 

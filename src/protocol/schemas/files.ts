@@ -20,7 +20,7 @@ const facts = z.object({
   height: pixels,
 });
 
-/** Keeps away what cannot be an attachment; the room checks the key's signature. */
+/** Refuses values that cannot be attachments; the room checks the key's signature. */
 export const attachmentSchema = z.object({
   key: z
     .string()

@@ -47,7 +47,7 @@ const changeSchema = z.object({
 /** An edit or a deletion of a message. */
 export type RelayedChange = Sent<typeof changeSchema>;
 
-/** Everything that crosses of what stands behind `after`, up to and with `upTo`; items ascend. */
+/** All messages or changes behind `after` that cross, up to and with `upTo`; items ascend. */
 const spanOf = <Item extends z.ZodMiniType>(item: Item) =>
   z.object({ after: count, upTo: count, items: z.array(item) });
 

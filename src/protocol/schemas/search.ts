@@ -26,7 +26,7 @@ export type SearchPayload = Given<typeof searchSchema>;
 
 export const rangeSchema = z.tuple([count, count]);
 
-/** UTF-16 positions in `content`: the first of what was found, and the one after its last. */
+/** UTF-16 positions in `content`: the first of the found text, and the one after its last. */
 export type MatchRange = Sent<typeof rangeSchema>;
 
 export const foundMessageSchema = z

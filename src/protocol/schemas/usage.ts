@@ -1,4 +1,4 @@
-// Schemas of what rooms use and cost. The HTTP API's calls of use answer with them, and the operator page reads those answers.
+// Schemas of the use and the cost of rooms. The HTTP API's calls of use answer with them, and the operator page reads those answers.
 import * as z from "zod/mini";
 
 import { atMs, count, type Sent } from "./fields.ts";

@@ -25,7 +25,7 @@ export const CLAIM_NAMES: ClaimNames = { user: "sub", name: "name", role: "role"
 // oxlint-disable-next-line eslint/no-control-regex -- written so that other languages' tools can read it, too
 const PRINTABLE = /^[^\u0000-\u001F\u007F-\u009F]*$/;
 
-/** Something that can be seen: neither space, nor what has no width, nor the braille pattern without a dot. */
+/** A visible character: neither a space, nor one without width, nor the braille pattern without a dot. */
 const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Cn}\p{Cs}\u2800]/u;
 
 /** The last moment that a clock here can be set to, in seconds since 1970 (the limit of a JavaScript date). */
@@ -56,7 +56,7 @@ export const typedNameSchema = nameOf(z.string().check(z.trim()));
 /** Claims as they are taken from a token, or from the code that knows users by other means. */
 export const claimsSchema = z.object({
   user: userSchema,
-  // Providers give what their users typed: a name that is too long is no reason to keep its bearer out.
+  // Providers pass names on as users typed them: one that is too long is no reason to keep its bearer out.
   name: z.nullish(
     z.string().check(
       z.regex(PRINTABLE, "control characters are not allowed"),
@@ -77,7 +77,7 @@ export interface Claims {
   readonly exp?: number;
 }
 
-/** @returns who it is, or what is wrong with which claim */
+/** @returns the user, or the problem of a claim */
 export function readClaims(payload: unknown, names: ClaimNames): Claims | { readonly problem: string } {
   const given = {
     user: claimAt(payload, names.user),
@@ -102,7 +102,7 @@ export function readClaims(payload: unknown, names: ClaimNames): Claims | { read
   };
 }
 
-/** The claim of that very name, or else what stands at that path; names that are URLs have dots, too. */
+/** The claim of that very name, or else the value at that path; names that are URLs have dots, too. */
 function claimAt(value: unknown, name: string): unknown {
   if (typeof value !== "object" || value === null) return undefined;
   if (Object.hasOwn(value, name)) return (value as Record<string, unknown>)[name];

@@ -16,7 +16,7 @@ export interface Guest {
   readonly name: string;
 }
 
-/** `guest` marks what POST /api/guest signed: no other token gets a new one. */
+/** `guest` marks tokens that POST /api/guest signed: no other token gets a new one. */
 const guestSchema = z.object({ sub: userSchema, name: z.optional(nameSchema), guest: z.literal(true) });
 
 /** @returns the guest; `undefined` for the token of a user who is no guest, and for one that ended too long ago */

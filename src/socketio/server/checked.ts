@@ -1,4 +1,5 @@
-// checked: an event's handler behind schemas, which refuse what a client sends wrongly before the handler sees it. Called by applications, in
+// checked: an event's handler behind schemas, which refuse wrong arguments of a client before the handler sees them. Called by
+// applications, in
 // `handlers` of their namespaces. Schemas are those of any library that follows https://standardschema.dev.
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 
@@ -24,7 +25,7 @@ export interface ArgumentIssue {
 /** Issues that an answer names. */
 export const ISSUES_MAX = 10;
 
-/** Characters of each text in an issue: some libraries quote what was sent. */
+/** Characters of each text in an issue: some libraries quote the argument. */
 export const ISSUE_CHARS_MAX = 200;
 
 type Schemas = readonly StandardSchemaV1[];
@@ -42,7 +43,7 @@ type Ack = (...answer: any[]) => void;
 /**
  * @param schema of the event's only argument, or a list with one for each. They have to be synchronous, because events of a client are
  * handled in their order
- * @param handler gets the socket, what the schemas made of the arguments, and the ack: a function also where the client wants no answer
+ * @param handler gets the socket, the arguments as the schemas return them, and the ack: a function also where the client wants no answer
  */
 export function checked<
   Schema extends StandardSchemaV1,

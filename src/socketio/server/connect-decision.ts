@@ -7,7 +7,7 @@ import type { TokenLife } from "./token-life.ts";
 export interface Decision {
   readonly verdict?: AuthorizeResult<unknown>;
   readonly error?: unknown;
-  /** The identity of the token, or of whom the front server vouches for. */
+  /** The identity of the token, or the one that the front server vouches for. */
   readonly identity?: Identity;
 }
 
@@ -55,8 +55,8 @@ function ask(
 }
 
 /**
- * Lets nobody in by mistake, and sends no refusal without a reason.
- * @throws Error for what is no verdict
+ * Checks a verdict, so that a mistake lets no client in and no refusal lacks a reason.
+ * @throws Error for a value that is no verdict
  */
 function checked(verdict: AuthorizeResult<unknown>): AuthorizeResult<unknown> {
   const { accepted, message } = (verdict ?? {}) as { readonly accepted?: unknown; readonly message?: unknown };

@@ -25,7 +25,7 @@ export interface ConnectsContext {
   readonly report: (problem: string, error: unknown) => void;
 }
 
-/** SIO-14. What failed is for the log alone. */
+/** SIO-14. The error itself is for the log alone. */
 const UNDECIDED = { message: "Internal server error", data: { code: "INTERNAL" } };
 
 export class Connects {
@@ -62,8 +62,8 @@ export class Connects {
   }
 
   /**
-   * SIO-14: what fails before a socket is let in refuses this CONNECT alone.
-   * @throws what failed, if the socket was let in already
+   * SIO-14: an error before a socket is let in refuses this CONNECT alone.
+   * @throws the error, if the socket was let in already
    */
   #fail(session: SocketSession, nsp: string, error: unknown): void {
     if (!session.connecting.includes(nsp)) throw error;

@@ -1,4 +1,5 @@
-// The base class of an application's namespaces: one class per namespace, with a table of event handlers. Handlers are methods, and state is
+// The base class of an application's namespaces: one class per namespace, with a table of event handlers. Handlers are methods, and state
+// is
 // in `socket.data`: after sleep a new instance serves the same sockets, so closures made in `onConnect` would be gone.
 import type { DisconnectReason } from "../wire/closings.ts";
 import type { AskAnswer } from "./acks.ts";
@@ -19,7 +20,7 @@ export interface ConnectRequest<User extends Identity = Identity> {
   /** The `auth` of the client, as it came: untrusted. */
   readonly auth: Readonly<Record<string, unknown>>;
   readonly handshake: Handshake;
-  /** The identity of the verified token, or of whom the Worker vouches for; absent with `authenticate = "anybody"` (TOK-4). */
+  /** The identity of the verified token, or the one that the Worker vouches for; absent with `authenticate = "anybody"` (TOK-4). */
   readonly identity?: User;
 }
 
@@ -34,7 +35,9 @@ export interface Refusal {
 /** `data` becomes `socket.data`; a refusal reaches the client as CONNECT_ERROR. */
 export type AuthorizeResult<Data> = { readonly accepted: true; readonly data: Data } | Refusal;
 
-/** The handlers of a namespace, by event: each gets the socket, and then what the client sent. What it returns is awaited, and no answer. */
+/**
+ * The handlers of a namespace, by event: each gets the socket, and then the client's arguments. Its result is awaited, and is no answer.
+ */
 export type Handlers<Incoming extends EventsMap = EventsMap, Client = Socket> = {
   readonly [Event in EventName<Incoming>]: (socket: Client, ...args: EventArgs<Incoming, Event>) => unknown;
 };
@@ -136,7 +139,8 @@ export abstract class Namespace<
 
   /**
    * Called once when the object has started or woken and all open sockets are restored; in a namespace made on demand later, when it is
-   * made. Former sockets that are not in `sockets` are gone, and neither `onDisconnecting` nor `onDisconnect` is called for them: those over
+   * made. Former sockets that are not in `sockets` are gone, and neither `onDisconnecting` nor `onDisconnect` is called for them: those
+   * over
    * long-polling if the object slept, all of them if it died.
    */
   onWake?(): void;
@@ -154,7 +158,8 @@ export abstract class Namespace<
   onAnyOutgoing?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
 
   /**
-   * Called for every event in place of `handlers`, by an application that has a table of its own. Such a namespace handles the refreshing of
+   * Called for every event in place of `handlers`, by an application that has a table of its own. Such a namespace handles the refreshing
+   * of
    * tokens itself. The last of `args` may be the ack callback.
    */
   [HANDLE_EVENT]?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void | Promise<void>;

@@ -41,7 +41,7 @@ type RefreshError = Extract<RefreshAnswer, { error: object }>["error"];
 
 /** Verifies tokens for one room. */
 export interface TokenPorts {
-  /** Without it no token is needed or looked at: whom the front server vouches for has that identity, and others have none. */
+  /** Without it no token is needed or read: a client that the front server vouches for has that identity, and others have none. */
   readonly authenticate?: ((token: string) => Promise<Authentication>) | undefined;
   /** The name of the room. */
   readonly room: string;

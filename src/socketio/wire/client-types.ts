@@ -2,7 +2,7 @@
 
 /* oxlint-disable typescript/no-explicit-any -- `any` is what infers the arguments of events that no interface declares */
 
-/** What a namespace tells of its events. */
+/** The parts of a namespace that have the types of its events. */
 interface Talking {
   readonly "~events"?: { readonly incoming: object; readonly outgoing: object } | undefined;
   readonly handlers: object;

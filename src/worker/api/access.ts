@@ -60,7 +60,7 @@ export function refuseRole({ roles }: Pick<ApiCall, "roles">): Response {
   return refuseRequest("FORBIDDEN", `This call is for the role ${roles.join(" or ")}`);
 }
 
-/** Tells calls for moderators of one room: the room itself knows who they are. */
+/** Tells calls for moderators of one room: the room itself knows its moderators. */
 function isForRoomStaff({ roles, path }: Pick<ApiCall, "roles" | "path">): boolean {
   return path.includes("{room}") && roles.includes("moderator") && !roles.includes("member");
 }

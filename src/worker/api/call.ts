@@ -27,7 +27,7 @@ export interface GoodAnswer {
   /** Absent where there is no body. */
   readonly schema?: z.ZodMiniType;
   readonly contentType?: string;
-  /** Response headers that may come, each with what it says. */
+  /** Response headers that may come, each with its meaning. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -64,7 +64,7 @@ export interface ApiCall<Schema extends GivenSchema = GivenSchema> {
   readonly given: Schema;
   /** Fields of the body that a header may carry instead: header by field. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body is no JSON but bytes, which `run` reads; this says of what. */
+  /** The body is no JSON but bytes, which `run` reads; this describes them. */
   readonly rawBody?: string;
   /** Roles that may call about a room between two people; absent: none (DM-3). */
   readonly ofDirectRooms?: readonly Role[];

@@ -1,4 +1,4 @@
-// The calls of the HTTP API. Each is a value in a file of its feature, with what it is given and what it answers. A call about what
+// The calls of the HTTP API. Each is a value in a file of its feature, with its input and its answers. A call about what
 // happens in a room asks the room for the event of the same meaning, so that its rules live once, in the room (API-2).
 import type { ApiCall } from "./call.ts";
 import { LOBBY_CALLS } from "./calls/all-rooms.ts";

@@ -28,7 +28,7 @@ const refusalSchema = z
   })
   .apply(named, "Refusal");
 
-/** The headers of an answer, each with what it says. */
+/** The headers of an answer, each with its meaning. */
 type Headers = Readonly<Record<string, string | undefined>>;
 
 const RETRY_AFTER = { "Retry-After": "Seconds" };

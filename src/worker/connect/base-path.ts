@@ -1,9 +1,9 @@
 // The place of an application in a Worker: the path before its addresses. Used by createParley and by connect.
 
-/** Segments of what a URL's path may have unescaped. */
+/** Segments of characters that a URL's path may have unescaped. */
 const BASE_PATH = /^(\/[\w.~!$&'()*+,;=:@-]+)+$/;
 
-/** @returns the path without a slash at its end; empty for the root. @throws Error that says what is wrong */
+/** @returns the path without a slash at its end; empty for the root. @throws Error that names the problem */
 export function checkBasePath(path: string, option: string): string {
   const withoutEnd = path.replace(/\/$/, "");
   if (withoutEnd !== "" && !BASE_PATH.test(withoutEnd)) throw new Error(`${option}: "${path}" is no path like "/chat"`);

@@ -30,7 +30,7 @@ export interface ConnectOptions {
   /** Answers requests to other addresses. Default: 404. */
   readonly otherwise?: ((request: Request) => Response | Promise<Response>) | undefined;
   /**
-   * Says who opens a connection. It must leave the body unread. The namespaces get the user as `identity`.
+   * Names the user who opens a connection. It must leave the body unread. The namespaces get the user as `identity`.
    * @returns `undefined`, or the reason, for a client that is refused with 401. An error is logged, and answered 500
    */
   readonly authenticate?: Authenticate | undefined;
@@ -46,7 +46,7 @@ export type Authenticate = (request: Request, asked: Asked) => Known | Promise<K
 
 type Known = VouchedUser | Unauthenticated | null | undefined;
 
-/** What a client asks for, and by what. */
+/** The room that a client asks for, and its token. */
 export interface Asked {
   readonly room: string;
   /** Of `Authorization: Bearer`, `?token=` or the subprotocols `bearer, TOKEN`. */

@@ -192,7 +192,7 @@ async function forward(
     }),
   );
   const response = await object.fetch(inner);
-  // LIM-1, LIM-5: what the room says to programs does not come along with its answer.
+  // LIM-1, LIM-5: the room's answer has no code for the log and the counters.
   const isFull = response.status === 429 || response.status === 503;
   return isFull ? withCode(response, "TOO_MANY_CONNECTIONS") : response;
 }

@@ -1,4 +1,4 @@
-// Finds out who sent a request: the Worker's own `authenticate` says it where there is one, otherwise a token. Called at every door: the
+// Finds the sender of a request: the Worker's own `authenticate` names it where there is one, otherwise a token. Called at every door: the
 // Engine.IO endpoint and the HTTP API.
 import * as z from "zod/mini";
 

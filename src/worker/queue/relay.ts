@@ -1,5 +1,6 @@
 // Consumes the relay's queues, which carry batches of links and pieces of announcements. All that one queue batch holds for a room goes
-// there in one call. What a room cannot take yet is retried; what it never will take, or was tried too often, becomes a dead letter
+// there in one call. Batches that a room cannot take yet are retried; those that it never will take, or that were tried too often, become
+// dead letters
 // (RLY-9, ANN-5, ANN-6). Called by consumer.ts.
 import { waitAfter } from "../../clock/backoff.ts";
 import type { AnnounceItem } from "../../protocol/announcement.ts";
@@ -28,7 +29,7 @@ interface Failed {
 /** Messages wait this long while RELAY is `off`, a setting is wrong, or the platform gave up, in seconds. */
 const OFF_RETRY_SECONDS = 600;
 
-/** After so many early tries of a batch, some fifteen seconds, what it waits for counts as lost. */
+/** After so many early tries of a batch, some fifteen seconds, the batches that it waits for count as lost. */
 const LOST_ATTEMPTS_MIN = 5;
 
 /** The first retries are not logged: a batch that overtook another one is taken at the next try. */
@@ -49,7 +50,7 @@ export async function deliverRelay(batch: RelayMessages, { bindings, deployment 
 export async function storeDeadRelay(batch: RelayMessages, consuming: Consuming): Promise<void> {
   const { announced, relayed } = split(batch);
   const outcome = { ok: false, isFinal: true, reason: "tried too often" } as const;
-  // Each by itself: one of them may be what no call can carry.
+  // One call for each message: a single one may be too large for any call.
   const results = await Promise.allSettled([
     ...relayed.map((message) => storeDead([{ message, outcome }], consuming)),
     ...announced.map((message) => giveUp(message, consuming)),
@@ -156,7 +157,7 @@ function retry(failed: readonly Failed[], { meter }: Deployment): void {
   }
 }
 
-/** Has the sending room send again what a batch has waited for so long: the queue has lost it or given it up. */
+/** Has the sending room send the batches again that a batch has waited for so long: the queue has lost them or given them up. */
 async function rewind(failed: readonly Failed[], { CHAT_ROOM }: Bindings): Promise<void> {
   await Promise.allSettled(
     failed.map(async ({ message: { attempts, body }, outcome: { reached } }) => {

@@ -1,5 +1,5 @@
-// Consumes the webhooks' queue: makes one POST for each batch of the queue and retries what fails; what keeps failing becomes a dead
-// letter (HOOK-8 to HOOK-10). Consumes the queue of dead letters, too, to queue them again. Called by consumer.ts.
+// Consumes the webhooks' queue: makes one POST for each batch of the queue and retries those that fail; one that keeps failing becomes a
+// dead letter (HOOK-8 to HOOK-10). Consumes the queue of dead letters, too, to queue them again. Called by consumer.ts.
 import * as z from "zod/mini";
 
 import { waitAfter, type Backoff } from "../../clock/backoff.ts";

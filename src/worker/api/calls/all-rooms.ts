@@ -24,7 +24,7 @@ export const ROOMS_LIMIT_DEFAULT = 50;
 export const ROOMS_LIMIT_MAX = 500;
 /** Rooms that one call may name. */
 export const DRAIN_ROOMS_MAX = 100;
-/** Rooms that one call drains where it names none: what one request may ask of others is limited by the platform. */
+/** Rooms that one call drains where it names none: the platform limits the calls of one request. */
 export const DRAIN_ALL_MAX = 500;
 /** And so many of them at once. */
 const DRAIN_AT_ONCE = 25;
@@ -164,7 +164,7 @@ async function drainEach(names: readonly string[], drain: (room: string) => Prom
 
 const cursorOf = (sort: RoomSort, { value, room }: RoomPlace): string => writeCursor([sort, value, room]);
 
-/** @returns `null` for what is no place in that order */
+/** @returns `null` for a text that names no place in that order */
 function placeIn(cursor: string, sort: RoomSort): RoomPlace | null {
   const place = readCursor(placeSchema, cursor);
   return place?.[0] === sort ? { value: place[1], room: place[2] } : null;

@@ -51,7 +51,7 @@ const given = z.object({
   event: z
     .optional(z.string().check(z.minLength(1), z.maxLength(EVENT_LENGTH_MAX)))
     .apply(described, "What clients listen for; it comes with `data` alone. Without it: `announcement {id, data}`"),
-  // Not z.json() alone, whose own words for what is missing are "Invalid input".
+  // Not z.json() alone, whose own error for a missing field is "Invalid input".
   data: z
     .nonoptional(z.optional(z.json()), "is missing")
     .apply(

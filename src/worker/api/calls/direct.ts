@@ -86,7 +86,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
 
 const cursorOf = ({ lastActivity, room }: DirectOverview): string => writeCursor([lastActivity ?? 0, room]);
 
-/** @returns `null` for what is no place in the list */
+/** @returns `null` for a text that names no place in the list */
 function placeIn(cursor: string): DirectOverview | null {
   const place = readCursor(placeSchema, cursor);
   return place && { room: place[1], user: "", lastSeq: 0, lastActivity: place[0], unread: 0 };

@@ -10,7 +10,7 @@ import { EVERYONE, MEMBERS } from "../access.ts";
 import { noSuchFile, readFile } from "../files/reading.ts";
 import { uploadFile } from "../files/upload.ts";
 
-/** UTF-16 units of a name that is given; what is longer is no name. */
+/** UTF-16 units of a given name; a longer text is no name. */
 const NAME_GIVEN_LENGTH_MAX = 1024;
 
 const BYTES = z.string().register(DESCRIPTIONS, { format: "binary" });

@@ -1,4 +1,4 @@
-// Calls about what rooms use and cost. The list of all rooms comes from the lobbies and wakes none; a single room answers itself.
+// Calls about the use and the cost of rooms. The list of all rooms comes from the lobbies and wakes none; a single room answers itself.
 import * as z from "zod/mini";
 
 import { lobbiesOf } from "../../../rpc/lobby.ts";
@@ -102,7 +102,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
     run: async ({ given: { room: name, limit, after }, url, roomRpc, env, deployment }) => {
       const { unreported, awake, ...stats } = await roomRpc(name).stats({ limit, after });
       const lobby = env.LOBBY?.getByName(lobbyOf(name, deployment.settings.lobbies));
-      // Without what it used before, there is still what it does now.
+      // Without its earlier use, its present use is still there.
       const [known] = (await lobby?.usage({ sort: "rows", limit: 1, room: name })) ?? [];
       const whole = { ...withUnreported(known, unreported), sinceMs: known?.sinceMs ?? awake.since };
       const body = { ok: true, room: name, awake, ...shown(whole, Date.now()), ...stats };
@@ -148,7 +148,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
 
 type Used = Pick<RoomUsage, "usage" | "recent">;
 
-/** Adds what the lobby does not have yet to its sums: the delta that is under way, and the counts that were not sent. */
+/** Adds the counts that the lobby does not have yet to its sums: the delta that is under way, and the counts that were not sent. */
 function withUnreported(known: RoomUsage | undefined, { sent, counts }: RoomStats["unreported"]): Used {
   const missing = sent && sent.id > (known?.deltaId ?? 0) ? sent.counts : {};
   const whole = (before: Usage | undefined): Usage => {

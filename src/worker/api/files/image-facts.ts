@@ -103,7 +103,7 @@ function* segments(view: DataView): Iterable<{ marker: number; at: number; end: 
       at++;
       continue;
     }
-    // Decoders pass over what has no length, and so does this: a size hidden behind it would be another one than is shown.
+    // Decoders pass over markers without a length, and so does this code: a size hidden behind one would not be the shown one.
     if (isBare(marker)) {
       at += 2;
       continue;

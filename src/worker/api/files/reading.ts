@@ -126,7 +126,7 @@ function names(header: string | null, etag: string): boolean {
   return tags.some((tag) => tag === etag || tag === "*");
 }
 
-/** One range of bytes; what else a client may ask for gets the whole file, as RFC 9110 allows. */
+/** One range of bytes; any other range gets the whole file, as RFC 9110 allows. */
 function rangeOf(headers: Headers, etag: string): Range | undefined {
   const condition = headers.get("If-Range");
   if (condition !== null && condition !== etag) return undefined;

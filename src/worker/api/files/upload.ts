@@ -1,4 +1,5 @@
-// Takes an uploaded file: asks the room for permission, checks what the file is, and streams it to the storage. Called by calls/files.ts.
+// Takes an uploaded file: asks the room for permission, checks the type of the file, and streams it to the storage. Called by
+// calls/files.ts.
 // Memory holds no more than the head of an image and a few chunks, however large the file is.
 import { logProblem } from "../../../settings/log.ts";
 import { BodyTooLate, TimedBody } from "../../../http/timed-body.ts";
@@ -26,7 +27,7 @@ interface Peeked {
   readonly rest: TimedBody | undefined;
 }
 
-/** FILE-7: the slowest that an upload may be, and what it may take besides. */
+/** FILE-7: the lowest speed of an upload, and the time that it gets besides. */
 const UPLOAD_BYTES_PER_SECOND_MIN = 16_384;
 const UPLOAD_MS_MIN = 30_000;
 /** One of a user's uploads may be over by then. */
@@ -134,7 +135,7 @@ function concat(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
   return whole;
 }
 
-/** @returns why it could not be stored: then nothing of it is */
+/** @returns why it could not be stored; then no part of it is */
 async function store(bucket: R2Bucket, key: string, upload: Upload, peeked: Peeked): Promise<Response | undefined> {
   const { readable, writable } = new FixedLengthStream(upload.size);
   const putting = bucket.put(key, readable, {
