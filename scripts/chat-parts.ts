@@ -4,7 +4,7 @@
 export interface ClassPart {
   readonly binding: string;
   readonly className: string;
-  /** What is off without it. */
+  /** The part of the chat that is off without it. */
   readonly purpose: string;
 }
 
@@ -22,7 +22,7 @@ export const ANNOUNCEMENTS: ClassPart = {
 export const DEAD_LETTERS: ClassPart = {
   binding: "DEAD_LETTERS",
   className: "DeadLetters",
-  purpose: "keeping what links and announcements could not deliver",
+  purpose: "keeping undelivered messages of links and announcements",
 };
 export const CLASSES: readonly ClassPart[] = [ROOM, LOBBY, ANNOUNCEMENTS, DEAD_LETTERS];
 

@@ -1,4 +1,4 @@
-// Checks all types, for check.ts: first what the package promises, then everything, against that.
+// Checks all types, for check.ts: first the declarations of the package, then everything, against those.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";

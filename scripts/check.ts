@@ -9,7 +9,7 @@ import { readOptions } from "./options.ts";
 interface Check {
   readonly name: string;
   readonly command: readonly string[];
-  /** The command that mends what the check found. */
+  /** The command that mends the problems of the check. */
   readonly mend?: string;
 }
 
@@ -28,7 +28,7 @@ const OTHERS: readonly Check[] = [
 ];
 
 /**
- * Runs the checks, those after the first two at a time, and prints what each found.
+ * Runs the checks, those after the first two at a time, and prints the problems of each.
  * @returns the names of those that failed
  */
 export async function runChecks(): Promise<{ passed: number; failed: string[] }> {

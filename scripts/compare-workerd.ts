@@ -23,7 +23,7 @@ const GENERATOR_CORE = 1;
 const MEMBERS_MAX = 5_000;
 const ROUNDS_MAX = 50;
 const SECONDS_MAX = 60;
-// 32 texts under way saturate every version; 1 shows what a lone frame costs, where no two sends to a socket coalesce.
+// 32 texts under way saturate every version; 1 shows the cost of a lone frame, where no two sends to a socket coalesce.
 const IN_FLIGHT_DEFAULT = 32;
 const IN_FLIGHT_MAX = 1_000;
 // Connecting, warming up and starting Node; a run that takes longer than this on top of its interval is stuck.

@@ -113,7 +113,7 @@ function tell(crowd: readonly Guest[], { count, peak, mean, slices }: ReturnType
   console.log(`  ${slices.join(" ")}`);
 }
 
-/** Everybody was handed everything from the first announcement on, each once and in order. */
+/** All members got all announcements from the first on, each once and in order. */
 function conclude(crowd: readonly Guest[], newest: ReadonlyMap<string, number>, said: number): boolean {
   let [lost, doubled, away] = [0, 0, 0];
   for (const guest of crowd) {

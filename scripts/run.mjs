@@ -1,4 +1,4 @@
-// Runs the npm commands: `node scripts/run.mjs NAME [ARGUMENTS]`, as package.json calls it. Shows help, installs what is missing,
+// Runs the npm commands: `node scripts/run.mjs NAME [ARGUMENTS]`, as package.json calls it. Shows help, installs missing packages,
 // runs the script with the pinned Node, and ends together with it. Plain JavaScript for the Node that a machine has.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";

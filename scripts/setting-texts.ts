@@ -35,7 +35,7 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   },
   guestAccess: {
     defaultText: "`off` (development: `on` with `JWT_SECRET`)",
-    meaning: "`POST /api/guest` gives a token to anybody, and the next token to a guest who brings an earlier one.",
+    meaning: "`POST /api/guest` gives a token to any visitor, and the next token to a guest who brings an earlier one.",
   },
   guestRooms: {
     defaultText: "every room",

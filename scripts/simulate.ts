@@ -1,4 +1,4 @@
-// `npm run simulate -- --seeds 10000`: simulates seed after seed, and prints those that break a rule and what was done. `--seed N` runs one,
+// `npm run simulate -- --seeds 10000`: simulates seed after seed, and prints those that break a rule, with their events. `--seed N` runs one,
 // `--plan FILE` a shrunk one, `--from N` begins there, `--workers N` runs some at a time, `--minutes N` ends early. With one run `--trace`
 // prints its events. `--planted` plants bugs into the product, one after the other, and prints the seed that finds each; with `--write` it
 // writes that to docs/reliability.md, and to the file from which the tests take their seeds.
@@ -101,7 +101,7 @@ async function runOne(one: { readonly seeds: 1; readonly from: number } | { read
   return false;
 }
 
-/** Which seed finds which of the planted bugs, and by which rule, as the table of docs/reliability.md has it. */
+/** Prints the seed and the rule that find each planted bug, as in the table of docs/reliability.md. */
 async function tellPlanted(seeds: number): Promise<boolean> {
   const found: Array<PlantedChatBug & Found> = [];
   for (const planted of PLANTED_BUGS) {

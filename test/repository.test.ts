@@ -31,7 +31,7 @@ describe("package.json", () => {
     expect(version).toMatch(new RegExp(`^\\^${VERSION}`));
   });
 
-  it("has the version of create-parley, and of the package in what that makes", () => {
+  it("has the version of create-parley, and of the package in its projects", () => {
     const folder = join("scripts", "create-parley");
     const own = JSON.parse(textOf(join(folder, "package.json"))) as Manifest;
     expect(own.version).toBe(manifest.version);
@@ -81,7 +81,7 @@ describe("wrangler.toml", () => {
 
   /** Tables that are no bindings: environments inherit them, or name values of their own. */
   const NO_BINDINGS = /^(|build|alias|assets|migrations|triggers|limits|placement|observability(\..*)?|vars|env\..*)$/;
-  /** What the code calls a binding, and what it leads to; the names of resources may differ. */
+  /** The names and kinds of the bindings; the names of resources may differ. */
   const IDENTITY = /^(name|binding|class_name|type) *=/;
   const bindingsOf = (prefix: string): string[] =>
     tables
@@ -277,7 +277,7 @@ describe("docs/architecture.md", () => {
   ];
 
   it.each(rows)("names the imports that the compiler allows %s", (folder, imports) => {
-    // A folder of the chat has walls of its own; the table names what any of them may import.
+    // A folder of the chat has walls of its own; the table names the folders that any of them may import.
     const parts = folder === "src/chat" ? partsOf(folder) : [folder];
     const allowed = parts.flatMap((part) => {
       const { references = [] } = JSON.parse(textOf(join(part, "tsconfig.json"))) as {
@@ -330,7 +330,7 @@ describe("the walls between folders", () => {
   });
 });
 
-it.each(["app/index.js", "literal/index.js"])("README.md shows what test/outside/consumer/%s is", (file) => {
+it.each(["app/index.js", "literal/index.js"])("README.md shows test/outside/consumer/%s as it is", (file) => {
   expect(textOf("README.md")).toContain(`\n\`\`\`js\n${textOf(join("test/outside/consumer", file))}\`\`\`\n`);
 });
 

@@ -1,4 +1,4 @@
-// Emits to a channel where nobody is, inside a Durable Object. Starts at the first byte on standard input and prints how
+// Emits to an empty channel, inside a Durable Object. Starts at the first byte on standard input and prints how
 // long it took. With --stored each emit goes to the recovery log first, with --relayed it is emitted in another object, too.
 //   PORT=… node emits-object.ts COUNT CHARS [--stored | --relayed] --state DIR
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-// A Durable Object that emits to a channel where nobody is, as often as a request asks for. Plain JavaScript: esbuild bundles it.
+// A Durable Object that emits to an empty channel, as often as a request asks for. Plain JavaScript: esbuild bundles it.
 import { connectionStateRecovery, Namespace, SocketIoObject } from "parley-rooms/socketio";
 
 const FLUSH_EVERY = 1000;

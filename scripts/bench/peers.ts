@@ -36,7 +36,7 @@ export interface RunningServer {
 /** A measured server. */
 export interface Contender {
   readonly name: string;
-  /** A description, with what it does beside the common job or leaves out. */
+  /** A description, with the parts of the job that it adds or leaves out. */
   readonly title: string;
   /** Whether it comes out of .bench/peers. */
   readonly isInstalled: boolean;

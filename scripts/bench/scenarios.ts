@@ -52,7 +52,7 @@ export function scenarios(isQuick: boolean): readonly Scenario[] {
     },
     {
       name: "quiet",
-      question: "rooms in which somebody posts now and then",
+      question: "rooms with a post now and then",
       peers: CROWD_PEERS,
       runs: [isQuick ? quiet(40, 8) : quiet(80, 30)],
     },
@@ -72,14 +72,14 @@ export function scenarios(isQuick: boolean): readonly Scenario[] {
     },
     {
       name: "sleep",
-      question: "ten minutes of silence: who wakes, who writes",
+      question: "ten minutes of silence: wakes and writes",
       peers: ["parley-shim"],
       roundsMax: 1,
       runs: [sleep(isQuick ? 200 : 1000, isQuick ? 20 : 600)],
     },
     {
       name: "emits",
-      question: "emits to a room where nobody is",
+      question: "emits to an empty room",
       peers: EMITTERS,
       runs: [emits(isQuick ? 100_000 : 1_000_000)],
     },

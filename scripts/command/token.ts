@@ -32,7 +32,7 @@ export async function token(args: readonly string[]): Promise<number> {
   }
 }
 
-/** @throws Error that names what is wrong */
+/** @throws Error that names the problem */
 async function settingsHere(): Promise<Settings> {
   const given = overridesFromEnvironment();
   // Outside a project the environment has to have it all.

@@ -12,7 +12,7 @@ const SECONDS_PER_MINUTE = 60;
 export function workloadOf({ asked, messages, connections, phases }: LoadReport): Partial<Workload> {
   const minutes = (phases.postingTo - phases.postingFrom) / SECONDS_PER_MINUTE;
   if (connections.in === 0 || minutes <= 0)
-    throw new Error("There is no workload in this load test: nobody got in, or it ended before anybody posted.");
+    throw new Error("There is no workload in this load test: no user got in, or it ended before the first post.");
   return {
     users: connections.in,
     rooms: asked.rooms,

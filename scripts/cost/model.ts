@@ -46,7 +46,7 @@ export interface Workload {
   readonly users: number;
   readonly rooms: number;
   readonly messagesPerUserMinute: number;
-  /** Of a day, in which everybody is connected. */
+  /** Hours of a day in which all users are connected. */
   readonly onlineHours: number;
   /** Connections that a user opens in a day. */
   readonly connectsPerUserDay: number;

@@ -1,4 +1,4 @@
-// A bill for a terminal: its lines, prices of other providers, what would double it, and how well the model predicted a run.
+// A bill for a terminal: its lines, prices of other providers, the changes that would double it, and how well the model predicted a run.
 import type { Bill } from "./bill.ts";
 import type { Agreement, Fit } from "./from-run.ts";
 import type { Workload } from "./model.ts";
@@ -20,7 +20,7 @@ export interface CostReport {
   readonly lookedUp: string;
   readonly asked: Comparison;
   readonly remarks: readonly string[];
-  /** The same habits with as many people as everybody publishes prices for. */
+  /** The same habits with the number of people for which all providers publish prices. */
   readonly scaled: readonly Comparison[];
   readonly sensitivities: readonly Sensitivity[];
   readonly agreement: readonly Agreement[];

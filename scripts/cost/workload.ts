@@ -34,7 +34,7 @@ function wholeness(run: LoadReport): string[] {
 function emptiness(asked: Workload, { rooms }: Workload): string[] {
   if (asked.rooms === rooms) return [];
   return [
-    `Of ${count(asked.rooms)} rooms at least ${count(asked.rooms - rooms)} have nobody in them, and cost nothing: this bill is for ${count(rooms)}.`,
+    `Of ${count(asked.rooms)} rooms at least ${count(asked.rooms - rooms)} are empty, and cost nothing: this bill is for ${count(rooms)}.`,
   ];
 }
 

@@ -59,7 +59,7 @@ export class CrashRounds {
     this.#crash = crash;
   }
 
-  /** The server runs, rooms are linked, and everybody is in. */
+  /** The server runs, rooms are linked, and all people are in. */
   static async begin(victim: Victim, crash: Crash): Promise<CrashRounds> {
     const backend = await Backend.of(victim.origin);
     const rounds = new CrashRounds(victim, backend, crash);
@@ -155,7 +155,7 @@ export class CrashRounds {
     throw new Error(`${missing.join(", ")} did not come back: ${this.#victim.output}`);
   }
 
-  /** Everybody has their answers and has seen everything, and nothing is left to be passed on; or that takes too long. */
+  /** All people have their answers and have seen everything, and nothing is left to be passed on; or that takes too long. */
   async #untilSettled(): Promise<Histories> {
     let histories = await this.#backend.histories();
     await holdsWithin(SETTLED_MS_MAX, async () => {
@@ -189,7 +189,7 @@ async function holdsWithin(timeoutMs: number, holds: () => Promise<boolean>): Pr
   return false;
 }
 
-/** Everybody says something now and then, whether or not there is a server. */
+/** Each person posts now and then, whether or not there is a server. */
 class Talk {
   readonly #timers: NodeJS.Timeout[] = [];
 

@@ -18,7 +18,7 @@ export interface Arguments {
   readonly extras?: readonly Extra[];
   readonly basePath?: string;
   readonly isDryRun: boolean;
-  /** Asks nothing, and takes the defaults for what is not given. */
+  /** Asks nothing, and takes defaults for missing arguments. */
   readonly isYes: boolean;
   readonly isHelp: boolean;
   readonly isVersion: boolean;

@@ -77,7 +77,7 @@ async function begin(given: Arguments, template: "chat" | "socketio"): Promise<v
     `${manager} install`,
     `${manager} run dev        # on http://localhost:8787`,
     `${manager} test`,
-    `${manager} run deploy     # README.md says what to set`,
+    `${manager} run deploy     # README.md lists the settings`,
   ];
   console.log(`${name} is in ${folder}. Next:\n\n${steps.map((step) => `  ${step}`).join("\n")}\n`);
 }

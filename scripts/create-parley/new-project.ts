@@ -12,7 +12,7 @@ export const TEMPLATES = new URL("templates/", import.meta.url);
 /** npm leaves files of these names out of a package. */
 const RENAMED = { gitignore: ".gitignore" };
 
-/** What a folder may have before: `git init` comes first for some. */
+/** Names that a folder may have before: some users run `git init` first. */
 const IS_HARMLESS = new Set([".git", ".DS_Store"]);
 
 const FOLDER_BYTES_MAX = 255;

@@ -1,4 +1,4 @@
-// Asks for what the arguments leave open. Called by main.ts, only at a terminal.
+// Asks for missing arguments. Called by main.ts, only at a terminal.
 import { readConfig } from "./existing/config-file.ts";
 import { EXTRAS, type Extra } from "./existing/plan.ts";
 import { basePathOf, checkedName, KINDS, nameFrom, type Kind } from "./arguments.ts";

@@ -1,4 +1,4 @@
-// `npx parley-rooms doctor`: prints what a project lacks. Called by command/main.ts.
+// `npx parley-rooms doctor`: prints the problems of a project. Called by command/main.ts.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs, styleText } from "node:util";

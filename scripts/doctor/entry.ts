@@ -1,4 +1,4 @@
-// The entry file of a Worker: what it exports, and what it uses of the package. Called by facts.ts, and by create-parley. The project's own
+// The entry file of a Worker: its exports, and its imports of the package. Called by facts.ts, and by create-parley. The project's own
 // esbuild, which comes with Wrangler, bundles the Worker's files without its packages, because exports may come from any of them.
 import { createRequire } from "node:module";
 import path from "node:path";

@@ -10,7 +10,7 @@ import type { Migration } from "../migrations.ts";
 import { readEntry, type Entry } from "./entry.ts";
 import { readVersions, type Versions } from "./versions.ts";
 
-/** A configuration, as far as the doctor looks at it; Wrangler has filled in what an environment inherits. */
+/** A configuration, as far as the doctor looks at it; Wrangler has filled in the values that an environment inherits. */
 export interface Config {
   readonly configPath?: string;
   readonly name?: string;
@@ -74,7 +74,7 @@ export async function readFacts(folder: string, environment: string | undefined)
   };
 }
 
-/** What `wrangler dev` gives the Worker in this folder. @throws Unreadable */
+/** The variables that `wrangler dev` gives the Worker in this folder. @throws Unreadable */
 export async function readLocalVariables(
   folder: string,
   environment: string | undefined,

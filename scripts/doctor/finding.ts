@@ -1,6 +1,6 @@
 // A finding of the doctor about a project. Made by checks/, printed by report.ts.
 
-/** `error`: a deployment does not work, or loses something. `warning`: it works and is seldom meant. `note`: what is off, or unknown here. */
+/** `error`: a deployment does not work, or loses something. `warning`: it works and is seldom meant. `note`: a part is off, or unknown here. */
 export const LEVELS = ["error", "warning", "note"] as const;
 export type Level = (typeof LEVELS)[number];
 
@@ -9,7 +9,7 @@ export interface Finding {
   /** A constant name, `area.what`, for programs. */
   readonly code: string;
   readonly message: string;
-  /** What to do. */
+  /** The remedy. */
   readonly remedy?: string;
 }
 

@@ -33,7 +33,7 @@ export function declaresOther(code: string, name: string): boolean {
 /** Names in a list of imports or exports: `A, B as C` has A, under the name A, and B, under C. */
 const LISTED = /(\w+)(?:\s+as\s+(\w+))?/g;
 
-/** Classes of objects that keep rooms, by their names in the Worker: those of the package, and what extends them. */
+/** Classes of objects that keep rooms, by their names in the Worker: those of the package, and classes that extend them. */
 export function roomClasses({ text }: Entry): Set<string> {
   const lists = [...text.matchAll(/(?:import|export)\s*\{([^}]*)\}\s*from "parley-rooms(?:\/socketio)?"/g)];
   const names = new Set(lists.flatMap(([, list]) => [...list!.matchAll(LISTED)].map(([, name, own]) => own ?? name!)));

@@ -6,7 +6,7 @@ import path from "node:path";
 export interface Versions {
   /** Of parley-rooms; `undefined` where it is not installed. */
   readonly parley?: string;
-  /** Peers that parley-rooms names: the range, and what is installed. */
+  /** Peers that parley-rooms names: the range, and the installed version. */
   readonly peers: ReadonlyArray<{
     readonly name: string;
     readonly range: string;
@@ -15,7 +15,7 @@ export interface Versions {
   }>;
   /** The versions of the runtime, with the packages that bring each. */
   readonly workerds: ReadonlyMap<string, readonly string[]>;
-  /** The Node that runs this, and what Wrangler needs. */
+  /** The Node that runs this, and the one that Wrangler needs. */
   readonly node: { readonly running: string; readonly needed?: string };
   /** The version of Wrangler that the test plugin was released with. */
   readonly wranglerOfTests?: string;
@@ -33,7 +33,7 @@ interface Manifest {
 const PACKAGE = "parley-rooms";
 const TEST_PLUGIN = "@cloudflare/vitest-plugin";
 
-/** Packages that start workerd, by what brings them. */
+/** Packages that start workerd, by the packages that bring them. */
 const RUNTIME_CHAINS = [
   ["wrangler", "workerd"],
   ["wrangler", "miniflare", "workerd"],
@@ -84,7 +84,7 @@ function versionAlong(from: string, chain: readonly string[]): string | undefine
 function manifestOf(from: string, name: string): { file: string; manifest: Manifest } | undefined {
   for (const folder of createRequire(from).resolve.paths(name) ?? []) {
     const file = path.join(folder, name, "package.json");
-    // Where packages are links (pnpm), what they need stands beside the place that they lead to.
+    // Where packages are links (pnpm), their dependencies stand beside the place that they lead to.
     if (existsSync(file))
       return { file: realpathSync(file), manifest: JSON.parse(readFileSync(file, "utf8")) as Manifest };
   }

@@ -32,7 +32,7 @@ export interface Kept {
 /** The bindings of the Worker that is kept, test/releases/worker.ts, besides those of this project's own. */
 export const KEPT_OBJECTS = { MEETING: { className: "MeetingObject", useSQLite: true } };
 
-/** What was kept must not become too old to be read, and nobody waits for a limit. */
+/** Kept data must not become too old to be read, and no client waits for a limit. */
 export const KEPT_SETTINGS: Readonly<Record<string, string>> = {
   JWT_SECRET: SECRET,
   HISTORY_DAYS: "36525",
@@ -45,11 +45,11 @@ export const KEPT_SETTINGS: Readonly<Record<string, string>> = {
   API_BURST: "10000",
 };
 
-/** Fields of a listed room that depend on the moment, not on what is stored. */
+/** Fields of a listed room that depend on the moment, not on stored data. */
 const OF_THE_MOMENT = new Set(["members", "failures"]);
 
 /**
- * Pairs what a release answered with what is answered today. A later release may add fields anywhere, and rooms to a list; fields of the
+ * Pairs the answers of a release with those of today. A later release may add fields anywhere, and rooms to a list; fields of the
  * moment count nowhere.
  */
 export function keepsOf(then: string, now: string): Array<readonly [then: unknown, now: unknown]> {

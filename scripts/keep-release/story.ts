@@ -30,7 +30,7 @@ const SETTLED_MS_MAX = 60_000;
 const HURRIED = 80;
 const HURRY_MS = 50;
 
-/** The lobby stores what it knows within a minute. */
+/** The lobby stores reports within a minute. */
 const LOBBY_SAVE_MS = 65_000;
 
 /** A request of the HTTP API, whose answer a later release has to give as well. */
@@ -68,7 +68,7 @@ export interface Staying {
 /** The room of which the attachments are kept. */
 export const GATHERING = "gathering";
 
-/** A room that is busy, where `DURABILITY` is `relaxed`. @returns what to ask */
+/** A room that is busy, where `DURABILITY` is `relaxed`. @returns the questions to ask */
 export async function hurry(url: string): Promise<Question[]> {
   const ada = await enter(url, "busy", ADA);
   const posts: Array<Promise<object>> = [];
@@ -81,7 +81,7 @@ export async function hurry(url: string): Promise<Question[]> {
   return [{ as: BACKEND, path: "/api/rooms/busy/messages?limit=100" }];
 }
 
-/** Lives through the story, at the end of which all people have left. @returns what to ask then */
+/** Lives through the story, at the end of which all people have left. @returns the questions to ask then */
 export async function live(url: string): Promise<Question[]> {
   const [of, annex, archive, announced, direct] = await Promise.all([
     handbook(url),
@@ -238,13 +238,13 @@ async function announcedIn(url: string): Promise<string[]> {
   return [...paths, "/api/relay/dead", "/api/rooms"];
 }
 
-/** What a stock client says when it comes back. */
+/** The CONNECT of a stock client that comes back. */
 function leftBy(socket: Socket): Left {
   const { _pid: pid, _lastOffset: offset } = socket as unknown as { _pid: string; _lastOffset: string };
   return { pid, offset };
 }
 
-/** The lobby knows that everybody has left, and the newest message of each room. */
+/** The lobby knows that all people have left, and the newest message of each room. */
 async function isSettled(url: string, direct: string): Promise<void> {
   type Listed = Record<"rooms" | "dms", ReadonlyArray<{ room: string; members?: number; lastSeq: number }>>;
   const listed = async (as: Person, path: string): Promise<Listed> =>

@@ -7,7 +7,7 @@ import type { ClientSlot } from "./client-slot.ts";
 const FILES_SPARE = 100;
 /** Users per process, where the arguments do not give the number of processes. */
 const USERS_PER_PROCESS = 5000;
-/** Ports of an address that are left to everybody else. */
+/** Ports of an address that are left to other programs. */
 const PORTS_SPARE = 0.2;
 const GOLDEN = 0.618_033_988_749_895;
 

@@ -98,7 +98,7 @@ async function enter(where: Where, seats: readonly ClientSlot[], run: string): P
       return member;
     } catch (error) {
       const { code, message } = error as JoinError;
-      if (tries === JOIN_TRIES) throw new Error(`nobody was let in to read it: ${code}, ${message}`, { cause: error });
+      if (tries === JOIN_TRIES) throw new Error(`the room let no reader in: ${code}, ${message}`, { cause: error });
       await new Promise((resolve) => setTimeout(resolve, JOIN_RETRY_MS));
     }
   }

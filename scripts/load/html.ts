@@ -166,7 +166,7 @@ function faultsTable({ faults, missedAway, history, messages }: LoadReport): str
     ["doubled: seen again", String(faults.doubled)],
     ["out of order: seen after a later one", String(faults.outOfOrder)],
     ["disagreeing: another message at the same place", String(faults.disagreeing)],
-    ["strayed: seen in a room where nobody posted it", String(faults.strayed)],
+    ["strayed: seen in a room to which it was not posted", String(faults.strayed)],
     [`acked but absent from the history (${looked})`, history ? String(faults.ackedAbsent) : "–"],
     [
       `rooms whose history could not be read${history?.problem === undefined ? "" : `: ${history.problem}`}`,
@@ -174,7 +174,7 @@ function faultsTable({ faults, missedAway, history, messages }: LoadReport): str
     ],
     ["never answered, though their user was connected all the time", String(faults.unanswered)],
     ["missed while away, without recovery (no fault)", String(missedAway)],
-    ["posts without an answer in all, whatever became of the line", String(messages.unanswered)],
+    ["posts without an answer in all, also over broken connections", String(messages.unanswered)],
     ["posts due while their user was away", String(messages.unsent)],
   ])}`;
 }

@@ -28,7 +28,7 @@ export type Order =
   | { readonly kind: "post"; readonly pace: Pace }
   /** No more posts; say where the rooms stand once all answers are there, or after so long. */
   | { readonly kind: "stop"; readonly waitMs: number }
-  /** Wait until everybody has everything, or so long, and report. */
+  /** Wait until all clients have everything, or so long, and report. */
   | { readonly kind: "finish"; readonly waitMs: number; readonly spans: Readonly<Record<string, Span>> };
 
 /** Of a room: the place before the run's first message, and that of its last. */

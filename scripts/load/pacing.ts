@@ -71,7 +71,7 @@ class Thinking implements Pacing {
     for (let user = 0; user < users; user++) this.#think(user, random());
   }
 
-  /** @param share of the pause: at the start everybody is somewhere within it */
+  /** @param share of the pause: at the start each client is somewhere within it */
   #think(user: number, share = 1): void {
     if (this.#isOver) return;
     const { minSeconds, maxSeconds } = this.#pace;

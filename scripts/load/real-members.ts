@@ -104,7 +104,7 @@ export class StockMember implements Member {
         else observer.sent(1);
       });
     });
-    // The one CONNECT, which went out before anybody could listen.
+    // The one CONNECT, which went out before the client could listen.
     this.#socket.io.on("open", () => observer.sent(this.slot.transport === "websocket" ? 1 : 0));
   }
 

@@ -1,4 +1,4 @@
-// One load test from beginning to end: everybody connects, everybody posts, everything is waited for, and looked up.
+// One load test from beginning to end: all users connect and post, and the test waits for all messages and looks them up.
 import os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 

@@ -23,8 +23,6 @@ export function shortfallsOf({ connections: { users, in: entered, away }, messag
 /** The missing parts, and the consequence for the other results. */
 export function incompleteWords(report: Ran): string {
   const held =
-    report.messages.posts === 0
-      ? "Nothing was posted."
-      : "Of what was posted, nothing was lost, doubled or out of order.";
+    report.messages.posts === 0 ? "Nothing was posted." : "No posted message was lost, doubled or out of order.";
   return `${shortfallsOf(report).join("; ")}. ${held}`;
 }

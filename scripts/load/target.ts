@@ -52,7 +52,7 @@ async function requireServer(origin: string, isUsual: boolean): Promise<void> {
     const hint = isUsual
       ? "Start a server (npm start), or name one with --url."
       : "Is it running, and is the port right?";
-    throw new Error(`Nobody answers at ${origin}. ${hint}`, { cause: error });
+    throw new Error(`No server answers at ${origin}. ${hint}`, { cause: error });
   }
 }
 

@@ -57,7 +57,7 @@ function historyOf({ history, faults: { historiesUnread } }: LoadReport): string
   const found = `${history.messages} messages found in the histories of ${history.rooms} rooms`;
   if (historiesUnread === 0) return found;
   const rooms = historiesUnread === 1 ? "1 room" : `${historiesUnread} rooms`;
-  return `${found}; NOT of ${rooms}, so what was acked there is not known to be stored (${history.problem})`;
+  return `${found}; NOT of ${rooms}, so acked messages there may not be stored (${history.problem})`;
 }
 
 function serverOf({ process, phases }: LoadReport): string[] {
@@ -101,7 +101,7 @@ function errorsOf({ errors }: LoadReport): string[] {
 function verdictOf(report: LoadReport): string {
   const faults = faultsIn(report);
   if (faults > 0) return `FAULTS: ${faults}. The server did not do what it promised.`;
-  if (report.outcome === "interrupted") return "Interrupted: no faults in what was known by then.";
+  if (report.outcome === "interrupted") return "Interrupted: no faults up to then.";
   if (report.outcome === "incomplete") return `INCOMPLETE: ${incompleteWords(report)}`;
   return "No faults: nothing lost, doubled or out of order.";
 }

@@ -64,7 +64,7 @@ export class WorkerPool {
     process.once("exit", () => this.end());
   }
 
-  /** Resolves when everybody is in, or has given up. */
+  /** Resolves when all users are in, or have given up. */
   async connect(plans: readonly Plan[]): Promise<void> {
     await this.#all("connected", (worker) => ({ kind: "connect", plan: plans[worker]! }));
   }

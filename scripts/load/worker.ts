@@ -48,7 +48,7 @@ class WorkerPool {
     tell({ kind: "tick", connected, seconds: this.#tally.takeSeconds(isOver) });
   }
 
-  /** Everybody at a moment of its own, whether or not the server keeps up. */
+  /** Each user at a moment of its own, whether or not the server keeps up. */
   async connect(): Promise<void> {
     const fromUs = nowUs();
     const waiting = this.#members.entries();

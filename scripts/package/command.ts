@@ -8,7 +8,7 @@ import { PROJECT_ROOT } from "../local-variables.ts";
 
 const COMMAND = path.join(PROJECT_ROOT, "dist", "bin", "parley-rooms.js");
 
-/** Part of the file, because only the command needs it: nobody who installs the package needs it as well. */
+/** Part of the file, because only the command needs it, and not the package. */
 const BUNDLED = "semver";
 
 export async function buildCommand(): Promise<void> {

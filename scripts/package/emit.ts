@@ -15,13 +15,13 @@ const ENTRIES = ["src/entries", "client/entries", "test/kit"];
 const tsc = path.join(PROJECT_ROOT, "node_modules", ".bin", "tsc");
 
 /**
- * Emits what changed since the last time.
+ * Emits the files that changed since the last time.
  * @param library the folder that gets it
  * @throws Error with the compiler's text where a type is wrong; nothing is emitted then
  */
 export async function emitLibrary(library = LIBRARY, entries: readonly string[] = ENTRIES): Promise<void> {
   for (const folder of entries) {
-    // Beside the output, so that nobody can delete one without the other.
+    // Beside the output, so that both are deleted together.
     const state = path.join(library, `${path.dirname(folder)}.tsbuildinfo`);
     const args = ["-p", path.join(folder, "tsconfig.emit.json"), "--outDir", library, "--tsBuildInfoFile", state];
     await promisify(execFile)(tsc, args, { cwd: PROJECT_ROOT }).catch(({ stdout }: { stdout: string }) => {

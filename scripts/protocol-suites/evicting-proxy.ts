@@ -101,7 +101,7 @@ interface HeldMessages {
   release(listener: (data: Buffer, binary: boolean) => void): void;
 }
 
-/** The handshake comes before anybody is there to hear it. */
+/** The handshake comes before the suite listens. */
 function holdMessages(ws: WsSocket): HeldMessages {
   const held: Array<readonly [Buffer, boolean]> = [];
   let listener: ((data: Buffer, binary: boolean) => void) | undefined;

@@ -76,7 +76,7 @@ export async function startServer(): Promise<Server> {
   return { url: `http://${HOST}:${port}`, pid: child.pid!, stop };
 }
 
-/** Everybody in the story; they stay in their rooms. */
+/** All people of the story; they stay in their rooms. */
 class Cast {
   /** When the room says that a line was posted → when it was in the story. */
   readonly times = new Map<string, number>();

@@ -33,7 +33,7 @@ export const RULES: readonly SettingRule[] = [
   },
   {
     setting: "webhookSecret",
-    error: "is missing: WEBHOOK_URL needs it, to sign what is sent there",
+    error: "is missing: WEBHOOK_URL needs it, to sign the requests",
     isKept: ({ webhookUrl, webhookSecret }) => webhookUrl === undefined || webhookSecret !== undefined,
   },
 ];
@@ -46,7 +46,7 @@ export const hasKey = ({ jwtSecret, jwtPublicKey, jwtJwksUrl }: Declared): boole
 export const KEY_RULE: SettingRule = {
   setting: "jwtSecret",
   error:
-    "is missing, and so are JWT_PUBLIC_KEY, JWT_JWKS_URL and the authenticate of createParley: nobody can be known",
+    "is missing, and so are JWT_PUBLIC_KEY, JWT_JWKS_URL and the authenticate of createParley: no user can be known",
   isKept: hasKey,
 };
 
@@ -66,7 +66,7 @@ export const WARNINGS: readonly SettingWarning[] = [
   },
   {
     name: "GUEST_ROOMS",
-    warning: "is not set: guests may enter every room, and write to anybody",
+    warning: "is not set: guests may enter every room, and write to any user",
     isDue: ({ environment, guestAccess, guestRooms }) =>
       environment === "production" && guestAccess && guestRooms === undefined,
   },

@@ -29,7 +29,7 @@ function claims(more: object = {}): JWTPayload {
 const signed = (secret: string, payload: object, header: object = {}): Promise<string> =>
   new SignJWT(payload as JWTPayload).setProtectedHeader({ alg: "HS256", ...header }).sign(key(secret));
 
-/** A header and a payload that nobody signed. */
+/** A header and a payload without a signature. */
 const unsigned = (header: unknown, payload: unknown = claims(), signature = ""): string =>
   `${json(header)}.${json(payload)}.${signature}`;
 

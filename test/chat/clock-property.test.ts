@@ -64,7 +64,7 @@ it("CHAT-2, PRES-2: a room whose clock jumps and whose alarms come when they lik
       // Everything that a clock ahead has put off is due by then.
       room.shell.advance(STEPS_MAX * JUMP_MS_MAX);
       expect(room.shell.problems).toEqual([]);
-      // A clock that is put ahead makes everybody look silent: by more than the ping timeout, it costs their connections.
+      // A clock that is put ahead makes all clients look silent: by more than the ping timeout, it costs their connections.
       const lost = clients.filter(({ closing }) => closing);
       expect(lost.map(({ closing }) => closing!.code)).toEqual(lost.map(() => CLOSINGS.pingTimeout.code));
       if (aheadMs <= PING_TIMEOUT_MS) expect(lost).toEqual([]);

@@ -8,7 +8,7 @@ import { PATIENT, fc, runs } from "../host/properties.ts";
 
 type Word = "post" | "wait" | "crash" | "storage fails" | "storage works";
 
-/** Somebody who says one text after the other, and each of them again until it is acked. */
+/** A user who posts one text after the other, and each of them again until it is acked. */
 class Author {
   readonly said: string[] = [];
   readonly #room: ChatRoom;

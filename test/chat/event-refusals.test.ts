@@ -52,7 +52,7 @@ describe("INTERNAL: the storage could not be read", () => {
     room.shell.evict();
     room.log.unreadable = room.state.unreadable = new Error("damaged");
     expect(await mia.ask(event, payload)).toEqual(refusalOf("INTERNAL"));
-    expect(room.shell.problems).toMatchObject([{ problem: "what is stored could not be read" }]);
+    expect(room.shell.problems).toMatchObject([{ problem: "stored messages could not be read" }]);
     room.log.unreadable = room.state.unreadable = undefined;
     expect(await mia.ask(event, payload)).toMatchObject(OK);
   });

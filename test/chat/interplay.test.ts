@@ -9,7 +9,7 @@ import { FileRoom } from "../host/file-room.ts";
 import { MemoryFiles } from "../host/memory-files.ts";
 import { FakeQueue } from "../host/webhook-room.ts";
 
-/** A room whose older messages are indexed as soon as somebody searches, and that has a webhook. */
+/** A room whose older messages are indexed with the first search, and that has a webhook. */
 function roomWithAll(): { room: FileRoom; queue: FakeQueue; pass: (ms: number) => Promise<void> } {
   const queue = new FakeQueue();
   const room = new FileRoom(
@@ -24,7 +24,7 @@ function roomWithAll(): { room: FileRoom; queue: FakeQueue; pass: (ms: number) =
     unindexedMessages: 4,
     gapMessagesMin: 2,
   };
-  /** With every deadline in its turn, and what follows from it. */
+  /** With every deadline in its turn, and its effects. */
   const pass = async (ms: number): Promise<void> => {
     const endMs = room.shell.nowMs + ms;
     while (room.shell.nowMs < endMs) {

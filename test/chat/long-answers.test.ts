@@ -224,7 +224,7 @@ class Poller extends WireClient<AnyAnswer> {
 
 describe("a polling client", () => {
   it("stays connected through the longest page of history", () => {
-    // What the whole page would take, which is why the client was closed.
+    // The size of the whole page, for which the client was closed.
     expect(bytesOf(room.log.messages.slice(-200))).toBeGreaterThan(POLL_QUEUE_BYTES_MAX);
     const poller = new Poller();
     expect(poller.call("history", { limit: 200 }).answer).toMatchObject({ ok: true, hasMore: true });

@@ -209,7 +209,7 @@ describe("CHAT-6: guests of one address", () => {
       for (let edits = 0; ; edits++) {
         const answer = await client.ask("edit-message", { id, content: `edit ${edits}` });
         if ("error" in answer || edits === SLOW.burst) return edits;
-        // What has not changed costs no message.
+        // An unchanged connection costs no message.
         expect(await client.ask("edit-message", { id, content: `edit ${edits}` })).toMatchObject({ ok: true });
         room.shell.advance(100);
       }
@@ -268,7 +268,7 @@ describe("DM-5: conversations that a user begins", () => {
   });
 });
 
-it("takes for each event what CHAT-6 says, and one where it says nothing", () => {
+it("takes for each event the tokens of CHAT-6, and one where it names none", () => {
   const spec = readFileSync(path.join(import.meta.dirname, "../../src/chat/SPEC.md"), "utf8");
   const rule = /\*\*CHAT-6\*\*([^]*?)\n- \*\*/.exec(spec)![1]!;
   // Posts have a bucket of their own.

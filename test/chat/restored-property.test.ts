@@ -1,4 +1,4 @@
-// A room that is restored from backups, dies, sleeps and goes on, in any order: clients that are `recovered` have what everybody has, clients that
+// A room that is restored from backups, dies, sleeps and goes on, in any order: clients that are `recovered` have what all clients have, clients that
 // lost nothing are recovered, and no id is ever given to two messages: REC-3, CHAT-9.
 import { expect, it } from "vitest";
 
@@ -82,7 +82,7 @@ class Story {
   }
 
   #die(): void {
-    // Not in the same second, as nobody restores anything.
+    // Not in the same second, which no operator could.
     this.room.shell.advance(1000);
     for (const person of this.#people) this.#gone.add(person);
     this.room.log.reopen();

@@ -42,7 +42,7 @@ const EVENTS: ReadonlyArray<readonly [event: string, payload: (last: string, at:
 ];
 
 interface Step {
-  /** Of `EVENTS`, or beyond them: somebody comes, time passes, the room sleeps. */
+  /** Of `EVENTS`, or beyond them: a user comes, time passes, the room sleeps. */
   readonly what: number;
   /** How many in 4 calls of storage fail in this step. */
   readonly trouble: number;

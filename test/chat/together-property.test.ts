@@ -57,7 +57,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
 const EVENTS = { edit: "edit-message", "edit to nothing": "edit-message", delete: "delete-message", react: "react" };
-/** Each by somebody else: how often one may ask is not what this is about. */
+/** Each by another user, because this test is not about rate limits. */
 const asker = (n: number): string => `asker-${n}`;
 
 /** Of 10 ms each. */
@@ -69,7 +69,7 @@ class Life {
   readonly #room: FileRoom;
   readonly #durability: Durability;
   #isLobbyAway = false;
-  /** Whether the room forgot whom it has not told the lobby of. */
+  /** Whether the room forgot members that the lobby does not know. */
   #wasInterrupted = false;
   #tabs: Array<{ readonly user: string; readonly client: Client }> = [];
   #count = 0;

@@ -1,4 +1,4 @@
-// Counts what an announcement costs: queue messages, calls, rows (ANN-5, ANN-8).
+// Counts the cost of an announcement: queue messages, calls, rows (ANN-5, ANN-8).
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 

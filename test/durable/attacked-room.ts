@@ -55,7 +55,7 @@ export class AttackedRoom {
     return runInDurableObject(stubOf(this.room), (instance: ChatRoom) => instance);
   }
 
-  /** The others chat on, the room was not reset, and nothing of the attack reached anybody. */
+  /** The others chat on, the room was not reset, and nothing of the attack reached another member. */
   async goesOn(): Promise<void> {
     this.#said++;
     const content = `still here ${this.#said}`;

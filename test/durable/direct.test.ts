@@ -10,7 +10,7 @@ import { freshRoom, join, stubOf, tokenFor, useSettings } from "./rooms.ts";
 useSettings({ API_RATE: "10000", API_BURST: "10000" });
 
 let pairs = 0;
-/** Two who never spoke. */
+/** Two users who never spoke. */
 const freshPair = (): [string, string] => [`ada-${++pairs}`, `ben-${pairs}`];
 
 const asMember = (user: string, rooms?: readonly string[]): CallOptions["as"] & object => ({
@@ -28,7 +28,7 @@ const list = async (user: string, query = ""): Promise<DirectOverview[]> =>
 const listed = (user: string, expected: readonly object[]): Promise<void> =>
   vi.waitFor(async () => expect(await list(user)).toMatchObject(expected), { timeout: 15_000 });
 
-/** What comes back instead of a CONNECT. */
+/** The answer instead of a CONNECT. */
 async function refusalOf(room: string, user: string, claims: object = {}): Promise<unknown> {
   const client = await RawClient.open({ room });
   client.send(`40${JSON.stringify({ token: await tokenFor(user, claims) })}`);
@@ -156,7 +156,7 @@ describe("admission: DM-2", () => {
     }
   });
 
-  it("nobody else, by no token, socket or polling; and nobody at all before it is open", async () => {
+  it("no other user, by no token, socket or polling; and no user at all before it is open", async () => {
     const [ada, ben] = freshPair();
     const room = directRoomOf(ada, ben);
     const refused = { data: { code: "FORBIDDEN_ROOM" } };

@@ -124,7 +124,7 @@ it("a repeated post after a sleep is recognised: CHAT-4", async () => {
   const again = await post(ada, "once", { clientMsgId: "m-1" });
   expect(again).toMatchObject({ ok: true, id: first.id, seq: first.seq, duplicate: true });
   await sleeper.sleep();
-  // The same id of somebody else is another post.
+  // The same id of another user is another post.
   const other = await post(ben, "mine", { clientMsgId: "m-1" });
   expect(other).toMatchObject({ ok: true, seq: first.seq + 1 });
   expect(other.duplicate).toBeUndefined();
@@ -158,7 +158,7 @@ it("a token that expires while the room sleeps ends the membership", async () =>
   await brief.connect({ token: await tokenFor("brief", {}, 2) });
   await brief.receives("welcome");
   await new Sleeper(room).sleep();
-  // Nobody speaks: the room's own alarm has to do it.
+  // No client speaks: the room's own alarm has to do it.
   expect(await brief.receives("notice", 2)).toMatchObject([{ code: "TOKEN_EXPIRING" }, { code: "TOKEN_EXPIRED" }]);
   await brief.receivesPacket(PacketType.DISCONNECT);
 });

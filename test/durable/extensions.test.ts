@@ -46,7 +46,7 @@ describe("EXT-1: a WebSocket that asks for the extensions", () => {
 });
 
 describe("EXT-2: a busy room", () => {
-  it("sends an extended client what a stock client gets, in fewer frames", async () => {
+  it("sends an extended client the packets of a stock client, in fewer frames", async () => {
     const room = freshRoom();
     const stock = await withSettings({ FLUSH_BURST: "1" }, () => join(room, "ada"));
     const extended = await join(room, "ben", EXTENDED);

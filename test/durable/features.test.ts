@@ -1,5 +1,5 @@
-// Features of one's own in a real object: pins and reports of this deployment through sleep, over HTTP and in the lobby's list, what they
-// cost, and a feature of somebody else's that fails.
+// Features of one's own in a real object: pins and reports of this deployment through sleep, over HTTP and in the lobby's list, their cost, and a
+// foreign feature that fails.
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from "vitest";
 
@@ -60,7 +60,7 @@ describe("PIN-1, OWN-7: a pin", () => {
 });
 
 describe("ABUSE-1, ABUSE-4: a report", () => {
-  it("is a row, there after sleep, and resolved by what a moderator does", async () => {
+  it("is a row, there after sleep, and resolved by a moderator's action", async () => {
     const room = freshRoom();
     const [mia, ada, ben] = [await joinModerator(room), await join(room, "ada"), await join(room, "ben")];
     const id = await post(ben, "nonsense");
@@ -133,7 +133,7 @@ describe("OWN-9: an event over HTTP", () => {
   });
 });
 
-describe("OWN-6: somebody's feature that fails", () => {
+describe("OWN-6: a foreign feature that fails", () => {
   let log: MockInstance<typeof console.error>;
   beforeEach(() => void (log = vi.spyOn(console, "error").mockImplementation(() => undefined)));
   afterEach(() => log.mockRestore());

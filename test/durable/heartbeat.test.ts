@@ -24,7 +24,7 @@ it.concurrent("stock clients stay connected through five intervals with a sleep 
     await isArmed(room);
     await sleeper.sleep();
     for (const member of members) await pings(member, beat);
-    // Not what rode along, nor nothing, though it came a moment before the heartbeat was due.
+    // Neither the report nor nothing, though it came a moment before the heartbeat was due.
     const { body } = await callApi("GET", `/api/rooms/${room}/stats`);
     expect(body.awake).toMatchObject({ cause: "alarm", detail: "ping" });
   }

@@ -34,7 +34,7 @@ async function quiet(): Promise<void> {
   await list("x");
 }
 
-describe("what it costs: LOB-2, LOB-7", () => {
+describe("its cost: LOB-2, LOB-7", () => {
   it("a message after quiet: a request and a row of the lobby; no row and no alarm of the room's", async () => {
     const room = freshRoom();
     await post(room);

@@ -1,4 +1,4 @@
-// The list of rooms over real objects: who gets which rooms, through sleep, deletion and a lobby that is away.
+// The list of rooms over real objects: the rooms that each caller gets, through sleep, deletion and a lobby that is away.
 // LOB-1, LOB-3, LOB-6
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -22,7 +22,7 @@ const freshPrefix = (): string => `list-${++names}-`;
 const list = async (prefix: string, query = "", options: CallOptions = {}): Promise<Listed[]> =>
   (await callApi("GET", `/api/rooms?prefix=${prefix}${query}`, options)).body.rooms;
 
-/** Waits until the lobby has heard what it is to hear: reports come right after what they are about. */
+/** Waits until the lobby has the reports: each comes right after its input. */
 const expectListed = (prefix: string, rooms: ReadonlyArray<Partial<Listed>>): Promise<void> =>
   vi.waitFor(async () => expect(await list(prefix, "&sort=name")).toMatchObject(rooms));
 

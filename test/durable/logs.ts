@@ -51,7 +51,7 @@ export function pageOf(all: readonly Message[], { before, after, limit }: PageQu
   return { messages: found.slice(Math.max(0, found.length - limit)), hasMore: found.length > limit };
 }
 
-/** Runs in a room's object, on storage as it is before anybody uses it. */
+/** Runs in a room's object, on storage as it is before its first use. */
 export function withStorage<Result>(run: (storage: DurableObjectStorage, room: string) => Result): Promise<Result> {
   const room = freshRoom();
   return runInDurableObject(stubOf(room), (_instance, { storage }) => {

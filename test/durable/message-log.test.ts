@@ -79,7 +79,7 @@ describe("pages", () => {
 });
 
 describe("a fresh log", () => {
-  it("reads what an old one wrote, and goes on", async () => {
+  it("reads the messages of an old one, and goes on", async () => {
     await withStorage((storage, room) => {
       const dice = new Dice(11);
       const all = fill(openLog(storage, room), room, dice, 20);

@@ -23,7 +23,7 @@ export interface Story {
   readonly ada: RawClient;
   readonly recoveryAuth: RecoveryAuth;
   readonly sleeper: Sleeper;
-  /** Says it as somebody else. */
+  /** Posts it as another user. */
   readonly say: (contents: readonly string[]) => Promise<void>;
 }
 

@@ -28,7 +28,7 @@ async function linked(): Promise<readonly [string, string]> {
   return pair;
 }
 
-/** The alarm for what the rooms are to forget one day is set once it is quiet, whenever that is: once in a room's life. */
+/** The alarm of the retention is set once the room is quiet, whenever that is: once in a room's life. */
 const areArmed = (...rooms: readonly string[]): Promise<void> =>
   vi.waitFor(async () => {
     expect(await Promise.all(rooms.map(alarmOf))).not.toContain(null);
@@ -92,7 +92,7 @@ it("MET-2: the delay reaches /metrics", async () => {
   const before = await lags();
   await post(from, "1");
   await vi.waitFor(async () => expect(await copiesIn(to)).toEqual(["1"]), SLOW);
-  // It goes along with what the room says next.
+  // It goes along with the room's next call.
   ada.close();
   await vi.waitFor(async () => expect(await lags()).toBe(before + 1), SLOW);
 });

@@ -4,7 +4,7 @@ import { vi } from "vitest";
 import { ChatRoom } from "../../durable/chat-room.ts";
 import type { RelayBatch, RelayOutcome } from "../../src/protocol/relay-batch.ts";
 
-/** @param take what a room does instead; `proceed` is what it would have done */
+/** @param take replaces the work of a room; `proceed` is the work itself */
 export function whenTaking(
   take: (
     batches: readonly RelayBatch[],

@@ -94,7 +94,7 @@ describe("over the queue", () => {
 
 type Spoiler = (state: DurableObjectState) => void;
 
-/** Spoils what rooms answer to the relay, the first times that each is asked. */
+/** Spoils the first answers of each room to the relay. */
 function spoil(spoilers: readonly Spoiler[]): void {
   const asked = new Map<string, number>();
   whenTaking(async ([batch], proceed, state) => {
@@ -166,7 +166,7 @@ describe("faults", () => {
         }),
       );
       for (const [, to] of pairs) await arrive(to, contents);
-      // What was sent again comes too late to be seen twice.
+      // A batch that was sent again comes too late to be seen twice.
       await pause(2500);
       for (const [, to] of pairs) expect(await copiesIn(to)).toEqual(contents);
     },

@@ -1,4 +1,4 @@
-// Connections that fell asleep under a kept release wake under the code of today: nobody notices. Connections of a later release are sent
+// Connections that fell asleep under a kept release wake under the code of today: no client notices. Connections of a later release are sent
 // away, to come back.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";

@@ -21,7 +21,7 @@ async function leave(stub: DurableObjectStub, version: number): Promise<void> {
   await evictDurableObject(stub, { webSockets: "hibernate" });
 }
 
-/** What a later release does on its way: each notes its version, and adds a line to what is stored. */
+/** The migrations of a later release: each notes its version, and adds a line to the stored data. */
 const formatOf = (version: number): StoredFormat => ({
   of: "the test",
   migrations: Array.from({ length: version - 1 }, (_, at) => ({ sql }: DurableObjectStorage) => {

@@ -1,4 +1,4 @@
-// Namespace `/admin` of a room: who may watch, the snapshots, and that a watched room sleeps. WATCH-1 to WATCH-4
+// Namespace `/admin` of a room: its callers, the snapshots, and that a watched room sleeps. WATCH-1 to WATCH-4
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
@@ -54,7 +54,7 @@ async function watch(room: string, claims: Claims = { role: "service" }): Promis
   return operator;
 }
 
-describe("who may watch a room: WATCH-1", () => {
+describe("the users who may watch a room: WATCH-1", () => {
   it.each([
     ["a member", { role: "member" }, "FORBIDDEN"],
     ["a reader", { role: "reader" }, "FORBIDDEN"],
@@ -66,7 +66,7 @@ describe("who may watch a room: WATCH-1", () => {
     expect(operator.shown).toEqual([]);
   });
 
-  it("nobody without a token or with an expired one", async () => {
+  it("no client without a token or with an expired one", async () => {
     const room = freshRoom();
     const ended = await tokenFor("olga", { role: "service" }, -10);
     expect(await (await Operator.open(room)).connect(undefined)).toMatchObject({ data: { code: "UNAUTHORIZED" } });

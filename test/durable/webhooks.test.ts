@@ -31,7 +31,7 @@ const isTold = (room: string, type: WebhookEvent["type"], count = 1): Promise<vo
     { timeout: 15_000 },
   );
 
-/** What a room writes while `work` is done, until the receiver has heard of it and the room has noted that. */
+/** The rows that a room writes during `work`, until the receiver has its events and the room has noted that. */
 function cost(room: string, type: WebhookEvent["type"], count: number, work: () => Promise<unknown>, rowsMin = 0) {
   const before = typesOf(room).filter((other) => other === type).length;
   return rowsWritten(room, async (soFar) => {
@@ -76,7 +76,7 @@ it("HOOK-6: rows of messages and changes", async () => {
   };
   await cost(room, "message.posted", 1, () => post("the first begins a segment"));
   await cost(room, "message.edited", 1, () => ada.ask("edit-message", { id: ids[0], content: "so does its change" }));
-  // Besides what the message itself costs, which is a row: the first of each pair.
+  // Besides the message itself, which is a row: the first of each pair.
   expect(await cost(room, "message.posted", 1, () => post("second"), 1 + 1)).toEqual({ rows: 1 + 1, alarms: 0 });
   const burst = await cost(
     room,

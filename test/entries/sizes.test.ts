@@ -1,4 +1,4 @@
-// The size of what an application gets of the entries, minified and compressed: as its bundler makes it of the package's sources.
+// The size of the entries in an application, minified and compressed: as its bundler makes it of the package's sources.
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 
@@ -39,7 +39,7 @@ describe("a Worker with the chat", () => {
     expect(size).toBeLessThanOrEqual(160_000);
   });
 
-  it("leaves out what it does not name", async () => {
+  it("leaves out parts that it does not name", async () => {
     const { packages, size } = await bundleOf('import { byHttp } from "parley-rooms"; export { byHttp };');
     expect(packages).toEqual([]);
     expect(size).toBeLessThanOrEqual(5000);
@@ -55,7 +55,7 @@ describe("Socket.IO for any object", () => {
     expect(packages).toEqual(["@socket.io/component-emitter", "itty-router", "socket.io-parser"]);
   });
 
-  it("takes what verifies tokens, keeps events and knows schemas with them only", async () => {
+  it("has code for tokens, recovery and schemas with their names only", async () => {
     const { packages } = await bundleOf('export * from "parley-rooms/socketio";');
     expect(packages).toEqual([
       "@noble/hashes",

@@ -16,7 +16,7 @@ it("sets nothing for all schemas, and describes none of its own where an applica
   expect(z.toJSONSchema(z.globalRegistry)).toEqual({ schemas: {} });
 });
 
-it("has its own words for what is wrong, whatever the application has set for all schemas", async () => {
+it("has its own texts of errors, whatever the application has set for all schemas", async () => {
   const { readAs } = await import("../../src/protocol/read-as.ts");
   const before = { ...z.config() };
   z.config({ localeError: () => "Ungültig" });

@@ -1,4 +1,4 @@
-// Pinned messages: who pins what, who hears of it, and what becomes of a pin when its message changes or goes.
+// Pinned messages: the users who may pin, the events, and pins whose message changes or goes.
 import { describe, expect, it } from "vitest";
 
 import { Pins, PINS_MAX_DEFAULT, TEXT_LENGTH_MAX, type PinsOptions } from "../../src/features/pins/pins.ts";
@@ -49,7 +49,7 @@ describe("PIN-1: pinning", () => {
     expect(await pinsIn(room), "also after sleep").toEqual([pin]);
   });
 
-  it("stores a row, before anybody hears of it, and comes behind earlier posts", async () => {
+  it("stores a row, before any member hears of it, and comes behind earlier posts", async () => {
     const { room, mia, ada } = await cast({}, { flushWindowMs: 50 });
     const first = ada.call("chat-message", { content: "first" });
     room.quiet();
@@ -62,7 +62,7 @@ describe("PIN-1: pinning", () => {
     expect(order.slice(-3)).toEqual(["second", "third", "pinned"]);
   });
 
-  it("again is answered as before, and nobody hears of it", async () => {
+  it("again is answered as before, and no member hears of it", async () => {
     const { mia, ada } = await cast();
     const id = await post(ada, "twice");
     for (let i = 0; i < 2; i++) expect(await mia.ask("pin", { id })).toEqual(OK);
@@ -181,7 +181,7 @@ describe("PIN-3: a pin", () => {
     expect(await pinsIn(room)).toEqual([]);
   });
 
-  it("shows what its message says now, and the beginning of it", async () => {
+  it("shows the present text of its message, and only the beginning of it", async () => {
     const { room, ada, id } = await pinned();
     const long = "😀".repeat(TEXT_LENGTH_MAX + 1);
     await ada.ask("edit-message", { id, content: long });

@@ -1,4 +1,4 @@
-// The sample of docs/features.md, in a room of its own: what it says it does, it does.
+// The sample of docs/features.md, in a room of its own: it does as it says.
 import { expect, it } from "vitest";
 
 import { Polls } from "../../docs/examples/features/polls.ts";

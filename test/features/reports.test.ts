@@ -1,4 +1,4 @@
-// Reports of abuse: who reports what, who sees it, and how it is resolved.
+// Reports of abuse: the reporters, the readers, and how a report is resolved.
 import { describe, expect, it } from "vitest";
 
 import {
@@ -87,7 +87,7 @@ describe("ABUSE-1: a report", () => {
     expect(await report(ada, id, "x".repeat(300))).toEqual(OK);
   });
 
-  it("is not for a conversation between two people, where nobody would read it", async () => {
+  it("is not for a conversation between two people, where no moderator would read it", async () => {
     const users = ["ada", "ben"] as const;
     const room = new OwnRoom((handle) => [new Reports(handle)], { name: directRoomOf(...users) });
     room.chat.features.direct.begin(users);
@@ -110,7 +110,7 @@ describe("ABUSE-1: a report", () => {
     expect(again.received("welcome")).toMatchObject([{ reports: { open: 0 } }]);
   });
 
-  it("counts in the welcome of moderators, and of nobody else", async () => {
+  it("counts in the welcome of moderators, and of no other member", async () => {
     const { room, ada, ben } = await cast();
     await report(ada, await post(ben));
     const cleo = await room.join("cleo");

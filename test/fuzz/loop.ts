@@ -17,7 +17,7 @@ export interface FuzzOptions {
   readonly isOver: (executions: number) => boolean;
   /** Without it nothing is learned on the way. */
   readonly coverage?: Coverage;
-  /** Told each input before it runs. */
+  /** Called with each input before it runs. */
   readonly next?: (input: string) => void;
 }
 

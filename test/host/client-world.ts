@@ -1,5 +1,5 @@
 // A room, and the pages of one browser that talk to it over lines that a test cuts, delays and mends. The room is a model of
-// what the server promises (CHAT-2, CHAT-4, REC-4); the pages run the client's cores, put together as client/core/room.ts does.
+// the promises of the server (CHAT-2, CHAT-4, REC-4); the pages run the client's cores, put together as client/core/room.ts does.
 import type { Gap, Inheritance, MessageState } from "../../client/core/api.ts";
 import { lookUpPosted } from "../../client/core/posted-lookup.ts";
 import { OrderedMessages, type FetchDone, type HistoryPage } from "../../client/core/ordered-messages.ts";
@@ -51,7 +51,7 @@ export class ModelRoom {
     return { ok: true, id, seq, timestamp };
   }
 
-  /** Stores a message and shows it to everybody. */
+  /** Stores a message and shows it to all members. */
   say(sender: string, content: string, clientMsgId?: string): Message {
     const seq = ++this.#seq;
     const id = `${this.#epoch}${this.#life}-${seq}`;
@@ -190,7 +190,7 @@ export class Page {
     this.settle();
   }
 
-  /** Lets time pass as long as something is due, and delivers what that brings. */
+  /** Lets time pass as long as something is due, and delivers the frames of that time. */
   passTime(): void {
     const { clock } = this.#options;
     for (let turns = 0; turns < 100 && clock.quietMs < Infinity; turns++) {
@@ -199,7 +199,7 @@ export class Page {
     }
   }
 
-  /** @returns what was on its way to the room: it may still arrive, or not */
+  /** @returns the frames on their way to the room: they may still arrive, or not */
   cut(): Array<() => void> {
     const late = this.toRoom;
     this.isConnected = false;

@@ -46,7 +46,7 @@ export class Client extends WireClient<AnyAnswer> {
     return this.packets.find(({ type }) => type === PacketType.CONNECT_ERROR)?.data;
   }
 
-  /** The clock of a room in memory stands still meanwhile: what has not come by then does not come. */
+  /** The clock of a room in memory stands still meanwhile: a frame that has not come by then does not come. */
   override async until<Found>(what: string, find: () => Found | undefined): Promise<Found> {
     await this.#line.settle();
     const found = find();

@@ -43,7 +43,7 @@ export class FileRoom extends ChatRoom {
   }
 }
 
-/** A file, and nobody there whose heartbeats would have to be counted for a month. */
+/** A file, and no member whose heartbeats would have to be counted for a month. */
 export async function quietRoomWithFile(): Promise<{ room: FileRoom; attachment: Attachment }> {
   const room = new FileRoom();
   return { room, attachment: await room.upload("ada") };

@@ -37,7 +37,7 @@ const SLEEPY_MS = 1000;
 /** Deadlines that may fall due in one `advance`; more of them are a deadline that sets itself again for ever. */
 const TICKS_MAX = 100_000;
 
-/** What a server reported as going wrong inside. */
+/** The problems that a server reported. */
 export interface Problem {
   readonly problem: string;
   readonly error: unknown;
@@ -45,7 +45,7 @@ export interface Problem {
 
 export class FakeShell {
   nowMs = START_MS;
-  /** What the operator would read in the log. */
+  /** The problems as the operator would read them in the log. */
   readonly problems: Problem[] = [];
   /** Everything that reached the outside, in order. */
   readonly journal: string[] = [];

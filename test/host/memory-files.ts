@@ -5,7 +5,7 @@ export class MemoryFiles implements FileStore {
   readonly keys = new Set<string>();
   /** While set, everything fails with it. */
   failure: Error | undefined;
-  /** What was asked of it. */
+  /** The calls to it. */
   readonly operations: string[] = [];
   readonly pageKeys: number;
 

@@ -89,7 +89,7 @@ export class MemoryLobby {
     return this.#lobby.list({ sort: "name", limit: 1000, ...query }, this.nowMs);
   }
 
-  /** Turns the clock on and stores what is due on the way. */
+  /** Turns the clock on and carries out due stores on the way. */
   advanceTo(endMs: number): void {
     for (;;) {
       const dueMs = this.#deadlines.next();

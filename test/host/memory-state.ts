@@ -1,7 +1,7 @@
 // The stored values of a room in memory. Called by chat-room.ts and by tests of features that store values.
 import type { RoomState } from "../../src/storage/room-state.ts";
 
-/** Values by name, kept as the platform keeps them: what was put in later changes no more. */
+/** Values by name, kept as the platform keeps them: a value that was put in changes no more. */
 export class MemoryState implements RoomState {
   readonly #values = new Map<string, unknown>();
   /** While set, storing fails with it. */

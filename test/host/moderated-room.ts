@@ -29,7 +29,7 @@ export async function cast(settings: Partial<ChatSettings> = {}): Promise<Cast> 
   return { room, mia, ada, ben };
 }
 
-/** Somebody whom the room made a moderator. */
+/** A user whom the room made a moderator. */
 export async function withGranted(given: Cast): Promise<Cast & { readonly gil: Client }> {
   const gil = await given.room.join("gil");
   expect(await given.mia.ask("grant", { user: "gil", role: "moderator" })).toEqual(OK);

@@ -68,7 +68,7 @@ export class Probe extends Namespace {
   }
 }
 
-/** A shell that serves one probe in the main namespace. `calls` says what was called in it. */
+/** A shell that serves one probe in the main namespace. `calls` lists the calls in it. */
 export function probeShell(
   parts: ProbeParts = {},
   options: ConstructorParameters<typeof FakeShell>[1] = {},

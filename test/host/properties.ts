@@ -9,7 +9,7 @@ export const IS_LONG = LONG !== undefined;
 
 configureGlobal({ seed: Number(SEED ?? 20_261_121), ...(RUNS && { numRuns: Number(RUNS) }) });
 
-/** @param count tries of the long form; the short one makes a quarter of them, so that nobody skips the tests */
+/** @param count tries of the long form; the short one makes a quarter of them, so that the tests stay quick */
 export const runs = (count: number): { numRuns: number } => ({
   numRuns: Number(RUNS ?? (IS_LONG ? count : Math.ceil(count / 4))),
 });

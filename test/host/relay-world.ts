@@ -216,7 +216,7 @@ export class RelayWorld {
     });
   }
 
-  /** Places of what began in `root` and is stored in `room`, in the order of its coming. */
+  /** Places of messages that began in `root` and are stored in `room`, in the order of their coming. */
   arrived(room: string, root: string): number[] {
     return this.stored(room).flatMap(({ origin }) => (origin?.room === root ? [origin.seq] : []));
   }

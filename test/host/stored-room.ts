@@ -60,7 +60,7 @@ export class StoredRoom {
   room!: ChatRoom;
   /** Lines in the order in which they were opened. */
   lines: RoomLine[] = [];
-  /** While set, nobody gets a connection. */
+  /** While set, no client gets a connection. */
   isDown = false;
   #stores: RoomStore[] = [];
   #people: Array<string | Person> = [];
@@ -94,7 +94,7 @@ export class StoredRoom {
     return store;
   }
 
-  /** Breaks all connections, and lets nobody in until `up`. */
+  /** Breaks all connections, and lets no client in until `up`. */
   async down(): Promise<void> {
     this.isDown = true;
     for (const line of this.lines) line.close();
@@ -112,7 +112,7 @@ export class StoredRoom {
       const step = Math.min(left, STEP_MS);
       await vi.advanceTimersByTimeAsync(step);
       this.room.shell.advance(step);
-      // What the room said in answer.
+      // The answers of the room.
       await vi.advanceTimersByTimeAsync(0);
     }
   }

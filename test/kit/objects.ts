@@ -31,7 +31,7 @@ export async function evict(stub: Stub, webSockets: "hibernate" | "close" = "hib
   await evicted;
 }
 
-/** All objects die at once, with what they are doing: clients lose their connections, and callers get an error. */
+/** All objects die at once, with their work: clients lose their connections, and callers get an error. */
 export async function crash(): Promise<void> {
   await (await plugin()).abortAllDurableObjects();
 }

@@ -15,7 +15,7 @@ it("leaves out all that is not needed", async () => {
   expect(await shrink(PLAN, ["steps", "faults"], breaks)).toMatchObject({ plan: { steps: [17], faults: [101] } });
 });
 
-it("keeps what is needed together", async () => {
+it("keeps steps that are needed together", async () => {
   const breaks = async ({ steps }: Plan): Promise<boolean> => steps.includes(3) && steps.includes(28);
   expect((await shrink(PLAN, ["steps", "faults"], breaks)).plan).toEqual({ steps: [3, 28], faults: [] });
 });
@@ -25,7 +25,7 @@ it("leaves out nothing of a list that is not named", async () => {
   expect(plan).toEqual({ ...PLAN, faults: [] });
 });
 
-it("gives up after some runs, with what it has", async () => {
+it("gives up after some runs, with its best plan", async () => {
   const many: Plan = { steps: Array.from({ length: 2000 }, (_, at) => at), faults: [] };
   const needed = (steps: readonly number[]): number => steps.filter((step) => step % 2 === 0).length;
   const { plan, runs } = await shrink(many, ["steps"], async ({ steps }) => needed(steps) === 1000);

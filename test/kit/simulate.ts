@@ -1,4 +1,4 @@
-// The public functions of simulations, without what only Node has: testing.ts is imported in workerd, too.
+// The public functions of simulations, without the parts that only Node has: testing.ts is imported in workerd, too.
 import type { BundleOptions } from "./simulator/bundle.ts";
 import type { AnyPlan, Outcome, Violation } from "./simulator/scenario.ts";
 import type { SimulationThread } from "./simulator/threads.ts";
@@ -33,7 +33,7 @@ export interface SimulateOptions<Plan extends AnyPlan = AnyPlan> extends OpenOpt
 /** A seed that breaks an invariant. */
 export interface SimulationFailure<Plan extends AnyPlan = AnyPlan> extends Violation {
   readonly seed: number;
-  /** Breaks the same invariant again; shrunk to what it needs for that, unless `shrinkRuns` is 0. JSON keeps all of it. */
+  /** Breaks the same invariant again; shrunk to the needed steps, unless `shrinkRuns` is 0. JSON keeps all of it. */
   readonly plan: Plan;
   /** The steps and faults of the plan, a line each. */
   readonly steps: readonly string[];
@@ -44,7 +44,7 @@ export interface SimulationFailure<Plan extends AnyPlan = AnyPlan> extends Viola
 export interface SimulationResult<Plan extends AnyPlan = AnyPlan> {
   readonly runs: number;
   readonly failures: ReadonlyArray<SimulationFailure<Plan>>;
-  /** Sums over all runs: events, connections, sleeps, and what a scenario counts. */
+  /** Sums over all runs: events, connections, sleeps, and the counts of a scenario. */
   readonly counts: Readonly<Record<string, number>>;
   /** How often each step and each fault was carried out. */
   readonly done: Readonly<Record<string, number>>;

@@ -1,4 +1,4 @@
-// The simulated storage of an object: what it gives to code, and what a crash takes.
+// The simulated storage of an object: the values that it gives to code, and those that a crash takes.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { statementsOf } from "./simulator/sql.ts";
@@ -75,7 +75,7 @@ describe("key-value storage", () => {
 });
 
 describe("transactions", () => {
-  it("undo what they wrote when they throw, also after a crash", async () => {
+  it("undo their writes when they throw, also after a crash", async () => {
     const fails = (): void => {
       storage.sql.exec("INSERT INTO t VALUES (1, 'x')");
       throw new Error("no");
@@ -112,7 +112,7 @@ describe("a crash", () => {
 });
 
 describe("a backup", () => {
-  it("takes back what became durable after it, tables and alarm, too", async () => {
+  it("takes back all that became durable after it, tables and alarm, too", async () => {
     storage.sql.exec("INSERT INTO t VALUES (1, 'x')");
     await storage.setAlarm(5);
     commit();

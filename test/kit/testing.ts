@@ -1,4 +1,4 @@
-// The entry `parley-rooms/testing`: tests import it, in Node and in workerd. What only one of them has is loaded when it is used.
+// The entry `parley-rooms/testing`: tests import it, in Node and in workerd. Parts that only one of them has are loaded when they are used.
 
 // In workerd: objects that sleep, die and wake.
 export { alarmOf, crash, evict, ring, TestClock } from "./objects.ts";

@@ -43,7 +43,7 @@ class Life {
   readonly #tabs: Array<{ readonly user: string; readonly client: Client }> = [];
   /** Whether the lobby has lost a report, and heard none since. */
   #hasLost = false;
-  /** What the room's clock was set to when it fell asleep: that is stored. */
+  /** The alarm of the room when it fell asleep: that is stored. */
   #alarmAtMs = Infinity;
 
   constructor() {
@@ -105,7 +105,7 @@ class Life {
     await this.#reporting.settle();
   }
 
-  /** As who announces to users does: a room of which nobody knows who is there is asked itself. */
+  /** As an announcement to users does: a room whose members are unknown is asked itself. */
   #look(): readonly string[] {
     const { chat } = this.#reporting.room;
     const { found, unknown } = this.#lobby.find(USERS);
@@ -143,7 +143,7 @@ class Life {
 
   async expectTruth(): Promise<void> {
     this.#reporting.failure = undefined;
-    // What a crash of the lobby took, the room's next word mends.
+    // The room's next report mends a loss by a crash of the lobby.
     if (this.#hasLost) await this.#reporting.post();
     for (let i = 0; i < 12; i++) await this.#wait(REPORT_AGAIN_MS / 2);
     const { lastSeq, members, ...overview } = this.#reporting.room.chat.calls.overview();

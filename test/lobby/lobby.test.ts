@@ -1,4 +1,4 @@
-// The list of rooms: what is in it, in which order, for whom, and what it costs to keep: LOB-1, LOB-4 to LOB-8
+// The list of rooms: its entries, their order, its readers, and its cost: LOB-1, LOB-4 to LOB-8
 import { describe, expect, it } from "vitest";
 
 import { REPORT_BELIEVED_MS } from "../../src/chat/listing/room-facts.ts";
@@ -74,7 +74,7 @@ describe("conversations without a message: LOB-8", () => {
   });
 });
 
-describe("what is listed: LOB-1", () => {
+describe("the listed rooms: LOB-1", () => {
   it("lists the last report of each room", () => {
     const lobby = lobbyWith(reportOf("a"), reportOf("a", { members: 3, lastSeq: 7 }));
     expect(lobby.list()).toEqual([{ room: "a", members: 3, lastSeq: 7, lastActivity: START_MS }]);

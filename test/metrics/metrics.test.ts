@@ -187,7 +187,7 @@ describe("the usage of a room", () => {
     expect(USAGE_NAMES.length - 1).toBeLessThanOrEqual(17);
   });
 
-  it("costs what the platform's formula says", () => {
+  it("has the cost of the platform's formula", () => {
     const usage = { ...NO_USAGE, rows: 1e6, alarmsSet: 1e6, framesIn: 2e7, requests: 1e6, awakeMs: 1e9 };
     const cost = costOf(usage);
     expect(cost.rows).toBeCloseTo(2);

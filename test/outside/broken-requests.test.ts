@@ -1,4 +1,4 @@
-// Requests that are aborted, at a real server: it frees what they held.
+// Requests that are aborted, at a real server: it frees their places.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 

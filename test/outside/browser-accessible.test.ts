@@ -171,7 +171,7 @@ describe.each(VIEWS)("%s", (_, view) => {
     await page.getByTestId("token").fill(await tokenFor("olga", { role: "service" }));
     await page.keyboard.press("Enter");
     await page.getByTestId("tab-reports").waitFor();
-    // The room tells its lobby of a report with what wakes it next.
+    // The room reports to its lobby with its next wake.
     await vi.waitFor(
       async () => {
         await ask(ben, "presence", {});

@@ -92,7 +92,7 @@ it("an operator watches two members talk, kicks one, drains and deletes the room
   await operator.confirm(room);
   await reads("said", "asked to come back later");
   await vi.waitFor(() => expect(notices.map(({ code }) => code)).toContain("SERVER_SHUTDOWN"), WAIT);
-  // The page comes back by itself, as everybody does.
+  // The page comes back by itself, as all clients do.
   await vi.waitFor(async () => expect(await page.evaluate("lines")).toContain("Reconnecting…"), WAIT);
   await reads("line", "Live");
 

@@ -166,7 +166,7 @@ it("dragging a picture of the page attaches nothing", async () => {
   await ada.close();
 });
 
-it("a user who may not write drops a file: nothing is attached, and they stay in the room", async () => {
+it("a reader drops a file: nothing is attached, and they stay in the room", async () => {
   const reader = await Visitor.open(browser, url);
   await reader.enterWith(await tokenFor("rea", { name: "Rea", role: "reader" }), "drop-reader", "Rea");
   await reader.page.getByTestId("blocked").waitFor();

@@ -18,7 +18,7 @@ async function field(page: Page, text: string): Promise<void> {
   await vi.waitFor(async () => expect(await composer.inputValue({ timeout: 500 })).toBe(text), WAIT);
 }
 
-it("another user's token shows no draft of the user before, who finds it again later", async () => {
+it("another user's token shows no draft of the user before, for whom it is kept", async () => {
   const room = freshRoom();
   const visitor = await open();
   const comesBack = async (user: string): Promise<void> => {

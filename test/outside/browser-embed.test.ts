@@ -1,4 +1,4 @@
-// <parley-room> in a page of somebody else's, on another origin and under a strict policy of its own.
+// <parley-room> in a page on another origin and under a strict policy of its own.
 import { readdir, stat } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// Pinned messages in a real Chromium against the real server: a moderator pins, everybody sees the bar and jumps by it.
+// Pinned messages in a real Chromium against the real server: a moderator pins, all members see the bar and jump by it.
 import { expect, inject, it, vi } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";

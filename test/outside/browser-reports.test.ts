@@ -32,14 +32,14 @@ async function operate(token: string, complaints: string[]): Promise<Page> {
   return page;
 }
 
-/** What is on the page at this moment, or a little later. */
+/** The text of the page at this moment, or a little later. */
 const reads = async (page: Page, testId: string, text: string | RegExp): Promise<void> =>
   expect(await page.getByTestId(testId).first().textContent({ timeout: 1000 })).toMatch(text);
 
 const comes = (page: Page, testId: string, text: string | RegExp): Promise<void> =>
   vi.waitFor(() => reads(page, testId, text), WAIT);
 
-/** Loads the page until it shows that. The room tells its lobby with what wakes it next. */
+/** Loads the page until it shows that. The room reports to its lobby with its next wake. */
 const comesUp = (page: Page, member: Client, check: () => Promise<void>): Promise<void> =>
   vi.waitFor(
     async () => {

@@ -1,4 +1,4 @@
-// A folder of somebody who installed the package, and has nothing else of this repository but the samples of the documents: made once in a run of
+// A folder with the installed package, and nothing else of this repository but the samples of the documents: made once in a run of
 // the tests. Called by tests of the package and of the samples.
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -23,7 +23,7 @@ export interface Consumer {
   readonly tarball: string;
   /** Runs a program of the installed packages in the folder, or in one of the projects there. @returns its output; rejects with it if it fails */
   run(project: string, program: string, ...args: string[]): Promise<string>;
-  /** Starts `wrangler dev` in a project. @returns its address, and what stops it */
+  /** Starts `wrangler dev` in a project. @returns its address, and a function that stops it */
   dev(project: string, variables: Readonly<Record<string, string>>): Promise<{ url: string; stop(): Promise<void> }>;
 }
 

@@ -1,4 +1,4 @@
-// A proxy between WebSocket clients and their server that changes what the server sends. Used by tests of programs that must notice it.
+// A proxy between WebSocket clients and their server that changes frames of the server. Used by tests of programs that must notice it.
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
 /** @returns the frames for the client in place of a text frame, in order */

@@ -45,7 +45,7 @@ function isMissing(tool: string): boolean {
 const stable = (text: string): unknown =>
   JSON.parse(text, (key, value: unknown) => (MOMENTARY.has(key) ? typeof value : value));
 
-it("the examples of docs/http-api.md do what the page says", async (ctx) => {
+it("the examples of docs/http-api.md do as the page says", async (ctx) => {
   const missing = ["curl", "bash"].filter(isMissing);
   ctx.skip(missing.length > 0, `no ${missing.join(", no ")} on this machine`);
   const { setUp, examples } = examplesOf(readFileSync(PAGE, "utf8"));

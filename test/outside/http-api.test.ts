@@ -43,7 +43,7 @@ describe.each(VERSIONS)("socket.io-client %s", (version, connect) => {
     return socket;
   };
 
-  it("receives what a backend posts, and the backend reads what it posts: API-2", async () => {
+  it("receives a backend's messages, and the backend reads its own: API-2", async () => {
     const room = roomFor("both");
     const ada = await enter(room, "ada");
     const heard = next<Message>(ada, "chat-message");

@@ -118,7 +118,7 @@ describe("an identity provider that goes down later", () => {
     for (const socket of [...sockets, ...strangers]) socket.disconnect();
   });
 
-  it("while it is down nobody is disconnected, and tokens with known keys are accepted", async () => {
+  it("while it is down no client is disconnected, and tokens with known keys are accepted", async () => {
     const ada = connect("known", await tokenOf("ada"));
     await entered(ada);
     const gone = collect<string>(ada, "disconnect");

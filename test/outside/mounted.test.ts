@@ -1,4 +1,4 @@
-// The example of docs/in-your-worker.md with stock clients: a Worker of somebody else, which knows its users by a cookie, has nothing of
+// The example of docs/in-your-worker.md with stock clients: an application's Worker, which knows its users by a cookie, has nothing of
 // the chat bound but its rooms, and no key.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -43,7 +43,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
     expect(await ask(ben!, "history", {})).toMatchObject({ ok: true, messages: [{ content: "Hello!" }] });
   });
 
-  it("nobody enters without a cookie, with a forged one, or with a token", async () => {
+  it("no client enters without a cookie, with a forged one, or with a token", async () => {
     for (const options of [
       {},
       { extraHeaders: { Cookie: "session=ada.forged" } },
@@ -94,7 +94,7 @@ describe("the Worker of the README", () => {
   });
 });
 
-it("a forbidden word is refused, and nobody sees it", async () => {
+it("a forbidden word is refused, and no member sees it", async () => {
   const extraHeaders = { Cookie: await cookieOf("ada") };
   const socket = open(url, { path: "/chat/rooms/market/socket.io", extraHeaders });
   await next(socket, "welcome");

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { consumer, CONSUMER_MS_MAX, type Consumer } from "./consumer.ts";
 
-/** Compressed: what a page loads to talk to a room, socket.io-client with it. */
+/** Compressed: the client of a room as a page loads it, socket.io-client with it. */
 const PAGE_BYTES_MAX = 30_000;
 const TARBALL_BYTES_MAX = 2_000_000;
 
@@ -130,7 +130,7 @@ describe.concurrent("the samples of the documents", () => {
     expect(output).not.toMatch(/warning/i);
   });
 
-  it("a test of somebody's own passes, with an eviction", async () => {
+  it("a test of an application passes, with an eviction", async () => {
     expect(await somebody.run("mounted", "vitest", "run", "--testTimeout=60000")).toMatch(/Tests .*2 passed/);
   });
 });

@@ -36,7 +36,7 @@ export function stateOf(version: string): string {
   return directory;
 }
 
-/** Moves the times of what an application broadcast: nobody can recover what is older than a window. */
+/** Moves the times of what an application broadcast: no client can recover events that are older than a window. */
 function refresh(file: string, byMs: number): void {
   const database = new DatabaseSync(file);
   const tables = database.prepare("SELECT name FROM sqlite_master WHERE name LIKE 'broadcasts%'").all();

@@ -59,7 +59,7 @@ describe.each(VERSIONS)("the data of release %s", (version) => {
     for (const [was, is] of keepsOf(answer, today)) expect(is).toEqual(was);
   });
 
-  it("recovers a client that was connected, with what it missed", async () => {
+  it("recovers a client that was connected, with its missed events", async () => {
     const ben = await enter(url, "handbook", { user: "ben" });
     for (const content of ["missed 1", "missed 2"]) {
       await ask(ben, "chat-message", { content });
@@ -133,7 +133,7 @@ describe.each(VERSIONS)("the data of release %s", (version) => {
     for (const socket of [ada, mia]) socket.disconnect();
   });
 
-  it("tells a member who comes where it stands", async () => {
+  it("sends a new member its present state", async () => {
     const { user } = ADA;
     const newest = (await messagesOf("annex")).at(-1)!;
     const socket = open(url, { path: "/rooms/annex/socket.io", auth: { token: await tokenOf(ADA) } });
@@ -145,7 +145,7 @@ describe.each(VERSIONS)("the data of release %s", (version) => {
     });
   });
 
-  it("shows what is pinned", async () => {
+  it("shows its pins", async () => {
     const { socket, welcome } = await arrive(url, "handbook", ADA);
     expect(welcome).toMatchObject({ pins: kept.pins });
     socket.disconnect();

@@ -90,7 +90,7 @@ describe.each(VERSIONS.flatMap(pairingsOf))("$what", ({ client: build, worker, o
     expect(await ada.search("Ada")).toMatchObject({ messages: [{ id }] });
   });
 
-  it("sees who is there, reads and types", async () => {
+  it("sees the members, reads and types", async () => {
     expect(await ada.presence()).toMatchObject({ ok: true, count: 2 });
     const [typing, read] = [next(ben, "typing"), next(ben, "read")];
     await ada.ask("typing", { on: true });

@@ -96,7 +96,7 @@ export class ProcessGroup {
     try {
       process.kill(-this.pid, "SIGKILL");
     } catch {
-      // Nobody is left.
+      // No client is left.
     }
   }
 

@@ -1,5 +1,5 @@
-// Packs the packages as a release does, in a copy of the repository, because other tests use its dist meanwhile. Called by tests of what
-// somebody gets who installs them.
+// Packs the packages as a release does, in a copy of the repository, because other tests use its dist meanwhile. Called by tests of the installed
+// packages.
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import path from "node:path";
 
@@ -8,7 +8,7 @@ import { execute } from "./packages.ts";
 import { PROJECT_ROOT } from "./servers.ts";
 
 const PACK_MS_MAX = 120_000;
-/** What is made, and what npm installed. */
+/** The tarballs, and the packages that npm installed. */
 const NOT_COPIED = new Set([".git", ".bench", ".wrangler", "dist", "node_modules"]);
 
 export interface Tarballs {

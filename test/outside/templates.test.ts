@@ -1,4 +1,5 @@
-// The projects that `npm create parley` makes, with nothing but the two tarballs and the registry: each template, and a Worker of somebody with Hono that
+// The projects that `npm create parley` makes, with nothing but the two tarballs and the registry: each template, and an application's Worker with
+// Hono that
 // gets the chat. Each is installed, compiled, tested by its own tests, examined by the doctor, built for a deployment, and talks to stock clients.
 // And the application of docs/testing.md, with its tests.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -123,7 +124,7 @@ describe.concurrent("npm create parley", { timeout: COMMAND_MS_MAX }, () => {
     ]);
   });
 
-  it("a chat without a key says on its page what to set, and the doctor names it", async () => {
+  it("a chat without a key names the settings on its page, and so does the doctor", async () => {
     const project = inFolder("keyless");
     await create("keyless", "--template", "chat");
     rmSync(path.join(project, ".dev.vars"));

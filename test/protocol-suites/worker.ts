@@ -45,7 +45,7 @@ function route(request: Request, objects: DurableObjectNamespace): Promise<Respo
   return connect(request, { object: () => objects.getByName(OBJECT_NAME), allowedOrigins: "*" });
 }
 
-/** Leaves a row for each instance that was ever built: what proves that an eviction took place. */
+/** Leaves a row for each instance that was ever built: the proof that an eviction took place. */
 abstract class CountedObject extends SocketObject<Env> {
   constructor(ctx: DurableObjectState, env: Env, createServer: (ports: ServerPorts) => Application["server"]) {
     const waiting = env.WAITING === "asleep" ? WAITING_ASLEEP : WAITING;
@@ -87,7 +87,7 @@ interface EchoData {
   readonly auth: ConnectRequest["auth"];
 }
 
-/** What the suites send is theirs, so events are untyped here; the last of `args` may be the ack callback. */
+/** The suites choose their events, so these are untyped here; the last of `args` may be the ack callback. */
 class EchoNamespace extends Namespace<EventsMap, EventsMap, EchoData> {
   readonly handlers = {
     message: (socket: Socket, ...args: unknown[]): void => {

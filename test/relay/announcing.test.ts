@@ -34,7 +34,7 @@ const SAID: Announcement = {
 
 type Fate = "good" | "lost-before" | "lost-after";
 
-/** Rooms whose connections remember what they heard, a queue, and how far it all came. */
+/** Rooms whose connections remember their announcements, a queue, and the progress. */
 class World {
   readonly queue: AnnounceItem[] = [];
   readonly heard: string[] = [];
@@ -110,7 +110,7 @@ class World {
     storeDeadLetters: async (dead) => void this.dead.push(...dead.map(({ batch }) => batch.to[0]!.room)),
   };
 
-  /** Until the queue is empty. @param disturb picks what comes next, and whether it comes again */
+  /** Until the queue is empty. @param disturb picks the next message, and whether it comes again */
   async run(
     disturb: { readonly picks: readonly number[]; readonly crashes: readonly boolean[] } = { picks: [], crashes: [] },
   ): Promise<void> {
@@ -263,7 +263,7 @@ describe("with lost calls, repeated and reordered messages", PATIENT, () => {
     );
   });
 
-  it(`ANN-6: a room that never answers is a dead letter after ${RELAY_TRIES_MAX} tries, and nobody else waits for it`, async () => {
+  it(`ANN-6: a room that never answers is a dead letter after ${RELAY_TRIES_MAX} tries, and no other room waits for it`, async () => {
     const world = new World(
       new Map([
         ["a", ["ada"]],

@@ -1,4 +1,4 @@
-// The Worker whose bundle and data are kept of each release: the chat, an application of another kind, and what sleeping connections keep.
+// The Worker whose bundle and data are kept of each release: the chat, an application of another kind, and the attachments of sleeping connections.
 // Bundled by scripts/keep-release.ts, and by tests that open kept data with the code of today.
 import { createParley, ChatRoom as BaseRoom, type PostDraft, type PostVerdict, type RoomHandle } from "parley-rooms";
 import { Pins, Reports } from "parley-rooms/features";

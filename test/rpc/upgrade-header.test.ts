@@ -28,7 +28,7 @@ describe("the facts of an upgrade", () => {
     );
   });
 
-  it("may carry what a later release adds", () => {
+  it("may carry fields of a later release", () => {
     const more = encodeURIComponent(JSON.stringify({ v: 1, address: "1.2.3.4", query: {}, country: "NZ" }));
     expect(decodeUpgradeFacts(more)).toMatchObject({ address: "1.2.3.4" });
   });

@@ -36,7 +36,7 @@ describe("accounting", () => {
     expect(account(sent, [member, right])).toEqual({ ...NO_FAULTS, ...faults });
   });
 
-  it("counts for each member what all of them lost", () => {
+  it("counts for each member the losses of all of them", () => {
     expect(account(sent, [codes(a1, b1), codes(a1, b1)])).toEqual({ ...NO_FAULTS, lost: 6 });
   });
 

@@ -75,7 +75,7 @@ describe("verdicts", () => {
     [
       "too few arrived",
       { deliveries: 900 },
-      { verdict: "not held", reason: "90 % of what was offered arrived in time" },
+      { verdict: "not held", reason: "90 % of the offered messages arrived in time" },
     ],
     ["the rest came late", { drainMs: 1500 }, { verdict: "not held", reason: "the last delivery came 1500 ms late" }],
     ["posts went unanswered", { unanswered: 2 }, { verdict: "not held", reason: "2 posts were never acknowledged" }],
@@ -93,7 +93,7 @@ describe("the search for a rate", () => {
     reading: { ...fine, deliveries },
   });
 
-  it("goes down to what got through, and ends where a rate is held", () => {
+  it("goes down to the delivered rate, and ends where a rate is held", () => {
     expect(nextShare(attempt("not held", 1, 950))).toBe(0.7);
     expect(nextShare(attempt("not held", 1, 300))).toBe(0.35);
     expect(nextShare(attempt("not held", 0.5, 600))).toBe(0.35);
@@ -103,7 +103,7 @@ describe("the search for a rate", () => {
     expect(nextShare(attempt("failed", 1, 10))).toBeUndefined();
   });
 
-  it("begins one step above what the round before held", () => {
+  it("begins one step above the rate that the round before held", () => {
     expect([undefined, 1, 0.7, 0.25].map(firstShare)).toEqual([1, 1, 1, 0.35]);
   });
 });
@@ -139,7 +139,7 @@ describe("tables", () => {
       .split("|")
       .map((cell) => cell.trim());
 
-  it("show medians, ranges and ratios of what counts, and the rate that was held", () => {
+  it("show medians, ranges and ratios of the good rounds, and the rate that was held", () => {
     expect(lines).toHaveLength(5);
     const head = cellsOf("busy");
     const cell = (peer: string, column: string): string => cellsOf(peer)[head.indexOf(column)]!;

@@ -73,7 +73,7 @@ describe("rows per message", () => {
 describe("a month", () => {
   const events = eventsOf(WORKLOAD);
 
-  it("multiplies out what a workload does", () => {
+  it("multiplies out the events of a workload", () => {
     expect(events.posts).toBeCloseTo(10_000 * 1.5 * 60 * 8 * 30);
     expect(events.deliveries).toBeCloseTo(events.posts * 50);
     expect(events.upgrades).toBe(900_000);
@@ -84,7 +84,7 @@ describe("a month", () => {
     expect(eventsOf({ ...busy, durability: "relaxed" }).commits).toBeLessThan(eventsOf(busy).commits);
   });
 
-  it("is billed by line item; what the plan includes is not", () => {
+  it("is billed by line item; the plan's included amounts are not", () => {
     const { lines, total } = billOf(events, PRICES);
     const dollarsOf = (item: string): number => lines.find((line) => line.item === item)!.dollars;
     expect(dollarsOf("Workers Paid plan")).toBe(5);
@@ -129,7 +129,7 @@ describe("elsewhere", () => {
   });
 });
 
-describe("what would double the bill", () => {
+describe("changes that would double the bill", () => {
   it("is found for each number, by trying it", () => {
     const total = billOf(eventsOf(WORKLOAD), PRICES).total;
     const byName = new Map(sensitivities(WORKLOAD, PRICES).map((one) => [one.what, one]));
@@ -157,14 +157,14 @@ describe("a run", () => {
   };
   const predicted = (changed: Partial<RunFacts>): RunEvents => predict({ ...RUN, ...changed }).events;
 
-  it("predicts what is posted, and the same each time", () => {
+  it("predicts the posts, and the same each time", () => {
     expect(predicted({})).toMatchObject({ posts: 600, upgrades: 200, framesIn: 800 });
     expect(predicted({})).toEqual(predicted({}));
     expect(predicted({ pollingShare: 0.25 }).framesIn).toBe(600);
     expect(predicted({}).commits).toBeCloseTo(600 * commitsOf(2, 50, 8).perPost);
   });
 
-  // What `npm run load -- --counts` found in such runs.
+  // The counts of `npm run load -- --counts` in such runs.
   it("predicts a room's reports and alarms: for stock clients, our own, and polling ones", () => {
     const stock = predicted({});
     expect(stock.reports).toBe(40);
@@ -194,7 +194,7 @@ describe("a run", () => {
     expect(alarms - predicted({ ...long, connectedAt: 10 }).alarms).toBeGreaterThanOrEqual(100);
   });
 
-  it("counts only what rooms have reported before the server is read", () => {
+  it("counts only reports of rooms from before the server is read", () => {
     const early = predicted({ askedAt: 40 });
     expect(early.reports).toBeLessThan(35);
     expect(early.alarms).toBeLessThan(predicted({}).alarms);

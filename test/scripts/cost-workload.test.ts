@@ -58,7 +58,7 @@ describe("shares of users", () => {
     expect(settle({ shimShare: 0.7, pollingShare: 0.3 }, run).workload).toMatchObject({ pollingShare: 0.3 });
   });
 
-  it("are not turned up beyond all of them in search of what doubles the bill", () => {
+  it("are not turned up beyond all of them in the search for a double bill", () => {
     const ours = { ...WORKLOAD, shimShare: 0.9999 };
     const polling = sensitivities({ ...ours, pollingShare: 0.0001 }, PRICES).find(({ what }) =>
       /long-polls/.test(what),
@@ -79,7 +79,7 @@ describe("more rooms than users", () => {
   it("are left out of the bill, with a note", () => {
     const settled = settle({ users: 10, rooms: 100 });
     expect(settled.workload).toMatchObject({ users: 10, rooms: 10 });
-    const remark = "Of 100 rooms at least 90 have nobody in them, and cost nothing: this bill is for 10.";
+    const remark = "Of 100 rooms at least 90 are empty, and cost nothing: this bill is for 10.";
     expect(textOf(reportOf(settled))).toMatch(/^10 users in 10 rooms/);
     for (const bill of [textOf(reportOf(settled)), htmlOf(reportOf(settled))]) expect(bill).toContain(remark);
     expect(settle({ users: 10, rooms: 10 }).remarks).toEqual([]);

@@ -28,14 +28,14 @@ describe("a member's check", () => {
     expect(ledgerOf(10, 11, 12).isCompleteTo(12)).toBe(true);
   });
 
-  it("finds what is lost: in the middle, at the end, and all of it", () => {
+  it("finds lost messages: in the middle, at the end, and all of them", () => {
     expect(faults(ledgerOf(10, 11, 13), 13)).toEqual({ ...NONE, lost: 1 });
     expect(faults(ledgerOf(10, 11), 14)).toEqual({ ...NONE, lost: 3 });
     expect(faults(ledgerOf(10), 14)).toEqual({ ...NONE, lost: 4 });
     expect(ledgerOf(10, 11, 13).isCompleteTo(13)).toBe(false);
   });
 
-  it("finds what is doubled, and what comes after a later one", () => {
+  it("finds doubled messages, and those that come after a later one", () => {
     expect(faults(ledgerOf(10, 11, 11, 12), 12)).toEqual({ ...NONE, doubled: 1 });
     expect(faults(ledgerOf(10, 12, 11, 13), 13)).toEqual({ ...NONE, outOfOrder: 1 });
     expect(faults(ledgerOf(10, 12, 11, 11), 12)).toEqual({ ...NONE, outOfOrder: 1, doubled: 1 });
@@ -74,7 +74,7 @@ describe("a member's check", () => {
 });
 
 describe("a room's index", () => {
-  it("knows the run's first and last place, from acks and from what members saw", () => {
+  it("knows the run's first and last place, from acks and from the messages that members saw", () => {
     const index = new RoomIndex();
     expect([index.baseSeq, index.lastSeq]).toEqual([0, 0]);
     index.see(8, 1);
@@ -110,7 +110,7 @@ describe("two posts that were acked at one place", () => {
   });
 });
 
-describe("what a process adds up", () => {
+describe("the sums of a process", () => {
   const member = { slot: { room: "r", roomNumber: 0 }, isIn: true, unanswered: 0, ignored: 0 } as Member;
   const mark = { room: 0, code: 7, dueUs: nowUs() };
   const post = { code: 7, content: "", dueUs: nowUs() };
@@ -154,7 +154,7 @@ describe("what a process adds up", () => {
     expect(errors).toEqual({ "an ack without a place": 1 });
   });
 
-  it("what arrives altered beyond recognition is not what was acked at its place", () => {
+  it("a message that arrives altered beyond recognition is not the one that was acked at its place", () => {
     const tell = (code: number | undefined) => (tally: Tally) => {
       tally.acked(member, 1, post);
       tally.delivered(member, 1, code === undefined ? undefined : { ...mark, code });

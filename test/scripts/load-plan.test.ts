@@ -89,7 +89,7 @@ describe("seating", () => {
     expect(seatAll(WISHES, true, MACHINE).flat()[0]).not.toHaveProperty("localAddress");
   });
 
-  it("names what this machine lacks, and a remedy", () => {
+  it("names the limit of this machine, and a remedy", () => {
     const few = { ...MACHINE, openFilesMax: 1024 };
     expect(() => seatAll({ ...WISHES, users: 4000 }, true, few)).toThrow(
       /4000 users in 1 process take 4100 open files each, and 1024 is the limit here.*--processes 5/,

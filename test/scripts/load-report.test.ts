@@ -118,12 +118,12 @@ describe("the report", () => {
     const report = reportWith({}, {}, { ackedAbsent: 0, messages: 5, rooms: 9, unread: 1, problem });
     expect(report.outcome).toBe("faults");
     expect(textOf(report)).toContain(
-      "5 messages found in the histories of 9 rooms; NOT of 1 room, so what was acked there is not known to be stored " +
+      "5 messages found in the histories of 9 rooms; NOT of 1 room, so acked messages there may not be stored " +
         "(load-3: history was refused: INTERNAL)",
     );
     expect(textOf(report)).toMatch(/FAULTS: 1\./);
     expect(htmlOf(report)).toContain("load-3: history was refused: INTERNAL");
-    // A report from before anybody counted them.
+    // A report from before they were counted.
     const { historiesUnread: _, unanswered: __, ...faults } = reportWith().faults;
     const early = parseReport(JSON.stringify({ ...reportWith(), faults }), "a.json").faults;
     expect(early).toMatchObject({ historiesUnread: 0, unanswered: 0 });
@@ -197,10 +197,10 @@ describe("the report", () => {
 });
 
 describe("a run of which much did not happen", () => {
-  const HELD = "Of what was posted, nothing was lost, doubled or out of order.";
+  const HELD = "No posted message was lost, doubled or out of order.";
   const reportOf = (changed: Changes): LoadReport => reportWith({}, {}, undefined, changed);
 
-  /** It is said in so many words wherever somebody looks, and nowhere that all is well. */
+  /** Each output says so, and none says that all is well. */
   function expectIncomplete(report: LoadReport, words: string): void {
     expect(report.outcome).toBe("incomplete");
     expect(parseReport(JSON.stringify(report), "a.json")).toEqual(report);
@@ -253,7 +253,7 @@ describe("a run of which much did not happen", () => {
   });
 });
 
-describe("what the server counted", () => {
+describe("the counts of the server", () => {
   const before = [
     "# HELP parley_messages_posted_total Messages.",
     "parley_messages_posted_total 100",
@@ -262,7 +262,7 @@ describe("what the server counted", () => {
   ].join("\n");
   const after = before.replace("100", "160").replace("} 50", "} 90").replace("} 5\n", "} 8\n").replace(/} 5$/, "} 8");
 
-  it("is the difference of two scrapes, summed over labels; what is not exposed is left out", () => {
+  it("is the difference of two scrapes, summed over labels; a missing series is left out", () => {
     expect(sumsOf(before).get("parley_rows_written_total")).toBe(55);
     expect(countedBetween(before, after)).toEqual({ posts: 60, rowsWritten: 43 });
     expect(countedBetween("", "")).toEqual({});

@@ -61,13 +61,13 @@ const queries = panels.flatMap(({ title, targets = [] }) =>
 );
 const alerts = rules.split("- alert: ").slice(1);
 
-/** What an alert holds its values against: numbers, or products of them. */
+/** The limits of an alert: numbers, or products of them. */
 const boundsIn = (alert: string): number[] =>
   [...alert.matchAll(/> ([\d.]+(?: \* \d+)*)/g)].map(([, product]) =>
     product!.split(" * ").reduce((result, factor) => result * Number(factor), 1),
   );
 
-/** What a webhook tells of is no line of the log. */
+/** Events of webhooks are no lines of the log. */
 const isWebhook = (event: string): boolean => ["room.occupied", "room.vacated"].includes(event);
 
 const promtool = (...args: string[]) => spawnSync("promtool", args, { cwd: ROOT, encoding: "utf8" });
@@ -103,7 +103,7 @@ describe("scripts/ops/dashboard.json", () => {
     expect([...labels].filter((label) => label.startsWith("no metric"))).toEqual([]);
   });
 
-  it("ranks rooms by what they are now, so that a legend has ten of them and not all that ever were", () => {
+  it("ranks rooms by their present values, so that a legend has ten of them and not all that ever were", () => {
     const rankings = queries.filter(({ expr }) => expr.includes("topk("));
     expect(rankings.length).toBeGreaterThan(3);
     for (const { expr } of rankings) expect(expr).toMatch(/topk\(10, .* @ end\(\)\)/);
@@ -117,7 +117,7 @@ describe("scripts/ops/dashboard.json", () => {
     for (const { name, fieldConfig } of limited) {
       const red = fieldConfig?.defaults.thresholds?.steps.find(({ color }) => color === "red")?.value;
       const alert = alerts.find((text) => text.startsWith(`${name}\n`)) ?? `no alert ${name}`;
-      // Of what is counted, one is the first number beyond none.
+      // For a count, one is the first number beyond none.
       const limits = boundsIn(alert).map((bound) => bound || 1);
       expect({ name, red, isBound: limits.includes(red!) }).toEqual({ name, red, isBound: true });
     }

@@ -1,4 +1,4 @@
-// Folders with a Worker of somebody, for the tests of create-parley and of the doctor.
+// Folders with an application's Worker, for the tests of create-parley and of the doctor.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

@@ -342,7 +342,7 @@ describe("the webhook", () => {
       { WEBHOOK_URL: "https://ada:100%@example.com" },
       "WEBHOOK_URL: has a % in its user or password that begins no escape: write %25",
     ],
-    [{ WEBHOOK_SECRET: "" }, "WEBHOOK_SECRET: is missing: WEBHOOK_URL needs it, to sign what is sent there"],
+    [{ WEBHOOK_SECRET: "" }, "WEBHOOK_SECRET: is missing: WEBHOOK_URL needs it, to sign the requests"],
   ])("HOOK-6: %j is named as wrong", (wrong, problem) => {
     expect(problemsOf({ ...WEBHOOK, ...wrong })).toEqual([problem]);
   });

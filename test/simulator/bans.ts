@@ -28,7 +28,7 @@ export class Bans {
   readonly #witness: Witness;
   /** By room and user. */
   readonly #banned = new Map<string, Ban>();
-  /** When a ban was asked to be lifted, which a room announces only to those who are there. */
+  /** When a moderator asked to lift a ban; a room announces that only to present members. */
   readonly #unbanAskedAtMs = new Map<string, number>();
 
   constructor(witness: Witness) {

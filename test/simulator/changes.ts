@@ -70,7 +70,7 @@ export class Changes {
     };
   }
 
-  /** A backup was restored, which may lack what was done since. */
+  /** A backup was restored, which may lack later changes. */
   restored(epoch: string): void {
     for (const [id, { done, reacted }] of this.#byId) {
       if (epochOf(id) !== epoch) continue;

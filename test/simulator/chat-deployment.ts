@@ -72,7 +72,7 @@ export class ChatDeployment extends Deployment {
     return [...this.hosts.values()].find(({ kind }) => kind === "LOBBY");
   }
 
-  /** Messages in the queue that nobody has taken. */
+  /** Messages in the queue that no consumer has taken. */
   get underWay(): number {
     return this.queues.reduce((sum, { underWay }) => sum + underWay, 0);
   }
@@ -102,7 +102,7 @@ export class ChatDeployment extends Deployment {
     };
   }
 
-  // ---- what is stored --------------------------------------------------------------------------------------
+  // ---- stored messages -------------------------------------------------------------------------------------
 
   #read(host: ObjectHost, group: number): void {
     if (!host.storage.touches(group, "batches_")) return;

@@ -1,4 +1,4 @@
-// Reads what the simulated servers write with `console.error`: a line with a `problem` is a bug, unless a fault of the plan caused it.
+// Reads the lines that the simulated servers write with `console.error`: a line with a `problem` is a bug, unless a fault of the plan caused it.
 // Called by run.ts.
 import { RELAY_SEND_MS_MAX } from "../../src/chat/links/links.ts";
 import { isPlanned } from "../kit/simulation.ts";

@@ -1,4 +1,4 @@
-// The names of the invariants, and what they mean. witness.ts and verdict.ts check them.
+// The names of the invariants, and their meanings. witness.ts and verdict.ts check them.
 
 /** The invariants and their meaning. docs/reliability.md has the same list. */
 export const INVARIANTS = {
@@ -11,14 +11,14 @@ export const INVARIANTS = {
   "seen is stored":
     "members see only what is stored (strict), and no place is given to two messages, after a restored backup no id",
   "let in":
-    "no event reaches a socket before its CONNECT, and no message a user after the ban; nobody posts who is muted or kicked, in a read-only room, or too soon in slow mode, also where that begins while a verdict is awaited, or changes what others wrote",
+    "no event reaches a socket before its CONNECT, and no message a user after the ban; no user posts while muted or kicked, in a read-only room, or too soon in slow mode, also where that begins while a verdict is awaited; no user changes messages of others",
   ruled:
-    "what a room's own rules reject is stored nowhere and shown to nobody, what they replace is stored as they say, and they are asked once about a post in each life of the room, before it is stored",
+    "posts that a room's own rules reject are neither stored nor shown, replaced ones are stored with their replacement, and the rules are asked once about a post in each life of the room, before it is stored",
   "changed for all":
-    "an acked edit, deletion or reaction reached everybody and is there in the end, in searches and in copies in other rooms, too; a reaction counts once",
+    "an acked edit, deletion or reaction reached all members and is there in the end, in searches and in copies in other rooms, too; a reaction counts once",
   read: "a read mark outlives sleep, and no user has one that they did not set",
   listed: "the lobby knows how far each room has come",
-  presence: "once everything is quiet, the room's members are those who are there, and nobody types",
+  presence: "once everything is quiet, the room's members are the connected users, and none of them types",
   bounded:
     "everything that a room keeps in memory stays within its limit, ends with its connections, and is empty when nothing is in progress",
   sleeps: "a room sleeps while nothing is due, wakes when something is, and has then all that it needs",

@@ -1,4 +1,4 @@
-// The base class of the clients of a run: what a client has said and seen, its network link and its token. stock-person.ts and
+// The base class of the clients of a run: its posts, the messages that it has seen, its network link and its token. stock-person.ts and
 // shim-person.ts extend it; run.ts, changes.ts and verdict.ts read it.
 import type { SentAnswer } from "../../client/core/api.ts";
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
@@ -91,7 +91,7 @@ export abstract class Person {
     this.#restored = { keptSeq, engine: this.engine };
   }
 
-  /** Whether what arrives now was sent before the backup was restored. */
+  /** Whether the arriving frame was sent before the backup was restored. */
   protected get isFromBefore(): boolean {
     return this.#restored !== undefined && this.#restored.engine === this.engine;
   }

@@ -1,5 +1,5 @@
 // A room's own rules in a run: some texts are accepted, others replaced or rejected, some at once and some late, and now and then a rule
-// throws, never answers or posts itself. `ruling.ts` checks what the room makes of it. Called by the objects, for each post and edit.
+// throws, never answers or posts itself. `ruling.ts` checks the room's reaction. Called by the objects, for each post and edit.
 import type { PostContext, PostDraft, PostVerdict } from "../../src/chat/room/verdict.ts";
 import type { Chance, ObjectHost, ObjectInstance, World } from "../kit/simulation.ts";
 import type { Plan } from "./plan.ts";

@@ -1,11 +1,12 @@
-// Checks a room's own rules: what they reject is nowhere, what they replace is stored as they say, and they are asked once about each post, in
+// Checks a room's own rules: rejected posts are nowhere, replaced ones are stored with their replacement, and the rules are asked once about each
+// post, in
 // the room's present life. Called by rules.ts, deployment.ts, verdict.ts and silence.ts.
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { EDITED } from "./changes.ts";
 import type { ObjectInstance } from "../kit/simulation.ts";
 import type { Witness } from "./witness.ts";
 
-/** What the rules do about a text. `throw` and `never` fail once; about the next try the rules accept. */
+/** The reaction of the rules to a text. `throw` and `never` fail once; about the next try the rules accept. */
 export type RuleKind = "accept" | "reject" | "replace" | "throw" | "never" | "post";
 
 /** The user as whom the rules post. */
@@ -13,7 +14,7 @@ export const RULE_USER = "rule";
 
 const MILD = " (mild)";
 
-/** What the rules put in the place of a text. */
+/** The replacement that the rules give for a text. */
 export const mildFor = (content: string): string => content + MILD;
 
 interface Question {
@@ -26,7 +27,7 @@ interface Question {
   readonly postId: string | undefined;
 }
 
-/** A question to the rules, and what they do about it. */
+/** A question to the rules, and their reaction. */
 export interface Asked extends Question {
   readonly does: RuleKind;
   /** In ms since the run began, as all times here. */

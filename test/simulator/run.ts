@@ -273,7 +273,7 @@ export class Run {
         }
         if (!["INTERNAL", "RATE_LIMITED", "SLOW_MODE"].includes(answer.error.code)) return;
       } catch {
-        // Nobody knows whether it arrived.
+        // It is unknown whether it arrived.
       }
       this.world.after(3000, this.world.nowhere, () => void attempt());
     };

@@ -34,7 +34,7 @@ export class SaidOrder {
   /** A room stores messages in the order of these calls. */
   stored(room: string, epoch: string, content: string): void {
     const saying = this.#sayings.get(content);
-    // Nobody knows which of its tries the room took.
+    // It is unknown which of its tries the room took.
     if (!saying || saying.isSaidAgain) return;
     const key = `${epoch} ${saying.over}`;
     const newest = this.#newest.get(key);

@@ -30,10 +30,10 @@ interface Pace {
 /** A post that its verdict has let through is stored this soon: the longest window of a plan, and some. */
 const BY_VERDICT_MS_MAX = 600;
 
-/** In place of a user: everybody in the room, for read-only. */
+/** In place of a user: all members of the room, for read-only. */
 const ALL = "*";
 
-/** What ends each restriction, besides another of its kind. */
+/** The action that ends each restriction, besides another of its kind. */
 const ENDED_BY: Readonly<Record<string, string>> = {
   mute: "unmute",
   ban: "unban",
@@ -59,7 +59,7 @@ export class Silences {
   readonly #witness: Witness;
   readonly #byWhom = new Map<string, Silence>();
   readonly #slow = new Map<string, Pace>();
-  /** The last kick of each user, by room: when it was asked for and when the room told it. */
+  /** The last kick of each user, by room: when it was asked for and when the room announced it. */
   readonly #kicks = new Map<string, { readonly atMs: number; readonly toldAtMs: number }>();
   readonly #kickAskedAtMs = new Map<string, number>();
   /** When a client first posted each text, in ms since the run began. */

@@ -104,7 +104,7 @@ export class StockPerson extends Person {
     );
   }
 
-  /** Expects what the offset promises that leaves now: more messages may have come after a fault had replaced it. */
+  /** Expects the messages behind the offset that leaves now: more messages may have come after a fault had replaced it. */
   #resume(socket: Socket): void {
     if (!this.#planted || offsetOf(socket) !== this.#planted.offset) return;
     const { seq } = this.#planted;

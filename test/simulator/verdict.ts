@@ -268,7 +268,7 @@ async function listed(
   return rooms;
 }
 
-/** Everybody has left, and every clock that was set while they were there has rung. */
+/** All people have left, and every alarm that was set while they were there has rung. */
 export async function checkDeserted({ witness, deployment }: Run, pass: (ms: number) => Promise<void>): Promise<void> {
   for (const { room, members } of await listed(deployment, pass))
     witness.demand(
@@ -278,7 +278,7 @@ export async function checkDeserted({ witness, deployment }: Run, pass: (ms: num
     );
 }
 
-/** @param alarmsBefore how often each room had been woken by its alarm some hours earlier, when everybody had left already */
+/** @param alarmsBefore how often each room had been woken by its alarm some hours earlier, when all people had left already */
 export function checkRest({ witness, deployment }: Run, alarmsBefore: readonly number[]): void {
   deployment.rooms.forEach((host: ObjectHost, at) => {
     const { name, instance, zone, alarms } = host;

@@ -76,7 +76,7 @@ export class Witness {
     if (!isTrue) this.broken(invariant, message());
   }
 
-  // ---- what is stored --------------------------------------------------------------------------------------
+  // ---- stored messages -------------------------------------------------------------------------------------
 
   log(room: string, epoch: string): Log {
     let log = this.#logs.get(epoch);
@@ -144,7 +144,7 @@ export class Witness {
     this.#arrived.set(key, rootSeq);
   }
 
-  // ---- what is sent and answered ---------------------------------------------------------------------------
+  // ---- posts and their answers -----------------------------------------------------------------------------
 
   acked(who: string, content: string, { id, seq }: { readonly id: string; readonly seq: number }): void {
     this.acks++;
@@ -172,7 +172,7 @@ export class Witness {
     return [...this.#logs.values()].some(({ contents }) => contents.has(content));
   }
 
-  // ---- what is seen ----------------------------------------------------------------------------------------
+  // ---- seen messages ---------------------------------------------------------------------------------------
 
   #see(who: string, epoch: string, message: Message): void {
     this.sights++;
@@ -289,7 +289,7 @@ export class Witness {
   }
 
   /**
-   * A backup of the room was restored: what was stored after it is gone, and other messages get its places.
+   * A backup of the room was restored: later messages are gone, and others get their places.
    * @param kept absent where the room had no log yet
    * @param chains of the room's stock clients
    */

@@ -1,4 +1,4 @@
-// PagedMap: entries share rows, a change writes one row, and what was saved is read back.
+// PagedMap: entries share rows, a change writes one row, and saved entries are read back.
 import { expect, it } from "vitest";
 
 import { ENTRIES_PER_PAGE, PagedMap, pagesIn } from "../../src/storage/paged-map.ts";
@@ -138,7 +138,7 @@ it.each(["__proto__", "constructor", ""])("takes %j as a key", (key) => {
   expect(open(state).get(key)).toBe(5);
 });
 
-it("equals a plain map after any changes, and what was last saved after a restart", () => {
+it("equals a plain map after any changes, and its last saved state after a restart", () => {
   const step = fc.oneof(
     fc.record({ key: fc.nat(600), value: fc.nat(9) }),
     fc.record({ delete: fc.nat(600) }),

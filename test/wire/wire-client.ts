@@ -1,5 +1,5 @@
 // The Socket.IO client of all tests in which no stock client runs; `parley-rooms/testing` exports it. It encodes and decodes with
-// socket.io-parser as stock clients do, answers pings unless told not to, and keeps all frames and packets. A transport carries its frames: a
+// socket.io-parser as stock clients do, answers pings by default, and keeps all frames and packets. A transport carries its frames: a
 // WebSocket (raw-client.ts), a room in memory (test/host/client.ts), or long-polling (test/durable/poller.ts).
 import { Decoder, Encoder, PacketType, type Packet } from "socket.io-parser";
 
@@ -33,7 +33,7 @@ export interface Call<Answer> {
 // oxlint-disable-next-line typescript/no-explicit-any -- tests compare answers of many shapes
 export type AnyAnswer = any;
 
-/** Nobody waits longer for a frame. */
+/** No test waits longer for a frame. */
 const WAIT_MS_MAX = 30_000;
 
 const encoder = new Encoder();

@@ -13,7 +13,7 @@ const ROOM = "a-room";
 useSettings({ API_RATE: "1000", API_BURST: "1000" });
 
 /**
- * Every call about a room, with something to give where something has to be given. Who may list rooms is another matter:
+ * Every call about a room, with something to give where something has to be given. The list of rooms is another matter:
  * lobby.test.ts.
  */
 const CALLS: ReadonlyArray<readonly [method: string, path: string, body?: object | undefined, query?: string]> = [
@@ -40,12 +40,12 @@ const CALLS: ReadonlyArray<readonly [method: string, path: string, body?: object
 ];
 const FOR_SERVICES = new Set(["DELETE /api/rooms/{room}", "POST /api/drain", "GET /api/rooms/{room}/links"]);
 
-/** What a call about a message is about. */
+/** The message of a call about one. */
 let messageId: string;
 let authors = 0;
 beforeEach(postMessage);
 
-/** Each by somebody else: how many one may post is not what these tests are about. */
+/** Each by another user, because these tests are not about rate limits. */
 async function postMessage(): Promise<void> {
   const body = { content: "a message", as: `author-${++authors}` };
   messageId = (await callApi("POST", `/api/rooms/${ROOM}/messages`, { body })).body.id;

@@ -171,11 +171,11 @@ describe("the document: API-12", () => {
 describe("the document's limits: API-12", () => {
   type Schema = Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- JSON Schema, walked as it comes
   const document = async (): Promise<Schema> => (await callApi("GET", "/openapi.json", { as: null })).body as Schema;
-  /** What a description has to name where no schema can: a setting, bytes. */
+  /** Facts that a description has to name where no schema can: a setting, bytes. */
   const SAID_IN_WORDS = /MAX_CONTENT_LENGTH|\d+ bytes/;
   const LIMITS = ["maxLength", "pattern", "enum", "const", "format"];
 
-  /** Paths of strings and lists of which nobody knows how long they may be. */
+  /** Paths of strings and lists without a maximum length. */
   function unbounded(schema: Schema, path: string): string[] {
     if (SAID_IN_WORDS.test(schema["description"] ?? "")) return [];
     const parts = [

@@ -86,7 +86,7 @@ describe("a post: API-6", () => {
     expect(await post(room, { content: "paid", clientMsgId: "order-17" }, key)).toMatchObject(duplicate);
     await new Sleeper(room).sleep();
     expect(await post(room, { content: "paid" }, key)).toMatchObject(duplicate);
-    // Somebody else's key is another.
+    // The same key of another user is another one.
     expect(await post(room, { content: "paid", as: "ben" }, key)).toMatchObject({ status: 201, body: { seq: 2 } });
     expect((await ada.receives<Message>("chat-message", 2)).map(({ sender }) => sender)).toEqual(["backend", "ben"]);
   });

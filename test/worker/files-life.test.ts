@@ -164,7 +164,7 @@ describe("deleting the room: FILE-6", () => {
     expect(before.keys.length).toBeGreaterThan(1);
     expect(await callApi("DELETE", `/api/rooms/${room}`)).toMatchObject({ status: 200 });
     const { tables, keys } = await look();
-    // And the version of what is stored.
+    // And the version of the stored data.
     expect(keys).toEqual(["file-sweep", VERSION_KEY]);
     expect(tables).toBeLessThanOrEqual(1);
   });
@@ -219,7 +219,7 @@ describe("deleting the room: FILE-6", () => {
       });
       await callApi("DELETE", `/api/rooms/${room}`);
       const found = await callApi("GET", `/api/rooms/${room}`);
-      // What has not happened is asked for again.
+      // A deletion that failed is asked for again.
       if (found.body.lastSeq !== 0)
         expect(await callApi("DELETE", `/api/rooms/${room}`)).toMatchObject({ status: 200 });
       await untilGone(room);

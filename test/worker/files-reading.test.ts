@@ -9,7 +9,7 @@ import { png, read, text, uploaded } from "../durable/files.ts";
 import { ORIGIN, RawClient } from "../durable/raw-client.ts";
 import { freshRoom, Sleeper, tokenFor, workerWith } from "../durable/rooms.ts";
 
-/** A Worker whose rooms count how often they are asked who may read. */
+/** A Worker whose rooms count the questions about readers. */
 function countingWorker(): { fetcher: ReturnType<typeof workerWith>; asked: ReturnType<typeof vi.fn> } {
   const asked = vi.fn();
   const CHAT_ROOM = {

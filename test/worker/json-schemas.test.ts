@@ -6,7 +6,7 @@ import { DESCRIPTIONS } from "../../src/protocol/schemas/described.ts";
 import { CALLS } from "../../src/worker/api/calls.ts";
 import { JsonSchemas, type Side } from "../../src/worker/api/json-schemas.ts";
 
-/** Any JSON: zod writes out what that is, and refers to it by a name that it makes up. */
+/** Any JSON: zod writes its schema out, and refers to it by a name that it makes up. */
 const ANY_JSON = /,?"\$ref":"#\/(?:\$defs|components\/schemas)\/__schema\d+"/g;
 
 const stable = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll(ANY_JSON, ""));

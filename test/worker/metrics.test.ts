@@ -25,7 +25,7 @@ const scrape = async (fetcher?: Fetcher): Promise<Exposition> => expositionOf(aw
 
 const post = (room: string) => callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "hello" } });
 
-/** Until the lobby has heard of what the room did last. */
+/** Until the lobby has the room's last report. */
 const shows = (family: string, labels: Record<string, string>, value: number): Promise<void> =>
   vi.waitFor(async () => expect((await scrape()).valueOf(family, labels)).toBe(value));
 
@@ -193,7 +193,7 @@ describe("counters: MET-2, MET-3", () => {
       await vi.waitFor(() => expect(lost).toBe(1));
       await ada.ask("chat-message", { content: "hello" });
       ada.close();
-      // It has the first batch again; what was counted since follows with the next one.
+      // It has the first batch again; later counts follow with the next one.
       await vi.waitFor(() => expect(lost).toBe(2));
       await join(room, "ben");
       await shows("parley_top_room_messages_posted_total", { room }, 1);

@@ -149,7 +149,7 @@ describe("a server that is not set up: 503", () => {
     const token = await tokenFor("ada");
     const refused = await refusal({ fetcher, query: { token } });
     expect(refused).toMatchObject({ status: 503, body: error("MISCONFIGURED") });
-    // What is wrong is the operator's to know.
+    // Only the operator learns the cause.
     expect(JSON.stringify(refused.body)).not.toContain(named);
     expect(log.mock.calls.flat().join("\n")).toContain(named);
     const health = await fetcher.fetch(new Request("http://parley.test/health"));

@@ -325,7 +325,7 @@ describe("dead letters", () => {
       expect((await listDead("?limit=200", { as })).letters.filter((letter) => letter.to === to)).toEqual([]);
     }
     const [letter] = (await listDead("?limit=200", { as: { rooms: [from, to] } })).letters;
-    // What it could not see it cannot send again.
+    // It cannot send batches again that it could not see.
     expect((await replay({ ids: [letter?.id ?? 1] }, { as: { rooms: [to] } })).body).toMatchObject({
       replayed: [],
       failed: [],
@@ -355,7 +355,7 @@ describe("links by HTTP", () => {
     expect(await unlink(`to=${b}`)).toMatchObject({ status: 200 });
     expect(await unlink(`to=${b}`)).toMatchObject({ status: 404, body: { error: { code: "NOT_FOUND" } } });
     expect((await callApi("GET", `/api/rooms/${b}/links`)).body.links).toHaveLength(1);
-    // Who tries again what failed halfway gets to the other half.
+    // A second try after a failure halfway reaches the other half.
     expect(await unlink(`to=${b}&direction=both`)).toMatchObject({ status: 200 });
     expect((await callApi("GET", `/api/rooms/${b}/links`)).body.links).toEqual([]);
     expect(await unlink(`to=${b}&direction=both`)).toMatchObject({ status: 404 });

@@ -1,4 +1,4 @@
-// Use of rooms by HTTP: one room from itself, all of them from the lobby; and the log of what happens.
+// Use of rooms by HTTP: one room from itself, all of them from the lobby; and the log of events.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -163,7 +163,7 @@ describe("the log", () => {
     );
     await client.connect({ token });
     await client.ask("chat-message", { content: "our little secret" });
-    // What is stored is damaged: it is read, and that fails.
+    // The stored data is damaged: reading it fails.
     await runInDurableObject(stubOf(room), (_room, { storage }) => {
       const [{ name }] = storage.sql
         .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%first_seq%body%'")

@@ -1,4 +1,4 @@
-// The Worker's side of webhooks: POSTs, and what follows from the answers of the receiver.
+// The Worker's side of webhooks: POSTs, and the effects of the receiver's answers.
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -20,7 +20,7 @@ interface Posted {
 const posts: Posted[] = [];
 const logged: string[] = [];
 const queued = { webhooks: [] as unknown[], dead: [] as unknown[] };
-/** What the receiver answers, one after the other; then 200. */
+/** The answers of the receiver, one after the other; then 200. */
 const answers: Array<Response | Error> = [];
 
 beforeEach(() => {

@@ -79,7 +79,7 @@ function LineChip({ line }: { readonly line: Line }) {
       role="status"
       data-testid="line"
       data-state={line.state}
-      title="What is shown live neither wakes the room nor keeps it awake"
+      title="The live figures neither wake the room nor keep it awake"
     >
       {LINE_WORDS[line.state]}
     </span>

@@ -81,7 +81,7 @@ function Sums({ rooms }: { readonly rooms: readonly ListedRoom[] }) {
         note={
           sums.monthlyCost === null
             ? "known after ten minutes of counting"
-            : `on average ${dollarsText(sums.monthlyCost)}, before what the plan includes`
+            : `on average ${dollarsText(sums.monthlyCost)}, before the plan's included amounts`
         }
         testId="sum-cost"
       />

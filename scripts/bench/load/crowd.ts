@@ -66,7 +66,7 @@ export class Gathering implements Observer {
     this.failures[reason] = (this.failures[reason] ?? 0) + 1;
   }
 
-  /** Each room for itself: everybody should have all that anybody posted there. */
+  /** Each room for itself: every member should have all messages that were posted there. */
   faults(posted: (member: Member) => number = (member) => member.posted): Faults {
     let total = NO_FAULTS;
     let number = this.#firstNumber;
@@ -93,7 +93,7 @@ export const userName = (number: number): string => `user-${number}`;
 
 /**
  * @param behind how many rooms and members are there already
- * @returns once everybody is in
+ * @returns once all members are in
  */
 export async function gather(
   server: ServerFacts,

@@ -1,4 +1,4 @@
-// One message to thousands in many rooms at once: how long until the last has it, and does anybody else notice?
+// One message to thousands in many rooms at once: how long until the last member has it, and do other rooms notice?
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -112,7 +112,7 @@ class Announcer {
     this.#followers = followers;
   }
 
-  /** @returns once everybody has it, or should have */
+  /** @returns once all members have it, or should have */
   async announce(): Promise<void> {
     const followers = this.#followers;
     const due = followers.deliveries + followers.members.length;

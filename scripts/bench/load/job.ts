@@ -54,7 +54,7 @@ export interface StormJob extends Crowd {
   readonly awayMs: number;
 }
 
-/** One message to everybody in many rooms, while others chat in rooms of their own. */
+/** One message to all members of many rooms, while others chat in rooms of their own. */
 export interface FollowersJob extends Crowd {
   readonly kind: "followers";
   readonly addressed: "rooms" | "users";

@@ -1,4 +1,4 @@
-// All lines break at once, messages are missed, and everybody comes back at once: when is everything as before?
+// All connections break at once, miss messages, and come back at once: when is everything as before?
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -16,7 +16,7 @@ export async function runStorm(server: ServerFacts, job: StormJob): Promise<Stor
   const [speaker, ...others] = gathering.members;
   for (const member of others) member.tracksOffset = true;
   await sleep(SETTLE_MS);
-  // Everybody has an offset to come back to.
+  // Every client has an offset to come back to.
   speaker!.post();
   await until(() => others.every(({ sequence }) => sequence.length >= 1));
 

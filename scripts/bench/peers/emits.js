@@ -1,4 +1,4 @@
-// Emits to a room where nobody is: in memory, or through a Redis. Starts at the first byte on standard input and prints
+// Emits to an empty room: in memory, or through a Redis. Starts at the first byte on standard input and prints
 // how long it took.
 //   node emits.js COUNT CHARS [redis://…]
 import { createServer } from "node:http";

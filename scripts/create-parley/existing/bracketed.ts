@@ -14,7 +14,7 @@ export interface Bracketed {
   readonly items: readonly Range[];
   /** The beginnings of comments: those to the end of the line, and those to `*` and a slash. */
   readonly comments: "jsonc" | "toml";
-  /** What one level of the file is indented by. */
+  /** The indentation of one level of the file. */
   readonly step: string;
   /** Whether the brackets may only have line breaks inside their values: inline tables of TOML. */
   readonly isOneLine?: boolean;

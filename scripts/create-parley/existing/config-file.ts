@@ -1,5 +1,5 @@
-// Adds to a Wrangler configuration what the chat needs. Called by add-to-worker.ts. Each insertion is read again and compared
-// with what was meant; where they differ nothing is written.
+// Adds the chat's needs to a Wrangler configuration. Called by add-to-worker.ts. Each insertion is read again and compared with the plan; where they
+// differ nothing is written.
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -36,7 +36,7 @@ export function readConfig(folder: string): ConfigFile {
   }
 }
 
-/** @throws Refusal that says what to add by hand, where it cannot be added safely */
+/** @throws Refusal that lists the lines to add by hand, where it cannot add them safely */
 export function withChanges({ file, text, config }: ConfigFile, changes: readonly Change[]): string {
   const format = formatOf(file);
   const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
@@ -44,7 +44,7 @@ export function withChanges({ file, text, config }: ConfigFile, changes: readonl
     const changed = changes.reduce((so, { kind, path: at, value }) => format[kind](so, at, value), withoutMark(text));
     if (isDeepStrictEqual(plain(format.parse(changed)), expected(config, changes))) return mark + changed;
   } catch {
-    // As where it reads differently from what was meant: by hand.
+    // Treated as an insertion that reads differently: by hand.
   }
   const lines = changes.map(
     ({ path: at, kind, value }) => `  ${at.join(".")}${kind === "append" ? "[]" : ""} = ${JSON.stringify(value)}`,

@@ -1,4 +1,6 @@
-// Plans what a Worker's configuration lacks for the chat, or for an application. Pure: the parsed configuration in, changes out, or a refusal that says why
+// Plans the additions that a Worker's configuration needs for the chat, or for an application. Pure: the parsed configuration in, changes out, or a
+// refusal that
+// says why
 // nothing can be added. Called by config-file.ts. A change adds something; none replaces anything.
 import {
   ANNOUNCEMENTS,
@@ -85,7 +87,7 @@ const CLASSES_OF: Readonly<Record<Extra, readonly ClassPart[]>> = {
   webhooks: [],
 };
 
-/** @throws Refusal where nothing can be added without changing what is there */
+/** @throws Refusal where nothing can be added without a change of present lines */
 export function planFor(config: Config, { environment, extras, only }: Wish): Plan {
   const scope = scopeOf(config, environment);
   const isAsked = (part: ClassPart): boolean => extras.some((extra) => CLASSES_OF[extra].includes(part));
@@ -114,7 +116,7 @@ export function planFor(config: Config, { environment, extras, only }: Wish): Pl
   };
 }
 
-/** The part of the file that gets the bindings, with what it inherits. */
+/** The part of the file that gets the bindings, with the values that it inherits. */
 interface Scope {
   readonly prefix: Path;
   readonly own: Config;

@@ -1,4 +1,4 @@
-// wrangler.toml. A list of tables may stand in it as `[[a.b]]`, as an array, or in an inline table; what is added takes the form that is
+// wrangler.toml. A list of tables may stand in it as `[[a.b]]`, as an array, or in an inline table; an addition takes the form that is
 // there. Called by config-file.ts.
 import { getStaticTOMLValue, parseTOML, type AST } from "toml-eslint-parser";
 
@@ -114,7 +114,7 @@ function insertKey(text: string, program: AST.TOMLProgram, path: Path, value: Va
   return table && insertLine(text, table.body.at(-1)?.range[1] ?? endOfHeader(table), line);
 }
 
-/** Where a table on the way is an inline one, what is added goes into it. */
+/** Where a table on the way is an inline one, the addition goes into it. */
 function insertIntoValue(text: string, program: AST.TOMLProgram, path: Path, value: Value): string | undefined {
   for (let depth = path.length - 1; depth > 0; depth--) {
     const holder = find(program, path.slice(0, depth));

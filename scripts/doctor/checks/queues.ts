@@ -43,7 +43,7 @@ function queueFindings(part: QueuePart, queue: string, consumers: readonly Consu
     return [
       error(
         "queue.no-consumer",
-        `Nobody consumes the queue ${queue}: what ${part.binding} sends stays in it.`,
+        `No Worker consumes the queue ${queue}: the messages of ${part.binding} stay in it.`,
         `Add a consumer for ${queue} to \`queues.consumers\`.`,
       ),
     ];
@@ -52,7 +52,7 @@ function queueFindings(part: QueuePart, queue: string, consumers: readonly Consu
     return [
       warning(
         "queue.no-dead-letters",
-        `The consumer of ${queue} has no dead_letter_queue: what fails too often is lost.`,
+        `The consumer of ${queue} has no dead_letter_queue: messages that fail too often are lost.`,
         `Add dead_letter_queue, such as ${queue}-dead.`,
       ),
     ];
@@ -72,7 +72,7 @@ function queueFindings(part: QueuePart, queue: string, consumers: readonly Consu
       : [
           warning(
             "queue.dead-letters-unread",
-            `Nobody consumes the dead letters in ${dead}: they are gone after four days.`,
+            `No Worker consumes the dead letters in ${dead}: they are gone after four days.`,
             `Add a consumer for ${dead} to \`queues.consumers\`.`,
           ),
         ]),

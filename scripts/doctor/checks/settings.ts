@@ -48,7 +48,7 @@ function deployedSettings({ config, localSecrets }: Facts): Finding[] {
   });
 }
 
-/** What `wrangler dev` has: the variables, and .dev.vars over them. */
+/** The variables of `wrangler dev`, with .dev.vars over them. */
 function localSettings({ config, localSecrets }: Facts): Finding[] {
   if (Object.keys(localSecrets).length === 0) return [];
   // The project's own commands say whether they run as development, and in that a local secret may be short.
@@ -80,7 +80,7 @@ function keyFindings({ config, localSecrets, entry }: Facts): Finding[] {
   ];
 }
 
-/** Values in the configuration that are seldom meant for everybody to see or to use. */
+/** Values in the configuration that are seldom meant for all visitors. */
 function exposed({ config }: Facts): Finding[] {
   const plain = SECRETS.filter((name) => isGiven(config.vars[name]));
   return [

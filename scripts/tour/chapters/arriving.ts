@@ -4,9 +4,7 @@ import { good, type Stage } from "../stage.ts";
 export async function arriving(stage: Stage): Promise<void> {
   stage.chapter("Coming in with a stock Socket.IO client");
   const ada = await stage.person("ada");
-  await stage.step("ada connects to a room that nobody has created: it is there when somebody comes", () =>
-    ada.hears("welcome"),
-  );
+  await stage.step("ada connects to a new room: it begins with its first member", () => ada.hears("welcome"));
   await stage.step("she came by long-polling, and is moved to a WebSocket", async () => {
     const { engine } = ada.socket.io;
     if (engine.transport.name !== "websocket") await new Promise((resolve) => engine.once("upgrade", resolve));

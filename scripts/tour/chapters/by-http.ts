@@ -12,7 +12,7 @@ export async function byHttp(stage: Stage): Promise<void> {
   const at = `/api/rooms/${stage.room}`;
   const ada = await stage.enter("ada");
   const headers = { "Idempotency-Key": "invoice-7" };
-  const posted = await stage.step("a backend posts as somebody, and may do so again", async () => {
+  const posted = await stage.step("a backend posts as a user, and may repeat the call", async () => {
     const message = { content: "Your invoice is ready.", as: { user: "billing", name: "Billing" } };
     const first = body(201, await stage.call("POST", `${at}/messages`, { token, headers, body: message }));
     body(200, await stage.call("POST", `${at}/messages`, { token, headers, body: message }));

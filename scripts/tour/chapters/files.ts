@@ -21,7 +21,7 @@ export async function files(stage: Stage): Promise<void> {
   const ada = await stage.enter("ada");
   const ben = await stage.enter("ben");
   const token = await stage.token("ada");
-  const attachment = await stage.step("ada uploads a picture; the room signs what it is", async () => {
+  const attachment = await stage.step("ada uploads a picture; the room signs its description", async () => {
     const headers = { "Content-Type": "image/png" };
     const path = `/api/rooms/${stage.room}/files?name=pixel.png`;
     const uploaded = body(201, await stage.call("POST", path, { token, headers, body: PIXEL }));
@@ -36,7 +36,7 @@ export async function files(stage: Stage): Promise<void> {
     body(200, read);
     return `${read.headers.get("Content-Length")} bytes, ${read.headers.get("Content-Disposition")}`;
   });
-  await stage.step("he cannot post as his what she uploaded", async () =>
+  await stage.step("he cannot post her upload as his own", async () =>
     refused("INVALID_PAYLOAD", await ben.ask("chat-message", { content: "mine", attachment })),
   );
   await stage.step("with its message the file is gone", async () => {

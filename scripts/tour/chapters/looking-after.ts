@@ -31,7 +31,7 @@ export async function lookingAfter(stage: Stage): Promise<void> {
     good(await mia.ask("revoke", { user: "ben" }));
     return good(await mia.ask("read-only", { on: false }));
   });
-  await stage.step("ben is banned: told why, and disconnected", async () => {
+  await stage.step("ben is banned: he gets the reason, and is disconnected", async () => {
     good(await mia.ask("ban", { user: "ben", seconds: 3600, reason: "enough" }));
     const notice = await ben.hears("notice");
     return [notice, await ben.isDisconnected()];

@@ -11,10 +11,11 @@ export async function talking(stage: Stage): Promise<void> {
     good(await ada.ask("chat-message", asked)),
   );
   await stage.step("ben gets it", () => ben.hears("chat-message", ({ id }) => id === posted.id));
-  await stage.step("her phone was not sure and sends it again: the same message, and nobody hears it twice", async () =>
-    good(await ada.ask("chat-message", asked)),
+  await stage.step(
+    "her phone was not sure and sends it again: the same message, and no member hears it twice",
+    async () => good(await ada.ask("chat-message", asked)),
   );
-  await stage.step("ben replies, and ada sees to what", async () => {
+  await stage.step("ben replies, and ada sees the message that he replies to", async () => {
     good(await ben.ask("chat-message", { content: "Yes!", replyTo: posted.id }));
     return ada.hears("chat-message", ({ replyTo }) => replyTo === posted.id);
   });
@@ -26,18 +27,16 @@ export async function talking(stage: Stage): Promise<void> {
     good(await ada.ask("edit-message", { id: posted.id, content: "Dinner, @ben?" }));
     return ben.hears("message-edited");
   });
-  await stage.step("ben may not edit what ada wrote", async () =>
+  await stage.step("ben may not edit ada's message", async () =>
     refused("FORBIDDEN", await ben.ask("edit-message", { id: posted.id, content: "Breakfast!" })),
   );
-  await stage.step("a moderator sees what it said before", async () =>
-    good(await mia.ask("versions", { id: posted.id })),
-  );
+  await stage.step("a moderator sees its earlier text", async () => good(await mia.ask("versions", { id: posted.id })));
   await stage.step("ada deletes it: its place stays, its words are gone", async () => {
     good(await ada.ask("delete-message", { id: posted.id }));
     await ben.hears("message-deleted");
     return good(await ben.ask("history", { around: posted.seq, limit: 1 })).messages;
   });
-  await stage.step("what is wrong is said by name, and breaks nothing", async () =>
+  await stage.step("an error names the wrong field, and breaks nothing", async () =>
     refused("INVALID_PAYLOAD", await ada.ask("chat-message", { content: 7 } as never)),
   );
 

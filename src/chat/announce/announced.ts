@@ -102,7 +102,7 @@ export class AnnouncedBefore {
       }
       return "go on";
     });
-    return outcome ?? { ok: false, isFinal: false, reason: "the room could not read what it has" };
+    return outcome ?? { ok: false, isFinal: false, reason: "the room could not read its log" };
   }
 }
 

@@ -64,7 +64,7 @@ export class ChatRecoveryLog implements RecoveryLog {
       if (missed) this.#answered = { seq, lastSeq, changes, missed };
       return missed;
     } catch (error) {
-      report("what a client missed could not be read", error);
+      report("missed messages could not be read", error);
       return undefined;
     }
   }

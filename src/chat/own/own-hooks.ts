@@ -98,7 +98,7 @@ function admit(
     return deny(known, message, retryAfterMs === undefined ? {} : { retryAfterMs });
   } catch (error) {
     failed("admit", error);
-    return deny("UNAVAILABLE", `The room could not check who comes in; try again.`);
+    return deny("UNAVAILABLE", `The room could not check the connection; try again.`);
   }
 }
 

@@ -30,7 +30,7 @@ export class RetentionClock {
     try {
       this.#schedule();
     } catch (error) {
-      this.#room.reportProblem("what was to be forgotten could not be read", error);
+      this.#room.reportProblem("the state of the retention could not be read", error);
       this.#deadline.set(this.#room.log.trimDueMs!);
     }
   }

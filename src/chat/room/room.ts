@@ -197,7 +197,7 @@ export class Room {
     try {
       return read(this.log);
     } catch (error) {
-      this.reportProblem("what is stored could not be read", error);
+      this.reportProblem("stored messages could not be read", error);
       return undefined;
     }
   };

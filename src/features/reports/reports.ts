@@ -111,7 +111,7 @@ export class Reports extends RoomFeature<ReportsSent> {
   /** ABUSE-1, ABUSE-2. */
   #report({ id: message, reason: why }: z.output<typeof reportSchema>, caller: FeatureCaller): ErrorAnswer | undefined {
     const { user, name } = caller;
-    if (this.room.isDirect) return refuse("FORBIDDEN", "Nobody looks after a conversation between two people.");
+    if (this.room.isDirect) return refuse("FORBIDDEN", "A conversation between two people has no moderators.");
     const found = this.room.findMessage(message);
     if ("error" in found) return found;
     if (found.deleted) return refuse("NOT_FOUND", "id: the message was deleted");

@@ -1,4 +1,4 @@
-// Edge cases of links: a clock that was set back, a link removed while a batch is under way, many changes, and what does not cross.
+// Edge cases of links: a clock that was set back, a link removed while a batch is under way, many changes, and messages that do not cross.
 import { describe, expect, it } from "vitest";
 
 import { RELAY_RETRY_MS } from "../../../src/chat/links/links.ts";

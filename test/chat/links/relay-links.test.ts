@@ -1,4 +1,4 @@
-// Links: access, limits, what outlives a room, and bans and mutes of the other room.
+// Links: access, limits, the marks that outlive a room, and bans and mutes of the other room.
 import { describe, expect, it } from "vitest";
 
 import { LINKS_MAX } from "../../../src/chat/links/links.ts";

@@ -148,7 +148,7 @@ class Life {
     if (what === "storage works") state.failure = log.failure = undefined;
   }
 
-  /** Only what began in the room: what is done to a copy there is that room's own affair. */
+  /** Only messages that began in the room: changes of a copy are its own room's affair. */
   #change(what: "edit" | "delete" | "react", name: string, seqAsked: number): void {
     const message = this.world.room(name).log.messages[seqAsked - 1];
     if (!message || message.origin) return;
@@ -208,7 +208,7 @@ it("RLY-3, RLY-4: every message arrives once and in order through all failures",
       for (let round = 0; round < 4; round++) {
         await life.world.settle();
         life.world.replay();
-        // What was lost is missed by what comes next.
+        // The next batch shows that the lost one is missing.
         if (round === 0) for (const name of life.names) life.world.say(name, "anybody there?");
       }
       expect(life.world.dead).toEqual([]);

@@ -1,4 +1,4 @@
-// Mirroring one room in another: what crosses, its form there, and what does not cross.
+// Mirroring one room in another: the messages that cross, their form there, and those that do not.
 import { describe, expect, it } from "vitest";
 
 import { exportPiece } from "../../../src/chat/log/export.ts";

@@ -158,7 +158,7 @@ describe("when a room reports: LOB-2", () => {
 });
 
 describe("sleep: LOB-3", () => {
-  it("reports after a sleep what is owed, and nothing that has arrived", async () => {
+  it("sends owed reports after a sleep, and none that has arrived", async () => {
     const reporting = new ReportingRoom();
     const { shell } = reporting.room;
     await reporting.room.join("ada");

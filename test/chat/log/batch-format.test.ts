@@ -1,4 +1,4 @@
-// The stored format of messages: reading returns what was written, and an unreadable batch says why.
+// The stored format of messages: reading returns the written messages, and an unreadable batch says why.
 import { describe, expect, it } from "vitest";
 
 import { decodeBatch, encodeBatch, lifeOfBatch, UnreadableBatch } from "../../../src/chat/log/batch-format.ts";

@@ -44,7 +44,7 @@ class Reader {
     this.#client = undefined;
   }
 
-  /** Takes in what came since the last time. */
+  /** Takes in the events since the last time. */
   listen(): void {
     const packets = this.#client?.packets ?? [];
     for (const { data } of packets.slice(this.#heard)) if (Array.isArray(data)) this.#hear(data[0], data[1]);

@@ -40,7 +40,7 @@ describe.each(ACTIONS)("MOD-2: %s of the message of another user", (action) => {
     ] as const;
     const before = room.log.messages;
     for (const [client, id] of refused) expect(await tries(client, id)).toEqual(refusalOf("FORBIDDEN"));
-    // In which role somebody wrote is known while they are away, and after sleep.
+    // The room knows the role of an author who is away, also after sleep.
     for (const client of [max, hal]) client.leave();
     room.shell.advance(60_000);
     room.shell.evict();

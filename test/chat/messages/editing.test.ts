@@ -1,4 +1,4 @@
-// Messages that change: edits, deletions, and what is left of both.
+// Messages that change: edits, deletions, and the parts that stay.
 import { describe, expect, it } from "vitest";
 
 import {

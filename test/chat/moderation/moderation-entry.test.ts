@@ -47,7 +47,7 @@ describe("MOD-3: a ban", () => {
     expect(heardSince(ada, counts[0]!)).toHaveLength(3);
   });
 
-  it("SIO-13: that cannot be read lets nobody in, and closes the session, so that stock clients come back", async () => {
+  it("SIO-13: that cannot be read lets no client in, and closes the session, so that stock clients come back", async () => {
     const { room, mia } = await cast();
     await mia.ask("ban", { user: "ada", seconds: 60 });
     sleep(room);

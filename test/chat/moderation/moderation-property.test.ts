@@ -48,7 +48,7 @@ interface Visitor {
   heardAtBan?: number;
 }
 
-/** A model of what must hold, independent of the room's own records. */
+/** A model of the rules, independent of the room's own records. */
 class Model {
   readonly bannedUntilMs = new Map<User, number>();
   readonly mutedUntilMs = new Map<User, number>();
@@ -74,7 +74,7 @@ class Play {
   readonly #recoveryAuths = new Map<User, { readonly pid: string; readonly offset: unknown }>();
   /** Of connections from before a kick or a ban. */
   readonly #deadPids = new Set<string>();
-  /** Counts of what happened, to see that enough did. */
+  /** Counts of events, to see that there were enough. */
   static readonly counts = { refusedPosts: 0, stored: 0, recovered: 0, refusedConnects: 0, sleeps: 0 };
 
   async take(step: Step): Promise<void> {

@@ -24,7 +24,7 @@ async function brewed(event: RoomEvent, payload: unknown = {}): Promise<unknown>
 describe("OWN-3: the payload of an event", () => {
   const cup = z.object({ size: z.int().min(1).max(3).default(2), label: z.string().max(5).optional() });
 
-  it("is what its schema lets through", async () => {
+  it("gets the value that its schema returns", async () => {
     const run = vi.fn();
     const room = brewing(roomEvent({ schema: cup, run }));
     const ada = await room.join("ada");
@@ -129,7 +129,7 @@ describe("OWN-3: an event may be sent by", () => {
     expect(await answersWith("members", true)).toEqual([FORBIDDEN, OK, OK, OK]);
   });
 
-  it("nobody who is banned", async () => {
+  it("no banned user", async () => {
     const room = brewing(roomEvent({ by: "everyone", run: () => {} }));
     await (await room.join({ user: "mia", role: "moderator" })).ask("ban", { user: "ada" });
     expect(await room.ask("brew", "ada", {})).toEqual(refusalOf("FORBIDDEN"));
@@ -261,7 +261,7 @@ describe("OWN-5: an event that takes its time", () => {
     return { room, done };
   }
 
-  it("answers later, and holds nobody else up", async () => {
+  it("answers later, and holds no other event up", async () => {
     const { room, done } = slow();
     const [ada, ben] = [await room.join("ada"), await room.join("ben")];
     const brewing = ada.call("brew");

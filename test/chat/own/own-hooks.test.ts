@@ -1,4 +1,4 @@
-// Hooks of features of one's own: when they are called, what they refuse, and what becomes of their failures.
+// Hooks of features of one's own: their calls, their refusals and their failures.
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
@@ -8,10 +8,10 @@ import { Feature, OwnRoom, roomOf } from "../../host/own-room.ts";
 
 const OK = { ok: true };
 
-/** What a hook saw, as text. */
+/** The values that a hook saw, as text. */
 type Seen = string[];
 
-/** A feature that notes what its hooks see. */
+/** A feature that notes the values of its hooks. */
 const watching = (seen: Seen) => (feature: Feature) => {
   const of = ({ user, role }: Pick<FeatureConnection, "user" | "role">): string => `${user} (${role})`;
   return {
@@ -67,7 +67,7 @@ describe("OWN-1: a feature hears", () => {
     expect(seen).toEqual(["posted tea", "edited coffee", "reacted coffee", "deleted nothing"]);
   });
 
-  it("of what it sends in a hook behind what the hook is about", async () => {
+  it("of events that it sends in a hook, behind the hook's own event", async () => {
     const room = roomOf((feature) => ({
       sends: ["echo"],
       onPosted: ([message]: readonly { content: string }[]) => feature.inside.everyone.emit("echo", message!.content),
@@ -150,27 +150,30 @@ const boom = (): never => {
 describe("OWN-6: a hook that throws", () => {
   const HOOKS = ["start", "onConnect", "onRestore", "onDisconnect", "onPosted", "onChanged", "onErase"] as const;
 
-  it.each(HOOKS)("%s is logged under the feature's name, and harms nobody", async (hook) => {
-    for (const throwing of [boom, async () => boom()]) {
-      const seen: Seen = [];
-      const room = new OwnRoom(((handle: never) => [
-        new Feature(handle, { name: "broken", [hook]: throwing }),
-        new Feature(handle, (feature) => ({ ...watching(seen)(feature), events: { good: { run: () => {} } } })),
-      ]) as never);
-      const [ada, ben] = [await room.join("ada"), await room.join("ben")];
-      const { id } = await ada.ask("chat-message", { content: "tea" });
-      expect(await ada.ask("delete-message", { id })).toEqual(OK);
-      sleep(room);
-      ben.leave();
-      expect(await ada.ask("good")).toEqual(OK);
-      room.chat.calls.prepareErase();
-      await setImmediate();
-      expect(new Set(room.logged)).toEqual(new Set([`feature "broken": ${hook} failed: boom`]));
-      expect(ada.received("message-deleted")).toHaveLength(1);
-      for (const what of ["connect ben", "posted tea", "deleted nothing", "restore ada", "disconnect ben", "erase"])
-        expect(seen.join()).toContain(what);
-    }
-  });
+  it.each(HOOKS)(
+    "%s is logged under the feature's name, and harms neither the room nor another feature",
+    async (hook) => {
+      for (const throwing of [boom, async () => boom()]) {
+        const seen: Seen = [];
+        const room = new OwnRoom(((handle: never) => [
+          new Feature(handle, { name: "broken", [hook]: throwing }),
+          new Feature(handle, (feature) => ({ ...watching(seen)(feature), events: { good: { run: () => {} } } })),
+        ]) as never);
+        const [ada, ben] = [await room.join("ada"), await room.join("ben")];
+        const { id } = await ada.ask("chat-message", { content: "tea" });
+        expect(await ada.ask("delete-message", { id })).toEqual(OK);
+        sleep(room);
+        ben.leave();
+        expect(await ada.ask("good")).toEqual(OK);
+        room.chat.calls.prepareErase();
+        await setImmediate();
+        expect(new Set(room.logged)).toEqual(new Set([`feature "broken": ${hook} failed: boom`]));
+        expect(ada.received("message-deleted")).toHaveLength(1);
+        for (const what of ["connect ben", "posted tea", "deleted nothing", "restore ada", "disconnect ben", "erase"])
+          expect(seen.join()).toContain(what);
+      }
+    },
+  );
 
   it.each([
     ["a promise", async () => undefined],

@@ -1,4 +1,4 @@
-// The room as a feature of one's own sees it: people, messages, deadlines, other events, and what it stores.
+// The room as a feature of one's own sees it: people, messages, deadlines, other events, and its storage.
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
@@ -40,7 +40,7 @@ describe("OWN-1: a feature reaches", () => {
     ]);
   });
 
-  it("all connections, and knows who is in the room", async () => {
+  it("all connections, and knows the users in the room", async () => {
     const room = roomOf((feature) => ({
       events: {
         look: {

@@ -1,4 +1,4 @@
-// The types of features of one's own: what the compiler knows of payloads, of what they send, and of what a client may say to them.
+// The types of features of one's own: the compiler's knowledge of payloads, of their events, and of the events that a client may send them.
 import { expectTypeOf, it } from "vitest";
 import * as z from "zod";
 

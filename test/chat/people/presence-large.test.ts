@@ -7,7 +7,7 @@ import { ChatRoom } from "../../host/chat-room.ts";
 import type { Client } from "../../host/harness.ts";
 
 describe("PRES-1: a room that fills", () => {
-  it("gathers longer the more connections would be told: a room that fills costs each member a few events", async () => {
+  it("gathers longer the more connections there are: a room that fills costs each member a few events", async () => {
     const room = new ChatRoom();
     const people: Client[] = [];
     for (let i = 0; i < 100; i++) {

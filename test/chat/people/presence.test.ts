@@ -85,7 +85,7 @@ describe("PRES-1, CHAT-5: members are people", () => {
   });
 });
 
-describe("PRES-6, PRES-7: finding members, and what they may do", () => {
+describe("PRES-6, PRES-7: finding members, and their roles", () => {
   it("finds members by a part of name or id, in any case, also beyond those who are listed", async () => {
     const room = new ChatRoom();
     const ada = await room.join({ user: "ada", name: "Ada" });

@@ -101,7 +101,7 @@ class Life {
     this.calls.set(text, [...(this.calls.get(text) ?? []), call]);
   }
 
-  /** Everyone connects again, with what they have to show for it. */
+  /** Everyone connects again, with their offsets. */
   async #comeBack(): Promise<void> {
     const { pid } = this.#cleo.packets[0]!.data as { pid: string };
     const offset = this.#cleo.packets.findLast(({ data }) => Array.isArray(data))!.data as unknown[];
@@ -112,7 +112,7 @@ class Life {
     this.#cleo = await this.#join("cleo", { pid, offset: offset.at(-1) });
   }
 
-  /** What a socket saw, over all of its connections: one that recovers goes on where it was. */
+  /** The messages that a socket saw, over all of its connections: one that recovers goes on where it was. */
   noteStay(client: Client): void {
     const [{ lastSeq } = { lastSeq: 0 }] = client.received<Welcome>("welcome");
     const { pid } = client.packets[0]!.data as { pid: string };
@@ -164,7 +164,7 @@ function expectTruth({ room: { log }, calls, stays, read }: Life): void {
       if (answer && "ok" in answer) expect(stored.get(answer.seq)).toMatchObject({ id: answer.id, content: text });
     }
   }
-  // Nobody saw two messages at one place, nor another one there than the log holds.
+  // No client saw two messages at one place, nor another one there than the log holds.
   const seen = new Map<number, Message>();
   for (const message of [...stays.flatMap((stay) => stay.seen), ...read]) {
     expect(seen.get(message.seq) ?? message).toEqual(message);

@@ -163,7 +163,7 @@ describe("a reader of the log of a busy relaxed room", () => {
   });
 });
 
-/** A client that knows recovery, and what it would come back with. */
+/** A client that knows recovery, and its `pid` and offset. */
 async function recoverable(room: ChatRoom, recoveryAuth?: object): Promise<Client> {
   const client = room.shell.open({ canRecover: true, identity: identityOf("cleo") });
   client.name = "cleo";

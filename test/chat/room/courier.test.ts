@@ -103,7 +103,7 @@ class Numbers {
     this.tick();
   }
 
-  /** What is not kept is gone; so is the answer to a call under way. */
+  /** All that is not kept is gone; so is the answer to a call under way. */
   sleep(): void {
     this.courier.stop();
     this.told = this.kept.told;
@@ -298,7 +298,7 @@ it(
           else if (step.do === "set back") numbers.nowMs -= 3_600_000;
           else numbers.courier[step.do](numbers.nowMs);
           numbers.tick();
-          // A call is made by what happens, and never two at once.
+          // Inputs make calls, and never two at once.
           expect(numbers.calls.length - before).toBeLessThanOrEqual(1);
           // Each batch begins where the other side stands: nothing is left out.
           const last = numbers.calls.at(-1);

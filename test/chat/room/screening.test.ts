@@ -1,4 +1,4 @@
-// A room's own rules for posts and edits: verdicts, order, retries, and what ends while a verdict is awaited.
+// A room's own rules for posts and edits: verdicts, order, retries, and sanctions that begin while a verdict is awaited.
 import { describe, expect, it, vi } from "vitest";
 
 import { REASON_LENGTH_MAX, VERDICT_MS_MAX, type PostVerdict } from "../../../src/chat/room/verdict.ts";
@@ -21,7 +21,7 @@ async function cast(...given: ConstructorParameters<typeof RuledRoom>): Promise<
 const contentsSeen = (client: Client): string[] => client.received("chat-message").map(({ content }) => content);
 
 describe("a room's own rules", () => {
-  it("RULE-1: are asked before anybody sees a post, and told who posts it where", async () => {
+  it("RULE-1: are asked before any member sees a post, and get its author and room", async () => {
     const { room, ada, ben } = await cast();
     const post = ada.call("chat-message", { content: " hello ", clientMsgId: "c-1" });
     expect(room.asked[0]).toMatchObject({
@@ -246,7 +246,7 @@ describe("while a verdict is awaited", () => {
     expect([room.contents, contentsSeen(ben)]).toEqual([[], []]);
   });
 
-  it("RULE-5: a role that was granted counts, and is not told to the rules", async () => {
+  it("RULE-5: a role that was granted counts, and the rules do not get it", async () => {
     const given = await cast();
     await moderate(given, "read-only", { on: true });
     await moderate(given, "grant", { user: "ada", role: "moderator" });

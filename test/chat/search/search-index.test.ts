@@ -1,4 +1,4 @@
-// Searching a long history: when messages are indexed, what that costs, and that results do not depend on the index.
+// Searching a long history: when messages are indexed, the cost of that, and that results do not depend on the index.
 import { describe, expect, it } from "vitest";
 
 import { messageId } from "../../../src/chat/log/message-id.ts";

@@ -201,7 +201,7 @@ describe("refusals", () => {
     const { room, ada } = await roomThatHeard("a");
     room.log.unreadable = new Error("damaged");
     expect(await ada.ask("search", { query: "a" })).toMatchObject({ error: { code: "INTERNAL" } });
-    expect(room.shell.problems).toMatchObject([{ problem: "what is stored could not be read" }]);
+    expect(room.shell.problems).toMatchObject([{ problem: "stored messages could not be read" }]);
   });
 
   it("SRCH-8: readers may search; banned users may not, by socket or from outside", async () => {

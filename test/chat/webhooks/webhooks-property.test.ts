@@ -109,7 +109,7 @@ class Life {
   }
 }
 
-/** What a receiver makes of it: each event counts once, and of each message and member the latest. */
+/** The state of a receiver: each event counts once, and of each message and member the latest. */
 function booksOf(events: readonly WebhookEvent[]): {
   messages: Map<string, Message | "deleted">;
   members: Set<string>;

@@ -1,4 +1,4 @@
-// The client on a server of a later release: what it does not know disturbs nothing (docs/releases.md).
+// The client on a server of a later release: unknown events and fields disturb nothing (docs/releases.md).
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { Room } from "../../../client/core/api.ts";

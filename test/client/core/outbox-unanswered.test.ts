@@ -23,7 +23,7 @@ const load = (): Page => new Page({ room, clock, storage });
 const stored = (): string[] => room.log.map(({ content }) => content);
 
 describe("a message whose answer was lost, and that the room delivers before its next try", () => {
-  /** The room takes it late and shows it, and nobody hears the answer. */
+  /** The room takes it late and shows it, and the answer is lost. */
   function show(): void {
     page.enter();
     page.say("hello");

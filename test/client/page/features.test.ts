@@ -1,4 +1,4 @@
-// Pinned messages and reports on the page: the bar's state, and what a reader may do. The room is the test's.
+// Pinned messages and reports on the page: the bar's state, and the reader's actions. The room is the test's.
 import { describe, expect, it, vi } from "vitest";
 import type { Pin } from "parley-rooms/features";
 
@@ -21,7 +21,7 @@ const pinOf = (id: string, more: Partial<Pin> = {}): Pin => ({
 interface Shown {
   readonly me?: object;
   readonly welcome?: object;
-  /** What the room answers when it is asked for its pins. */
+  /** The room's answer to `pins`. */
   readonly listed?: readonly Pin[];
 }
 
@@ -94,11 +94,11 @@ describe("pinned messages on the page", () => {
   });
 });
 
-describe("what a reader may do", () => {
+describe("the reader's actions", () => {
   const rules = (by: "moderators" | "speakers") => ({ welcome: { pinRules: { max: 20, by } } });
 
   it.each([
-    ["nobody pins where the feature is off", { me: { isModerator: true }, welcome: {} }, false],
+    ["no reader pins where the feature is off", { me: { isModerator: true }, welcome: {} }, false],
     ["nor before the welcome", { me: { isModerator: true } }, false],
     ["moderators pin", { me: { isModerator: true }, ...rules("moderators") }, true],
     ["members do not", rules("moderators"), false],

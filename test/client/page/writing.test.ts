@@ -101,7 +101,7 @@ describe("the writer of a draft", () => {
     open("general", guest("a", "Ada")).write("half a rep");
     expect(open("general", guest("b", "Ben")).text).toBe("");
     expect(open("general", guest("c", "Ada")).text).toBe("half a rep");
-    // Nobody is a guest by being called like one.
+    // A guest's name makes no user a guest.
     expect(open("general", { user: "guest Ada", name: "Ada" }).text).toBe("");
   });
 

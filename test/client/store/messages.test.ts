@@ -93,7 +93,7 @@ it("an action that the room refuses, or that has no connection, resolves with th
   expect(await ben.search("mine")).toMatchObject({ error: { code: "NO_CONNECTION" } });
 });
 
-it("what changed while it was away is there when it comes back", async () => {
+it("messages that changed while it was away are there when it comes back", async () => {
   const ada = await world.enter("ada");
   const { id } = await hear(ada, "helo");
   await world.down();
@@ -119,7 +119,7 @@ it("loads older pages, each message once, and says where the room begins", async
   expect(ada.getSnapshot().messages.hasEarlier).toBe(false);
 });
 
-it("jumps to an old message and back, without losing what came meanwhile", async () => {
+it("jumps to an old message and back, without losing messages of that time", async () => {
   await world.post("ben", 300);
   const ada = await world.enter("ada");
   const jumping = ada.jumpTo(20);
@@ -181,7 +181,7 @@ it("fetches a quoted message that is not loaded, once", async () => {
   expect([ada.quoted(first.id)?.content, heard]).toEqual(["ben 1", 1]);
 });
 
-it("a deleted room begins empty, with what is unsent", async () => {
+it("a deleted room begins empty, with the unsent messages", async () => {
   const ada = await world.enter("ada");
   await hear(ada, "old");
   await world.down();

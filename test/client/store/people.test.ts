@@ -1,4 +1,4 @@
-// Tests what a room's store knows of the people in it, and of what they may do.
+// The people of a room's store, and their rights.
 import { describe, expect, it } from "vitest";
 
 import { abilitiesOf, mayModerate } from "../../../client/store/abilities.ts";
@@ -87,7 +87,7 @@ describe("the actions on a message", () => {
   });
 });
 
-describe("who may moderate whom: MOD-2", () => {
+describe("ranks for moderation: MOD-2", () => {
   const people = [
     { user: "ada", name: "Ada" },
     { user: "grace", name: "Grace", role: "moderator", granted: true },
@@ -103,7 +103,7 @@ describe("who may moderate whom: MOD-2", () => {
   ] as const)("%s, a %s", (user, role, below) => {
     const others = people.map((person) => person.user);
     expect(others.filter((other) => mayModerate({ user, role }, other, people))).toEqual(below);
-    // Of those who are away, only the room knows the rank.
+    // Only the room knows the rank of absent users.
     expect(mayModerate({ user, role }, "away", people)).toBe(role !== "member");
   });
 });

@@ -13,7 +13,7 @@ const typists = (store: RoomStore): string[] => store.getSnapshot().typing.map((
 describe("snapshots", () => {
   it("are the same object until something changes, and so is each part", async () => {
     const [ada, ben] = [await world.enter("ada"), await world.enter("ben")];
-    // Until everybody has heard of both.
+    // Until all members have heard of both.
     await world.pass(2000);
     const before = ben.getSnapshot();
     expect(ben.getSnapshot()).toBe(before);
@@ -108,7 +108,7 @@ describe("people", () => {
     expect(await finding).toMatchObject({ ok: true, members: [{ user: "u1" }] });
   });
 
-  it("who type are there until the room says it ended, or the connection is lost", async () => {
+  it("who type are there until the room ends it, or the connection is lost", async () => {
     const [ada, ben] = [await world.enter("ada"), await world.enter("ben")];
     ada.typing(true);
     await world.pass(1000);
@@ -140,7 +140,7 @@ describe("people", () => {
   });
 });
 
-describe("what the user may do", () => {
+describe("the user's rights", () => {
   it("readers may not write; in a read-only room moderators alone may", async () => {
     const [reader, ada, mia] = [
       await world.enter({ user: "rita", role: "reader" }),
@@ -179,7 +179,7 @@ describe("what the user may do", () => {
     expect([ada.getSnapshot().me.hold, heard]).toEqual([undefined, 1]);
   });
 
-  it("after a kick nothing can be written, and what waits has failed", async () => {
+  it("after a kick nothing can be written, and waiting messages have failed", async () => {
     const [ada, mia] = [await world.enter("ada"), await world.enter(MIA)];
     void mia.moderate("slow-mode", { seconds: 30 });
     await world.pass(100);
@@ -207,7 +207,7 @@ describe("what the user may do", () => {
 });
 
 describe("reading", () => {
-  it("counts what others wrote since, and knows the first of it", async () => {
+  it("counts the messages of others since, and knows the first of them", async () => {
     await world.post("ben", 3);
     const ada = await world.enter("ada");
     expect(unreadOf(ada.getSnapshot())).toEqual({ count: 3, firstSeq: 1 });

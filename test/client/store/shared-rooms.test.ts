@@ -40,7 +40,7 @@ it("stays connected where the next holder comes in the same turn", async () => {
   again();
 });
 
-it("keeps the last state while nobody holds it, and begins with a fresh one then", async () => {
+it("keeps the last state while no part holds it, and begins with a fresh one then", async () => {
   const room = roomsOf("ada").get(ROOM);
   const release = room.hold();
   await world.pass(100);
@@ -59,7 +59,7 @@ it("keeps the last state while nobody holds it, and begins with a fresh one then
   again();
 });
 
-it("is opened by its first use, as an effect of a child may be, and closed unless somebody then holds it", async () => {
+it("is opened by its first use, as an effect of a child may be, and closed unless a part then holds it", async () => {
   const room = roomsOf("ada").get(ROOM);
   const sent = room.send("early");
   const release = room.hold();

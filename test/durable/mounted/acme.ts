@@ -9,7 +9,7 @@ let rooms = 0;
 /** A name that no other test of this file uses. */
 export const freshRoom = (): string => `room-${++rooms}`;
 
-/** The header by which the Worker knows somebody. */
+/** The header by which the Worker knows a user. */
 export const session = (user: unknown): Record<string, string> => ({ "x-acme-session": JSON.stringify(user) });
 
 export const request = (path: string, init: RequestInit = {}): Promise<Response> =>

@@ -10,7 +10,7 @@ import { answerTo, at, call, freshRoom, join, refusal, session } from "./acme.ts
 
 const SECRET = "a secret of thirty-two bytes, or so";
 
-/** Every door, each with the status of a user who may pass. */
+/** Every address, each with the status of an allowed user. */
 interface Knock extends RequestInit {
   readonly headers?: Record<string, string>;
 }
@@ -22,7 +22,7 @@ const DOORS: ReadonlyArray<[door: string, path: string, init: Knock, good: numbe
   ["a file", "/files/none", {}, 404],
 ];
 
-/** What a door answers. */
+/** The status of an address. */
 async function knock(options: ParleyOptions, path: string, init: Knock, variables: object = {}) {
   const parley = createParley(options);
   const response = await parley.fetch(new Request(ORIGIN + path, init), { ...env, ...variables });
@@ -36,7 +36,7 @@ beforeEach(() => void (log = vi.spyOn(console, "error").mockImplementation(() =>
 afterEach(() => log.mockRestore());
 
 describe.each(DOORS)("at the door of %s", (_door, path, init, good) => {
-  it("somebody who is known passes", async () => {
+  it("a known user passes", async () => {
     expect((await knock({ authenticate: () => ({ user: "ada" }) }, path, init)).status).toBe(good);
   });
 
@@ -141,7 +141,7 @@ describe("tokens of one's own", () => {
   });
 });
 
-describe("what it says of a user holds in rooms", () => {
+describe("the fields of its user hold in rooms", () => {
   it("name, role and rooms", async () => {
     const room = freshRoom();
     const client = await RawClient.open({
@@ -180,9 +180,9 @@ describe("what it says of a user holds in rooms", () => {
     expect(await client.receives("notice", 2)).toMatchObject([{ code: "TOKEN_EXPIRING" }, { code: "TOKEN_EXPIRED" }]);
   });
 
-  it("a room without a key refuses at CONNECT who brings only a token", async () => {
+  it("a room without a key refuses the CONNECT of a client with only a token", async () => {
     const room = freshRoom();
-    // A Worker that lets anybody through to the room.
+    // A Worker that lets any client through to the room.
     const parley = createParley();
     const fetcher = { fetch: (request: Request) => parley.fetch(request, { ...env, JWT_SECRET: SECRET }) };
     const token = await signToken(SECRET, { user: "ada" }, 60);

@@ -1,4 +1,4 @@
-// Several kinds of rooms in one Worker, and a Worker that lacks bindings: what each is for is off.
+// Several kinds of rooms in one Worker, and a Worker that lacks bindings, and with each a part of the chat.
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
@@ -77,7 +77,7 @@ describe("rooms of two kinds under two base paths", () => {
   });
 });
 
-describe("without a binding, what it is for is off", () => {
+describe("without a binding, its part of the chat is off", () => {
   const UNBOUND = Object.fromEntries(
     ["LOBBY", "FILES", "ANNOUNCEMENTS", "DEAD_LETTERS", "WEBHOOKS", "RELAY_QUEUE"].map((name) => [name, undefined]),
   );

@@ -1,4 +1,4 @@
-// A chat under a path of somebody's Worker: which requests and queues are the chat's, and which the Worker's.
+// A chat under a path of another Worker: which requests and queues are the chat's, and which the Worker's.
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";

@@ -22,7 +22,7 @@ const drawn = (client: RawClient): unknown[][] =>
     type === PacketType.EVENT && id === undefined ? [data as unknown[]] : [],
   );
 
-it("painters see what the others draw, and who has left; a call from outside draws, too", async () => {
+it("painters see the lines and departures of the others; a call from outside draws, too", async () => {
   const [ada, ben] = [await enter("plans", "ada"), await enter("plans", "ben")];
   expect(await ada.ask("draw", LINE)).toEqual({ ok: true });
   await env.BOARD.getByName("plans").draw([1, 1, 2, 2]);

@@ -1,4 +1,4 @@
-// connect: the way from a Worker to any object. Addresses, origins, users, limits, and what it does not let through.
+// connect: the way from a Worker to any object. Addresses, origins, users, limits, and refused requests.
 import { env } from "cloudflare:workers";
 import { connect, type Authenticate, type ConnectOptions } from "parley-rooms/socketio";
 import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from "vitest";
@@ -78,7 +78,7 @@ describe("addresses", () => {
     "/files/general/e1/f1",
   ];
 
-  it.each(others)("%s is not its own: 404, or what `otherwise` answers", async (address) => {
+  it.each(others)("%s is not its own: 404, or the answer of `otherwise`", async (address) => {
     expect(await answerTo(address + HANDSHAKE)).toMatchObject({ status: 404 });
     const otherwise = (asked: Request): Response => new Response(`mine: ${new URL(asked.url).pathname}`);
     expect(await answerTo(address, { otherwise, path: "/boards" })).toMatchObject({ text: `mine: ${address}` });

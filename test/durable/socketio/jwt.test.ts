@@ -1,4 +1,4 @@
-// jwt: the tokens that an application of one's own accepts. Who signs and verifies is real; the platform's keys are those of workerd.
+// jwt: the tokens that an application of one's own accepts. Signing and verifying are real; the platform's keys are those of workerd.
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from "jose";
 import { jwt, type JwtOptions } from "parley-rooms/socketio";
 import { describe, expect, it } from "vitest";

@@ -74,7 +74,7 @@ it("any other text is: logs with different names share nothing", async () => {
   });
 });
 
-it("what a log without a name kept before there were names is still there", async () => {
+it("the events of a log without a name, from before there were names, are still there", async () => {
   await withStorage((storage) => {
     storage.sql.exec(`
       DROP TABLE IF EXISTS log_names; DROP TABLE IF EXISTS broadcasts_0; DROP TABLE IF EXISTS broadcasts_1;

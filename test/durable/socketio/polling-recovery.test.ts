@@ -42,7 +42,7 @@ it("events of a channel from before a socket joined it, or after it left, are no
   await ada.ask("join", "admins");
   expect(await whoami(ada)).toMatchObject({ boards: 1 });
   const recoveryAuth = recoveryAuthOf(ada);
-  // Her line is broken from here on, though nobody knows.
+  // Her connection is broken from here on, and the server does not know.
   say(ben, "draw", "admins", "while she was in");
   await ben.ask("whoami");
   await ada.ask("leave", "admins");

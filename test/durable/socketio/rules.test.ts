@@ -26,7 +26,7 @@ const contentsSeen = (client: RawClient): string[] =>
   client.received<{ content: string }>("chat-message").map(({ content }) => content);
 
 describe("docs/examples/rules/index.ts", () => {
-  it("rejects, replaces and accepts what members post, and what they edit", async () => {
+  it("rejects, replaces and accepts posts and edits of members", async () => {
     const [ada, ben] = [await enter(env.RULED, "plain", "ada"), await enter(env.RULED, "plain", "ben")];
     expect(await ada.ask("chat-message", { content: "spam" })).toEqual({
       error: { code: "REJECTED", message: "No spam here." },
@@ -37,7 +37,7 @@ describe("docs/examples/rules/index.ts", () => {
     expect(contentsSeen(ben)).toEqual(["d**n", "hello"]);
   });
 
-  it("accepts what the backend posts, and rejects what it posts as somebody", async () => {
+  it("accepts posts of the backend, and rejects those in a user's name", async () => {
     const room = env.RULED.getByName("backend");
     expect(await room.ask("chat-message", SERVICE, { content: "spam" })).toMatchObject({ ok: true });
     const ada = { user: "ada", name: "Ada", role: "member" } as const;

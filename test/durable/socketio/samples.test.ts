@@ -21,7 +21,7 @@ it("four lines: what one draws, the others of the board get, and no other board"
   expect([ada, ben, cleo].map((client) => client.heard("draw"))).toEqual([[], [[[0, 1]]], []]);
 });
 
-it("drawing: a line that is none is answered, and nobody gets it", async () => {
+it("drawing: a bad line is answered, and no painter gets it", async () => {
   const fetcher = serving(env.DRAWINGS);
   const [ada, ben] = [await enter(fetcher, "a"), await enter(fetcher, "a")];
   expect(await ada.ask("draw", [0, 0, 1, 2])).toMatchObject({

@@ -43,7 +43,7 @@ export class SketchObject extends SocketIoObject {
   }
 }
 
-/** Moves a ball while anybody watches: a tick every 50 ms, and its place in storage for the time after sleep. */
+/** Moves a ball while a player watches: a tick every 50 ms, and its place in storage for the time after sleep. */
 class Pitch extends Namespace {
   readonly #kv: SyncKvStorage;
   #tick!: Deadline;
@@ -107,7 +107,7 @@ export class PitchObject extends SocketIoObject {
     if (!this.#isOpen) throw new Error("the pitch is closed");
   }
 
-  /** From a matchmaker, before anybody is connected. */
+  /** From a matchmaker, before any player is connected. */
   async begin(ticks: number): Promise<boolean | undefined> {
     this.namespaces["/"].kick(ticks);
     return this.#isOpen;
@@ -135,7 +135,7 @@ const OPTIONS: Readonly<Record<string, object>> = {
   crowded: { maxConnectionsPerIp: 2 },
 };
 
-/** Its name says how it is made, and what is wrong with it. */
+/** Its name says how it is made, and its fault. */
 export class MistakenObject extends SocketIoObject {
   readonly #name = this.ctx.id.name!;
   namespaces = this.#name.startsWith("shared")

@@ -36,7 +36,7 @@ describe("the smallest application", () => {
     expect(client.handshake).toMatchObject({ pingInterval: 25_000, pingTimeout: 20_000, maxPayload: 1_000_000 });
   });
 
-  it("sends what one draws to the others, also after it slept", async () => {
+  it("sends the lines of one painter to the others, also after it slept", async () => {
     const room = freshRoom();
     const [ada, ben] = [await enter(room), await enter(room)];
     ada.emit("draw", 1);
@@ -60,7 +60,7 @@ describe("the smallest application", () => {
       await expect(client.enter(nsp)).rejects.toEqual({ message: "Invalid namespace" });
   });
 
-  it("emits from a call by RPC, which wakes it, and answers one before anybody is there", async () => {
+  it("emits from a call by RPC, which wakes it, and answers one before any client is there", async () => {
     const room = freshRoom();
     const stub = env.SKETCH.getByName(room);
     expect(await stub.sockets()).toBe(0);
@@ -183,7 +183,7 @@ describe("timers", () => {
     expect(ada.heard("ball")).toEqual([[1, 20]]);
   });
 
-  it("go on with what is stored, after the object died in between", async () => {
+  it("go on with the stored data, after the object died in between", async () => {
     const room = freshRoom();
     const ada = await enter(room, pitches);
     await ada.ask("kick", 30);
@@ -195,7 +195,7 @@ describe("timers", () => {
     expect(seen).toEqual(Array.from({ length: seen.length }, (_, at) => 31 - seen.length + at));
   });
 
-  it("are begun by a call of another object, with nobody there", async () => {
+  it("are begun by a call of another object, without any client", async () => {
     const room = freshRoom();
     const stub = env.PITCH.getByName(room);
     await stub.begin(3);
@@ -206,7 +206,7 @@ describe("timers", () => {
 });
 
 describe("erase", () => {
-  it("closes all connections, deletes what is stored, and starts the namespaces again", async () => {
+  it("closes all connections, deletes the stored data, and starts the namespaces again", async () => {
     const room = freshRoom();
     const stub = env.PITCH.getByName(room);
     const ada = await enter(room, pitches);

@@ -10,7 +10,7 @@ let clock: TestClock;
 beforeEach(() => void (clock = new TestClock()));
 afterEach(() => clock.stop());
 
-/** What ada misses, and what of it she was meant to hear. */
+/** The strokes that ada misses, and those of them that were meant for her. */
 async function sayMissed(speaker: RawClient): Promise<unknown[][]> {
   say(speaker, "draw", "red", "second");
   say(speaker, "draw", "blue", "not for her");

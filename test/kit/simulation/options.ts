@@ -42,20 +42,20 @@ export interface Person<Memory = unknown, Events extends ClientEvents = AnyEvent
   readonly kind: string;
   /** The name of its object. */
   readonly room: string;
-  /** What this run remembers. */
+  /** The memory of this run. */
   readonly memory: Memory;
   /** The socket of socket.io-client; another one after the fault `reload`. */
   readonly socket: Socket<Events["incoming"], Events["outgoing"]>;
   readonly isConnected: boolean;
   /** Since the run began, in milliseconds. */
   readonly nowMs: number;
-  /** Connects, as everybody does once in each run. */
+  /** Connects, as each person does once in each run. */
   open(): void;
   /** Disconnects on purpose. */
   close(): void;
   /** Emits. Without a connection the client emits it with the next one. */
   emit<Event extends EventName<Events["outgoing"]>>(event: Event, ...args: EventArgs<Events["outgoing"], Event>): void;
-  /** Emits, and waits for the ack. @returns its first argument; `undefined` without one in 10 s: then nobody knows whether the event arrived */
+  /** Emits, and waits for the ack. @returns its first argument; `undefined` without one in 10 s: then it is unknown whether the event arrived */
   ask<Event extends EventName<Events["outgoing"]>>(
     event: Event,
     ...args: QuestionArgs<Events["outgoing"], Event>
@@ -90,7 +90,7 @@ export interface ClientKind<Memory, Events extends ClientEvents = AnyEvents> {
 
 /** An object as an invariant sees it. */
 export interface CheckedObject {
-  /** What is stored, with what is not durable yet; none while there is no such table. */
+  /** The stored rows, with those that are not durable yet; none while there is no such table. */
   readonly rows: <Of extends Row = Row>(query: string, ...bindings: readonly Value[]) => Of[];
   /** Its instance, unless it sleeps. */
   readonly instance: object | undefined;
@@ -105,7 +105,7 @@ export interface Checked<Memory, Events extends ClientEvents = AnyEvents> {
   /** The names of the objects. */
   readonly rooms: readonly string[];
   readonly object: (room: string) => CheckedObject;
-  /** What must be true; if it is not, the message says what is wrong. */
+  /** The condition that must hold; the message describes the failure. */
   readonly demand: (isTrue: boolean, message: string) => void;
 }
 
@@ -124,11 +124,11 @@ export interface SimulationOptions<Memory = undefined, Events extends ClientEven
   /** The names of the objects that people connect to. Default: `["a"]`. */
   readonly rooms?: readonly string[];
   readonly clients: Readonly<Record<string, ClientKind<Memory, Events>>>;
-  /** Makes what a run remembers. People write it, invariants read it. */
+  /** Makes the memory of a run. People write it, invariants read it. */
   readonly memory?: () => Memory;
   /** Checked after each event, and at rest. */
   readonly invariants?: Readonly<Record<string, Invariant<Memory, Events>>>;
-  /** Checked when all faults have ended, everybody is connected, and nothing has happened for two minutes. */
+  /** Checked when all faults have ended, all people are connected, and nothing has happened for two minutes. */
   readonly atRest?: Readonly<Record<string, InvariantAtRest<Memory, Events>>>;
   /** How often each fault happens in a minute, on average. Faults that are not named do not happen. Default: `FAULTS`. */
   readonly faults?: Readonly<Partial<Record<DeclaredFault, number>>>;
@@ -142,10 +142,10 @@ export interface SimulationOptions<Memory = undefined, Events extends ClientEven
   readonly env?: Readonly<Record<string, unknown>>;
   /** Consumers of queues, by binding: `{ JOBS: worker.queue }`. */
   readonly queues?: DeploymentOptions["queues"];
-  /** Answers what objects and Worker `fetch` elsewhere. Default: an error. */
+  /** Answers requests of objects and Worker to other servers. Default: an error. */
   readonly internet?: (request: Request) => Response | Promise<Response>;
   /** Texts of `console.error`, and of errors, that are no trouble. */
   readonly tolerated?: RegExp;
-  /** Whether an object has to sleep for good once everybody has left. Default: true. */
+  /** Whether an object has to sleep for good once all people have left. Default: true. */
   readonly comesToRest?: boolean;
 }

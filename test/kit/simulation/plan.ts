@@ -57,7 +57,7 @@ export const FAULTS: Readonly<Partial<Record<DeclaredFault, number>>> = {
   "calls-fail": 1,
 };
 
-/** What a plan is drawn from. */
+/** The parts that a plan is drawn from. */
 interface DrawnFrom extends Pick<SimulationOptions, "rooms" | "durationMs" | "faults"> {
   readonly clients: Readonly<Record<string, KindDrawn>>;
 }

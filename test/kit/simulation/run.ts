@@ -1,4 +1,4 @@
-// One run of a declared simulation: carries out a plan, ends all faults, lets everybody come back, and then leave. Called by ../simulation.ts.
+// One run of a declared simulation: carries out a plan, ends all faults, lets all people come back, and then leave. Called by ../simulation.ts.
 import { plugIn } from "../simulator/client-web-socket.ts";
 import { Chance } from "../simulator/chance.ts";
 import { onConsoleError } from "../simulator/console.ts";
@@ -16,9 +16,9 @@ import type { Checked, CheckedObject, Invariant, InvariantAtRest, SimulationOpti
 import { SimulatedPerson } from "./person.ts";
 import { roomsOf, type PlannedFault, type SimulationPlan } from "./plan.ts";
 
-/** Until everybody is back after a connection that broke unnoticed: two intervals of pings, and the waits of a client that reconnects. */
+/** Until all people are back after a connection that broke unnoticed: two intervals of pings, and the waits of a client that reconnects. */
 const CALM_MS = 120_000;
-/** After this nothing waits any more for those who have left. */
+/** After this nothing waits any more for people who have left. */
 const DESERTED_MS = 3_600_000;
 /** How long the objects must rest in the end. */
 const REST_MS = 3 * 3_600_000;

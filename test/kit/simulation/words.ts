@@ -1,4 +1,4 @@
-// Steps and faults of a plan in words, for the one who reads a failure. Called by ../simulation.ts.
+// Steps and faults of a plan in words, for the report of a failure. Called by ../simulation.ts.
 import type { PlannedFault, SimulationPlan } from "./plan.ts";
 
 const seconds = (ms: number): string => `${ms / 1000} s`;

@@ -2,7 +2,7 @@
 import type { Chance } from "./chance.ts";
 import { checkKind, objectIdOf, type ObjectId } from "./object-context.ts";
 
-/** What `cloudflare:workers` exports of the running deployment. */
+/** The exports of `cloudflare:workers` for the running deployment. */
 interface Running {
   readonly env: object;
   readonly exports: object;

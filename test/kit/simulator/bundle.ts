@@ -44,7 +44,7 @@ const LOADERS: Readonly<Record<string, Loader>> = { ".txt": "text", ".html": "te
 /**
  * @param module the path of a module whose default export is a scenario
  * @returns the text of a CommonJS module
- * @throws Error where esbuild is missing, where a source is not as a planted bug expects, and for whatever esbuild finds
+ * @throws Error where esbuild is missing, where a source is not as a planted bug expects, and for errors of esbuild
  */
 export async function bundle(
   module: string,
@@ -63,7 +63,7 @@ export async function bundle(
     format: "cjs",
     platform: "node",
     target: "node22",
-    // Of packages that know workerd, what runs there; inside this repository, its sources.
+    // Of packages that know workerd, the files for it; inside this repository, its sources.
     conditions: ["workerd", "worker", ...(EXTENSION === ".ts" ? ["parley-source"] : [])],
     external: ["esbuild", "cloudflare:test", "vitest"],
     loader: LOADERS,

@@ -27,7 +27,7 @@ export interface DeploymentOptions {
   readonly queues?: Readonly<Record<string, (batch: Batch, env: object, ctx: WorkerContext) => Promise<void>>>;
   /** Answers the requests of clients. */
   readonly worker: (request: Request, env: object, ctx: WorkerContext) => Response | Promise<Response>;
-  /** How long until what an object writes is durable: at least, and at most. */
+  /** How long until a write of an object is durable: at least, and at most. */
   readonly commitMs: readonly [min: number, max: number];
   /** How long an object must have been quiet to be put to sleep. */
   readonly sleepAfterMs: number;

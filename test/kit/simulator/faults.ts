@@ -10,7 +10,7 @@ import type { World, Zone } from "./world.ts";
 export type Fault = { readonly atMs: number } & (
   | { readonly fault: "crash"; readonly room: string; readonly keeps: boolean; readonly isNoticed: boolean }
   | { readonly fault: "sleep"; readonly room: string }
-  /** Storage goes back to what it was at this moment, `forMs` later. */
+  /** Storage goes back to its state of this moment, `forMs` later. */
   | { readonly fault: "restore"; readonly room: string; readonly forMs: number }
   | { readonly fault: "storage-fails"; readonly room: string; readonly forMs: number }
   | { readonly fault: "storage-slow"; readonly room: string; readonly commitMs: number; readonly forMs: number }

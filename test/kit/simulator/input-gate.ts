@@ -14,7 +14,7 @@ export class InputGate {
     return this.#blocks + this.#held.length > 0;
   }
 
-  /** What came while the object was blocked stays in front of what comes now. */
+  /** Events that came while the object was blocked stay in front of later ones. */
   pass(run: () => void): void {
     if (this.isBusy) this.#held.push(run);
     else run();
@@ -37,7 +37,7 @@ export class InputGate {
     });
   }
 
-  /** Lets in what was held, each as an event of its own. */
+  /** Lets the held events in, each as an event of its own. */
   #letIn(zone: Zone): void {
     if (this.#held.length === 0) return;
     this.#world.at(this.#world.nowMs, zone, () => {

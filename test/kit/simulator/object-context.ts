@@ -6,7 +6,7 @@ import type { ObjectHost } from "./object-host.ts";
 import type { ServerSocket } from "./server-socket.ts";
 import type { Zone } from "./world.ts";
 
-/** What only its host can do for an object. */
+/** The functions of its host that an object needs. */
 export interface ContextPorts {
   /** Lets nothing in until it is done. A failure resets the object. */
   readonly block: <Result>(run: () => Promise<Result>) => Promise<Result>;

@@ -55,7 +55,7 @@ export interface HostOptions {
   /** `ctx.exports` */
   readonly exports: object;
   readonly listener: Partial<HostListener>;
-  /** How long until what is written is durable. */
+  /** How long until a write is durable. */
   readonly commitMs: () => number;
 }
 
@@ -211,7 +211,7 @@ export class ObjectHost {
 
   // ---- out -------------------------------------------------------------------------------------------------
 
-  /** Lets something out, behind what was written before. */
+  /** Lets something out, behind earlier writes. */
   say(run: () => void, spoken?: Spoken): void {
     this.#output.pass(this.storage.newestGroup, () => {
       const { listener } = this.#options;
@@ -285,7 +285,7 @@ export class ObjectHost {
     const atMs = Math.max(this.#activeAtMs + this.sleepAfterMs, this.world.nowMs + this.#patienceMs);
     this.world.at(atMs, this.#clockZone, () => {
       this.#isWatched = false;
-      // Something may keep it awake for long, and nobody needs to look all the time.
+      // Something may keep it awake for long, so it is looked at rarely.
       this.#patienceMs = Math.min(this.#patienceMs * 2, PATIENCE_MS_MAX);
       const isQuiet = this.world.nowMs - this.#activeAtMs >= this.sleepAfterMs;
       if (isQuiet && this.canSleep) this.sleep();

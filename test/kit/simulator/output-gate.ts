@@ -1,4 +1,4 @@
-// The output gate of one object: what it sends leaves once all that it wrote before is durable. Called by object-host.ts.
+// The output gate of one object: a frame leaves once all earlier writes are durable. Called by object-host.ts.
 
 /** Something to let out. */
 interface Held {

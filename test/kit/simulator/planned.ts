@@ -18,6 +18,6 @@ export function isPlanned(problem: unknown): boolean {
   return typeof problem === "string" && [...MESSAGES].some((message) => problem.includes(message));
 }
 
-/** What an error says, with the place. */
+/** The message of an error, with the place. */
 export const textOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);

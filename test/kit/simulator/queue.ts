@@ -92,7 +92,7 @@ export class Queue {
       this.#isPumping = false;
       this.underWay -= items.length;
       for (const item of items) {
-        // As on the platform: what was neither acked nor retried counts as the whole batch does.
+        // As on the platform: a message that was neither acked nor retried counts as the whole batch does.
         const delayMs = delays.has(item) ? delays.get(item) : isGood ? undefined : 1000;
         if (delayMs !== undefined) this.#put(item, delayMs);
       }
@@ -108,7 +108,7 @@ export class Queue {
     this.#consume(batch).then(end(true), end(false));
   }
 
-  /** @param delays of those that are settled; `undefined` for what is not to come again */
+  /** @param delays of those that are settled; `undefined` for messages that do not come again */
   #messageOf(item: Item, delays: Map<Item, number | undefined>): BatchMessage {
     return {
       id: item.id,

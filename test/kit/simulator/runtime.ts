@@ -1,4 +1,4 @@
-// Virtual time, randomness and I/O in place of a thread's own: what objects, Worker and clients take from their runtime comes from the world
+// Virtual time, randomness and I/O in place of a thread's own: all that objects, Worker and clients take from their runtime comes from the world
 // that is running. Called once in each thread, by thread.ts.
 import { webcrypto } from "node:crypto";
 import process from "node:process";
@@ -18,7 +18,7 @@ export function runningWorld(): World {
 }
 
 /**
- * @param fetch takes the requests of everybody
+ * @param fetch takes the requests of all of them
  * @param onEarly called with an error that nothing catches while no world runs, as of a module that throws when it is loaded
  */
 export function replaceRuntime(fetch: typeof globalThis.fetch, onEarly: (error: unknown) => void): void {

@@ -17,7 +17,7 @@ export interface Violation<Invariant extends string = string> {
   readonly atMs: number;
 }
 
-/** What a run showed. */
+/** The result of a run. */
 export interface Outcome<Invariant extends string = string> {
   readonly seed: number;
   /** The first is the one to look at. Often one bug breaks several invariants. */

@@ -22,7 +22,7 @@ interface Group {
   readonly writes: Write[];
 }
 
-/** What was durable at some moment: so many writes. */
+/** The durable state at some moment: so many writes. */
 export type Backup = number;
 
 const ALARM = "_cf_ALARM";
@@ -185,7 +185,7 @@ export class Storage {
     this.#open = open;
   }
 
-  /** @param kept how many groups, the oldest first, turn out to have become durable, though nobody heard of it */
+  /** @param kept how many groups, the oldest first, turn out to have become durable, although the object did not hear of it */
   crash(kept: number): void {
     this.#awaited = [];
     this.#keepOnly(this.#groups.slice(0, kept));

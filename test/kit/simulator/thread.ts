@@ -7,7 +7,7 @@ import scenario from "simulation:module";
 import { textOf } from "./planned.ts";
 import type { AnyPlan, Outcome } from "./scenario.ts";
 
-/** What the thread is asked for. */
+/** The requests to the thread. */
 export type Question = { readonly draw: number } | { readonly run: AnyPlan };
 
 export type Answer =

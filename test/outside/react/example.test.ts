@@ -85,7 +85,7 @@ it.concurrent("two tabs talk: messages, typing, presence, reactions, deletions, 
   expect(await ada.page.getByRole("button", { name: "Delete" }).count()).toBe(0);
   await ben.page.getByRole("button", { name: "Delete" }).click();
   await ada.sees("deleted stored");
-  // A tab of the same person that nobody looks at.
+  // A hidden tab of the same person.
   await ada.page.evaluate(() =>
     Object.defineProperty(document, "visibilityState", { value: "hidden", writable: true }),
   );

@@ -50,7 +50,7 @@ export class ReactProject {
     return execute([process.execPath, vite, ...args], COMMAND_MS_MAX, { cwd: this.folder, env: { NODE_ENV: mode } });
   }
 
-  /** Serves what was built, and passes on to the chat server. @returns the address */
+  /** Serves the built files, and passes requests on to the chat server. @returns the address */
   async serve(mode: "development" | "production", chat: string): Promise<string> {
     const port = await freePort();
     const vite = this.#path("node_modules", "vite", "bin", "vite.js");

@@ -43,7 +43,7 @@ describe.concurrent("arguments", () => {
 });
 
 describe("doctor", () => {
-  it("prints what it found, and ends with 1 where that has an error", async () => {
+  it("prints its findings, and ends with 1 where one is an error", async () => {
     const { status, out } = await run(["doctor"], folderOf({}));
     expect(status).toBe(1);
     expect(out).toMatch(/error +There is no wrangler\.toml, wrangler\.jsonc, wrangler\.json in/);

@@ -1,4 +1,4 @@
-// `npm create parley` as a command: arguments, new folders, and what it prints.
+// `npm create parley` as a command: arguments, new folders, and its output.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";

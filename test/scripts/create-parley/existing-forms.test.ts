@@ -90,7 +90,7 @@ new_classes = ["Counter"]
 describe.each(Object.entries(FORMS))("%s", (_title, [name, text]) => {
   const EXTRAS = ["lobby", "files", "announcements", "relay", "webhooks"] as const;
 
-  it("gets bindings, classes and queues, and keeps what it has", () => {
+  it("gets bindings, classes and queues, and keeps its own", () => {
     const { config, before } = added(name, text, { extras: EXTRAS });
     expect(config).toMatchObject({
       ...before,

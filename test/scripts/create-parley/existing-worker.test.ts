@@ -1,4 +1,4 @@
-// `npm create parley` into an existing Worker: what it adds and says, and where it stops.
+// `npm create parley` into an existing Worker: its additions, its output, and where it stops.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
@@ -8,7 +8,7 @@ import { addToWorker, type ExistingWish } from "../../../scripts/create-parley/e
 import { folderOf, linkPackages, textIn } from "../worker-folder.ts";
 import { added, ENTRY, MANIFEST, read, wish } from "./existing-worker.ts";
 
-describe("what it says", () => {
+describe("its output", () => {
   const TOML = ["wrangler.toml", 'name = "mine" # the name\nmain = "src/index.ts"\n'] as const;
 
   it("names each change of each file", () => {
@@ -372,7 +372,7 @@ describe("it stops, and writes nothing", () => {
     expect(readdirSync(folder)).toHaveLength(3);
   });
 
-  it("at a key that is there twice, and says what to add by hand", () => {
+  it("at a key that is there twice, and lists the lines to add by hand", () => {
     const text = '{ "main": "src/index.ts", "migrations": [], "migrations": [] }';
     const folder = folderOf({ "wrangler.jsonc": text, "src/index.ts": ENTRY });
     expect(() => addToWorker(wish(folder))).toThrow(/Add by hand:\n[^]* {2}migrations\[\] = \{"tag":"v1"/);

@@ -1,4 +1,4 @@
-// A Worker of somebody that gets the chat, for the tests of create-parley.
+// An application's Worker that gets the chat, for the tests of create-parley.
 import { parse } from "jsonc-parser";
 import { getStaticTOMLValue, parseTOML } from "toml-eslint-parser";
 

@@ -1,4 +1,4 @@
-// `npx parley-rooms doctor`: what it finds in a project, one fault at a time.
+// `npx parley-rooms doctor`: its findings in a project, one fault at a time.
 import { describe, expect, it } from "vitest";
 
 import { checkRuntime } from "../../../scripts/doctor/checks/runtime.ts";
@@ -167,7 +167,7 @@ describe("it names", () => {
       "a queue without a consumer",
       "error queue.no-consumer",
       { toml: without(/\[\[queues\.consumers\]\]\nqueue = "mine-relay"\n[^[]*/) },
-      /Nobody consumes the queue mine-relay/,
+      /No Worker consumes the queue mine-relay/,
     ],
     [
       "a queue without dead letters",

@@ -1,4 +1,4 @@
-// `npx parley-rooms doctor --url`: what it says of a deployment, by its answers.
+// `npx parley-rooms doctor --url`: its findings about a deployment, by the answers of that.
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { examineLive } from "../../../scripts/doctor/live.ts";
 
 describe("a deployment", () => {
-  /** @returns the codes of what is found at a server that answers so */
+  /** @returns the codes of the findings at a server that answers so */
   async function codesAt(answer: RequestListener, base = ""): Promise<string[]> {
     const server = createServer(answer);
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));

@@ -43,7 +43,7 @@ describe("TOK-6: claims by other names", () => {
     expect(await named.verify(token)).toMatchObject({ identity: { name: "Countess" } });
   });
 
-  it("are named in error messages; what every object inherits is no claim", async () => {
+  it("are named in error messages; inherited members of objects are no claims", async () => {
     const refused = await named.verify(await sign({ ...claims, "https://example.com/id": 7 }));
     expect(refused).toMatchObject({ ok: false, message: "The token's claim https://example.com/id: is required" });
     const inherited = verifier({ CLAIM_USER: "constructor.name" });

@@ -18,7 +18,7 @@ type PrivateKey = Awaited<ReturnType<typeof generateKeyPair>>["privateKey"];
 type Verdict = Awaited<ReturnType<TokenVerifier["verify"]>>;
 
 const privateKeys = new Map<string, PrivateKey>();
-/** What the provider's address answers. Access adds its certificates to the keys. */
+/** The answers of the provider's address. Access adds its certificates to the keys. */
 let published: object;
 
 beforeAll(async () => {
@@ -163,7 +163,7 @@ describe("TOK-6: Supabase", () => {
     });
   });
 
-  it("whose `role` is Supabase's own is a member's; what the user wrote makes nobody anything", async () => {
+  it("whose `role` is Supabase's own is a member's; fields that the user wrote give no role", async () => {
     const plain = { ...TOKEN, app_metadata: { provider: "email", providers: ["email"] } };
     const { rooms: _rooms, ...open } = IDENTITY;
     expect(await verify("Supabase", plain, "ES256")).toEqual({ ok: true, identity: { ...open, role: "member" } });

@@ -36,7 +36,7 @@ async function makeKey(kid: string): Promise<{ jwk: JWK; privateKey: Key }> {
 const tokenOf = (kid = "k1", key = privateKey, claims: object = {}): Promise<string> =>
   new SignJWT({ sub: "ada", ...claims }).setProtectedHeader({ alg: "ES256", kid }).setExpirationTime("2d").sign(key);
 
-/** What the provider does when it is asked; by default it gives its keys. */
+/** The provider's answer; by default its keys. */
 type Answering = (signal: AbortSignal) => Response | Promise<Response>;
 
 let clock: VirtualClock;
@@ -89,7 +89,7 @@ const fail: Answering = () => {
   throw new TypeError("fetch failed");
 };
 
-/** Lets what is under way go on until it waits for the clock. */
+/** Lets pending work go on until it waits for the clock. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 };

@@ -16,7 +16,7 @@ import { fc, PATIENT, runs } from "../../host/properties.ts";
 
 const CHUNK = 64 * 1024;
 
-/** A room whose members are given as much as somebody says. */
+/** A room whose members get as many bytes as a test asks for. */
 async function room() {
   const { shell } = probeShell({
     handlers: {

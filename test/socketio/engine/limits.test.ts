@@ -207,7 +207,7 @@ describe("LIM-2: sessions from before the limit was reached", () => {
 });
 
 describe("LIM-3: a client that goes on in spite of refusals", () => {
-  /** Spends what a user may ask, and then as many refusals. */
+  /** Spends all requests of a user, and then as many refusals. */
   function flood(client: Client, refusals: number): void {
     const before = client.received("error").length;
     for (let i = 0; i < REQUEST_LIMIT.burst + refusals + 100; i++) {

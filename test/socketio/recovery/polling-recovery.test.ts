@@ -9,7 +9,7 @@ import { MemoryRecoveryLog, RecoverableProbe } from "../../host/memory-recovery-
 
 const NAMESPACES = ["/", "/b", "/c", "/d"];
 
-/** A server of several recoverable namespaces, and what its polls brought. */
+/** A server of several recoverable namespaces, and the packets of its polls. */
 function severalNamespaces(): { server: Server; logs: MemoryRecoveryLog[]; packets: string[] } {
   const logs = NAMESPACES.map((nsp) => new MemoryRecoveryLog(`log${nsp.slice(1)}`, () => START_MS));
   const table = Object.fromEntries(NAMESPACES.map((nsp, at) => [nsp, new RecoverableProbe(logs[at]!, {}, [])]));

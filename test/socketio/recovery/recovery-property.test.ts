@@ -52,7 +52,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 80, size: "max" },
 );
 
-/** Somebody, and what was meant for them since they last began afresh. */
+/** A user, and the events that were meant for them since they last began afresh. */
 class Person {
   /** The line, as long as the client uses it. */
   client: Client | undefined;
@@ -79,7 +79,7 @@ class Person {
     return isRecovered ? "recovered" : "fresh";
   }
 
-  /** Takes what has come, or only so much of it, as when the rest is lost with the line. */
+  /** Takes the frames that have come, or only so many, as when the rest is lost with the connection. */
   read(upTo = Infinity): void {
     const events = this.client?.packets.filter(({ type }) => type === PacketType.EVENT) ?? [];
     for (const { data } of events.slice(this.#read, this.#read + upTo)) {
@@ -156,7 +156,7 @@ class Life {
     audience[to].emit("say", text);
   }
 
-  /** By the server, which may not have noticed that nobody is there any more. */
+  /** By the server, which may not have noticed that the client is gone. */
   #move(person: Person, how: "join" | "leave", name: string): void {
     const socket = this.#app.sockets.get(person.id);
     if (!socket) return;

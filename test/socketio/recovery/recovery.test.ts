@@ -21,7 +21,7 @@ function recoverableShell(parts: ProbeParts): { shell: FakeShell; logs: MemoryRe
 
 const HANDSHAKE = { canRecover: true };
 
-/** What brings a client back into that namespace; it has no offset until it hears an event. */
+/** The CONNECT data that brings a client back into that namespace; without an offset until it hears an event. */
 function recoveryAuthOf(client: Client, nsp = "/"): { sid: string; pid: string; offset?: string } {
   const here = client.packets.filter((packet) => packet.nsp === nsp && packet.id === undefined);
   const { data } = here.find(({ type }) => type === PacketType.CONNECT)! as AnyArgument;

@@ -14,7 +14,7 @@ const idsOf = (client: Client): number[] =>
 const ack = (client: Client, id: number, ...args: unknown[]): void =>
   client.sendPacket({ type: PacketType.ACK, nsp: "/", id, data: args });
 
-/** A room that asks, one way or the other, and writes down what it hears. */
+/** A room that asks, one way or the other, and notes the answers. */
 function askingRoom(): { shell: FakeShell; heard: unknown[] } {
   const heard: unknown[] = [];
   const { shell } = probeShell({

@@ -1,4 +1,4 @@
-// Schemas before handlers: what a client sends wrongly is answered, and no handler sees it. With two libraries of schemas, over the wire.
+// Schemas before handlers: wrong arguments of a client are answered, and no handler sees them. With two libraries of schemas, over the wire.
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -41,7 +41,7 @@ const refused = (argument: number, path: string, message: unknown): object => ({
   },
 });
 
-it("hands what the schemas made of the arguments to the handler, and its answer to the client", async () => {
+it("hands the arguments as the schemas return them to the handler, and its answer to the client", async () => {
   const { ada, seen, shell } = await board();
   expect(ada.call("draw", { x: 1, y: 2, z: 3 }).answer).toEqual({ ok: true });
   expect(ada.call("label", { x: 1, y: 2 }, " a tree ").answer).toBe("a tree");
@@ -65,7 +65,7 @@ it("gives a handler an ack to call, also where the client wants none", async () 
   expect(shell.problems).toEqual([]);
 });
 
-describe("a wrong event is answered, calls no handler, and disturbs nobody", () => {
+describe("a wrong event is answered, calls no handler, and disturbs no other client", () => {
   const text: unknown = expect.any(String);
   const wrong: Array<[event: string, args: unknown[], answer: object]> = [
     ["draw", [{ x: 1 }], refused(1, "y", text)],

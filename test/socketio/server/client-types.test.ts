@@ -81,7 +81,7 @@ class Inferred extends Namespace {
 
 it("by its handlers and their schemas, if its class declares no events", () => {
   type Client = ClientSocketOf<typeof Inferred>;
-  // What a schema fills in may be left out; an ack is asked for or not.
+  // A field with a default may be left out; an ack is asked for or not.
   expectTypeOf((client: Client) => client.emit("paint", { x: 1 })).returns.toEqualTypeOf<Client>();
   expectTypeOf((client: Client) => client.emit("shout", "hello")).returns.toEqualTypeOf<Client>();
   expectTypeOf((client: Client) => client.emitWithAck("label", 1, "here")).returns.resolves.toEqualTypeOf<{

@@ -24,7 +24,7 @@ it("events about the end of a session do not overtake those that its turn sends"
   expect(other.frames.slice(-2)).toEqual(['42["grown"]', '42["left"]']);
 });
 
-/** The order of what is broadcast, and nothing else. */
+/** The order of broadcasts, and nothing else. */
 class CountingLog implements RecoveryLog {
   readonly epoch = "e";
   readonly key = "a key";

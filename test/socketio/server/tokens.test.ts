@@ -41,7 +41,7 @@ class Open extends Board {
   override readonly authenticate = "anybody";
 }
 
-/** What tokens are worth: they are JSON, but for those that are no token at all. */
+/** The users of tokens: they are JSON, but for those that are no token at all. */
 async function authenticate(token: string): Promise<Authentication> {
   if (!token.startsWith("{")) return { ok: false, code: "UNAUTHORIZED", message: "The token is not valid" };
   return { ok: true, identity: identityOf(JSON.parse(token) as Identity) };

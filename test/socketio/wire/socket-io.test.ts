@@ -35,7 +35,7 @@ const packetOf = (...messages: Frame[]): unknown => {
   return result.kind === "packet" ? result.packet : result;
 };
 
-/** What a client's own parser makes of frames. */
+/** Frames as a client's own parser reads them. */
 function decodeAsClient(frames: readonly Frame[]): Packet {
   const decoder = new Decoder();
   let packet: Packet | undefined;
@@ -228,7 +228,7 @@ describe("writing", () => {
     expect(frames).toEqual(wire);
   });
 
-  it("takes a view of a larger buffer for what the view shows, and buffers too", () => {
+  it("takes the bytes of a view of a larger buffer, and buffers too", () => {
     const view = new Uint8Array([0, 1, 2, 3]).subarray(1, 3);
     expect(encodeEvent("/", "x", [view])[1]).toEqual(bytesOf(1, 2));
     expect(encodeEvent("/", "x", [bytesOf(4).buffer])[1]).toEqual(bytesOf(4));

@@ -25,7 +25,7 @@ export const USES_LIMIT_MAX = 200;
 const costAs = (time: string) =>
   costSchema.apply(
     described,
-    `Dollars in 30 days that go on as ${time} did, at the prices of ${PRICES.asOf}, before what the plan includes; ` +
+    `Dollars in 30 days that go on as ${time} did, at the prices of ${PRICES.asOf}, before the plan's included amounts; ` +
       "`null` in the first ten minutes",
   );
 

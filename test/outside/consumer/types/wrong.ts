@@ -23,7 +23,7 @@ export class Hall extends ChatRoom {
 
 export class Inside extends ChatRoom {
   parts(): string {
-    // @ts-expect-error -- what the chat is made of is its own
+    // @ts-expect-error -- the parts of the chat are its own
     return this.turn(() => this.chat);
   }
 }

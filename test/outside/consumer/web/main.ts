@@ -1,4 +1,4 @@
-// A page of somebody's: what is said in the lounge.
+// A page of an application: the messages of the lounge.
 import { connectRoom, type Message } from "parley-rooms/client";
 
 const room = connectRoom(`${location.origin}/chat`, "lounge");

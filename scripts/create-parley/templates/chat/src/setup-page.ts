@@ -1,4 +1,4 @@
-// The page of a deployment without a key: it says what to set. Delete this file, and its use in index.ts, once you have one.
+// The page of a deployment without a key: it names the settings. Delete this file, and its use in index.ts, once you have one.
 
 export function setupPage(request: Request): Response {
   if (new URL(request.url).pathname !== "/") return new Response("Not found", { status: 404 });

@@ -1,4 +1,4 @@
-// The page of a board: draws what comes, and sends what the pointer draws. The board's name stands behind the # of the address.
+// The page of a board: draws received lines, and sends those of the pointer. The board's name stands behind the # of the address.
 import { io, type Socket } from "socket.io-client";
 
 import type { ClientToServerEvents, Line, ServerToClientEvents } from "../src/events.ts";

@@ -8,7 +8,7 @@ export interface ClientToServerEvents {
 }
 
 export interface ServerToClientEvents {
-  /** What is on the board, to somebody who comes. */
+  /** The lines on the board, to a new painter. */
   board: (lines: readonly Line[]) => void;
   draw: (line: Line) => void;
   wipe: () => void;

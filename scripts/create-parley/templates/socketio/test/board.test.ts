@@ -14,7 +14,7 @@ async function enter(board: string): Promise<RawClient> {
   return client;
 }
 
-it("shows a line to everybody at the board, and what is on it to those who come", async () => {
+it("shows a line to all painters at the board, and its lines to a new one", async () => {
   const [ada, ben] = [await enter("plans"), await enter("plans")];
   expect(await ada.ask("draw", LINE)).toEqual({ ok: true });
   expect(await ben.receives("draw")).toEqual([LINE]);
