@@ -45,7 +45,7 @@ export class Polls extends RoomFeature<{ poll: (poll: Poll | null) => void }> {
     }),
   };
 
-  /** The room starts, or wakes: what is in memory begins here. */
+  /** The room starts, or wakes: state in memory begins here. */
   override start(): void {
     const end = this.room.deadline("end", () => this.#keep(undefined));
     this.#setEnd = (poll) => (poll ? end.set(poll.endsAtMs) : end.clear());
@@ -62,7 +62,7 @@ export class Polls extends RoomFeature<{ poll: (poll: Poll | null) => void }> {
     return this.room.state.get("poll") as StoredPoll | undefined;
   }
 
-  /** Stores it first: what members see is there after a crash, too. */
+  /** Stores it first: members see only votes that outlive a crash. */
   #keep(poll: StoredPoll | undefined): void {
     if (poll) this.room.state.put("poll", poll);
     else this.room.state.delete("poll");

@@ -13,7 +13,7 @@ export default simulation(NotesObject, {
       steps: {
         add: async (person, chance) => {
           const note = { id: `${person.name}-${chance.between(0, 1e9)}`, text: "milk" };
-          // Nobody knows whether a note without an answer has arrived, so it is sent again.
+          // A note without an answer may have arrived, so it is sent again.
           let answer: { ok: true } | undefined;
           for (let tries = 0; tries < 5 && !answer; tries++) answer = await person.ask("add", note);
           if (answer) person.memory.acked.add(note.id);
