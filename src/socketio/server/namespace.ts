@@ -71,11 +71,11 @@ export interface NamespaceContext {
 }
 
 /** The names of a namespace's parts for the server and the chat. They are symbols, so that an application's class cannot hide one by chance. */
-export const START: unique symbol = Symbol("start");
-export const STOP: unique symbol = Symbol("stop");
-export const CONTEXT: unique symbol = Symbol("context");
-export const STEPS: unique symbol = Symbol("steps");
-export const HANDLE_EVENT: unique symbol = Symbol("handle event");
+export const START: unique symbol = Symbol();
+export const STOP: unique symbol = Symbol();
+export const CONTEXT: unique symbol = Symbol();
+export const STEPS: unique symbol = Symbol();
+export const HANDLE_EVENT: unique symbol = Symbol();
 
 /** Middleware, in the order in which it runs. */
 interface Steps<Client> {
@@ -185,10 +185,7 @@ export abstract class Namespace<
 
   /** Called by namespaces.ts. */
   [START](context: NamespaceContext): void {
-    if (this.#isStarted)
-      throw new Error(
-        'this namespace already serves an object: make one for each, as in `namespaces = { "/": new Board() }` within the class',
-      );
+    if (this.#isStarted) throw new Error("this namespace already serves an object: make one for each, in its class");
     this.#isStarted = true;
     this.#context = context;
     this.onStart?.();

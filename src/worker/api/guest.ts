@@ -9,7 +9,8 @@ import { signToken } from "../../settings/tokens/tokens.ts";
 import { readText } from "../../http/body.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import type { Deployment } from "../deployment.ts";
-import { issuesOf, refuseForNow, refuseIssues, refuseRequest, refuseUnauthenticated } from "../http/refusals.ts";
+import { refuseUnauthenticated } from "../http/endpoint-refusals.ts";
+import { issuesOf, refuseForNow, refuseIssues, refuseRequest } from "../http/refusals.ts";
 import { bearerOf } from "../http/token-source.ts";
 
 export const GUEST_PATH = "/api/guest";

@@ -1,7 +1,8 @@
 // Turns a room's answer into an HTTP response: the body is the event's answer, the status follows from it (API-2). Called by calls.
 import type { Answer } from "../../protocol/chat-events.ts";
 import { HTTP_STATUS, isAboutToken } from "../../protocol/failures.ts";
-import { refuseForNow, refuseRequest, refuseUnauthenticated, type Issue } from "../http/refusals.ts";
+import { refuseUnauthenticated, type Issue } from "../http/endpoint-refusals.ts";
+import { refuseForNow, refuseRequest } from "../http/refusals.ts";
 
 /** @param good makes the response of a good answer; without it that is 200 and the answer */
 export function respond<Good extends object>(

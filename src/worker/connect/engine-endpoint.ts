@@ -7,7 +7,7 @@ import { isJavaScriptAgent, knowsRecovery } from "./recovery-clients.ts";
 import { DEFAULT_ROOM, isRoomName } from "../../protocol/room-name.ts";
 import { addressOf, isFromBrowser, isOriginAllowed, type AllowedOrigins } from "../http/request-origin.ts";
 import { answerPreflight, withCors } from "./polling-cors.ts";
-import { refuseEngine, refuseRequest, refuseRoomName, withCode } from "../http/refusals.ts";
+import { refuseConnection, refuseEngine, refuseRoomName, withCode } from "../http/endpoint-refusals.ts";
 import { findSubprotocol, findToken } from "../http/token-source.ts";
 import type { ConnectRate } from "./connect-rate.ts";
 import type { KnownSessions } from "./known-sessions.ts";
@@ -63,17 +63,18 @@ export async function answerEngineRequest(
   // Without the token: the room learns the user's identity, and keeps no secret.
   const { token: _token, ...query } = Object.fromEntries(parameters);
   const room = roomInPath ?? query["room"] ?? DEFAULT_ROOM;
-  const isForeign = !isOriginAllowed(endpoint.allowedOrigins, request);
-  if (request.method === "OPTIONS" && !isForeign) return answerPreflight(request);
+  const { allowedOrigins } = endpoint;
+  const isForeign = !isOriginAllowed(allowedOrigins, request);
+  if (request.method === "OPTIONS" && !isForeign) return answerPreflight(allowedOrigins, request);
   const refusal = refuseByForm(request, query, room, endpoint);
-  if (refusal) return isForeign ? refusal : withCors(request, refusal);
+  if (refusal) return isForeign ? refusal : withCors(allowedOrigins, request, refusal);
   if (isForeign) return refuseEngine("forbidden", "this origin is not allowed");
   const { sid } = query;
   const response =
     sid === undefined
       ? await open(request, endpoint, { room, query, token: parameters.get("token") })
       : await goOn(request, endpoint, { room, sid, query });
-  return query["transport"] === "polling" ? withCors(request, response) : response;
+  return query["transport"] === "polling" ? withCors(allowedOrigins, request, response) : response;
 }
 
 type Query = UpgradeFacts["query"];
@@ -101,7 +102,7 @@ function refuseByForm(
   const isUpgrade = request.headers.get("Upgrade")?.toLowerCase() === "websocket";
   if (transport === "polling" && isUpgrade) return refuseEngine("badRequest");
   if (transport === "websocket" && !isUpgrade) {
-    return refuseRequest("UPGRADE_REQUIRED", "transport=websocket needs a WebSocket upgrade", {
+    return refuseConnection("UPGRADE_REQUIRED", "transport=websocket needs a WebSocket upgrade", {
       Upgrade: "websocket",
     });
   }
@@ -120,7 +121,7 @@ async function goOn(
   const waitSeconds = knownSessions.has(room, sid) ? 0 : unknownSessions.look(address, Date.now());
   if (waitSeconds > 0) {
     const message = "Too many requests for sessions that are not known";
-    return refuseRequest("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
+    return refuseConnection("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
   }
   const response = await forward(request, endpoint, { room, query }, { address, query: {}, sid, ...extensions(query) });
   if (response.status === 400) {
@@ -140,7 +141,7 @@ async function open(
   const waitSeconds = connectRate.take(addressOf(request), Date.now());
   if (waitSeconds > 0) {
     const message = `At most ${connectRate.perMinute} connections a minute from one address`;
-    return refuseRequest("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
+    return refuseConnection("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
   }
   const identity = await endpoint.identify(request, room, findToken(request, token).token);
   if (identity instanceof Response) return identity;
@@ -172,7 +173,7 @@ async function forward(
   facts: UpgradeFacts,
 ): Promise<Response> {
   const object = await endpoint.object(room);
-  if (!object) return refuseRequest("NOT_FOUND", "There is no such room");
+  if (!object) return refuseConnection("NOT_FOUND", "There is no such room");
   const subprotocol = findSubprotocol(request);
   const tcp = tcpOf(request);
   // Of an upgrade there are only headers.

@@ -1,24 +1,26 @@
-// CORS with credentials for long-polling from pages of allowed origins. Called by engine-endpoint.ts. Hono's middleware would touch the headers
+// CORS for long-polling from pages of allowed origins, with credentials for those that are named. Called by engine-endpoint.ts. Hono's middleware would touch the headers
 // of upgrades, which are immutable.
 
-import { codeOf, withCode } from "../http/refusals.ts";
+import { codeOf, withCode } from "../http/endpoint-refusals.ts";
+import { isTrusted, type AllowedOrigins } from "../http/request-origin.ts";
 
 /** Browsers may cache the answer to a preflight for this time, in seconds. */
 export const PREFLIGHT_SECONDS = 600;
 
 /** Marks a polling answer as readable for the page that asked. Answers to requests without an origin stay as they are. */
-export function withCors(request: Request, response: Response): Response {
+export function withCors(allowed: AllowedOrigins, request: Request, response: Response): Response {
   const origin = request.headers.get("Origin");
   if (origin === null) return response;
   const marked = new Response(response.body, response);
   marked.headers.set("Access-Control-Allow-Origin", origin);
-  marked.headers.set("Access-Control-Allow-Credentials", "true");
+  if (isTrusted(allowed, request)) marked.headers.set("Access-Control-Allow-Credentials", "true");
   marked.headers.append("Vary", "Origin");
   return withCode(marked, codeOf(response));
 }
 
-export function answerPreflight(request: Request): Response {
+export function answerPreflight(allowed: AllowedOrigins, request: Request): Response {
   return withCors(
+    allowed,
     request,
     new Response(null, {
       status: 204,

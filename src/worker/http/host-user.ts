@@ -1,7 +1,7 @@
 // Asks the Worker's own `authenticate` for the sender of a request, and answers where it names nobody or fails. Called by identity.ts for
 // createParley, and by connect.ts.
 import { logProblem } from "../../settings/log.ts";
-import { refuseRequest, refuseUnauthenticated } from "./refusals.ts";
+import { refuseConnection, refuseUnauthenticated } from "./endpoint-refusals.ts";
 
 /**
  * @param ask calls `authenticate`
@@ -22,6 +22,6 @@ export async function askHost<User extends { readonly exp?: number | undefined }
     return user;
   } catch (error) {
     logProblem("authenticate.failed", "authenticate failed", error);
-    return refuseRequest("INTERNAL", "The server could not find out who sent this request; try again");
+    return refuseConnection("INTERNAL", "The server could not find out who sent this request; try again");
   }
 }

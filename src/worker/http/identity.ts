@@ -9,8 +9,9 @@ import { claimsSchema, displayName } from "../../settings/tokens/claims.ts";
 import type { Deployment } from "../deployment.ts";
 import type { HostAsked } from "../mount.ts";
 import { askHost } from "./host-user.ts";
-import { isOriginAllowed } from "./request-origin.ts";
-import { issuesOf, refuseRequest, refuseToken } from "./refusals.ts";
+import { asTrusted, isOriginAllowed } from "./request-origin.ts";
+import { refuseToken } from "./endpoint-refusals.ts";
+import { issuesOf, refuseRequest } from "./refusals.ts";
 
 /** Strict: a rule that is misspelled, `room` for `rooms`, would open what it was meant to close. */
 const hostUserSchema = z.strictObject({ ...claimsSchema.shape, role: z.optional(z.enum(ROLES)) });
@@ -42,7 +43,7 @@ async function hostUser(
   // `authenticate` may read a cookie, which browsers send with requests of any page.
   if (!isOriginAllowed(settings.allowedOrigins, request))
     return refuseRequest("FORBIDDEN", "This origin is not allowed");
-  return askHost(() => authenticate!(request, asked), readHostUser);
+  return askHost(() => authenticate!(asTrusted(settings.allowedOrigins, request), asked), readHostUser);
 }
 
 function readHostUser(given: unknown): Identity {

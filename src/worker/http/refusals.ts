@@ -1,22 +1,9 @@
-// The Worker's refusals: Engine.IO's own form at the Socket.IO endpoint, one JSON shape elsewhere. The code decides the status.
+// The refusals of the HTTP API, beside those of the Socket.IO endpoint (endpoint-refusals.ts), in the same JSON shape. The code decides the status.
 import type * as z from "zod/mini";
 
-import { HTTP_STATUS, type HttpCode, type TokenCode } from "../../protocol/failures.ts";
-import type { Unauthenticated } from "../../protocol/identity.ts";
-import { ENGINE_REFUSALS, type EngineRefusal } from "../../socketio/wire/engine-io.ts";
+import { HTTP_STATUS, type HttpCode } from "../../protocol/failures.ts";
 import { describeBinding, type BindingName } from "../../rpc/bindings.ts";
-
-/** One field that was wrong: where it stands, `a.b` for a `b` within `a`, and how it was wrong. */
-export interface Issue {
-  readonly path: string;
-  readonly message: string;
-}
-
-/** Further fields of a refusal. */
-interface Details {
-  readonly issues?: readonly Issue[];
-  readonly retryAfterMs?: number;
-}
+import { refuseAs, retryAfter, type Details, type Issue } from "./endpoint-refusals.ts";
 
 /** `{"error":{"code","message","issues"?,"retryAfterMs"?}}` (API-3). */
 export function refuseRequest(
@@ -25,41 +12,12 @@ export function refuseRequest(
   headers: Record<string, string> = {},
   details: Details = {},
 ): Response {
-  return withCode(
-    Response.json({ error: { code, message, ...details } }, { status: HTTP_STATUS[code], headers }),
-    code,
-  );
-}
-
-/** The codes of refusals, for counters and the log, which do not read the bodies. */
-const codes = new WeakMap<Response, string>();
-
-export const codeOf = (response: Response): string | undefined => codes.get(response);
-
-export function withCode(response: Response, code: string | undefined): Response {
-  if (code !== undefined) codes.set(response, code);
-  return response;
+  return refuseAs(HTTP_STATUS[code], code, message, headers, details);
 }
 
 /** Says when a retry helps, in the body and in `Retry-After`. */
 export function refuseForNow(code: HttpCode, message: string, retryAfterMs: number): Response {
-  const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
-  return refuseRequest(code, message, { "Retry-After": String(retryAfterSeconds) }, { retryAfterMs });
-}
-
-/**
- * 503 for errors that the platform marks, of a room that is overloaded or whose machine has just gone, and for those of an object of another
- * release (other-release.ts).
- */
-export function refusePassing(error: unknown): Response | undefined {
-  const { overloaded, retryable } = error as { overloaded?: unknown; retryable?: unknown };
-  if (overloaded !== true && retryable !== true) return undefined;
-  return refuseRequest("UNAVAILABLE", "The room cannot be reached right now; try again", { "Retry-After": "1" });
-}
-
-/** 401, which names the way to authenticate (RFC 6750). */
-export function refuseUnauthenticated(code: TokenCode, message: string): Response {
-  return refuseRequest(code, message, { "WWW-Authenticate": "Bearer" });
+  return refuseRequest(code, message, retryAfter(retryAfterMs), { retryAfterMs });
 }
 
 /** 503 of a deployment that lacks a binding. */
@@ -74,12 +32,6 @@ export function refuseMethod(methods: readonly string[]): Response {
   return refuseRequest("METHOD_NOT_ALLOWED", `This address takes ${allowed}`, { Allow: allowed });
 }
 
-/** A token that was not accepted: 401, or 503 while it cannot be verified (TOK-5). */
-export function refuseToken({ code, message, retryAfterMs = 0 }: Unauthenticated): Response {
-  if (code === "UNAVAILABLE") return refuseForNow(code, message, retryAfterMs);
-  return refuseUnauthenticated(code, message);
-}
-
 /** 400 that names every field which was wrong. */
 export function refuseIssues(issues: readonly Issue[]): Response {
   const message = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
@@ -88,16 +40,4 @@ export function refuseIssues(issues: readonly Issue[]): Response {
 
 export function issuesOf({ issues }: z.core.$ZodError): Issue[] {
   return issues.map(({ path, message }) => ({ path: path.join("."), message }));
-}
-
-export function refuseRoomName(): Response {
-  const rule = "1 to 64 characters of A-Z a-z 0-9 _ . - ~, the first a letter or digit";
-  return refuseRequest("BAD_ROOM", `Not a room name; it takes ${rule}`);
-}
-
-/** `{"code":0..5,"message"}`, as Engine.IO clients know it. */
-export function refuseEngine(refusal: EngineRefusal, detail?: string): Response {
-  const { code, message } = ENGINE_REFUSALS[refusal];
-  const status = refusal === "forbidden" ? 403 : 400;
-  return withCode(Response.json({ code, message: detail ? `${message}: ${detail}` : message }, { status }), refusal);
 }

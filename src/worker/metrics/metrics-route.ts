@@ -7,7 +7,8 @@ import { wakesOf } from "../../metrics/usage.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 import type { Deployment } from "../deployment.ts";
 import { deadLettersOf } from "../../rpc/dead-letters.ts";
-import { refuseRequest, refuseUnauthenticated } from "../http/refusals.ts";
+import { refuseUnauthenticated } from "../http/endpoint-refusals.ts";
+import { refuseRequest } from "../http/refusals.ts";
 import { bearerOf } from "../http/token-source.ts";
 
 /** Rooms that are named, of all lobbies together. */

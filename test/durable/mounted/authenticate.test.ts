@@ -100,6 +100,24 @@ describe.each(DOORS)("at the door of %s", (_door, path, init, good) => {
       good,
     );
   });
+
+  it("a page of any origin, where all are allowed, brings no cookies and passwords, but a token", async () => {
+    const everywhere = { ALLOWED_ORIGINS: "*" };
+    const ambient = { Cookie: "session=ada", "Cf-Access-Jwt-Assertion": "ada", Authorization: "Basic YWRhOjE=" };
+    const authenticate = ({ headers }: Request): { user: string } | undefined => {
+      const names = ["Cookie", "Cf-Access-Jwt-Assertion", "Authorization"];
+      return names.some((name) => headers.has(name)) ? { user: "ada" } : undefined;
+    };
+    const statusOf = async (page: string, headers: object, allowed = everywhere): Promise<number> => {
+      const asked = { ...init, headers: { ...init.headers, ...headers, Origin: page } };
+      return (await knock({ authenticate }, path, asked, allowed)).status;
+    };
+    expect(await statusOf("https://evil.example", ambient)).toBe(401);
+    expect(await statusOf("null", ambient)).toBe(401);
+    expect(await statusOf("https://evil.example", { Authorization: "Bearer of-ada" })).toBe(good);
+    expect(await statusOf(`${ORIGIN}:5173`, ambient)).toBe(good);
+    expect(await statusOf("https://a.example", ambient, { ALLOWED_ORIGINS: "https://a.example" })).toBe(good);
+  });
 });
 
 describe("tokens of one's own", () => {

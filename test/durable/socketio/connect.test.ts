@@ -175,6 +175,25 @@ describe("origins", () => {
     for (const method of ["OPTIONS", "GET"]) {
       const answer = await answerTo(`/socket.io/${HANDSHAKE}`, allowed, { method, headers });
       expect(answer.headers.get("Access-Control-Allow-Origin")).toBe("https://elsewhere.test");
+      expect(answer.headers.get("Access-Control-Allow-Credentials")).toBe("true");
+    }
+  });
+
+  it("where all are let in, a page of another host brings no cookies", async () => {
+    const authenticate: Authenticate = ({ headers }) => ({ user: headers.get("Cookie") ?? "nobody" });
+    const options = { allowedOrigins: "*", authenticate } as const;
+    const fetcher = serving(env.SKETCH, options);
+    for (const [page, user] of [
+      ["https://evil.test", "nobody"],
+      [`${ORIGIN}:5173`, "session=ada"],
+    ] as const) {
+      const headers = { Origin: page, Cookie: "session=ada" };
+      const client = await RawClient.open({ room: freshRoom(), fetcher, headers });
+      await client.connect();
+      expect(await client.ask("whoami")).toMatchObject({ user });
+      const answer = await answerTo(`/rooms/${freshRoom()}/socket.io/${HANDSHAKE}`, options, { headers });
+      expect(answer.headers.get("Access-Control-Allow-Origin")).toBe(page);
+      expect(answer.headers.get("Access-Control-Allow-Credentials")).toBe(user === "nobody" ? null : "true");
     }
   });
 });
