@@ -355,7 +355,7 @@ describe.each([
     [
       "mounted/index.ts",
       "mounted/wrangler.toml",
-      "mounted/vitest.config.ts",
+      "mounted/vitest.config.mts",
       "mounted/chat.test.ts",
       "kinds/index.ts",
       "kinds/wrangler.toml",
@@ -365,7 +365,7 @@ describe.each([
     "docs/testing.md",
     [
       "notes/notes.ts",
-      "notes/vitest.config.ts",
+      "notes/vitest.config.mts",
       "notes/notes.test.ts",
       "notes/notes.simulation.ts",
       "notes/simulation.test.ts",

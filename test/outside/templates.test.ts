@@ -1,13 +1,14 @@
 // The projects that `npm create parley` makes, with nothing but the two tarballs and the registry: each template, and an application's Worker with
 // Hono that
 // gets the chat. Each is installed, compiled, tested by its own tests, examined by the doctor, built for a deployment, and talks to stock clients.
-// And the application of docs/testing.md, with its tests.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// And the projects of docs/testing.md and docs/in-your-worker.md, with their tests.
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { writeDocumented } from "./documented-project.ts";
 import { execute } from "./packages.ts";
 import { freePort, HOST, ProcessGroup } from "./servers.ts";
 import { ask, next, open } from "./stock-clients.ts";
@@ -195,13 +196,29 @@ describe.concurrent("npm create parley", { timeout: COMMAND_MS_MAX }, () => {
   });
 });
 
-it("the notes of docs/testing.md: their tests pass in workerd, and their simulation in Node", async () => {
-  const project = inFolder("notes");
-  for (const from of ["../../docs/examples/notes", "notes-project"])
-    cpSync(path.join(import.meta.dirname, from), project, { recursive: true });
-  await install(project);
-  await npm(project, "run", "check");
-  expect(await npm(project, "test")).toMatch(/Tests .*5 passed/);
+describe.concurrent("a project in the words of a document", { timeout: COMMAND_MS_MAX }, () => {
+  it("docs/testing.md: the tests of the notes pass in workerd, their simulation in Node, and all compiles", async () => {
+    const project = inFolder("notes");
+    cpSync(path.join(import.meta.dirname, "notes-project"), project, { recursive: true });
+    // These it links to.
+    for (const name of ["index.ts", "wrangler.toml"])
+      cpSync(path.join(import.meta.dirname, "../../docs/examples/notes", name), path.join(project, name));
+    writeDocumented(project, "testing.md", "notes");
+    await install(project);
+    await run(project, "npx", "wrangler", "types");
+    await run(project, "npx", "tsc");
+    await run(project, "npx", "tsc", "-p", "tsconfig.strict.json");
+    expect(await run(project, "npx", "vitest", "run")).toMatch(/Tests .*5 passed/);
+  });
+
+  it("docs/in-your-worker.md: the Worker can be deployed, and its test passes with an eviction", async () => {
+    const project = inFolder("mounted");
+    mkdirSync(project);
+    writeDocumented(project, "in-your-worker.md", "mounted");
+    await install(project);
+    expect(await run(project, "npx", "wrangler", "deploy", "--dry-run")).toContain("--dry-run: exiting now.");
+    expect(await run(project, "npx", "vitest", "run", "--testTimeout=60000")).toMatch(/Tests .*2 passed/);
+  });
 });
 
 /** The lines to add, as they are printed: up to the comment that says where the rest goes, and the rest. */

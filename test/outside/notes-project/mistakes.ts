@@ -1,4 +1,4 @@
-// Mistakes in a simulation that the compiler has to find. Checked by `npm run check` of this project.
+// Mistakes in a simulation that the compiler has to find. Compiled by templates.test.ts.
 import { simulation } from "parley-rooms/testing/simulation";
 import { NotesObject } from "./notes.ts";
 
