@@ -30,7 +30,7 @@ it("refuses a method or a field that would hide one of the chat's, and names it"
     expect(() => refuseTakenNames(room, Room)).toThrow('Mine: "stats" is a name of the chat\'s own; take another one');
 });
 
-it("lets all others be", () => {
+it("accepts all other names", () => {
   class Mine extends Room {
     turn(): number {
       return 2;

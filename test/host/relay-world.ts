@@ -11,7 +11,7 @@ export type Mood = "takes" | "refuses" | "takes and says it did not" | "is silen
 
 /** Deliveries that the platform tries before a message becomes a dead letter. */
 export const TRIES_MAX = 5;
-/** How often a batch has to be early before it is taken that something was lost. */
+/** Early tries of a batch after which the consumer counts the batches before it as lost. */
 const LOST_ATTEMPTS_MIN = 3;
 const WINDOW_MS = 1000;
 
@@ -236,7 +236,7 @@ export async function say(world: RelayWorld, room: string, ...contents: string[]
   await world.pass(1100);
 }
 
-/** Does something to the newest message of a room, as the backend. */
+/** Changes the newest message of a room, as the backend. */
 export async function change(
   world: RelayWorld,
   room: string,

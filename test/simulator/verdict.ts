@@ -238,7 +238,7 @@ function checkRelayed({ witness, plan }: Run): void {
 async function checkLobby({ witness, deployment, people }: Run, pass: (ms: number) => Promise<void>): Promise<void> {
   for (const { room, members, lastSeq } of await listed(deployment, pass)) {
     const there = people.filter(({ plan, isConnected }) => isConnected && plan.room === room);
-    // A room that died when the last one was there says so when its clock rings.
+    // A room that died with its last member reports that when its alarm rings.
     if (!there[0]) continue;
     const log = witness.newest(room, there[0].epoch);
     // A relaxed room may have given places away that no message took.

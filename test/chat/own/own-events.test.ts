@@ -157,7 +157,7 @@ describe("OWN-3: an event costs", () => {
     return ada.ask("brew", payload);
   };
 
-  it("a token, without a word about it", async () => {
+  it("a token, where it names no cost", async () => {
     expect(await spent(undefined, {}, REQUEST_LIMIT.burst)).toEqual(refusalOf("RATE_LIMITED"));
   });
 

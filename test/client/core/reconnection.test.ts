@@ -103,7 +103,7 @@ describe("reconnecting", () => {
     expect(reconnection.connection).toEqual({ state: "connecting" });
   });
 
-  it("an appointment is kept as it is, without chance and without a shortest wait; the next failure waits as ever", () => {
+  it("an announced wait is kept as it is, without a random part or a shortest wait; the next failure waits as usual", () => {
     expect(waitAfter({ ...LOST, retryAfterMs: 40, isAppointment: true })).toBe(40);
     expect(waitAfter(LOST)).toBe(retryDelayMs(1, 0.5));
     expect(waitAfter({ ...LOST, retryAfterMs: 540_000, isAppointment: true })).toBe(540_000);

@@ -130,7 +130,7 @@ describe("the timeline", () => {
     expect(seqs(timeline)).toEqual([1, 2]);
   });
 
-  it("an own message takes the place of the one that was on its way, whichever word comes first", () => {
+  it("an own message takes the place of the one that was on its way, whichever the client hears of first", () => {
     const timeline = new Timeline();
     timeline.setOutgoing(waiting("c1", "m1"));
     timeline.setOutgoing(waiting("c2", "m2"));
