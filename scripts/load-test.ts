@@ -6,6 +6,7 @@ import { readArguments, type LoadArguments } from "./load/arguments.ts";
 import { htmlOf } from "./load/html.ts";
 import { progressOn } from "./load/progress.ts";
 import type { LoadReport } from "./load/report.ts";
+import { raceTest, readRaceArguments } from "./load/race.ts";
 import { LoadRun } from "./load/run.ts";
 import { LOAD_PEERS, openTarget } from "./load/target.ts";
 import { textOf } from "./load/text.ts";
@@ -16,15 +17,20 @@ import { EXIT_INTERRUPTED, onStop } from "./stopping.ts";
 const SAME_INTERRUPT_MS = 1000;
 
 try {
-  process.exit(await loadTest(readWishes()));
+  const args = process.argv.slice(2);
+  process.exit(
+    args.includes("--race")
+      ? await raceTest(orUsage(() => readRaceArguments(args)))
+      : await loadTest(orUsage(() => readArguments(args, LOAD_PEERS))),
+  );
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 }
 
-function readWishes(): LoadArguments {
+function orUsage<Arguments>(read: () => Arguments): Arguments {
   try {
-    return readArguments(process.argv.slice(2), LOAD_PEERS);
+    return read();
   } catch (error) {
     throw new Error(`${(error as Error).message}\n${helpOf("load")}`, { cause: error });
   }

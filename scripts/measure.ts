@@ -7,6 +7,8 @@ import { installPeers } from "./bench/install.ts";
 import { describeMachine, type Machine } from "./bench/machine.ts";
 import { percent, type Outcome } from "./bench/outcome.ts";
 import { PEERS_DIR, type Contender } from "./bench/peers.ts";
+import { raceChart } from "./bench/race-chart.ts";
+import { RACING_PEERS } from "./bench/racers.ts";
 import { tableOf } from "./bench/report.ts";
 import { contenders, measure } from "./bench/run.ts";
 import { scenarios, type Run, type Scenario } from "./bench/scenarios.ts";
@@ -42,11 +44,13 @@ async function bench(wishes: BenchArguments): Promise<void> {
   const machine = describeMachine();
   printMachine(machine);
   const outcomes: Outcome[] = [];
-  const { jsonFile, ...asked } = wishes;
+  const { jsonFile, chartFile, ...asked } = wishes;
   // After each run: a bench that is interrupted keeps its results so far.
   const keep = (): void => {
-    if (jsonFile === undefined) return;
-    writeFileSync(jsonFile, `${JSON.stringify({ machine, ...asked, outcomes }, null, 2)}\n`);
+    if (jsonFile !== undefined)
+      writeFileSync(jsonFile, `${JSON.stringify({ machine, ...asked, outcomes }, null, 2)}\n`);
+    const chart = raceChart(outcomes, new Map(RACING_PEERS.map(({ name, title }) => [name, title])));
+    if (chartFile !== undefined && chart !== undefined) writeFileSync(chartFile, chart);
   };
   for (const scenario of chosen) await runScenario(scenario, wishes, outcomes, keep);
 }

@@ -10,6 +10,8 @@ export interface BenchArguments {
   readonly rounds: number;
   readonly isQuick: boolean;
   readonly jsonFile?: string;
+  /** The chart of the scenario `race`. */
+  readonly chartFile?: string;
 }
 
 /** Names that exist, in the order in which they run. */
@@ -25,18 +27,22 @@ export function readArguments(args: readonly string[], known: Known): BenchArgum
     allowPositionals: true,
     options: {
       json: { type: "string" },
+      chart: { type: "string" },
       rounds: { type: "string" },
       quick: { type: "boolean", default: false },
       peers: { type: "string" },
     },
   });
-  const { json, rounds, quick, peers } = values;
+  const { json, chart, rounds, quick, peers } = values;
+  const chosen = choose("scenario", positionals, known.scenarios);
+  if (chart !== undefined && !chosen.includes("race")) throw new Error("--chart is of the scenario race.");
   return {
-    scenarios: choose("scenario", positionals, known.scenarios),
+    scenarios: chosen,
     peers: choose("peer", peers?.split(",").map((name) => name.trim()) ?? [], known.peers),
     rounds: roundsOf(rounds, quick ? 1 : ROUNDS_DEFAULT),
     isQuick: quick,
     ...(json !== undefined && { jsonFile: json }),
+    ...(chart !== undefined && { chartFile: chart }),
   };
 }
 

@@ -59,7 +59,14 @@ export const wires = {
   plainJoined: { protocol: "plain", extended: false, path: "/?room={room}&joined" },
 } as const satisfies Record<string, Wire>;
 
-const bun = path.join(PEERS_DIR, "node_modules", "@oven", `bun-${process.platform}-${process.arch}`, "bin", "bun");
+export const bunProgram = path.join(
+  PEERS_DIR,
+  "node_modules",
+  "@oven",
+  `bun-${process.platform}-${process.arch}`,
+  "bin",
+  "bun",
+);
 export const peerScript = (name: string): string => path.join(PEERS_DIR, `${name}.js`);
 
 export const PEERS: readonly Peer[] = [
@@ -87,7 +94,7 @@ export const PEERS: readonly Peer[] = [
     title: "Socket.IO on Bun (bun-engine): in memory",
     isInstalled: true,
     start: ({ recovery }) =>
-      listening([[bun, peerScript("socketio-bun"), ...(recovery ? ["--recovery"] : [])]], wires.socketio),
+      listening([[bunProgram, peerScript("socketio-bun"), ...(recovery ? ["--recovery"] : [])]], wires.socketio),
   },
   {
     name: "socketio-redis",
@@ -139,7 +146,7 @@ export function startBareObject(wire: Wire): Promise<RunningServer> {
 }
 
 /** Servers that get their port as an argument and keep their state in a folder. */
-async function startOnPort(
+export async function startOnPort(
   wire: Wire,
   script: string,
   env: NonNullable<Command["env"]>,

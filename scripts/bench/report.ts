@@ -1,6 +1,13 @@
 // Turns the outcomes of a bench into tables: medians with their range, ratios to Socket.IO on ws, and every fault.
 import { addFaults, NO_FAULTS, type Faults } from "./accounting.ts";
-import type { EchoReading, FollowersReading, IdleReading, StormReading, TrafficReading } from "./load/job.ts";
+import type {
+  EchoReading,
+  FollowersReading,
+  IdleReading,
+  RaceReading,
+  StormReading,
+  TrafficReading,
+} from "./load/job.ts";
 import { percent, type EmitsReading, type Outcome } from "./outcome.ts";
 import { spreadOf } from "../measuring/statistics.ts";
 
@@ -15,6 +22,7 @@ type Column<Reading> = readonly [
 ];
 
 const KB = 1024;
+const RACE_WINDOW_SECONDS = 2;
 const NONE = "–";
 
 export function tableOf(run: string, outcomes: readonly Outcome[], titles: ReadonlyMap<string, string>): string {
@@ -193,6 +201,23 @@ const FOLLOWERS: readonly Column<FollowersReading>[] = [
   ["chat, faults", (readings) => faults(readings.map(({ chatFaults }) => ({ faults: chatFaults })))],
 ];
 
+const RACE: readonly Column<RaceReading>[] = [
+  [
+    "clients held",
+    (readings) => readings.map((one) => `${one.held.clients}${one.endedBy === "server" ? "" : " and more"}`).join(", "),
+  ],
+  ["p50 ms there", spread((one) => one.held.p50Ms, tenths)],
+  ["p95 ms", spread((one) => one.held.p95Ms, tenths)],
+  ["keystroke to own screen, p95 ms", spread((one) => one.held.keystrokeP95Ms, tenths)],
+  ["keystrokes / s", spread((one) => one.held.keystrokes / RACE_WINDOW_SECONDS, whole)],
+  ["frames of progress / s", spread((one) => one.held.deliveries / RACE_WINDOW_SECONDS, thousands)],
+  ["server busy", spread((one) => one.held.serverBusy, percent)],
+  ["KB / client", spread((one) => (one.held.residentBytes - one.emptyBytes) / one.held.clients, kilobytes)],
+  ["generator busy", spread(generatorBusy, percent)],
+  ["finishes", spread((one) => one.finishes, whole)],
+  ["late keystrokes", spread((one) => one.refusals, whole)],
+];
+
 /** A run's readings are all of one kind, which the compiler cannot see. */
 const COLUMNS = {
   traffic: TRAFFIC,
@@ -201,6 +226,7 @@ const COLUMNS = {
   idle: IDLE,
   emits: EMITS,
   followers: FOLLOWERS,
+  race: RACE,
 } as unknown as Record<AnyReading["kind"], readonly Column<AnyReading>[]>;
 
 // ---- layout --------------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ import type { Job, Reading } from "./load/job.ts";
 import { judge, type EmitsReading, type Outcome, type Verdict } from "./outcome.ts";
 import { ANNOUNCING_PEERS } from "./announcers.ts";
 import { EMITTING_PEERS } from "./emitters.ts";
-import { PEERS, type Contender, type Peer } from "./peers.ts";
+import { PEERS, type Contender, type Peer, type RunningServer } from "./peers.ts";
+import { RACING_PEERS } from "./racers.ts";
 import { firstShare, nextShare } from "./rate-search.ts";
 import type { EmitsJob, LoadJob, Run } from "./scenarios.ts";
 import { GENERATOR_CORE, Process } from "./spawn.ts";
@@ -23,6 +24,7 @@ type Measured = Pick<Outcome, "verdict" | "reason" | "reading" | "rateShare">;
 /** The peers of a run, in the order of the table. */
 export function contenders({ job }: Run): readonly Contender[] {
   if (job.kind === "emits") return EMITTING_PEERS;
+  if (job.kind === "race") return RACING_PEERS;
   if (job.kind !== "followers") return PEERS;
   return ANNOUNCING_PEERS.filter(({ knowsUsers }) => knowsUsers || job.addressed === "rooms");
 }
@@ -46,8 +48,13 @@ export async function measure(run: Run, contender: Contender, heldShare: number 
 
 function missingFiles(job: Run["job"]): string | undefined {
   if (job.kind === "emits") return undefined;
+  if (job.kind === "race") return missing(job.seconds * job.arrivalsPerSecond);
   const others = job.kind === "followers" ? job.chat.rooms * job.chat.membersPerRoom : 0;
-  const needed = job.rooms * job.membersPerRoom + others + FILES_SPARE;
+  return missing(job.rooms * job.membersPerRoom + others);
+}
+
+function missing(connections: number): string | undefined {
+  const needed = connections + FILES_SPARE;
   const limit = openFilesMax();
   return needed <= limit ? undefined : `it takes ${needed} open files, and the limit here is ${limit} (ulimit -Hn)`;
 }
@@ -66,8 +73,7 @@ async function attemptOnce(run: Run, peer: string, rateShare: number): Promise<O
 
 async function generate(job: LoadJob, peer: string): Promise<Reading> {
   // A fresh server each time: no run profits from a heap that another has warmed up or filled.
-  const peers: readonly Peer[] = job.kind === "followers" ? ANNOUNCING_PEERS : PEERS;
-  const server = await peers.find(({ name }) => name === peer)!.start({ recovery: job.kind === "storm" });
+  const server = await start(job, peer);
   const generator = new Process({ args: [process.execPath, GENERATOR], core: GENERATOR_CORE });
   try {
     const { stateDir } = server;
@@ -77,6 +83,12 @@ async function generate(job: LoadJob, peer: string): Promise<Reading> {
   } finally {
     await Promise.all([generator.stop(), server.stop()]);
   }
+}
+
+function start(job: LoadJob, peer: string): Promise<RunningServer> {
+  if (job.kind === "race") return RACING_PEERS.find(({ name }) => name === peer)!.start(job);
+  const peers: readonly Peer[] = job.kind === "followers" ? ANNOUNCING_PEERS : PEERS;
+  return peers.find(({ name }) => name === peer)!.start({ recovery: job.kind === "storm" });
 }
 
 async function emit({ count, chars }: EmitsJob, peer: string): Promise<EmitsReading> {

@@ -1,5 +1,5 @@
 // The scenarios of the bench: the runs of each, at full size and for a quick look.
-import type { EchoJob, FollowersJob, IdleJob, StormJob, TrafficJob } from "./load/job.ts";
+import type { EchoJob, FollowersJob, IdleJob, RaceJob, StormJob, TrafficJob } from "./load/job.ts";
 
 export interface EmitsJob {
   readonly kind: "emits";
@@ -7,7 +7,7 @@ export interface EmitsJob {
   readonly chars: number;
 }
 
-export type LoadJob = TrafficJob | EchoJob | IdleJob | StormJob | FollowersJob;
+export type LoadJob = TrafficJob | EchoJob | IdleJob | StormJob | FollowersJob | RaceJob;
 
 export interface Run {
   readonly label: string;
@@ -32,6 +32,8 @@ const IDLE_PEERS = ["socketio-ws", "parley", "parley-shim", "bare-object", "sock
 const EMITTERS = ["socketio-ws", "parley", "parley-stored", "parley-relayed", "socketio-redis"];
 
 const ANNOUNCERS = ["parley-queue", "parley-direct", "plain-rpc", "socketio-ws", "socketio-redis"];
+
+const RACERS = ["socketio-ws", "socketio-bun", "parley"];
 
 const EMIT_CHARS = 350;
 const MEMBERS_PER_IDLE_ROOM = 100;
@@ -95,6 +97,13 @@ export function scenarios(isQuick: boolean): readonly Scenario[] {
             followers(4000, 400, "rooms"),
             followers(4000, 40, "rooms"),
           ],
+    },
+    {
+      name: "race",
+      question: "a typing race: clients held while the p95 of a ping event is at most 50 ms",
+      peers: RACERS,
+      roundsMax: 1,
+      runs: [race(0, isQuick), race(RACE_TICK_MS, isQuick)],
     },
   ];
 }
@@ -164,6 +173,24 @@ function idle(
   return {
     label: `${name} ${connections}`,
     job: { kind: "idle", rooms, membersPerRoom: MEMBERS_PER_IDLE_ROOM, settleSeconds, seconds },
+  };
+}
+
+const RACE_TICK_MS = 100;
+
+/** 60 words a minute. @param tickMs of the servers: keystrokes within it are shown together */
+function race(tickMs: number, isQuick: boolean): Run {
+  return {
+    label: tickMs === 0 ? "race, each keystroke by itself" : `race, keystrokes of ${tickMs} ms together`,
+    job: {
+      kind: "race",
+      arrivalsPerSecond: 30,
+      keystrokeMs: 200,
+      p95MsMax: 50,
+      seconds: isQuick ? 14 : 110,
+      tickMs,
+      waitMs: 3000,
+    },
   };
 }
 

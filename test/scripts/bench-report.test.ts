@@ -3,8 +3,10 @@ import { describe, expect, it } from "vitest";
 
 import { NO_FAULTS } from "../../scripts/bench/accounting.ts";
 import { readArguments } from "../../scripts/bench/arguments.ts";
-import type { FollowersReading, TrafficReading } from "../../scripts/bench/load/job.ts";
+import type { FollowersReading, RaceReading, RaceWindow, TrafficReading } from "../../scripts/bench/load/job.ts";
 import { judge, type Outcome } from "../../scripts/bench/outcome.ts";
+import { raceChart } from "../../scripts/bench/race-chart.ts";
+import { readRaceArguments } from "../../scripts/load/race.ts";
 import { firstShare, nextShare } from "../../scripts/bench/rate-search.ts";
 import { tableOf } from "../../scripts/bench/report.ts";
 import { scenarios } from "../../scripts/bench/scenarios.ts";
@@ -200,5 +202,69 @@ describe("scenarios", () => {
       const labels = scenarios(isQuick).flatMap(({ runs }) => runs.map(({ label }) => label));
       expect(new Set(labels).size).toBe(labels.length);
     }
+  });
+});
+
+describe("the race", () => {
+  const window = (clients: number, p95Ms: number): RaceWindow => ({
+    clients,
+    p50Ms: 1,
+    p95Ms,
+    keystrokeP95Ms: 2,
+    keystrokes: clients * 10,
+    deliveries: clients * 60,
+    serverBusy: clients / 1000,
+    generatorBusy: 0.1,
+    residentBytes: 50_000_000 + clients * 102_400,
+  });
+  const reading: RaceReading = {
+    kind: "race",
+    windows: [window(200, 2), window(800, 20), window(1000, 80)],
+    held: window(800, 20),
+    endedBy: "server",
+    emptyBytes: 50_000_000,
+    finishes: 7,
+    refusals: 0,
+    generatorBusy: 0.1,
+    serverCpuSeconds: 3,
+    wallSeconds: 6,
+    failures: {},
+  };
+  const outcome = (run: string, peer: string): Outcome => ({
+    run,
+    peer,
+    round: 1,
+    verdict: "ok",
+    rateShare: 1,
+    reading,
+  });
+  const titles = new Map([
+    ["parley", "Parley"],
+    ["socketio-ws", "Socket.IO & ws"],
+  ]);
+
+  it("has a table of what each server held", () => {
+    const table = tableOf("race", [outcome("race", "parley")], titles);
+    expect(table).toMatch(/^\| Parley +\| 800 +\| 1\.0 +\| 20\.0 +\| 2\.0 +\| 4000 +\| 24k +\| 80 % +\| 100 +\|/m);
+  });
+
+  it("has a chart with a line for each server and kind, and no letter that SVG would read as its own", () => {
+    const chart = raceChart([outcome("race, each", "parley"), outcome("race, together", "socketio-ws")], titles)!;
+    expect(chart.match(/<path class="line s1" d="M[\d. LM]+"><title>Parley: each<\/title>/g)).toHaveLength(2);
+    expect(
+      chart.match(/<path class="line s2 dashed" d="M[\d. LM]+"><title>Socket.IO &#38; ws: together/g),
+    ).toHaveLength(2);
+    expect(raceChart([], titles)).toBeUndefined();
+  });
+
+  it("names what is wrong in the arguments of the load test", () => {
+    expect(readRaceArguments(["--race", "--arrivals", "8", "--peer", "parley"])).toMatchObject({
+      peer: "parley",
+      job: { arrivalsPerSecond: 8, keystrokeMs: 200, p95MsMax: 50, tickMs: 0 },
+    });
+    expect(() => readRaceArguments(["--race", "--arrivals", "0"])).toThrow(/--arrivals/);
+    expect(() => readRaceArguments(["--race", "--peer", "ws"])).toThrow(/There is no peer "ws" that races/);
+    expect(() => readRaceArguments(["--race", "--tick", "50"])).toThrow(/--tick is for a server that --peer starts/);
+    expect(() => readRaceArguments(["--race", "--url", "https://a/b"])).toThrow(/--url must be like/);
   });
 });

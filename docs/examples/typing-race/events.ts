@@ -4,7 +4,7 @@ import type { RaceView, Refusal } from "./race.ts";
 export type Ack = (answer: { ok: true } | { error: Refusal }) => void;
 
 export interface ClientToServerEvents {
-  /** The next character, and its place in the passage. Without an ack a refusal comes as the event `refused`. */
+  /** The next character, and its place in the passage. An ack means stored. Without one a refusal comes as the event `refused`. */
   keystroke: (position: number, character: string, ack?: Ack) => void;
   /** Another race in the same room. */
   rematch: (ack?: Ack) => void;

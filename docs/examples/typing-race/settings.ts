@@ -3,7 +3,7 @@
 export interface RaceVariables {
   /** How long the first player of a race waits for others. */
   readonly WAIT_MS: number | string;
-  /** Keystrokes that come within this time are stored and shown together; with 0 each by itself. */
+  /** Keystrokes that come within this time are shown together; with 0 each by itself. */
   readonly TICK_MS: number | string;
 }
 

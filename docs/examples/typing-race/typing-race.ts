@@ -40,6 +40,7 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
       if (outcome === "finished") this.#showRace(nowMs);
       else if (outcome === "typed" && this.#settings.tickMs > 0) this.#tick.pull(nowMs + this.#settings.tickMs);
       else if (outcome === "typed") this.#showProgress();
+      if (typeof ack === "function") this.#storePositions();
       answer(racer, ack, outcome);
     },
     rematch: (racer, ack) => {
@@ -100,7 +101,10 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
     const { phase } = this.#race.state;
     if (this.#race.advance(nowMs)) return this.#showRace(nowMs);
     if (phase === "countdown") this.volatile.emit("countdown", this.#race.secondsLeft(nowMs));
-    if (phase === "running") this.volatile.emit("wpm", this.#race.speeds(nowMs));
+    if (phase === "running") {
+      this.volatile.emit("wpm", this.#race.speeds(nowMs));
+      this.#storePositions();
+    }
     this.#setBeat(nowMs);
   }
 
@@ -109,17 +113,19 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
     if (atMs !== undefined) this.#beat.set(atMs);
   }
 
-  /** Stored first: nobody sees what an eviction could take back. */
   #showProgress() {
-    const { positions } = this.#race;
-    this.#kv.put("positions", positions);
-    this.volatile.emit("progress", positions); // not kept for those who are away: the next one says it, too
+    this.volatile.emit("progress", this.#race.positions); // not kept for those who are away: the next one says it, too
+  }
+
+  /** Every second, and before an ack. A crash takes back a second of typing at most, which the clients send again. */
+  #storePositions() {
+    this.#kv.put("positions", this.#race.positions);
   }
 
   #showRace(nowMs: number) {
     if (this.#race.state.players.length === 0) return this.#erase();
     this.#kv.put("race", this.#race.state);
-    this.#kv.put("positions", this.#race.positions);
+    this.#storePositions();
     this.emit("race", this.#race.view(nowMs));
     this.#setBeat(nowMs);
   }

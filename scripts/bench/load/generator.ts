@@ -6,6 +6,7 @@ import { runEcho } from "./echo.ts";
 import { runFollowers } from "./followers.ts";
 import { runIdle } from "./idle.ts";
 import type { Job, Reading } from "./job.ts";
+import { runRace } from "./race.ts";
 import { runStorm } from "./storm.ts";
 import { runTraffic } from "./traffic.ts";
 
@@ -21,6 +22,8 @@ function run(job: Job): Promise<Reading> {
       return runStorm(job.server, job);
     case "followers":
       return runFollowers(job.server, job);
+    case "race":
+      return runRace(job.server, job);
   }
 }
 

@@ -64,7 +64,25 @@ export interface FollowersJob extends Crowd {
   readonly quietSeconds: number;
 }
 
-export type Job = (TrafficJob | EchoJob | IdleJob | StormJob | FollowersJob) & { readonly server: ServerFacts };
+/** Players arrive at a steady rate, are matched, and type until the server is too slow: what does it hold? */
+export interface RaceJob {
+  readonly kind: "race";
+  readonly arrivalsPerSecond: number;
+  /** From key to key of a player. */
+  readonly keystrokeMs: number;
+  /** The run ends when the p95 of the ping event is above this in three windows in a row. */
+  readonly p95MsMax: number;
+  /** The run ends then at the latest. */
+  readonly seconds: number;
+  /** Keystrokes within this time are shown together; with 0 each by itself. */
+  readonly tickMs: number;
+  /** How long the first player of a race waits for others. */
+  readonly waitMs: number;
+}
+
+export type Job = (TrafficJob | EchoJob | IdleJob | StormJob | FollowersJob | RaceJob) & {
+  readonly server: ServerFacts;
+};
 
 /** The results of every job. */
 export interface BaseReading {
@@ -148,4 +166,37 @@ export interface FollowersReading extends BaseReading {
   readonly cpuMsPerAnnouncement: number;
 }
 
-export type Reading = TrafficReading | EchoReading | IdleReading | StormReading | FollowersReading;
+/** Two seconds of a race. */
+export interface RaceWindow {
+  /** At its end. */
+  readonly clients: number;
+  /** Of the ping event, there and back; one without an answer counts as long as it has waited. */
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  /** From a player's keystroke to the progress that shows it to the same player. */
+  readonly keystrokeP95Ms: number;
+  readonly keystrokes: number;
+  /** Frames of progress that arrived. */
+  readonly deliveries: number;
+  /** Shares of one core, 0 to 1. */
+  readonly serverBusy: number;
+  readonly generatorBusy: number;
+  readonly residentBytes: number;
+}
+
+export interface RaceReading extends BaseReading {
+  readonly kind: "race";
+  readonly windows: readonly RaceWindow[];
+  /** The last window in which the server was quick enough. */
+  readonly held: RaceWindow;
+  /** The server was too slow, the generator had no time left, or the time was over: then the server holds more. */
+  readonly endedBy: "server" | "generator" | "time";
+  /** Memory before the first client. */
+  readonly emptyBytes: number;
+  /** Races that came to their end, counted at each player. */
+  readonly finishes: number;
+  /** Keystrokes that came to the server too late, many at once. */
+  readonly refusals: number;
+}
+
+export type Reading = TrafficReading | EchoReading | IdleReading | StormReading | FollowersReading | RaceReading;

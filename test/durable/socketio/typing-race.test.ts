@@ -31,7 +31,9 @@ const shows = (client: RawClient, what: string, matches: (race: RaceView) => boo
 
 /** Up to the moment when everybody may type. */
 async function start(room: string, ...names: string[]): Promise<RawClient[]> {
-  const clients = await Promise.all(names.map((name) => enter(room, name)));
+  const clients: RawClient[] = [];
+  // One after the other, for the order of their seats.
+  for (const name of names) clients.push(await enter(room, name));
   await shows(clients[0]!, "the countdown", ({ phase }) => phase === "countdown");
   await clock.advance(COUNTDOWN_MS, env.TYPING_RACE.getByName(room));
   for (const client of clients) await shows(client, "the start", ({ phase }) => phase === "running");
@@ -81,6 +83,19 @@ describe("a race", () => {
     // The clock of the race goes on, too.
     const heard = ben!.received("wpm").length;
     await ben!.receives("wpm", heard + 1);
+  });
+
+  it("asks for keystrokes again that were not stored when it was evicted", async () => {
+    const [ada] = await start("behind", "Ada");
+    const { passage } = raceOf(ada!);
+    await type(ada!, 0, 2);
+    for (let position = 2; position < 6; position++) ada!.emit("keystroke", position, passage[position]);
+    await evict(env.TYPING_RACE.getByName("behind"));
+    ada!.emit("keystroke", 20, passage[20]);
+    const [{ code, position }] = (await ada!.receives("refused")) as [{ code: string; position: number }];
+    expect(code).toBe("WRONG_POSITION");
+    expect(position).toBeGreaterThanOrEqual(2);
+    await type(ada!, position, 21);
   });
 
   it("goes on where it was after a crash, for those who come back", async () => {
