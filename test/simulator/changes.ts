@@ -79,6 +79,11 @@ export class Changes {
     }
   }
 
+  /** A moderator asks for the deletion of a message. */
+  mayDelete(id: string): void {
+    this.#of(id).asked.add("delete-message");
+  }
+
   mayBeDeleted(id: string): boolean {
     return this.#byId.get(id)?.asked.has("delete-message") === true;
   }

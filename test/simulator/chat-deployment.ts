@@ -1,6 +1,15 @@
 // The chat of a run: its objects, its Worker, and the queue between rooms, with the settings of the plan. Tells the witness what each room
 // stores, and checks each sleep.
-import { ChatRoom, createParley, DeadLetters, insideOf, Lobby, RuledRoom, SqlMessageLog } from "product:objects";
+import {
+  ChatRoom,
+  createParley,
+  DeadLetters,
+  FeaturedRoom,
+  insideOf,
+  Lobby,
+  RuledRoom,
+  SqlMessageLog,
+} from "product:objects";
 
 import { Deployment, type HostListener, type ObjectHost, type World } from "../kit/simulation.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
@@ -48,8 +57,8 @@ export class ChatDeployment extends Deployment {
     const parley = createParley({ queues: { relay: "RELAY_QUEUE" } });
     const rules = plan.rules && new Rules(plan.rules, { world, witness, hostOf: (name) => this.room(name) });
     super(world, {
-      objects: { CHAT_ROOM: plan.rules ? RuledRoom : ChatRoom, LOBBY: Lobby, DEAD_LETTERS: DeadLetters },
-      env: { ...settingsOf(plan), ...(rules && { RULES: rules }) },
+      objects: { CHAT_ROOM: roomClassOf(plan), LOBBY: Lobby, DEAD_LETTERS: DeadLetters },
+      env: { ...settingsOf(plan), ...(rules && { RULES: rules }), FEATURES: plan.hasFeatures ? "on" : "off" },
       queues: { RELAY_QUEUE: (batch, env) => parley.queue(batch, env) },
       worker: (request, env, ctx) => parley.fetch(request, env, ctx),
       commitMs: plan.commitMs,
@@ -167,6 +176,11 @@ export class ChatDeployment extends Deployment {
     const isMet = next === undefined || (alarmAtMs !== undefined && alarmAtMs <= next);
     demand(isMet, () => `until ${alarmAtMs ?? "somebody comes"}, and has something due at ${next}`);
   }
+}
+
+function roomClassOf({ rules, hasFeatures }: Plan): typeof ChatRoom {
+  if (rules) return RuledRoom;
+  return hasFeatures ? FeaturedRoom : ChatRoom;
 }
 
 function settingsOf(plan: Plan): Record<string, string> {

@@ -1,5 +1,6 @@
 // Draws the plan of a run from its seed. Called by the simulator and the search for planted bugs.
 import { Chance } from "../kit/testing.ts";
+import type { CurationEvent } from "./curation.ts";
 import { ACTIONS, DISPUTED, MODES, QUESTIONS } from "./asked-events.ts";
 import type { ClientKind, Fault, Plan, PlannedClient, Step } from "./plan.ts";
 
@@ -20,6 +21,7 @@ export function drawPlan(seed: number, size: "any" | "short" = "any"): Plan {
   const talks = durability === "relaxed" ? drawTalks(chance.branch("talks"), drawn) : NONE;
   const disputes = rules ? drawDisputes(chance.branch("disputes"), drawn) : NONE;
   const stalls = drawStalls(chance.branch("stalls"), drawn);
+  const curating = drawCurating(chance.branch("features"), drawn);
   return {
     seed,
     durability,
@@ -36,11 +38,13 @@ export function drawPlan(seed: number, size: "any" | "short" = "any"): Plan {
     messageRate: chance.pick([10, 10, 1000]),
     recoveryWindowSeconds: chance.pick([120, 120, 10]),
     ...(rules && { rules }),
+    ...(curating.length > 0 && { hasFeatures: true }),
     durationMs,
     clients,
     steps: draw(busy, () => drawStep(chance.branch(`step ${chance.next()}`), drawn), [
       ...talks.steps,
       ...disputes.steps,
+      ...curating,
     ]),
     faults: draw(trouble, () => drawFault(chance.branch(`fault ${chance.next()}`), drawn), [
       ...talks.faults,
@@ -62,6 +66,30 @@ function draw<Item extends { readonly atMs: number }>(count: number, one: () => 
 
 function drawRules(chance: Chance): Plan["rules"] {
   return chance.happens(0.4) ? { onFailure: chance.pick(["refuse", "refuse", "accept"] as const) } : undefined;
+}
+
+/** In some plans rooms have pins and reports. */
+function drawCurating(chance: Chance, { clients, durationMs }: Drawn): Step[] {
+  if (!chance.happens(0.4)) return [];
+  return Array.from({ length: 8 }, () => {
+    const event = chance.weighted<CurationEvent>({
+      pin: 4,
+      unpin: 2,
+      "report-message": 4,
+      "resolve-report": 2,
+      reports: 1,
+    });
+    return {
+      atMs: chance.between(3000, durationMs),
+      do: "curate",
+      who: chance.pick(clients).name,
+      event,
+      // Of pins, and all else about reports, members may do nothing.
+      isModerator: event !== "report-message" && chance.happens(0.8),
+      back: chance.pick([0, 0, 1]),
+      action: chance.pick(["dismiss", "dismiss", "delete"] as const),
+    };
+  });
 }
 
 /** Steps and faults that belong together. */

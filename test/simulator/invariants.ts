@@ -11,11 +11,13 @@ export const INVARIANTS = {
   "seen is stored":
     "members see only what is stored (strict), and no place is given to two messages, after a restored backup no id",
   "let in":
-    "no event reaches a socket before its CONNECT, and no message a user after the ban; no user posts while muted or kicked, in a read-only room, or too soon in slow mode, also where that begins while a verdict is awaited; no user changes messages of others",
+    "no event reaches a socket before its CONNECT, and no message a user after the ban; no user posts while muted or kicked, in a read-only room, or too soon in slow mode, also where that begins while a verdict is awaited; no user changes messages of others; no member pins, or learns of reports",
   ruled:
     "posts that a room's own rules reject are neither stored nor shown, replaced ones are stored with their replacement, and the rules are asked once about a post in each life of the room, before it is stored",
   "changed for all":
     "an acked edit, deletion or reaction reached all members and is there in the end, in searches and in copies in other rooms, too; a reaction counts once",
+  pinned: "a pin that was acked is in each welcome from then on, until the message is unpinned or deleted",
+  reported: "a report that was acked is in the moderators' list until it is resolved",
   read: "a read mark outlives sleep, and no user has one that they did not set",
   listed: "the lobby knows how far each room has come",
   presence: "once everything is quiet, the room's members are the connected users, and none of them types",

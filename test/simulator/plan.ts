@@ -1,6 +1,7 @@
 // The plan of one run, as data: the clients, their actions, and the faults. draw-plan.ts draws one from a seed; a shrunk plan leaves parts
 // out. run.ts carries it out.
 import type { Fault as KitFault } from "../kit/simulation.ts";
+import type { Curating } from "./curation.ts";
 
 export type ClientKind = "websocket" | "polling" | "upgrading" | "shim";
 
@@ -33,6 +34,7 @@ export type Step = At<
   | { readonly do: "reload"; readonly who: string; readonly forMs: number }
   | { readonly do: "post"; readonly room: string; readonly times: number; readonly length?: number }
   | { readonly do: "moderate"; readonly room: string; readonly event: string; readonly payload: object }
+  | Curating
 >;
 
 export type Fault =
@@ -59,6 +61,8 @@ export interface Plan {
   readonly recoveryWindowSeconds: number;
   /** Present where the rooms have rules of their own. */
   readonly rules?: { readonly onFailure: "refuse" | "accept" };
+  /** Whether the rooms have pins and reports of abuse. */
+  readonly hasFeatures?: boolean;
   readonly durationMs: number;
   readonly clients: readonly PlannedClient[];
   readonly steps: readonly Step[];

@@ -17,6 +17,28 @@ export interface PlantedChatBug extends PlantedBug {
 export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   ...PLANTED_IN_RULES,
   {
+    bug: "pins are kept in memory only",
+    file: "src/features/pins/pins.ts",
+    find: "    if (pins.length > 0) this.room.state.put(KEY, pins);\n    else this.room.state.delete(KEY);\n",
+    replace: "",
+    breaks: "pinned",
+  },
+  {
+    bug: "reports are kept in memory only",
+    file: "src/features/reports/report-book.ts",
+    find: "    this.#state.put(keyOf(report), report);\n",
+    replace: "",
+    breaks: "reported",
+  },
+  {
+    bug: "members may pin",
+    file: "src/features/pins/pins.ts",
+    find: "pin: roomEvent({ schema, by, cost: PIN_COST, run: ({ id }, caller) => this.#pin(id, caller) }),",
+    replace:
+      'pin: roomEvent({ schema, by: "members", cost: PIN_COST, run: ({ id }, caller) => this.#pin(id, caller) }),',
+    breaks: "let in",
+  },
+  {
     bug: "a post is acked before it is stored",
     file: "src/chat/posting/commit.ts",
     find: "    if (!numbered || !this.store(numbered)) return undefined;\n",

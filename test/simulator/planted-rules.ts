@@ -124,4 +124,18 @@ export const PLANTED_IN_RULES: readonly PlantedChatBug[] = [
       '    const asked = kept ?? this.#ask(saying, rules);\n    const given = isPromise(asked) ? ({ type: "accepted", payload } as const) : asked;\n',
     breaks: "ruled",
   },
+  {
+    bug: "a post counts as stored while its verdict is awaited, so that it is lost if the room dies meanwhile",
+    file: "src/chat/room/screening.ts",
+    find: "    ask.end = resolve;\n",
+    replace:
+      "    const mark = `asked ${key}`;\n    if (key !== undefined) this.#room.state.put(mark, 1);\n    ask.end = () => (this.#room.state.delete(mark), resolve());\n",
+    also: {
+      file: "src/chat/room/screening.ts",
+      find: "    const kept = key === undefined ?",
+      replace:
+        '    if (this.#room.state.get(`asked ${key}`)) return reply({ ok: true, id: "early-1", seq: 1, timestamp: 0 } as never);\n    const kept = key === undefined ?',
+    },
+    breaks: "acked once",
+  },
 ];

@@ -5,6 +5,8 @@ declare module "product:objects" {
 
   export const ChatRoom: ObjectClass;
   export function insideOf(object: object): { readonly parts: unknown };
+  /** A room with pins and reports, where `env.FEATURES` is `on`. */
+  export const FeaturedRoom: ObjectClass;
   /** A room with rules of its own: those of `env.RULES`. */
   export const RuledRoom: ObjectClass;
   export const Lobby: ObjectClass;

@@ -19,6 +19,7 @@ import {
 import { EDITED, EMOJI, type ChangeEvent } from "./changes.ts";
 import { checkSizes } from "./bounds.ts";
 import { ChatDeployment } from "./chat-deployment.ts";
+import type { AskRoom } from "./curation.ts";
 import { ChatFaults } from "./faults.ts";
 import type { Plan, Step } from "./plan.ts";
 import { problemOf } from "./console-errors.ts";
@@ -227,6 +228,8 @@ export class Run {
         return;
       case "moderate":
         return this.#moderate(step.room, step.event, step.payload);
+      case "curate":
+        return this.witness.curation.take(step, person!, this.askAsModerator);
     }
   }
 
@@ -284,8 +287,12 @@ export class Run {
     const { user } = payload as { user: string };
     if (event === "unban") this.witness.bans.unbanAsked(room, user);
     if (event === "ban") this.witness.bans.banAsked(room, user);
-    const ops = { user: "ops", name: "Ops", role: "service" };
     this.witness.silences.ends(room, event, payload);
-    this.deployment.call(this.deployment.room(room), "ask", [event, ops, payload]).catch(() => {});
+    this.askAsModerator(room, event, payload).catch(() => {});
   }
+
+  readonly askAsModerator: AskRoom = (room, event, payload) => {
+    const ops = { user: "ops", name: "Ops", role: "service" };
+    return this.deployment.call(this.deployment.room(room), "ask", [event, ops, payload]);
+  };
 }

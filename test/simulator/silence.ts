@@ -64,6 +64,8 @@ export class Silences {
   readonly #kickAskedAtMs = new Map<string, number>();
   /** When a client first posted each text, in ms since the run began. */
   readonly #saidAtMs = new Map<string, number>();
+  /** When a stock client last posted it. */
+  readonly #postedAtMs = new Map<string, number>();
 
   constructor(witness: Witness) {
     this.#witness = witness;
@@ -71,6 +73,10 @@ export class Silences {
 
   said(content: string): void {
     this.#saidAtMs.set(content, this.#witness.now());
+  }
+
+  posted(content: string): void {
+    this.#postedAtMs.set(content, this.#witness.now());
   }
 
   /** A moderator asks to end or replace a restriction. The moment at which it ends is unknown, so it is not checked any more. */
@@ -132,7 +138,8 @@ export class Silences {
     const kick = this.#kicks.get(`${room} ${sender}`);
     // Otherwise it was sent again meanwhile, and needed no other verdict.
     const isByVerdict = nowMs - (asked?.decidedRoomMs ?? -Infinity) <= BY_VERDICT_MS_MAX;
-    if (asked && kick && isByVerdict)
+    const isAgain = kick !== undefined && (this.#postedAtMs.get(content) ?? 0) > kick.toldAtMs;
+    if (asked && kick && isByVerdict && !isAgain)
       this.#witness.demand(
         asked.askedAtMs >= kick.atMs || takenAtMs <= kick.toldAtMs,
         "let in",

@@ -163,6 +163,7 @@ export class StockPerson extends Person {
 
   #post(said: Said): void {
     const { content, clientMsgId } = said;
+    this.around.witness.silences.posted(content);
     this.around.witness.saidOrder.said(content, this.plan, this.#connections + (this.isConnected ? 0 : 1));
     const payload = clientMsgId === undefined ? { content } : { content, clientMsgId };
     if (this.plan.insists !== "retries") {

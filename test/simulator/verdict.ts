@@ -43,8 +43,11 @@ export async function checkEnd(run: Run, pass: (ms: number) => Promise<void>): P
   await checkRead(run, pass);
 }
 
-/** The messages that a room shows in the end, and those that its search finds. */
-async function checkChanges({ witness, people, world, plan }: Run, pass: (ms: number) => Promise<void>): Promise<void> {
+/** The messages that a room shows in the end, those that its search finds, and its pins and reports. */
+async function checkChanges(
+  { witness, people, world, plan, askAsModerator }: Run,
+  pass: (ms: number) => Promise<void>,
+): Promise<void> {
   const found: Message[] = [];
   const asked = new Set<string>();
   for (const person of people) {
@@ -58,6 +61,7 @@ async function checkChanges({ witness, people, world, plan }: Run, pass: (ms: nu
     world.at(world.nowMs, person.zone, () => {
       person.call("history", { limit: 100 }, hear);
       person.call("search", { query: "says", limit: SEARCH_LIMIT_MAX }, hear);
+      if (plan.hasFeatures) witness.curation.checkEnd(person, askAsModerator);
     });
   }
   await pass(5000);
@@ -116,9 +120,10 @@ function checkSaid({ witness, people, asked }: Run): void {
       );
       if (state !== "failed") continue;
       witness.demand(GIVEN_UP.has(code), "sent by the client", () => `${name} gave "${content}" up: ${code}`);
+      // What was stored before the room was deleted may have been sent to the next one.
       if (NOWHERE.has(code))
         witness.demand(
-          !isStored,
+          !witness.isKept(content),
           "sent by the client",
           () => `${name} gave "${content}" up (${code}), and it is there`,
         );

@@ -6,6 +6,7 @@ import { Bans, type Speech } from "./bans.ts";
 import { Beginnings } from "./beginnings.ts";
 import type { Chain } from "./chain.ts";
 import { Changes } from "./changes.ts";
+import { Curation } from "./curation.ts";
 import type { Invariant } from "./invariants.ts";
 import { epochOf } from "./offset.ts";
 import { Readers } from "./readers.ts";
@@ -48,6 +49,7 @@ export class Witness {
   readonly beginnings = new Beginnings();
   readonly saidOrder = new SaidOrder(this);
   readonly readers = new Readers(this);
+  readonly curation = new Curation(this);
   readonly isStrict: boolean;
   readonly now: () => number;
   readonly #logs = new Map<string, Log>();
@@ -172,6 +174,11 @@ export class Witness {
     return [...this.#logs.values()].some(({ contents }) => contents.has(content));
   }
 
+  /** Whether it is stored in a room that was not deleted since. */
+  isKept(content: string): boolean {
+    return [...this.#logs.values()].some(({ contents, isErased }) => !isErased && contents.has(content));
+  }
+
   // ---- seen messages ---------------------------------------------------------------------------------------
 
   #see(who: string, epoch: string, message: Message): void {
@@ -275,6 +282,7 @@ export class Witness {
     this.changes.spoken(packet);
     this.silences.spoken(room, packet);
     this.bans.spoken(room, user, packet, speech);
+    this.curation.spoken(room, packet, !speech.mayHaveWaited);
   }
 
   deathsOf(epoch: string): number {
@@ -310,6 +318,7 @@ export class Witness {
       for (const key of this.#arrived.keys())
         if (key.startsWith(`${log.epoch} `) || key.endsWith(` ${room}`)) this.#arrived.delete(key);
       this.changes.restored(log.epoch);
+      this.curation.restored(log.epoch);
       // A client that heard lost messages starts afresh.
       for (const chain of chains)
         if (chain.epoch === log.epoch && (chain.last ?? 0) > keptSeq) chain.mayRecover = false;

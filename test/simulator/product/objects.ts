@@ -2,6 +2,7 @@
 // the simulator. Imported as `product:objects`.
 export { ChatRoom } from "../../../durable/chat-room.ts";
 export { insideOf } from "../../../durable/socketio/inside.ts";
+export { FeaturedRoom } from "./featured-room.ts";
 export { RuledRoom } from "./ruled-room.ts";
 export { DeadLetters } from "../../../durable/dead-letters.ts";
 export { Lobby } from "../../../durable/lobby.ts";

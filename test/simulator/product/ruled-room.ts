@@ -1,6 +1,8 @@
 // A room with rules of its own, as a user of the package writes one. Its rules are those of the run (../rules.ts).
 import { ChatRoom } from "../../../durable/chat-room.ts";
 import type { PostContext, PostDraft, PostVerdict } from "../../../src/chat/room/verdict.ts";
+import type { AnyFeature, RoomHandle } from "../../../src/extension/extension.ts";
+import { featuresOf } from "./featured-room.ts";
 
 interface Rules {
   readonly onFailure: "refuse" | "accept";
@@ -22,10 +24,10 @@ export class RuledRoom extends ChatRoom {
     return this.#rules.ask(this, message, context);
   }
 
-  /** The room has none; but it is asked for them in each life. */
-  override features(): readonly [] {
+  /** Called in each life. */
+  override features(room: RoomHandle): readonly AnyFeature[] {
     if (this.#lives > 0) this.#rules.deleted(this, String(this.ctx.id.name));
     this.#lives += 1;
-    return [];
+    return featuresOf(room, this.env);
   }
 }
