@@ -108,7 +108,7 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   },
   metricsToken: {
     meaning:
-      "`GET /metrics` asks for this token. Without it everybody may read the metrics. See [operations.md](operations.md).",
+      "`GET /metrics` asks for this token. Without it any client may read the metrics. See [operations.md](operations.md).",
   },
   logLevel: { meaning: "The server logs lines of this level and above." },
   logSampling: { meaning: "The share of lines below `warn` that the server logs; 1 is all." },
