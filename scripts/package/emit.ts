@@ -16,28 +16,27 @@ const tsc = path.join(PROJECT_ROOT, "node_modules", ".bin", "tsc");
 
 /**
  * Emits the files that changed since the last time.
- * @param library the folder that gets it
  * @throws Error with the compiler's text where a type is wrong; nothing is emitted then
  */
-export async function emitLibrary(library = LIBRARY, entries: readonly string[] = ENTRIES): Promise<void> {
-  for (const folder of entries) {
+export async function emitLibrary(): Promise<void> {
+  for (const folder of ENTRIES) {
     // Beside the output, so that both are deleted together.
-    const state = path.join(library, `${path.dirname(folder)}.tsbuildinfo`);
-    const args = ["-p", path.join(folder, "tsconfig.emit.json"), "--outDir", library, "--tsBuildInfoFile", state];
+    const state = path.join(LIBRARY, `${path.dirname(folder)}.tsbuildinfo`);
+    const args = ["-p", path.join(folder, "tsconfig.emit.json"), "--outDir", LIBRARY, "--tsBuildInfoFile", state];
     await promisify(execFile)(tsc, args, { cwd: PROJECT_ROOT }).catch(({ stdout }: { stdout: string }) => {
       throw new Error(stdout);
     });
   }
-  await finishDeclarations(library);
+  await finishDeclarations();
 }
 
 /**
  * tsc rewrites `./x.ts` to `./x.js` in modules, and leaves it in declarations. It also leaves the interfaces of a class whose members it has
  * stripped.
  */
-async function finishDeclarations(library: string): Promise<void> {
-  const names = await readdir(library, { recursive: true });
-  const declarations = names.filter((name) => name.endsWith(".d.ts")).map((name) => path.join(library, name));
+async function finishDeclarations(): Promise<void> {
+  const names = await readdir(LIBRARY, { recursive: true });
+  const declarations = names.filter((name) => name.endsWith(".d.ts")).map((name) => path.join(LIBRARY, name));
   await Promise.all(
     declarations.map(async (file) => {
       const text = await readFile(file, "utf8");

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { PROJECT_ROOT } from "../servers.ts";
 import { useBrowser, useServer } from "../stage.ts";
 import { ask, join } from "../stock-clients.ts";
-import { ReactProject } from "./project.ts";
+import { REACT_PROJECT_MS_MAX, ReactProject } from "./project.ts";
 import { becomes, WatchedPage } from "./watched-page.ts";
 
 /** React and React DOM take 62 kB of it, the client 21 kB with socket.io-client. */
@@ -22,9 +22,9 @@ let url: string;
 
 beforeAll(async () => {
   project = await ReactProject.of("docs/examples/react-chat");
-  await Promise.all([project.build("development"), project.build("production")]);
-  url = await project.serve("development", server.url);
-});
+  await Promise.all([project.buildForDevelopment(), project.npm("run", "build")]);
+  url = await project.serve(server.url);
+}, REACT_PROJECT_MS_MAX);
 afterAll(() => project.end());
 
 /** A tab of a visitor. */
@@ -154,7 +154,7 @@ it.concurrent("it compiles in strict mode, as the samples of docs/react.md and o
   const [, store] = /createRoomStore[^]*?```js\n([^]*?)\n```/.exec(docs("client.md"))!;
   writeFileSync(path.join(samples, "store.ts"), `${DECLARED}${store}`);
   writeFileSync(path.join(samples, "wrong.tsx"), WRONG);
-  await project.compile();
+  await project.npm("run", "check");
 });
 
 /** The functions of the sample's reader. */
@@ -202,7 +202,7 @@ export function Wrong() {
 `;
 
 it.concurrent(`the whole app takes less than ${APP_BYTES_MAX} bytes, compressed`, () => {
-  const assets = path.join(project.folder, "production", "assets");
+  const assets = path.join(project.folder, "dist", "assets");
   const sizes = readdirSync(assets).map((name) => gzipSync(readFileSync(path.join(assets, name))).length);
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(APP_BYTES_MAX);
 });

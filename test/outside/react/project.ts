@@ -1,16 +1,16 @@
-// A project with React and Vite in a temporary folder: the package `parley-rooms` as a release has it, and the packages that npm installs
-// beside it. Called by the tests of the hooks.
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+// A project with React and Vite in a temporary folder: the package `parley-rooms` from the tarball of a release, and the packages that its
+// package.json names, from the registry. Called by example.test.ts.
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { emitLibrary } from "../../../scripts/package/emit.ts";
 import { execute } from "../packages.ts";
 import { freePort, HOST, ProcessGroup, PROJECT_ROOT } from "../servers.ts";
+import { packPackages } from "../tarballs.ts";
 
+export const REACT_PROJECT_MS_MAX = 300_000;
 const COMMAND_MS_MAX = 120_000;
-/** As npm installs them for the project, beside the dependencies of `parley-rooms`. */
-const INSTALLED = ["@cloudflare", "@types", "@vitejs", "react", "react-dom", "typescript", "vite"];
+const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
 
 export class ReactProject {
   readonly folder = mkdtempSync(path.join(tmpdir(), "parley-react-"));
@@ -20,44 +20,34 @@ export class ReactProject {
   static async of(example: string): Promise<ReactProject> {
     const project = new ReactProject();
     cpSync(path.join(PROJECT_ROOT, example), project.folder, { recursive: true });
-    const modules = project.#path("node_modules");
-    const parley = path.join(modules, "parley-rooms");
-    mkdirSync(parley, { recursive: true });
-    const manifest = JSON.parse(readFileSync(path.join(PROJECT_ROOT, "package.json"), "utf8")) as {
-      dependencies: object;
-    };
-    const needed = Object.keys(manifest.dependencies).map((name) => name.split("/", 1)[0]!);
-    for (const name of new Set([...INSTALLED, ...needed]))
-      symlinkSync(path.join(PROJECT_ROOT, "node_modules", name), path.join(modules, name));
-    cpSync(path.join(PROJECT_ROOT, "package.json"), path.join(parley, "package.json"));
-    await emitLibrary(path.join(parley, "dist", "lib"), ["src/entries", "client/entries"]);
+    const { parley } = await packPackages();
+    await project.npm("pkg", "set", `dependencies.parley-rooms=file:${parley}`);
+    await project.npm(...INSTALL);
     return project;
   }
 
-  readonly #path = (...names: string[]): string => path.join(this.folder, ...names);
-
-  /** @throws Error with the compiler's text where a type is wrong */
-  compile(...args: string[]): Promise<string> {
-    return execute([this.#path("node_modules", "typescript", "bin", "tsc"), ...args], COMMAND_MS_MAX, {
-      cwd: this.folder,
-    });
+  npm(...args: string[]): Promise<string> {
+    // Vitest sets it, and a user's shell does not.
+    const env = { NODE_ENV: undefined };
+    return execute(["npm", ...args], REACT_PROJECT_MS_MAX, { cwd: this.folder, env });
   }
 
-  /** @param mode `development` has React's checks, and its strict mode */
-  build(mode: "development" | "production"): Promise<string> {
-    const vite = this.#path("node_modules", "vite", "bin", "vite.js");
-    const args = ["build", "--mode", mode, "--outDir", mode, "--logLevel", "warn"];
-    return execute([process.execPath, vite, ...args], COMMAND_MS_MAX, { cwd: this.folder, env: { NODE_ENV: mode } });
+  readonly #vite = (): string => path.join(this.folder, "node_modules", "vite", "bin", "vite.js");
+
+  /** With React's checks and its strict mode, which `npm run build` leaves out. */
+  buildForDevelopment(): Promise<string> {
+    const args = ["build", "--mode", "development", "--outDir", "development", "--logLevel", "warn"];
+    const env = { NODE_ENV: "development" };
+    return execute([process.execPath, this.#vite(), ...args], COMMAND_MS_MAX, { cwd: this.folder, env });
   }
 
-  /** Serves the built files, and passes requests on to the chat server. @returns the address */
-  async serve(mode: "development" | "production", chat: string): Promise<string> {
+  /** Serves the build for development, and passes the chat's addresses on to the server `chat`. @returns the address */
+  async serve(chat: string): Promise<string> {
     const port = await freePort();
-    const vite = this.#path("node_modules", "vite", "bin", "vite.js");
-    const where = ["--outDir", mode, "--host", HOST, "--port", String(port), "--strictPort"];
+    const where = ["--outDir", "development", "--host", HOST, "--port", String(port), "--strictPort"];
     const group = new ProcessGroup({
-      args: [vite, "preview", this.folder, ...where],
-      env: { PARLEY_URL: chat, NODE_ENV: mode },
+      args: [this.#vite(), "preview", this.folder, ...where],
+      env: { PARLEY_URL: chat, NODE_ENV: "development" },
     });
     this.#groups.push(group);
     await group.prints(/Local:/);
