@@ -1,7 +1,9 @@
-// The types of @cloudflare/vitest-plugin that objects.ts uses. The plugin's own belong to workerd.
+// The types of @cloudflare/vitest-plugin that objects.ts and clock.ts use. The plugin's own belong to workerd.
 declare module "cloudflare:test" {
   interface State {
     readonly storage: { getAlarm(): Promise<number | null> };
+    getWebSockets(): object[];
+    getWebSocketAutoResponseTimestamp(ws: object): Date | null;
   }
 
   export function evictDurableObject(
@@ -11,7 +13,7 @@ declare module "cloudflare:test" {
   export function abortAllDurableObjects(): Promise<void>;
   export function runInDurableObject<Result>(
     stub: object,
-    run: (object: unknown, state: State) => Promise<Result>,
+    run: (object: object, state: State) => Promise<Result>,
   ): Promise<Result>;
   export function runDurableObjectAlarm(stub: object): Promise<boolean>;
 }

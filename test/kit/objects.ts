@@ -1,16 +1,23 @@
-// Sleep, death, alarms and the clock of objects in a test that runs in workerd, over @cloudflare/vitest-plugin. Exported by testing.ts.
+// Sleep, death and alarms of objects in a test that runs in workerd, over @cloudflare/vitest-plugin. Exported by testing.ts, and used by clock.ts.
 
 /** The stub of an object. */
-type Stub = object;
+export type Stub = object;
 
 /** Of an object of this package (durable/socketio/socket-object.ts). */
 const STOP_TIMERS = Symbol.for("parley.stopTimers");
+
+interface OfPackage {
+  alarm(): Promise<void>;
+  [STOP_TIMERS](): void;
+}
+
+export const isOfPackage = (object: object): object is OfPackage => STOP_TIMERS in object;
 
 /** A single timer of such an object ends sooner. */
 const TIMER_MS_MAX = 1500;
 
 /** @throws Error outside workerd */
-async function plugin(): Promise<typeof import("cloudflare:test")> {
+export async function plugin(): Promise<typeof import("cloudflare:test")> {
   return import("cloudflare:test").catch((error: unknown) => {
     throw new Error("only in tests that @cloudflare/vitest-plugin runs in workerd", { cause: error });
   });
@@ -27,7 +34,9 @@ export async function evict(stub: Stub, webSockets: "hibernate" | "close" = "hib
   const evicted = evictDurableObject(stub, { webSockets }).finally(() => (isAwake = false));
   await Promise.race([evicted, new Promise((resolve) => setTimeout(resolve, TIMER_MS_MAX))]);
   if (isAwake)
-    await runInDurableObject(stub, async (object) => (object as { [STOP_TIMERS]?: () => void })[STOP_TIMERS]?.());
+    await runInDurableObject(stub, async (object) => {
+      if (isOfPackage(object)) object[STOP_TIMERS]();
+    });
   await evicted;
 }
 
@@ -44,33 +53,4 @@ export async function alarmOf(stub: Stub): Promise<number | null> {
 /** Rings the alarm of an object now. @returns whether it had one */
 export async function ring(stub: Stub): Promise<boolean> {
   return (await plugin()).runDurableObjectAlarm(stub);
-}
-
-/** The clock of the whole runtime, test and objects. It goes on, and a test can set it. Timers do not follow it, alarms do in `advance`. */
-export class TestClock {
-  readonly #now = Date.now;
-  #aheadMs = 0;
-
-  constructor() {
-    Date.now = () => this.#now.call(Date) + this.#aheadMs;
-  }
-
-  /** How far the clock has been set ahead. */
-  get aheadMs(): number {
-    return this.#aheadMs;
-  }
-
-  /** Sets the clock ahead, or back where `ms` is negative, and rings the alarms of these objects that are due by then. */
-  async advance(ms: number, ...stubs: readonly Stub[]): Promise<void> {
-    this.#aheadMs += ms;
-    for (const stub of stubs) {
-      const atMs = await alarmOf(stub);
-      if (atMs !== null && atMs <= Date.now()) await ring(stub);
-    }
-  }
-
-  /** The true time again: to be called at the end of a test. */
-  stop(): void {
-    Date.now = this.#now;
-  }
 }

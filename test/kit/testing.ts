@@ -1,7 +1,8 @@
 // The entry `parley-rooms/testing`: tests import it, in Node and in workerd. Parts that only one of them has are loaded when they are used.
 
 // In workerd: objects that sleep, die and wake.
-export { alarmOf, crash, evict, ring, TestClock } from "./objects.ts";
+export { TestClock } from "./clock.ts";
+export { alarmOf, crash, evict, ring } from "./objects.ts";
 
 // In both: a client that shows each frame and packet.
 export { openRawClient, RawClient, type RawClientOptions, type UpgradeOptions } from "../wire/raw-client.ts";
