@@ -124,7 +124,8 @@ describe("two namespaces cannot write one log", () => {
           dynamic: [{ match: /.*/, create: (nsp) => new Recoverable(nsp === "/a" ? a : b) }],
         }));
         const [first, second] = [await shell.connect("/a"), await shell.connect("/b")];
-        expect([first.closing, second.closing]).toEqual([undefined, "internal error"]);
+        const lastFrames = [first, second].map(({ frames }) => frames.at(-1)!.slice(0, 5));
+        expect(lastFrames, "SIO-14: refused with CONNECT_ERROR").toEqual(["40/a,", "44/b,"]);
         expect(shell.problems).toEqual([expect.stringContaining("namespaces /a and /b share one recovery log")]);
         shell.leave(first);
         const third = await shell.connect("/b");
