@@ -90,8 +90,12 @@ export class WakeClock {
     const nextMs = this.#isStopped ? undefined : this.#deadlines.next();
     if (nextMs === undefined) return this.#clearTimer();
     const nowMs = Date.now();
+    const isNear = nextMs - nowMs <= this.#waiting.awakeMsMax;
+    const survivingMs = this.#deadlines.nextSurviving();
+    if (survivingMs !== undefined && (this.#alarmAtMs ?? Infinity) > survivingMs)
+      void this.#setAlarm(isNear ? survivingMs : nextMs);
     // While another deadline keeps the object awake, a timer costs nothing more.
-    if (this.#isAwake || nextMs - nowMs <= this.#waiting.awakeMsMax) {
+    if (this.#isAwake || isNear) {
       return this.#setTimer(nextMs, nowMs, () => {
         this.#fire();
         // A timer may come a moment early; then no deadline has changed, which would schedule again.
@@ -138,11 +142,14 @@ export class WakeClock {
     const nowMs = Date.now();
     if (this.#isAwake || this.#isWaitedFor(nowMs) || nextMs - nowMs <= this.#waiting.awakeMsMax)
       return this.#schedule();
-    if (this.#isArmedFor(nextMs)) return;
-    this.#alarmAtMs = nextMs;
+    if (!this.#isArmedFor(nextMs)) await this.#setAlarm(nextMs);
+  }
+
+  async #setAlarm(atMs: number): Promise<void> {
+    this.#alarmAtMs = atMs;
     this.#isInherited = false;
     try {
-      await this.#storage.setAlarm(nextMs);
+      await this.#storage.setAlarm(atMs);
     } catch {
       // No alarm is set, so the next turn, or this timer, tries again.
       this.#alarmAtMs = null;

@@ -8,6 +8,11 @@ export interface DeadlineOptions {
   readonly piggybacks?: boolean;
   /** An alarm is set no sooner than this before it, because usually it is cleared earlier, and an alarm costs a row. */
   readonly alarmWithinMs?: number;
+  /**
+   * An alarm is set as soon as the deadline is, and costs a row each time. Without it an object that dies within a second of that, in a crash or
+   * a deploy, is not woken.
+   */
+  readonly survivesCrash?: boolean;
 }
 
 /** A named moment that its owner sets, moves or clears. Times are in milliseconds since 1970. */
@@ -16,6 +21,7 @@ export class Deadline {
   readonly keepsAwake: boolean;
   readonly piggybacks: boolean;
   readonly alarmWithinMs: number;
+  readonly survivesCrash: boolean;
   readonly run: (nowMs: number) => void;
   readonly #list: Pick<Deadlines, "changed">;
   #atMs: number | undefined;
@@ -24,13 +30,14 @@ export class Deadline {
   constructor(
     name: string,
     run: (nowMs: number) => void,
-    { keepsAwake = false, piggybacks = false, alarmWithinMs = Infinity }: DeadlineOptions,
+    { keepsAwake = false, piggybacks = false, alarmWithinMs = Infinity, survivesCrash = false }: DeadlineOptions,
     list: Pick<Deadlines, "changed">,
   ) {
     this.name = name;
     this.keepsAwake = keepsAwake;
     this.piggybacks = piggybacks;
     this.alarmWithinMs = alarmWithinMs;
+    this.survivesCrash = survivesCrash;
     this.run = run;
     this.#list = list;
   }
@@ -88,6 +95,11 @@ export class Deadlines {
   /** The soonest moment that wakes the object, or `undefined` without any. */
   next(): number | undefined {
     return this.#soonest(({ piggybacks }) => !piggybacks)?.atMs;
+  }
+
+  /** The soonest moment for which an alarm has to be set at once. */
+  nextSurviving(): number | undefined {
+    return this.#soonest(({ survivesCrash }) => survivesCrash)?.atMs;
   }
 
   /** The earliest time to set an alarm for the soonest moment; `-Infinity` without any. */

@@ -92,6 +92,11 @@ export interface FeatureDeadline {
 export interface FeatureDeadlineOptions {
   /** The room must not sleep until then, because the work is in memory only. Being awake is billed. */
   readonly keepsAwake?: boolean;
+  /**
+   * An alarm is set as soon as the deadline is, and costs a row each time. Without it a room that dies within a second of that, in a crash or a
+   * deploy, is not woken for it.
+   */
+  readonly survivesCrash?: boolean;
   /** It never wakes the room: once its moment has come, it runs with the next input or deadline of any kind. */
   readonly piggybacks?: boolean;
 }

@@ -9,6 +9,7 @@ import { UnjoinedSessions } from "../../src/socketio/server/unjoined-sessions.ts
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const PING_INTERVAL_MS = 45_000;
+const HOUR_MS = 3_600_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -104,4 +105,33 @@ it("a deadline in memory that is set while the alarm is about to be set is met, 
   expect(met).toEqual([0]);
   await pass(1000);
   expect(alarms).toHaveLength(1);
+});
+
+it("a deadline that survives crashes sets the alarm at once, and again only if it moves forward", async () => {
+  const { alarms, deadlines, come } = await clocked();
+  const auction = deadlines.add("auction", () => {}, { survivesCrash: true });
+  const now = Date.now();
+  auction.set(now + HOUR_MS);
+  await pass(0);
+  expect(alarms).toEqual([HOUR_MS]);
+  auction.set(now + 2 * HOUR_MS);
+  auction.set(now + HOUR_MS / 2);
+  await pass(0);
+  expect(alarms).toEqual([HOUR_MS, HOUR_MS / 2]);
+  // The alarm of a ping comes sooner, and wakes the object, which sets its deadlines again.
+  come();
+  await pass(10_000);
+  auction.set(now + HOUR_MS);
+  await pass(10_000);
+  expect(alarms.slice(2).every((inMs) => inMs <= PING_INTERVAL_MS)).toBe(true);
+});
+
+it("one that survives crashes and is near has an alarm besides its timer", async () => {
+  const { alarms, deadlines } = await clocked();
+  let ran = 0;
+  deadlines.add("soon", () => void ran++, { survivesCrash: true }).set(Date.now() + 500);
+  await pass(0);
+  expect([alarms, ran]).toEqual([[500], 0]);
+  await pass(500);
+  expect(ran).toBe(1);
 });

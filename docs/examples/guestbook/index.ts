@@ -58,10 +58,11 @@ class Guestbook extends Namespace<ClientToServerEvents, ServerToClientEvents, { 
   #closing!: Deadline;
 
   override onStart() {
-    this.#closing = this.deadline("closing", () => {
+    const close = () => {
       this.rows.delete("closesAtMs");
       this.disconnectSockets();
-    });
+    };
+    this.#closing = this.deadline("closing", close, { survivesCrash: true });
     const atMs = this.rows.get<number>("closesAtMs");
     if (atMs !== undefined) this.#closing.set(atMs);
   }

@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 
 import { PacketType, SEPARATOR } from "../../wire/wire-client.ts";
 import { request, textOf } from "../poller.ts";
+import { alarmOf, crash, TestClock } from "../../kit/testing.ts";
 import { RawClient, upgrade } from "../raw-client.ts";
 import { serving } from "./worker.ts";
 
@@ -66,4 +67,21 @@ it("a deadline of the application's own is met after sleep, and not a second tim
   ben.send('427["who"]');
   const answer = await ben.receivesPacket(PacketType.ACK);
   expect(answer.data).toEqual([["ben"]]);
+});
+
+it("closing time survives a crash right after it was told", async () => {
+  const room = "crashed";
+  const guestbook = env.GUESTBOOK.getByName(room);
+  const ada = await enter(room, "ada");
+  const toldMs = Date.now();
+  await ada.ask("close in", 3_600_000);
+  await crash();
+  await ada.closes();
+  const atMs = await alarmOf(guestbook);
+  expect(atMs).toBeGreaterThan(toldMs);
+  // It may be an earlier one, of a ping: the object then sets that of closing time.
+  const clock = new TestClock();
+  await clock.advance(3_590_000, guestbook);
+  expect(await alarmOf(guestbook)).toBeGreaterThanOrEqual(toldMs + 3_600_000);
+  clock.stop();
 });
