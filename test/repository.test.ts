@@ -330,6 +330,17 @@ describe("the walls between folders", () => {
   });
 });
 
+it.each([
+  ["README.md", "## Add it to your app"],
+  ["docs/in-your-worker.md", "# In your Worker"],
+])("%s says beside its Worker what the Worker's configuration needs", (page, chapter) => {
+  const [, text] = textOf(page).split(`${chapter}\n`);
+  const [beginning] = text!.split("\n## ", 1);
+  const config = textOf("test/outside/consumer/app/wrangler.toml");
+  const [, flag, binding] = /compatibility_flags = \["(\w+)"\][^]*\nname = "(\w+)"/.exec(config)!;
+  for (const name of [flag!, binding!]) expect(beginning).toContain(name);
+});
+
 it.each(["app/index.js", "literal/index.js"])("README.md shows test/outside/consumer/%s as it is", (file) => {
   expect(textOf("README.md")).toContain(`\n\`\`\`js\n${textOf(join("test/outside/consumer", file))}\`\`\`\n`);
 });

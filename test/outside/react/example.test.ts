@@ -166,7 +166,16 @@ declare function draw(...parts: readonly unknown[]): void;
 /** The compiler has to complain at each `@ts-expect-error`. */
 const WRONG = `
 import type { EventsOf, Pins } from "parley-rooms/features";
-import { hooksFor, ParleyProvider, useMessages, useRoom, useRoomEvent, useSend, useTyping } from "parley-rooms/react";
+import {
+  hooksFor,
+  ParleyProvider,
+  useConnection,
+  useMessages,
+  useRoom,
+  useRoomEvent,
+  useSend,
+  useTyping,
+} from "parley-rooms/react";
 
 const own = hooksFor<EventsOf<Pins>>();
 
@@ -180,6 +189,11 @@ export function Wrong() {
   void useSend().send(7);
   // @ts-expect-error no such part
   useTyping().typers;
+  const connection = useConnection();
+  // @ts-expect-error a connection that stands has no code
+  connection.code?.trim();
+  if (connection.state === "stopped") connection.code.trim();
+  if (connection.state === "waiting") connection.code?.trim().padEnd(connection.retryInMs);
   useRoomEvent("reaction", ({ count }) => count.toFixed());
   // @ts-expect-error a count is a number
   useRoomEvent("reaction", ({ count }) => count.length);
