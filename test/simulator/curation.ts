@@ -61,10 +61,20 @@ export class Curation {
       return person.call(event, payload, (answer) => this.#demandRefused(person, event, answer));
     const isOn = event === "pin" || event === "report-message";
     const answered = this.#switchesOf(event).noteRequest(id!, isOn);
-    if (!isModerator) return person.call(event, payload, answered);
+    if (!isModerator) return this.#report(person, payload, answered);
     if (step.action === "delete" && event === "resolve-report") this.#witness.changes.mayDelete(id!);
     // A call that fails may have been carried out; it arrives no later.
     ask(room, event, payload).then(answered, () => answered(undefined));
+  }
+
+  #report(person: Person, payload: object, answered: (answer: unknown) => void): void {
+    const { room, user } = person.plan;
+    const askedAtMs = this.#witness.now();
+    person.call("report-message", payload, (answer) => {
+      const sinceMs = this.#witness.silences.readerSince(room, user) ?? Infinity;
+      if (sinceMs < askedAtMs) this.#demandRefused(person, "report-message", answer);
+      answered(answer);
+    });
   }
 
   #switchesOf(event: CurationEvent): Switches {
@@ -73,7 +83,7 @@ export class Curation {
 
   #demandRefused({ plan }: Person, event: string, answer: unknown): void {
     const isOk = (answer as { readonly ok?: true } | undefined)?.ok === true;
-    this.#witness.demand(!isOk, "let in", () => `${plan.name}, a member, was allowed to ${event}`);
+    this.#witness.demand(!isOk, "let in", () => `${plan.name} was allowed to ${event}, without the right to it`);
   }
 
   #idFor({ event, back }: Curating, { plan, seenIds }: Person): string | undefined {

@@ -39,6 +39,14 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
     breaks: "let in",
   },
   {
+    bug: "readers may report",
+    file: "src/features/reports/reports.ts",
+    find: '      schema: reportSchema,\n      by: "members",\n',
+    replace: '      schema: reportSchema,\n      by: "everyone",\n',
+    breaks: "let in",
+    isCostly: true,
+  },
+  {
     bug: "a post is acked before it is stored",
     file: "src/chat/posting/commit.ts",
     find: "    if (!numbered || !this.store(numbered)) return undefined;\n",

@@ -59,6 +59,8 @@ export class Silences {
   readonly #witness: Witness;
   readonly #byWhom = new Map<string, Silence>();
   readonly #slow = new Map<string, Pace>();
+  /** Rooms that were asked for slow mode since they began: where storage is slow, a deleted room announces its own later. */
+  readonly #slowAsked = new Set<string>();
   /** The last kick of each user, by room: when it was asked for and when the room announced it. */
   readonly #kicks = new Map<string, { readonly atMs: number; readonly toldAtMs: number }>();
   readonly #kickAskedAtMs = new Map<string, number>();
@@ -81,7 +83,10 @@ export class Silences {
 
   /** A moderator asks to end or replace a restriction. The moment at which it ends is unknown, so it is not checked any more. */
   ends(room: string, action: string, { user, on }: { readonly user?: string; readonly on?: boolean }): void {
-    if (action === "slow-mode") this.#slow.delete(room);
+    if (action === "slow-mode") {
+      this.#slow.delete(room);
+      this.#slowAsked.add(room);
+    }
     if (action === "kick") this.#kickAskedAtMs.set(`${room} ${user}`, this.#witness.now());
     if (on !== true) this.#byWhom.delete(`${room} ${restrictionOf(action, user)}`);
   }
@@ -99,8 +104,14 @@ export class Silences {
 
   deleted(room: string): void {
     this.#slow.delete(room);
+    this.#slowAsked.delete(room);
     for (const known of [this.#byWhom, this.#kicks, this.#kickAskedAtMs])
       for (const key of known.keys()) if (key.startsWith(`${room} `)) known.delete(key);
+  }
+
+  /** Since when a user has been a reader, in ms since the run began; absent where that is not certain. */
+  readerSince(room: string, user: string): number | undefined {
+    return this.#byWhom.get(`${room} grant ${user}`)?.sinceMs;
   }
 
   spoken(room: string, packet: string): void {
@@ -108,7 +119,7 @@ export class Silences {
     const [, { action, user, until: untilMs = Infinity, on, seconds = 0, role }] = JSON.parse(
       packet.slice(2),
     ) as ModerationEvent;
-    if (action === "slow-mode" && seconds > 0 && !this.#slow.has(room))
+    if (action === "slow-mode" && seconds > 0 && this.#slowAsked.has(room) && !this.#slow.has(room))
       this.#slow.set(room, { sinceMs: this.#witness.now(), seconds, postedAtMs: new Map() });
     const kickedAtMs = this.#kickAskedAtMs.get(`${room} ${user}`);
     if (action === "kick" && kickedAtMs !== undefined)
