@@ -179,13 +179,6 @@ export class SqlMessageLog implements MessageLog {
     }
   }
 
-  *newest(sinceMs: number): Iterable<Message> {
-    for (const message of this.descending(Infinity)) {
-      if (message.timestamp < sinceMs) return;
-      yield message;
-    }
-  }
-
   *descending(before: number): Iterable<Message> {
     for (const row of this.#segments.rowsBefore(Math.min(before, Number.MAX_SAFE_INTEGER))) {
       for (const message of this.#messagesOf(row).reverse()) if (message.seq < before) yield message;

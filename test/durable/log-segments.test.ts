@@ -1,6 +1,7 @@
 // A log in segments, in real SQLite: trimming, and its rows.
 import { describe, expect, it } from "vitest";
 
+import { newestSince } from "../../src/chat/log/message-log.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import {
   appendBatch,
@@ -59,7 +60,7 @@ describe("a trimmed log", () => {
       for (const each of [log, openLog(storage, room, retention)]) {
         expect([each.firstSeq, each.lastSeq]).toEqual([all.length + 1, all.length]);
         expect(each.page({ limit: 5 })).toEqual({ messages: [], hasMore: false });
-        expect([...each.newest(0), ...each.ascending(0)]).toEqual([]);
+        expect([...newestSince(each, 0), ...each.ascending(0)]).toEqual([]);
       }
       const next = openLog(storage, room, retention);
       const message = makeMessage(room, all.length + 1, dice, next.life);

@@ -147,13 +147,6 @@ export class MemoryLog implements MessageLog {
     }
   }
 
-  *newest(sinceMs: number): Iterable<Message> {
-    for (const message of this.#read().reverse()) {
-      if (message.timestamp < sinceMs) return;
-      yield message;
-    }
-  }
-
   get trimDueMs(): number | undefined {
     const [oldest] = this.messages;
     return oldest && this.retention.ageMs < Infinity ? oldest.timestamp + this.retention.ageMs : undefined;

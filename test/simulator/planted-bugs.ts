@@ -71,8 +71,8 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   {
     bug: "after sleep a post that is sent again is stored twice",
     file: "src/chat/log/posted-ids.ts",
-    find: "this.#log.newest(nowMs - DEDUPE_WINDOW_MS)",
-    replace: "this.#log.newest(nowMs)",
+    find: "newestSince(this.#log, nowMs - DEDUPE_WINDOW_MS)",
+    replace: "newestSince(this.#log, nowMs)",
     breaks: "acked once",
   },
   {

@@ -64,7 +64,7 @@ export function ConfirmDialogs({ store }: { readonly store: AdminStore }) {
           title="Discard a dead letter"
           submit="Discard"
           name={dialog.letter.to || "discard"}
-          onConfirm={() => void store.discard(dialog.letter.id)}
+          onConfirm={() => void store.letters.discard(dialog.letter.id)}
         >
           <p>
             {numberOf(dialog.letter.messages, "message")} and {numberOf(dialog.letter.changes, "change")} of{" "}

@@ -8,20 +8,20 @@ import { hashOf } from "../state/route.ts";
 import { EdgedButton, ProblemLine, Table, type Column } from "./parts.tsx";
 
 export function DeadLetters({ store }: { readonly store: AdminStore }) {
-  const { letters: page, lettersProblem } = store;
+  const { page, problem } = store.letters;
   const letters = page?.letters ?? [];
   return (
     <section aria-labelledby="letters-title">
       <div class="title">
         <h1 id="letters-title">Dead letters</h1>
         <span class="spring" />
-        <EdgedButton testId="reload-letters" onClick={() => void store.loadLetters()}>
+        <EdgedButton testId="reload-letters" onClick={() => void store.letters.load()}>
           Reload
         </EdgedButton>
         <EdgedButton
           testId="replay-oldest"
           disabled={letters.length === 0 || store.isBusy}
-          onClick={() => void store.replay()}
+          onClick={() => void store.letters.replay()}
         >
           Replay the oldest 100
         </EdgedButton>
@@ -30,7 +30,7 @@ export function DeadLetters({ store }: { readonly store: AdminStore }) {
         Batches of linked rooms and announcements that could not be delivered. Contents are not shown. Fix the cause,
         then replay them; no room stores a message twice.
       </p>
-      <ProblemLine problem={lettersProblem} />
+      <ProblemLine problem={problem} />
       {page && letters.length === 0 && (
         <p class="empty" data-testid="no-letters">
           No dead letters.
@@ -39,7 +39,7 @@ export function DeadLetters({ store }: { readonly store: AdminStore }) {
       {letters.length > 0 && <LetterTable store={store} letters={letters} />}
       {page?.hasMore && (
         <p>
-          <EdgedButton onClick={() => void store.loadLetters(letters.at(-1)?.id)}>Show more</EdgedButton>
+          <EdgedButton onClick={() => void store.letters.load(letters.at(-1)?.id)}>Show more</EdgedButton>
         </p>
       )}
     </section>
@@ -55,7 +55,7 @@ function LetterTable({ store, letters }: { readonly store: AdminStore; readonly 
       row={({ id }) => ({ key: id, "data-testid": "letter", "data-id": id })}
       actions={(letter) => (
         <>
-          <EdgedButton testId="replay" disabled={store.isBusy} onClick={() => void store.replay([letter.id])}>
+          <EdgedButton testId="replay" disabled={store.isBusy} onClick={() => void store.letters.replay([letter.id])}>
             Replay
           </EdgedButton>
           <EdgedButton isGrave testId="discard" onClick={() => store.ask({ kind: "discard", letter })}>

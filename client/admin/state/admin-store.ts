@@ -4,7 +4,8 @@ import { claimsOf } from "parley-rooms/client";
 import type { Report } from "parley-rooms/features";
 
 import { AdminApi, type Action, type Problem, type Result, type Sort } from "./admin-api.ts";
-import type { DeadLetter, Letters, ListedRoom, Resolving, RoomStats } from "./answers.ts";
+import type { DeadLetter, ListedRoom, Resolving, RoomStats } from "./answers.ts";
+import { DeadLetters } from "./dead-letters.ts";
 import { ReportsQueue } from "./reports-queue.ts";
 import type { Route } from "./route.ts";
 import { UNSEEN, connectionsOf, withLine, withMore, withShown, type RoomSnapshot } from "./room-snapshot.ts";
@@ -53,13 +54,17 @@ export class AdminStore {
   /** Of the room that is watched, where the list does not have it. */
   stats: RoomStats | undefined;
   statsProblem: Problem | undefined;
-  letters: Letters | undefined;
-  lettersProblem: Problem | undefined;
   dialog: Dialog | undefined;
   said: Said | undefined;
   readonly reports = new ReportsQueue({
     api: () => this.#api,
     failed: (problem, show) => this.#failed(problem, show),
+    changed: () => this.#ports.changed(),
+  });
+  readonly letters = new DeadLetters({
+    api: () => this.#api,
+    failed: (problem, show) => this.#failed(problem, show),
+    act: (doing, describe) => this.#do(doing, describe),
     changed: () => this.#ports.changed(),
   });
   readonly #ports: AdminStorePorts;
@@ -97,8 +102,9 @@ export class AdminStore {
     this.#unwatch = () => {};
     this.#api = undefined;
     this.reports.clear();
+    this.letters.clear();
     this.#ports.keepToken(undefined);
-    this.#set({ token: undefined, rooms: undefined, stats: undefined, letters: undefined, snapshot: UNSEEN });
+    this.#set({ token: undefined, rooms: undefined, stats: undefined, snapshot: UNSEEN });
     this.#set({ dialog: undefined, said: undefined, signInProblem: problem });
   }
 
@@ -114,7 +120,7 @@ export class AdminStore {
       dialog: undefined,
       said: undefined,
     });
-    if (route.view === "dead-letters") void this.loadLetters();
+    if (route.view === "dead-letters") void this.letters.load();
     if (route.view === "rooms" || route.view === "reports") void this.refresh();
     if (route.view !== "room" || this.token === undefined) return;
     const { room } = route;
@@ -182,14 +188,6 @@ export class AdminStore {
     else this.#failed(page.problem, (problem) => this.#say(problem.message, true));
   }
 
-  async loadLetters(after?: number): Promise<void> {
-    const page = await this.#api?.letters(after);
-    if (!page) return;
-    if (!page.ok) return this.#failed(page.problem, (lettersProblem) => this.#set({ lettersProblem }));
-    const before = after === undefined ? [] : (this.letters?.letters ?? []);
-    this.#set({ letters: { ...page.value, letters: [...before, ...page.value.letters] }, lettersProblem: undefined });
-  }
-
   // ---- actions ---------------------------------------------------------------------------------------------
 
   ask(dialog: Dialog | undefined): void {
@@ -215,20 +213,6 @@ export class AdminStore {
   async remove(room: string): Promise<void> {
     const isDone = await this.#do(this.#api?.remove(room), () => `${room} was deleted`);
     if (isDone) this.#set({ stats: undefined });
-  }
-
-  async replay(ids?: readonly number[]): Promise<void> {
-    await this.#do(this.#api?.replay(ids), ({ replayed, failed }) => {
-      const [first] = failed;
-      const moved = `${replayed.length} delivered`;
-      return first ? `${moved}, ${failed.length} kept: ${first.reason}` : moved;
-    });
-    await this.loadLetters();
-  }
-
-  async discard(id: number): Promise<void> {
-    await this.#do(this.#api?.discard(id), () => "The dead letter was discarded");
-    await this.loadLetters();
   }
 
   quiet(): void {

@@ -36,7 +36,7 @@ export class ReportsQueue {
   problem: Problem | undefined;
   readonly #loaded = new Map<string, RoomReports>();
   /** The number of open reports in the list when a room's were loaded. */
-  readonly #told = new Map<string, number>();
+  readonly #listedOpen = new Map<string, number>();
   /** The number of the newest question about each room: an older answer is out of date. */
   readonly #asked = new Map<string, number>();
   #shownMax = ROOMS_AT_ONCE;
@@ -67,7 +67,7 @@ export class ReportsQueue {
 
   /** Asks the rooms again, too. */
   async reload(): Promise<void> {
-    this.#told.clear();
+    this.#listedOpen.clear();
     await this.refresh();
   }
 
@@ -96,8 +96,8 @@ export class ReportsQueue {
   async follow(listed: ListedRoom): Promise<void> {
     const { room } = listed;
     const open = openReportsOf(listed);
-    if ((this.#told.get(room) ?? 0) === open) return;
-    this.#told.set(room, open);
+    if ((this.#listedOpen.get(room) ?? 0) === open) return;
+    this.#listedOpen.set(room, open);
     await this.load(room);
   }
 
@@ -117,7 +117,7 @@ export class ReportsQueue {
     // Its deployment does not turn them on.
     if (answer.problem.code === "UNKNOWN_EVENT") return;
     // The next refresh tries again.
-    this.#told.delete(room);
+    this.#listedOpen.delete(room);
     this.#ports.failed(answer.problem, (problem) => this.#keep(room, { ...before, problem }));
   }
 
@@ -125,7 +125,7 @@ export class ReportsQueue {
     this.rooms = undefined;
     this.problem = undefined;
     this.#loaded.clear();
-    this.#told.clear();
+    this.#listedOpen.clear();
     this.#shownMax = ROOMS_AT_ONCE;
   }
 

@@ -1,4 +1,5 @@
 // Finds the copies of messages that began in other rooms, to apply their edits and deletions (RLY-6). Used by relayed.ts.
+import { newestSince } from "../log/message-log.ts";
 import type { RelayedChange, Root } from "../../protocol/relay-batch.ts";
 import { rootOf } from "../log/origin.ts";
 import type { Room } from "../room/room.ts";
@@ -43,7 +44,7 @@ export class Copies {
     const sinceMs = Math.min(...changes.map(({ timestamp }) => timestamp)) - CLOCK_SLACK_MS;
     this.#room.read((log) => {
       let looked = 0;
-      for (const { seq, origin } of log.newest(sinceMs)) {
+      for (const { seq, origin } of newestSince(log, sinceMs)) {
         const key = origin && keyOf(rootOf(origin));
         if (key !== undefined && missing.delete(key)) found.set(key, seq);
         if (missing.size === 0 || ++looked === COPIES_LOOKED_AT_MAX) return;

@@ -93,12 +93,17 @@ export interface MessageLog {
   /** Messages before a seq, newest first. Lazy: stop when you have enough. */
   descending(before: number): Iterable<Message>;
 
-  /** Messages from `sinceMs` (milliseconds since 1970) on, newest first. Lazy. */
-  newest(sinceMs: number): Iterable<Message>;
-
   /** The time at which the oldest messages are too old, in ms since 1970; `undefined` while there are none. */
   readonly trimDueMs: number | undefined;
 
   /** Drops messages beyond the retention. Costs nothing where there are none. */
   trim(nowMs: number): void;
+}
+
+/** Messages from `sinceMs` (milliseconds since 1970) on, newest first. Lazy. */
+export function* newestSince(log: Pick<MessageLog, "descending">, sinceMs: number): Iterable<Message> {
+  for (const message of log.descending(Infinity)) {
+    if (message.timestamp < sinceMs) return;
+    yield message;
+  }
 }

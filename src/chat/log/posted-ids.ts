@@ -2,7 +2,7 @@
 // memory; after sleep it is read from the log.
 import type { Message } from "../../protocol/chat-events.ts";
 import { UnreadableBatch } from "./batch-format.ts";
-import type { MessageLog } from "./message-log.ts";
+import { newestSince, type MessageLog } from "./message-log.ts";
 
 /** A post sent again within this time of the first is recognised. */
 export const DEDUPE_WINDOW_MS = 10 * 60_000;
@@ -52,7 +52,7 @@ export class PostedIds {
   #readBack(nowMs: number): Map<string, Posted> {
     const newestFirst: Array<[string, Posted]> = [];
     try {
-      for (const message of this.#log.newest(nowMs - DEDUPE_WINDOW_MS)) {
+      for (const message of newestSince(this.#log, nowMs - DEDUPE_WINDOW_MS)) {
         if (message.clientMsgId !== undefined)
           newestFirst.push([postKey(message.sender, message.clientMsgId), slim(message)]);
         if (newestFirst.length >= DEDUPE_IDS_MAX) break;

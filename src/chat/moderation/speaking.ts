@@ -1,6 +1,7 @@
 // Decides who may speak in the room now: readers and muted users may not (MOD-6), in a read-only room only moderators may (MOD-7),
 // and in slow mode each user posts once in so many seconds (MOD-8). Called by requests.ts before each request; moderation.ts sets the
 // modes.
+import { newestSince } from "../log/message-log.ts";
 import type { Answer, ErrorAnswer, ModeratorEvent, RoomModes } from "../../protocol/chat-events.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import { refuse } from "../room/answers.ts";
@@ -128,7 +129,7 @@ export class Speaking implements Feature {
     const found = new Map<string, number>();
     let messages = 0;
     try {
-      for (const { sender, timestamp, origin } of this.#room.log.newest(sinceMs)) {
+      for (const { sender, timestamp, origin } of newestSince(this.#room.log, sinceMs)) {
         // Newest first: the first one of a user is the last. A mirrored message was posted in another room.
         if (!origin && !found.has(sender)) found.set(sender, timestamp);
         if (++messages >= READ_BACK_MAX) break;

@@ -162,7 +162,7 @@ describe("MOD-8: SLOW_MODE", () => {
     const { room, ada } = await slow();
     await post(ada);
     sleep(room);
-    const reading = vi.spyOn(room.log, "newest").mockImplementation(() => {
+    const reading = vi.spyOn(room.log, "descending").mockImplementation(() => {
       throw new Error("disk on fire");
     });
     expect(await post(ada)).toMatchObject(OK);
@@ -222,7 +222,7 @@ describe("MOD-10: a post sent again", () => {
   it("is refused like a new post where the log cannot be read", async () => {
     const { room, mia, ada } = await cast();
     await mia.ask("mute", { user: "ada", seconds: 60 });
-    const reading = vi.spyOn(room.log, "newest").mockImplementation(() => {
+    const reading = vi.spyOn(room.log, "descending").mockImplementation(() => {
       throw new Error("disk on fire");
     });
     expect(await ada.ask("chat-message", { content: "x", clientMsgId: "c" })).toEqual(refusalOf("MUTED"));

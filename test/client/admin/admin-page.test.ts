@@ -313,10 +313,10 @@ describe("the store", () => {
     });
     await store.signIn("secret");
     store.go({ view: "dead-letters" });
-    await store.replay([3]);
+    await store.letters.replay([3]);
     expect(store.said?.text).toBe("0 delivered, 1 kept: still gone");
-    await store.discard(3);
-    expect(store.letters?.letters).toEqual([letter]);
+    await store.letters.discard(3);
+    expect(store.letters.page?.letters).toEqual([letter]);
     expect(calls.filter((call) => call.startsWith("GET /api/relay"))).toHaveLength(3);
   });
 
