@@ -64,6 +64,7 @@ const FIRST = [
   "outside/cost-agreement.",
   "outside/serve.",
   "outside/browser-accessible.",
+  "outside/race.",
   "outside/browser-states.",
   "outside/browser-messages.",
   "outside/commands.",

@@ -51,7 +51,7 @@ it("an unknown command fails with the list of commands", async () => {
 });
 
 describe.concurrent("an unknown option", () => {
-  it.each(["start", "test", "check", "build", "screenshots", "simulate"])(
+  it.each(["start", "test", "check", "build", "screenshots", "simulate", "race"])(
     "of %s is named, with the usage",
     async (name) => {
       const group = command([name, "--port", "8799"]);
@@ -71,7 +71,7 @@ describe.concurrent("PORT", () => {
     expect(group.stderr).toContain(`http://${HOST}:${port}`);
   });
 
-  it.each(["start", "serve", "tour", "load"])("of %s that is none is named", async (name) => {
+  it.each(["start", "serve", "tour", "load", "race"])("of %s that is none is named", async (name) => {
     const group = command([name], { PORT: "abc" });
     expect(await group.exit()).toBe(1);
     expect(group.stderr).toContain('PORT must be a number from 1 to 65535, not "abc".');

@@ -1,9 +1,14 @@
 // The typing race of docs/examples as an outsider has it: copied out of the repository, with the tarball alone. Two people play it to the end in real
 // browsers, one with a keyboard, the other on a phone, with a reload and a lost connection in mid-race.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { consumer, CONSUMER_MS_MAX, type Consumer } from "./consumer.ts";
+import { freePort, HOST, ProcessGroup } from "./servers.ts";
 import { useBrowser } from "./stage.ts";
 import { open, next } from "./stock-clients.ts";
 import { WAIT } from "./visitor.ts";
@@ -26,13 +31,14 @@ describe("the page", async () => {
   const browser = await useBrowser();
   const complaints: string[] = [];
 
-  async function enter(name: string, options: BrowserContextOptions = {}): Promise<Page> {
+  async function enter(name: string, url: string, options: BrowserContextOptions = {}): Promise<Page> {
     const page = await (await browser.newContext(options)).newPage();
     page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())));
     page.on("pageerror", ({ message }) => void complaints.push(message));
-    await page.goto(server.url);
+    await page.goto(url);
     await page.getByLabel("Your name").fill(name);
-    await page.getByRole("button", { name: "Find a race" }).click();
+    await page.getByRole("button", { name: new URL(url).hash ? "Join the race" : "Find a race" }).click();
+    await says(page, /The race begins|Go!/);
     return page;
   }
 
@@ -44,9 +50,10 @@ describe("the page", async () => {
       .evaluate((bar) => (bar as HTMLProgressElement).value);
 
   it("lets two people race to the end, and once more", async () => {
-    const [ada, ben] = [await enter("Ada"), await enter("Ben", PHONE)];
+    const ada = await enter("Ada", server.url);
+    // By Ada's link: also if the race has begun meanwhile.
+    const ben = await enter("Ben", ada.url(), PHONE);
     await Promise.all([ada, ben].map((page) => says(page, "Go!")));
-    expect(new URL(ada.url()).hash).toBe(new URL(ben.url()).hash);
     const text = (await ada.locator("#passage").textContent())!;
 
     // A click led here, so the field has the focus, and a phone its keyboard.
@@ -108,4 +115,21 @@ it("compiles, and can be deployed", async () => {
   await somebody.run("typing-race", "tsc");
   await somebody.run("typing-race", "tsc", "-p", "page");
   expect(await somebody.run("typing-race", "wrangler", "deploy", "--dry-run")).toContain("--dry-run: exiting now.");
+});
+
+it("npm run race serves it over the sources of the repository", async () => {
+  const port = await freePort();
+  const state = mkdtempSync(path.join(tmpdir(), "parley-race-"));
+  const race = new ProcessGroup({
+    args: [path.join("scripts", "run.mjs"), "race", "--state", state],
+    env: { PORT: String(port) },
+  });
+  await race.prints(/\n/);
+  const url = `http://${HOST}:${port}`;
+  expect(race.stdout).toBe(`Ready on ${url}\n`);
+  expect(await (await fetch(url)).text()).toContain("<title>Typing race</title>");
+  const matched = await fetch(`${url}/api/matchmake`, { method: "POST" });
+  expect(await matched.json()).toEqual({ room: expect.stringMatching(/^[\w-]+$/) });
+  await race.stop();
+  rmSync(state, { recursive: true, force: true });
 });

@@ -74,6 +74,7 @@ function onRefusedConnection(error: Error & { data?: { code?: string } }): void 
 function showForm(): void {
   socket?.disconnect();
   history.replaceState(null, "", location.pathname);
+  elements.enter.textContent = "Find a race";
   elements.race.hidden = true;
   elements.join.hidden = false;
 }
@@ -148,6 +149,8 @@ setInterval(() => {
 }, PING_MS);
 
 elements.name.value = localStorage.getItem("name") ?? "";
+// By a friend's link.
+if (roomInAddress()) elements.enter.textContent = "Join the race";
 // A reload in mid-race.
 if (roomInAddress() && sessionStorage.getItem("room") === roomInAddress()) enter(roomInAddress());
 window.addEventListener("pagehide", () => sessionStorage.setItem("room", roomInAddress()));

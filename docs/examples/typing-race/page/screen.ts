@@ -7,6 +7,7 @@ export const elements = {
   connection: find("connection") as HTMLOutputElement,
   latency: find("latency"),
   join: find("join") as HTMLFormElement,
+  enter: find("enter"),
   name: find("name") as HTMLInputElement,
   race: find("race"),
   phase: find("phase"),
