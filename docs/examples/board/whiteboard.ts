@@ -21,7 +21,7 @@ export class Whiteboard extends Namespace<ClientToServerEvents, ServerToClientEv
   handlers: Handlers<ClientToServerEvents, Client> = {
     draw: (socket, line, ack) => {
       socket.to("board").emit("draw", line, socket.data.color);
-      ack({ ok: true });
+      ack?.({ ok: true });
     },
   };
 

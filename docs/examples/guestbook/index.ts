@@ -27,10 +27,10 @@ class Guestbook extends Namespace<ClientToServerEvents, ServerToClientEvents, { 
   }
 
   handlers: Handlers<ClientToServerEvents, Guest> = {
-    who: (_guest, ack) => ack([...this.sockets.values()].map((guest) => guest.peek().name).toSorted()),
+    who: (_guest, ack) => ack?.([...this.sockets.values()].map((guest) => guest.peek().name).toSorted()),
     "close in": (_guest, ms, ack) => {
       this.closeIn(ms);
-      ack();
+      ack?.();
     },
   };
 

@@ -36,9 +36,9 @@ class Race extends Namespace<ClientToServerEvents, ServerToClientEvents, { name:
     },
     compare: async (_player, races, ack) => {
       try {
-        ack(await this.serverSideEmitWithAck(races, "best")); // in the order of `races`
+        ack?.(await this.serverSideEmitWithAck(races, "best")); // in the order of `races`
       } catch (error) {
-        ack({ error: (error as Error).message }); // its `responses` are those that came
+        ack?.({ error: (error as Error).message }); // its `responses` are those that came
       }
     },
   };

@@ -29,9 +29,9 @@ class Notes extends Namespace<ClientToServerEvents, ServerToClientEvents> {
     add: (_client, { id, text }, ack) => {
       const stored = this.#sql.exec("INSERT OR IGNORE INTO notes VALUES (?, ?) RETURNING id", id, text);
       if (stored.toArray().length > 0) this.emit("added", { id, text });
-      ack({ ok: true });
+      ack?.({ ok: true });
     },
-    list: (_client, ack) => ack(this.#all()),
+    list: (_client, ack) => ack?.(this.#all()),
   };
 
   #all(): Note[] {

@@ -20,7 +20,7 @@ class Reviews extends Namespace<ClientToServerEvents, ServerToClientEvents> {
       const client = this.sockets.get(reviewer);
       if (client) this.askFor(client, draft);
     },
-    whoami: (socket, ack) => ack(socket.id),
+    whoami: (socket, ack) => ack?.(socket.id),
   };
 
   override continuations = {

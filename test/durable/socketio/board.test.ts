@@ -35,6 +35,13 @@ it("painters see the lines and departures of the others; a call from outside dra
   ]);
 });
 
+it("a painter may ask for no answer", async () => {
+  const [ada, ben] = [await enter("quiet-plans", "ada"), await enter("quiet-plans", "ben")];
+  ada.emit("draw", LINE);
+  await ben.receives("draw");
+  expect(await ada.ask("draw", LINE)).toEqual({ ok: true });
+});
+
 it("erased, a board closes all connections, and serves the clients that come next", async () => {
   const [ada, stranger] = [await enter("old-plans", "ada"), await RawClient.open({ room: "old-plans", fetcher })];
   const board = env.BOARD.getByName("old-plans");

@@ -28,7 +28,7 @@ class Board extends Namespace<ClientToServerEvents, ServerToClientEvents> {
         this.#sql.exec("INSERT INTO lines (line) VALUES (?)", JSON.stringify(line));
         socket.broadcast.emit("draw", line);
       }
-      ack({ ok });
+      ack?.({ ok });
     },
     wipe: (socket) => {
       this.#lines.length = 0;

@@ -27,6 +27,13 @@ it("takes no line that is none", async () => {
   expect(await ada.ask("draw", ["here", "there"])).toEqual({ ok: false });
 });
 
+it("takes a line from a painter who asks for no answer", async () => {
+  const [ada, ben] = [await enter("quiet"), await enter("quiet")];
+  ada.emit("draw", LINE);
+  expect(await ben.receives("draw")).toEqual([LINE]);
+  expect(await ada.ask("draw", BACK)).toEqual({ ok: true });
+});
+
 it("keeps its lines and its people while it sleeps", async () => {
   const [ada, ben] = [await enter("sleepy"), await enter("sleepy")];
   await ada.ask("draw", LINE);
