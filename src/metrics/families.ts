@@ -34,7 +34,7 @@ export const COUNTERS = {
     labels: ["transport"],
     always: [["websocket"], ["polling"]],
   },
-  upgraded: { name: "transport_upgrades_total", help: "Sessions that were upgraded from long-polling to WebSocket." },
+  upgraded: { name: "transport_upgrades_total", help: "Upgrades from long-polling to WebSocket." },
   closed: {
     name: "connections_closed_total",
     help: "Engine.IO sessions that ended, by reason.",
@@ -48,13 +48,13 @@ export const COUNTERS = {
   },
   recoveries: {
     name: "recoveries_total",
-    help: "CONNECTs that asked for recovery, by result: recovered, gap (messages are missing) or unknown (another session or log).",
+    help: "CONNECTs that asked for recovery, by result: recovered, gap (messages are missing) or unknown.",
     labels: ["result"],
     always: [["recovered"], ["gap"], ["unknown"]],
   },
   frames_in: {
     name: "frames_received_total",
-    help: "Frames received from clients, without heartbeats that the runtime answers for a sleeping room.",
+    help: "Frames received from clients, without heartbeats that the runtime answers.",
     labels: ["transport"],
   },
   bytes_in: { name: "received_bytes_total", help: "Bytes received in frames." },
@@ -73,11 +73,11 @@ export const COUNTERS = {
   },
   verdicts: {
     name: "before_post_verdicts_total",
-    help: "Posts and edits that a room's own rules were asked about, by result: accepted, replaced, rejected or failed.",
+    help: "Verdicts of a room's own rules: accepted, replaced, rejected or failed.",
     labels: ["result"],
     always: [["rejected"], ["failed"]],
   },
-  posted: { name: "messages_posted_total", help: "Messages that were posted and broadcast." },
+  posted: { name: "messages_posted_total", help: "Messages posted." },
   delivered: { name: "message_deliveries_total", help: "Messages sent to clients, each recipient counted." },
   duplicates: { name: "message_duplicates_total", help: "Posts that repeated a stored message." },
   announced: {
@@ -86,7 +86,7 @@ export const COUNTERS = {
   },
   wakes: {
     name: "room_wakes_total",
-    help: "Wakes of rooms, by cause; the detail is the deadline of an alarm, or the name of a call.",
+    help: "Wakes of rooms, by cause and detail (deadline or call).",
     labels: ["cause", "detail"],
   },
   requests: {
@@ -131,7 +131,7 @@ export const COUNTERS = {
   },
   overflow: {
     name: "series_overflow_total",
-    help: "Counts that were added to no series because there were too many.",
+    help: "Counts without a series: there were too many.",
   },
 } as const satisfies Record<string, CounterFamily>;
 
@@ -163,7 +163,7 @@ export const HISTOGRAMS = {
   },
   relay_lag: {
     name: "relay_lag_seconds",
-    help: "Time that messages to another room took, since the oldest of their batch was posted.",
+    help: "Time that messages took to another room.",
     buckets: BUCKETS.relay_lag,
   },
 } as const satisfies Record<HistogramName, HistogramFamily>;
@@ -176,14 +176,14 @@ export const GAUGES = {
   occupied: { name: "rooms_occupied", help: "Rooms with members." },
   members: { name: "members", help: "Members of all rooms, as last reported." },
   connections: { name: "connections", help: "Connections to all rooms, as last reported." },
-  largest: { name: "room_connections_max", help: "Connections to the room with the most connections." },
+  largest: { name: "room_connections_max", help: "Connections to the largest room." },
   backlog: { name: "queue_backlog_messages", help: "Messages waiting in a queue.", labels: ["queue"] },
   oldest: {
     name: "queue_oldest_message_age_seconds",
     help: "Age of the oldest message in a queue.",
     labels: ["queue"],
   },
-  dead_letters: { name: "dead_letters", help: "Relay batches that failed for good and are kept for a replay." },
+  dead_letters: { name: "dead_letters", help: "Relay batches that failed for good." },
   top_connections: { name: "top_room_connections", help: "Connections to one of the busiest rooms.", labels: ["room"] },
 } as const satisfies Record<string, Family>;
 

@@ -141,7 +141,7 @@ describe("namespaces on demand: SIO-10", () => {
     expect(shell.problems).toEqual([]);
   });
 
-  it("one that fails to start is dropped: the next client starts another", async () => {
+  it("SIO-14: one that fails to start is dropped: its CONNECT is refused, and the next client starts another", async () => {
     let starts = 0;
     class Shy extends Plain {
       override onStart(): void {
@@ -150,7 +150,7 @@ describe("namespaces on demand: SIO-10", () => {
     }
     const shell = new Shell(() => ({ static: {}, dynamic: [{ match: /.+/, create: () => new Shy() }] }));
     const [first, second] = [await shell.connect("/x"), await shell.connect("/x")];
-    expect(first.closing).toBe("internal error");
+    expect(first.frames.at(-1)).toBe('44/x,{"message":"Internal server error","data":{"code":"INTERNAL"}}');
     await shell.send(second, '42/x,["echo",1]');
     expect(second.heard("echoed", "/x")).toEqual([[1]]);
     expect(starts).toBe(2);

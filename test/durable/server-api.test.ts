@@ -144,7 +144,7 @@ describe("middleware", () => {
     expect(line.closing).toBeUndefined();
   });
 
-  it("use(): a middleware that throws ends the session that called it, and no other", async () => {
+  it("SIO-14: use(): a middleware that throws refuses that CONNECT, and no other", async () => {
     class Broken extends Plain {
       override onStart(): void {
         this.use(({ auth }) => {
@@ -155,7 +155,8 @@ describe("middleware", () => {
     const shell = new Shell(() => ({ static: { "/": new Broken() } }));
     const [good, bad] = [await shell.connect(), shell.open()];
     await shell.send(bad, '40{"bad":true}');
-    expect([good.closing, bad.closing]).toEqual([undefined, "internal error"]);
+    expect(bad.frames.at(-1)).toBe('44{"message":"Internal server error","data":{"code":"INTERNAL"}}');
+    expect([good.closing, bad.closing]).toEqual([undefined, undefined]);
     expect(shell.problems).toHaveLength(1);
   });
 

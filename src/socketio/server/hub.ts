@@ -1,6 +1,6 @@
 // The sockets of one namespace and their channels: selects the recipients of broadcasts and encodes once for all of them. In memory only;
 // after sleep it is built again from the sessions' records. Called by socket.ts, broadcast.ts and sockets.ts.
-import { checkEventName, encodeEvent } from "../wire/socket-io.ts";
+import { checkEvent, encodeEvent } from "../wire/socket-io.ts";
 import type { Frame } from "../wire/engine-io.ts";
 import type { Effects } from "../engine/effects.ts";
 import type { Recovery } from "../recovery/recovery.ts";
@@ -125,7 +125,7 @@ export class Hub {
     seqs?: readonly number[],
   ): void {
     // Before it is stored, because an event with a reserved name must not be replayed either.
-    checkEventName(event);
+    for (const args of argLists) checkEvent(event, args);
     // Before it gets a place: events that the hook emits come first, in the log and on the wire.
     if (this.#events.outgoing) {
       for (const socket of this.select(audience)) {

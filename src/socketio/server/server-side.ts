@@ -108,7 +108,7 @@ export class ServerSide {
 
   #checked(rooms: readonly string[]): OtherRooms {
     const others = this.#others;
-    if (!others) throw new Error("this object cannot reach other rooms: its application gives no `rooms`");
+    if (!others) throw new Error("the application gives no `rooms`");
     if (rooms.length > SERVER_SIDE_ROOMS_MAX)
       throw new RangeError(`at most ${SERVER_SIDE_ROOMS_MAX} rooms are reached at once, not ${rooms.length}`);
     const wrong = rooms.find((room) => !others.isName(room));

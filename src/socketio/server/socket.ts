@@ -3,7 +3,7 @@
 import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks } from "./acks.ts";
 import type { DisconnectReason } from "../wire/closings.ts";
 import type { Frame } from "../wire/engine-io.ts";
-import { checkEventName, encodeDisconnect, encodeEvent } from "../wire/socket-io.ts";
+import { checkEvent, encodeDisconnect, encodeEvent } from "../wire/socket-io.ts";
 import { BroadcastOperator } from "./broadcast.ts";
 import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import { isReady, type Hub } from "./hub.ts";
@@ -69,7 +69,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
   }
 
   #send(event: string, args: readonly unknown[], ackId?: number): void {
-    checkEventName(event);
+    checkEvent(event, args);
     if (!this.connected) return;
     this.#hub.callOutgoing(this as Socket, event, args);
     // Clients read no offset in an event that asks for an ack: their callback is its last argument.
@@ -142,7 +142,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
   async #emitWithAck(event: string, args: readonly unknown[], timeoutMs: number): Promise<unknown> {
     checkAwaitMs(timeoutMs);
     const { acks, effects } = this.#host;
-    const id = this.#takeAckId(event);
+    const id = this.#takeAckId(event, args);
     const answer = effects.turn(() => {
       // First, because the ack of an event that could not be sent is not waited for.
       this.#send(event, args, id);
@@ -167,7 +167,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
     if (!(timeoutMs > 0 && timeoutMs <= ASK_MS_MAX))
       throw new RangeError(`ask: timeoutMs is 1 to ${ASK_MS_MAX}, not ${timeoutMs}`);
     const { acks, effects } = this.#host;
-    const id = this.#takeAckId(event);
+    const id = this.#takeAckId(event, args);
     return effects.turn(() => {
       // First, because an event that could not be sent is no ask.
       this.#send(event, args, id);
@@ -179,8 +179,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
   }
 
   /** The next id is stored with the session: after sleep, a late ack must not answer a later event. */
-  #takeAckId(event: string): number {
-    checkEventName(event);
+  #takeAckId(event: string, args: readonly unknown[]): number {
+    checkEvent(event, args);
     this.#host.effects.save(this.session);
     return this.session.takeAckId();
   }

@@ -42,7 +42,7 @@ export const CLOSINGS = {
   connectTimeout: { code: 4001, reason: "connect timeout", disconnect: "forced server close" },
   pingTimeout: { code: 4002, reason: "ping timeout", disconnect: "ping timeout" },
   /** The application ended the session. A stock client stays away, because each of its sockets was disconnected first. */
-  forcedByServer: { code: 4003, reason: "forced server close", disconnect: "forced server close" },
+  forcedByServer: { code: 4003, reason: "forced server close", disconnect: "server namespace disconnect" },
   /** The client has recovered over another connection; this one had broken unnoticed. */
   superseded: { code: 4005, reason: "superseded", disconnect: "transport close" },
   /** SIO-11 */

@@ -23,9 +23,10 @@ export function isReservedEvent(event: string): boolean {
   return RESERVED_EVENTS.has(event);
 }
 
-/** @throws RangeError for a name that Socket.IO reserves */
-export function checkEventName(event: string): void {
+/** @throws RangeError for a name that Socket.IO reserves; TypeError for an ack callback, which would be sent as `null` */
+export function checkEvent(event: string, args: readonly unknown[]): void {
   if (isReservedEvent(event)) throw new RangeError(`"${event}" is a reserved event name`);
+  if (typeof args.at(-1) === "function") throw new TypeError(`emit "${event}": use emitWithAck or ask for an ack`);
 }
 
 /** A packet that a client may send. */
@@ -131,10 +132,10 @@ export function encodeConnectError(nsp: string, refusal: { message: string; data
 
 /**
  * @param id asks for an ack under this id
- * @throws RangeError when the name is reserved, or when there are too many attachments
+ * @throws RangeError when there are too many attachments, and what `checkEvent` throws
  */
 export function encodeEvent(nsp: string, event: string, args: readonly unknown[], id?: number): Frame[] {
-  checkEventName(event);
+  checkEvent(event, args);
   return encode({ type: PacketType.EVENT, nsp, data: [event, ...args], ...(id !== undefined && { id }) });
 }
 

@@ -385,10 +385,11 @@ describe("leaving", () => {
   });
 
   it("socket.disconnect(true) sends disconnect packets, then ends the session, so that the client does not come back", async () => {
-    const { shell } = probeShell({ handlers: { quit: (socket) => socket.disconnect(true) } });
+    const { shell, calls } = probeShell({ handlers: { quit: (socket) => socket.disconnect(true) } });
     const client = await shell.connect();
     client.emit("quit");
     expect(client.closing).toBeDefined();
+    expect(calls.at(-1), "as on Node").toBe(`disconnect ${client.socketId()}: server namespace disconnect`);
     expect(client.frames.at(-1)).toBe("41");
   });
 });

@@ -35,6 +35,21 @@ describe("events", () => {
     expect(other.heard("one")).toEqual([]);
   });
 
+  it.each<[way: string, emit: (socket: Socket) => void]>([
+    ["to one", (socket) => void socket.emit("told", 1, () => {})],
+    ["to others", (socket) => void socket.broadcast.emit("told", 1, () => {})],
+    ["that may be dropped", (socket) => void socket.volatile.emit("told", () => {})],
+    ["for a long answer", (socket) => void socket.ask("told", [() => {}], { handler: "none", timeoutMs: 1 })],
+  ])("with a callback are not emitted %s, and the error says why", async (_way, emit) => {
+    const { shell } = probeShell({ handlers: { tell: emit } });
+    const client = await shell.connect();
+    client.emit("tell");
+    expect(client.heard("told")).toEqual([]);
+    expect(shell.problems.map(({ error }) => String(error))).toEqual([
+      'TypeError: emit "told": use emitWithAck or ask for an ack',
+    ]);
+  });
+
   it("go to HANDLE_EVENT of a namespace that has it, known or not, behind the middleware", async () => {
     class Table extends Namespace {
       readonly heard: string[] = [];
