@@ -91,12 +91,12 @@ export const COUNTERS = {
   },
   requests: {
     name: "room_requests_total",
-    help: "Billed requests to rooms without WebSocket messages, by kind: connect, poll, post, call, alarm.",
+    help: "Billed requests to rooms without WebSocket messages, by kind.",
     labels: ["kind"],
   },
   awake_ms: {
     name: "room_awake_seconds_total",
-    help: "Seconds in which rooms could not sleep because of a timer, a waiting poll or unfinished work.",
+    help: "Seconds in which rooms could not sleep.",
     scale: 0.001,
   },
   alarms_set: { name: "alarms_set_total", help: "Alarms set; each is billed as a row written." },
@@ -148,7 +148,7 @@ export const HISTOGRAMS = {
   },
   delivery: {
     name: "delivery_seconds",
-    help: "Time from the write of a message until it is durable and sent; one sample per room and second at most.",
+    help: "Time from the write of a message until it is durable and sent, sampled.",
     buckets: BUCKETS.delivery,
   },
   verdict: {
@@ -158,7 +158,7 @@ export const HISTOGRAMS = {
   },
   unread: {
     name: "room_unread_bytes",
-    help: "Bytes that wait for slow clients in a room; one sample per room and second at most.",
+    help: "Bytes that wait for slow clients in a room, sampled.",
     buckets: BUCKETS.unread,
   },
   relay_lag: {

@@ -78,7 +78,12 @@ export function operationOf(name: string, event: RoomEvent, ports: EventPorts): 
       }
     },
     run: (caller, payload, reply) => {
-      if (payload instanceof Unchecked) return fail(payload.error, reply);
+      if (payload instanceof Unchecked) {
+        const { error, late } = payload;
+        if (!late) return fail(error, reply);
+        const failLater = (cause: unknown): void => room.turn(() => fail(cause, reply));
+        return inTime(ports, caller.user, late).then(() => failLater(error), failLater);
+      }
       const refusal = calls.refuse(caller.user);
       if (refusal) return reply(refusal);
       let given: unknown;
@@ -127,9 +132,12 @@ function costOf({ cost = 1 }: RoomEvent, payload: unknown): number {
 /** The payload where the schema itself failed. */
 class Unchecked {
   readonly error: unknown;
+  /** The answer of the schema, if that is a promise: some libraries give one that rejects with what was thrown in the schema. */
+  readonly late: PromiseLike<unknown> | undefined;
 
-  constructor(error: unknown) {
+  constructor(error: unknown, late?: PromiseLike<unknown>) {
     this.error = error;
+    this.late = late;
   }
 }
 
@@ -137,10 +145,15 @@ class Unchecked {
 function schemaOf(schema: Schema): z.ZodMiniType {
   return z.transform((given, context) => {
     let result;
+    let late: PromiseLike<unknown> | undefined;
     try {
-      result = checkedBy((value) => atOnce(schema["~standard"].validate(value), "its schema"), given);
+      result = checkedBy((value) => {
+        const answer = schema["~standard"].validate(value);
+        if (isPromise(answer)) late = answer;
+        return atOnce(answer, "its schema");
+      }, given);
     } catch (error) {
-      return new Unchecked(error);
+      return new Unchecked(error, late);
     }
     if (!result.issues) return result.value;
     for (const { message, path = [] } of result.issues)

@@ -80,7 +80,10 @@ export function checked(
     const last = args.at(-1);
     // Clients send no functions: one among the arguments is the ack.
     const ack = typeof last === "function" ? (args.pop() as Ack) : undefined;
-    const { values, issues } = read(schemas, args);
+    const read = readAll(schemas, args);
+    // Its rejection has the cause. The handler is not called, and nothing waits for it.
+    if (read instanceof Promise) return read;
+    const { values, issues } = read;
     if (issues.length === 0) return handler(socket, ...values, ack ?? ignore);
     return refuse(socket, issues, ack);
   };
@@ -94,16 +97,21 @@ function refuse(socket: Socket, issues: readonly ArgumentIssue[], ack: Ack | und
 
 const ignore = (): void => {};
 
-function read(schemas: Schemas, args: readonly unknown[]): { values: unknown[]; issues: ArgumentIssue[] } {
+function refuseAsynchronous(): never {
+  throw new TypeError("checked: asynchronous schemas would change the order of events; check in the handler instead");
+}
+
+/** @returns a promise that rejects if a schema answers with one: it is asynchronous, or it threw, for which some libraries do so */
+function readAll(
+  schemas: Schemas,
+  args: readonly unknown[],
+): { values: unknown[]; issues: ArgumentIssue[] } | Promise<never> {
   const values: unknown[] = [];
   const issues: ArgumentIssue[] = [];
   if (args.length > schemas.length) issues.push({ argument: schemas.length + 1, path: "", message: "is one too many" });
   for (const [at, schema] of schemas.entries()) {
     const result = schema["~standard"].validate(args[at]);
-    if (result instanceof Promise)
-      throw new TypeError(
-        "checked: asynchronous schemas would change the order of events; check in the handler instead",
-      );
+    if (result instanceof Promise) return result.then(refuseAsynchronous);
     if (!result.issues) values.push(result.value);
     for (const issue of result.issues ?? []) {
       if (issues.length < ISSUES_MAX) issues.push({ argument: at + 1, ...textsOf(issue) });

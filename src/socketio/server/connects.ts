@@ -45,7 +45,7 @@ export class Connects {
     const request = { nsp, auth, handshake: session.handshake };
     session.beginConnect(nsp);
     const fail = (error: unknown): void => sockets.effects.turn(() => this.#fail(session, nsp, error));
-    return sockets.run(session, () => {
+    return sockets.run({ nsp, session }, "CONNECT", () => {
       try {
         const deciding = andThen(namespaces.find(request, session), (entry) => {
           if (!entry) return this.#refuse(session, nsp, { message: "Invalid namespace" });
@@ -141,7 +141,7 @@ export class Connects {
     socket.replay(resumed?.missed ?? []);
     sockets.activate(socket, entry);
     socket.remember();
-    return sockets.run(session, () => namespace.onConnect?.(socket));
+    return sockets.run(socket, "onConnect", () => namespace.onConnect?.(socket));
   }
 
   /** A log that cannot be read recovers nothing; otherwise the CONNECTs of this client would fail again and again. */

@@ -180,7 +180,7 @@ class SocketLayer implements Layer<SocketSession> {
   #onEvent(socket: Socket, packet: ClientPacket & { type: "event" }): void | Promise<void> {
     const { namespace, handlers } = this.sockets.entryOf(socket);
     const args = packet.id === undefined ? packet.args : [...packet.args, answerTo(socket, packet.id, this.#effects)];
-    return this.sockets.run(socket.session, () => {
+    return this.sockets.run(socket, packet.event, () => {
       namespace.onAny?.(socket, packet.event, args);
       for (const middleware of namespace[STEPS].events) {
         const error = middleware(socket, packet.event, args);

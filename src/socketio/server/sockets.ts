@@ -20,6 +20,12 @@ export interface SocketsPorts {
   report(problem: string, error: unknown): void;
 }
 
+/** Characters of a problem in the log. */
+const NAMED_CHARS_MAX = 100;
+
+/** For whom application code runs. */
+type Running = Pick<Socket, "nsp" | "session">;
+
 export class Sockets implements SocketHost {
   readonly effects: Effects;
   readonly acks: Acks;
@@ -87,7 +93,7 @@ export class Sockets implements SocketHost {
     if (socket.asks.length > 0) this.acks.watch(socket);
     this.#tokens?.watch(socket);
     if (socket.pid !== undefined) entry.recovery?.log.retain?.(socket.id);
-    void this.run(session, () => entry.namespace.onRestore?.(socket));
+    void this.run(socket, "onRestore", () => entry.namespace.onRestore?.(socket));
     return true;
   }
 
@@ -96,13 +102,16 @@ export class Sockets implements SocketHost {
     const { namespace } = this.entryOf(socket);
     const continuation = Object.hasOwn(namespace.continuations, handler) ? namespace.continuations[handler] : undefined;
     if (!continuation) return this.#ports.report("an ask has no continuation", new Error(`no continuation ${handler}`));
-    void this.run(socket.session, () => continuation(socket, answer, data));
+    void this.run(socket, handler, () => continuation(socket, answer, data));
   }
 
-  /** Runs application code. A failure closes the session for which it ran. Code after an await runs in turns of its own. */
-  run(session: SocketSession, code: () => unknown): void | Promise<void> {
+  /**
+   * Runs application code. A failure closes the session for which it ran. Code after an await runs in turns of its own.
+   * @param what names the code in the log; clients may have chosen it
+   */
+  run({ nsp, session }: Running, what: string, code: () => unknown): void | Promise<void> {
     const fail = (error: unknown): void => {
-      this.#ports.report("an event handler failed", error);
+      this.#ports.report(`failed in ${nsp}: ${what}`.slice(0, NAMED_CHARS_MAX), error);
       this.effects.turn(() => this.close(session, CLOSINGS.internal));
     };
     try {

@@ -18,10 +18,10 @@ export async function askHost<User extends { readonly exp?: number | undefined }
     const user = read(given);
     if (user instanceof Response) return user;
     if (user.exp !== undefined && user.exp * 1000 <= Date.now())
-      return refuseUnauthenticated("TOKEN_EXPIRED", "What says who sent this request has expired");
+      return refuseUnauthenticated("TOKEN_EXPIRED", "The sign-in has expired");
     return user;
   } catch (error) {
     logProblem("authenticate.failed", "authenticate failed", error);
-    return refuseConnection("INTERNAL", "The server could not find out who sent this request; try again");
+    return refuseConnection("INTERNAL", "The sender could not be found out; try again");
   }
 }

@@ -23,6 +23,12 @@ class Board extends Namespace {
       z.string().refine(async () => true),
       () => {},
     ),
+    broken: checked(
+      z.string().transform(() => {
+        throw new Error("no cup");
+      }),
+      () => {},
+    ),
     many: checked(v.array(v.number()), () => {}),
   };
 }
@@ -103,8 +109,19 @@ describe("a wrong event is answered, calls no handler, and disturbs no other cli
 it("an asynchronous schema is a mistake of the application: it ends the connection, as a handler that throws", async () => {
   const { ada, shell } = await board();
   ada.emit("slow", "text");
+  await shell.settle();
   expect(shell.problems.map(({ error }) => String(error)).join()).toContain(
     "asynchronous schemas would change the order",
   );
+  expect(ada.closing?.code).toBe(1011);
+});
+
+it("a schema that throws ends the connection, and the log has the cause and the name of the event", async () => {
+  const { ada, shell } = await board();
+  ada.emit("broken", "text");
+  await shell.settle();
+  expect(shell.problems.map(({ problem, error }) => `${problem}: ${String(error)}`)).toEqual([
+    "failed in /: broken: Error: no cup",
+  ]);
   expect(ada.closing?.code).toBe(1011);
 });
