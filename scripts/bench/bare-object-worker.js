@@ -1,4 +1,4 @@
-// The least that a room of hibernating sockets can be: numbers a message, gives it to everybody, acknowledges it. It knows
+// The least that a room of hibernating sockets can be: numbers a message, sends it to all members, acknowledges it. It knows
 // no protocol, no user and no storage. Plain JavaScript, which workerd loads as it is.
 //   ?room=NAME[&joined]  joined: a window's messages travel to each socket in one frame
 //   POST /announce {rooms, event, data}  each room is called once, all at the same time

@@ -54,7 +54,7 @@ export class EmittingRoom extends SocketIoObject {
     return new Response("done");
   }
 
-  /** What another room emitted. */
+  /** The events of another room. */
   relayed(texts) {
     for (const text of texts) this.namespaces["/"].to("nobody").emit("message", text);
   }

@@ -1,4 +1,4 @@
-// The smallest application: what one client draws, the others of its board get.
+// The smallest application: the lines of one client reach the others of its board.
 import { connect, Namespace, SocketIoObject, type Handlers } from "parley-rooms/socketio";
 
 class Board extends Namespace {

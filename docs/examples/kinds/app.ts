@@ -25,7 +25,7 @@ export async function takeLetters({ messages }: MessageBatch): Promise<void> {
   letters.push(...messages.map(({ body }) => body));
 }
 
-/** A gateway in front of the Worker signs users in, and says in a header who they are. */
+/** A gateway in front of the Worker signs users in, and names them in a header. */
 export function userOf(request: Request): HostUser | undefined {
   const session = request.headers.get("x-acme-session");
   return session === null ? undefined : (JSON.parse(session) as HostUser);

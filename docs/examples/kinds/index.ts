@@ -1,4 +1,4 @@
-// Rooms of three kinds in one Worker: everybody's chat under /chat, the staff's under /support, and boards under /boards.
+// Rooms of three kinds in one Worker: the public chat under /chat, the staff's under /support, and boards under /boards.
 import { ChatRoom, createParley, DeadLetters, Lobby } from "parley-rooms";
 import { connect, Namespace, SocketIoObject, type Handlers } from "parley-rooms/socketio";
 

@@ -14,7 +14,7 @@ async function enter(room: string, user: string) {
   return client;
 }
 
-it("refuses a forbidden word before anybody sees it", async () => {
+it("refuses a forbidden word before any member sees it", async () => {
   const [ada, ben] = [await enter("market", "ada"), await enter("market", "ben")];
   const answer = await ada.ask("chat-message", { content: "Buy my spam" });
   expect(answer).toEqual({ error: { code: "REJECTED", message: "No spam here." } });

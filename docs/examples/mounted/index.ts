@@ -1,4 +1,4 @@
-// A Worker with pages and users of its own, and under /chat the chat, in which nobody can say "spam".
+// A Worker with pages and users of its own, and under /chat the chat, in which no member can say "spam".
 import { Hono } from "hono";
 import { setSignedCookie } from "hono/cookie";
 import { parseSigned } from "hono/utils/cookie";

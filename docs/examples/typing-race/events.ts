@@ -19,7 +19,7 @@ export interface ServerToClientEvents {
   race: (race: RaceView) => void;
   /** Whole seconds until the race begins. */
   countdown: (seconds: number) => void;
-  /** How far everybody is, by seat. */
+  /** The position of each player, by seat. */
   progress: (positions: readonly number[]) => void;
   /** Words per minute by seat, every second. */
   wpm: (speeds: readonly number[]) => void;

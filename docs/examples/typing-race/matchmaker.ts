@@ -1,4 +1,4 @@
-// Sends everybody who asks for a race to a room. One object for all: it wakes for each question, and has one row.
+// Sends each player who asks for a race to a room. One object for all: it wakes for each question, and has one row.
 import { DurableObject } from "cloudflare:workers";
 
 import { nextMatch, type Match } from "./matches.ts";

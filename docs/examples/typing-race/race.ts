@@ -1,10 +1,10 @@
-// The rules of a typing race: who may type which character when, who is where, and when the race is over. No clock, no randomness, no I/O:
+// The rules of a typing race: the check of each keystroke, the positions, and the end of the race. No clock, no randomness, no I/O:
 // a server hands in the time, the passages and the players' keys. Called by typing-race.ts, and by every server that the bench compares.
 export const PLAYERS_MAX = 6;
 export const COUNTDOWN_MS = 3000;
 /** A race ends after this time, whoever is still typing. */
 export const RACE_MS_MAX = 180_000;
-/** The others wait so long for a player who has left, and an empty race for anybody. */
+/** The others wait so long for a player who has left, and an empty race for its players. */
 export const AWAY_MS_MAX = 30_000;
 /** The greatest plausible speed. */
 export const WORDS_PER_MINUTE_MAX = 300;
@@ -17,7 +17,7 @@ const BEAT_MS = 1000;
 
 export type Phase = "waiting" | "countdown" | "running" | "over";
 
-/** Somebody who wants to play. */
+/** A client that wants to play. */
 export interface Entrant {
   /** A secret of the player's client. */
   readonly key: string;
@@ -36,12 +36,12 @@ export interface Player extends Entrant {
   paceMs: number;
 }
 
-/** What a server stores. Times are in milliseconds since 1970. */
+/** The stored state of a race. Times are in milliseconds since 1970. */
 export interface RaceState {
   phase: Phase;
   passage: string;
   players: Player[];
-  /** The end of the phase; absent while nobody waits, and when the race is over. */
+  /** The end of the phase; absent while no player waits, and when the race is over. */
   untilMs?: number;
   /** Of a race that runs or ran. */
   startedAtMs?: number;
@@ -58,7 +58,7 @@ export interface Refusal {
     | "WRONG_CHARACTER"
     | "TOO_FAST";
   readonly message: string;
-  /** The player's position: a client sends again what it typed from here on. */
+  /** The player's position: a client sends its characters from here on again. */
   readonly position?: number;
   readonly retryAfterMs?: number;
 }
@@ -70,7 +70,7 @@ export interface PlayerView {
   readonly position: number;
   readonly wordsPerMinute: number;
   readonly isAway: boolean;
-  /** 1 for the first who finished; absent before. */
+  /** 1 for the first player at the end; absent before. */
   readonly place?: number;
 }
 
@@ -99,7 +99,7 @@ export class Race {
     this.state = stored ?? { phase: "waiting", passage: options.passage(), players: [] };
   }
 
-  /** By seat; 0 where nobody sits. */
+  /** By seat; 0 for a free one. */
   get positions(): number[] {
     return this.#bySeat(({ position }) => position);
   }
@@ -197,7 +197,7 @@ export class Race {
     return "finished";
   }
 
-  /** Begins the countdown of another race with everybody who is there. Does nothing when it counts down already. */
+  /** Begins the countdown of another race with all connected players. Does nothing when it counts down already. */
   rematch(nowMs: number): Refusal | "counting" {
     const { state } = this;
     if (state.phase === "countdown") return "counting";
@@ -293,7 +293,7 @@ export class Race {
   }
 }
 
-/** Whether nobody waits for the player any more. */
+/** Whether the race waits for the player no more. */
 const isDone = ({ finishedAtMs, awaySinceMs = Infinity }: Player, nowMs: number): boolean =>
   finishedAtMs !== undefined || nowMs - awaySinceMs >= AWAY_MS_MAX;
 

@@ -1,4 +1,4 @@
-// A typing race as a Socket.IO server: gives what players do to the rules (race.ts), stores the race, and shows it to everybody. index.ts binds the
+// A typing race as a Socket.IO server: passes keystrokes to the rules (race.ts), stores the race, and shows it to all players. index.ts binds the
 // object, one for each room.
 import {
   connectionStateRecovery,
@@ -114,7 +114,7 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
   }
 
   #showProgress() {
-    this.volatile.emit("progress", this.#race.positions); // not kept for those who are away: the next one says it, too
+    this.volatile.emit("progress", this.#race.positions); // not kept for absent players: the next one has it, too
   }
 
   /** Every second, and before an ack. A crash takes back a second of typing at most, which the clients send again. */
@@ -131,7 +131,7 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
   }
 }
 
-/** By the ack, if the client gave one; without it only a refusal is told. */
+/** By the ack, if the client gave one; without it only a refusal is sent. */
 function answer(racer: Racer, ack: Ack | undefined, outcome: Refusal | string): void {
   if (typeof ack === "function") ack(typeof outcome === "string" ? { ok: true } : { error: outcome });
   else if (typeof outcome !== "string") racer.emit("refused", outcome);

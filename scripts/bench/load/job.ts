@@ -64,7 +64,7 @@ export interface FollowersJob extends Crowd {
   readonly quietSeconds: number;
 }
 
-/** Players arrive at a steady rate, are matched, and type until the server is too slow: what does it hold? */
+/** Players arrive at a steady rate, are matched, and type until the server is too slow: how many does it hold? */
 export interface RaceJob {
   readonly kind: "race";
   readonly arrivalsPerSecond: number;

@@ -2,7 +2,7 @@
 // Called by race.ts.
 import { RawSocket, type Target } from "../../measuring/raw-socket.ts";
 
-/** What all players of a generator count. */
+/** The counts of all players of a generator. */
 export interface RaceObserver {
   now(): number;
   joined(): void;

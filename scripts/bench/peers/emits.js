@@ -30,5 +30,5 @@ for (let i = 1; i <= count; i++) {
   if (i % FLUSH_EVERY === 0) await (publisher ? publisher.ping() : turn());
 }
 console.log(`emitted in ${(performance.now() - startedMs) / 1000} s`);
-// Who measures reads what it took while it is still there, and ends it.
+// The measuring program reads its usage while it is still there, and ends it.
 setInterval(() => {}, 60_000);

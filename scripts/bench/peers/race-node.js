@@ -15,7 +15,7 @@ const io = new Server(http, {
 });
 serveRaces(io);
 http.on("request", (request, response) => {
-  // The engine answers what is its own.
+  // The engine answers its own requests.
   if (request.url !== "/api/matchmake") return;
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(matchmake()));
 });

@@ -34,7 +34,7 @@ export function serveRaces(io) {
     next();
   });
   io.on("connection", (socket) => {
-    // As the manual advises for memory; what the query said is read.
+    // As the manual advises for memory; the query is read by now.
     socket.conn.request = null;
     const { room, key } = socket.data;
     room.enter(socket);

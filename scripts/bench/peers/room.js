@@ -4,7 +4,7 @@ export function serveRoom(io) {
   const lastSeqs = new Map();
   io.on("connection", (socket) => {
     const { room = "global", user = "nobody" } = socket.handshake.query;
-    // As the manual advises for memory; what the query said is read.
+    // As the manual advises for memory; the query is read by now.
     socket.conn.request = null;
     socket.join(room);
     socket.on("chat-message", ({ content }, ack) => {

@@ -1,4 +1,4 @@
-// Who is sent to which room, and what a client has to say of its player, in the typing race of docs/examples.
+// The room of each player, and the `auth` of a client, in the typing race of docs/examples.
 import { expect, it } from "vitest";
 
 import { NAME_CHARACTERS_MAX, readEntrant } from "../../../docs/examples/typing-race/entrant.ts";
@@ -23,7 +23,7 @@ it("fills a room with six", () => {
   ]);
 });
 
-it("sends nobody to a room whose first player has waited", () => {
+it("sends no player to a room whose first player has waited", () => {
   expect(roomsAt(0, WAIT_MS - 1, WAIT_MS)).toEqual(["room 1", "room 1", "room 2"]);
 });
 
@@ -45,7 +45,7 @@ it("reads its variables, also as texts, and names the one that is wrong", () => 
   expect(() => readSettings({ WAIT_MS: 0, TICK_MS: -1 })).toThrow(/^TICK_MS/);
 });
 
-it("reads who wants to play", () => {
+it("reads the player", () => {
   const key = "0123456789abcdef";
   expect(readEntrant({ key, name: " Ada " })).toEqual({ key, name: "Ada" });
   expect(readEntrant({ key, name: "x".repeat(NAME_CHARACTERS_MAX) })).toMatchObject({ key });

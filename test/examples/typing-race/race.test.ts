@@ -1,4 +1,4 @@
-// The rules of the typing race of docs/examples: its phases, its checks of each keystroke, and who comes back to what.
+// The rules of the typing race of docs/examples: its phases, its checks of each keystroke, and returning players.
 import { beforeEach, describe, expect, it } from "vitest";
 
 import {
@@ -74,7 +74,7 @@ describe("the start", () => {
     expect(race.state.phase).toBe("countdown");
   });
 
-  it("waits again when everybody has left before it", () => {
+  it("waits again when all players have left before it", () => {
     enter("ada");
     leave("ada");
     expect(race.nextBeatMs(nowMs)).toBeUndefined();
@@ -224,7 +224,7 @@ describe("a player who comes back", () => {
     expect(type("ben", 1, "b")).toBe("typed");
   });
 
-  it("finds a new race when everybody was away for long", () => {
+  it("finds a new race when all players were away for long", () => {
     enter("ada");
     goOnTo("running");
     leave("ada");
@@ -235,7 +235,7 @@ describe("a player who comes back", () => {
     expect(race.view(nowMs)).toMatchObject({ phase: "waiting", passage: "second", startsInMs: WAIT_MS });
   });
 
-  it("finds the result of a race that ended meanwhile; somebody new takes the seat of who is gone", () => {
+  it("finds the result of a race that ended meanwhile; a new player takes the seat of one who is gone", () => {
     enter("ada");
     goOnTo("running");
     typeAll("ada");
@@ -248,7 +248,7 @@ describe("a player who comes back", () => {
   });
 });
 
-it("goes on from what was stored at any moment", () => {
+it("goes on from the state that was stored at any moment", () => {
   enter("ada");
   enter("ben");
   goOnTo("running");
@@ -261,7 +261,7 @@ it("goes on from what was stored at any moment", () => {
   expect(type("ben", 4, "d")).toBe("finished");
 });
 
-it("shows nobody the keys of the players", () => {
+it("shows no client the keys of the players", () => {
   enter("ada");
   expect(JSON.stringify(race.view(nowMs))).not.toContain("key of ada");
 });

@@ -1,4 +1,4 @@
-// What the page of the typing race of docs/examples sends for the text in its field.
+// The keystrokes that the page of the typing race of docs/examples sends for the text in its field.
 import { beforeEach, expect, it } from "vitest";
 
 import { BURST_CHARACTERS, Typist } from "../../../docs/examples/typing-race/page/typist.ts";

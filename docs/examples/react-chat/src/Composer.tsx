@@ -1,4 +1,4 @@
-// The field for a new message. It stays usable without a connection: what is sent then waits.
+// The field for a new message. It stays usable without a connection: messages wait then.
 import { useSend, useTyping } from "parley-rooms/react";
 import { useState } from "react";
 

@@ -1,4 +1,4 @@
-// The page of the typing race: asks for a match, connects to its room, and sends what is typed. The room stands behind the # of the address, so
+// The page of the typing race: asks for a match, connects to its room, and sends the keystrokes. The room stands behind the # of the address, so
 // that a reload leads back into the race, and a link brings a friend there.
 import { io, type Socket } from "socket.io-client";
 
@@ -13,7 +13,7 @@ let socket: Socket<ServerToClientEvents, ClientToServerEvents> | undefined;
 let race: RaceView | undefined;
 let ownSeat = -1;
 let typist: Typist | undefined;
-/** Whether the next `race` says what the server has of this player. */
+/** Whether the next `race` has the server's state of this player. */
 let isFresh = true;
 /** Nothing is sent before. */
 let pausedUntilMs = 0;
@@ -88,7 +88,7 @@ function onRace(next: RaceView): void {
     typist = new Typist(next.passage, position);
     elements.typed.value = next.passage.slice(0, position);
   } else if (isFresh) {
-    // Back after a lost connection: what was typed meanwhile, or did not arrive, is sent now.
+    // Back after a lost connection: keystrokes of that time, and those that did not arrive, are sent now.
     typist.goBackTo(position);
     if (typist.rightUpTo(elements.typed.value) < position) elements.typed.value = next.passage.slice(0, position);
   }

@@ -70,7 +70,7 @@ export function showText(passage: string, right: number, isWrong: boolean): void
   elements.typed.ariaInvalid = String(isWrong);
 }
 
-/** Only what is new: a screen reader reads every change aloud. */
+/** Only new values: a screen reader reads every change aloud. */
 export function say(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

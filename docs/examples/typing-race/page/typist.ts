@@ -1,4 +1,4 @@
-// What a player has typed into the field, and which of it the server has still to be sent. Called by page.ts for each change of the field: so a
+// The text that a player has typed into the field, and the part that has still to be sent. Called by page.ts for each change of the field: so a
 // keyboard, a phone that completes words and a paste are all the same.
 
 /** As many as the server takes at once, with some to spare. */
@@ -34,7 +34,7 @@ export class Typist {
     return Array.from({ length: this.#sent - from }, (_, i) => from + i);
   }
 
-  /** Called when the server has another position than the client thinks: what comes after it is sent again. */
+  /** Called when the server has another position than the client thinks: the characters after it are sent again. */
   goBackTo(position: number): void {
     this.#sent = position;
   }

@@ -14,13 +14,13 @@ async function enter(room: string, name: string): Promise<RawClient> {
   return client;
 }
 
-it("shows a message to everybody in the room, once it is stored", async () => {
+it("shows a message to all members of the room, once it is stored", async () => {
   const [ada, ben] = [await enter("lounge", "Ada"), await enter("lounge", "Ben")];
   expect(await ada.ask("chat-message", { content: "Hello!" })).toMatchObject({ ok: true, seq: 1 });
   expect(await ben.receives("chat-message")).toMatchObject([{ name: "Ada", content: "Hello!" }]);
 });
 
-it("refuses a forbidden word before anybody sees it", async () => {
+it("refuses a forbidden word before any member sees it", async () => {
   const ada = await enter("market", "Ada");
   const answer = await ada.ask("chat-message", { content: "Buy my spam" });
   expect(answer).toEqual({ error: { code: "REJECTED", message: "No spam here." } });
