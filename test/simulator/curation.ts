@@ -1,5 +1,5 @@
-// Pins and reports of abuse in a run: people report messages, and try what only moderators may; a moderator pins, unpins and resolves. Checks
-// what rooms list, and that they tell nobody of reports. Called by run.ts, witness.ts and verdict.ts.
+// Pins and reports of abuse in a run: members report messages, and try the requests of moderators in vain; a moderator pins, unpins and
+// resolves. Checks the lists of the rooms, and that no member hears of a report. Called by run.ts, witness.ts and verdict.ts.
 import type { At } from "./plan.ts";
 import type { Person } from "./person.ts";
 import { Switches } from "./switches.ts";
@@ -50,6 +50,7 @@ export class Curation {
   take(step: At<Curating>, person: Person, ask: AskRoom): void {
     const { event, isModerator } = step;
     const { room, user } = person.plan;
+    if (!isModerator && !person.isConnected) return;
     const id = this.#idFor(step, person);
     if (event === "reports" && isModerator) return void this.#checkReports(room, ask);
     const payload = payloadOf(step, id);
@@ -102,7 +103,7 @@ export class Curation {
     if (pins) this.#pins.check(room, idsOf(pins), this.#witness.now());
   }
 
-  /** In the end, each room is asked. @param person who is there */
+  /** Asks the room of a person for its lists, at the end. */
   checkEnd(person: Person, ask: AskRoom): void {
     const { room } = person.plan;
     const sinceMs = this.#witness.now();

@@ -84,7 +84,7 @@ function drawCurating(chance: Chance, { clients, durationMs }: Drawn): Step[] {
       do: "curate",
       who: chance.pick(clients).name,
       event,
-      // Of pins, and all else about reports, members may do nothing.
+      // Members may report, and nothing else.
       isModerator: event !== "report-message" && chance.happens(0.8),
       back: chance.pick([0, 0, 1]),
       action: chance.pick(["dismiss", "dismiss", "delete"] as const),

@@ -1,5 +1,5 @@
-// Checks what requests switch on and off, message by message: pins, and open reports. Where the order of requests is certain from when they
-// were sent and answered, the room must list what was switched on last. Called by curation.ts.
+// Checks states of messages that requests switch on and off: pins, and open reports. Where the times of requests and answers prove the order
+// of the requests, the room must list a message that was switched on last. Called by curation.ts.
 import type { Invariant } from "./invariants.ts";
 import { epochOf } from "./offset.ts";
 import type { Witness } from "./witness.ts";
@@ -31,12 +31,12 @@ export class Switches {
     this.#kind = kind;
   }
 
-  /** Messages of a room that somebody asked to switch on, the newest last. */
+  /** Messages of a room about which there were requests, the newest last. */
   idsIn(room: string): string[] {
     return [...this.#byId.keys()].filter((id) => this.#witness.posted(id)?.room === room);
   }
 
-  /** Notes that somebody who may do it asks. @returns to be called with the answer */
+  /** Notes a request of a user who has the right to it. @returns to be called with the answer */
   noteRequest(id: string, isOn: boolean): (answer: unknown) => void {
     const asked: Asked = { isOn, askedAtMs: this.#witness.now(), answeredAtMs: Infinity, isDone: false };
     this.#byId.set(id, [...(this.#byId.get(id) ?? []), asked]);
@@ -48,7 +48,7 @@ export class Switches {
     };
   }
 
-  /** A backup was restored, which may lack what was done since. What is under way may still arrive. */
+  /** A backup was restored, which may lack later changes. Requests that are under way may still arrive. */
   restored(epoch: string): void {
     for (const [id, all] of this.#byId)
       if (epochOf(id) === epoch)
@@ -59,8 +59,8 @@ export class Switches {
   }
 
   /**
-   * @param shown what the room lists
-   * @param sinceMs when it was asked, or said so by itself
+   * @param shown the messages that the room lists
+   * @param sinceMs when the room was asked, or sent the list
    */
   check(room: string, shown: ReadonlySet<string>, sinceMs: number): void {
     const { invariant, on, off, endsWithMessage } = this.#kind;
@@ -81,7 +81,7 @@ export class Switches {
   }
 }
 
-/** Whether one of these requests was done by then, and after all that would undo it. */
+/** Whether one of these requests was done by then, and after all requests that would undo it. */
 const isLast = (all: readonly Asked[], isOn: boolean, sinceMs: number): boolean =>
   all.some(
     (asked) =>
