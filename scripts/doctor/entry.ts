@@ -27,6 +27,9 @@ interface Output {
   readonly imports: ReadonlyArray<{ readonly path: string; readonly external?: boolean }>;
 }
 
+/** Paths in folders whose files a build writes. */
+export const IS_BUILT = /(^|\/)(\.[^./][^/]*|node_modules|dist|build|out)\//;
+
 /** Files that Wrangler takes as modules, and esbuild does not know. */
 const LOADERS = {
   ".wasm": "empty",

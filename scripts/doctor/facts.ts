@@ -26,6 +26,11 @@ export interface Config {
     readonly consumers?: readonly Consumer[];
   };
   readonly r2_buckets: ReadonlyArray<{ readonly binding: string }>;
+  readonly analytics_engine_datasets?: ReadonlyArray<{ readonly binding: string }>;
+  /** A command of the project makes the entry file. */
+  readonly build?: { readonly command?: string };
+  /** Names of environments; Wrangler takes any other name where there is none. */
+  readonly definedEnvironments?: readonly string[];
   readonly vars: Readonly<Record<string, unknown>>;
   readonly secrets?: { readonly required?: readonly string[] };
 }
@@ -45,6 +50,8 @@ export interface Consumer {
 
 export interface Facts {
   readonly config: Config;
+  /** Of the configuration; `undefined` for its top level. */
+  readonly environment: string | undefined;
   /** Of `.dev.vars`, or `.dev.vars.ENVIRONMENT`, on this machine. */
   readonly localSecrets: Readonly<Record<string, string>>;
   readonly entry: Entry;
@@ -68,6 +75,7 @@ export async function readFacts(folder: string, environment: string | undefined)
   const config = await readConfig(folder, environment);
   return {
     config,
+    environment,
     localSecrets: readLocalSecrets(folder, environment),
     entry: readEntry(folder, config.main),
     versions: readVersions(folder),

@@ -8,14 +8,19 @@ import { PROJECT_ROOT } from "../local-variables.ts";
 
 const COMMAND = path.join(PROJECT_ROOT, "dist", "bin", "parley-rooms.js");
 
-/** Part of the file, because only the command needs it, and not the package. */
-const BUNDLED = "semver";
+/** Parts of the file, because only the command needs them, and not the package. */
+const BUNDLED = ["acorn", "semver"];
 
 export async function buildCommand(): Promise<void> {
   const manifest = JSON.parse(await readFile(path.join(PROJECT_ROOT, "package.json"), "utf8")) as {
     readonly dependencies: Readonly<Record<string, string>>;
   };
-  const licence = await readFile(path.join(PROJECT_ROOT, "node_modules", BUNDLED, "LICENSE"), "utf8");
+  const licences = await Promise.all(
+    BUNDLED.map(async (name) => {
+      const licence = await readFile(path.join(PROJECT_ROOT, "node_modules", name, "LICENSE"), "utf8");
+      return `/* ${name}: ${licence.trim()} */`;
+    }),
+  );
   await build({
     entryPoints: [path.join(PROJECT_ROOT, "scripts", "command", "main.ts")],
     outfile: COMMAND,
@@ -24,7 +29,7 @@ export async function buildCommand(): Promise<void> {
     platform: "node",
     target: "node20",
     external: Object.keys(manifest.dependencies),
-    footer: { js: `/* ${BUNDLED}: ${licence.trim()} */` },
+    footer: { js: licences.join("\n") },
     logLevel: "warning",
   });
 }

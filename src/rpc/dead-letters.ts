@@ -20,7 +20,7 @@ interface Dead extends DeadBatch {
 export async function storeDeadLetters(env: Bindings, dead: readonly Dead[]): Promise<void> {
   if (dead.length === 0) return;
   const letters = deadLettersOf(env);
-  if (!letters) throw new Error("RELAY: needs the binding DEAD_LETTERS, which wrangler.toml does not give");
+  if (!letters) throw new Error("RELAY: needs the binding DEAD_LETTERS, which the Wrangler configuration lacks");
   await letters.add(dead.map(({ batch, reason }) => ({ batch, reason })));
   for (const { batch, reason, attempts } of dead)
     writeLog("warn", "relay.dead", { reason, ...describeBatch(batch), ...(attempts !== undefined && { attempts }) });

@@ -18,6 +18,6 @@ export function compressionProblem(
   const isOn = runtime?.[ON];
   if (isOn === undefined || isOn === isMeant) return undefined;
   return isMeant
-    ? `COMPRESSION: on needs compatibility_flags without "${OFF}" in wrangler.toml`
-    : `COMPRESSION: off needs compatibility_flags = ["${OFF}"] in wrangler.toml`;
+    ? `COMPRESSION: on needs compatibility_flags without "${OFF}"`
+    : `COMPRESSION: off needs compatibility_flags = ["${OFF}"]`;
 }

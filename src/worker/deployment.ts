@@ -118,7 +118,7 @@ function unmetNeeds(settings: Settings, { authenticate, bindings: names }: Mount
       : ["WEBHOOKS", "WEBHOOKS_DEAD"].filter((name) => !bindings[name]);
   return [
     ...(authenticate || KEY_RULE.isKept(settings) ? [] : [`${DECLARED[KEY_RULE.setting].name}: ${KEY_RULE.error}`]),
-    ...queues.map((name) => `WEBHOOK_URL: needs the queue binding ${name}, which wrangler.toml does not give`),
+    ...queues.map((name) => `WEBHOOK_URL: needs the queue binding ${name}, which the Wrangler configuration lacks`),
     ...(compression ? [compression] : []),
   ];
 }

@@ -13,7 +13,11 @@ describe("a local runtime", () => {
 
 describe("a deployment", () => {
   it.each([
-    [true, { web_socket_compression: false }, /^COMPRESSION: on needs .*wrangler\.toml/],
+    [
+      true,
+      { web_socket_compression: false },
+      /^COMPRESSION: on needs compatibility_flags without "no_web_socket_compression"/,
+    ],
     [false, { web_socket_compression: true }, /^COMPRESSION: off needs .*no_web_socket_compression/],
   ])("that means %s and has %o says what is missing", (isMeant, runtime, problem) => {
     expect(compressionProblem(isMeant, runtime)).toMatch(problem);

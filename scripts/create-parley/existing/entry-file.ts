@@ -3,14 +3,12 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
-import { readEntry, type Entry } from "../../doctor/entry.ts";
+import { IS_BUILT, readEntry, type Entry } from "../../doctor/entry.ts";
 import { declaresOther } from "../../doctor/uses.ts";
 import { PACKAGE } from "../version.ts";
 import { lineEndOf } from "./config-format.ts";
 
 const IS_SOURCE = /\.[mc]?[jt]sx?$/;
-/** Folders whose files a build writes. */
-const IS_BUILT = /(^|\/)(\.[^./][^/]*|node_modules|dist|build|out)\//;
 
 export interface EntryFile {
   /** Its path from the folder of the configuration, with slashes. */

@@ -1,7 +1,10 @@
 // Checks the runtime: compatibility date and flags, versions of packages, and the runtimes on this machine. Called by examine.ts.
+import path from "node:path";
+
 import { satisfies } from "semver";
 
 import { COMPRESSING_FLAG, FLAG } from "../../chat-parts.ts";
+import { IS_BUILT } from "../entry.ts";
 import { error, note, warning, type Finding } from "../finding.ts";
 import type { Facts } from "../facts.ts";
 import type { Versions } from "../versions.ts";
@@ -15,7 +18,14 @@ const DATE_TESTED = "2026-08-01";
 const DAYS_AHEAD = 7;
 
 export function checkRuntime(facts: Facts): Finding[] {
-  return [...node(facts), ...dates(facts), ...uncompressed(facts), ...packages(facts), ...entryFindings(facts)];
+  return [
+    ...node(facts),
+    ...dates(facts),
+    ...uncompressed(facts),
+    ...packages(facts),
+    ...environments(facts),
+    ...entryFindings(facts),
+  ];
 }
 
 function node({
@@ -69,6 +79,12 @@ function uncompressed({ config: { compatibility_flags: flags }, entry }: Facts):
   ];
 }
 
+/** Whether another tool than Wrangler makes the Worker. */
+const isBuilt = ({ main, build, configPath }: Facts["config"], { workerds }: Versions): boolean =>
+  build?.command !== undefined ||
+  [...workerds.values()].flat().includes("@cloudflare/vite-plugin") ||
+  (main !== undefined && IS_BUILT.test(path.relative(path.dirname(configPath ?? "."), main).replaceAll("\\", "/")));
+
 function packages({ versions: { parley, peers, workerds, wranglerOfTests } }: Facts): Finding[] {
   if (parley === undefined)
     return [error("package.missing", "parley-rooms is not installed in this project.", "npm install parley-rooms")];
@@ -98,9 +114,24 @@ function twoRuntimes(workerds: Versions["workerds"], wrangler: string | undefine
   );
 }
 
-function entryFindings({ entry }: Facts): Finding[] {
-  if (entry.problem !== undefined)
-    return [warning("entry.unread", `${entry.problem} Exports and options were not checked.`)];
+/** A name that Wrangler does not know, where it knows none: it takes the top level, under another name. */
+function environments({ config: { definedEnvironments = [] }, environment }: Facts): Finding[] {
+  if (environment === undefined || definedEnvironments.includes(environment)) return [];
+  return [
+    error(
+      "env.unknown",
+      `The configuration has no environment "${environment}".`,
+      definedEnvironments.length > 0 ? `There are ${definedEnvironments.join(", ")}.` : "It has none: leave out --env.",
+    ),
+  ];
+}
+
+function entryFindings({ entry, config, versions }: Facts): Finding[] {
+  if (entry.problem !== undefined) {
+    const message = `${entry.problem} Exports and options were not checked.`;
+    // What makes the entry file, or bundles it, may know more.
+    return isBuilt(config, versions) ? [warning("entry.unread", message)] : [error("entry.unread", message)];
+  }
   if (usesChat(entry) || usesSocketIo(entry)) return [];
   return [
     error(

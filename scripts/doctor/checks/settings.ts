@@ -117,6 +117,14 @@ function misspelled({ config }: Facts): Finding[] {
 function compression({ config }: Facts): Finding[] {
   const flags = config.compatibility_flags;
   const isOn = flags.includes(COMPRESSING_FLAG) || !flags.includes(FLAG);
-  const problem = compressionProblem(config.vars["COMPRESSION"] === "on", { [COMPRESSING_FLAG]: isOn });
-  return problem === undefined ? [] : [error("flag.compression", problem, "npm create parley -- --template existing")];
+  const isMeant = config.vars["COMPRESSION"] === "on";
+  const problem = compressionProblem(isMeant, { [COMPRESSING_FLAG]: isOn });
+  if (problem === undefined) return [];
+  // create-parley adds a flag, and takes none away.
+  const remedy = isMeant
+    ? `Take "${FLAG}" out of compatibility_flags, or COMPRESSION out of the variables.`
+    : flags.includes(COMPRESSING_FLAG)
+      ? `Take "${COMPRESSING_FLAG}" out of compatibility_flags, or set the variable COMPRESSION to on.`
+      : "npm create parley -- --template existing";
+  return [error("flag.compression", problem, remedy)];
 }

@@ -105,6 +105,58 @@ describe("it names", () => {
       { toml: `${TOML}[vars]\nCOMPRESSION = "on"\n` },
       /COMPRESSION/,
     ],
+    [
+      "the flag to take out for the setting, which create-parley would leave there",
+      "error flag.compression",
+      { toml: `${TOML}[vars]\nCOMPRESSION = "on"\n` },
+      /Take "no_web_socket_compression" out of compatibility_flags, or COMPRESSION out of the variables/,
+    ],
+    [
+      "the setting to set for a flag that create-parley would leave there",
+      "error flag.compression",
+      { toml: `${TOML.replace("no_web_socket", "web_socket")}[vars]\nCOMPRESSION = "off"\n` },
+      /Take "web_socket_compression" out of compatibility_flags, or set the variable COMPRESSION to on/,
+    ],
+    [
+      "an environment, where there is none",
+      "error env.unknown",
+      { environment: "nope" },
+      /no environment "nope"\. It has none: leave out --env/,
+    ],
+    [
+      "a base path that the Worker refuses",
+      "error option.bad",
+      { entry: ENTRY.replace("createParley()", 'createParley({ basePath: "chat/" })') },
+      /createParley: basePath: "chat\/" is no path/,
+    ],
+    [
+      "an option that there is not",
+      "error option.bad",
+      { entry: ENTRY.replace("createParley()", "createParley({ authenticate, basepath: process.env.PATH })") },
+      /no option "basepath"; there are basePath/,
+    ],
+    [
+      "a binding that the code alone names",
+      "error binding.unknown",
+      { entry: ENTRY.replace("createParley()", 'createParley({ bindings: { lobby: "HALL", files: false } })') },
+      /The code names HALL as its binding for lobby/,
+    ],
+    [
+      "a binding that the class of rooms alone names",
+      "error binding.unknown",
+      {
+        entry: `${ENTRY.replace("ChatRoom, ", "")}import { ChatRoom as Base } from "parley-rooms";\nconst OWN = { lobby: "HALL" };\nexport class ChatRoom extends Base { static bindings = OWN; }\n`,
+      },
+      /The code names HALL as its binding for lobby/,
+    ],
+    [
+      "a use of bindings that there is not",
+      "error option.bad",
+      {
+        entry: `${ENTRY.replace("ChatRoom, ", "")}import { ChatRoom as Base } from "parley-rooms";\nexport class ChatRoom extends Base { static bindings = { foyer: "LOBBY" }; }\n`,
+      },
+      /bindings: there is no "foyer"/,
+    ],
     ["a missing date", "warning date.missing", { toml: without(/compatibility_date.*\n/) }, /2026-08-01/],
     ["a date without RPC", "error date.old", { toml: TOML.replace("2026-08-01", "2024-01-01") }, /2024-04-03/],
     ["an older date", "note date.untested", { toml: TOML.replace("2026-08-01", "2025-08-01") }, /2025-08-01/],
@@ -203,10 +255,18 @@ describe("it names", () => {
     ["a Worker without the chat", "error entry.no-parley", { entry: "export default {};" }, /neither createParley/],
     [
       "an entry file that cannot be read",
-      "warning entry.unread",
+      "error entry.unread",
       { entry: "export default {" },
       /src\/index\.ts cannot be read/,
     ],
+    ["a missing entry file", "error entry.unread", { toml: TOML.replace("index.ts", "other.ts") }, /src\/other\.ts/],
+    [
+      "a missing entry file that a build makes",
+      "warning entry.unread",
+      { toml: TOML.replace("src/index.ts", "dist/index.js") },
+      /dist\/index\.js cannot be read/,
+    ],
+    ["a configuration without an entry file", "error entry.unread", { toml: without(/main.*\n/) }, /no `main`/],
     ["a package that is not installed", "error package.missing", { linked: ["wrangler"] }, /npm install parley-rooms/],
     [
       "a peer that does not fit",
@@ -284,6 +344,15 @@ describe("it does not complain", () => {
       with2("class Middle extends Base {}\nexport class Own extends Middle { static x = Own; }"),
     );
     expect(rooms.codes).toEqual(["error class.without-sqlite", "note key.local"]);
+  });
+
+  it("about options that the code computes", async () => {
+    const entry = `let basePath = "chat/";
+if (globalThis.own) basePath = "/chat";
+const own = { basePath };
+const bindings = Object.fromEntries([["lobby", "HALL"]]);
+${ENTRY.replace("createParley()", "createParley({ ...own, authenticate: makeAuthenticate(), basePath, bindings })")}`;
+    expect((await examined({ entry, secrets: "" })).codes).toEqual([]);
   });
 
   it("about names of bindings and queues that the Worker chose", async () => {
