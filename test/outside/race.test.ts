@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
+import axe from "axe-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
@@ -49,6 +50,12 @@ describe("the page", async () => {
       .getByRole("progressbar", { name: `Progress of ${name}` })
       .evaluate((bar) => (bar as HTMLProgressElement).value);
 
+  /** The names of the rules of axe-core that the page breaks. */
+  async function faults(page: Page): Promise<unknown> {
+    await page.evaluate(axe.source);
+    return page.evaluate("axe.run().then(({ violations }) => violations.map(({ id }) => id))");
+  }
+
   it("lets two people race to the end, and once more", async () => {
     const ada = await enter("Ada", server.url);
     // By Ada's link: also if the race has begun meanwhile.
@@ -60,6 +67,7 @@ describe("the page", async () => {
     await ada.keyboard.type(text.slice(0, 30), { delay: DELAY });
     await ada.keyboard.type("~");
     expect(await ada.getByRole("alert").textContent()).toMatch(/another character/);
+    expect(await faults(ada)).toEqual([]);
     await ada.keyboard.press("Backspace");
     await vi.waitFor(async () => expect(await progress(ben, "Ada")).toBe(30), WAIT);
 
@@ -90,6 +98,7 @@ describe("the page", async () => {
     await says(ada, /^You are 1st of 2, with \d+ words a minute\.$/);
     await ben.keyboard.insertText(text.slice(-25));
     await says(ben, /^You are 2nd of 2, with \d+ words a minute\.$/);
+    expect(await faults(ben)).toEqual([]);
 
     await ben.getByRole("button", { name: "Race again" }).tap();
     await Promise.all([ada, ben].map((page) => says(page, /^The race begins in \d …$/)));

@@ -17,20 +17,17 @@ import { Race, type Entrant, type RaceState, type Refusal } from "./race.ts";
 import { readSettings, type RaceVariables } from "./settings.ts";
 
 type Racer = Socket<ServerToClientEvents, Entrant>;
+type ObjectParts = ReturnType<typeof readSettings> & { readonly kv: SyncKvStorage; readonly erase: () => void };
 
 class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entrant> {
-  readonly #kv: SyncKvStorage;
-  readonly #settings: ReturnType<typeof readSettings>;
-  readonly #erase: () => void;
+  readonly #object: ObjectParts;
   #race!: Race;
   #beat!: Deadline;
   #tick!: Deadline;
 
-  constructor(kv: SyncKvStorage, variables: RaceVariables, erase: () => void) {
+  constructor(object: ObjectParts) {
     super();
-    this.#kv = kv;
-    this.#settings = readSettings(variables);
-    this.#erase = erase;
+    this.#object = object;
   }
 
   handlers: Handlers<ClientToServerEvents, Racer> = {
@@ -38,7 +35,7 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
       const nowMs = Date.now();
       const outcome = this.#race.type(racer.peek().key, position, character, nowMs);
       if (outcome === "finished") this.#showRace(nowMs);
-      else if (outcome === "typed" && this.#settings.tickMs > 0) this.#tick.pull(nowMs + this.#settings.tickMs);
+      else if (outcome === "typed" && this.#object.tickMs > 0) this.#tick.pull(nowMs + this.#object.tickMs);
       else if (outcome === "typed") this.#showProgress();
       if (typeof ack === "function") this.#storePositions();
       answer(racer, ack, outcome);
@@ -53,12 +50,10 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
 
   /** The race as it was before the object slept or died, and the times at which it goes on. */
   override onStart() {
-    const { waitMs } = this.#settings;
-    this.#race = new Race(
-      { waitMs, passage: (before) => passageBy(Math.random(), before) },
-      this.#kv.get<RaceState>("race"),
-    );
-    this.#race.restorePositions(this.#kv.get<number[]>("positions") ?? []);
+    const { waitMs, kv } = this.#object;
+    const passage = (before?: string) => passageBy(Math.random(), before);
+    this.#race = new Race({ waitMs, passage }, kv.get<RaceState>("race"));
+    this.#race.restorePositions(kv.get<number[]>("positions") ?? []);
     this.#tick = this.deadline("tick", () => this.#showProgress());
     this.#beat = this.deadline("beat", (nowMs) => this.#onBeat(nowMs));
     this.#setBeat(Date.now());
@@ -101,10 +96,8 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
     const { phase } = this.#race.state;
     if (this.#race.advance(nowMs)) return this.#showRace(nowMs);
     if (phase === "countdown") this.volatile.emit("countdown", this.#race.secondsLeft(nowMs));
-    if (phase === "running") {
-      this.volatile.emit("wpm", this.#race.speeds(nowMs));
-      this.#storePositions();
-    }
+    if (phase === "running") this.volatile.emit("wpm", this.#race.speeds(nowMs));
+    if (phase === "running") this.#storePositions();
     this.#setBeat(nowMs);
   }
 
@@ -119,12 +112,12 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
 
   /** Every second, and before an ack. A crash takes back a second of typing at most, which the clients send again. */
   #storePositions() {
-    this.#kv.put("positions", this.#race.positions);
+    this.#object.kv.put("positions", this.#race.positions);
   }
 
   #showRace(nowMs: number) {
-    if (this.#race.state.players.length === 0) return this.#erase();
-    this.#kv.put("race", this.#race.state);
+    if (this.#race.state.players.length === 0) return this.#object.erase();
+    this.#object.kv.put("race", this.#race.state);
     this.#storePositions();
     this.emit("race", this.#race.view(nowMs));
     this.#setBeat(nowMs);
@@ -138,6 +131,8 @@ function answer(racer: Racer, ack: Ack | undefined, outcome: Refusal | string): 
 }
 
 export class TypingRace extends SocketIoObject<RaceVariables> {
-  namespaces = { "/": new Races(this.ctx.storage.kv, this.env, () => void this.erase()) };
+  namespaces = {
+    "/": new Races({ ...readSettings(this.env), kv: this.ctx.storage.kv, erase: () => void this.erase() }),
+  };
   override recovery = connectionStateRecovery();
 }
