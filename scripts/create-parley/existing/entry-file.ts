@@ -65,9 +65,9 @@ export const unreadStars = ({ entry }: EntryFile): string[] => [...entry.reexpor
 /** @returns the text with the export of the missing classes; `undefined` where the file is none to write to, or may have any of them */
 export function withExport(file: EntryFile, missing: readonly string[], from: string): string | undefined {
   const { name, text } = file;
-  if (!IS_SOURCE.test(name) || IS_BUILT.test(name) || !/^export\b/m.test(text)) return undefined;
-  if (unreadStars(file).length > 0) return undefined;
   const code = withoutComments(text);
+  if (!IS_SOURCE.test(name) || IS_BUILT.test(name) || !/^\s*export\b/m.test(code)) return undefined;
+  if (unreadStars(file).length > 0) return undefined;
   if (missing.some((each) => new RegExp(`\\b${each}\\b`).test(code))) return undefined;
   const lineEnd = lineEndOf(text);
   return `${text.trimEnd()}${lineEnd}${lineEnd}${exportOf(missing, from)}${lineEnd}`;

@@ -67,7 +67,7 @@ export class ChatRoom extends Base { override beforePost() { return { reject: "n
   });
 
   it("gets the export where a comment alone has it", () => {
-    const entry = `/* export { ChatRoom, Lobby } from "parley-rooms"; */ // export { Lobby }\n${ENTRY}`;
+    const entry = `/* export { ChatRoom, Lobby } from "parley-rooms"; */ ${ENTRY}// export { Lobby }\n`;
     expect(entryAfter(entry).text).toBe(`${entry}\nexport { ChatRoom, Lobby } from "parley-rooms";\n`);
   });
 
