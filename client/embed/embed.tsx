@@ -1,4 +1,4 @@
-// <parley-room room="…">: a chat room as an element of anybody's page, drawn by the same components as the chat page, in a
+// <parley-room room="…">: a chat room as an element of any page, drawn by the same components as the chat page, in a
 // shadow root of its own so that neither's styles reach the other. GET /embed.js serves it; docs/embed.md explains it.
 import { render } from "preact";
 import { baseOf, isRoomName } from "parley-rooms/client";

@@ -1,7 +1,7 @@
 // The events that a room sends to the operator's server (HOOK-1). Envelope and signature: docs/webhooks.md.
 import type { Message } from "./chat-events.ts";
 
-interface Told<Type extends string, Data extends object> {
+interface WebhookEnvelope<Type extends string, Data extends object> {
   /** The same event has the same id, however often it is delivered. */
   readonly id: string;
   readonly type: Type;
@@ -15,16 +15,16 @@ interface Told<Type extends string, Data extends object> {
 
 export type WebhookEvent =
   /** `isClipped`: the content was too large for an event and is left out. */
-  | Told<"message.posted", { readonly message: Message; readonly isClipped?: true }>
+  | WebhookEnvelope<"message.posted", { readonly message: Message; readonly isClipped?: true }>
   /** The message as it is now; the last of several quick edits may stand for all. */
-  | Told<"message.edited", { readonly message: Message; readonly by: string; readonly isClipped?: true }>
-  | Told<"message.deleted", { readonly id: string; readonly seq: number; readonly by: string }>
-  | Told<"member.joined", { readonly user: string; readonly name: string }>
-  | Told<"member.left", { readonly user: string }>
+  | WebhookEnvelope<"message.edited", { readonly message: Message; readonly by: string; readonly isClipped?: true }>
+  | WebhookEnvelope<"message.deleted", { readonly id: string; readonly seq: number; readonly by: string }>
+  | WebhookEnvelope<"member.joined", { readonly user: string; readonly name: string }>
+  | WebhookEnvelope<"member.left", { readonly user: string }>
   /** The first member. */
-  | Told<"room.occupied", { readonly user: string; readonly name: string }>
+  | WebhookEnvelope<"room.occupied", { readonly user: string; readonly name: string }>
   /** Since when the room was occupied, in milliseconds since 1970. */
-  | Told<"room.vacated", { readonly since: number }>;
+  | WebhookEnvelope<"room.vacated", { readonly since: number }>;
 
 /** One message of the queue: events of one room, in their order. */
 export interface WebhookBatch {

@@ -21,7 +21,7 @@ export interface HostUser {
 
 /** The token of a request, and its room. */
 export interface HostAsked {
-  /** Of `Authorization: Bearer`; of a connection also of `?token=` or the subprotocols `bearer, TOKEN`. Nobody has verified it. */
+  /** Of `Authorization: Bearer`; of a connection also of `?token=` or the subprotocols `bearer, TOKEN`. It is not verified. */
   readonly token?: string | undefined;
   /** The room of a new connection; absent at the HTTP API and for files. */
   readonly room?: string | undefined;

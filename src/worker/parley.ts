@@ -1,4 +1,4 @@
-// createParley: the chat in anybody's Worker. It answers the requests and consumes the queues that are its own, and hands back the others.
+// createParley: the chat in any Worker. It answers the requests and consumes the queues that are its own, and hands back the others.
 // Called by entry files, src/index.ts among them.
 import { bindingsOf } from "../rpc/bindings.ts";
 import { chatWorker } from "./app.ts";

@@ -18,7 +18,7 @@ it.each<[event: string, payload: object]>([
   ["read", { seq: 1 }],
   ["ban", { user: "zoe" }],
   ["delete-message", { id: `${EPOCH}-1` }],
-])("%s with a field more is carried out, and nobody hears of the field", async (event, payload) => {
+])("%s with a field more is carried out, and no member hears of the field", async (event, payload) => {
   const { mia, ben } = await cast();
   await mia.ask("chat-message", { content: "first" });
   expect(await mia.ask(event, { ...payload, ...LATER })).toMatchObject(OK);

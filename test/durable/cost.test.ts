@@ -84,7 +84,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
       await good(ada.ask("search", { query: "first" }));
       await good(ada.ask("presence", {}));
     },
-  "somebody comes":
+  "a user comes":
     async ({ room }) =>
     () =>
       join(room, "newcomer"),

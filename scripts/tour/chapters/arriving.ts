@@ -14,7 +14,7 @@ export async function arriving(stage: Stage): Promise<void> {
   await stage.step("ben comes: ada hears of it", () =>
     ada.hears("presence", ({ joined }) => joined.some(({ user }) => user === "ben")),
   );
-  await stage.step("anybody may ask who is there", async () => good(await ben.ask("presence", {})));
+  await stage.step("any member may ask for the list of members", async () => good(await ben.ask("presence", {})));
 
   stage.chapter("A broken line");
   await stage.step("ada's line breaks without a goodbye, and ben says two things meanwhile", async () => {

@@ -10,7 +10,7 @@ export const MISSED_MESSAGES_MAX = 1000;
 
 export interface ChatRecoveryContext {
   readonly log: MessageLog;
-  /** The newest seq that anybody can have seen. */
+  /** The newest seq that a client can have seen. */
   readonly seenSeq: () => number;
   /** Stores messages that were shown before they were stored. */
   readonly catchUp: () => void;

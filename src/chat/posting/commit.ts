@@ -39,7 +39,7 @@ export interface Outcome {
 
 /** Stores and shows the batches of posts.ts, in either durability. */
 export interface Commit {
-  /** The newest seq that anybody can have seen. */
+  /** The newest seq that a client can have seen. */
   readonly seenSeq: number;
   /** Takes over a batch, at least one post: all of it will be settled, or fail. */
   readonly take: (posts: readonly Post[]) => void;

@@ -71,7 +71,7 @@ export interface Draft extends Pick<
 
 /** Stores messages. Implemented by posting/posts.ts. */
 export interface Writer {
-  /** The newest seq that anybody can have seen: in a relaxed room its message may not be stored yet. */
+  /** The newest seq that a client can have seen: in a relaxed room its message may not be stored yet. */
   readonly seenSeq: number;
   /** Stores messages that were shown before they were stored. */
   catchUp(): void;
@@ -180,7 +180,7 @@ export class Room {
 
   // ---- the log ---------------------------------------------------------------------------------------------
 
-  /** The newest seq that anybody can have seen: in a relaxed room its message may not be stored yet. */
+  /** The newest seq that a client can have seen: in a relaxed room its message may not be stored yet. */
   readonly seenSeq = (): number => this.#writer.seenSeq;
 
   /** Stores messages that were shown before they were stored. Call it before reading the log. */

@@ -69,7 +69,7 @@ export const entrySchema = z
     role: z.exactOptional(grantedRoleSchema).apply(described, "Of `grant`"),
     id: z
       .exactOptional(z.string())
-      .apply(described, "Of a message that `user` had written, and somebody else edited or deleted"),
+      .apply(described, "Of a message that `user` had written, and another user edited or deleted"),
     seq: z.exactOptional(z.int().check(z.minimum(1))).apply(described, "Its place"),
   })
   .apply(named, "AuditEntry");

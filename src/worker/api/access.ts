@@ -92,7 +92,7 @@ export function refuseRoom({ rooms }: Identity, room: string): Response | undefi
 export function callerFor(identity: Identity, as: z.output<typeof actingAs> | undefined): OutsideCaller | Response {
   if (as === undefined) return identity;
   if (identity.role !== "service") {
-    return refuseRequest("FORBIDDEN", "Only the role service may act as somebody else");
+    return refuseRequest("FORBIDDEN", "Only the role service may act as another user");
   }
   const { user, name } = typeof as === "string" ? { user: as, name: undefined } : as;
   return { user, name: displayName(user, name), role: "member" };

@@ -1,4 +1,4 @@
-// Asks the Worker's own `authenticate` for the sender of a request, and answers where it names nobody or fails. Called by identity.ts for
+// Asks the Worker's own `authenticate` for the sender of a request, and answers where it names no user or fails. Called by identity.ts for
 // createParley, and by connect.ts.
 import { logProblem } from "../../settings/log.ts";
 import { refuseConnection, refuseUnauthenticated } from "./endpoint-refusals.ts";

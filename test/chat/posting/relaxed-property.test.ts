@@ -176,7 +176,7 @@ function expectTruth({ room: { log }, calls, stays, read }: Life): void {
 
 describe("a relaxed room whose process dies between any two steps", () => {
   it(
-    "keeps what it acked, and gives every place once; from welcome to going nobody misses anything",
+    "keeps what it acked, and gives every place once; from welcome to going no client misses anything",
     PATIENT,
     async () => {
       let ahead = 0;

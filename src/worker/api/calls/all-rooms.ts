@@ -67,7 +67,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     path: "/api/rooms",
     summary: "List the rooms",
     description:
-      "Those that the token opens, with somebody in them or a message. No room is woken for it. Members and readers may ask " +
+      "Those that the token opens, with members or a message. No room is woken for it. Members and readers may ask " +
       "while `ROOM_LIST` is on. Rooms between two people are in no list but theirs (`GET /api/dms`).",
     roles: EVERYONE,
     given: z.object({
@@ -100,7 +100,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     summary: "Disconnect everyone for a while",
     description:
       "Everyone gets a notice SERVER_SHUTDOWN with a moment within the window to come back at, and is disconnected. Without " +
-      `\`rooms\` all rooms with somebody in them are meant, ${DRAIN_ALL_MAX} per call, as \`GET /api/rooms\` has them: one that was ` +
+      `\`rooms\` all rooms with members are meant, ${DRAIN_ALL_MAX} per call, as \`GET /api/rooms\` has them: one that was ` +
       "entered within the last second may be missing. Name it in `rooms`.",
     roles: SERVICE,
     given: z.object({

@@ -46,7 +46,7 @@ const connection = z.object({
   role: z.exactOptional(z.string()),
   isWatching: z
     .exactOptional(z.literal(true))
-    .apply(described, "Of somebody who looks after the room, and is no member"),
+    .apply(described, "Of an operator who watches the room, and is no member"),
   transport: z.enum(["websocket", "polling"]),
   isExtended: z.boolean().apply(described, "Whether it is Parley's own client, for which the room need not wake"),
   since: atMs("When it was opened"),
