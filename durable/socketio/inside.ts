@@ -46,7 +46,7 @@ export class Inside<Parts extends Application> {
   /** The parts that the application made. @throws NewerData; Error before the server has started, as in `prepare` */
   get parts(): Parts {
     if (this.newer) throw this.newer;
-    if (!this.started) throw new Error("the server of this object has not started yet");
+    if (!this.started) throw new Error("the server has not started yet");
     return this.started;
   }
 

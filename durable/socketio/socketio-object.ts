@@ -1,6 +1,6 @@
 // The base class of Durable Objects that serve Socket.IO: `parley-rooms/socketio` exports it. A subclass names its namespaces; the Worker
 // passes connections to it by `connect` (src/worker/connect/connect.ts).
-import type { Namespace } from "../../src/socketio/server/namespace.ts";
+import { STEPS, type Namespace } from "../../src/socketio/server/namespace.ts";
 import type { DynamicNamespace } from "../../src/socketio/server/namespaces.ts";
 import { Server } from "../../src/socketio/server/server.ts";
 import type { ServerSideRpc } from "../../src/rpc/server-side.ts";
@@ -35,8 +35,11 @@ export abstract class SocketIoObject<Env = Cloudflare.Env> extends SocketObject<
 
   #create(ports: ObjectPorts): Application {
     const { namespaces, dynamicNamespaces: dynamic } = this;
-    if (typeof namespaces !== "object" || namespaces === null)
-      throw new Error(`${this.constructor.name}: it needs namespaces, as in \`namespaces = { "/": new Board() }\``);
+    for (const [nsp, namespace] of Object.entries<Namespace | undefined>(namespaces ?? { "": undefined }))
+      if (nsp[0] !== "/" || !namespace?.[STEPS] || !namespace.handlers)
+        throw new Error(
+          `${this.constructor.name}: it needs namespaces, as in \`namespaces = { "/": new Board() }\`, not "${nsp}"`,
+        );
     const limits = readOptions(this.options ?? {});
     const tokens = tokenPorts(this.ctx.id.name ?? "", this.verify && ((...given) => this.verify!(...given)));
     const rooms = this.rooms ?? (ownKind(this.ctx) as Rooms | undefined);

@@ -92,8 +92,7 @@ export class WakeClock {
     const nowMs = Date.now();
     const isNear = nextMs - nowMs <= this.#waiting.awakeMsMax;
     const survivingMs = this.#deadlines.nextSurviving();
-    if (survivingMs !== undefined && (this.#alarmAtMs ?? Infinity) > survivingMs)
-      void this.#setAlarm(isNear ? survivingMs : nextMs);
+    if (survivingMs < (this.#alarmAtMs ?? Infinity)) void this.#setAlarm(isNear ? survivingMs : nextMs);
     // While another deadline keeps the object awake, a timer costs nothing more.
     if (this.#isAwake || isNear) {
       return this.#setTimer(nextMs, nowMs, () => {

@@ -61,6 +61,7 @@ export class Deadline {
   }
 
   #move(atMs: number | undefined): void {
+    if (Number.isNaN(atMs)) throw new RangeError(`${this.name}: NaN`);
     if (atMs === this.#atMs) return;
     this.#atMs = atMs;
     this.#list.changed();
@@ -97,9 +98,9 @@ export class Deadlines {
     return this.#soonest(({ piggybacks }) => !piggybacks)?.atMs;
   }
 
-  /** The soonest moment for which an alarm has to be set at once. */
-  nextSurviving(): number | undefined {
-    return this.#soonest(({ survivesCrash }) => survivesCrash)?.atMs;
+  /** The soonest moment for which an alarm has to be set at once; `Infinity` without any. */
+  nextSurviving(): number {
+    return this.#soonest(({ survivesCrash }) => survivesCrash)?.atMs ?? Infinity;
   }
 
   /** The earliest time to set an alarm for the soonest moment; `-Infinity` without any. */

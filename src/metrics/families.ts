@@ -108,7 +108,7 @@ export const COUNTERS = {
   },
   problems: {
     name: "problems_total",
-    help: "Failures in the log, by kind of object.",
+    help: "Failures in the log.",
     labels: ["object"],
     always: [["room"], ["lobby"], ["worker"]],
   },
@@ -169,9 +169,9 @@ export const HISTOGRAMS = {
 } as const satisfies Record<HistogramName, HistogramFamily>;
 
 export const GAUGES = {
-  build: { name: "build_info", help: "The version of the server; the value is 1.", labels: ["version"] },
-  lobbies: { name: "lobbies", help: "Objects that share the list of rooms." },
-  max_members: { name: "room_connections_limit", help: "Connections that one room accepts: the setting MAX_MEMBERS." },
+  build: { name: "build_info", help: "The version; the value is 1.", labels: ["version"] },
+  lobbies: { name: "lobbies", help: "Lobbies." },
+  max_members: { name: "room_connections_limit", help: "MAX_MEMBERS." },
   rooms: { name: "rooms", help: "Rooms in the list: those with members or messages." },
   occupied: { name: "rooms_occupied", help: "Rooms with members." },
   members: { name: "members", help: "Members of all rooms, as last reported." },

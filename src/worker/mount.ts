@@ -76,9 +76,12 @@ export function mountOf<Env>(options: ParleyOptions<Env>): Mount {
   if (authenticate !== undefined && typeof authenticate !== "function")
     throw new Error("createParley: authenticate: must be a function");
   checkBindingNames(bindings);
-  for (const use of Object.keys(queues ?? {}))
+  for (const [use, names] of Object.entries(queues ?? {})) {
     if (!(QUEUES as readonly string[]).includes(use))
       throw new Error(`createParley: queues: there is no "${use}"; there are ${QUEUES.join(", ")}`);
+    if (![names ?? []].flat().every((name) => typeof name === "string"))
+      throw new Error(`createParley: queues.${use}: must be a name or a list`);
+  }
   return {
     basePath: path,
     bindings,

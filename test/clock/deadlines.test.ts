@@ -119,6 +119,13 @@ describe("deadlines", () => {
     expect(deadlines.runDue(20, fail)).toEqual(["moved"]);
   });
 
+  it("are set to no moment that is none", () => {
+    const deadline = new Deadlines().add("closing", () => {});
+    expect(() => deadline.set(Number.NaN)).toThrow("closing: NaN");
+    expect(() => deadline.pull(Number.NaN)).toThrow("closing: NaN");
+    expect(deadline.atMs).toBeUndefined();
+  });
+
   it("may set themselves again while they run, and do not run twice in one pass", () => {
     const deadlines = new Deadlines();
     let runs = 0;

@@ -61,7 +61,7 @@ function ask(
 function checked(verdict: AuthorizeResult<unknown>): AuthorizeResult<unknown> {
   const { accepted, message } = (verdict ?? {}) as { readonly accepted?: unknown; readonly message?: unknown };
   if (accepted === true || (accepted === false && typeof message === "string")) return verdict;
-  throw new Error("authorize returned no verdict with `accepted`");
+  throw new Error("authorize returned no verdict");
 }
 
 /** Goes on synchronously with a value that is no promise: a CONNECT that waits for nothing is answered in its own turn. */

@@ -149,7 +149,7 @@ export class Connects {
     try {
       return recovery.resume(claim, options);
     } catch (error) {
-      this.#context.report("the missed events of a socket could not be read", error);
+      this.#context.report("missed events could not be read", error);
       return undefined;
     }
   }

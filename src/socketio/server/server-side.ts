@@ -110,7 +110,7 @@ export class ServerSide {
     const others = this.#others;
     if (!others) throw new Error("the application gives no `rooms`");
     if (rooms.length > SERVER_SIDE_ROOMS_MAX)
-      throw new RangeError(`at most ${SERVER_SIDE_ROOMS_MAX} rooms are reached at once, not ${rooms.length}`);
+      throw new RangeError(`at most ${SERVER_SIDE_ROOMS_MAX} rooms at once, not ${rooms.length}`);
     const wrong = rooms.find((room) => !others.isName(room));
     if (wrong !== undefined) throw new RangeError(`there can be no room ${JSON.stringify(wrong.slice(0, 80))}`);
     return others;

@@ -187,7 +187,7 @@ export class TokenLife {
     if (warnAtMs === undefined || warnAtMs > nowMs + EXPIRY_GATHER_MS) return;
     this.#replace(socket, { user, exp });
     const leftSeconds = Math.ceil((exp * 1000 - nowMs) / 1000);
-    notify(socket, "TOKEN_EXPIRING", `The token expires in ${leftSeconds} s; send refresh-token to stay.`);
+    notify(socket, "TOKEN_EXPIRING", `The token expires in ${leftSeconds} s.`);
   }
 }
 

@@ -26,7 +26,7 @@ export function isReservedEvent(event: string): boolean {
 /** @throws RangeError for a name that Socket.IO reserves; TypeError for an ack callback, which would be sent as `null` */
 export function checkEvent(event: string, args: readonly unknown[]): void {
   if (isReservedEvent(event)) throw new RangeError(`"${event}" is a reserved event name`);
-  if (typeof args.at(-1) === "function") throw new TypeError(`emit "${event}": use emitWithAck or ask for an ack`);
+  if (typeof args.at(-1) === "function") throw new TypeError(`"${event}": use emitWithAck for an ack`);
 }
 
 /** A packet that a client may send. */
@@ -102,9 +102,7 @@ const encoder = new Encoder();
 function encode(packet: Packet): Frame[] {
   const parts = encoder.encode(packet) as Array<string | ArrayBufferLike | ArrayBufferView>;
   if (parts.length - 1 > ATTACHMENTS_MAX) {
-    throw new RangeError(
-      `a packet carries at most ${ATTACHMENTS_MAX} binary attachments, this one ${parts.length - 1}`,
-    );
+    throw new RangeError(`a packet carries at most ${ATTACHMENTS_MAX} attachments, not ${parts.length - 1}`);
   }
   return parts.map((part) => encodeMessage(toFrame(part)));
 }

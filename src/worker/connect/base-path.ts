@@ -1,11 +1,11 @@
 // The place of an application in a Worker: the path before its addresses. Used by createParley and by connect.
 
-/** Segments of characters that a URL's path may have unescaped. */
-const BASE_PATH = /^(\/[\w.~!$&'()*+,;=:@-]+)+$/;
+/** Segments of characters that a URL's path may have unescaped; clients resolve `.` and `..`. */
+const BASE_PATH = /^(\/(?!\.\.?(\/|$))[\w.~!$&'()*+,;=:@-]+)+$/;
 
 /** @returns the path without a slash at its end; empty for the root. @throws Error that names the problem */
-export function checkBasePath(path: string, option: string): string {
-  const withoutEnd = path.replace(/\/$/, "");
+export function checkBasePath(path: unknown, option: string): string {
+  const withoutEnd = String(path).replace(/\/$/, "");
   if (withoutEnd !== "" && !BASE_PATH.test(withoutEnd)) throw new Error(`${option}: "${path}" is no path like "/chat"`);
   return withoutEnd;
 }

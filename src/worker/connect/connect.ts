@@ -60,7 +60,7 @@ const isFunction: Rule = ["be a function", (value) => typeof value === "function
 /** The rules of options that are given; `path` is checked where it is read. */
 const RULES: Readonly<Record<keyof ConnectOptions, Rule>> = {
   object: isFunction,
-  path: ["be a text", (path) => typeof path === "string"],
+  path: ["", () => true],
   otherwise: isFunction,
   authenticate: isFunction,
   allowedOrigins: ['be "*", "same" or a list', (given) => given === "*" || given === "same" || Array.isArray(given)],

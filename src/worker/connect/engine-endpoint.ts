@@ -120,7 +120,7 @@ async function goOn(
   const address = addressOf(request);
   const waitSeconds = knownSessions.has(room, sid) ? 0 : unknownSessions.look(address, Date.now());
   if (waitSeconds > 0) {
-    const message = "Too many requests for unknown sessions";
+    const message = "Too many unknown sessions";
     return refuseConnection("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
   }
   const response = await forward(request, endpoint, { room, query }, { address, query: {}, sid, ...extensions(query) });

@@ -22,6 +22,6 @@ export async function askHost<User extends { readonly exp?: number | undefined }
     return user;
   } catch (error) {
     logProblem("authenticate.failed", "authenticate failed", error);
-    return refuseConnection("INTERNAL", "The sender could not be found out; try again");
+    return refuseConnection("INTERNAL", "The sender is not known right now; try again");
   }
 }

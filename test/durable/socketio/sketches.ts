@@ -136,12 +136,20 @@ const OPTIONS: Readonly<Record<string, object>> = {
 };
 
 /** Its name says how it is made, and its fault. */
+/** Namespaces that are none, by the name of the room. */
+const WRONG: Readonly<Record<string, object | undefined>> = {
+  bare: undefined,
+  slashless: { board: new Sketch() },
+  plain: { "/": { handlers: {} } },
+  handlerless: { "/": Object.assign(new Sketch(), { handlers: undefined }) },
+};
+
 export class MistakenObject extends SocketIoObject {
   readonly #name = this.ctx.id.name!;
   namespaces = this.#name.startsWith("shared")
     ? shared
-    : this.#name === "bare"
-      ? (undefined as never)
+    : this.#name in WRONG
+      ? (WRONG[this.#name] as never)
       : { "/": new Sketch() };
   override options = (OPTIONS[this.#name] ?? {}) as SocketIoOptions;
 }

@@ -97,6 +97,9 @@ describe("mistakes of an application", () => {
 
   const named: Array<[room: string, error: string]> = [
     ["bare", 'MistakenObject: it needs namespaces, as in `namespaces = { "/": new Board() }`'],
+    ["slashless", 'as in `namespaces = { "/": new Board() }`, not "board"'],
+    ["plain", 'as in `namespaces = { "/": new Board() }`, not "/"'],
+    ["handlerless", 'as in `namespaces = { "/": new Board() }`, not "/"'],
     ["option", 'options: there is no "pingIntervall"; there are pingInterval, '],
     ["range", "options.pingTimeout: must be a whole number from 1 to "],
     ["sum", "options.pingInterval: must be a whole number from 1 to 1073741823, not 1073741824"],

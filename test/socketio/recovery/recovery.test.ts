@@ -308,6 +308,6 @@ describe("REC-3: a log that cannot be read", () => {
     const back = await shell.connect(HANDSHAKE, recoveryAuth);
     expect(back.socketId()).not.toBe(recoveryAuth.sid);
     expect(back.closing).toBeUndefined();
-    expect(shell.problems).toMatchObject([{ problem: "the missed events of a socket could not be read" }]);
+    expect(shell.problems).toMatchObject([{ problem: "missed events could not be read" }]);
   });
 });
