@@ -293,7 +293,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
     try {
       this.#webSockets.save(session);
     } catch (error) {
-      this.#inside.report("a session does not fit its attachment", error);
+      this.#inside.report("a session is too large", error);
       this.#parts.server.close(session, CLOSINGS.stateTooLarge);
     }
   }

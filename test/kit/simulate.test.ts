@@ -117,6 +117,45 @@ describe("a simulation that cannot run", () => {
     await expect(simulate(NOTES, options as object)).rejects.toThrow(message);
   });
 
+  it.each([
+    [
+      "an option",
+      "invariants: {",
+      "invariant: {",
+      'simulation: there is no option "invariant"; there are rooms, clients, ',
+    ],
+    [
+      "a fault",
+      "  atRest: {",
+      "  faults: { crashes: 3 } as never,\n  atRest: {",
+      'simulation: faults: there is no fault "crashes"',
+    ],
+    [
+      "an option of clients",
+      "people: [2, 4]",
+      "persons: [2, 4]",
+      'simulation: clients.writer: there is no option "persons"',
+    ],
+  ])("says so: %s that is misspelled", PATIENT, async (_what, find, replace, message) => {
+    const planted = [{ file: "notes/notes.simulation.ts", find, replace }];
+    await expect(simulate(NOTES, { seeds: 1, planted })).rejects.toThrow(message);
+  });
+
+  it("reports a world in which nobody is admitted", PATIENT, async () => {
+    const planted = [
+      {
+        file,
+        find: "  handlers: Handlers",
+        replace: '  authorize = () => ({ accepted: false as const, message: "no key" });\n  handlers: Handlers',
+      },
+    ];
+    const { failures } = await simulate(NOTES, { seeds: 1, planted, shrinks: 0 });
+    expect(failures[0]).toMatchObject({
+      invariant: "somebody gets in",
+      outcome: { violations: [{ message: expect.stringContaining("no key") }] },
+    });
+  });
+
   it("says so: without esbuild", PATIENT, async () => {
     const withoutEsbuild = `import { registerHooks } from "node:module";
       registerHooks({ resolve(name, context, next) { if (name === "esbuild") throw new Error("none"); return next(name, context); } });

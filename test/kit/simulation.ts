@@ -3,6 +3,7 @@
 // kind of scenario with.
 import { connect } from "simulation:connect";
 
+import { checkSimulationOptions } from "./simulation/check-options.ts";
 import type { EventsOf, SimulationOptions } from "./simulation/options.ts";
 import { drawPlan, type SimulationPlan } from "./simulation/plan.ts";
 import { SimulationRun, type Target } from "./simulation/run.ts";
@@ -40,6 +41,7 @@ export function simulation<Made extends object, Memory = undefined>(
   object: ObjectClass<Made>,
   declared: SimulationOptions<Memory, EventsOf<Made>>,
 ): Scenario<SimulationPlan> {
+  checkSimulationOptions(declared as unknown as SimulationOptions<never>);
   // The names of events matter to the compiler alone.
   const options = declared as unknown as SimulationOptions<Memory>;
   const target = targetOf(object, options);

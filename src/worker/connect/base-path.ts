@@ -5,8 +5,9 @@ const BASE_PATH = /^(\/(?!\.\.?(\/|$))[\w.~!$&'()*+,;=:@-]+)+$/;
 
 /** @returns the path without a slash at its end; empty for the root. @throws Error that names the problem */
 export function checkBasePath(path: unknown, option: string): string {
-  const withoutEnd = String(path).replace(/\/$/, "");
-  if (withoutEnd !== "" && !BASE_PATH.test(withoutEnd)) throw new Error(`${option}: "${path}" is no path like "/chat"`);
+  const text = String(path);
+  const withoutEnd = text.replace(/\/$/, "");
+  if (withoutEnd !== "" && !BASE_PATH.test(withoutEnd)) throw new Error(`${option}: "${text}" is no path like "/chat"`);
   return withoutEnd;
 }
 

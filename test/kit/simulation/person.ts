@@ -31,6 +31,10 @@ export class SimulatedPerson<Memory> implements Person<Memory> {
   readonly #world: World;
   readonly #declared: ClientKind<Memory>;
   #socket: Socket | undefined;
+  /** Whether a namespace has let it in. */
+  wasAdmitted = false;
+  /** Why none has, last. */
+  refusal: string | undefined;
 
   constructor({ world, plan, kind, memory, place }: PersonOptions<Memory>) {
     this.plan = plan;
@@ -87,6 +91,8 @@ export class SimulatedPerson<Memory> implements Person<Memory> {
     const ofSocket = Object.entries({ auth, ackTimeout, retries }).filter(([, value]) => value !== undefined);
     const socket = manager.socket(namespace, Object.fromEntries(ofSocket));
     this.#socket = socket;
+    socket.on("connect", () => (this.wasAdmitted = true));
+    socket.on("connect_error", ({ message }) => (this.refusal = message));
     this.#declared.listen?.(this);
     return socket;
   }

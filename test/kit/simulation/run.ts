@@ -28,6 +28,7 @@ const VIOLATIONS_MAX = 5;
 /** Invariants of every simulation. */
 const NO_TROUBLE = "no trouble";
 const COMES_TO_REST = "comes to rest";
+const SOMEBODY_GETS_IN = "somebody gets in";
 
 export interface Target {
   /** The binding of the objects that people connect to. */
@@ -163,6 +164,7 @@ export class SimulationRun<Memory> {
     faults.cease();
     for (const person of this.#people) this.#at(this.#atMs, person, () => person.open());
     await this.#until(plan.durationMs + CALM_MS);
+    this.#checkAdmitted();
     await this.#checkAtRest();
     for (const person of this.#people) this.#at(this.#atMs, person, () => person.close());
     await this.#until(this.#atMs + DESERTED_MS);
@@ -209,6 +211,14 @@ export class SimulationRun<Memory> {
   async #until(ms: number): Promise<void> {
     // In steps, so that a run ends soon after an invariant breaks.
     while (this.#goesOn && this.#atMs < ms) await this.#world.runUntil(START_MS + Math.min(ms, this.#atMs + 5000));
+  }
+
+  /** Without anybody, most invariants hold. */
+  #checkAdmitted(): void {
+    if (!this.#goesOn || this.#people.some(({ wasAdmitted }) => wasAdmitted)) return;
+    const refusals = this.#people.map(({ name, refusal }) => `${name}: ${refusal ?? "no answer"}`);
+    if (refusals.length > 0)
+      this.#broken(SOMEBODY_GETS_IN, `nobody was admitted to a namespace: ${refusals.join(", ")}`);
   }
 
   async #checkAtRest(): Promise<void> {
