@@ -96,8 +96,9 @@ function row({ clients, p50Ms, p95Ms, keystrokeP95Ms, keystrokes, serverBusy, re
     `${ms(p50Ms)} / ${ms(p95Ms)}`.padStart(19),
     ms(keystrokeP95Ms).padStart(18),
     String(Math.round(keystrokes / 2)).padStart(14),
-    `${Math.round(serverBusy * 100)} %`.padStart(12),
-    `${Math.round(residentBytes / MIB)} MiB`.padStart(8),
+    // Only with --pid or --peer the load test knows the server's process.
+    (residentBytes === 0 ? "–" : `${Math.round(serverBusy * 100)} %`).padStart(12),
+    (residentBytes === 0 ? "–" : `${Math.round(residentBytes / MIB)} MiB`).padStart(8),
   ].join(" ");
 }
 
