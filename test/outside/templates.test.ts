@@ -144,7 +144,7 @@ describe.concurrent("npm create parley", { timeout: COMMAND_MS_MAX }, () => {
     await install(project);
     await checkTypes(project);
     await check(project);
-    expect(await npm(project, "test")).toMatch(/Tests .*3 passed/);
+    expect(await npm(project, "test")).toMatch(/Tests .*4 passed/);
 
     const url = await dev(project);
     expect(await (await fetch(`${url}/page.js`)).text()).toContain("socket.io");
