@@ -25,7 +25,7 @@ export async function plugin(): Promise<typeof import("cloudflare:test")> {
 
 /**
  * Puts an object to sleep: its memory is gone, and its storage stays. Waits for requests that it is answering. An object of this package
- * with a deadline every second, as in a game, would never sleep by itself; it is evicted nevertheless.
+ * with a deadline every second, as in a game, would never sleep by itself; it is evicted nevertheless, and goes on in its next life.
  * @param webSockets `hibernate`, as when it sleeps: clients notice nothing. `close`, as when its process dies: they lose the connection
  */
 export async function evict(stub: Stub, webSockets: "hibernate" | "close" = "hibernate"): Promise<void> {
@@ -33,11 +33,14 @@ export async function evict(stub: Stub, webSockets: "hibernate" | "close" = "hib
   let isAwake = true;
   const evicted = evictDurableObject(stub, { webSockets }).finally(() => (isAwake = false));
   await Promise.race([evicted, new Promise((resolve) => setTimeout(resolve, TIMER_MS_MAX))]);
-  if (isAwake)
+  const isTicking = isAwake;
+  if (isTicking)
     await runInDurableObject(stub, async (object) => {
       if (isOfPackage(object)) object[STOP_TIMERS]();
     });
   await evicted;
+  // It has set no alarm for its next deadline, which was near. Its next life does so.
+  if (isTicking) await runInDurableObject(stub, async () => {});
 }
 
 /** All objects die at once, with their work: clients lose their connections, and callers get an error. */

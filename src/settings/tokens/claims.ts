@@ -28,8 +28,8 @@ const PRINTABLE = /^[^\u0000-\u001F\u007F-\u009F]*$/;
 /** A visible character: neither a space, nor one without width, nor the braille pattern without a dot. */
 const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Cn}\p{Cs}\u2800]/u;
 
-/** The last moment that a clock here can be set to, in seconds since 1970 (the limit of a JavaScript date). */
-const EXP_MAX = 8.64e12;
+/** Seconds since 1970: some 30,000 years. A moment of today in milliseconds is more, and would be a session for ever. */
+const EXP_MAX = 1e12;
 
 export const userSchema = z.string("is required").check(
   z.minLength(1, "is required"),
@@ -66,7 +66,7 @@ export const claimsSchema = z.object({
   rooms: z.optional(
     z.array(z.string().check(z.maxLength(65))).check(z.maxLength(ROOMS_MAX, `at most ${ROOMS_MAX} rooms`)),
   ),
-  exp: z.optional(z.number().check(z.minimum(0), z.maximum(EXP_MAX, "too far in the future"))),
+  exp: z.optional(z.number().check(z.minimum(0), z.maximum(EXP_MAX, "must be in seconds since 1970"))),
 });
 
 export interface Claims {

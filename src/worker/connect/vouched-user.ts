@@ -24,7 +24,9 @@ export function readUser(given: unknown): VouchedUser & { readonly name: string 
   const name = text ?? user;
   checkText("user", user, 1);
   checkText("name", name, 0);
-  if (exp !== undefined && !Number.isFinite(exp)) throw notAUser("exp: must be a number, in seconds since 1970");
+  // A moment of today in milliseconds would be a session for ever.
+  if (exp !== undefined && !(typeof exp === "number" && exp < 1e12))
+    throw notAUser("exp: must be in seconds since 1970");
   if (rooms !== undefined && !(Array.isArray(rooms) && rooms.every((rule) => typeof rule === "string")))
     throw notAUser("rooms: must be a list of texts");
   const json = JSON.stringify({ ...(given as VouchedUser), user, name, exp });

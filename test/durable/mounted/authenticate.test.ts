@@ -77,6 +77,7 @@ describe.each(DOORS)("at the door of %s", (_door, path, init, good) => {
     ["rooms that are no list", { user: "ada", rooms: "lounge" }, "rooms:"],
     ["a field that does not exist", { user: "ada", room: ["lounge"] }, "room"],
     ["an end that is no number", { user: "ada", exp: "tomorrow" }, "exp:"],
+    ["an end in milliseconds", { user: "ada", exp: Date.now() + 3_600_000 }, "exp: must be in seconds"],
     ["a text", "ada", "object"],
     ["true", true, "object"],
   ])("%s is no user: 500, and the log says why", async (_what, given, named) => {

@@ -260,6 +260,7 @@ describe("authenticate", () => {
     ["a text", () => "ada", 500, "INTERNAL"],
     ["false", () => false, 500, "INTERNAL"],
     ["a result of a fetch", () => ({ ok: false, status: 200, url: "/session" }), 500, "INTERNAL"],
+    ["an end in milliseconds", () => ({ user: "ada", exp: Date.now() + 3_600_000 }), 500, "INTERNAL"],
     ["an unknown reason", () => ({ ok: false, code: "TIRED", message: "later" }), 500, "INTERNAL"],
   ];
 
