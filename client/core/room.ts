@@ -59,7 +59,9 @@ export function connectRoom<Own extends FeatureEvents>(
   const { url, room, ...options } = typeof place === "string" ? { ...given, url: place, room: named } : place;
   const base = baseOf(url);
   if (room === undefined || !isRoomName(room)) throw new RangeError(`Not a room name: ${JSON.stringify(room)}`);
-  const { queueLimit = QUEUE_LIMIT_DEFAULT } = options;
+  const { queueLimit = QUEUE_LIMIT_DEFAULT, authAt = "connect" } = options;
+  if (!["connect", "upgrade"].includes(authAt))
+    throw new RangeError(`authAt must be connect or upgrade, not ${authAt}`);
   if (!Number.isInteger(queueLimit) || queueLimit < 0)
     throw new RangeError(`queueLimit must be a whole number, not ${queueLimit}`);
   // The room takes and sends more events than this module has types for.

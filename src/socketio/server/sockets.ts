@@ -101,7 +101,7 @@ export class Sockets implements SocketHost {
   #continue(socket: Socket, { handler, data }: AskRecord, answer: AskAnswer): void {
     const { namespace } = this.entryOf(socket);
     const continuation = Object.hasOwn(namespace.continuations, handler) ? namespace.continuations[handler] : undefined;
-    if (!continuation) return this.#ports.report("an ask has no continuation", new Error(`no continuation ${handler}`));
+    if (!continuation) return this.#ports.report("an ask failed", new Error(`no continuation ${handler}`));
     void this.run(socket, handler, () => continuation(socket, answer, data));
   }
 

@@ -174,3 +174,10 @@ describe("a client without a token", () => {
     expect(fetched.map(({ headers }) => headers.has("Authorization"))).toEqual([false, false, false]);
   });
 });
+
+it("an unknown moment for the token is refused", () => {
+  const options = { authAt: "never" } as unknown as ConnectOptions;
+  expect(() => connectRoom("https://chat.example", "lounge", options)).toThrow(
+    "authAt must be connect or upgrade, not never",
+  );
+});
