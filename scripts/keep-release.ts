@@ -1,6 +1,6 @@
-// Keeps the parts of a release that later ones have to read and talk to, in test/releases/VERSION: the data of a deployment, the attachments of
-// sleeping
-// connections, and the bundles of server and client. Run once for each minor and major, for some two minutes:
+// Keeps the parts of a release that later ones have to read and talk to, in test/releases/VERSION: the data of a
+// deployment, the attachments of sleeping connections, and the bundles of server and client. Run once for each minor
+// and major, for some two minutes:
 //   node scripts/keep-release.ts
 // Before the release it may run again, and replaces the kept files: a format may change as long as no deployment has its data. Afterwards the folder
 // stays as it is for ever, because it stands for the data of others.

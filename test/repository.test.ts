@@ -1,20 +1,9 @@
 // Holds the rules of the repository that the compiler does not.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
-const ROOT = join(import.meta.dirname, "..");
-const LINES_MAX = 400;
-/** The types that the build makes of the client; headers may name it. */
-const MADE_BY_BUILD = "client.d.ts";
-
-const textOf = (path: string): string => readFileSync(join(ROOT, path), "utf8");
-
-/** Source files below a folder, by their path in the repository. */
-const sourcesIn = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.m?[jt]sx?$/.test(entry.name))
-    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+import { ROOT, sourcesIn, textOf } from "./host/repository.ts";
 
 describe("package.json", () => {
   type Manifest = Readonly<Record<"dependencies" | "devDependencies", Readonly<Record<string, string>>>> & {
@@ -127,69 +116,6 @@ describe("the queues", () => {
   it("RLY-9: every environment tries to pass on as often as the code counts", () => {
     const retries = triesOf("src/relay/tries.ts") - 1;
     expect(retriesOf("relay")).toEqual([retries, retries]);
-  });
-});
-
-describe("source files", () => {
-  const files = ["src", "durable", "client", "docs/examples", "scripts", "test"].flatMap(sourcesIn);
-
-  it(`stay below ${LINES_MAX} lines`, () => {
-    const long = files.map((file) => [file, textOf(file).split("\n").length] as const);
-    expect(long.filter(([, lines]) => lines >= LINES_MAX)).toEqual([]);
-    expect(files.length).toBeGreaterThan(30);
-  });
-
-  it("open with a comment", () => {
-    const bare = sourcesIn("src").filter(
-      (file) => textOf(file).split("\n").length > 5 && !textOf(file).startsWith("//"),
-    );
-    expect(bare).toEqual([]);
-  });
-
-  it("name files in their headers that exist", () => {
-    const paths = readdirSync(ROOT, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== "node_modules")
-      .flatMap(({ name }) => sourcesIn(name));
-    const headed = ["src", "durable", "client"].flatMap(sourcesIn);
-    const stale = headed.flatMap((file) => {
-      const [header] = /^(?:\/\/.*\n)*/.exec(textOf(file))!;
-      const names = [...header.matchAll(/(?<![\w./-])[\w./-]+\.tsx?\b/g)].map(([name]) =>
-        name.replace(/^(\.+\/)+/, ""),
-      );
-      return names
-        .filter((name) => name !== MADE_BY_BUILD && !paths.some((path) => `/${path}`.endsWith(`/${name}`)))
-        .map((name) => `${file}: ${name}`);
-    });
-    expect(stale).toEqual([]);
-  });
-
-  const CORES = ["clock", "storage", "protocol", "metrics", "socketio", "chat", "lobby", "relay"].map((name) =>
-    join("src", name),
-  );
-
-  it("of the cores are compiled without a platform: timers, crypto and console are errors there", () => {
-    const configs = CORES.flatMap((folder) =>
-      readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-        .filter((file) => file.endsWith("tsconfig.json"))
-        .map((file) => join(folder, file)),
-    );
-    expect(configs.length).toBeGreaterThanOrEqual(CORES.length);
-    for (const config of configs) {
-      const { compilerOptions } = JSON.parse(textOf(config)) as { compilerOptions: object };
-      expect(compilerOptions, config).toMatchObject({ lib: ["ES2024"], types: [] });
-    }
-  });
-
-  it("of the cores read neither clock nor randomness, which the language itself has", () => {
-    const impure = /\b(Date\.now|new Date\(|Math\.random)/;
-    expect(CORES.flatMap(sourcesIn).filter((file) => impure.test(textOf(file)))).toEqual([]);
-  });
-
-  it("of the client's cores know no clock, no timer, no randomness and no platform", () => {
-    const impure = /\b(Date\.now|new Date\(|setTimeout|setInterval|Math\.random|crypto\.|console\.)/;
-    const names = ["backoff", "frames", "heartbeat", "posted-lookup", "ordered-messages", "outbox", "reconnection"];
-    const cores = names.map((name) => `client/core/${name}.ts`);
-    expect(cores.filter((file) => impure.test(textOf(file)))).toEqual([]);
   });
 });
 

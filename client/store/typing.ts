@@ -1,6 +1,5 @@
-// Keeps the members who type. The room ends each of them after 5 s without another key (TYP-2), so nothing expires here. room-parts.ts
-// keeps
-// it up to date.
+// Keeps the members who type. The room ends each of them after 5 s without another key (TYP-2), so nothing expires
+// here. room-parts.ts keeps it up to date.
 import type { TypingChange, Typist } from "../../src/protocol/chat-events.ts";
 
 export class Typing {

@@ -1,5 +1,5 @@
 // Wraps the storage of an object to count its billed operations: rows written, by SQL and by key, and alarms set. Called by
-// socket-object.ts and the objects of the chat.
+// chat-room.ts, lobby.ts and stored-format.ts.
 import type { Meter } from "../../src/socketio/engine/traffic.ts";
 
 /** @returns the same storage, counted */

@@ -1,6 +1,6 @@
-// Erases the storage of an object, and stores data for the time after it in the same transaction. The platform's `deleteAll` is a
-// transaction
-// of its own: if the process died after it, that data would be lost. Called by socket-object.ts.
+// Erases the storage of an object, and stores data for the time after it in the same transaction. The platform's
+// `deleteAll` is a transaction of its own: if the process died after it, that data would be lost. Called by
+// socket-object.ts.
 import { VERSION_KEY } from "./stored-format.ts";
 
 interface TableRow extends Record<string, SqlStorageValue> {

@@ -1,6 +1,6 @@
-// The inside of an object: the parts of its application, and the turns of its server. It is no member of the object's class, because a
-// subclass
-// in a user's Worker may have methods of any name. Called by socket-object.ts, and by the classes of this repository that extend it.
+// The inside of an object: the parts of its application, and the turns of its server. It is no member of the object's
+// class, because a subclass in a user's Worker may have methods of any name. Called by socket-object.ts, and by the
+// classes of this repository that extend it.
 import { logProblem } from "../../src/settings/log.ts";
 import type { Session } from "../../src/socketio/engine/session.ts";
 import type { Meter } from "../../src/socketio/engine/traffic.ts";

@@ -112,9 +112,8 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
       hold: () => activity.hold(),
       rest: () => this.#inside.rest(),
     });
-    // EIO-7: the runtime answers a client's pong without waking the object, and notes the time. An object with a ping interval so short
-    // that
-    // it stays awake gains nothing by that, and spares its clients the noop.
+    // EIO-7: the runtime answers a client's pong without waking the object, and notes the time. An object with a ping
+    // interval so short that it stays awake gains nothing by that, and spares its clients the noop.
     if (limits.pingIntervalMs > AWAKE_WAIT_MS_MAX) {
       this.ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(ENGINE_PONG, ENGINE_NOOP));
     } else this.ctx.setWebSocketAutoResponse();
@@ -125,9 +124,8 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
   }
 
   /**
-   * Closes all connections (1012: clients come back), erases the storage and starts the server again, empty: namespaces get `onStart`
-   * again,
-   * the place to clear their memory. If it fails, the platform resets the object as it was.
+   * Closes all connections (1012: clients come back), erases the storage and starts the server again, empty: namespaces
+   * get `onStart` again, the place to clear their memory. If it fails, the platform resets the object as it was.
    */
   protected erase(): Promise<void>;
   /**

@@ -1,6 +1,6 @@
 // The features of a chat room. To add one: a class in one of the folders, and a line in `list` below, whose order is that in which
-// hooks are called. Parts that are not in `list` (`records`, `announced`) have no hooks: features or calls use them. Called by
-// chat.ts.
+// hooks are called; those of features of one's own (`own`) follow. `records` and `announced` have no hooks: features or calls
+// use them. Called by chat.ts.
 import type { FilesWelcome, RoomWelcome, Welcome } from "../protocol/chat-events.ts";
 import type { Meter } from "../metrics/meter.ts";
 import { Announced } from "./announce/announced.ts";

@@ -65,7 +65,7 @@ export class Throttle {
 export interface Rate {
   /** Milliseconds from one run to the next. */
   readonly windowMs: () => number;
-  /** Runs that may come ahead of their windows after quiet, at least 1 (the default). Each of them uses up a window in advance. */
+  /** Runs that need not wait after quiet, at least 1 (the default). Each uses up a window, the first its own and the others later ones. */
   readonly burst?: () => number;
 }
 

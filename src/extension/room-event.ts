@@ -6,9 +6,9 @@ import type { ErrorAnswer, Role } from "../protocol/chat-events.ts";
 import type { FeatureConnection } from "./feature-room.ts";
 
 /**
- * The users who may send an event. `everyone`: all who are in the room. `members`: no readers. `speakers`: those who may post now, so
- * neither
- * readers nor the muted, and in a read-only room moderators alone. `moderators`: by token or by grant, and services.
+ * The users who may send an event. `everyone`: all who are in the room. `members`: no readers. `speakers`: those who
+ * may post now, so neither readers nor the muted, and in a read-only room moderators alone. `moderators`: by token or
+ * by grant, and services.
  */
 export type Callers = "everyone" | "members" | "speakers" | "moderators";
 

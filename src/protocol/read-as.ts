@@ -14,9 +14,9 @@ export const readAs = <Schema extends z.ZodMiniType>(
 ): z.core.util.SafeParseResult<z.output<Schema>> => checkedBy((value) => schema.safeParse(value, { error }), given);
 
 /**
- * The result of a check by zod. It (4.6, core/checks.ts) compares the length of any value with a limit before it finds that it is no
- * string,
- * and a length that is an object with a `toString` of its own cannot be compared: then a copy is checked.
+ * The result of a check by zod. It (4.6, core/checks.ts) compares the length of any value with a limit before it finds
+ * that it is no string, and a length that is an object with a `toString` of its own cannot be compared: then a copy is
+ * checked.
  */
 export function checkedBy<Result>(check: (given: unknown) => Result, given: unknown): Result {
   try {

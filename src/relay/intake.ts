@@ -1,6 +1,6 @@
-// Decides which messages a room takes of a batch that another room passes on: each message once, and in order (RLY-3, RLY-4). A batch
-// covers a
-// stretch of the log, so one position per link is enough to know. Called by chat/links/relayed.ts.
+// Decides which messages a room takes of a batch that another room passes on: each message once, and in order (RLY-3,
+// RLY-4). A batch covers a stretch of the log, so one position per link is enough to know. Called by
+// chat/links/relayed.ts.
 import { furthest, isBeyond, partsOfName, type Position } from "./position.ts";
 import type { LinkName, Reached, RelayBatch, RelayedChange, RelayedPost, Root } from "../protocol/relay-batch.ts";
 

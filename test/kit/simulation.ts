@@ -1,6 +1,5 @@
-// The entry `parley-rooms/testing/simulation`: for modules that run in a simulation. First the functions that declare one, then the parts to build
-// another
-// kind of scenario with.
+// The entry `parley-rooms/testing/simulation`: for modules that run in a simulation. First the functions that declare
+// one, then the parts to build another kind of scenario with.
 import { connect } from "simulation:connect";
 
 import { checkSimulationOptions } from "./simulation/check-options.ts";

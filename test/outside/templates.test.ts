@@ -1,7 +1,7 @@
-// The projects that `npm create parley` makes, with nothing but the two tarballs and the registry: each template, and an application's Worker with
-// Hono that
-// gets the chat. Each is installed, compiled, tested by its own tests, examined by the doctor, built for a deployment, and talks to stock clients.
-// And the projects of docs/testing.md and docs/in-your-worker.md, with their tests.
+// The projects that `npm create parley` makes, with nothing but the two tarballs and the registry: each template, and
+// an application's Worker with Hono that gets the chat. Each is installed, compiled, tested by its own tests, examined
+// by the doctor, built for a deployment, and talks to stock clients. And the projects of docs/testing.md and
+// docs/in-your-worker.md, with their tests.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

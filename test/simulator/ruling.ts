@@ -1,6 +1,6 @@
-// Checks a room's own rules: rejected posts are nowhere, replaced ones are stored with their replacement, and the rules are asked once about each
-// post, in
-// the room's present life. Called by rules.ts, deployment.ts, verdict.ts and silence.ts.
+// Checks a room's own rules: rejected posts are nowhere, replaced ones are stored with their replacement, and the rules
+// are asked once about each post, in the room's present life. Called by rules.ts, deployment.ts, verdict.ts and
+// silence.ts.
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { EDITED } from "./changes.ts";
 import type { ObjectInstance } from "../kit/simulation.ts";

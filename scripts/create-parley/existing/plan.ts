@@ -1,7 +1,6 @@
-// Plans the additions that a Worker's configuration needs for the chat, or for an application. Pure: the parsed configuration in, changes out, or a
-// refusal that
-// says why
-// nothing can be added. Called by config-file.ts. A change adds something; none replaces anything.
+// Plans the additions that a Worker's configuration needs for the chat, or for an application. Pure: the parsed
+// configuration in, changes out, or a refusal that says why nothing can be added. Called by config-file.ts. A change
+// adds something; none replaces anything.
 import {
   ANNOUNCEMENTS,
   CLASSES,

@@ -21,7 +21,7 @@ import { rootOf, routeOf } from "../log/origin.ts";
 import { readableAfter, readableAt } from "../room/readable.ts";
 import type { Room } from "../room/room.ts";
 
-/** Messages that are not passed on are read again after a sleep, unless there were so many since the mark was stored. */
+/** After a sleep the link reads at most so many messages again, which it had not passed on; then it stores how far it has looked. */
 export const LOOKED_AT_AGAIN_MAX = 1000;
 
 /** A link rewinds at most this often, in ms: messages that it sends again need time to arrive. */

@@ -1,5 +1,5 @@
 // The names that features of one's own may use: of features, of events and of fields of `welcome` (OWN-2). Called by own-features.ts
-// and own-hooks.ts.
+// and facts.ts.
 import { isReservedEvent } from "../../protocol/announcement.ts";
 import type { Welcome } from "../../protocol/chat-events.ts";
 import { UPLOAD } from "../room/operation.ts";

@@ -1,5 +1,5 @@
-// Read marks: how far each user has read. A mark only moves forward; the room sends marks to everyone in bursts and stores them
-// every few seconds. Between two writes each mark is on its user's connection, so sleep loses none and a crash a few seconds: READ-4.
+// Read marks: how far each user has read. A mark only moves forward; the room sends marks in bursts (READ-2) and stores them every
+// few seconds. Between two writes each mark is on its user's connection, so sleep loses none and a crash a few seconds: READ-4.
 import { readMarksSchema, type ReadPayload, readSchema } from "../../protocol/schemas/reading.ts";
 import type { Answer, ReadingWelcome, ReadMarksAnswer } from "../../protocol/chat-events.ts";
 import { hasPassed } from "../../clock/has-passed.ts";
@@ -24,7 +24,7 @@ export const READ_STORE_INTERVAL_MS = 5000;
 /** From a disconnect to the write, so that users who leave at the same time share the row. */
 export const READ_STORE_GATHER_MS = 1000;
 
-/** Tries to store marks of users who have left: the connections that kept them through sleep are closed. */
+/** After so many failed tries the room drops the marks of users who have left: no connection of theirs is left to keep them. */
 const STORE_TRIES_MAX = 12;
 
 /** Marks in an answer to `read-marks` (READ-5). */

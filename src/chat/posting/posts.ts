@@ -16,8 +16,8 @@ export const BATCH_POSTS_MAX = 64;
 const MESSAGE_CHARS = 64;
 
 /**
- * Sends that a room makes ahead of its window, at most: small rooms commit several batches soon one after the other when it was quiet, because
- * few share the work that a window would save. In a room of more than half as many connections each batch waits for its window.
+ * Sends that a room may make ahead of its window. A batch takes one send per connection, so after quiet a small room commits several batches
+ * at once, and a room of more than 100 connections one.
  */
 const SENDS_AHEAD = 200;
 

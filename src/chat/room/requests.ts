@@ -1,5 +1,5 @@
 // Runs the requests of a room, step by step. Called by chat.ts for the events of its members, by durable/chat-room.ts for events
-// from outside, and by room-calls.ts for uploads.
+// from outside, by own/ for features that ask the room, and by room-calls.ts for uploads.
 import { describeIssues } from "../../protocol/schemas/fields.ts";
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/read-as.ts";
@@ -74,7 +74,7 @@ export class Requests {
     counted(this.#takeTokens(caller, 1) ?? noSuchEvent(event));
   }
 
-  /** The same of an operation that is no event, and is not counted. */
+  /** Runs an operation without counting it. Called by `perform`, and for uploads, which are no events. */
   run(
     operation: Operation,
     caller: Caller,
@@ -82,7 +82,7 @@ export class Requests {
     reply: Reply<Answer<object>>,
   ): void | Promise<void> {
     const parsed = readAs(operation.schema, given ?? {});
-    // LIM-3: a wrong or repeated request costs as much to look at.
+    // LIM-3: to look at a wrong request costs the room as much as a right one.
     if (!parsed.success) {
       return reply(this.#takeTokens(caller, 1) ?? refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
     }

@@ -1,7 +1,6 @@
-// Asks `beforePost` of the room's class about posts and edits (RULE-1 to RULE-8). Mutes, modes and roles are checked again after its
-// verdict. A sender's requests go on in the order in which they came; those of others do not wait for them. Called by requests.ts; in
-// memory only, so
-// the room stays awake while a verdict is awaited.
+// Asks `beforePost` of the room's class about posts and edits (RULE-1 to RULE-8). Mutes, modes and roles are checked
+// again after its verdict. A sender's requests go on in the order in which they came; those of others do not wait for
+// them. Called by requests.ts; in memory only, so the room stays awake while a verdict is awaited.
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { isPromise } from "../../socketio/server/connect-decision.ts";
 import { postKey } from "../log/posted-ids.ts";

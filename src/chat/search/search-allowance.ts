@@ -1,6 +1,6 @@
-// Limits the messages that a user's searches may read (SRCH-9), and gives out turns to searches (SRCH-5). All rooms of an isolate share
-// one,
-// because they share one processor: a search in one room delays messages in all. Called by searching.ts.
+// Limits the messages that a user's searches may read (SRCH-9), and gives out turns to searches (SRCH-5). All rooms of
+// an isolate share one, because they share one processor: a search in one room delays messages in all. Called by
+// searching.ts.
 import { TokenBuckets, type RateLimit, type TokenResult } from "../../clock/token-bucket.ts";
 
 /** Messages that a user's searches may read, in all rooms of the isolate: an ordinary search looks at some 3,000. */

@@ -65,7 +65,7 @@ export class SearchRun {
   }
 
   /**
-   * Goes on by the work of so many messages, and of one more at most. Log and index may have changed since the last call.
+   * Goes on for the work of reading so many messages; the last step may exceed it by one message. Log and index may have changed since the last call.
    * @throws what reading the log throws
    */
   go(messages: number): void {
@@ -147,7 +147,7 @@ export class SearchRun {
       this.#read(firstSeq, until);
       if (this.#before > firstSeq) return;
     }
-    // Only now, because each slice has to get on, however little work it may do.
+    // Counted after the messages are read: otherwise a slice with little work left would end before it has read any.
     this.#work += ASKING_MESSAGES;
     if (!this.isDone) this.#before = Math.max(part.firstSeq, this.#oldest);
   }

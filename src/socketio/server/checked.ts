@@ -1,6 +1,6 @@
-// checked: an event's handler behind schemas, which refuse wrong arguments of a client before the handler sees them. Called by
-// applications, in
-// `handlers` of their namespaces. Schemas are those of any library that follows https://standardschema.dev.
+// checked: an event's handler behind schemas, which refuse wrong arguments of a client before the handler sees them.
+// Called by applications, in `handlers` of their namespaces. Schemas are those of any library that follows
+// https://standardschema.dev.
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 
 import type { Socket } from "./socket.ts";

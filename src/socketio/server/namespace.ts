@@ -1,6 +1,6 @@
-// The base class of an application's namespaces: one class per namespace, with a table of event handlers. Handlers are methods, and state
-// is
-// in `socket.data`: after sleep a new instance serves the same sockets, so closures made in `onConnect` would be gone.
+// The base class of an application's namespaces: one class per namespace, with a table of event handlers. Handlers are
+// methods, and state is in `socket.data`: after sleep a new instance serves the same sockets, so closures made in
+// `onConnect` would be gone.
 import type { DisconnectReason } from "../wire/closings.ts";
 import type { AskAnswer } from "./acks.ts";
 import { BroadcastOperator, Broadcasts, listed } from "./broadcast.ts";
@@ -138,10 +138,9 @@ export abstract class Namespace<
   onRestore?(socket: Socket<Outgoing, Data>): void | Promise<void>;
 
   /**
-   * Called once when the object has started or woken and all open sockets are restored; in a namespace made on demand later, when it is
-   * made. Former sockets that are not in `sockets` are gone, and neither `onDisconnecting` nor `onDisconnect` is called for them: those
-   * over
-   * long-polling if the object slept, all of them if it died.
+   * Called once when the object has started or woken and all open sockets are restored; in a namespace made on demand
+   * later, when it is made. Former sockets that are not in `sockets` are gone, and neither `onDisconnecting` nor
+   * `onDisconnect` is called for them: those over long-polling if the object slept, all of them if it died.
    */
   onWake?(): void;
 
@@ -158,9 +157,8 @@ export abstract class Namespace<
   onAnyOutgoing?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
 
   /**
-   * Called for every event in place of `handlers`, by an application that has a table of its own. Such a namespace handles the refreshing
-   * of
-   * tokens itself. The last of `args` may be the ack callback.
+   * Called for every event in place of `handlers`, by an application that has a table of its own. Such a namespace
+   * handles the refreshing of tokens itself. The last of `args` may be the ack callback.
    */
   [HANDLE_EVENT]?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void | Promise<void>;
 

@@ -1,7 +1,6 @@
-// Schemas in the JSON Schema of a document of OpenAPI 3.1: each named one stands there once, and is referred to. zod has a function for it
-// that
-// knows all kinds of schemas, and is as large as a tenth of the Worker; this knows those of the API, and a test compares the two. Called
-// by openapi.ts.
+// Schemas in the JSON Schema of a document of OpenAPI 3.1: each named one stands there once, and is referred to. zod
+// has a function for it that knows all kinds of schemas, and is as large as a tenth of the Worker; this knows those of
+// the API, and a test compares the two. Called by openapi.ts.
 import type * as z from "zod/mini";
 
 import { DESCRIPTIONS } from "../../protocol/schemas/described.ts";

@@ -1,0 +1,88 @@
+// Holds the rules of source files that neither compiler nor lint knows: their length, their comments, the purity of the cores.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+import { ROOT, sourcesIn, textOf } from "./host/repository.ts";
+
+const LINES_MAX = 400;
+/** The types that the build makes of the client; headers may name it. */
+const MADE_BY_BUILD = "client.d.ts";
+
+/** A line of a comment that ends early, though the sentence and its next word go on in the next one. */
+function isLeftAlone(line: string, next: string): boolean {
+  const begun = /^\s*(?:\/\/|\*|\/\*\*) (?!@| ).*[^.:/]$/.exec(line);
+  const [, word] = /^\s*(?:\/\/|\*) ([a-z(][^ ]*)/.exec(next) ?? [];
+  return begun !== null && word !== undefined && !word.startsWith("oxlint") && line.length + 1 + word.length <= 78;
+}
+
+describe("source files", () => {
+  const files = ["src", "durable", "client", "docs/examples", "scripts", "test"].flatMap(sourcesIn);
+
+  it(`stay below ${LINES_MAX} lines`, () => {
+    const long = files.map((file) => [file, textOf(file).split("\n").length] as const);
+    expect(long.filter(([, lines]) => lines >= LINES_MAX)).toEqual([]);
+    expect(files.length).toBeGreaterThan(30);
+  });
+
+  it("open with a comment", () => {
+    const bare = sourcesIn("src").filter(
+      (file) => textOf(file).split("\n").length > 5 && !textOf(file).startsWith("//"),
+    );
+    expect(bare).toEqual([]);
+  });
+
+  it("have comments whose lines are filled: no word is left alone by an earlier form", () => {
+    const left = files.flatMap((file) => {
+      const lines = textOf(file).split("\n");
+      return lines.flatMap((line, i) => (isLeftAlone(line, lines[i + 1] ?? "") ? [`${file}:${i + 1}`] : []));
+    });
+    expect(left).toEqual([]);
+  });
+
+  it("name files in their headers that exist", () => {
+    const paths = readdirSync(ROOT, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== "node_modules")
+      .flatMap(({ name }) => sourcesIn(name));
+    const headed = ["src", "durable", "client"].flatMap(sourcesIn);
+    const stale = headed.flatMap((file) => {
+      const [header] = /^(?:\/\/.*\n)*/.exec(textOf(file))!;
+      const names = [...header.matchAll(/(?<![\w./-])[\w./-]+\.tsx?\b/g)].map(([name]) =>
+        name.replace(/^(\.+\/)+/, ""),
+      );
+      return names
+        .filter((name) => name !== MADE_BY_BUILD && !paths.some((path) => `/${path}`.endsWith(`/${name}`)))
+        .map((name) => `${file}: ${name}`);
+    });
+    expect(stale).toEqual([]);
+  });
+
+  const CORES = ["clock", "storage", "protocol", "metrics", "socketio", "chat", "lobby", "relay"].map((name) =>
+    join("src", name),
+  );
+
+  it("of the cores are compiled without a platform: timers, crypto and console are errors there", () => {
+    const configs = CORES.flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+        .filter((file) => file.endsWith("tsconfig.json"))
+        .map((file) => join(folder, file)),
+    );
+    expect(configs.length).toBeGreaterThanOrEqual(CORES.length);
+    for (const config of configs) {
+      const { compilerOptions } = JSON.parse(textOf(config)) as { compilerOptions: object };
+      expect(compilerOptions, config).toMatchObject({ lib: ["ES2024"], types: [] });
+    }
+  });
+
+  it("of the cores read neither clock nor randomness, which the language itself has", () => {
+    const impure = /\b(Date\.now|new Date\(|Math\.random)/;
+    expect(CORES.flatMap(sourcesIn).filter((file) => impure.test(textOf(file)))).toEqual([]);
+  });
+
+  it("of the client's cores know no clock, no timer, no randomness and no platform", () => {
+    const impure = /\b(Date\.now|new Date\(|setTimeout|setInterval|Math\.random|crypto\.|console\.)/;
+    const names = ["backoff", "frames", "heartbeat", "posted-lookup", "ordered-messages", "outbox", "reconnection"];
+    const cores = names.map((name) => `client/core/${name}.ts`);
+    expect(cores.filter((file) => impure.test(textOf(file)))).toEqual([]);
+  });
+});
