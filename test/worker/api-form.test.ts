@@ -222,7 +222,7 @@ describe("the document's limits: API-12", () => {
     expect((await nameAnswer("x".repeat(maxLength + 1))).status).toBe(400);
     expect((await nameAnswer(` ${"x".repeat(maxLength)} `)).status).toBe(200);
     expect([new RegExp(pattern).test("a\tb"), (await nameAnswer("a\tb")).status]).toEqual([false, 400]);
-    const emoji = new RegExp(schemaOf("/api/rooms/{room}/messages/{id}/reactions")["emoji"].pattern, "u");
+    const emoji = new RegExp(schemaOf("/api/rooms/{room}/messages/{id}/reactions")["emoji"].pattern);
     expect(["👍", ":+1:", "a b", "\u0007"].map((text) => emoji.test(text))).toEqual([true, true, false, false]);
   });
 });

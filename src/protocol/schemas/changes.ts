@@ -5,16 +5,20 @@ import { EMOJI_LENGTH_MAX, HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../l
 import { atMs, content, limitOf, messageId as id, type Given, type Sent } from "./fields.ts";
 import { described, named } from "./described.ts";
 
-/**
- * One emoji, or the name of one that the client draws. An emoji is what Unicode's UTS 51 calls a possible one, so that those of its later versions
- * pass. As an expression, so that the HTTP API's document can say it.
- */
+/** One emoji as Unicode's UTS 51 calls a possible one, so that those of its later versions pass, or the name of one that the client draws. */
 const EMOJI =
   /^([\w:+-]+|(\p{RI}{2}|[0-9#*]\uFE0F?\u20E3|\p{ExtPict}[\uFE0E\uFE0F]?\p{EMod}?([\u{E0020}-\u{E007E}]+\u{E007F})?)(\u200D\p{ExtPict}[\uFE0E\uFE0F]?\p{EMod}?)*)$/u;
 
-const emoji = z
-  .string()
-  .check(z.minLength(1), z.maxLength(EMOJI_LENGTH_MAX), z.regex(EMOJI, "must be one emoji, or a name such as :party:"));
+const EMOJI_WANTED = "must be one emoji, or a name such as :party:";
+
+const emoji = z.string().check(
+  z.minLength(1),
+  z.maxLength(EMOJI_LENGTH_MAX),
+  // As much as every language's expressions can say: this one stands in the HTTP API's document.
+  // oxlint-disable-next-line no-control-regex -- control characters are what it keeps out
+  z.regex(/^[^\x00-\x20]+$/, EMOJI_WANTED),
+  z.refine((text) => EMOJI.test(text), EMOJI_WANTED),
+);
 
 /** Names a message by its `id`. */
 export const whichMessageSchema = z.object({ id });
