@@ -13,10 +13,7 @@ const counts = (amount: z.ZodMiniNumber) => ({
   framesOut: amount,
   bytesOut: amount,
   opened: amount.apply(described, "Connections that were opened"),
-  requests: amount.apply(
-    described,
-    "What is billed as requests besides incoming frames: connects, polls, calls, alarms",
-  ),
+  requests: amount.apply(described, "Billed requests besides incoming frames: connects, polls, calls, alarms"),
   rows: amount.apply(described, "Rows written, alarms not among them"),
   alarmsSet: amount,
   alarms: amount.apply(described, "Alarms that went off"),

@@ -31,7 +31,7 @@ export const actingAs = z
   .union([userSchema, z.object({ user: userSchema, name: z.optional(nameSchema) })])
   .apply(
     described,
-    "Whom the service speaks for: a user id, or that and a display name. The room judges as if a member asked",
+    "The user that the service speaks for: an id, or that and a name. The room judges as if that user asked",
   );
 
 /** The same where it stands in a query. */

@@ -72,7 +72,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     method: "post",
     path: "/api/rooms/{room}/messages",
     summary: "Post a message",
-    description: "With `Idempotency-Key` (or `clientMsgId`, which is the same) it is safe to send again.",
+    description: "With `Idempotency-Key` (or `clientMsgId`) it is safe to send again.",
     roles: STAFF,
     given: z.extend(postSchema, { room, as: z.optional(actingAs) }),
     headers: { "Idempotency-Key": "clientMsgId" },
@@ -101,7 +101,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     method: "patch",
     path: MESSAGE,
     summary: "Edit a message",
-    description: "The same content changes nothing. `as` edits as its author, within the time for edits.",
+    description: "`as` edits as its author, within the time for edits.",
     roles: STAFF,
     given: z.extend(editSchema, { ...which, as: z.optional(actingAs) }),
     answers: {
@@ -117,7 +117,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     method: "delete",
     path: MESSAGE,
     summary: "Delete a message",
-    description: "Its text is gone from the storage, its place stays. Deleting it again changes nothing.",
+    description: "Its text is gone from the storage, its place stays.",
     roles: STAFF,
     given: z.object({ ...which, as: z.optional(actingAsUser) }),
     answers: { 200: { description: "The text is gone, and all members know it", schema: done } },
@@ -150,7 +150,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     method: "post",
     path: `${MESSAGE}/reactions`,
     summary: "Set a reaction, or take it back",
-    description: "The user's own, or of the user in `as`. Setting a reaction twice changes nothing.",
+    description: "The user's own, or of the user in `as`.",
     roles: STAFF,
     given: z.extend(reactSchema, { ...which, as: z.optional(actingAs) }),
     answers: { 200: { description: "The reaction is set or taken back, and all members have it", schema: done } },
@@ -163,7 +163,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     summary: "Find messages",
     description:
       'Newest first. `query` is words, all of which a message has to have, a "phrase" in quotes, or `begin*`; `from` is a user id. One ' +
-      "of the two is needed. `Link` leads to older ones that have not been looked at; a page may then be short, or empty.",
+      "of the two is needed. `Link` leads to older ones; a page may be short, or empty.",
     roles: STAFF,
     given: z.extend(searchSchema, { room }),
     answers: {

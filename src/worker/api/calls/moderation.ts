@@ -38,8 +38,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     method: "post",
     path: "/api/rooms/{room}/moderation",
     summary: "Moderate a room",
-    description:
-      "`action` is the event of that name, and its fields stand beside it. An action that changes nothing gets the same answer.",
+    description: "`action` is the event of that name, with its fields beside it.",
     roles: STAFF,
     given: z.discriminatedUnion("action", ACTIONS, { error: `must be one of ${NAMES.join(", ")}` }),
     answers: { 200: { description: "The action is stored, it holds, and all members know it", schema: done } },
@@ -67,7 +66,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     method: "get",
     path: "/api/rooms/{room}/audit",
     summary: "The moderation log",
-    description: "The newest actions, or those before a `number`. The newest 500 are kept.",
+    description: "The newest of 500, or those before a `number`.",
     roles: STAFF,
     given: z.extend(auditSchema, { room }),
     answers: { 200: { description: "The page", schema: answering(auditPageSchema), headers: LINK_HEADER } },

@@ -13,7 +13,7 @@ export const OWN_CALLS: readonly ApiCall[] = [
     path: "/api/rooms/{room}/events/{event}",
     summary: "Send an event to a feature of the room's own class",
     description:
-      "The features that a deployment adds to the chat take their events here, with the rules and the answer that a client gets. " +
+      "For features that a deployment adds to the chat, with the rules and answers for clients. " +
       "Events of the chat itself have calls of their own.",
     roles: STAFF,
     given: z.object({

@@ -45,8 +45,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     method: "post",
     path: "/api/rooms/{room}/links",
     summary: "Mirror a room in another one",
-    description:
-      "Messages posted from now on. The token has to open both rooms. A link that is there already changes nothing.",
+    description: "Messages posted from now on. The token has to open both rooms.",
     roles: SERVICE,
     given,
     answers: { 200: { description: "The link is stored", schema: done } },
@@ -67,7 +66,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     method: "delete",
     path: "/api/rooms/{room}/links",
     summary: "End the mirroring",
-    description: "Messages that are on their way may still arrive. Mirrored messages stay.",
+    description: "Mirrored messages stay.",
     roles: SERVICE,
     given,
     answers: { 200: { description: "The link is gone", schema: done } },

@@ -27,7 +27,7 @@ export const ROOM_CALLS: readonly ApiCall[] = [
     path: "/api/rooms/{room}",
     ofDirectRooms: SERVICE,
     summary: "Delete a room",
-    description: "Messages, moderation, files, everything. A user who comes back later finds an empty room.",
+    description: "Messages, moderation, files, everything.",
     roles: SERVICE,
     given: z.object({ room }),
     answers: { 200: { description: "The room is deleted, and its members are disconnected", schema: done } },
@@ -57,7 +57,7 @@ export const ROOM_CALLS: readonly ApiCall[] = [
     method: "get",
     path: "/api/rooms/{room}/export",
     summary: "The whole history",
-    description: "One message a line, ascending by seq, up to the newest one at the time of the call.",
+    description: "One message a line, ascending by seq, up to the newest.",
     roles: STAFF,
     given: z.object({ room }),
     answers: {

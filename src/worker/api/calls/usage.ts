@@ -35,7 +35,7 @@ const lately = z
   .extend(recentUseSchema, { monthlyCost: costAs("the last hours") })
   .apply(
     described,
-    "The same by the hour, of the last hours: what is an hour old counts half. The first minutes of a room are taken for ten",
+    "The same by the hour: what is an hour old counts half. The first ten minutes of a room count as ten",
   )
   .apply(named, "RecentUse");
 
@@ -115,14 +115,14 @@ export const STATS_CALLS: readonly ApiCall[] = [
     method: "get",
     path: "/api/stats",
     summary: "The rooms that use most",
-    description: "Of those that the token opens, as they last said; no room is woken for it.",
+    description: "From their last reports; wakes no room.",
     roles: STAFF,
     given: z.object({
       sort: z
         ._default(z.enum(USAGE_SORTS), "traffic")
         .apply(
           described,
-          "By deliveries and frames, rows and alarms set, wakes, time awake, or what all that costs, each lately; or by connections",
+          "By deliveries and frames, rows and alarms, wakes, time awake or cost, lately; or by connections",
         ),
       limit: z._default(z.int().check(z.minimum(1), z.maximum(USES_LIMIT_MAX)), USES_LIMIT_DEFAULT),
       having: z
