@@ -10,7 +10,8 @@ export const SERVER_CORE = 0;
 export const GENERATOR_CORE = 1;
 
 const READY_MS_MAX = 60_000;
-const OUTPUT_CHARS_KEPT = 4000;
+/** More than the longest result: of a race, with its points of two seconds. */
+const OUTPUT_CHARS_KEPT = 256 * 1024;
 /** Runs a command with as many open files as the system lets this user have: a connection is a file on both sides. */
 const WITH_ALL_FILES = ["sh", "-c", 'ulimit -n "$(ulimit -Hn)" && exec "$@"', "sh"];
 
