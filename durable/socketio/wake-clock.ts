@@ -168,7 +168,7 @@ export class WakeClock {
   }
 
   #setTimer(atMs: number, nowMs: number, run: () => void): void {
-    // An earlier timer may stay, whatever it runs: all of them look for the next deadline again.
+    // An earlier timer stays: each timer looks for the next deadline again when it fires.
     if (this.#timer !== null && this.#timerAtMs <= atMs) return;
     this.#clearTimer();
     this.#timerAtMs = atMs;

@@ -39,7 +39,7 @@ export interface FeatureConnection {
   keep(value: unknown): void;
 }
 
-/** A user who is about to connect. */
+/** A user whose CONNECT the room is deciding about. */
 export type Newcomer = Pick<FeatureConnection, "user" | "name" | "role" | "isModerator">;
 
 /** Values in the room's storage, under keys of the feature's own. They outlive sleep and crashes, and go with the room. */

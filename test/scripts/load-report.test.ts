@@ -200,7 +200,7 @@ describe("a run of which much did not happen", () => {
   const HELD = "No posted message was lost, doubled or out of order.";
   const reportOf = (changed: Changes): LoadReport => reportWith({}, {}, undefined, changed);
 
-  /** Each output says so, and none says that all is well. */
+  /** Each output says that the run is incomplete, and no output says that all is well. */
   function expectIncomplete(report: LoadReport, words: string): void {
     expect(report.outcome).toBe("incomplete");
     expect(parseReport(JSON.stringify(report), "a.json")).toEqual(report);

@@ -2,7 +2,7 @@
 // a server hands in the time, the passages and the players' keys. Called by typing-race.ts, and by every server that the bench compares.
 export const PLAYERS_MAX = 6;
 export const COUNTDOWN_MS = 3000;
-/** A race ends after this time, whoever is still typing. */
+/** The server ends a race after this time, even if players are still typing. */
 export const RACE_MS_MAX = 180_000;
 /** The others wait so long for a player who has left, and an empty race for its players. */
 export const AWAY_MS_MAX = 30_000;

@@ -116,7 +116,7 @@ describe("MSG-6: changes", () => {
 describe("MSG-7: recovery", () => {
   const handshakeOf = (user: string): object => ({ canRecover: true, identity: { user, name: user, role: "member" } });
 
-  /** A user who is about to go, and can recover. */
+  /** A member whose client can recover: the test disconnects it. */
   async function traveller(room: ChatRoom, user: string): Promise<{ rev: number; back: () => Promise<Client> }> {
     const client = await room.shell.connect(handshakeOf(user));
     const [{ rev }] = client.received("welcome") as [{ rev: number }];

@@ -99,7 +99,7 @@ function onRace(next: RaceView): void {
   onTyped();
 }
 
-/** Called for each change of the field, by whatever keyboard. */
+/** Called for each change of the field: hardware keyboards, phones and pasting all fire `input`. */
 function onTyped(): void {
   if (!race || !typist) return;
   if (race.phase === "waiting" || race.phase === "countdown") elements.typed.value = "";
