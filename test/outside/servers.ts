@@ -6,6 +6,7 @@ import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { stripVTControlCharacters } from "node:util";
 
 import { freePort as freePortOf } from "../../scripts/port.ts";
 
@@ -58,8 +59,9 @@ export class ProcessGroup {
     return this.#child.pid!;
   }
 
+  /** All that it printed, without colours: many tools print colours into a pipe when the variable `CI` is set. */
   get output(): string {
-    return `${this.stdout}${this.stderr}`;
+    return stripVTControlCharacters(`${this.stdout}${this.stderr}`);
   }
 
   /** Resolves with the exit code, or the name of the signal, once everything in the group has let go of its output. */
