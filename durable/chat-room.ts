@@ -21,6 +21,8 @@ import type {
   RoomOverview,
 } from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/socketio/wire/closings.ts";
+import type { LogPlace, ShardItem, ShardReport } from "../src/protocol/shards.ts";
+import type { SequencerRpc } from "../src/rpc/shard.ts";
 import type { DirectUsers } from "../src/protocol/direct-room.ts";
 import type { LinkName, Reached, RelayBatch, RelayOutcome, RoomLinks } from "../src/protocol/relay-batch.ts";
 import { pageOfConnections, type RoomStats, type StatsQuery } from "../src/protocol/watching.ts";
@@ -40,7 +42,7 @@ import { refuseTakenNames } from "./taken-names.ts";
 /** @typeParam Own the bindings that a subclass uses */
 export class ChatRoom<Own = Cloudflare.Env>
   extends SocketObject<Own>
-  implements RoomRpc<ExportCursor>, RelayRpc, AnnounceRpc
+  implements RoomRpc<ExportCursor>, RelayRpc, AnnounceRpc, SequencerRpc
 {
   /** Yours to override, where the Worker has its bindings under other names; as `bindings` of createParley. */
   static readonly bindings: BindingNames = {};
@@ -255,10 +257,20 @@ export class ChatRoom<Own = Cloudflare.Env>
     return outcomeOfPost(answer);
   }
 
+  /** @internal */
+  async takeShardReport(report: ShardReport): Promise<void> {
+    this.#inside.turn(() => this.#chat.features.shards?.take(report), "shard");
+  }
+
+  /** @internal */
+  async missedByShard(from: LogPlace, to: LogPlace): Promise<ShardItem[]> {
+    return this.#inside.turn(() => this.#chat.features.shards?.missed(from, to) ?? [], "shard-missed");
+  }
+
   /** API-10. @internal */
   async drain(withinMs: number): Promise<number> {
-    const { chat, server } = this.#inside.parts;
-    const { size } = server.sessions;
+    const { chat, server, endShards } = this.#inside.parts;
+    const size = server.sessions.size + (await endShards({ withinMs }));
     this.#logInfo("room.drained", { connections: size, withinMs });
     this.#inside.turn(() => {
       chat.calls.prepareShutdown(({ id }) => shutdownNotice(id, withinMs));
@@ -269,7 +281,8 @@ export class ChatRoom<Own = Cloudflare.Env>
 
   /** API-9. @internal */
   async deleteRoom(): Promise<void> {
-    const { chat, server } = this.#inside.parts;
+    const { chat, server, endShards } = this.#inside.parts;
+    await endShards({});
     this.#logInfo("room.deleted", { connections: server.sessions.size });
     const prepare = (): StoreAfterErase | undefined =>
       this.#inside.turn(() => {

@@ -12,10 +12,15 @@ import type { ReportToLobby } from "../src/chat/listing/listing.ts";
 import { keptMsMax, type Retention } from "../src/chat/log/segments.ts";
 import { isDirectRoom } from "../src/protocol/direct-name.ts";
 import type { Identity } from "../src/protocol/identity.ts";
+import type { ShardsOutside } from "../src/chat/shards/shards.ts";
+import { shardName } from "../src/protocol/shards.ts";
+import { PLACES_HEADER, type ShardEnd } from "../src/rpc/shard.ts";
+import type { UpgradeFacts } from "../src/rpc/upgrade-header.ts";
 import { lobbyOf } from "../src/protocol/room-list.ts";
 import {
   pageOfConnections,
   WATCH_NAMESPACE,
+  WATCH_QUERY,
   WATCHED_CONNECTIONS_MAX,
   type RoomStats,
 } from "../src/protocol/watching.ts";
@@ -28,6 +33,7 @@ import type { Env } from "./env.ts";
 import { goodSettingsOf } from "./good-settings.ts";
 import { transportOf } from "../src/rpc/transport.ts";
 import type { Application, ObjectPorts } from "./socketio/application.ts";
+import { newId } from "./socketio/new-id.ts";
 import { openStored, type StoredFormat } from "./socketio/stored-format.ts";
 import { SqlMessageLog } from "./sql/sql-message-log.ts";
 import { SqlSearchIndex } from "./sql/sql-search-index.ts";
@@ -40,6 +46,8 @@ export interface ChatParts extends Application {
   readonly server: Server;
   readonly chat: Chat;
   readonly settings: Settings;
+  /** Closes all connections in shards. @returns how many */
+  readonly endShards: (end: ShardEnd) => Promise<number>;
 }
 
 /** The parts of the object that its chat calls, long after the chat is made. */
@@ -81,6 +89,7 @@ export function createChat(
     openings: directOpenings,
     openDirect: async (name, users) => env.CHAT_ROOM.getByName(name).openDirect(users),
     relay: transportOf(env, settings.relay),
+    ...(env.ROOM_SHARD && settings.maxShards > 0 && { shards: shardPorts(env.ROOM_SHARD, room, settings) }),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
       maxContentLength: settings.maxContentLength,
@@ -113,7 +122,36 @@ export function createChat(
   const wakeCause: Application["wakeCause"] = ({ sid, handshake }) =>
     isWatching(handshake, server.sessions.get(sid)?.sockets) ? "watch" : undefined;
   const afterTurn = [() => chat.room.endTurn(), () => watching.look()];
-  return { server, limits: settings, settings, chat, refuseConnection, wakeCause, afterTurn };
+  const redirect = ({ region, query }: UpgradeFacts): Response | undefined => {
+    const isFull = server.sessions.size >= settings.maxMembers;
+    if (!isFull || region === undefined || query[WATCH_QUERY] !== undefined) return undefined;
+    const places = server.effects.turn(() => chat.features.shards?.placesFor(region));
+    if (places === undefined) return undefined;
+    return new Response("the room has shards", { status: 503, headers: { [PLACES_HEADER]: places } });
+  };
+  const endShards = async (end: ShardEnd): Promise<number> => {
+    const shards = chat.features.shards?.state.shards ?? [];
+    const ended = await Promise.all(
+      shards.map((_, shard) => env.ROOM_SHARD!.getByName(shardName(room, shard)).endShard(end)),
+    );
+    return ended.reduce((sum, closed) => sum + closed, 0);
+  };
+  return { server, limits: settings, settings, chat, endShards, redirect, refuseConnection, wakeCause, afterTurn };
+}
+
+function shardPorts(
+  shards: NonNullable<Env["ROOM_SHARD"]>,
+  room: string,
+  { maxShards, maxMembers, shardFanOut: fanOut }: Settings,
+): ShardsOutside {
+  return {
+    maxShards,
+    maxMembers,
+    fanOut,
+    send: (shard, call) => shards.getByName(shardName(room, shard)).takePieces(call),
+    newId,
+    wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  };
 }
 
 /** One for all rooms of the isolate, which share its environment. */

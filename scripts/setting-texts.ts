@@ -56,7 +56,17 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
     meaning: "Authors may edit a message for so long after posting it; 0 is never. Moderators may edit at any time.",
   },
   maxPayloadBytes: { unit: "bytes", meaning: "The size of one received frame, and of a JSON body of the HTTP API." },
-  maxMembers: { unit: "sockets", meaning: "Sockets in one room." },
+  maxMembers: { unit: "sockets", meaning: "Sockets that one object holds: a room, or one of its shards." },
+  maxShards: {
+    unit: "shards",
+    meaning:
+      "Further objects that hold the sockets of a room once it has `MAX_MEMBERS`, where `ROOM_SHARD` is bound; 0 turns them off.",
+  },
+  shardFanOut: {
+    unit: "shards",
+    meaning:
+      "Shards to which one object passes messages on. With more shards than that, the first ones pass messages on to the others.",
+  },
   maxConnectionsPerIp: {
     unit: "connections",
     meaning:

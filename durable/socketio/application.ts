@@ -4,6 +4,7 @@ import type { Meter } from "../../src/socketio/engine/traffic.ts";
 import type { SessionServer } from "../../src/socketio/engine/session-server.ts";
 import type { Identity, Session } from "../../src/socketio/engine/session.ts";
 import type { ServerPorts } from "../../src/socketio/server/server.ts";
+import type { UpgradeFacts } from "../../src/rpc/upgrade-header.ts";
 import type { ServerSideRpc } from "../../src/rpc/server-side.ts";
 import type { Waiting } from "./wake-clock.ts";
 
@@ -22,6 +23,8 @@ export interface Application {
   /** A server of Socket.IO receives the events of other rooms, too. */
   readonly server: SessionServer & Partial<ServerSideRpc>;
   readonly limits: ObjectLimits;
+  /** Called before a connection is opened. @returns the answer by which the Worker brings it to another object */
+  redirect?(facts: UpgradeFacts): Response | undefined;
   /** Called before a connection with a verified token is opened. @returns the answer that refuses it, if any */
   refuseConnection?(identity: Identity): Response | undefined;
   /** The binding with which `serverSideEmit` reaches other rooms. */

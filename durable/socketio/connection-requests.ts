@@ -94,7 +94,10 @@ export class ConnectionRequests {
   }
 
   /** @returns the answer to a request that may not open a connection */
-  #refuse({ address, identity }: UpgradeFacts): Response | undefined {
+  #refuse(facts: UpgradeFacts): Response | undefined {
+    const { address, identity } = facts;
+    const elsewhere = this.#application.redirect?.(facts);
+    if (elsewhere) return elsewhere;
     const full = this.#refuseAddress(address, { hasIdentity: identity !== undefined });
     return full ?? (identity && this.#application.refuseConnection?.(identity));
   }

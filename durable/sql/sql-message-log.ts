@@ -6,7 +6,7 @@
 import { decodeBatch, encodeBatch, lifeOfBatch } from "../../src/chat/log/batch-format.ts";
 import { emptied, withChange, type Change, type Kept } from "../../src/chat/log/change.ts";
 import { Lives, nameLife } from "../../src/socketio/recovery/lives.ts";
-import { messageId } from "../../src/chat/log/message-id.ts";
+import { messageId } from "../../src/protocol/message-id.ts";
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat/log/message-log.ts";
 import { agedAtMs, beginSegment, countExpired, isFull, type Retention } from "../../src/chat/log/segments.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";

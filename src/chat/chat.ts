@@ -19,7 +19,7 @@ import { RoomCalls } from "./room-calls.ts";
 import { deny } from "./room/answers.ts";
 import type { Reply } from "./room/operation.ts";
 import { Requests, type Request } from "./room/requests.ts";
-import { Room, type Client, type Membership } from "./room/room.ts";
+import { Room, type Client, type Connection, type Membership } from "./room/room.ts";
 
 /** A failed read is tried again after this long: stock clients, whom the closing of their session tells, wait about as long. */
 const UNDECIDED_MS = 1000;
@@ -39,7 +39,11 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     super();
     this.room = new Room({ name, settings, log, state, meter, durable });
     const perform = (request: Request): void | Promise<void> => this.requests.perform(request);
-    this.features = makeFeatures(this.room, { ...outside, perform });
+    const entry = {
+      authorize: (identity: Identity) => this.#decide(() => this.#authorize({ identity })),
+      welcome: (client: Connection) => this.#welcome(client),
+    };
+    this.features = makeFeatures(this.room, { ...outside, perform, entry });
     this.requests = new Requests(this.room, this.features.all, this.features);
     this.calls = new RoomCalls(this.room, this.features, this.requests);
     const { seenSeq, catchUp, reportProblem } = this.room;
@@ -75,7 +79,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     }
   }
 
-  #authorize({ identity }: ConnectRequest<Identity>): AuthorizeResult<Membership> {
+  #authorize({ identity }: Pick<ConnectRequest<Identity>, "identity">): AuthorizeResult<Membership> {
     if (!identity) throw new Error("a chat room requires a verified token");
     const { user, name, role } = identity;
     const data = { user, name, role: this.features.direct.roleOf(role), sinceMs: this.room.now() };
@@ -115,7 +119,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     for (const feature of this.features.all) feature.onWelcomed?.(client);
   }
 
-  #welcome(client: Client): Welcome {
+  #welcome(client: Connection): Welcome {
     const { user, name, role } = client.peek();
     const { settings, log } = this.room;
     const ofRoom: RoomWelcome = {

@@ -27,13 +27,14 @@ import { Reacting } from "./messages/reacting.ts";
 import { Reading } from "./people/reading.ts";
 import { Refreshing } from "./people/refreshing.ts";
 import { Relayed } from "./links/relayed.ts";
+import { Shards, type ShardsOutside, type ShardsPorts } from "./shards/shards.ts";
 import { Speaking } from "./moderation/speaking.ts";
 import type { RoomState } from "../storage/room-state.ts";
 import type { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Feature } from "./room/feature.ts";
 import type { Bearer, Caller, ChatEvent } from "./room/operation.ts";
 import type { Request } from "./room/requests.ts";
-import type { ChatSettings, Client, Room } from "./room/room.ts";
+import type { ChatSettings, Client, Connection, Room } from "./room/room.ts";
 import { Screening } from "./room/screening.ts";
 import type { PostRules } from "./room/verdict.ts";
 import type { SearchAllowance } from "./search/search-allowance.ts";
@@ -69,6 +70,8 @@ export interface ChatDependencies {
   readonly openDirect?: OpenDirect;
   /** Limits the direct rooms that a user opens, in all rooms of the isolate (DM-5). */
   readonly openings?: TokenBuckets;
+  /** Holds the sockets that a big room has no place for; absent: there are no shards. */
+  readonly shards?: ShardsOutside | undefined;
   /** Carries messages to linked rooms; absent: none are passed on. */
   readonly relay?: LinkTransport | undefined;
 }
@@ -85,6 +88,8 @@ export interface FileOptions {
 interface Outside extends Omit<ChatDependencies, "room" | "settings" | "log" | "state" | "meter" | "durable"> {
   /** Carries a request out, in the name of a feature. */
   readonly perform: (request: Request) => void | Promise<void>;
+  /** Decides on CONNECTs, and makes the welcome. */
+  readonly entry: Pick<ShardsPorts, "authorize" | "welcome">;
 }
 
 /** The events that a feature has operations for. */
@@ -114,9 +119,9 @@ export type Features = ReturnType<typeof makeFeatures>;
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- `Features` is its type
 export function makeFeatures(
   room: Room,
-  { index, searchAllowance, files: fileOptions, features: make, perform, ...outside }: Outside,
+  { index, searchAllowance, files: fileOptions, features: make, perform, entry, ...outside }: Outside,
 ) {
-  const { deliver, reportToLobby, relay, openDirect, openings, rules } = outside;
+  const { deliver, reportToLobby, relay, openDirect, openings, rules, shards: shardsOutside } = outside;
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
   const posting = new Posting(room, attachments);
@@ -136,7 +141,7 @@ export function makeFeatures(
     reportToLobby &&
     new Listing(room, { send: reportToLobby, counters, direct: () => direct.report, numbers: () => own?.facts });
   /** A caller with the role that counts in this room: DM-2, MOD-9. */
-  const callerOf = ({ user, name, role: given }: Bearer, client?: Client): Caller => {
+  const callerOf = ({ user, name, role: given }: Bearer, client?: Connection): Caller => {
     const tokenRole = direct.roleOf(given);
     const role = records.roleOf({ user, tokenRole });
     return { user, name, role, tokenRole, ...(client && { client }) };
@@ -150,6 +155,16 @@ export function makeFeatures(
         : callerOf({ ...caller, role: tokenRole }),
     stayOf: (user) => bans.ownerOf(user),
   });
+  const shards =
+    shardsOutside && !direct.isDirect
+      ? new Shards(room, {
+          ...shardsOutside,
+          ...entry,
+          ownerOf: ({ user }) => bans.ownerOf(user),
+          lastRev: () => changes.lastRev,
+          perform,
+        })
+      : undefined;
   const list = [
     direct,
     bans,
@@ -174,6 +189,7 @@ export function makeFeatures(
     relayed,
     ...(deliver && !direct.isDirect ? [new Webhooks(room, deliver, LEAVE_GRACE_MS + LEAVE_GATHER_MS)] : []),
     ...(listing ? [counters, listing] : []),
+    ...(shards ? [shards] : []),
   ];
   const ofChat: readonly Feature[] = list satisfies Complete<(typeof list)[number]>;
   const own =
@@ -209,5 +225,6 @@ export function makeFeatures(
     direct,
     announced,
     own,
+    shards,
   };
 }

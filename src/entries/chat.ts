@@ -6,6 +6,7 @@ export { Announcements } from "../../durable/announcements.ts";
 export { byHttp, type HttpRule } from "../../durable/by-http.ts";
 export { ChatRoom } from "../../durable/chat-room.ts";
 export { DeadLetters } from "../../durable/dead-letters.ts";
+export { RoomShard } from "../../durable/room-shard.ts";
 export { Lobby } from "../../durable/lobby.ts";
 export * from "../extension/extension.ts";
 export type { BeforePost, PostContext, PostDraft, PostRules, PostVerdict } from "../chat/room/verdict.ts";

@@ -6,15 +6,22 @@ import type { WebhookBatch } from "../protocol/webhook-events.ts";
 import type { LobbyRpc } from "./lobby.ts";
 import type { AnnouncementsRpc, AnnounceRpc, DeadLettersRpc, RelayRpc } from "./relay.ts";
 import type { RoomRpc } from "./room.ts";
+import type { SequencerRpc, ShardRpc } from "./shard.ts";
 
 /** A binding to objects of one class. Its stubs carry the calls of `Rpc`; the platform has no type for that without the class. */
 export interface Objects<Rpc> {
-  getByName(name: string): Rpc & Pick<Fetcher, "fetch">;
+  /** @param options where a new object is to stand */
+  getByName(
+    name: string,
+    options?: { readonly locationHint?: DurableObjectLocationHint },
+  ): Rpc & Pick<Fetcher, "fetch">;
 }
 
 /** Only the room's is needed. Without another one, its part of the chat is off. */
 export interface Bindings {
-  readonly CHAT_ROOM: Objects<RoomRpc & RelayRpc & AnnounceRpc>;
+  readonly CHAT_ROOM: Objects<RoomRpc & RelayRpc & AnnounceRpc & SequencerRpc>;
+  /** Holds the sockets that a big room has no place for. */
+  readonly ROOM_SHARD?: Objects<ShardRpc>;
   /** Holds uploaded files; a deployment without it takes none. */
   readonly FILES?: R2Bucket;
   readonly WEBHOOKS?: Queue<WebhookBatch>;
@@ -33,6 +40,7 @@ export interface Bindings {
 /** The name of each binding where a deployment gives none of its own, by the binding's use. */
 const NAMES = {
   room: "CHAT_ROOM",
+  shard: "ROOM_SHARD",
   lobby: "LOBBY",
   files: "FILES",
   announcements: "ANNOUNCEMENTS",

@@ -26,6 +26,8 @@ export interface UpgradeFacts {
   readonly sid?: string;
   /** The id of the request's TCP connection, if the server can end that (tcp-connections.ts). */
   readonly tcpId?: string;
+  /** Where the client is, as the platform names it for objects, or empty. Set where the Worker can bring the connection to a shard. */
+  readonly region?: string;
   /** The WebSocket subprotocol to select, if the client offered any (EIO-11). */
   readonly subprotocol?: string;
 }

@@ -31,6 +31,8 @@ const PAYLOAD_BYTES_MAX = 32 * 1024 * 1024;
 
 /** WebSockets that the platform lets one Durable Object hold. */
 const WEBSOCKETS_PER_OBJECT_MAX = 32_768;
+/** Four digits: session ids have no more. */
+const SHARDS_MAX = 1000;
 
 /** Reading one page of the list of rooms asks every lobby. */
 const LOBBIES_MAX = 64;
@@ -97,6 +99,8 @@ const LIMITS = {
   editWindowSeconds: setting("EDIT_WINDOW_SECONDS", kinds.integer(0, EDIT_WINDOW_SECONDS_MAX), { default: 86_400 }),
   maxPayloadBytes: setting("MAX_PAYLOAD", kinds.integer(1024, PAYLOAD_BYTES_MAX), { default: 65_536 }),
   maxMembers: setting("MAX_MEMBERS", kinds.integer(1, WEBSOCKETS_PER_OBJECT_MAX), { default: 5000 }),
+  maxShards: setting("MAX_SHARDS", kinds.integer(0, SHARDS_MAX), { default: 64 }),
+  shardFanOut: setting("SHARD_FAN_OUT", kinds.integer(1, SHARDS_MAX), { default: 64 }),
   maxConnectionsPerIp: setting("MAX_CONNECTIONS_PER_IP", kinds.integer(0, WEBSOCKETS_PER_OBJECT_MAX), {
     default: 10,
     inDevelopment: 0,

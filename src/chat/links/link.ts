@@ -16,7 +16,7 @@ import { Packing, RELAY_BYTES_MAX, RELAY_ITEMS_MAX } from "../../relay/packing.t
 import { isBeyond, nameOfLife } from "../../relay/position.ts";
 import { staffRoleOf } from "../log/authorship.ts";
 import { editToPassOn, type Kept } from "../log/change.ts";
-import { parseMessageId } from "../log/message-id.ts";
+import { parseMessageId } from "../../protocol/message-id.ts";
 import { rootOf, routeOf } from "../log/origin.ts";
 import { readableAfter, readableAt } from "../room/readable.ts";
 import type { Room } from "../room/room.ts";

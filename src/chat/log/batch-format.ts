@@ -14,7 +14,7 @@ import type { Attachment, Message, Origin } from "../../protocol/chat-events.ts"
 import { isStaff, type StaffRole } from "../../protocol/roles.ts";
 import { staffRoleOf, writtenAs } from "./authorship.ts";
 import { UNNAMED_LIFE } from "../../socketio/recovery/lives.ts";
-import { messageId } from "./message-id.ts";
+import { messageId } from "../../protocol/message-id.ts";
 import { makeOrigin, routeOf } from "./origin.ts";
 
 const VERSION = 1;

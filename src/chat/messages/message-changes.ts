@@ -6,7 +6,7 @@ import type { ChangesAnswer, ChangesWelcome, ErrorAnswer, MessageAnswer } from "
 import { refuse } from "../room/answers.ts";
 import { withChange, type Change, type Kept } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
-import { parseMessageId } from "../log/message-id.ts";
+import { parseMessageId } from "../../protocol/message-id.ts";
 import type { Feature, KeptChange } from "../room/feature.ts";
 import { operation } from "../room/operation.ts";
 import type { Room } from "../room/room.ts";
@@ -47,6 +47,11 @@ export class MessageChanges implements Feature {
 
   welcome(): ChangesWelcome {
     return { rev: this.clientRev };
+  }
+
+  /** `rev` of the latest change in this life of the room; 0 without one. */
+  get lastRev(): number {
+    return this.#lastRev;
   }
 
   /** A place among all changes for the next one. */

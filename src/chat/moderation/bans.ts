@@ -1,11 +1,12 @@
 // Keeps banned users out of a room, and disconnects banned and kicked ones (MOD-3, MOD-4), whose connections cannot be recovered
 // (MOD-5). Called by requests.ts before each request, by chat.ts for each connection, and by moderation.ts.
 import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
+import { ROLES } from "../../protocol/roles.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../room/answers.ts";
 import type { Caller } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
-import type { Client, Membership, Room } from "../room/room.ts";
+import type { Connection, Membership, Room } from "../room/room.ts";
 import type { Sanction } from "../room/sanctions.ts";
 import type { UserRecords } from "./user-records.ts";
 
@@ -46,6 +47,10 @@ export class Bans implements Feature {
       const ban = this.#records.banOf({ user, tokenRole: client.peek().role });
       if (ban) disconnect(client, this.#bannedNotice(ban));
     }
+    for (const tokenRole of this.#room.elsewhere ? ROLES : []) {
+      const ban = this.#records.banOf({ user, tokenRole });
+      if (ban) this.#room.elsewhere?.dismiss(user, this.#bannedNotice(ban), [tokenRole]);
+    }
     // Also where they went a moment ago and are still counted.
     if (this.#records.banOf({ user, tokenRole: "member" })) this.#endStay(user);
   }
@@ -53,7 +58,9 @@ export class Bans implements Feature {
   /** Disconnects a user (MOD-4). */
   kick(user: string, reason: string | undefined): void {
     const message = withReason("You were kicked from this room", reason);
-    for (const client of this.#room.clientsOf(user)) disconnect(client, { code: "KICKED", message });
+    const notice: Notice = { code: "KICKED", message };
+    for (const client of this.#room.clientsOf(user)) disconnect(client, notice);
+    this.#room.elsewhere?.dismiss(user, notice);
     this.#endStay(user);
   }
 
@@ -68,7 +75,7 @@ export class Bans implements Feature {
 }
 
 /** The notice comes first, so that a stock client stays away (MOD-3, MOD-4). */
-export function disconnect(client: Client, notice: Notice): void {
+export function disconnect(client: Pick<Connection, "emit" | "disconnect">, notice: Notice): void {
   client.emit("notice", notice);
   client.disconnect(true);
 }

@@ -26,7 +26,7 @@ import type { Bans } from "./bans.ts";
 import { operation, type Caller, type Operation } from "../room/operation.ts";
 import { refuseUnlessModerator } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
-import type { Client, Room } from "../room/room.ts";
+import type { Connection, Room } from "../room/room.ts";
 import type { Speaking } from "./speaking.ts";
 import type { Ruling, UserRecords } from "./user-records.ts";
 
@@ -74,7 +74,7 @@ export class Moderation implements Feature {
     this.#parts = parts;
   }
 
-  welcome(client: Client): Pick<Welcome, "role" | "moderation"> {
+  welcome(client: Connection): Pick<Welcome, "role" | "moderation"> {
     const { user, role } = client.peek();
     const { records, speaking } = this.#parts;
     const { untilMs } = records.muteOf({ user, tokenRole: role }) ?? {};

@@ -9,8 +9,8 @@ export type Operator = BroadcastOperator<EventsMap, Membership>;
 export interface AudiencePorts {
   /** @throws Error for an event that the feature may not send */
   readonly check: (event: string) => void;
-  /** The ids of a user's sockets. */
-  readonly socketsOf: (user: string) => readonly string[];
+  /** The channels that reach a user. */
+  readonly channelsOf: (user: string) => readonly string[];
 }
 
 export class OwnAudience implements Audience<Record<string, (...args: unknown[]) => void>> {
@@ -29,7 +29,7 @@ export class OwnAudience implements Audience<Record<string, (...args: unknown[])
   }
 
   except(user: string): OwnAudience {
-    return new OwnAudience(this.#operator?.except(this.#ports.socketsOf(user)), this.#ports);
+    return new OwnAudience(this.#operator?.except(this.#ports.channelsOf(user)), this.#ports);
   }
 
   get volatile(): OwnAudience {

@@ -2,22 +2,22 @@
 import type { Role } from "../../protocol/chat-events.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import type { FeatureConnection } from "../../extension/extension.ts";
-import type { Client } from "../room/room.ts";
+import type { Connection } from "../room/room.ts";
 import type { Slot } from "../room/slot.ts";
 
 /** UTF-16 units of the JSON of a kept value: the attachment of a connection has 16 KiB for all features. */
 export const KEPT_LENGTH_MAX = 1000;
 
 export interface ConnectionPorts {
-  readonly roleOf: (client: Client) => Role;
+  readonly roleOf: (client: Connection) => Role;
   readonly slot: Slot<unknown>;
 }
 
 export class OwnConnection implements FeatureConnection {
-  readonly #client: Client;
+  readonly #client: Connection;
   readonly #ports: ConnectionPorts;
 
-  constructor(client: Client, ports: ConnectionPorts) {
+  constructor(client: Connection, ports: ConnectionPorts) {
     this.#client = client;
     this.#ports = ports;
   }

@@ -16,7 +16,7 @@ import { withChange, type Kept } from "../log/change.ts";
 import { refuse } from "../room/answers.ts";
 import type { Bearer, Caller } from "../room/operation.ts";
 import type { Request } from "../room/requests.ts";
-import type { Client, Room } from "../room/room.ts";
+import type { Client, Connection, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 import { OwnAudience, type Operator } from "./own-audience.ts";
 import { OwnConnection, type ConnectionPorts } from "./own-connection.ts";
@@ -26,7 +26,7 @@ import { OwnState } from "./own-state.ts";
 export interface OwnRoomPorts {
   readonly isDirect: boolean;
   /** The role that counts in the room. */
-  readonly callerOf: (bearer: Bearer, client?: Client) => Caller;
+  readonly callerOf: (bearer: Bearer, client?: Connection) => Caller;
   /** Finds a message, deleted or not. */
   readonly find: (id: string) => Kept | ErrorAnswer;
   readonly perform: (request: Request) => void | Promise<void>;
@@ -84,7 +84,7 @@ export class OwnRoom implements FeatureRoom<never> {
   }
 
   user(user: string): Audience<never> {
-    return this.#those(this.#opened.clientsOf(user));
+    return this.#audience(this.#all.to(this.#opened.channelsOf(user)));
   }
 
   get #all(): Operator {
@@ -101,8 +101,7 @@ export class OwnRoom implements FeatureRoom<never> {
       if (!sends?.includes(event))
         throw new Error(`the feature "${name}" sends "${event}", which its \`sends\` does not name`);
     };
-    const socketsOf = (user: string): readonly string[] => this.#room.members.socketsOf(user);
-    return new OwnAudience(operator, { check, socketsOf });
+    return new OwnAudience(operator, { check, channelsOf: this.#room.channelsOf });
   }
 
   *connections(): Iterable<OwnConnection> {
@@ -113,12 +112,12 @@ export class OwnRoom implements FeatureRoom<never> {
     return this.#room.members.has(user);
   }
 
-  #callerOf(client: Client): Caller {
+  #callerOf(client: Connection): Caller {
     return this.#ports.callerOf(client.peek(), client);
   }
 
   /** A connection as the feature sees it. */
-  connectionOf(client: Client): OwnConnection {
+  connectionOf(client: Connection): OwnConnection {
     const roleOf: ConnectionPorts["roleOf"] = (one) => this.#callerOf(one).role;
     this.#connectionPorts ??= { roleOf, slot: new Slot(`own:${this.#feature.name}`) };
     return new OwnConnection(client, this.#connectionPorts);

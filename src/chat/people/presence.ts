@@ -79,6 +79,9 @@ export class Presence implements Feature {
     const { deadline, throttled } = this.#room;
     const windowMs = (): number => presenceWindowMs(this.#room.clients.size);
     this.#throttle = throttled("presence", { windowMs }, () => this.#notify());
+    this.#room.members.watch(() => {
+      if (this.#room.members.hasMoved) this.#throttle.request(this.#room.now());
+    });
     this.#graceDeadline = deadline("presence-grace", (nowMs) => this.#endGrace(nowMs));
   }
 

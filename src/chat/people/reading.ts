@@ -9,7 +9,7 @@ import { operation, type Caller } from "../room/operation.ts";
 import type { ThrottledRun } from "../../clock/throttle.ts";
 import { ReadMarks } from "./read-marks.ts";
 import type { Feature } from "../room/feature.ts";
-import type { Client, Room } from "../room/room.ts";
+import type { Client, Connection, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
 /** In a larger room a mark goes to its user's own connections only: the frames would grow with the square of the members. */
@@ -71,7 +71,7 @@ export class Reading implements Feature {
   }
 
   /** READ-3. */
-  welcome(client: Client): ReadingWelcome {
+  welcome(client: Connection): ReadingWelcome {
     const { lastSeq, firstSeq } = this.#room.log;
     const readSeq = this.#marks.get(client.peek().user);
     return { readSeq, unread: lastSeq - Math.max(readSeq, firstSeq - 1) };
@@ -128,7 +128,7 @@ export class Reading implements Feature {
     const isLarge = this.#room.members.count > READ_SHARED_MEMBERS_MAX;
     for (const user of this.#unsent) {
       const { everyone } = this.#room;
-      const audience = isLarge ? everyone.to(this.#room.members.socketsOf(user)) : everyone;
+      const audience = isLarge ? everyone.to(this.#room.channelsOf(user)) : everyone;
       audience.emit("read", { user, seq: this.#marks.get(user) });
     }
     this.#unsent.clear();

@@ -6,7 +6,7 @@ import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../room/answers.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
-import type { Client, Room } from "../room/room.ts";
+import type { Client, Connection, Room } from "../room/room.ts";
 
 /** A notice that is not repeated for so long ends (TYP-2). */
 export const TYPING_MS = 5000;
@@ -46,7 +46,7 @@ export class Typing implements Feature {
     this.#deadline = this.#room.deadline("typing", (nowMs) => this.#expire(nowMs), { keepsAwake: true });
   }
 
-  welcome(client: Client): TypingWelcome {
+  welcome(client: Connection): TypingWelcome {
     const self = client.peek().user;
     const others = [...this.#typists].filter(([user, { isShown }]) => isShown && user !== self);
     return { typing: others.slice(0, TYPISTS_SHOWN_MAX).map(([user, { name }]): Typist => ({ user, name })) };
@@ -91,7 +91,7 @@ export class Typing implements Feature {
 
   /** Not the user's own other connections (TYP-1). */
   #others(user: string): Room["everyone"] {
-    return this.#room.everyone.except(this.#room.members.socketsOf(user));
+    return this.#room.everyone.except(this.#room.channelsOf(user));
   }
 
   #expire(nowMs: number): void {

@@ -3,7 +3,7 @@
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
 import { writtenAs } from "../log/authorship.ts";
 import { withMentions } from "../log/mentions.ts";
-import { messageId } from "../log/message-id.ts";
+import { messageId } from "../../protocol/message-id.ts";
 import type { Draft, Room } from "../room/room.ts";
 
 /**

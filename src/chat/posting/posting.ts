@@ -8,7 +8,7 @@ import { refuseContent } from "../../protocol/content.ts";
 import { refuse } from "../room/answers.ts";
 import type { Attachments } from "../files/attachments.ts";
 import { GuestRates } from "../room/guest-rates.ts";
-import { parseMessageId } from "../log/message-id.ts";
+import { parseMessageId } from "../../protocol/message-id.ts";
 import { waitingOperation, type Caller } from "../room/operation.ts";
 import { Posts } from "./posts.ts";
 import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";

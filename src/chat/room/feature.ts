@@ -6,7 +6,7 @@ import type { Refusal } from "../../socketio/server/namespace.ts";
 import type { Change } from "../log/change.ts";
 import type { ChangedMessage } from "../log/message-log.ts";
 import type { Caller, Operations, Reply } from "./operation.ts";
-import type { Client, Membership } from "./room.ts";
+import type { Client, Connection, Membership } from "./room.ts";
 
 /** A change of a message, and its place among all changes. */
 export interface KeptChange extends ChangedMessage {
@@ -41,7 +41,7 @@ export interface Feature {
   /** A connection came, before its welcome. */
   onConnect?(client: Client): void;
   /** The part of the welcome that the feature fills. */
-  welcome?(client: Client): Partial<Welcome>;
+  welcome?(client: Connection): Partial<Welcome>;
   /** A connection has its welcome. */
   onWelcomed?(client: Client): void;
   /** A token counts for a connection from now on: its first, or a fresh one. The place to fill slots from it. */

@@ -5,7 +5,7 @@ import { networkOf } from "../../socketio/wire/client-address.ts";
 import { refuse } from "./answers.ts";
 import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
 import type { Identity } from "../../protocol/identity.ts";
-import type { Client, Membership, Room } from "./room.ts";
+import type { Client, Connection, Membership, Room } from "./room.ts";
 import { Slot } from "./slot.ts";
 
 /** Set where the connection has a guest token. */
@@ -35,7 +35,7 @@ export class GuestRates {
   }
 
   /** Takes the cost of one post, where a guest makes it. */
-  refuse(client: Client | undefined): ErrorAnswer | undefined {
+  refuse(client: Connection | undefined): ErrorAnswer | undefined {
     if (!this.#buckets || !client || !IS_GUEST.get(client)) return undefined;
     const taking = this.#buckets.take(networkOf(client.handshake.address), this.#room.now());
     if (taking.ok) {

@@ -37,6 +37,9 @@ export class Members {
   readonly #joined = new Map<string, string>();
   readonly #left = new Set<string>();
   readonly #watchers: Array<() => void> = [];
+  /** Members whose connections other objects hold. */
+  #elsewhere = 0;
+  #hasMoved = false;
 
   /** @param changed called after a member joined or left, before any notification */
   watch(changed: () => void): void {
@@ -45,6 +48,19 @@ export class Members {
 
   #changed(): void {
     for (const changed of this.#watchers) changed();
+  }
+
+  /** Whether their number changed since it was last told. */
+  get hasMoved(): boolean {
+    return this.#hasMoved;
+  }
+
+  /** @param count members whose connections other objects hold */
+  setElsewhere(count: number): void {
+    if (count === this.#elsewhere) return;
+    this.#elsewhere = count;
+    this.#hasMoved = true;
+    this.#changed();
   }
 
   has(user: string): boolean {
@@ -57,7 +73,7 @@ export class Members {
   }
 
   get count(): number {
-    return this.#stays.size;
+    return this.#stays.size + this.#elsewhere;
   }
 
   /** True in a room too large to name its members (PRES-3). */
@@ -67,7 +83,7 @@ export class Members {
 
   /** True while a change waits to be sent to the others. */
   get hasChanged(): boolean {
-    return this.#joined.size > 0 || this.#left.size > 0;
+    return this.#joined.size > 0 || this.#left.size > 0 || this.#hasMoved;
   }
 
   /**
@@ -173,6 +189,7 @@ export class Members {
     const left = this.isLarge ? [] : [...this.#left].map((user) => ({ user }));
     this.#joined.clear();
     this.#left.clear();
+    this.#hasMoved = false;
     return { count: this.count, joined, left };
   }
 }

@@ -2,7 +2,7 @@
 import type * as z from "zod/mini";
 
 import type { Answer, AnswerTo, ClientToServerEvents, Role } from "../../protocol/chat-events.ts";
-import type { Client } from "./room.ts";
+import type { Connection } from "./room.ts";
 
 /** A user as their token describes them. */
 export interface Bearer {
@@ -21,7 +21,7 @@ export interface Caller {
   /** The role of the token, as far as this room knows it: a room between two people makes members of all others. */
   readonly tokenRole: Role;
   /** The connection of the request; absent where it came from outside the room. */
-  readonly client?: Client;
+  readonly client?: Connection;
 }
 
 /** The name under which features are asked whether an upload is allowed. No event: sockets cannot call it. */

@@ -7,7 +7,7 @@ import { TokenBuckets, type RateLimit } from "../../clock/token-bucket.ts";
 import { refuse } from "./answers.ts";
 import type { Feature } from "./feature.ts";
 import type { Bearer, Caller, Operation, Reply } from "./operation.ts";
-import type { Client, Room } from "./room.ts";
+import type { Connection, Room } from "./room.ts";
 import type { Screening } from "./screening.ts";
 
 /**
@@ -24,7 +24,7 @@ export interface Request {
   readonly event: string;
   readonly bearer: Bearer;
   /** The connection of the request; absent where it came from outside the room. */
-  readonly client?: Client;
+  readonly client?: Connection;
   /** As it came: untrusted. */
   readonly given: unknown;
   readonly reply: Reply<Answer<object>>;
@@ -32,14 +32,14 @@ export interface Request {
 
 export interface RequestsPorts {
   /** Finds the role that counts in the room. */
-  readonly callerOf: (bearer: Bearer, client?: Client) => Caller;
+  readonly callerOf: (bearer: Bearer, client?: Connection) => Caller;
   readonly screening: Screening;
 }
 
 export class Requests {
   readonly #room: Room;
   readonly #features: readonly Feature[];
-  readonly #callerOf: (bearer: Bearer, client?: Client) => Caller;
+  readonly #callerOf: (bearer: Bearer, client?: Connection) => Caller;
   readonly #screening: Screening;
   /** Features with `follow`, and those with `onAnswered`: few, and all requests pass them. */
   readonly #followers: readonly Feature[];

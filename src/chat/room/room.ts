@@ -2,12 +2,15 @@
 // feature.
 import type { Message, RefreshAnswer, Role, ServerToClientEvents } from "../../protocol/chat-events.ts";
 import type { Meter } from "../../metrics/meter.ts";
+import { userChannel } from "../../protocol/shards.ts";
 import { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../../clock/deadlines.ts";
 import { ThrottledRun, type Rate } from "../../clock/throttle.ts";
+import type { Hub } from "../../socketio/server/hub.ts";
 import type { NamespaceContext } from "../../socketio/server/namespace.ts";
 import type { Socket } from "../../socketio/server/socket.ts";
 import type { MessageLog } from "../log/message-log.ts";
+import type { Elsewhere } from "./elsewhere.ts";
 import type { Feature, KeptChange, MadeChange } from "./feature.ts";
 import { Members } from "./members.ts";
 import { countPosted, DeliverySampler } from "./metering.ts";
@@ -49,6 +52,9 @@ export interface Membership {
 }
 
 export type Client = Socket<ServerToClientEvents, Membership>;
+
+/** A connection of the room, or of one of its shards, as far as requests need it. */
+export type Connection = Pick<Client, "id" | "handshake" | "token" | "data" | "peek" | "emit" | "disconnect">;
 
 export interface RoomParts {
   readonly name: string;
@@ -98,6 +104,8 @@ export class Room {
   readonly meter: Meter;
   /** The people in it. */
   readonly members = new Members();
+  /** The audience in other objects, if there is any. */
+  elsewhere: Elsewhere | undefined;
   readonly #delivery: DeliverySampler;
   #context!: NamespaceContext;
   #features: readonly Feature[] = [];
@@ -141,8 +149,24 @@ export class Room {
     this.members.socketsOf(user).flatMap((id) => this.clients.get(id) ?? []);
 
   get everyone(): BroadcastOperator<ServerToClientEvents, Membership> {
-    return new BroadcastOperator(this.#context.hub, {});
+    const { hub } = this.#context;
+    const { elsewhere } = this;
+    if (!elsewhere) return new BroadcastOperator(hub, {});
+    const all: Pick<Hub, "emit" | "select"> = {
+      emit: (audience, event, args) => {
+        hub.emit(audience, event, args);
+        elsewhere.emit(audience, event, [args]);
+      },
+      select: (audience) => hub.select(audience),
+    };
+    return new BroadcastOperator(all, {});
   }
+
+  /** The channels that reach a user wherever the connections are. */
+  readonly channelsOf = (user: string): string[] => {
+    const here = this.members.socketsOf(user);
+    return this.elsewhere ? [...here, userChannel(user)] : here;
+  };
 
   /** Milliseconds since 1970, as of the current input. */
   readonly now = (): number => this.#context.now();
@@ -175,7 +199,7 @@ export class Room {
     new ThrottledRun(rate, run, (due) => this.deadline(name, due, options));
 
   /** TOK-3: takes another token of the client's user. A client that went meanwhile gets no answer. */
-  readonly refreshToken = (client: Client, token: string, reply: (answer: RefreshAnswer) => void): Promise<void> =>
+  readonly refreshToken = (client: Connection, token: string, reply: (answer: RefreshAnswer) => void): Promise<void> =>
     this.#context.refreshToken(client as Socket, token, (answer) => this.#endTurnAfter(() => reply(answer)));
 
   // ---- the log ---------------------------------------------------------------------------------------------
@@ -205,12 +229,10 @@ export class Room {
   /** Shows messages to everyone, in one go. They are stored; in a busy room with durability `relaxed` they will be. */
   readonly show = (messages: readonly Message[]): void => {
     const { hub } = this.#context;
-    hub.emitAll(
-      {},
-      "chat-message",
-      messages.map((message) => [message]),
-      messages.map(({ seq }) => seq),
-    );
+    const argLists = messages.map((message) => [message]);
+    const seqs = messages.map(({ seq }) => seq);
+    hub.emitAll({}, "chat-message", argLists, seqs);
+    this.elsewhere?.emit({}, "chat-message", argLists, seqs);
     countPosted(this.meter, messages.length, hub.sockets.size);
     this.#delivery.sample();
     for (const feature of this.#features) feature.onPosted?.(messages);

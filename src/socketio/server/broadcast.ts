@@ -8,11 +8,11 @@ import type { Socket } from "./socket.ts";
 type Channels = string | readonly string[];
 
 export class BroadcastOperator<Outgoing extends EventsMap, Data> {
-  readonly #hub: Hub;
+  readonly #hub: Pick<Hub, "emit" | "select">;
   readonly #audience: Audience;
   readonly #ackTimeoutMs: number | undefined;
 
-  constructor(hub: Hub, audience: Audience, ackTimeoutMs?: number) {
+  constructor(hub: Pick<Hub, "emit" | "select">, audience: Audience, ackTimeoutMs?: number) {
     this.#hub = hub;
     this.#audience = audience;
     this.#ackTimeoutMs = ackTimeoutMs;

@@ -6,12 +6,14 @@ import { identityOf } from "../http/identity.ts";
 import { refuseRequest } from "../http/refusals.ts";
 import { ConnectRate } from "./connect-rate.ts";
 import { UNKNOWN_SESSIONS_PER_CONNECT, type EngineEndpoint } from "./engine-endpoint.ts";
+import { Placement } from "./placement.ts";
 import { KnownSessions } from "./known-sessions.ts";
 
 type Parts = Pick<Deployment, "settings" | "bindings" | "authenticate" | "tokens">;
 
 export function chatEndpoint(deployment: Parts): EngineEndpoint {
   const { settings, bindings } = deployment;
+  const placement = new Placement(bindings);
   return {
     allowedOrigins: settings.allowedOrigins,
     transports: settings.transports,
@@ -19,7 +21,7 @@ export function chatEndpoint(deployment: Parts): EngineEndpoint {
     unknownSessions: new ConnectRate(UNKNOWN_SESSIONS_PER_CONNECT * settings.connectRatePerIp),
     knownSessions: new KnownSessions(),
     identify: (request, room, token) => identify(request, room, token, deployment),
-    object: (room) => bindings.CHAT_ROOM.getByName(room),
+    object: (room, sid) => placement.objectOf(room, sid),
   };
 }
 

@@ -12,8 +12,8 @@ import { findSubprotocol, findToken } from "../http/token-source.ts";
 import type { ConnectRate } from "./connect-rate.ts";
 import type { KnownSessions } from "./known-sessions.ts";
 
-/** The ids that the server gives to sessions: anything else is unknown without asking. */
-const SESSION_ID = /^[A-Za-z0-9_-]{20}$/;
+/** The ids that the server gives to sessions, in a shard with its number before it: anything else is unknown without asking. */
+const SESSION_ID = /^(?:\d{1,4}~)?[A-Za-z0-9_-]{20}$/;
 
 /** Characters of a query, without its token: the room keeps it with the session. */
 const QUERY_CHARS_MAX = 2048;
@@ -44,8 +44,11 @@ export interface EngineEndpoint {
     room: string,
     token: string | undefined,
   ): Promise<VouchedIdentity | Response | undefined> | VouchedIdentity | Response | undefined;
-  /** @returns the object of that room; `undefined` where there is none, which is answered 404 */
-  object(room: string): Answering | undefined | Promise<Answering | undefined>;
+  /**
+   * @param sid the session of the request; absent for a new connection
+   * @returns the object for it; `undefined` where there is none, which is answered 404
+   */
+  object(room: string, sid?: string): Answering | undefined | Promise<Answering | undefined>;
 }
 
 /** A stub of an object. */
@@ -172,7 +175,7 @@ async function forward(
   { room, query: { transport } }: { room: string; query: Query },
   facts: UpgradeFacts,
 ): Promise<Response> {
-  const object = await endpoint.object(room);
+  const object = await endpoint.object(room, facts.sid);
   if (!object) return refuseConnection("NOT_FOUND", "There is no such room");
   const subprotocol = findSubprotocol(request);
   const tcp = tcpOf(request);

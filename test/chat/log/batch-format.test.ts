@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { decodeBatch, encodeBatch, lifeOfBatch, UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
-import { messageId } from "../../../src/chat/log/message-id.ts";
+import { messageId } from "../../../src/protocol/message-id.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { fc } from "../../host/properties.ts";
 

@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 
 import type { FoundMessage, SearchPayload } from "../../../src/protocol/chat-events.ts";
-import { messageId } from "../../../src/chat/log/message-id.ts";
+import { messageId } from "../../../src/protocol/message-id.ts";
 import { match, parsePhrases } from "../../../src/chat/search/search-query.ts";
 import { ChatRoom, UNLIMITED } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";

@@ -2,11 +2,11 @@
 // message does not name another one (CHAT-9).
 import { describe, expect, it } from "vitest";
 
-import { messageId, parseMessageId } from "../../../src/chat/log/message-id.ts";
-import { nameLife, UNNAMED_LIFE } from "../../../src/socketio/recovery/lives.ts";
-import { ChatRoom } from "../../host/chat-room.ts";
-import { START_MS } from "../../host/harness.ts";
-import { EPOCH } from "../../host/memory-log.ts";
+import { messageId, parseMessageId } from "../../src/protocol/message-id.ts";
+import { nameLife, UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
+import { ChatRoom } from "../host/chat-room.ts";
+import { START_MS } from "../host/harness.ts";
+import { EPOCH } from "../host/memory-log.ts";
 
 describe("an id", () => {
   it("contains the place of its message, and the life in which it was posted", () => {

@@ -1,0 +1,54 @@
+// The Durable Object of a shard: holds a part of the sockets of a big room, named ROOM/NUMBER. The room (chat-room.ts) decides and stores;
+// a shard passes requests to it and sends on what the room says. Each call runs as a turn of the object.
+import { Meter } from "../src/metrics/meter.ts";
+import { shutdownNotice, ROOM_DELETED } from "../src/chat/room/notices.ts";
+import type { FeedAnswer, FeedCall } from "../src/protocol/shards.ts";
+import { bindingsOf, type BindingNames } from "../src/rpc/bindings.ts";
+import type { ShardEnd, ShardRpc } from "../src/rpc/shard.ts";
+import { CLOSINGS } from "../src/socketio/wire/closings.ts";
+import { createShard, type ShardParts } from "./create-shard.ts";
+import type { Env } from "./env.ts";
+import { countedStorage } from "./socketio/counted-storage.ts";
+import { insideOf, type Inside } from "./socketio/inside.ts";
+import { SocketObject } from "./socketio/socket-object.ts";
+
+/** @typeParam Own the bindings that a subclass uses */
+export class RoomShard<Own = Cloudflare.Env> extends SocketObject<Own> implements ShardRpc {
+  /** Yours to override, where the Worker has its bindings under other names; as `bindings` of createParley. */
+  static readonly bindings: BindingNames = {};
+
+  constructor(ctx: DurableObjectState, env: Own) {
+    const own = bindingsOf(env as Env, new.target.bindings);
+    const meter = new Meter();
+    super(ctx, env, (ports) => createShard(ctx, own, ports, meter), {
+      meter,
+      storage: countedStorage(ctx.storage, meter),
+    });
+  }
+
+  get #inside(): Inside<ShardParts> {
+    return insideOf(this);
+  }
+
+  /** @internal */
+  takePieces(call: FeedCall): Promise<FeedAnswer> {
+    const { activity, parts } = this.#inside;
+    activity.request("call", "pieces");
+    return activity.during(parts.intake.take(call));
+  }
+
+  /** @internal */
+  async endShard({ withinMs }: ShardEnd): Promise<number> {
+    const { server, audience } = this.#inside.parts;
+    const { size } = server.sessions;
+    this.#inside.turn(() => {
+      for (const client of audience.sockets.values())
+        client.emit("notice", withinMs === undefined ? ROOM_DELETED : shutdownNotice(client.id, withinMs));
+      for (const session of server.sessions.values()) {
+        if (withinMs === undefined) server.dismissSession(session);
+        else server.close(session, CLOSINGS.restart);
+      }
+    }, "end");
+    return size;
+  }
+}

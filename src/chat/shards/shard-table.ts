@@ -1,0 +1,85 @@
+// The shards of a room, by number: where each stands, and how full it is. A full room adds one when the others have little space left, and
+// removes the last ones once they are empty. A row is written when a shard is added or removed, and with each tenth that one fills. Made by
+// shards.ts.
+import type { ShardReport } from "../../protocol/shards.ts";
+import type { RoomState } from "../../storage/room-state.ts";
+
+const KEY = "shards";
+
+/** Of the space of one shard: with less than this left in all shards of a region, the next connection from there gets a new one. */
+const SPARE = 0.25;
+
+const TENTHS = 10;
+
+export interface ShardRow {
+  /** A part of the world, as the platform names it for objects; empty where the Worker does not know. */
+  readonly region: string;
+  readonly sockets: number;
+  readonly users: number;
+}
+
+export interface ShardLimits {
+  /** Sockets of one object. */
+  readonly maxMembers: number;
+  readonly maxShards: number;
+}
+
+export class ShardTable {
+  readonly #state: RoomState;
+  readonly #limits: ShardLimits;
+  readonly #rows: ShardRow[];
+
+  constructor(state: RoomState, limits: ShardLimits) {
+    this.#state = state;
+    this.#limits = limits;
+    this.#rows = limits.maxShards > 0 ? [...((state.get(KEY) ?? []) as ShardRow[])] : [];
+  }
+
+  get rows(): readonly ShardRow[] {
+    return this.#rows;
+  }
+
+  get sockets(): number {
+    return this.#rows.reduce((sum, { sockets }) => sum + sockets, 0);
+  }
+
+  get users(): number {
+    return this.#rows.reduce((sum, { users }) => sum + users, 0);
+  }
+
+  note({ shard, sockets, users }: Pick<ShardReport, "shard" | "sockets" | "users">): void {
+    const before = this.#rows[shard];
+    while (this.#rows.length <= shard) this.#rows.push({ region: "", sockets: 0, users: 0 });
+    this.#rows[shard] = { region: before?.region ?? "", sockets, users };
+    if (sockets === 0) while (this.#rows.at(-1)?.sockets === 0) this.#rows.pop();
+    if (this.#tenthsOf(before?.sockets ?? 0) !== this.#tenthsOf(sockets)) this.#store();
+  }
+
+  /**
+   * The shards for a connection from a region, each with the tenths of it that are free: `weur 7,enam 10`.
+   * @returns `undefined` where all are full, and no other one may be added
+   */
+  placesFor(region: string): string | undefined {
+    const { maxMembers, maxShards } = this.#limits;
+    const near = this.#rows.filter((row) => row.region === region);
+    const free = near.reduce((sum, { sockets }) => sum + Math.max(0, maxMembers - sockets), 0);
+    if (free < SPARE * maxMembers && this.#rows.length < maxShards) {
+      this.#rows.push({ region, sockets: 0, users: 0 });
+      this.#store();
+    }
+    if (this.#rows.every(({ sockets }) => sockets >= maxMembers)) return undefined;
+    return this.#rows.map((row) => `${row.region} ${TENTHS - this.#tenthsOf(row.sockets)}`).join();
+  }
+
+  /** A tenth that has begun counts, so that a full shard alone has none left, and an empty one all. */
+  #tenthsOf(sockets: number): number {
+    const { maxMembers } = this.#limits;
+    if (sockets >= maxMembers) return TENTHS;
+    return Math.min(TENTHS - 1, Math.ceil((TENTHS * sockets) / maxMembers));
+  }
+
+  #store(): void {
+    if (this.#rows.length > 0) this.#state.put(KEY, this.#rows);
+    else this.#state.delete(KEY);
+  }
+}

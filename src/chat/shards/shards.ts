@@ -1,0 +1,296 @@
+// The shards of a big room: objects that hold sockets which the room has no place for. The room sends them all that it sends to its own
+// connections, lets their members in and carries out their requests. Without a shard nothing of this costs anything. features.ts makes it;
+// durable/chat-room.ts passes the reports of shards on.
+import type { Answer, Message, Notice, Role, ServerToClientEvents, Welcome } from "../../protocol/chat-events.ts";
+import type { Identity } from "../../protocol/identity.ts";
+import {
+  userChannel,
+  type JoinVerdict,
+  type LogPlace,
+  type ShardAudience,
+  type ShardItem,
+  type ShardJoin,
+  type ShardReport,
+  type ShardRequest,
+} from "../../protocol/shards.ts";
+import type { Deadline } from "../../clock/deadlines.ts";
+import { Feeds } from "../../shards/feeds.ts";
+import type { FeedPorts } from "../../shards/feed.ts";
+import type { AuthorizeResult } from "../../socketio/server/namespace.ts";
+import { refuse } from "../room/answers.ts";
+import type { Elsewhere } from "../room/elsewhere.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Request } from "../room/requests.ts";
+import type { Connection, Membership, Room } from "../room/room.ts";
+import { ShardTable, type ShardLimits } from "./shard-table.ts";
+
+/** A crowd that is gone for so long does not need its shards any more. */
+export const SHRINK_AFTER_MS = 60_000;
+
+/** Messages that a shard is told at most, and characters of their texts; one that missed more closes its connections. */
+const MISSED_MESSAGES_MAX = 1000;
+const MISSED_CHARS_MAX = 500_000;
+
+/** The part of the ports that is outside of the room. */
+export interface ShardsOutside extends ShardLimits, Omit<FeedPorts, "missed" | "report"> {
+  /** Shards that one object calls. */
+  readonly fanOut: number;
+}
+
+export interface ShardsPorts extends ShardsOutside {
+  /** The latest change in this life of the room. */
+  readonly lastRev: () => number;
+  /** Decides on a CONNECT, as for the room's own connections. */
+  readonly authorize: (identity: Identity) => AuthorizeResult<Membership>;
+  readonly ownerOf: (membership: Membership) => string;
+  readonly welcome: (client: Connection) => Welcome;
+  readonly perform: (request: Request) => void | Promise<void>;
+}
+
+/** An item that waits for the end of the turn. */
+interface Gathered {
+  readonly to: number | undefined;
+  readonly item: ShardItem;
+  /** The log once it was made. */
+  readonly after: LogPlace;
+}
+
+export class Shards implements Feature, Elsewhere {
+  readonly #room: Room;
+  readonly #ports: ShardsPorts;
+  readonly #table: ShardTable;
+  readonly #feeds: Feeds;
+  /** Shards with members, or with answers to come. */
+  readonly #reached = new Set<number>();
+  /** Answers that the room owes, by shard. */
+  readonly #owed = new Map<number, number>();
+  /** The log before the gathered items. */
+  #place: LogPlace | undefined;
+  #gathered: Gathered[] = [];
+  #shrink!: Deadline;
+
+  constructor(room: Room, ports: ShardsPorts) {
+    this.#room = room;
+    this.#ports = ports;
+    this.#table = new ShardTable(room.state, ports);
+    this.#feeds = new Feeds(
+      { fanOut: ports.fanOut },
+      {
+        ...ports,
+        missed: (from, to) => this.missed(from, to),
+        report: room.reportProblem,
+      },
+    );
+  }
+
+  start(): void {
+    this.#shrink = this.#room.deadline("shards-shrink", () => this.#sendHome());
+    this.#room.elsewhere = this;
+    this.#table.rows.forEach(({ sockets }, shard) => sockets > 0 && this.#reach(shard));
+    this.#room.members.setElsewhere(this.users);
+  }
+
+  get connections(): number {
+    return this.#table.sockets;
+  }
+
+  get users(): number {
+    return this.#table.users;
+  }
+
+  /** Where each shard stands and how full it is, and what waits for the slowest. */
+  get state(): { readonly shards: ShardTable["rows"]; readonly waitingChars: number } {
+    return { shards: this.#table.rows, waitingChars: this.#feeds.charsMax };
+  }
+
+  /** The places for a connection that this room has no space for; `undefined` where there are none. */
+  placesFor(region: string): string | undefined {
+    return this.#ports.maxShards > 0 ? this.#table.placesFor(region) : undefined;
+  }
+
+  // ---- from the room to the shards -------------------------------------------------------------------------
+
+  emit(
+    { channels, ...audience }: ShardAudience,
+    event: string,
+    argLists: ReadonlyArray<readonly unknown[]>,
+    seqs?: readonly number[],
+  ): void {
+    if (this.#reached.size === 0) return;
+    // Other channels are sockets of the room itself.
+    const users = channels?.filter((channel) => channel.startsWith(userChannel("")));
+    if (users?.length === 0) return;
+    this.#gather({ type: "emit", audience: { ...audience, ...(users && { channels: users }) }, event, argLists, seqs });
+  }
+
+  dismiss(user: string, notice: Notice, roles?: readonly Role[]): void {
+    if (this.#reached.size > 0) this.#gather({ type: "dismiss", user, notice, ...(roles && { roles }) });
+  }
+
+  #gather(item: ShardItem, to?: number): void {
+    this.#gathered.push({ to, item, after: this.#now() });
+  }
+
+  #now(): LogPlace {
+    const { log, seenSeq } = this.#room;
+    const seq = seenSeq();
+    return { epoch: log.epoch, life: log.lifeAt(seq) ?? "", seq, rev: this.#ports.lastRev() };
+  }
+
+  onTurnEnd(): void {
+    if (this.#reached.size === 0) return;
+    if (this.#gathered.length > 0) this.#send();
+    for (const shard of this.#reached) if (this.#isOver(shard)) this.#leave(shard);
+  }
+
+  /** Makes a piece of all items in a row that are for the same shards. */
+  #send(): void {
+    const gathered = this.#gathered.splice(0);
+    for (let from = 0; from < gathered.length;) {
+      const { to } = gathered[from]!;
+      const next = gathered.findIndex((item, at) => at > from && item.to !== to);
+      const some = gathered.slice(from, next < 0 ? undefined : next);
+      const { after } = some.at(-1)!;
+      const items = JSON.stringify(some.map(({ item }) => item));
+      this.#feeds.push({ before: this.#place!, after, items, ...(to !== undefined && { to }) });
+      this.#place = after;
+      from += some.length;
+    }
+  }
+
+  #reach(shard: number): void {
+    if (this.#reached.has(shard)) return;
+    if (this.#reached.size === 0) this.#place = this.#now();
+    this.#reached.add(shard);
+    this.#feeds.reach([...this.#reached]);
+  }
+
+  #isOver(shard: number): boolean {
+    return (this.#table.rows[shard]?.sockets ?? 0) === 0 && !this.#owed.get(shard) && this.#feeds.isIdle(shard);
+  }
+
+  #leave(shard: number): void {
+    this.#reached.delete(shard);
+    this.#feeds.reach([...this.#reached]);
+  }
+
+  /** The items that lead a shard from one place of the log to a later one. */
+  missed(from: LogPlace, to: LogPlace): ShardItem[] {
+    return (
+      this.#room.read((log) => {
+        const count = to.seq - from.seq;
+        const isTold =
+          from.epoch === to.epoch &&
+          count >= 0 &&
+          count <= MISSED_MESSAGES_MAX &&
+          log.lifeAt(from.seq) === from.life &&
+          log.changedAfter(from.rev, 1).length === 0;
+        const messages = isTold && count > 0 ? log.page({ after: from.seq, limit: count }).messages : [];
+        const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
+        if (!isTold || messages.length < count || chars > MISSED_CHARS_MAX) return undefined;
+        return count === 0 ? [] : [shown(messages)];
+      }) ?? [{ type: "lost" }]
+    );
+  }
+
+  // ---- from the shards to the room -------------------------------------------------------------------------
+
+  /** Takes the report of a shard, in a turn. */
+  take({ shard, joins, requests, recoversAfter, counts, ...size }: ShardReport): void {
+    const { meter, members } = this.#room;
+    if (counts) meter.add(counts);
+    const isAsking = joins.length + requests.length > 0;
+    if (size.sockets > 0 || isAsking) this.#reach(shard);
+    // Those who are let in count until the next report, so that the shard stays reached.
+    this.#table.note({ shard, users: size.users, sockets: size.sockets + joins.length });
+    members.setElsewhere(this.users);
+    this.#watchSize();
+    if (joins.length > 0) this.#room.catchUp();
+    if (recoversAfter !== undefined) this.#tellEarlier(shard, recoversAfter);
+    for (const join of joins) this.#gather({ type: "verdict", id: join.id, verdict: this.#decide(shard, join) }, shard);
+    for (const request of requests) this.#perform(shard, request);
+  }
+
+  #tellEarlier(shard: number, after: number): void {
+    const messages = this.#room.read((log) => {
+      const count = log.lastSeq - after;
+      const page = count <= MISSED_MESSAGES_MAX ? log.page({ after, limit: MISSED_MESSAGES_MAX }).messages : [];
+      return page.length === count ? page : [];
+    });
+    if (messages && messages.length > 0) this.#gather({ type: "earlier", messages }, shard);
+  }
+
+  #decide(shard: number, { identity }: ShardJoin): JoinVerdict {
+    const { authorize, ownerOf, welcome } = this.#ports;
+    const verdict = authorize(identity);
+    if (!verdict.accepted) return verdict;
+    const { data } = verdict;
+    const member = { ...data, owner: ownerOf(data) };
+    const client = this.#connectionOf(shard, { socket: "", address: "", member });
+    return { accepted: true, member, welcome: welcome(client), key: this.#room.log.key };
+  }
+
+  #perform(shard: number, { id, event, member, given, ...connection }: ShardRequest): void {
+    const { user, name, role } = member;
+    this.#owed.set(shard, (this.#owed.get(shard) ?? 0) + 1);
+    const reply = (answer: Answer<object>): void => {
+      this.#owed.set(shard, this.#owed.get(shard)! - 1);
+      this.#gather({ type: "answer", id, answer }, shard);
+    };
+    const client = this.#connectionOf(shard, { member, ...connection });
+    const request = { event, bearer: { user, name, role }, client, given: given && JSON.parse(given), reply };
+    const fail = (error: unknown): void => {
+      this.#room.reportProblem(`a request ${event} of a shard failed`, error);
+      this.#room.turn(() => reply(refuse("INTERNAL", "The request failed; try again.")));
+    };
+    try {
+      void this.#ports.perform(request)?.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** A member's connection in a shard, for the time of a request: what features keep on it is gone with that. */
+  #connectionOf(
+    shard: number,
+    { socket, address, member }: Pick<ShardRequest, "socket" | "address" | "member">,
+  ): Connection {
+    const data: Membership = { ...member };
+    const handshake = { address, query: {}, issued: member.sinceMs };
+    return {
+      id: socket,
+      handshake,
+      token: undefined,
+      data,
+      peek: () => data,
+      emit: (event, ...args) => {
+        this.#gather({ type: "emit", audience: { channels: [socket] }, event, argLists: [args] }, shard);
+        return true;
+      },
+      disconnect: () => this.#gather({ type: "dismiss", socket }, shard),
+    };
+  }
+
+  // ---- the crowd goes --------------------------------------------------------------------------------------
+
+  #watchSize(): void {
+    const { clients, now } = this.#room;
+    const all = this.connections + clients.size;
+    const isGone = this.connections > 0 && all <= this.#ports.maxMembers / 2;
+    if (!isGone) this.#shrink.clear();
+    else if (this.#shrink.atMs === undefined) this.#shrink.set(now() + SHRINK_AFTER_MS);
+  }
+
+  /** The members come back to the room, which has space for all of them. */
+  #sendHome(): void {
+    if (this.#reached.size > 0) this.#gather({ type: "lost" });
+  }
+}
+
+const shown = (messages: readonly Message[]): ShardItem => ({
+  type: "emit",
+  audience: {},
+  event: "chat-message" satisfies keyof ServerToClientEvents,
+  argLists: messages.map((message) => [message]),
+  seqs: messages.map(({ seq }) => seq),
+});

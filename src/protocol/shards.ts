@@ -1,0 +1,155 @@
+// The calls between a room and its shards: objects that hold a part of a big room's sockets. The room stays the only one that orders,
+// stores and decides. Used by src/shards, src/chat/shards and src/rpc.
+import type { Answer, Message, Notice, Role, Welcome } from "./chat-events.ts";
+import type { Identity } from "./identity.ts";
+
+/** The name of a shard's object. No room has a slash in its name. */
+export const shardName = (room: string, shard: number): string => `${room}/${shard}`;
+
+/** @throws Error for the name of no shard */
+export function parseShardName(name: string): { readonly room: string; readonly shard: number } {
+  const [room, shard] = name.split("/");
+  if (!room || !/^\d+$/.test(shard ?? "")) throw new Error(`${name}: a shard is named ROOM/NUMBER`);
+  return { room, shard: Number(shard) };
+}
+
+/** Session ids of a shard begin with its number, so that the Worker finds the shard again. */
+export const shardSession = (shard: number, id: string): string => `${shard}~${id}`;
+
+/** @returns the shard that has the session; `undefined` where the room itself has it */
+export function shardOfSession(sid: string): number | undefined {
+  const [, shard] = /^(\d+)~/.exec(sid) ?? [];
+  return shard === undefined ? undefined : Number(shard);
+}
+
+/** The channel of all connections of a user in a shard. */
+export const userChannel = (user: string): string => `user ${user}`;
+
+/** A place in the log of a room: behind its newest message, and its latest change. */
+export interface LogPlace {
+  readonly epoch: string;
+  /** The life of the log in which `seq` was taken. */
+  readonly life: string;
+  readonly seq: number;
+  readonly rev: number;
+}
+
+export const isSamePlace = (a: LogPlace, b: LogPlace): boolean =>
+  a.epoch === b.epoch && a.seq === b.seq && a.rev === b.rev;
+
+/** A selection of sockets, as in Socket.IO: all, those in some channels, or those outside of some. */
+export interface ShardAudience {
+  readonly channels?: readonly string[];
+  readonly except?: readonly string[];
+  readonly isVolatile?: boolean;
+}
+
+/** A member's connection in a shard: as on a connection of the room itself, and the owner for recovery. */
+export interface ShardMember {
+  readonly user: string;
+  readonly name: string;
+  /** The role by token. */
+  readonly role: Role;
+  /** Beginning of the connection, in milliseconds since 1970. */
+  readonly sinceMs: number;
+  readonly owner: string;
+}
+
+/** The verdict of the room on a CONNECT. */
+export type JoinVerdict =
+  | {
+      readonly accepted: true;
+      readonly member: ShardMember;
+      readonly welcome: Welcome;
+      /** Signs the private ids of connections. */
+      readonly key: string;
+    }
+  | { readonly accepted: false; readonly message: string; readonly data?: unknown; readonly passesInMs?: number };
+
+/** A step that a shard carries out. */
+export type ShardItem =
+  /** Emits an event once per list of arguments. `seqs` are the places of messages in the log. */
+  | {
+      readonly type: "emit";
+      readonly audience: ShardAudience;
+      readonly event: string;
+      readonly argLists: ReadonlyArray<readonly unknown[]>;
+      readonly seqs?: readonly number[] | undefined;
+    }
+  /** Answers a request of a member. */
+  | { readonly type: "answer"; readonly id: string; readonly answer: Answer<object> }
+  /** Answers a CONNECT. */
+  | { readonly type: "verdict"; readonly id: string; readonly verdict: JoinVerdict }
+  /** All messages from some seq on, for connections that recover. */
+  | { readonly type: "earlier"; readonly messages: readonly Message[] }
+  /** Disconnects for good: one connection, or those of a user whose tokens give one of these roles. */
+  | {
+      readonly type: "dismiss";
+      readonly socket?: string;
+      readonly user?: string;
+      readonly roles?: readonly Role[];
+      readonly notice?: Notice;
+    }
+  /** Closes all connections, whose clients come back: the shard missed something that cannot be told any more. */
+  | { readonly type: "lost" };
+
+/** The items of one turn of the room, or some of them. */
+export interface ShardPiece {
+  /** The only shard that it is for; absent: all. */
+  readonly to?: number;
+  /** The log before and after it. */
+  readonly before: LogPlace;
+  readonly after: LogPlace;
+  /** `ShardItem[]` as JSON, encoded once for all shards. */
+  readonly items: string;
+}
+
+/** Pieces in their order. */
+export interface FeedCall {
+  /** Names an unbroken sequence of pieces. Another one follows on nothing: what the sender owed before is lost. */
+  readonly life: string;
+  /** The number of the first piece in its life. */
+  readonly first: number;
+  readonly pieces: readonly ShardPiece[];
+  /** Shards that get the pieces by way of this one. */
+  readonly below: readonly number[];
+}
+
+export interface FeedAnswer {
+  /** Pieces that were carried out, in this call or when they came before. */
+  readonly taken: number;
+  /** The place of the shard, where the next piece does not follow on it. */
+  readonly behind?: LogPlace;
+}
+
+/** A CONNECT in a shard. */
+export interface ShardJoin {
+  readonly id: string;
+  readonly identity: Identity;
+}
+
+/** An event of a member in a shard. */
+export interface ShardRequest {
+  readonly id: string;
+  readonly socket: string;
+  /** The address of the client. */
+  readonly address: string;
+  readonly member: ShardMember;
+  readonly event: string;
+  /** The payload as JSON, untrusted; absent where there was none. */
+  readonly given?: string;
+}
+
+/** What a shard tells its room, and asks it. The answers are among the pieces. */
+export interface ShardReport {
+  readonly shard: number;
+  /** Its connections, and the users among them. */
+  readonly sockets: number;
+  readonly users: number;
+  readonly joins: readonly ShardJoin[];
+  readonly requests: readonly ShardRequest[];
+  /** A client recovers from this seq on, and the shard lacks messages behind it. */
+  readonly recoversAfter?: number;
+  /** Counts since the last report, by series. */
+  readonly counts?: Readonly<Record<string, number>>;
+}

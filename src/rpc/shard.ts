@@ -1,0 +1,24 @@
+// The calls between a room and its shards, and the header in which a full room names their places to the Worker.
+import type { FeedAnswer, FeedCall, LogPlace, ShardItem, ShardReport } from "../protocol/shards.ts";
+
+/** The calls that a shard answers: of its room, or of the shard before it. */
+export interface ShardRpc {
+  takePieces(call: FeedCall): Promise<FeedAnswer>;
+  /** Closes all connections for good, with a notice; or for a restart, spread over a time. @returns how many */
+  endShard(end: ShardEnd): Promise<number>;
+}
+
+/** The end of all connections. `withinMs`: clients come back within this time; absent: the room was deleted. */
+export interface ShardEnd {
+  readonly withinMs?: number;
+}
+
+/** The calls that a room answers to its shards. */
+export interface SequencerRpc {
+  takeShardReport(report: ShardReport): Promise<void>;
+  /** The items that lead from one place of the log to another. */
+  missedByShard(from: LogPlace, to: LogPlace): Promise<ShardItem[]>;
+}
+
+/** On the answer of a room without space: the places of its shards. On that of a full shard: empty. */
+export const PLACES_HEADER = "x-parley-places";

@@ -1,0 +1,237 @@
+// The part of a big room's audience that one shard holds: a namespace like the room's own, which asks the room about every CONNECT and event,
+// and carries out the pieces of its feed. Made by durable/create-shard.ts; the Socket.IO server calls it as a namespace.
+import type { Answer, Message, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
+import type { Identity } from "../protocol/identity.ts";
+import { readAs } from "../protocol/read-as.ts";
+import { refuse } from "../protocol/refuse.ts";
+import { readSchema } from "../protocol/schemas/reading.ts";
+import { refreshTokenSchema } from "../protocol/schemas/tokens.ts";
+import { typingSchema } from "../protocol/schemas/typing.ts";
+import { userChannel, type LogPlace, type ShardItem, type ShardMember, type ShardPiece } from "../protocol/shards.ts";
+import { Recovery } from "../socketio/recovery/recovery.ts";
+import type { EventsMap } from "../socketio/server/events.ts";
+import {
+  CONTEXT,
+  HANDLE_EVENT,
+  Namespace,
+  type AuthorizeResult,
+  type ConnectRequest,
+  type Refusal,
+} from "../socketio/server/namespace.ts";
+import type { Socket } from "../socketio/server/socket.ts";
+import { CLOSINGS, type Closing } from "../socketio/wire/closings.ts";
+import { RoomLink, type RoomLinkPorts } from "./room-link.ts";
+import { ShardLog } from "./shard-log.ts";
+
+/** The place is stored when so long nothing has happened: before the shard can fall asleep. */
+const QUIET_MS = 1000;
+
+/** What a shard keeps through its sleep. */
+export interface KeptPlace {
+  readonly place: LogPlace;
+  /** Of the room's log. */
+  readonly key: string;
+}
+
+export interface AudiencePorts extends Pick<RoomLinkPorts, "report"> {
+  readonly settings: { readonly maxMembers: number; readonly recoveryWindowMs: number };
+  readonly kept: KeptPlace | undefined;
+  keep(kept: KeptPlace): void;
+  /** Counts since the last call. */
+  takeCounts(): Readonly<Record<string, number>> | undefined;
+  close(client: Client, closing: Closing): void;
+}
+
+type Client = Socket<ServerToClientEvents, ShardMember>;
+
+export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMember> {
+  /** The room has operations for all events, known or not: `HANDLE_EVENT`. */
+  readonly handlers = {};
+  override readonly recovery: Recovery | undefined;
+  readonly #ports: AudiencePorts;
+  readonly #log = new ShardLog();
+  /** Of members who are about to be let in. */
+  readonly #welcomes = new WeakMap<ShardMember, Welcome>();
+  #link!: RoomLink;
+  #keepPlace!: { set(atMs: number): void };
+  #place: LogPlace | undefined;
+
+  constructor(ports: AudiencePorts) {
+    super();
+    const { settings, kept } = ports;
+    this.#ports = ports;
+    if (kept) {
+      this.#place = kept.place;
+      this.#log.move(kept.place);
+      this.#log.key = kept.key;
+    }
+    const { recoveryWindowMs } = settings;
+    this.recovery = recoveryWindowMs > 0 ? new Recovery(this.#log, recoveryWindowMs) : undefined;
+  }
+
+  override onStart(): void {
+    const { now, newId, report, deadlines } = this[CONTEXT];
+    this.#link = new RoomLink({
+      report: this.#ports.report,
+      count: () => {
+        const counts = this.#ports.takeCounts();
+        return { sockets: this.sockets.size, users: this.channels.size, ...(counts && { counts }) };
+      },
+      now,
+      newId,
+      turn: (work) => this[CONTEXT].turn(work),
+      deadline: (name, run, options) => deadlines.add(name, run, options),
+      problem: report,
+    });
+    this.#keepPlace = deadlines.add("shard-place", () => this.#keep(), { keepsAwake: true });
+  }
+
+  #keep(): void {
+    this.#ports.keep({ place: this.#place!, key: this.#log.key });
+  }
+
+  // ---- connections -----------------------------------------------------------------------------------------
+
+  override async authorize({ identity, auth }: ConnectRequest<Identity>): Promise<AuthorizeResult<ShardMember>> {
+    if (!identity) throw new Error("a chat room requires a verified token");
+    const full = this.#refuseFull();
+    if (full) return full;
+    const verdict = await this.#link.join(identity, this.#recoversAfter(auth));
+    if (!verdict.accepted) return verdict;
+    this.#welcomes.set(verdict.member, verdict.welcome);
+    return { accepted: true, data: verdict.member };
+  }
+
+  /** The seq of an offset that a client names, where the log here does not reach back to it. The offset is checked later, with the pid. */
+  #recoversAfter({ pid, offset }: ConnectRequest["auth"]): number | undefined {
+    if (typeof pid !== "string" || !this.recovery) return undefined;
+    const named = typeof offset === "string" ? offset : pid.slice(0, pid.lastIndexOf("."));
+    const seq = Number.parseInt(named.slice(named.lastIndexOf(".") + 1), 36);
+    return seq >= 0 && !(this.#place && this.#log.hasAllAfter(seq)) ? seq : undefined;
+  }
+
+  override admit(): Refusal | undefined {
+    return this.#refuseFull();
+  }
+
+  #refuseFull(): Refusal | undefined {
+    if (this.sockets.size < this.#ports.settings.maxMembers) return undefined;
+    return { accepted: false, message: "This part of the room is full", data: { code: "ROOM_FULL" } };
+  }
+
+  override ownerOf({ owner }: ShardMember): string {
+    return owner;
+  }
+
+  override onConnect(client: Client): void {
+    const member = client.peek();
+    client.join(userChannel(member.user));
+    client.emit("welcome", { ...this.#welcomes.get(member)!, now: this[CONTEXT].now() });
+    this.#link.changed();
+  }
+
+  override onRefresh(client: Client, { name, role }: Identity): void {
+    client.data = { ...client.peek(), name, role };
+  }
+
+  override onDisconnect(): void {
+    this.#link.changed();
+  }
+
+  override [HANDLE_EVENT](client: Client, event: string, args: readonly unknown[]): void | Promise<void> {
+    const ack = args.at(-1);
+    const given = typeof ack === "function" && args.length === 1 ? undefined : args[0];
+    const reply = typeof ack === "function" ? (ack as (answer: Answer<object>) => void) : errorTo(client);
+    if (rests(event, given)) return reply({ ok: true });
+    if (event === "refresh-token") {
+      const parsed = readAs(refreshTokenSchema, given);
+      if (parsed.success) return this[CONTEXT].refreshToken(client as Socket, parsed.data.token, reply);
+    }
+    const text = textOf(given);
+    if (text === null) return reply(refuse("INVALID_PAYLOAD", "The payload is no JSON"));
+    this.#link.ask(
+      {
+        socket: client.id,
+        address: client.handshake.address,
+        member: client.peek(),
+        event,
+        ...(text !== undefined && { given: text }),
+      },
+      reply,
+      () => this.#ports.close(client, CLOSINGS.restart),
+    );
+  }
+
+  // ---- the feed --------------------------------------------------------------------------------------------
+
+  get place(): LogPlace | undefined {
+    return this.#place;
+  }
+
+  /** Carries out the items of a piece, in one turn. */
+  carryOut(items: readonly ShardItem[], { before, after }: Pick<ShardPiece, "before" | "after">): void {
+    this[CONTEXT].turn(() => {
+      this.#log.move(before);
+      for (const item of items) this.#step(item);
+      this.#log.move(after);
+    });
+    this.#place = after;
+    this.#keepPlace.set(this[CONTEXT].now() + QUIET_MS);
+  }
+
+  /** The room does not know any more what this shard asked it. */
+  forgotten(): void {
+    this.#link.forgotten();
+  }
+
+  #step(item: ShardItem): void {
+    switch (item.type) {
+      case "emit":
+        if (item.seqs) this.#log.show(item.argLists.map(([message]) => message as Message));
+        return this[CONTEXT].hub.emitAll(item.audience, item.event, item.argLists, item.seqs);
+      case "answer":
+        return this.#link.answered(item.id, item.answer);
+      case "verdict":
+        if (item.verdict.accepted) this.#log.key = item.verdict.key;
+        return this.#link.decided(item.id, item.verdict);
+      case "earlier":
+        return this.#log.fill(item.messages);
+      case "dismiss":
+        for (const client of this.#dismissed(item)) {
+          if (item.notice) client.emit("notice", item.notice);
+          client.disconnect(true);
+        }
+        return;
+      case "lost":
+        for (const client of this.everyone.fetchSockets()) this.#ports.close(client, CLOSINGS.restart);
+    }
+  }
+
+  #dismissed({ socket, user, roles }: ShardItem & { type: "dismiss" }): Client[] {
+    const channel = socket ?? userChannel(user!);
+    const those = this.to(channel).fetchSockets();
+    return those.filter((client) => roles === undefined || roles.includes(client.peek().role));
+  }
+}
+
+/** Typing and read marks of single members mean nothing to so many: they rest. A wrong payload gets the error of the room. */
+function rests(event: string, given: unknown): boolean {
+  if (event === "typing") return readAs(typingSchema, given).success;
+  return event === "read" && readAs(readSchema, given).success;
+}
+
+/** @returns the payload as JSON; `undefined` where there is none, `null` where it is not JSON */
+function textOf(given: unknown): string | undefined | null {
+  try {
+    return JSON.stringify(given);
+  } catch {
+    return null;
+  }
+}
+
+/** Without an ack callback only an error is worth sending, as event `error`. */
+function errorTo(client: Client): (answer: Answer<object>) => void {
+  return (answer) => {
+    if ("error" in answer) client.emit("error", answer.error);
+  };
+}

@@ -1,0 +1,108 @@
+// The pieces on their way to one shard: one call at a time, in order, sent again until they arrive. Bounded: a shard that is away for long
+// gets what it missed from the log. Made by feeds.ts.
+import { waitAfter } from "../clock/backoff.ts";
+import type { FeedAnswer, FeedCall, LogPlace, ShardItem, ShardPiece } from "../protocol/shards.ts";
+
+/** Characters that wait for a shard at most; beyond them it has to mend the gap. */
+export const WAITING_CHARS_MAX = 4_000_000;
+/** Characters of a call. One larger piece makes a call of its own. */
+const CALL_CHARS_MAX = 1_000_000;
+
+const BACKOFF = { first: 100, max: 5000 };
+
+export interface FeedPorts {
+  readonly send: (shard: number, call: FeedCall) => Promise<FeedAnswer>;
+  /** @returns the items that lead a shard from one place of the log to a later one */
+  readonly missed: (from: LogPlace, to: LogPlace) => Promise<readonly ShardItem[]> | readonly ShardItem[];
+  /** An id that no other feed has. */
+  readonly newId: () => string;
+  readonly wait: (ms: number) => Promise<void>;
+  readonly report: (problem: string, error: unknown) => void;
+}
+
+export class Feed {
+  readonly shard: number;
+  /** Shards that get the pieces by way of this one. */
+  below: readonly number[] = [];
+  readonly #ports: FeedPorts;
+  #life: string;
+  /** The number of the first piece that waits. */
+  #first = 0;
+  #waiting: ShardPiece[] = [];
+  #chars = 0;
+  #isSending = false;
+  #failures = 0;
+
+  constructor(shard: number, ports: FeedPorts) {
+    this.shard = shard;
+    this.#ports = ports;
+    this.#life = ports.newId();
+  }
+
+  /** Characters that wait. */
+  get chars(): number {
+    return this.#chars;
+  }
+
+  get isIdle(): boolean {
+    return !this.#isSending && this.#waiting.length === 0;
+  }
+
+  push(piece: ShardPiece): void {
+    if (this.#chars + piece.items.length > WAITING_CHARS_MAX) this.#drop();
+    this.#waiting.push(piece);
+    this.#chars += piece.items.length;
+    if (!this.#isSending) void this.#run();
+  }
+
+  /** Forgets what waits, answers among it: a new life begins. */
+  #drop(): void {
+    this.#life = this.#ports.newId();
+    this.#first = 0;
+    this.#waiting = [];
+    this.#chars = 0;
+  }
+
+  async #run(): Promise<void> {
+    this.#isSending = true;
+    while (this.#waiting.length > 0) await this.#step();
+    this.#isSending = false;
+  }
+
+  async #step(): Promise<void> {
+    const { send, missed, wait, report } = this.#ports;
+    const life = this.#life;
+    try {
+      const { taken, behind } = await send(this.shard, this.#call());
+      // Meanwhile everything may have been dropped.
+      if (life !== this.#life) return;
+      this.#failures = 0;
+      this.#took(taken);
+      const [next] = this.#waiting;
+      if (!behind || !next) return;
+      const items = JSON.stringify(await missed(behind, next.before));
+      if (life !== this.#life) return;
+      this.#chars += items.length;
+      this.#waiting.unshift({ to: this.shard, before: behind, after: next.before, items });
+    } catch (error) {
+      if (++this.#failures === 1) report(`shard ${this.shard} takes nothing`, error);
+      await wait(waitAfter(BACKOFF, this.#failures));
+    }
+  }
+
+  #call(): FeedCall {
+    const pieces: ShardPiece[] = [];
+    let chars = 0;
+    for (const piece of this.#waiting) {
+      chars += piece.items.length;
+      if (pieces.length > 0 && chars > CALL_CHARS_MAX) break;
+      pieces.push(piece);
+    }
+    return { life: this.#life, first: this.#first, pieces, below: this.below };
+  }
+
+  #took(count: number): void {
+    for (const { items } of this.#waiting.splice(0, count)) this.#chars -= items.length;
+    this.#first += count;
+  }
+}

@@ -1,0 +1,60 @@
+// The feeds of a room, or of a shard that passes pieces on. Shards form a tree: the first ones get their pieces from the room, each further
+// one from the shard before it in the tree, so that no object calls more than `fanOut` others. Made by chat/shards and intake.ts.
+import type { ShardPiece } from "../protocol/shards.ts";
+import { Feed, type FeedPorts } from "./feed.ts";
+
+/** @returns the shard that passes pieces on to this one; `undefined`: the room does */
+export const parentOf = (shard: number, fanOut: number): number | undefined =>
+  shard < fanOut ? undefined : Math.floor(shard / fanOut) - 1;
+
+export interface Tree {
+  /** The shard that passes pieces on; absent: the room does. */
+  readonly self?: number;
+  /** Shards that one object calls at most. */
+  readonly fanOut: number;
+}
+
+export class Feeds {
+  readonly #tree: Tree;
+  readonly #ports: FeedPorts;
+  readonly #feeds = new Map<number, Feed>();
+
+  constructor(tree: Tree, ports: FeedPorts) {
+    this.#tree = tree;
+    this.#ports = ports;
+  }
+
+  /** Characters that wait for the slowest shard. */
+  get charsMax(): number {
+    return Math.max(0, ...Array.from(this.#feeds.values(), ({ chars }) => chars));
+  }
+
+  /** Whether nothing is on its way to the shard, or to one that gets its pieces by way of the same feed. */
+  isIdle(shard: number): boolean {
+    return this.#feeds.get(this.#first(shard))?.isIdle ?? true;
+  }
+
+  /** Names all shards that get pieces from here, directly or not. */
+  reach(shards: readonly number[]): void {
+    const below = Map.groupBy(shards, (shard) => this.#first(shard));
+    for (const [first, all] of below) {
+      const feed = this.#feeds.get(first) ?? new Feed(first, this.#ports);
+      feed.below = all.filter((shard) => shard !== first);
+      this.#feeds.set(first, feed);
+    }
+    for (const first of this.#feeds.keys()) if (!below.has(first)) this.#feeds.delete(first);
+  }
+
+  push(piece: ShardPiece): void {
+    const { to } = piece;
+    for (const feed of this.#feeds.values())
+      if (to === undefined || to === feed.shard || feed.below.includes(to)) feed.push(piece);
+  }
+
+  /** The shard that is called from here on the way to `shard`. */
+  #first(shard: number): number {
+    const { self, fanOut } = this.#tree;
+    const parent = parentOf(shard, fanOut);
+    return parent === self || parent === undefined ? shard : this.#first(parent);
+  }
+}

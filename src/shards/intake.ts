@@ -1,0 +1,68 @@
+// Takes the pieces that a shard gets, each once and in order, has them carried out, and passes them on to the shards behind it. A piece that
+// does not follow on the place of the shard is refused, and the sender mends the gap. Called by durable/room-shard.ts.
+import { isSamePlace, type FeedAnswer, type FeedCall, type ShardItem, type ShardPiece } from "../protocol/shards.ts";
+import type { Audience } from "./audience.ts";
+import type { Feeds } from "./feeds.ts";
+
+export interface IntakeParts {
+  /** The number of the shard. */
+  readonly self: number;
+  readonly audience: Audience;
+  /** Of the shards behind it. */
+  readonly feeds: Feeds;
+  /** Resolves once all other waiting work has had its turn. */
+  readonly giveWay: () => Promise<void>;
+}
+
+export class Intake {
+  readonly #parts: IntakeParts;
+  #life: string | undefined;
+  /** The number of the next piece. */
+  #next = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  /** One call after another: a sender that got no answer calls again while its first call may be under way. */
+  take(call: FeedCall): Promise<FeedAnswer> {
+    const taking = this.#last.then(() => this.#take(call));
+    this.#last = taking.catch(() => {});
+    return taking;
+  }
+
+  async #take({ life, first, pieces, below }: FeedCall): Promise<FeedAnswer> {
+    const { audience, feeds } = this.#parts;
+    if (life !== this.#life) {
+      if (this.#life !== undefined) audience.forgotten();
+      this.#life = life;
+      this.#next = first;
+    }
+    feeds.reach(below);
+    let taken = this.#next - first;
+    for (const piece of pieces.slice(taken)) {
+      if (!this.#follows(piece)) return { taken, behind: audience.place! };
+      await this.#carryOut(piece);
+      this.#next = first + ++taken;
+    }
+    return { taken };
+  }
+
+  /** A shard without members has nobody who could miss anything. */
+  #follows({ before }: ShardPiece): boolean {
+    const { place, sockets } = this.#parts.audience;
+    return !place || isSamePlace(place, before) || sockets.size === 0;
+  }
+
+  async #carryOut(piece: ShardPiece): Promise<void> {
+    const { self, audience, feeds, giveWay } = this.#parts;
+    if (piece.to === undefined || piece.to === self) {
+      const items = JSON.parse(piece.items) as readonly ShardItem[];
+      audience.carryOut(items, piece);
+      // Connections that were let in have to be there before the next event.
+      if (items.some(({ type }) => type === "verdict")) await giveWay();
+    }
+    if (piece.to !== self) feeds.push(piece);
+  }
+}

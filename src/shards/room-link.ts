@@ -1,0 +1,149 @@
+// The way from a shard to its room: gathers CONNECTs and requests of members while a call is under way, and sends them with the next one.
+// The room answers among the pieces of its feed (intake.ts). Made by audience.ts.
+import type { Deadline } from "../clock/deadlines.ts";
+import type { Answer } from "../protocol/chat-events.ts";
+import type { Identity } from "../protocol/identity.ts";
+import type { JoinVerdict, ShardJoin, ShardReport, ShardRequest } from "../protocol/shards.ts";
+
+/** The room has so long to answer. It may have died, and then it owes no answer any more. */
+export const ANSWER_MS = 30_000;
+/** Counts alone are reported at most this often. */
+const REPORT_MS = 1000;
+
+/** A CONNECT or a request that waits for its answer. */
+interface Waiting {
+  readonly sinceMs: number;
+  /** The room had its chance: gives up. */
+  readonly fail: () => void;
+  readonly answer?: (answer: Answer<object>) => void;
+  readonly decide?: (verdict: JoinVerdict) => void;
+}
+
+export interface RoomLinkPorts {
+  /** @throws Error where the room did not take the report, or may not have */
+  readonly report: (report: Omit<ShardReport, "shard">) => Promise<void>;
+  /** Connections and users. */
+  readonly count: () => Pick<ShardReport, "sockets" | "users" | "counts">;
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly turn: <Result>(work: () => Result) => Result;
+  readonly deadline: (name: string, run: (nowMs: number) => void, options: { keepsAwake: true }) => Deadline;
+  readonly problem: (problem: string, error: unknown) => void;
+}
+
+export class RoomLink {
+  readonly #ports: RoomLinkPorts;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #giveUp: Deadline;
+  readonly #later: Deadline;
+  #joins: ShardJoin[] = [];
+  #requests: ShardRequest[] = [];
+  #recoversAfter = Infinity;
+  #isReporting = false;
+  #isOwed = false;
+  #reportedAtMs = -Infinity;
+
+  constructor(ports: RoomLinkPorts) {
+    this.#ports = ports;
+    this.#giveUp = ports.deadline("shard-answers", (nowMs) => this.#expire(nowMs), { keepsAwake: true });
+    this.#later = ports.deadline("shard-report", () => this.#hurry(), { keepsAwake: true });
+  }
+
+  /** @param recoversAfter the seq from which on the client wants to recover, where the shard lacks messages behind it */
+  join(identity: Identity, recoversAfter: number | undefined): Promise<JoinVerdict> {
+    if (recoversAfter !== undefined) this.#recoversAfter = Math.min(this.#recoversAfter, recoversAfter);
+    return new Promise((decide) => {
+      const fail = (): void => decide(UNDECIDED);
+      this.#joins.push({ id: this.#wait({ decide, fail }), identity });
+      this.#hurry();
+    });
+  }
+
+  /** @param fail called where it stays unknown whether the room carried the request out */
+  ask(request: Omit<ShardRequest, "id">, answer: (answer: Answer<object>) => void, fail: () => void): void {
+    this.#requests.push({ id: this.#wait({ answer, fail }), ...request });
+    this.#hurry();
+  }
+
+  #wait(waiting: Omit<Waiting, "sinceMs">): string {
+    const { now, newId } = this.#ports;
+    const id = newId();
+    this.#waiting.set(id, { sinceMs: now(), ...waiting });
+    this.#giveUp.pull(now() + ANSWER_MS);
+    return id;
+  }
+
+  /** A connection came or went. */
+  changed(): void {
+    const { now } = this.#ports;
+    this.#later.pull(Math.max(now(), Math.min(this.#reportedAtMs, now()) + REPORT_MS));
+  }
+
+  answered(id: string, answer: Answer<object>): void {
+    this.#take(id)?.answer?.(answer);
+  }
+
+  decided(id: string, verdict: JoinVerdict): void {
+    this.#take(id)?.decide?.(verdict);
+  }
+
+  /** The room knows nothing any more of what it was asked. */
+  forgotten(): void {
+    const unsent = new Set([...this.#joins, ...this.#requests].map(({ id }) => id));
+    this.#fail([...this.#waiting.keys()].filter((id) => !unsent.has(id)));
+  }
+
+  #take(id: string): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (this.#waiting.size === 0) this.#giveUp.clear();
+    return waiting;
+  }
+
+  #fail(ids: readonly string[]): void {
+    this.#ports.turn(() => {
+      for (const id of ids) this.#take(id)?.fail();
+    });
+  }
+
+  #expire(nowMs: number): void {
+    const over = [...this.#waiting].filter(([, { sinceMs }]) => sinceMs + ANSWER_MS <= nowMs);
+    this.#fail(over.map(([id]) => id));
+    const [oldest] = this.#waiting.values();
+    if (oldest) this.#giveUp.set(oldest.sinceMs + ANSWER_MS);
+  }
+
+  #hurry(): void {
+    this.#isOwed = true;
+    if (!this.#isReporting) void this.#report();
+  }
+
+  async #report(): Promise<void> {
+    this.#isReporting = true;
+    while (this.#isOwed) {
+      const [joins, requests, recoversAfter] = [this.#joins, this.#requests, this.#recoversAfter];
+      [this.#joins, this.#requests, this.#recoversAfter, this.#isOwed] = [[], [], Infinity, false];
+      this.#later.clear();
+      this.#reportedAtMs = this.#ports.now();
+      const recovering = recoversAfter === Infinity ? {} : { recoversAfter };
+      try {
+        await this.#ports.report({ ...this.#ports.count(), joins, requests, ...recovering });
+        // The room counts those whom it lets in until it knows better.
+        if (joins.length > 0) this.changed();
+      } catch (error) {
+        this.#ports.problem("the room took no report", error);
+        this.#fail([...joins, ...requests].map(({ id }) => id));
+        this.changed();
+      }
+    }
+    this.#isReporting = false;
+  }
+}
+
+/** SIO-13: the session is closed, and its client comes back. */
+const UNDECIDED: JoinVerdict = {
+  accepted: false,
+  message: "The room could not decide on this connection",
+  data: { code: "INTERNAL", retryAfterMs: 1000 },
+  passesInMs: 1000,
+};

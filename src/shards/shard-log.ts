@@ -1,0 +1,85 @@
+// The recovery log of a shard: the messages that it has shown last. Once one of them was changed it forgets all; the room sends those that
+// a client needs with the verdict on its CONNECT. Made by audience.ts.
+import type { Message } from "../protocol/chat-events.ts";
+import { parseMessageId } from "../protocol/message-id.ts";
+import type { LogPlace } from "../protocol/shards.ts";
+import type { MissedEvent, RecoveryLog } from "../socketio/recovery/recovery.ts";
+
+/** As many as a room replays. */
+const MESSAGES_MAX = 1000;
+/** Characters of their texts. */
+const CHARS_MAX = 500_000;
+
+export class ShardLog implements RecoveryLog {
+  /** Signs private ids: that of the room's log. */
+  key = "";
+  #place: LogPlace = { epoch: "", life: "", seq: 0, rev: 0 };
+  /** Without a gap, the last one at the place. */
+  #shown: Message[] = [];
+  #chars = 0;
+
+  get epoch(): string {
+    return this.#place.epoch;
+  }
+
+  get lastSeq(): number {
+    return this.#place.seq;
+  }
+
+  lifeAt(seq: number): string | undefined {
+    if (seq === this.lastSeq) return this.#place.life;
+    const message = this.#shown[this.#shown.length - 1 - (this.lastSeq - seq)];
+    return message && this.#lifeOf(message);
+  }
+
+  since(seq: number): readonly MissedEvent[] | undefined {
+    if (!this.hasAllAfter(seq)) return undefined;
+    return this.#shown.slice(this.#shown.length - (this.lastSeq - seq)).map((message) => ({
+      seq: message.seq,
+      life: this.#lifeOf(message),
+      atMs: message.timestamp,
+      event: "chat-message",
+      args: [message],
+    }));
+  }
+
+  hasAllAfter(seq: number): boolean {
+    return this.lastSeq - seq <= this.#shown.length;
+  }
+
+  /** The shard is at this place, whatever it has shown. */
+  move(place: LogPlace): void {
+    const { epoch, seq, rev } = this.#place;
+    if (place.epoch !== epoch || place.seq !== seq || place.rev !== rev) this.#forget();
+    this.#place = place;
+  }
+
+  /** These messages follow on the place, and are about to be shown. */
+  show(messages: readonly Message[]): void {
+    for (const message of messages) {
+      this.#shown.push(message);
+      this.#chars += message.content.length;
+      const { seq } = message;
+      this.#place = { ...this.#place, seq, life: this.#lifeOf(message) };
+    }
+    while (this.#shown.length > MESSAGES_MAX || this.#chars > CHARS_MAX)
+      this.#chars -= this.#shown.shift()!.content.length;
+  }
+
+  /** All messages behind some seq up to the place, as they are now. */
+  fill(messages: readonly Message[]): void {
+    const place = this.#place;
+    this.#forget();
+    this.show(messages);
+    this.#place = place;
+  }
+
+  #forget(): void {
+    this.#shown = [];
+    this.#chars = 0;
+  }
+
+  #lifeOf({ id }: Message): string {
+    return parseMessageId(this.epoch, id)?.life ?? "";
+  }
+}

@@ -1,0 +1,115 @@
+// Finds the object for a connection: the room, or one of its shards. A room that has no space left answers with the places of its shards;
+// the isolate remembers them for a while, and then brings connections there without asking. Made by chat-endpoint.ts.
+import { shardName, shardOfSession } from "../../protocol/shards.ts";
+import { decodeUpgradeFacts, encodeUpgradeFacts, UPGRADE_HEADER } from "../../rpc/upgrade-header.ts";
+import type { Bindings } from "../../rpc/bindings.ts";
+import { PLACES_HEADER } from "../../rpc/shard.ts";
+import type { Answering } from "./engine-endpoint.ts";
+
+/** Rooms whose places are remembered; the oldest goes first. */
+const ROOMS_MAX = 10_000;
+/** Places are remembered for so long: a room that has space again gets connections after it. */
+const REMEMBERED_MS = 10_000;
+
+/** Source: https://developers.cloudflare.com/durable-objects/reference/data-location/ */
+const REGIONS: Readonly<Record<string, DurableObjectLocationHint>> = {
+  AF: "afr",
+  AS: "apac",
+  EU: "weur",
+  NA: "enam",
+  OC: "oc",
+  SA: "sam",
+};
+
+interface Place {
+  readonly shard: number;
+  readonly region: string;
+  /** Tenths of it that are free. */
+  readonly free: number;
+}
+
+interface Known {
+  readonly places: readonly Place[];
+  readonly untilMs: number;
+}
+
+type Bound = Pick<Bindings, "CHAT_ROOM" | "ROOM_SHARD">;
+
+export class Placement {
+  readonly #bindings: Bound;
+  readonly #known = new Map<string, Known>();
+
+  constructor(bindings: Bound) {
+    this.#bindings = bindings;
+  }
+
+  /** @returns the object that answers a request; one without a session may be passed on from one object to the next */
+  objectOf(room: string, sid: string | undefined): Answering {
+    const { CHAT_ROOM, ROOM_SHARD } = this.#bindings;
+    const shard = sid === undefined ? undefined : shardOfSession(sid);
+    if (shard !== undefined && ROOM_SHARD) return ROOM_SHARD.getByName(shardName(room, shard));
+    const ofRoom = CHAT_ROOM.getByName(room);
+    if (!ROOM_SHARD || sid !== undefined) return ofRoom;
+    return { fetch: (request) => this.#place(room, ofRoom, request) };
+  }
+
+  async #place(room: string, ofRoom: Answering, request: Request): Promise<Response> {
+    const region = regionOf(request);
+    const inShard = await this.#try(room, region, request);
+    if (inShard) return inShard;
+    const answer = await ofRoom.fetch(placeable(request, region));
+    const places = answer.headers.get(PLACES_HEADER);
+    if (places === null) return answer;
+    this.#note(room, places);
+    // A room that is asked without a region refuses by itself.
+    return (await this.#try(room, region, request)) ?? ofRoom.fetch(request);
+  }
+
+  /** @returns the answer of a shard; `undefined` where none is known that has space */
+  async #try(room: string, region: string, request: Request): Promise<Response | undefined> {
+    const known = this.#known.get(room);
+    const place = known && known.untilMs > Date.now() ? choose(known.places, region, Math.random()) : undefined;
+    if (!place) return undefined;
+    const locationHint = place.region as DurableObjectLocationHint | "";
+    const name = shardName(room, place.shard);
+    const shard = this.#bindings.ROOM_SHARD!.getByName(name, locationHint === "" ? {} : { locationHint });
+    const answer = await shard.fetch(placeable(request, region));
+    if (!answer.headers.has(PLACES_HEADER)) return answer;
+    this.#known.delete(room);
+    return undefined;
+  }
+
+  #note(room: string, text: string): void {
+    const places = text.split(",").map((place, shard) => {
+      const [region = "", free] = place.split(" ");
+      return { shard, region, free: Number(free) };
+    });
+    this.#known.delete(room);
+    this.#known.set(room, { places, untilMs: Date.now() + REMEMBERED_MS });
+    if (this.#known.size > ROOMS_MAX) this.#known.delete(this.#known.keys().next().value!);
+  }
+}
+
+/**
+ * Prefers shards in the client's part of the world, and among those the emptier ones.
+ * @param chance from 0 to below 1
+ */
+export function choose(places: readonly Place[], region: string, chance: number): Place | undefined {
+  const open = places.filter(({ free }) => free > 0);
+  const near = open.filter((place) => place.region === region);
+  const among = near.length > 0 ? near : open;
+  let left = chance * among.reduce((sum, { free }) => sum + free, 0);
+  return among.find(({ free }) => (left -= free) < 0);
+}
+
+function regionOf({ cf }: Request): string {
+  return REGIONS[String((cf as { continent?: unknown } | undefined)?.continent)] ?? "";
+}
+
+/** The same request, which the object may refuse with the places of others. */
+function placeable(request: Request, region: string): Request {
+  const facts = decodeUpgradeFacts(request.headers.get(UPGRADE_HEADER)!);
+  const marked = new Request(request);
+  marked.headers.set(UPGRADE_HEADER, encodeUpgradeFacts({ ...facts, region }));
+  return marked;
+}
