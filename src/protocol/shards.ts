@@ -31,11 +31,13 @@ export interface LogPlace {
   /** The life of the log in which `seq` was taken. */
   readonly life: string;
   readonly seq: number;
+  /** As the instance of the room `by` counts changes. */
   readonly rev: number;
+  readonly by: string;
 }
 
 export const isSamePlace = (a: LogPlace, b: LogPlace): boolean =>
-  a.epoch === b.epoch && a.seq === b.seq && a.rev === b.rev;
+  a.epoch === b.epoch && a.seq === b.seq && a.rev === b.rev && a.by === b.by;
 
 /** A selection of sockets, as in Socket.IO: all, those in some channels, or those outside of some. */
 export interface ShardAudience {

@@ -175,6 +175,8 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
       for (const item of items) this.#step(item);
       this.#log.move(after);
     });
+    // Another instance of the room does not know how many are here.
+    if (this.#place?.by !== after.by) this.#link.changed();
     this.#place = after;
     this.#keepPlace.set(this[CONTEXT].now() + QUIET_MS);
   }

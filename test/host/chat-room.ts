@@ -55,7 +55,7 @@ export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 export type RoomParts = Partial<
   Pick<
     ChatDependencies,
-    "files" | "deliver" | "reportToLobby" | "relay" | "durable" | "searchAllowance" | "rules" | "features"
+    "files" | "deliver" | "reportToLobby" | "relay" | "durable" | "searchAllowance" | "rules" | "features" | "shards"
   >
 > & {
   readonly name?: string;
@@ -124,6 +124,12 @@ export class ChatRoom {
       return { ok: false, code: "TOKEN_EXPIRED", message: "The token has expired" };
     }
     return { ok: true, identity };
+  }
+
+  /** Runs a call of another object as a turn, as the shell does. */
+  turn(work: () => void): void {
+    this.shell.activeAtMs = this.shell.nowMs;
+    this.shell.turn(work);
   }
 
   /** Connects a person whose token the Worker has verified. */

@@ -59,6 +59,7 @@ export class FakeShell {
   readonly #tokens: ServerPorts["tokens"];
   readonly #dynamic: NamespaceTable["dynamic"];
   readonly #phase: number;
+  readonly #prefix: string;
   readonly #create: (meter: Meter) => Readonly<Record<string, Namespace>>;
   readonly #options: ServerOptions;
   #server!: Server;
@@ -79,13 +80,18 @@ export class FakeShell {
       tokens,
       dynamic,
       phase = 0,
+      prefix = "",
       ...options
-    }: Partial<ServerOptions & Pick<ServerPorts, "rooms" | "phase" | "tokens"> & Pick<NamespaceTable, "dynamic">> = {},
+    }: Partial<ServerOptions & Pick<ServerPorts, "rooms" | "phase" | "tokens"> & Pick<NamespaceTable, "dynamic">> & {
+      /** Begins all ids of this server. */
+      readonly prefix?: string;
+    } = {},
   ) {
     this.rooms = rooms;
     this.#tokens = tokens;
     this.#dynamic = dynamic;
     this.#phase = phase;
+    this.#prefix = prefix;
     this.#create = create;
     this.#options = { ...OPTIONS, ...options };
     this.#start();
@@ -99,7 +105,7 @@ export class FakeShell {
       { static: this.#create(meter), dynamic: this.#dynamic },
       {
         now: () => this.nowMs,
-        newId: () => `id-${++this.#ids}`,
+        newId: () => `${this.#prefix}id-${++this.#ids}`,
         phase: this.#phase,
         apply: (effects) => this.#apply(effects),
         lastPongAtMs: (session) => this.#lastPongAtMs(this.#clients.get(session)),
@@ -168,6 +174,18 @@ export class FakeShell {
     this.#server.lost(session, TRANSPORT_CLOSE);
     this.#forget(client, session);
     this.rest();
+  }
+
+  /** Runs a call of another object. */
+  turn(work: () => void): void {
+    this.activeAtMs = this.nowMs;
+    this.#server.effects.turn(work);
+    this.rest();
+  }
+
+  /** Closes a session from the server's side. */
+  close(session: Session, closing: Closing): void {
+    this.#server.close(session, closing);
   }
 
   /** Called after each input was handled. */

@@ -1,7 +1,7 @@
 // Keeps banned users out of a room, and disconnects banned and kicked ones (MOD-3, MOD-4), whose connections cannot be recovered
 // (MOD-5). Called by requests.ts before each request, by chat.ts for each connection, and by moderation.ts.
 import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
-import { ROLES } from "../../protocol/roles.ts";
+import { rankOfToken, ROLES, type Rank } from "../../protocol/roles.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../room/answers.ts";
 import type { Caller } from "../room/operation.ts";
@@ -55,12 +55,13 @@ export class Bans implements Feature {
     if (this.#records.banOf({ user, tokenRole: "member" })) this.#endStay(user);
   }
 
-  /** Disconnects a user (MOD-4). */
-  kick(user: string, reason: string | undefined): void {
+  /** Disconnects a user (MOD-4). @param rank of the caller; connections of a higher token in shards stay */
+  kick(user: string, reason: string | undefined, rank: Rank): void {
     const message = withReason("You were kicked from this room", reason);
     const notice: Notice = { code: "KICKED", message };
     for (const client of this.#room.clientsOf(user)) disconnect(client, notice);
-    this.#room.elsewhere?.dismiss(user, notice);
+    const below = ROLES.filter((role) => rankOfToken(role) < rank);
+    this.#room.elsewhere?.dismiss(user, notice, below);
     this.#endStay(user);
   }
 

@@ -113,12 +113,14 @@ export class Moderation implements Feature {
   /** MOD-4. */
   #kick(caller: Caller, { user, reason }: z.output<typeof kickSchema>): Decided {
     const { bans, records } = this.#parts;
-    if (this.#room.clientsOf(user).length === 0) return refuse("NOT_FOUND", "user: is not in the room");
+    // The room does not know who is in its shards.
+    const mayBeThere = this.#room.clientsOf(user).length > 0 || (this.#room.elsewhere?.connections ?? 0) > 0;
+    if (!mayBeThere) return refuse("NOT_FOUND", "user: is not in the room");
     return (
       this.#refuseAgainst(caller, user) ?? {
         change: { user, ...(reason !== undefined && { reason }) },
         store: () => records.set(user, { ...records.current(user), removedAtMs: this.#removalAtMs(user) }),
-        enforce: () => bans.kick(user, reason),
+        enforce: () => bans.kick(user, reason, records.rankOf(caller)),
       }
     );
   }

@@ -60,6 +60,7 @@ export class Shards implements Feature, Elsewhere {
   readonly #ports: ShardsPorts;
   readonly #table: ShardTable;
   readonly #feeds: Feeds;
+  readonly #instance: string;
   /** Shards with members, or with answers to come. */
   readonly #reached = new Set<number>();
   /** Answers that the room owes, by shard. */
@@ -72,6 +73,7 @@ export class Shards implements Feature, Elsewhere {
   constructor(room: Room, ports: ShardsPorts) {
     this.#room = room;
     this.#ports = ports;
+    this.#instance = ports.newId();
     this.#table = new ShardTable(room.state, ports);
     this.#feeds = new Feeds(
       { fanOut: ports.fanOut },
@@ -134,7 +136,7 @@ export class Shards implements Feature, Elsewhere {
   #now(): LogPlace {
     const { log, seenSeq } = this.#room;
     const seq = seenSeq();
-    return { epoch: log.epoch, life: log.lifeAt(seq) ?? "", seq, rev: this.#ports.lastRev() };
+    return { epoch: log.epoch, life: log.lifeAt(seq) ?? "", seq, rev: this.#ports.lastRev(), by: this.#instance };
   }
 
   onTurnEnd(): void {
@@ -202,7 +204,7 @@ export class Shards implements Feature, Elsewhere {
     const isAsking = joins.length + requests.length > 0;
     if (size.sockets > 0 || isAsking) this.#reach(shard);
     // Those who are let in count until the next report, so that the shard stays reached.
-    this.#table.note({ shard, users: size.users, sockets: size.sockets + joins.length });
+    this.#table.note({ shard, users: size.users + joins.length, sockets: size.sockets + joins.length });
     members.setElsewhere(this.users);
     this.#watchSize();
     if (joins.length > 0) this.#room.catchUp();

@@ -1,0 +1,366 @@
+// Members of a room and of its shards: the same messages, answers, rules and recovery, wherever a connection is.
+import { describe, expect, it } from "vitest";
+
+import { SHRINK_AFTER_MS } from "../../../src/chat/shards/shards.ts";
+import type { Message } from "../../../src/protocol/chat-events.ts";
+import { BigRoom } from "../../host/big-room.ts";
+import type { Client } from "../../host/harness.ts";
+import { UNLIMITED } from "../../host/chat-room.ts";
+
+const seen = (client: Client): string[] => client.received<Message>("chat-message").map(({ content }) => content);
+const notices = (client: Client): unknown[] => client.received<{ code: string }>("notice").map(({ code }) => code);
+
+/** One member in the room, and one in each of two shards. */
+async function hall(options: ConstructorParameters<typeof BigRoom>[1] = {}): Promise<{
+  big: BigRoom;
+  ada: Client;
+  ben: Client;
+  cyd: Client;
+}> {
+  const big = new BigRoom({ messageRate: UNLIMITED, maxMembers: 1 }, options);
+  const ada = await big.room.join({ user: "ada", role: "moderator" }, { canRecover: true });
+  const ben = await big.join("ben", 0);
+  const cyd = await big.join("cyd", 1);
+  return { big, ada, ben, cyd };
+}
+
+describe("a member in a shard", () => {
+  it("gets the welcome, and all messages once and in order", async () => {
+    const { big, ada, ben, cyd } = await hall();
+    expect(ben.received("welcome")).toMatchObject([{ room: "plaza", user: "ben", role: "member", lastSeq: 0 }]);
+    for (const content of ["1", "2", "3"]) ada.emit("chat-message", { content });
+    await big.pass(1000);
+    ada.emit("chat-message", { content: "4" });
+    await big.pass(1000);
+    for (const client of [ada, ben, cyd]) expect(seen(client)).toEqual(["1", "2", "3", "4"]);
+  });
+
+  it("posts; the ack comes with what is stored, behind the message", async () => {
+    const { big, ada, ben, cyd } = await hall();
+    const call = ben.call("chat-message", { content: "hello", clientMsgId: "m1" });
+    expect(call.acks).toEqual([]);
+    await big.pass(100);
+    expect(call.answer).toMatchObject({ ok: true, seq: 1 });
+    for (const client of [ada, ben, cyd]) expect(seen(client)).toEqual(["hello"]);
+    const again = ben.call("chat-message", { content: "hello", clientMsgId: "m1" });
+    await big.pass(100);
+    expect(again.answer).toMatchObject({ ok: true, seq: 1, duplicate: true });
+    const [message, ack] = [ben.packets.findIndex(({ data }) => data?.[0] === "chat-message"), ben.packets.length];
+    expect(message).toBeLessThan(ack);
+  });
+
+  it("posts in the order in which it said them, also while a report is under way", async () => {
+    const { big, ben, cyd } = await hall();
+    for (let i = 0; i < 20; i++) ben.emit("chat-message", { content: `${i}` });
+    await big.pass(3000);
+    expect(seen(cyd)).toEqual(Array.from({ length: 20 }, (_, i) => `${i}`));
+    expect(seen(ben)).toEqual(seen(cyd));
+  });
+
+  it("comes in between two messages, and sees the second once", async () => {
+    const { big, ada } = await hall();
+    ada.emit("chat-message", { content: "before" });
+    const joining = big.join("dan", 0);
+    ada.emit("chat-message", { content: "after" });
+    const dan = await joining;
+    await big.pass(1000);
+    const [{ lastSeq }] = dan.received<{ lastSeq: number }>("welcome") as [{ lastSeq: number }];
+    expect(dan.received<Message>("chat-message").map(({ seq }) => seq)).toEqual([1, 2].filter((seq) => seq > lastSeq));
+  });
+
+  it("gets errors as in the room: a bad payload, an unknown event, a payload that is no JSON, too many posts", async () => {
+    const big = new BigRoom({ maxMembers: 1 });
+    const ben = await big.join("ben", 0);
+    const bad = ben.call("chat-message", { content: 1 });
+    const unknown = ben.call("no-such-event", {});
+    const posts = Array.from({ length: 11 }, (_, i) => ben.call("chat-message", { content: `${i}` }));
+    ben.emit("no-such-event");
+    await big.pass(1000);
+    expect(bad.answer.error.code).toBe("INVALID_PAYLOAD");
+    expect(unknown.answer.error.code).toBe("UNKNOWN_EVENT");
+    expect(posts.map(({ answer }) => answer.error?.code)).toEqual([...Array(10).fill(undefined), "RATE_LIMITED"]);
+    expect(ben.received("error")).toMatchObject([{ code: "UNKNOWN_EVENT" }]);
+  });
+
+  it("types and reads without effect on others; a wrong payload is refused all the same", async () => {
+    const { big, ada, ben } = await hall();
+    const calls = [ben.call("typing", { on: true }), ben.call("read", { seq: 0 }), ben.call("typing", { on: "yes" })];
+    await big.pass(100);
+    expect(calls.map(({ answer }) => answer.error?.code)).toEqual([undefined, undefined, "INVALID_PAYLOAD"]);
+    expect(ada.received("typing")).toEqual([]);
+  });
+
+  it("hears of edits, deletions and reactions", async () => {
+    const { big, ada, ben, cyd } = await hall();
+    const post = ben.call("chat-message", { content: "teh" });
+    await big.pass(100);
+    const { id } = post.answer;
+    ben.emit("edit-message", { id, content: "the" });
+    await big.pass(100);
+    cyd.emit("react", { id, emoji: "👍", on: true });
+    await big.pass(100);
+    ada.emit("delete-message", { id });
+    await big.pass(100);
+    for (const client of [ada, ben, cyd]) {
+      expect(client.received("message-edited")).toMatchObject([{ id, content: "the" }]);
+      expect(client.received("reaction")).toMatchObject([{ id, emoji: "👍", user: "cyd" }]);
+      expect(client.received("message-deleted")).toMatchObject([{ id, by: "ada" }]);
+    }
+  });
+});
+
+describe("presence", () => {
+  it("counts the members in shards, and tells everyone", async () => {
+    const { big, ada, ben, cyd } = await hall();
+    await big.pass(20_000);
+    const counts = (client: Client): unknown => client.received<{ count: number }>("presence").at(-1)?.count;
+    expect([ada, ben, cyd].map(counts)).toEqual([3, 3, 3]);
+    cyd.leave();
+    await big.pass(20_000);
+    expect([ada, ben].map(counts)).toEqual([2, 2]);
+  });
+});
+
+describe("moderation", () => {
+  it("kicks and bans members in shards, who get the notice first and stay away", async () => {
+    const { big, ada, ben, cyd } = await hall();
+    const kick = ada.call("kick", { user: "ben", reason: "spam" });
+    const ban = ada.call("ban", { user: "cyd" });
+    await big.pass(100);
+    expect([kick.answer, ban.answer]).toMatchObject([{ ok: true }, { ok: true }]);
+    expect([notices(ben), notices(cyd)]).toEqual([["KICKED"], ["BANNED"]]);
+    expect([ben.closing?.code, cyd.closing?.code]).toEqual([4003, 4003]);
+    const again = await big.join("cyd", 0);
+    expect(again.refusal).toMatchObject({ data: { code: "BANNED" } });
+  });
+
+  it("does not ban a moderator in a shard by a ban of members", async () => {
+    const { big, ada } = await hall();
+    const mod = await big.join({ user: "mod", role: "moderator" }, 0);
+    ada.emit("ban", { user: "mod" });
+    await big.pass(100);
+    expect(mod.closing).toBeUndefined();
+  });
+
+  it("mutes hold for requests from shards", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("mute", { user: "ben", seconds: 60 });
+    await big.pass(100);
+    const post = ben.call("chat-message", { content: "hm" });
+    await big.pass(100);
+    expect(post.answer.error.code).toBe("MUTED");
+  });
+});
+
+describe("recovery", () => {
+  const back = async (big: BigRoom, gone: Client, shard: number, offset: unknown): Promise<Client> => {
+    const { pid } = gone.accepted("/") as { pid?: string };
+    return big.join(gone.name, shard, {}, { pid, offset });
+  };
+  const lastOffset = (client: Client): unknown => client.events().at(-1)?.event.at(-1);
+
+  it("brings what was missed, also in another shard, and one that has just begun", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    const offset = lastOffset(ben);
+    ben.leave();
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(100);
+    for (const shard of [0, 1, 5]) {
+      const again = await back(big, ben, shard, offset);
+      expect(again.socketId()).toBe(ben.socketId());
+      expect(seen(again)).toEqual(["2"]);
+      again.leave();
+      await big.pass(2000);
+    }
+  });
+
+  it("brings no text that was deleted meanwhile", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    const offset = lastOffset(ben);
+    ben.leave();
+    const post = ada.call("chat-message", { content: "secret" });
+    await big.pass(100);
+    ada.emit("delete-message", { id: post.answer.id });
+    await big.pass(100);
+    const again = await back(big, ben, 0, offset);
+    expect(again.socketId()).toBe(ben.socketId());
+    expect(JSON.stringify(again.packets)).not.toContain("secret");
+  });
+
+  it("is refused to a user who was kicked", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    const offset = lastOffset(ben);
+    ada.emit("kick", { user: "ben" });
+    await big.pass(100);
+    const again = await back(big, ben, 0, offset);
+    expect(again.socketId()).not.toBe(ben.socketId());
+  });
+});
+
+describe("a shard that sleeps", () => {
+  it("has its place when it wakes, and goes on", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(5000);
+    big.shard(0).shell.evict();
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(100);
+    expect(seen(ben)).toEqual(["1", "2"]);
+    const post = ben.call("chat-message", { content: "3" });
+    await big.pass(100);
+    expect(post.answer).toMatchObject({ ok: true, seq: 3 });
+    expect(seen(ben)).toEqual(["1", "2", "3"]);
+  });
+
+  it("does so while the room has slept, too", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(20_000);
+    big.room.shell.evict();
+    big.shard(0).shell.evict();
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(100);
+    expect(seen(ben)).toEqual(["1", "2"]);
+    expect(big.shard(0).shell.problems).toEqual([]);
+  });
+});
+
+describe("a gap", () => {
+  it("is mended from the log when the room died before it could send a message", async () => {
+    const { big, ada, ben, cyd } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    for (const shard of [0, 1]) big.shard(shard).failure = new Error("away");
+    ada.emit("chat-message", { content: "2" });
+    ada.emit("chat-message", { content: "3" });
+    await big.pass(100);
+    big.crash();
+    for (const shard of [0, 1]) big.shard(shard).failure = undefined;
+    const eve = await big.room.join("eve");
+    eve.emit("chat-message", { content: "4" });
+    await big.pass(6000);
+    for (const client of [ben, cyd]) expect(seen(client)).toEqual(["1", "2", "3", "4"]);
+  });
+
+  it("closes the connections when it cannot be told any more: their clients come back", async () => {
+    const { big, ada, ben } = await hall();
+    const post = ada.call("chat-message", { content: "1" });
+    await big.pass(100);
+    big.shard(0).failure = new Error("away");
+    ada.emit("edit-message", { id: post.answer.id, content: "one" });
+    await big.pass(100);
+    big.crash();
+    big.shard(0).failure = undefined;
+    const eve = await big.room.join("eve");
+    eve.emit("chat-message", { content: "2" });
+    await big.pass(6000);
+    expect(ben.closing?.code).toBe(1012);
+  });
+
+  it("of calls that fail is none: they are made again, and a piece that arrived twice counts once", async () => {
+    const { big, ada, ben } = await hall();
+    const { intake } = big.shard(0);
+    const take = intake.take.bind(intake);
+    let failures = 3;
+    intake.take = async (call) => {
+      const answer = await take(call);
+      if (failures-- > 0) throw new Error("the answer was lost");
+      return answer;
+    };
+    ada.emit("chat-message", { content: "1" });
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(10_000);
+    expect(seen(ben)).toEqual(["1", "2"]);
+  });
+
+  it("a slow shard holds up no other", async () => {
+    const { big, ada, ben, cyd } = await hall();
+    big.shard(0).failure = new Error("slow");
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    expect([seen(ben), seen(cyd)]).toEqual([[], ["1"]]);
+    big.shard(0).failure = undefined;
+    await big.pass(6000);
+    expect(seen(ben)).toEqual(["1"]);
+  });
+});
+
+describe("requests whose outcome is unknown", () => {
+  it("close their connection: the room died", async () => {
+    const { big, ben } = await hall({
+      rules: () => ({ beforePost: () => new Promise(() => {}), timeoutMs: 5000, onFailure: "refuse" }),
+    });
+    const post = ben.call("chat-message", { content: "1" });
+    await big.pass(0);
+    big.crash();
+    const eve = await big.room.join("eve");
+    eve.emit("typing", { on: true });
+    await big.pass(31_000);
+    expect(post.acks).toEqual([]);
+    expect(ben.closing?.code).toBe(1012);
+  });
+
+  it("close their connection: the room took no report", async () => {
+    const { big, ben, cyd } = await hall();
+    big.failure = new Error("overloaded");
+    ben.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    big.failure = undefined;
+    expect([ben.closing?.code, cyd.closing]).toEqual([1012, undefined]);
+  });
+});
+
+describe("a room without shards", () => {
+  it("makes no call and stores nothing for them", async () => {
+    const big = new BigRoom();
+    const ada = await big.room.join("ada");
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(1000);
+    expect(big.shards).toEqual([]);
+    expect(big.room.state.get("shards")).toBeUndefined();
+  });
+});
+
+describe("the tree", () => {
+  it("passes everything on where one object may call only two", async () => {
+    const big = new BigRoom({ messageRate: UNLIMITED, maxMembers: 1 }, { fanOut: 2 });
+    const ada = await big.room.join("ada");
+    const members = await Promise.all([0, 1, 2, 3, 4, 5].map((shard) => big.join(`user-${shard}`, shard)));
+    for (let i = 0; i < 5; i++) ada.emit("chat-message", { content: `${i}` });
+    const posts = members.map((member) => member.call("chat-message", { content: member.name }));
+    await big.pass(3000);
+    expect(posts.map(({ answer }) => answer.ok)).toEqual(Array(6).fill(true));
+    for (const member of members) expect(seen(member)).toEqual(seen(ada));
+    expect(seen(ada)).toHaveLength(11);
+  });
+
+  it("mends the shards behind one that died", async () => {
+    const big = new BigRoom({ messageRate: UNLIMITED, maxMembers: 1 }, { fanOut: 1 });
+    const ada = await big.room.join("ada");
+    const [, last] = [await big.join("ben", 0), await big.join("cyd", 1)];
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(3000);
+    big.shard(0).shell.crash();
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(6000);
+    expect(seen(last)).toEqual(["1", "2"]);
+  });
+});
+
+describe("the crowd goes", () => {
+  it("its last members come back to the room, which has space for all of them", async () => {
+    const big = new BigRoom({ maxMembers: 4 });
+    const ada = await big.room.join("ada");
+    const ben = await big.join("ben", 0);
+    await big.pass(SHRINK_AFTER_MS + 1000);
+    expect([ada.closing, ben.closing?.code]).toEqual([undefined, 1012]);
+    await big.pass(5000);
+    expect(big.room.state.get("shards")).toBeUndefined();
+  });
+});

@@ -1,0 +1,176 @@
+// A big room for tests: a room and its shards in memory, and the calls between them, which a test can break. Each object has its own clock
+// that the test turns together with the others.
+import { setImmediate } from "node:timers/promises";
+
+import type { ChatSettings } from "../../src/chat/room/room.ts";
+import { shardSession, type FeedAnswer, type FeedCall, type ShardReport } from "../../src/protocol/shards.ts";
+import { Audience, type KeptPlace } from "../../src/shards/audience.ts";
+import { Feeds } from "../../src/shards/feeds.ts";
+import { Intake } from "../../src/shards/intake.ts";
+import type { Handshake } from "../../src/socketio/engine/session.ts";
+import type { ServerPorts } from "../../src/socketio/server/server.ts";
+import { ChatRoom, identityOf, ROOM, SETTINGS, type Person, type RoomParts } from "./chat-room.ts";
+import { FakeShell, type Client } from "./harness.ts";
+
+/** Rounds of calls of which each may cause the next. */
+const ROUNDS = 30;
+
+export class Shard {
+  readonly shell: FakeShell;
+  readonly number: number;
+  audience!: Audience;
+  intake!: Intake;
+  /** As its storage holds it. */
+  kept: KeptPlace | undefined;
+  /** While set, calls to it fail with it. */
+  failure: Error | undefined;
+  /** Calls that it got. */
+  readonly calls: FeedCall[] = [];
+
+  constructor(number: number, big: BigRoom, fanOut: number) {
+    this.number = number;
+    let ids = 0;
+    const create = (): Audience => {
+      this.audience = new Audience({
+        settings: { maxMembers: 1000, recoveryWindowMs: SETTINGS.recoveryWindowMs },
+        kept: structuredClone(this.kept),
+        keep: (kept) => void (this.kept = structuredClone(kept)),
+        report: (report) => big.report({ shard: number, ...report }),
+        takeCounts: () => undefined,
+        close: ({ session }, closing) => this.shell.close(session, closing),
+      });
+      const feeds = new Feeds(
+        { self: number, fanOut },
+        {
+          send: (to, call) => big.shard(to).take(call),
+          missed: async (from, to) => big.room.chat.features.shards!.missed(from, to),
+          newId: () => `life-${number}-${++ids}`,
+          wait: () => big.wait(),
+          report: (problem, error) => void this.shell.problems.push({ problem, error }),
+        },
+      );
+      const giveWay = (): Promise<void> => setImmediate();
+      this.intake = new Intake({ self: number, audience: this.audience, feeds, giveWay });
+      return this.audience;
+    };
+    this.shell = new FakeShell(() => ({ "/": create() }), { prefix: shardSession(number, ""), tokens: big.tokens });
+    this.shell.nowMs = big.room.shell.nowMs;
+  }
+
+  async take(call: FeedCall): Promise<FeedAnswer> {
+    await setImmediate();
+    if (this.failure) throw this.failure;
+    this.calls.push(call);
+    const answer = await this.intake.take(structuredClone(call));
+    await setImmediate();
+    return answer;
+  }
+}
+
+export class BigRoom {
+  readonly room: ChatRoom;
+  readonly shards: Shard[] = [];
+  readonly #fanOut: number;
+  /** While set, reports of shards fail with it. */
+  failure: Error | undefined;
+  /** Reports that the room got. */
+  readonly reports: ShardReport[] = [];
+  #waiting: Array<() => void> = [];
+  #deaths = 0;
+
+  constructor(
+    settings: Partial<ChatSettings> = {},
+    { maxShards = 8, fanOut = 8, ...parts }: { maxShards?: number; fanOut?: number } & RoomParts = {},
+  ) {
+    this.#fanOut = fanOut;
+    let ids = 0;
+    this.room = new ChatRoom(
+      settings,
+      {},
+      {
+        ...parts,
+        shards: {
+          maxShards,
+          maxMembers: settings.maxMembers ?? 2,
+          fanOut,
+          send: (shard, call) => this.#send(shard, call),
+          newId: () => `life-${++ids}`,
+          wait: () => this.wait(),
+        },
+      },
+    );
+  }
+
+  /** Of a shard: its connections come with an identity. */
+  readonly tokens: NonNullable<ServerPorts["tokens"]> = {
+    room: ROOM,
+    opens: () => true,
+    authenticate: async () => ({ ok: false, code: "UNAUTHORIZED", message: "no keys here" }),
+  };
+
+  shard(number: number): Shard {
+    return (this.shards[number] ??= new Shard(number, this, this.#fanOut));
+  }
+
+  async report(report: ShardReport): Promise<void> {
+    await setImmediate();
+    if (this.failure) throw this.failure;
+    this.reports.push(report);
+    this.room.turn(() => this.room.chat.features.shards!.take(structuredClone(report)));
+  }
+
+  /** A call that is under way while the room dies never comes back to it, and may not arrive. */
+  async #send(shard: number, call: FeedCall): Promise<FeedAnswer> {
+    const deaths = this.#deaths;
+    await setImmediate();
+    if (deaths !== this.#deaths) return new Promise(() => {});
+    return this.shard(shard).take(call);
+  }
+
+  /** The wait before a call is tried again ends with `pass`. */
+  wait(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** The room dies: its connections and its memory are lost, and calls under way with it. */
+  crash(): void {
+    this.#waiting = [];
+    this.#deaths++;
+    this.room.shell.crash();
+  }
+
+  /** Connects a person to a shard. */
+  async join(
+    person: string | Person,
+    shard: number,
+    handshake: Partial<Handshake> = {},
+    auth?: object,
+  ): Promise<Client> {
+    const identity = identityOf(person);
+    const client = this.shard(shard).shell.open({ identity, canRecover: true, ...handshake });
+    client.name = identity.user;
+    void client.connect(auth);
+    await this.pass(0);
+    return client;
+  }
+
+  /** Lets time pass everywhere, and all calls arrive. */
+  async pass(ms: number): Promise<void> {
+    const all = [this.room.shell, ...this.shards.filter(Boolean).map(({ shell }) => shell)];
+    await this.#settle(all);
+    for (let left = ms; left > 0;) {
+      const step = Math.max(1, Math.min(left, ...all.map(({ quietMs }) => quietMs)));
+      for (const shell of all) shell.advance(step);
+      left -= step;
+      await this.#settle(all);
+    }
+  }
+
+  async #settle(all: readonly FakeShell[]): Promise<void> {
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const shell of all) shell.advance(0);
+      for (const resolve of this.#waiting.splice(0)) resolve();
+      await setImmediate();
+    }
+  }
+}
