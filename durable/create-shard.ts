@@ -30,7 +30,7 @@ export function createShard(ctx: DurableObjectState, env: Env, ports: ObjectPort
   const { kv } = openStored(ports.storage, SHARD_FORMAT);
   const ofRoom = env.CHAT_ROOM.getByName(room);
   const audience = new Audience({
-    settings: { maxMembers: settings.maxMembers, recoveryWindowMs: settings.recoveryWindowSeconds * 1000 },
+    settings: { ...settings, recoveryWindowMs: settings.recoveryWindowSeconds * 1000 },
     kept: kv.get<KeptPlace>(PLACE_KEY),
     keep: (kept) => kv.put(PLACE_KEY, kept),
     report: (report) => ofRoom.takeShardReport({ shard, ...report }),

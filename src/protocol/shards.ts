@@ -22,8 +22,16 @@ export function shardOfSession(sid: string): number | undefined {
   return shard === undefined ? undefined : Number(shard);
 }
 
+const USER = "user ";
+
 /** The channel of all connections of a user in a shard. */
-export const userChannel = (user: string): string => `user ${user}`;
+export const userChannel = (user: string): string => `${USER}${user}`;
+
+/** The channel of connections in a shard whose tokens make them moderators or the backend. */
+export const STAFF_CHANNEL = "staff";
+
+/** Whether a channel is one of those in shards. The others are sockets of the room itself. */
+export const isShardChannel = (channel: string): boolean => channel === STAFF_CHANNEL || channel.startsWith(USER);
 
 /** A place in the log of a room: behind its newest message, and its latest change. */
 export interface LogPlace {

@@ -1,13 +1,21 @@
 // The part of a big room's audience that one shard holds: a namespace like the room's own, which asks the room about every CONNECT and event,
 // and carries out the pieces of its feed. Made by durable/create-shard.ts; the Socket.IO server calls it as a namespace.
-import type { Answer, Message, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
+import type { Answer, Message, RefusalCode, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { readAs } from "../protocol/read-as.ts";
 import { refuse } from "../protocol/refuse.ts";
+import { isStaff } from "../protocol/roles.ts";
 import { readSchema } from "../protocol/schemas/reading.ts";
 import { refreshTokenSchema } from "../protocol/schemas/tokens.ts";
 import { typingSchema } from "../protocol/schemas/typing.ts";
-import { userChannel, type LogPlace, type ShardItem, type ShardMember, type ShardPiece } from "../protocol/shards.ts";
+import {
+  STAFF_CHANNEL,
+  userChannel,
+  type LogPlace,
+  type ShardItem,
+  type ShardMember,
+  type ShardPiece,
+} from "../protocol/shards.ts";
 import { Recovery } from "../socketio/recovery/recovery.ts";
 import type { EventsMap } from "../socketio/server/events.ts";
 import {
@@ -34,7 +42,11 @@ export interface KeptPlace {
 }
 
 export interface AudiencePorts extends Pick<RoomLinkPorts, "report"> {
-  readonly settings: { readonly maxMembers: number; readonly recoveryWindowMs: number };
+  readonly settings: {
+    readonly maxMembers: number;
+    readonly maxConnectionsPerUser: number;
+    readonly recoveryWindowMs: number;
+  };
   readonly kept: KeptPlace | undefined;
   keep(kept: KeptPlace): void;
   /** Counts since the last call. */
@@ -75,7 +87,8 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
       report: this.#ports.report,
       count: () => {
         const counts = this.#ports.takeCounts();
-        return { sockets: this.sockets.size, users: this.channels.size, ...(counts && { counts }) };
+        const users = this.channels.size - (this.channels.has(STAFF_CHANNEL) ? 1 : 0);
+        return { sockets: this.sockets.size, users, ...(counts && { counts }) };
       },
       now,
       newId,
@@ -94,8 +107,6 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
 
   override async authorize({ identity, auth }: ConnectRequest<Identity>): Promise<AuthorizeResult<ShardMember>> {
     if (!identity) throw new Error("a chat room requires a verified token");
-    const full = this.#refuseFull();
-    if (full) return full;
     const verdict = await this.#link.join(identity, this.#recoversAfter(auth));
     if (!verdict.accepted) return verdict;
     this.#welcomes.set(verdict.member, verdict.welcome);
@@ -110,13 +121,13 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     return seq >= 0 && !(this.#place && this.#log.hasAllAfter(seq)) ? seq : undefined;
   }
 
-  override admit(): Refusal | undefined {
-    return this.#refuseFull();
-  }
-
-  #refuseFull(): Refusal | undefined {
-    if (this.sockets.size < this.#ports.settings.maxMembers) return undefined;
-    return { accepted: false, message: "This part of the room is full", data: { code: "ROOM_FULL" } };
+  /** LIM-7: both limits hold for each object by itself. */
+  override admit({ user }: ShardMember): Refusal | undefined {
+    const { maxMembers, maxConnectionsPerUser } = this.#ports.settings;
+    if (this.sockets.size >= maxMembers) return deny("ROOM_FULL", "This part of the room is full");
+    const ofUserMax = maxConnectionsPerUser || Infinity;
+    if ((this.channels.get(userChannel(user))?.size ?? 0) < ofUserMax) return undefined;
+    return deny("TOO_MANY_CONNECTIONS", `At most ${ofUserMax} connections of one user to one room`);
   }
 
   override ownerOf({ owner }: ShardMember): string {
@@ -126,12 +137,15 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
   override onConnect(client: Client): void {
     const member = client.peek();
     client.join(userChannel(member.user));
+    if (isStaff(member.role)) client.join(STAFF_CHANNEL);
     client.emit("welcome", { ...this.#welcomes.get(member)!, now: this[CONTEXT].now() });
     this.#link.changed();
   }
 
   override onRefresh(client: Client, { name, role }: Identity): void {
     client.data = { ...client.peek(), name, role };
+    if (isStaff(role)) client.join(STAFF_CHANNEL);
+    else client.leave(STAFF_CHANNEL);
   }
 
   override onDisconnect(): void {
@@ -215,6 +229,8 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     return those.filter((client) => roles === undefined || roles.includes(client.peek().role));
   }
 }
+
+const deny = (code: RefusalCode, message: string): Refusal => ({ accepted: false, message, data: { code } });
 
 /** Typing and read marks of single members mean nothing to so many: they rest. A wrong payload gets the error of the room. */
 function rests(event: string, given: unknown): boolean {

@@ -32,7 +32,7 @@ export class Shard {
     let ids = 0;
     const create = (): Audience => {
       this.audience = new Audience({
-        settings: { maxMembers: 1000, recoveryWindowMs: SETTINGS.recoveryWindowMs },
+        settings: { maxMembers: 1000, maxConnectionsPerUser: 2, recoveryWindowMs: SETTINGS.recoveryWindowMs },
         kept: structuredClone(this.kept),
         keep: (kept) => void (this.kept = structuredClone(kept)),
         report: (report) => big.report({ shard: number, ...report }),

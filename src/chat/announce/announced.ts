@@ -3,6 +3,7 @@
 // searched in the log, from when it was accepted. Called by durable/chat-room.ts.
 import { ANNOUNCEMENT_EVENT, type AnnouncedHere, type AnnounceOutcome } from "../../protocol/announcement.ts";
 import type { Answer, Message } from "../../protocol/chat-events.ts";
+import { userChannel } from "../../protocol/shards.ts";
 import { RETRY_AFTER } from "../../protocol/failures.ts";
 import type { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { EventsMap } from "../../socketio/server/events.ts";
@@ -37,6 +38,8 @@ export interface AnnouncedPorts {
 export class Announced {
   readonly #room: Room;
   readonly #ports: AnnouncedPorts;
+  /** Ids of the latest announcements to shards. In memory: one that comes again after the room slept is heard there twice. */
+  #elsewhere: readonly string[] = [];
 
   constructor(room: Room, ports: AnnouncedPorts) {
     this.#room = room;
@@ -47,22 +50,30 @@ export class Announced {
     if (event !== undefined && this.#ports.isTaken(event))
       return { ok: false, isFinal: true, reason: `the room's own feature sends the event ${event}` };
     if (wantsPeople) this.#ports.reportMembers();
-    const { clients, clientsOf } = this.#room;
+    const { clients, clientsOf, elsewhere } = this.#room;
     const here = users?.filter(([, user]) => clientsOf(user).length > 0);
     const meant = here ? [...new Set(here.flatMap(([, user]) => clientsOf(user)))] : [...clients.values()];
     const fresh = meant.filter((client) => !ANNOUNCED.get(client)?.includes(id));
+    const named = event ?? ANNOUNCEMENT_EVENT;
+    const given = event === undefined ? { id, data } : data;
     if (fresh.length > 0) {
       // Messages of an open batch come before it.
       this.#room.finishPosts();
       this.#room.meter.count("announced", fresh.length);
       const everyone = this.#room.everyone as unknown as BroadcastOperator<EventsMap, Membership>;
-      const those = fresh.length === clients.size ? everyone : everyone.to(fresh.map(({ id }) => id));
-      if (event === undefined) those.emit(ANNOUNCEMENT_EVENT, { id, data });
-      else those.emit(event, data);
+      const isAll = fresh.length === clients.size && !elsewhere;
+      (isAll ? everyone : everyone.to(fresh.map(({ id }) => id))).emit(named, given);
       for (const client of fresh)
         ANNOUNCED.set(client, [...(ANNOUNCED.get(client) ?? []), id].slice(-ANNOUNCED_KEPT_MAX));
     }
-    return { ok: true, reached: (here ?? []).map(([number]) => number), isHeard: meant.length > 0 };
+    const isHeardElsewhere = elsewhere !== undefined && elsewhere.connections > 0;
+    if (isHeardElsewhere && !this.#elsewhere.includes(id)) {
+      this.#room.finishPosts();
+      this.#elsewhere = [...this.#elsewhere, id].slice(-ANNOUNCED_KEPT_MAX);
+      elsewhere.emit(users ? { channels: users.map(([, user]) => userChannel(user)) } : {}, named, [[given]]);
+    }
+    const isHeard = meant.length > 0 || (isHeardElsewhere && !users);
+    return { ok: true, reached: (here ?? []).map(([number]) => number), isHeard };
   }
 
   /** Called for an announced message, before it is posted. */

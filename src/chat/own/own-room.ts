@@ -2,6 +2,7 @@
 // storage. Made by own-features.ts, one for each feature.
 import type { AnswerTo, ClientToServerEvents, ErrorAnswer, Message } from "../../protocol/chat-events.ts";
 import { HISTORY_LIMIT_MAX } from "../../protocol/limits.ts";
+import { STAFF_CHANNEL } from "../../protocol/shards.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import type {
   Actor,
@@ -16,7 +17,7 @@ import { withChange, type Kept } from "../log/change.ts";
 import { refuse } from "../room/answers.ts";
 import type { Bearer, Caller } from "../room/operation.ts";
 import type { Request } from "../room/requests.ts";
-import type { Client, Connection, Room } from "../room/room.ts";
+import type { Connection, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 import { OwnAudience, type Operator } from "./own-audience.ts";
 import { OwnConnection, type ConnectionPorts } from "./own-connection.ts";
@@ -80,19 +81,21 @@ export class OwnRoom implements FeatureRoom<never> {
   }
 
   get moderators(): Audience<never> {
-    return this.#those([...this.#opened.clients.values()].filter((client) => isStaff(this.#callerOf(client).role)));
+    const here = [...this.#opened.clients.values()].filter((client) => isStaff(this.#callerOf(client).role));
+    const elsewhere = this.#opened.elsewhere ? [STAFF_CHANNEL] : [];
+    return this.#those([...here.map(({ id }) => id), ...elsewhere]);
   }
 
   user(user: string): Audience<never> {
-    return this.#audience(this.#all.to(this.#opened.channelsOf(user)));
+    return this.#those(this.#opened.channelsOf(user));
   }
 
   get #all(): Operator {
     return this.#opened.everyone;
   }
 
-  #those(clients: readonly Client[]): Audience<never> {
-    return this.#audience(clients.length > 0 ? this.#all.to(clients.map(({ id }) => id)) : undefined);
+  #those(channels: readonly string[]): Audience<never> {
+    return this.#audience(channels.length > 0 ? this.#all.to(channels) : undefined);
   }
 
   #audience(operator: Operator | undefined): Audience<never> {

@@ -28,6 +28,8 @@ export class ShardTable {
   readonly #state: RoomState;
   readonly #limits: ShardLimits;
   readonly #rows: ShardRow[];
+  /** Shards that this instance of the room has heard of: others may have lost all connections since. */
+  readonly #heard = new Set<number>();
 
   constructor(state: RoomState, limits: ShardLimits) {
     this.#state = state;
@@ -47,8 +49,14 @@ export class ShardTable {
     return this.#rows.reduce((sum, { users }) => sum + users, 0);
   }
 
+  /** Stored shards that have not reported since the room woke. */
+  get unheard(): number[] {
+    return [...this.#rows.keys()].filter((shard) => !this.#heard.has(shard));
+  }
+
   note({ shard, sockets, users }: Pick<ShardReport, "shard" | "sockets" | "users">): void {
     const before = this.#rows[shard];
+    this.#heard.add(shard);
     while (this.#rows.length <= shard) this.#rows.push({ region: "", sockets: 0, users: 0 });
     this.#rows[shard] = { region: before?.region ?? "", sockets, users };
     if (sockets === 0) while (this.#rows.at(-1)?.sockets === 0) this.#rows.pop();
@@ -56,19 +64,22 @@ export class ShardTable {
   }
 
   /**
-   * The shards for a connection from a region, each with the tenths of it that are free: `weur 7,enam 10`.
+   * The shards for a connection from a region, each with the tenths of it that are free: `weur:7,enam:10`.
    * @returns `undefined` where all are full, and no other one may be added
    */
   placesFor(region: string): string | undefined {
     const { maxMembers, maxShards } = this.#limits;
-    const near = this.#rows.filter((row) => row.region === region);
-    const free = near.reduce((sum, { sockets }) => sum + Math.max(0, maxMembers - sockets), 0);
+    const freeOf = (row: ShardRow, shard: number): number =>
+      this.#heard.has(shard) ? Math.max(0, maxMembers - row.sockets) : maxMembers;
+    const free = this.#rows.reduce((sum, row, shard) => sum + (row.region === region ? freeOf(row, shard) : 0), 0);
     if (free < SPARE * maxMembers && this.#rows.length < maxShards) {
+      this.#heard.add(this.#rows.length);
       this.#rows.push({ region, sockets: 0, users: 0 });
       this.#store();
     }
-    if (this.#rows.every(({ sockets }) => sockets >= maxMembers)) return undefined;
-    return this.#rows.map((row) => `${row.region} ${TENTHS - this.#tenthsOf(row.sockets)}`).join();
+    const tenths = this.#rows.map((row, shard) => TENTHS - this.#tenthsOf(maxMembers - freeOf(row, shard)));
+    if (tenths.every((tenth) => tenth === 0)) return undefined;
+    return this.#rows.map(({ region: of }, shard) => `${of}:${tenths[shard]}`).join();
   }
 
   /** A tenth that has begun counts, so that a full shard alone has none left, and an empty one all. */

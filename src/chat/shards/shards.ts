@@ -4,7 +4,7 @@
 import type { Answer, Message, Notice, Role, ServerToClientEvents, Welcome } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import {
-  userChannel,
+  isShardChannel,
   type JoinVerdict,
   type LogPlace,
   type ShardAudience,
@@ -68,6 +68,7 @@ export class Shards implements Feature, Elsewhere {
   /** The log before the gathered items. */
   #place: LogPlace | undefined;
   #gathered: Gathered[] = [];
+  #hasAsked = false;
   #shrink!: Deadline;
 
   constructor(room: Room, ports: ShardsPorts) {
@@ -107,7 +108,17 @@ export class Shards implements Feature, Elsewhere {
 
   /** The places for a connection that this room has no space for; `undefined` where there are none. */
   placesFor(region: string): string | undefined {
-    return this.#ports.maxShards > 0 ? this.#table.placesFor(region) : undefined;
+    this.#askUnheard();
+    return this.#table.placesFor(region);
+  }
+
+  /** A shard that hears of another instance of the room reports how full it is. */
+  #askUnheard(): void {
+    const { unheard } = this.#table;
+    if (this.#hasAsked || unheard.length === 0) return;
+    this.#hasAsked = true;
+    for (const shard of unheard) this.#reach(shard);
+    this.#feeds.push({ before: this.#place!, after: this.#place!, items: "[]" });
   }
 
   // ---- from the room to the shards -------------------------------------------------------------------------
@@ -119,10 +130,9 @@ export class Shards implements Feature, Elsewhere {
     seqs?: readonly number[],
   ): void {
     if (this.#reached.size === 0) return;
-    // Other channels are sockets of the room itself.
-    const users = channels?.filter((channel) => channel.startsWith(userChannel("")));
-    if (users?.length === 0) return;
-    this.#gather({ type: "emit", audience: { ...audience, ...(users && { channels: users }) }, event, argLists, seqs });
+    const those = channels?.filter(isShardChannel);
+    if (those?.length === 0) return;
+    this.#gather({ type: "emit", audience: { ...audience, ...(those && { channels: those }) }, event, argLists, seqs });
   }
 
   dismiss(user: string, notice: Notice, roles?: readonly Role[]): void {

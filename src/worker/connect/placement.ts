@@ -81,7 +81,7 @@ export class Placement {
 
   #note(room: string, text: string): void {
     const places = text.split(",").map((place, shard) => {
-      const [region = "", free] = place.split(" ");
+      const [region = "", free] = place.split(":");
       return { shard, region, free: Number(free) };
     });
     this.#known.delete(room);

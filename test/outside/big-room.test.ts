@@ -1,0 +1,153 @@
+// A room with more members than one object holds, on a real server: stock clients in the room and in its shards, who cannot tell the
+// difference; evictions by a kill of the server; growth and its end.
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+import type { Socket } from "socket.io-client";
+import { afterAll, describe, expect, it, vi } from "vitest";
+
+import type { ConnectOptions, Room } from "../../client/core/api.ts";
+import type { HistoryAnswer, Message, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
+import { PROJECT_ROOT, startServer, type TestServer } from "./servers.ts";
+import { useServer } from "./stage.ts";
+import { ask, collect, join, next, open, tokenFor, VERSIONS } from "./stock-clients.ts";
+
+const WAIT = { timeout: 30_000, interval: 20 };
+const SETTINGS = { MAX_MEMBERS: "2", MAX_SHARDS: "4", MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" };
+
+const server = await useServer(SETTINGS);
+const servers = new Set<TestServer>();
+afterAll(() => Promise.all([...servers].map((one) => one.stop())));
+
+/** The shard that holds a socket; `room` where none does. */
+const placeOf = ({ id }: Socket): string => /^(\d+)~/.exec(id ?? "")?.[1] ?? "room";
+
+const contents = (messages: readonly Message[]): string[] => messages.map(({ content }) => content);
+
+async function fill(url: string, room: string, count: number): Promise<Array<{ socket: Socket; heard: Message[] }>> {
+  const members: Array<{ socket: Socket; heard: Message[] }> = [];
+  for (let i = 0; i < count; i++) {
+    const [, connect] = VERSIONS[i % VERSIONS.length]!;
+    const auth = { token: await tokenFor(`user-${i}`) };
+    const transports = i % 3 === 2 ? ["polling", "websocket"] : ["websocket"];
+    const socket = open(url, { path: `/rooms/${room}/socket.io`, auth, transports }, connect);
+    members.push({ socket, heard: collect<Message>(socket, "chat-message") });
+    await next<Welcome>(socket, "welcome");
+  }
+  return members;
+}
+
+describe.concurrent("a room with shards", () => {
+  it("takes members beyond MAX_MEMBERS, and all of them post and see everything once and in order", async () => {
+    const members = await fill(server.url, "hall", 8);
+    expect(new Set(members.map(({ socket }) => placeOf(socket)))).toEqual(new Set(["room", "0", "1", "2"]));
+    const posts = await Promise.all(
+      members.flatMap(({ socket }, i) =>
+        [1, 2, 3].map((n) =>
+          ask<PostAnswer>(socket, "chat-message", { content: `${i}.${n}`, clientMsgId: `${i}.${n}` }),
+        ),
+      ),
+    );
+    for (const post of posts) expect(post).toMatchObject({ ok: true });
+    await vi.waitFor(() => {
+      for (const { heard } of members) expect(heard).toHaveLength(posts.length);
+    }, WAIT);
+    const seqs = posts.map((_, i) => i + 1);
+    for (const { heard } of members) {
+      expect(heard.map(({ seq }) => seq)).toEqual(seqs);
+      expect(contents(heard)).toEqual(contents(members[0]!.heard));
+    }
+    const history = await ask<HistoryAnswer>(members[7]!.socket, "history", { limit: 50 });
+    expect("messages" in history && contents(history.messages)).toEqual(contents(members[0]!.heard));
+  });
+
+  it("is full when all shards are, and says so", async () => {
+    await fill(server.url, "full", 10);
+    const refused = open(server.url, {
+      path: "/rooms/full/socket.io",
+      auth: { token: await tokenFor("one too many") },
+      reconnection: false,
+    });
+    const error = await next<Error & { data?: { code?: string } }>(refused, "connect_error");
+    expect(error.data?.code).toBe("ROOM_FULL");
+  });
+
+  it("kicks a member of a shard, for whom the token of that room opens nothing else", async () => {
+    const members = await fill(server.url, "order", 4);
+    const mod = await join(server.url, "order", "mod", {
+      auth: { token: await tokenFor("mod", { role: "moderator" }) },
+    });
+    const { socket } = members[3]!;
+    expect(placeOf(socket)).not.toBe("room");
+    const [notice, disconnected] = [next<Notice>(socket, "notice"), next<string>(socket, "disconnect")];
+    expect(await ask(mod, "kick", { user: "user-3", reason: "spam" })).toMatchObject({ ok: true });
+    expect(await notice).toMatchObject({ code: "KICKED" });
+    expect(await disconnected).toBe("io server disconnect");
+  });
+
+  it("recovers a member of a shard whose connection broke", async () => {
+    const members = await fill(server.url, "back", 5);
+    const { socket, heard } = members[4]!;
+    const { id } = socket;
+    await ask(members[0]!.socket, "chat-message", { content: "1" });
+    await vi.waitFor(() => expect(contents(heard)).toEqual(["1"]), WAIT);
+    socket.io.engine.close();
+    await ask(members[0]!.socket, "chat-message", { content: "2" });
+    await vi.waitFor(() => expect(contents(heard)).toEqual(["1", "2"]), WAIT);
+    expect(socket.recovered).toBe(true);
+    expect(socket.id).toBe(id);
+  });
+
+  it("holds members with the client of this project, whose queued messages arrive once", async () => {
+    await fill(server.url, "own", 3);
+    const built = path.join(PROJECT_ROOT, "dist", "client", "client.js");
+    const { connectRoom } = (await import(pathToFileURL(built).href)) as {
+      connectRoom(url: string, room: string, options: ConnectOptions): Room;
+    };
+    const room = connectRoom(server.url, "own", { token: () => tokenFor("cli") });
+    const heard: Message[] = [];
+    room.on("chat-message", (message) => heard.push(message));
+    for (let i = 0; i < 5; i++) room.send(`${i}`);
+    await vi.waitFor(() => expect(contents(heard)).toEqual(["0", "1", "2", "3", "4"]), WAIT);
+    room.close();
+  });
+
+  it("announces to everybody", async () => {
+    const members = await fill(server.url, "news", 5);
+    const heard = members.map(({ socket }) => collect<unknown>(socket, "news"));
+    const response = await fetch(new URL("/api/announce", server.url), {
+      method: "POST",
+      headers: {
+        Authorization: `Bearer ${await tokenFor("backend", { role: "service" })}`,
+        "Content-Type": "application/json",
+      },
+      body: JSON.stringify({ rooms: ["news"], event: "news", data: "hello" }),
+    });
+    expect(response.status).toBe(202);
+    await vi.waitFor(() => expect(heard).toEqual(members.map(() => ["hello"])), WAIT);
+  });
+
+  it("loses no acked message when the server is killed in mid-traffic", { timeout: 120_000 }, async () => {
+    let own = await startServer({ settings: SETTINGS });
+    servers.add(own);
+    const members = await fill(own.url, "killed", 6);
+    const acked: string[] = [];
+    const say = async (n: number): Promise<void> => {
+      const { socket } = members[n % members.length]!;
+      const answer = await ask<PostAnswer>(socket, "chat-message", { content: `${n}`, clientMsgId: `m${n}` });
+      if ("ok" in answer) acked.push(`${n}`);
+    };
+    for (let n = 0; n < 30; n++) await say(n);
+    own.group.killAll();
+    await own.group.exit();
+    own = await startServer({ settings: { ...SETTINGS, PORT: String(own.port) }, stateDir: own.stateDir });
+    servers.add(own);
+    await Promise.all(members.map(({ socket }) => (socket.connected ? undefined : next(socket, "connect"))));
+    for (let n = 30; n < 40; n++) await say(n);
+    await vi.waitFor(() => {
+      for (const { heard } of members) expect(contents(heard).slice(-10)).toEqual(acked.slice(-10));
+    }, WAIT);
+    const history = await ask<HistoryAnswer>(members[5]!.socket, "history", { limit: 50 });
+    expect("messages" in history && contents(history.messages)).toEqual(acked);
+  });
+});
