@@ -1,94 +1,101 @@
 // The routes of the chat: health, metrics, the Socket.IO endpoint, guests, the HTTP API and its description. Called by parley.ts.
+import type { Context } from "hono";
+import { cors } from "hono/cors";
+import type { HonoBase } from "hono/hono-base";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+
 import { logProblem } from "../settings/log.ts";
-import { withApiCors } from "./api/api-cors.ts";
 import { describeApi } from "./api/openapi.ts";
-import { answerCall } from "./api/routes.ts";
+import { api } from "./api/routes.ts";
 import { GUEST_PATH, issueGuestToken } from "./api/guest.ts";
-import { enginePath } from "./connect/base-path.ts";
 import { answerEngineRequest } from "./connect/engine-endpoint.ts";
-import { deploymentOf, methodOf, type Visit } from "./deployment.ts";
-import { countAnswer, noteConnect } from "./http/answers-counted.ts";
+import { PREFLIGHT_SECONDS } from "./connect/polling-cors.ts";
+import { deploymentOf, type App } from "./deployment.ts";
+import { countAnswer, laterOf, noteConnect } from "./http/answers-counted.ts";
+import { newHono } from "./http/hono.ts";
 import { refusePassing } from "./http/endpoint-refusals.ts";
 import { refuseMethod, refuseRequest } from "./http/refusals.ts";
+import { isOriginAllowed } from "./http/request-origin.ts";
 import { showMetrics } from "./metrics/metrics-route.ts";
-import type { Later } from "./metrics/worker-meter.ts";
-import type { Mount } from "./mount.ts";
+import { pathWithin, type Mount } from "./mount.ts";
 import { VERSION } from "./version.ts";
 
-/** @param path behind the base path */
-export type ChatWorker = (request: Request, path: string, env: object, later?: Later) => Promise<Response>;
+/** Headers that pages of other origins may read, besides those of a file. */
+const EXPOSED = ["Link", "Retry-After"];
+const EXPOSED_OF_FILES = ["Content-Disposition", "Content-Range", "Accept-Ranges", "ETag", "Retry-After"];
 
-export function chatWorker(mount: Mount): ChatWorker {
-  let description: string | undefined;
+export function chatWorker(mount: Mount): HonoBase<App> {
+  // Routes see the path behind the base path; the request keeps its own.
+  const app = newHono({ getPath: (request) => pathWithin(mount, request) ?? "/" });
 
-  /** A route for each address; another method than its own is answered 405. */
-  const single: Readonly<
-    Record<string, readonly [method: string, answer: (visit: Visit) => Response | Promise<Response>]>
-  > = {
-    "/metrics": ["GET", ({ request, deployment }) => showMetrics(request, deployment, VERSION)],
-    [GUEST_PATH]: [
-      "POST",
-      (visit) => {
-        visit.route = "guest";
-        return issueGuestToken(visit.request, visit.deployment);
-      },
-    ],
-    "/openapi.json": [
-      "GET",
-      () =>
-        new Response((description ??= describeApi(VERSION, mount.basePath)), {
-          headers: { "Content-Type": "application/json" },
-        }),
-    ],
-  };
+  app.get("/health", (c) => {
+    const isHealthy = deploymentOf(mount, c.env) !== undefined;
+    const status: ContentfulStatusCode = isHealthy ? 200 : 503;
+    return c.json({ status: isHealthy ? "healthy" : "misconfigured", timestamp: Date.now(), version: VERSION }, status);
+  });
 
-  async function route(visit: Visit): Promise<Response> {
-    const { request, path, deployment } = visit;
-    const engine = enginePath(path);
-    // The headers of an upgrade's answer are immutable: nothing may touch them.
-    if (engine) return noteConnect(visit, await answerEngineRequest(request, deployment.endpoint, engine.room));
-    if (!Object.hasOwn(single, path)) return (await answerCall(visit)) ?? refuseRequest("NOT_FOUND", "No such address");
-    const [method, answer] = single[path]!;
-    return methodOf(request) === method ? answer(visit) : refuseMethod([method]);
-  }
-
-  /** The answer of a route, whatever happens in it. */
-  async function answer(visit: Visit): Promise<Response> {
-    try {
-      return await route(visit);
-    } catch (error) {
-      const { method, url } = visit.request;
-      logProblem("request.failed", "a request failed", error, { method, path: new URL(url).pathname });
-      visit.deployment.meter.count("problems:worker");
-      return refusePassing(error) ?? refuseRequest("INTERNAL", "Something went wrong here; try again");
-    }
-  }
-
-  async function visited(request: Request, path: string, env: object, later?: Later): Promise<Response> {
-    const deployment = deploymentOf(mount, env);
-    if (path === "/health" && methodOf(request) === "GET") return showHealth(deployment !== undefined);
-    // Fails closed: with a bad setting or no key the Worker refuses all requests, and the log says why.
+  // Fails closed: with a bad setting or no key the Worker refuses all requests, and the log says why.
+  app.use(async (c, next) => {
+    const deployment = deploymentOf(mount, c.env);
     if (!deployment)
       return refuseRequest("MISCONFIGURED", "The server is not set up yet; its log says what is missing");
-    const visit: Visit = { request, path, deployment };
-    const response = await carryThrough(
-      request,
-      withApiCors(visit, () => answer(visit)),
-      later,
+    c.set("deployment", deployment);
+    await carryThrough(c, next);
+    countAnswer(c);
+    return undefined;
+  });
+
+  /** Scrapes are not counted themselves. */
+  app.get("/metrics", (c) => showMetrics(c.req.raw, c.var.deployment, VERSION));
+  app.all("/metrics", () => refuseMethod(["GET"]));
+
+  // No middleware that touches headers may wrap these: those of an upgrade's answer are immutable.
+  for (const path of ["/socket.io", "/socket.io/"]) {
+    app.all(path, async (c) => noteConnect(c, await answerEngineRequest(c.req.raw, c.var.deployment.endpoint)));
+  }
+  for (const path of ["/rooms/:room/socket.io", "/rooms/:room/socket.io/"]) {
+    app.all(path, async (c) =>
+      noteConnect(c, await answerEngineRequest(c.req.raw, c.var.deployment.endpoint, c.req.param("room"))),
     );
-    countAnswer(visit, response, later);
-    return response;
   }
 
-  return async (request, ...rest) => {
-    const response = await visited(request, ...rest);
-    return request.method === "HEAD" ? new Response(null, response) : response;
-  };
-}
+  for (const path of ["/api/*", "/files/*", "/openapi.json"]) {
+    app.use(path, (c, next) => {
+      const { allowedOrigins } = c.var.deployment.settings;
+      const origin = (asking: string): string | undefined =>
+        isOriginAllowed(allowedOrigins, c.req.raw) ? asking : undefined;
+      return cors({
+        origin,
+        exposeHeaders: path === "/files/*" ? EXPOSED_OF_FILES : EXPOSED,
+        maxAge: PREFLIGHT_SECONDS,
+      })(c, next);
+    });
+  }
 
-function showHealth(isHealthy: boolean): Response {
-  const status = isHealthy ? "healthy" : "misconfigured";
-  return Response.json({ status, timestamp: Date.now(), version: VERSION }, { status: isHealthy ? 200 : 503 });
+  app.post(GUEST_PATH, (c) => {
+    c.set("route", "guest");
+    return issueGuestToken(c.req.raw, c.var.deployment);
+  });
+  app.all(GUEST_PATH, () => refuseMethod(["POST"]));
+
+  let description: string | undefined;
+  app.get("/openapi.json", (c) =>
+    c.body((description ??= describeApi(VERSION, mount.basePath)), 200, { "Content-Type": "application/json" }),
+  );
+  app.all("/openapi.json", () => refuseMethod(["GET"]));
+
+  app.route("/", api);
+
+  app.notFound(() => refuseRequest("NOT_FOUND", "No such address"));
+
+  app.onError((error, c) => {
+    const { pathname } = new URL(c.req.url);
+    logProblem("request.failed", "a request failed", error, { method: c.req.method, path: pathname });
+    c.var.deployment?.meter.count("problems:worker");
+    return refusePassing(error) ?? refuseRequest("INTERNAL", "Something went wrong here; try again");
+  });
+
+  return app;
 }
 
 /**
@@ -96,7 +103,8 @@ function showHealth(isHealthy: boolean): Response {
  * that it took would never be given back, and a key set that others wait for never come. Polls are left out: they last as long
  * as their room is quiet, and hold nothing.
  */
-function carryThrough(request: Request, answering: Promise<Response>, later?: Later): Promise<Response> {
-  if (!/[?&]sid=/.test(request.url)) later?.waitUntil(answering);
-  return answering;
+async function carryThrough(c: Context<App>, answer: () => Promise<void>): Promise<void> {
+  const answering = answer();
+  if (c.req.query("sid") === undefined) laterOf(c)?.waitUntil(answering);
+  await answering;
 }

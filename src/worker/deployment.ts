@@ -45,18 +45,8 @@ export interface Deployment {
   readonly openMetrics: SharedText;
 }
 
-/** A request on its way through the routes. */
-export interface Visit {
-  readonly request: Request;
-  /** Behind the base path. */
-  readonly path: string;
-  readonly deployment: Deployment;
-  /** The name of the route that took it, for counters. */
-  route?: string;
-}
-
-/** HEAD is answered wherever GET is. */
-export const methodOf = ({ method }: Request): string => (method === "HEAD" ? "GET" : method);
+/** The context of a request in Hono, for all routes. */
+export type App = { Bindings: object; Variables: { deployment: Deployment; route?: string } };
 
 /** The context of a batch of a queue. */
 export interface Consuming {

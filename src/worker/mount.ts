@@ -1,7 +1,9 @@
 // The place of a chat in a Worker: the checked options of createParley. Called by parley.ts; the routes and the queues'
 // consumers look at it.
+import { getPath } from "hono/utils/url";
+
 import { checkBindingNames, type BindingNames } from "../rpc/bindings.ts";
-import { checkBasePath, pathBehind } from "./connect/base-path.ts";
+import { checkBasePath } from "./connect/base-path.ts";
 
 /** A user whom the Worker's own code vouches for. Fields and limits are those of a token's claims. */
 export interface HostUser {
@@ -89,4 +91,7 @@ export function mountOf<Env>(options: ParleyOptions<Env>): Mount {
 }
 
 /** The path of a request behind the base path; `undefined` where it is not under that. */
-export const pathWithin = ({ basePath }: Mount, request: Request): string | undefined => pathBehind(basePath, request);
+export function pathWithin({ basePath }: Mount, request: Request): string | undefined {
+  const path = getPath(request);
+  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined;
+}

@@ -30,14 +30,12 @@ export interface Parley<Env = Cloudflare.Env> {
  */
 export function createParley<Env = Cloudflare.Env>(options: ParleyOptions<Env> = {}): Parley<Env> {
   const mount = mountOf(options);
-  const answer = chatWorker(mount);
+  const app = chatWorker(mount);
 
-  const fetch: Parley<Env>["fetch"] = async (request, env, ctx) => {
-    const path = pathWithin(mount, request);
-    return path === undefined
+  const fetch: Parley<Env>["fetch"] = async (request, env, ctx) =>
+    pathWithin(mount, request) === undefined
       ? refuseRequest("NOT_FOUND", "No such address")
-      : answer(request, path, env as object, ctx);
-  };
+      : app.fetch(request, env as object, ctx as ExecutionContext | undefined);
 
   const handleQueue: Parley<Env>["handleQueue"] = async (batch, env) => {
     const bindings = bindingsOf(env as object, mount.bindings);

@@ -1,12 +1,13 @@
-// Finds the call of the HTTP API that a request makes, with the same checks in front of each, and 405 for other methods. Called by app.ts.
+// Makes the HTTP API's routes of the list of calls, with the same checks in front of each, and 405 for other methods. Called by app.ts.
+import type { Context } from "hono";
 import type * as z from "zod/mini";
 
 import type { RoomRpc } from "../../rpc/room.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { isRoomName, roomAllowed } from "../../protocol/room-name.ts";
-import { decoded } from "../connect/base-path.ts";
-import { methodOf, type Visit } from "../deployment.ts";
+import type { App } from "../deployment.ts";
+import { newHono } from "../http/hono.ts";
 import { refuseRoomName } from "../http/endpoint-refusals.ts";
 import { refuseMethod } from "../http/refusals.ts";
 import { holderOf } from "../http/under-way.ts";
@@ -15,37 +16,29 @@ import type { ApiCall } from "./call.ts";
 import { CALLS } from "./calls.ts";
 import { readGiven } from "./input.ts";
 
+export const api = newHono();
+
 /** Sorts names before parameters, so that `/relay/dead/replay` does not match `/relay/dead/{id}`. */
 const rank = (path: string): string => path.replaceAll(/\{\w+\}/g, "\uffff");
 
-/** The calls of each path. */
-const ROUTES = [...new Set(CALLS.map(({ path }) => path))]
-  .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
-  .map((path) => ({
-    form: new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
-    calls: CALLS.filter((call) => call.path === path),
-  }));
-
-/** @returns `undefined` where no call has the address */
-export async function answerCall(visit: Visit): Promise<Response | undefined> {
-  for (const { form, calls } of ROUTES) {
-    const match = form.exec(visit.path);
-    if (!match) continue;
-    const method = methodOf(visit.request).toLowerCase();
-    const call = calls.find((call) => call.method === method);
-    if (!call) return refuseMethod(calls.map(({ method }) => method.toUpperCase()));
-    const parameters = Object.entries(match.groups ?? {}).map(([name, text]) => [name, decoded(text)]);
-    return answer(visit, call, Object.fromEntries(parameters) as Record<string, string>);
-  }
-  return undefined;
+for (const path of [...new Set(CALLS.map((call) => call.path))].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
+  const calls = CALLS.filter((call) => call.path === path);
+  for (const call of calls) api.on(call.method.toUpperCase(), honoPath(path), (c) => answer(c, call));
+  api.all(honoPath(path), () => refuseMethod(calls.map(({ method }) => method.toUpperCase())));
 }
 
-async function answer(visit: Visit, call: ApiCall, parameters: Readonly<Record<string, string>>): Promise<Response> {
-  visit.route = call.id;
-  const { request, deployment } = visit;
+function honoPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
+async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
+  c.set("route", call.id);
+  const request = c.req.raw;
+  const { deployment } = c.var;
   const roomRpc = (name: string): RoomRpc => deployment.bindings.CHAT_ROOM.getByName(name);
   const identity = await identify(request, call, deployment);
   if (identity instanceof Response) return identity;
+  const parameters: Record<string, string> = c.req.param();
   const { room } = parameters;
   if (room !== undefined) {
     if (!isRoomName(room)) return refuseRoomName();

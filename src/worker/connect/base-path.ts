@@ -11,13 +11,6 @@ export function checkBasePath(path: unknown, option: string): string {
   return withoutEnd;
 }
 
-/** @returns the path of a request behind the base path; `undefined` where it is not under that */
-export function pathBehind(basePath: string, { url }: Request): string | undefined {
-  // Not by way of `URL`, which parses the rest as well: the Worker looks at the path of every request.
-  const [, path = "/"] = /^\w+:\/\/[^/?#]*([^?#]*)/.exec(url) ?? [];
-  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined;
-}
-
 /** `/socket.io`, or `/rooms/NAME/socket.io`, with a slash behind it or not. */
 const ENGINE_PATH = /^(?:\/rooms\/([^/]+))?\/socket\.io\/?$/;
 
@@ -33,8 +26,7 @@ export function enginePath(path: string): { readonly room?: string } | undefined
   return room === undefined ? {} : { room: decoded(room) };
 }
 
-/** A segment of a path; one that is escaped badly stays as it is. */
-export function decoded(text: string): string {
+function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

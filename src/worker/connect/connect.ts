@@ -6,7 +6,7 @@ import { logProblem } from "../../settings/log.ts";
 import { askHost } from "../http/host-user.ts";
 import { refuseConnection, refusePassing, refuseToken } from "../http/endpoint-refusals.ts";
 import { asTrusted, type AllowedOrigins } from "../http/request-origin.ts";
-import { checkBasePath, enginePath, pathBehind } from "./base-path.ts";
+import { checkBasePath, enginePath } from "./base-path.ts";
 import { ConnectRate } from "./connect-rate.ts";
 import {
   answerEngineRequest,
@@ -90,7 +90,8 @@ function check(options: ConnectOptions): void {
 export async function connect(request: Request, options: ConnectOptions): Promise<Response> {
   check(options);
   const basePath = checkBasePath(options.path ?? "", "connect: path");
-  const address = enginePath(pathBehind(basePath, request) ?? "");
+  const { pathname } = new URL(request.url);
+  const address = pathname.startsWith(`${basePath}/`) ? enginePath(pathname.slice(basePath.length)) : undefined;
   if (address) return answer(request, endpointOf(options), address.room);
   return options.otherwise?.(request) ?? refuseConnection("NOT_FOUND", "No such address");
 }

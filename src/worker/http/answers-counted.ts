@@ -1,6 +1,8 @@
 // Counts the Worker's answers by route and status, and logs refused connections. Called by app.ts.
+import type { Context } from "hono";
+
 import { maybeLog } from "../../settings/log.ts";
-import type { Visit } from "../deployment.ts";
+import type { App } from "../deployment.ts";
 import { codeOf } from "./endpoint-refusals.ts";
 import type { Later } from "../metrics/worker-meter.ts";
 
@@ -11,25 +13,31 @@ const ROUTE_CONNECT = "socket.io";
 const UNCOUNTED = new Set(["/metrics", "/health"]);
 
 /** Once an answer is there; of its headers, which may be immutable, nothing is touched. */
-export function countAnswer(
-  { path, route = ROUTE_OTHER, deployment }: Visit,
-  { status }: Response,
-  later?: Later,
-): void {
-  if (UNCOUNTED.has(path)) return;
-  const { meter } = deployment;
-  meter.count(`http:${route},${status}`);
+export function countAnswer(c: Context<App>): void {
+  if (UNCOUNTED.has(c.req.path)) return;
+  const { meter } = c.var.deployment;
+  meter.count(`http:${c.var.route ?? ROUTE_OTHER},${c.res.status}`);
+  const later = laterOf(c);
   if (later) meter.sendLater(later);
 }
 
 /** An answer at the Engine.IO endpoint: `response`, as it is. */
-export function noteConnect(visit: Visit, response: Response): Response {
-  visit.route = ROUTE_CONNECT;
+export function noteConnect(c: Context<App>, response: Response): Response {
+  c.set("route", ROUTE_CONNECT);
   const { status } = response;
   if (status < 400) return response;
-  const { meter, settings } = visit.deployment;
+  const { meter, settings } = c.var.deployment;
   const code = codeOf(response) ?? `STATUS_${status}`;
   meter.count(`refusals:${code}`);
-  maybeLog(settings, "info", "connection.refused", { code, status, path: new URL(visit.request.url).pathname });
+  maybeLog(settings, "info", "connection.refused", { code, status, path: new URL(c.req.url).pathname });
   return response;
+}
+
+/** A test may call the Worker without anything to wait with. */
+export function laterOf(c: Context<App>): Later | undefined {
+  try {
+    return c.executionCtx;
+  } catch {
+    return undefined;
+  }
 }
