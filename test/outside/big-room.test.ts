@@ -102,12 +102,12 @@ describe.concurrent("a room with shards", () => {
     await fill(server.url, "own", 3);
     const built = path.join(PROJECT_ROOT, "dist", "client", "client.js");
     const { connectRoom } = (await import(pathToFileURL(built).href)) as {
-      connectRoom(url: string, room: string, options: ConnectOptions): Room;
+      readonly connectRoom: (url: string, room: string, options: ConnectOptions) => Room;
     };
     const room = connectRoom(server.url, "own", { token: () => tokenFor("cli") });
     const heard: Message[] = [];
     room.on("chat-message", (message) => heard.push(message));
-    for (let i = 0; i < 5; i++) room.send(`${i}`);
+    for (let i = 0; i < 5; i++) void room.send(`${i}`);
     await vi.waitFor(() => expect(contents(heard)).toEqual(["0", "1", "2", "3", "4"]), WAIT);
     room.close();
   });
