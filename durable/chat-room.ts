@@ -35,7 +35,7 @@ import type { BindingNames } from "../src/rpc/bindings.ts";
 import { insideOf, type Inside } from "./socketio/inside.ts";
 import { objectBindings } from "./object-bindings.ts";
 import type { Chat } from "../src/chat/chat.ts";
-import { createChat, type ChatParts } from "./create-chat.ts";
+import { createChat, shardsOf, type ChatParts } from "./create-chat.ts";
 import { countedStorage } from "./socketio/counted-storage.ts";
 import { refuseTakenNames } from "./taken-names.ts";
 
@@ -179,7 +179,8 @@ export class ChatRoom<Own = Cloudflare.Env>
       return {
         awake: this.#lastWake,
         members: chat.calls.overview().members,
-        connectionCount: all.length,
+        connectionCount: all.length + (chat.room.elsewhere?.connections ?? 0),
+        ...shardsOf(chat),
         ...pageOfConnections(all, query),
         unreported: chat.features.counters.unreported,
       };

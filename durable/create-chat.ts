@@ -105,10 +105,10 @@ export function createChat(
   });
   const refuseConnection = (identity: Identity): Response | undefined => forbidden(chat.calls.refuseBearer(identity));
   const watching = new Watching(chat, {
-    connectionCount: () => server.sessions.size,
+    connectionCount: () => server.sessions.size + (chat.room.elsewhere?.connections ?? 0),
     look: () => {
       const all = connectionsOf(server, (session) => Math.max(session.seenAtMs, ports.lastPongAtMs(session) ?? 0));
-      return { awake: awake(), ...pageOfConnections(all, { limit: WATCHED_CONNECTIONS_MAX }) };
+      return { awake: awake(), ...shardsOf(chat), ...pageOfConnections(all, { limit: WATCHED_CONNECTIONS_MAX }) };
     },
   });
   const server = new Server(
@@ -130,9 +130,9 @@ export function createChat(
     return new Response("the room has shards", { status: 503, headers: { [PLACES_HEADER]: places } });
   };
   const endShards = async (end: ShardEnd): Promise<number> => {
-    const shards = chat.features.shards?.state.shards ?? [];
+    const shards = chat.features.shards?.shards ?? 0;
     const ended = await Promise.all(
-      shards.map((_, shard) => env.ROOM_SHARD!.getByName(shardName(room, shard)).endShard(end)),
+      Array.from({ length: shards }, (_, shard) => env.ROOM_SHARD!.getByName(shardName(room, shard)).endShard(end)),
     );
     return ended.reduce((sum, closed) => sum + closed, 0);
   };
@@ -152,6 +152,12 @@ function shardPorts(
     newId,
     wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };
+}
+
+/** As the room's stats have them. */
+export function shardsOf({ features }: Chat): Pick<RoomStats, "shards"> {
+  const shards = features.shards?.facts ?? [];
+  return shards.length > 0 ? { shards } : {};
 }
 
 /** One for all rooms of the isolate, which share its environment. */

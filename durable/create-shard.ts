@@ -33,7 +33,12 @@ export function createShard(ctx: DurableObjectState, env: Env, ports: ObjectPort
     settings: { ...settings, recoveryWindowMs: settings.recoveryWindowSeconds * 1000 },
     kept: kv.get<KeptPlace>(PLACE_KEY),
     keep: (kept) => kv.put(PLACE_KEY, kept),
-    report: (report) => ofRoom.takeShardReport({ shard, ...report }),
+    report: (report) =>
+      ofRoom.takeShardReport({ shard, ...report }).catch((error: unknown) => {
+        meter.count("shard_failures:report");
+        throw error;
+      }),
+    count: (series, by) => meter.count(series, by),
     takeCounts: () => (meter.isEmpty ? undefined : meter.take()),
     close: ({ session }, closing) => server.close(session, closing),
   });
@@ -50,6 +55,7 @@ export function createShard(ctx: DurableObjectState, env: Env, ports: ObjectPort
       newId,
       wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
       report: (problem, error) => ports.report(problem, error),
+      count: (series, by) => meter.count(series, by),
     },
   );
   const intake = new Intake({ self: shard, audience, feeds, giveWay: turnPorts.giveWay });

@@ -15,6 +15,10 @@ const PROCESSES_MAX = 64;
 export const SOURCES_MAX = 250;
 const ROOM_NAME_CHARS_MAX = 64;
 
+/** One room that holds 1,000 members itself (MAX_MEMBERS), with eight shards of as many, and its messages per second. */
+const BIG_USERS = 9000;
+const BIG_RATE = 10;
+
 export type Tokens =
   | { readonly kind: "secret"; readonly secret: string }
   | { readonly kind: "file"; readonly file: string }
@@ -28,6 +32,8 @@ export interface LoadArguments {
   readonly pathTemplate?: string;
   readonly users: number;
   readonly rooms: number;
+  /** One room with all users, whose shards are asked for. */
+  readonly isBig: boolean;
   readonly roomPrefix: string;
   readonly shimShare: number;
   readonly pollingShare: number;
@@ -76,19 +82,23 @@ export function readArguments(args: readonly string[], peers: readonly string[])
       "metrics-token": text,
       json: text,
       html: text,
+      big: { type: "boolean", default: false },
       guest: { type: "boolean", default: false },
       clean: { type: "boolean", default: false },
       counts: { type: "boolean", default: false },
     },
   });
-  const users = whole(values, "users", 100, 1, USERS_MAX);
+  const isBig = values.big;
+  if (isBig && values.rooms !== undefined) throw new Error("--big fills one room: --rooms excludes it.");
+  const users = whole(values, "users", isBig ? BIG_USERS : 100, 1, USERS_MAX);
   return {
     ...whereFrom(values, peers),
     users,
-    rooms: Math.min(users, whole(values, "rooms", 10, 1, ROOMS_MAX)),
+    rooms: isBig ? 1 : Math.min(users, whole(values, "rooms", 10, 1, ROOMS_MAX)),
+    isBig,
     roomPrefix: roomPrefix(values["room-prefix"] ?? "load"),
     ...sharesFrom(values),
-    pace: paceFrom(values),
+    pace: paceFrom(values, isBig ? users : undefined),
     durationSeconds: number(values, "duration", 30, 1, DURATION_SECONDS_MAX),
     connectsPerSecond: number(values, "connect-rate", 200, 0.1, 1e6),
     payloadBytes: whole(values, "payload", 100, PAYLOAD_BYTES_MIN, PAYLOAD_BYTES_MAX),
@@ -124,9 +134,13 @@ function sharesFrom(values: Values): Pick<LoadArguments, "shimShare" | "pollingS
   return { shimShare: shimShare!, pollingShare: pollingShare!, realShare: realShare! };
 }
 
-function paceFrom(values: Values): Pace {
+/** @param sharedBy so many users post `--rate` together; absent: each of them does */
+function paceFrom(values: Values, sharedBy: number | undefined): Pace {
   const { think } = values;
-  if (think === undefined) return { kind: "rate", perUserPerSecond: number(values, "rate", 0.1, 0.0001, RATE_MAX) };
+  if (think === undefined) {
+    const rate = number(values, "rate", sharedBy === undefined ? 0.1 : BIG_RATE, 0.0001, RATE_MAX);
+    return { kind: "rate", perUserPerSecond: rate / (sharedBy ?? 1) };
+  }
   if (values["rate"] !== undefined) throw new Error("--rate and --think exclude each other.");
   const [, min, max] = /^(\d+(?:\.\d+)?)(?:-(\d+(?:\.\d+)?))?$/.exec(String(think)) ?? [];
   const [minSeconds, maxSeconds] = [Number(min), Number(max ?? min)];

@@ -100,6 +100,8 @@ export const reportSchema = z.object({
     /** Posts of members that were connected all the time. */
     unanswered: z.number().default(0),
   }),
+  /** Of the one room of `--big`, once all users were in: sockets in the room itself, and in each shard. */
+  placed: z.object({ inRoom: z.number(), inShards: z.array(z.number()) }).optional(),
   /** Posted while a member was away and not recovered: no fault, but missed. */
   missedAway: z.number(),
   history: z.object({ rooms: z.number(), messages: z.number(), problem: z.string().optional() }).optional(),

@@ -16,6 +16,7 @@ import type { ClientSlot } from "./client-slot.ts";
 import { seatAll } from "./client-slots.ts";
 import { Series } from "./series.ts";
 import { ServerWatch } from "./server-watch.ts";
+import { placesIn } from "./placed.ts";
 import { StolenTime } from "./stolen-time.ts";
 import { summarize, type Told } from "./summary.ts";
 import type { LoadTarget } from "./target.ts";
@@ -102,6 +103,7 @@ export class LoadRun {
     await this.#orInterrupt(pool.connect(this.#plans(crews)));
     const connectedAt = this.#second;
     await this.#pause(SETTLE_MS);
+    const placed = await this.#placed();
 
     const postingFrom = this.#second;
     this.#phase = () => this.#progress.posting(this.#second - postingFrom, durationSeconds, this.#series);
@@ -131,6 +133,7 @@ export class LoadRun {
       series: this.#series,
       reports,
       indexes,
+      ...(placed && { placed }),
       ...(history && { history }),
       ...(watch && { process: { pid: this.#target.pid!, samples: watch.samples } }),
       ...(this.#stolen.samples.length > 0 && { stolen: this.#stolen.samples }),
@@ -178,6 +181,15 @@ export class LoadRun {
       index: indexes.get(room) ?? new RoomIndex(),
     }));
     return checkHistories(this.#target.where, this.#run, rooms);
+  }
+
+  /** Where the members of a big room are. */
+  async #placed(): Promise<LoadReport["placed"]> {
+    const { isParley, where, tokenFor } = this.#target;
+    const { isBig, roomPrefix, tokens } = this.#args;
+    // A file of tokens has none for a service.
+    if (!isBig || !isParley || tokens.kind === "file" || this.#interrupt.aborted) return undefined;
+    return placesIn(where.origin, `${roomPrefix}-0`, await tokenFor(`${roomPrefix}-service`, "service"));
   }
 
   /** The server's counters, once they include all acked posts. */

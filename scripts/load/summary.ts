@@ -21,6 +21,7 @@ export interface Told {
   readonly series: Series;
   readonly reports: readonly FinalReport[];
   readonly indexes: ReadonlyMap<string, RoomIndex>;
+  readonly placed?: LoadReport["placed"];
   readonly history?: HistoryVerdict;
   readonly process?: LoadReport["process"];
   readonly stolen?: LoadReport["stolen"];
@@ -73,6 +74,7 @@ export function summarize(told: Told): LoadReport {
       unanswered: told.isInterrupted ? 0 : counts.ignored,
     },
     missedAway,
+    ...(told.placed && { placed: told.placed }),
     ...(history && { history: pick(history, ["rooms", "messages", "problem"]) }),
     errors: sumErrors(reports),
     ...(told.process && { process: told.process }),

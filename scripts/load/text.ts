@@ -16,6 +16,7 @@ export function textOf(report: LoadReport): string {
     `${report.server}: ${report.asked.users} users in ${report.asked.rooms} rooms, ${seconds(report)} s of posting`,
     `connections  ${connections.in} of ${connections.users} in (${share} %), ${connections.failures} failed attempts, ` +
       `${connections.drops} dropped, ${connections.returns} back, ${connections.recoveries} of them recovered`,
+    ...placedOf(report),
     `messages     ${messages.posts} posted (${messages.postsPerSecond.toFixed(1)}/s), ${messages.acks} acked, ` +
       `${messages.refusals} refused, ${messages.unanswered} unanswered, ${messages.unsent} not sent`,
     `             ${messages.deliveries} delivered (${messages.deliveriesPerSecond.toFixed(0)}/s)`,
@@ -41,6 +42,15 @@ export function inPosting<Sample extends { readonly second: number }>(
   samples: readonly Sample[],
 ): Sample[] {
   return samples.filter(({ second }) => second >= phases.postingFrom && second <= phases.postingTo);
+}
+
+function placedOf({ placed }: LoadReport): string[] {
+  if (!placed) return [];
+  const { inRoom, inShards } = placed;
+  const [least, most] = [Math.min(...inShards), Math.max(...inShards)];
+  const each = least === most ? `${most}` : `${least} to ${most}`;
+  const shards = `${inShards.length} shard${inShards.length === 1 ? "" : "s"} with ${each}`;
+  return [`places       ${inRoom} in the room itself, ${inShards.length > 0 ? shards : "no shards"}`];
 }
 
 const seconds = ({ phases }: LoadReport): string => (phases.postingTo - phases.postingFrom).toFixed(1);

@@ -23,6 +23,8 @@ export interface KeptRoom extends RoomOverview {
   readonly direct?: DirectReport;
   /** The numbers of features of one's own. */
   readonly facts?: RoomNumbers;
+  /** As reported. */
+  readonly shards?: RoomReport["shards"];
   /** Until when its members are believed to be there, in milliseconds since 1970. */
   readonly believedUntilMs: number;
   readonly usage?: KeptUsage;
@@ -30,7 +32,7 @@ export interface KeptRoom extends RoomOverview {
 
 /** @param counts those of the room since its last report, unless they are known already */
 export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | undefined, counts?: Counts): KeptRoom {
-  const { room, members, lastSeq, lastActivity, believedMs, connections = 0, people, direct, facts } = report;
+  const { room, members, lastSeq, lastActivity, believedMs, connections = 0, shards, people, direct, facts } = report;
   const usage = withCounts(before?.usage, report, nowMs, counts);
   return {
     room,
@@ -38,6 +40,7 @@ export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | u
     lastSeq,
     lastActivity,
     believedUntilMs: nowMs + believedMs,
+    ...(shards && { shards }),
     ...(people !== undefined && { people }),
     ...(direct && { direct }),
     ...(facts && { facts }),

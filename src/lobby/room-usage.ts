@@ -41,7 +41,9 @@ export function sumOf(all: Iterable<KeptRoom>, nowMs: number): RoomTotals {
     if (!seen) continue;
     const { members } = seen;
     const connections = members === 0 ? 0 : (kept.usage?.connections ?? members);
-    sums = addTotals(sums, { rooms: 1, occupied: Math.min(1, members), members, connections, largest: connections });
+    const [shards, inShards] = (members > 0 && kept.shards) || [0, 0];
+    const occupied = Math.min(1, members);
+    sums = addTotals(sums, { rooms: 1, occupied, members, connections, largest: connections, shards, inShards });
   }
   return sums;
 }

@@ -46,6 +46,9 @@ export interface RoomTotals {
   readonly connections: number;
   /** Connections to the room that has most of them. */
   readonly largest: number;
+  readonly shards: number;
+  /** Those of the connections that are in shards. */
+  readonly inShards: number;
 }
 
 export interface Scrape extends RoomTotals {
@@ -75,7 +78,7 @@ export function ranked<Use extends Ranked>(uses: readonly Use[], sort: UsageSort
   return uses.toSorted((a, b) => rankOf(b, sort) - rankOf(a, sort));
 }
 
-export const NO_ROOMS: RoomTotals = { rooms: 0, occupied: 0, members: 0, connections: 0, largest: 0 };
+export const NO_ROOMS: RoomTotals = { rooms: 0, occupied: 0, members: 0, connections: 0, largest: 0, shards: 0, inShards: 0 };
 
 export function addTotals(a: RoomTotals, b: RoomTotals): RoomTotals {
   return {
@@ -84,5 +87,7 @@ export function addTotals(a: RoomTotals, b: RoomTotals): RoomTotals {
     members: a.members + b.members,
     connections: a.connections + b.connections,
     largest: Math.max(a.largest, b.largest),
+    shards: a.shards + b.shards,
+    inShards: a.inShards + b.inShards,
   };
 }

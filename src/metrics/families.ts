@@ -129,6 +129,25 @@ export const COUNTERS = {
     labels: ["queue", "result"],
     always: ["relay", "webhooks"].flatMap((queue) => ["done", "retried", "dead"].map((result) => [queue, result])),
   },
+  shard_pieces: { name: "shard_pieces_total", help: "Pieces that shards took of what rooms send, each shard counted." },
+  shard_gaps: {
+    name: "shard_gaps_total",
+    help: "Gaps in what shards got, by result: mended, or lost where connections had to be closed.",
+    labels: ["result"],
+    always: [["mended"], ["lost"]],
+  },
+  shard_sent_away: {
+    name: "shard_connections_sent_away_total",
+    help: "Connections that shards closed for their clients to come back, by cause: gap, or home where the room has space again.",
+    labels: ["cause"],
+    always: [["gap"], ["home"]],
+  },
+  shard_failures: {
+    name: "shard_calls_failed_total",
+    help: "Failed calls between rooms and shards, by call: pieces (down) or report (up).",
+    labels: ["call"],
+    always: [["pieces"], ["report"]],
+  },
   overflow: {
     name: "series_overflow_total",
     help: "Counts without a series: there were too many.",
@@ -161,6 +180,11 @@ export const HISTOGRAMS = {
     help: "Bytes that wait for slow clients in a room, sampled.",
     buckets: BUCKETS.unread,
   },
+  shard_waiting: {
+    name: "shard_waiting_chars",
+    help: "Characters that wait for the slowest shard of a room, sampled.",
+    buckets: BUCKETS.shard_waiting,
+  },
   relay_lag: {
     name: "relay_lag_seconds",
     help: "Time that messages took to another room.",
@@ -171,12 +195,14 @@ export const HISTOGRAMS = {
 export const GAUGES = {
   build: { name: "build_info", help: "The version; the value is 1.", labels: ["version"] },
   lobbies: { name: "lobbies", help: "Lobbies." },
-  max_members: { name: "room_connections_limit", help: "MAX_MEMBERS." },
+  max_members: { name: "room_connections_limit", help: "MAX_MEMBERS, in a room and in each of its MAX_SHARDS shards." },
   rooms: { name: "rooms", help: "Rooms in the list: those with members or messages." },
   occupied: { name: "rooms_occupied", help: "Rooms with members." },
   members: { name: "members", help: "Members of all rooms, as last reported." },
   connections: { name: "connections", help: "Connections to all rooms, as last reported." },
   largest: { name: "room_connections_max", help: "Connections to the largest room." },
+  shards: { name: "shards", help: "Shards of all rooms, as last reported." },
+  in_shards: { name: "shard_connections", help: "Connections in shards, which are part of connections." },
   backlog: { name: "queue_backlog_messages", help: "Messages waiting in a queue.", labels: ["queue"] },
   oldest: {
     name: "queue_oldest_message_age_seconds",

@@ -28,6 +28,8 @@ export interface RoomReport extends RoomOverview {
   /** By the room's own clock, in milliseconds since 1970: of two reports the later one counts, whichever arrives last. */
   readonly madeAtMs: number;
   readonly connections?: number;
+  /** The number of its shards, and of the connections in them; absent where there are none. */
+  readonly shards?: readonly [count: number, connections: number];
   /** Absent where there are none. */
   readonly facts?: RoomNumbers;
   /** The counts since then, or the delta that was sent before and may not have arrived. */

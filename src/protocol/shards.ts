@@ -101,7 +101,11 @@ export type ShardItem =
       readonly notice?: Notice;
     }
   /** Closes all connections, whose clients come back: the shard missed something that cannot be told any more. */
-  | { readonly type: "lost" };
+  | {
+      readonly type: "lost";
+      /** It missed nothing: the crowd is gone, and the room has space for all. */
+      readonly isHomeward?: true;
+    };
 
 /** The items of one turn of the room, or some of them. */
 export interface ShardPiece {

@@ -31,6 +31,16 @@ export interface ConnectionFacts {
   readonly lastSeen: number;
 }
 
+/** A shard of a big room. */
+export interface ShardFacts {
+  /** A part of the world, as the platform names it for objects; empty where it is unknown. */
+  readonly region: string;
+  /** Connections that it holds. */
+  readonly sockets: number;
+  /** Characters on their way to it. */
+  readonly waitingChars: number;
+}
+
 export interface WatchedRoom {
   readonly room: string;
   /** By the room's clock, in milliseconds since 1970. */
@@ -38,7 +48,11 @@ export interface WatchedRoom {
   readonly members: number;
   readonly lastSeq: number;
   readonly awake: { readonly since: number; readonly cause: string; readonly detail: string };
+  /** In the room itself, and in its shards. */
   readonly connectionCount: number;
+  /** Absent where there are none. */
+  readonly shards?: readonly ShardFacts[];
+  /** Those of the room itself. */
   readonly connections: readonly ConnectionFacts[];
   readonly hasMore: boolean;
 }
@@ -53,7 +67,7 @@ export interface StatsQuery {
 /** The answer of a room to it, with the counts that the lobby does not have yet. */
 export interface RoomStats extends Pick<
   WatchedRoom,
-  "awake" | "members" | "connectionCount" | "connections" | "hasMore"
+  "awake" | "members" | "connectionCount" | "shards" | "connections" | "hasMore"
 > {
   /** Counts that were not sent to the lobby; and those that were sent and may not have arrived. */
   readonly unreported: { readonly sent: CounterDelta | undefined; readonly counts: CounterDelta["counts"] };

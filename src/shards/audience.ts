@@ -49,6 +49,8 @@ export interface AudiencePorts extends Pick<RoomLinkPorts, "report"> {
   };
   readonly kept: KeptPlace | undefined;
   keep(kept: KeptPlace): void;
+  /** Counts a series for `GET /metrics`. */
+  count(series: string, by: number): void;
   /** Counts since the last call. */
   takeCounts(): Readonly<Record<string, number>> | undefined;
   close(client: Client, closing: Closing): void;
@@ -219,6 +221,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
         }
         return;
       case "lost":
+        this.#ports.count(`shard_sent_away:${item.isHomeward ? "home" : "gap"}`, this.sockets.size);
         for (const client of this.everyone.fetchSockets()) this.#ports.close(client, CLOSINGS.restart);
     }
   }

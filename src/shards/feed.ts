@@ -18,6 +18,8 @@ export interface FeedPorts {
   readonly newId: () => string;
   readonly wait: (ms: number) => Promise<void>;
   readonly report: (problem: string, error: unknown) => void;
+  /** Counts a series for `GET /metrics`. */
+  readonly count: (series: string, by?: number) => void;
 }
 
 export class Feed {
@@ -70,7 +72,7 @@ export class Feed {
   }
 
   async #step(): Promise<void> {
-    const { send, missed, wait, report } = this.#ports;
+    const { send, missed, wait, report, count } = this.#ports;
     const life = this.#life;
     try {
       const { taken, behind } = await send(this.shard, this.#call());
@@ -78,13 +80,17 @@ export class Feed {
       if (life !== this.#life) return;
       this.#failures = 0;
       this.#took(taken);
+      if (taken > 0) count("shard_pieces", taken);
       const [next] = this.#waiting;
       if (!behind || !next) return;
-      const items = JSON.stringify(await missed(behind, next.before));
+      const steps = await missed(behind, next.before);
+      count(`shard_gaps:${steps.some(({ type }) => type === "lost") ? "lost" : "mended"}`);
+      const items = JSON.stringify(steps);
       if (life !== this.#life) return;
       this.#chars += items.length;
       this.#waiting.unshift({ to: this.shard, before: behind, after: next.before, items });
     } catch (error) {
+      count("shard_failures:pieces");
       if (++this.#failures === 1) report(`shard ${this.shard} takes nothing`, error);
       await wait(waitAfter(BACKOFF, this.#failures));
     }

@@ -29,6 +29,11 @@ export class Feeds {
     return Math.max(0, ...Array.from(this.#feeds.values(), ({ chars }) => chars));
   }
 
+  /** Characters that wait for a shard, and for those that get their pieces by way of the same feed. */
+  charsOf(shard: number): number {
+    return this.#feeds.get(this.#first(shard))?.chars ?? 0;
+  }
+
   /** Whether nothing is on its way to the shard, or to one that gets its pieces by way of the same feed. */
   isIdle(shard: number): boolean {
     return this.#feeds.get(this.#first(shard))?.isIdle ?? true;

@@ -4,6 +4,8 @@ import type { ShardAudience } from "../../protocol/shards.ts";
 
 export interface Elsewhere {
   readonly connections: number;
+  /** The objects. */
+  readonly shards: number;
   /** The users among them. One with connections in two objects counts twice. */
   readonly users: number;
   /** Sends what the room has just sent to its own connections. @param seqs places of messages in the log */

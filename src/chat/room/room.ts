@@ -233,7 +233,7 @@ export class Room {
     const seqs = messages.map(({ seq }) => seq);
     hub.emitAll({}, "chat-message", argLists, seqs);
     this.elsewhere?.emit({}, "chat-message", argLists, seqs);
-    countPosted(this.meter, messages.length, hub.sockets.size);
+    countPosted(this.meter, messages.length, hub.sockets.size + (this.elsewhere?.connections ?? 0));
     this.#delivery.sample();
     for (const feature of this.#features) feature.onPosted?.(messages);
   };

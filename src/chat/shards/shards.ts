@@ -14,6 +14,8 @@ import {
   type ShardRequest,
 } from "../../protocol/shards.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
+import { Throttle } from "../../clock/throttle.ts";
+import type { ShardFacts } from "../../protocol/watching.ts";
 import { Feeds } from "../../shards/feeds.ts";
 import type { FeedPorts } from "../../shards/feed.ts";
 import type { AuthorizeResult } from "../../socketio/server/namespace.ts";
@@ -32,7 +34,7 @@ const MISSED_MESSAGES_MAX = 1000;
 const MISSED_CHARS_MAX = 500_000;
 
 /** The part of the ports that is outside of the room. */
-export interface ShardsOutside extends ShardLimits, Omit<FeedPorts, "missed" | "report"> {
+export interface ShardsOutside extends ShardLimits, Omit<FeedPorts, "missed" | "report" | "count"> {
   /** Shards that one object calls. */
   readonly fanOut: number;
 }
@@ -46,6 +48,9 @@ export interface ShardsPorts extends ShardsOutside {
   readonly welcome: (client: Connection) => Welcome;
   readonly perform: (request: Request) => void | Promise<void>;
 }
+
+/** From one sample of what waits for shards to the next, at least. */
+const SAMPLE_MS = 1000;
 
 /** An item that waits for the end of the turn. */
 interface Gathered {
@@ -69,6 +74,7 @@ export class Shards implements Feature, Elsewhere {
   #place: LogPlace | undefined;
   #gathered: Gathered[] = [];
   #hasAsked = false;
+  readonly #sampling = new Throttle(SAMPLE_MS);
   #shrink!: Deadline;
 
   constructor(room: Room, ports: ShardsPorts) {
@@ -82,6 +88,7 @@ export class Shards implements Feature, Elsewhere {
         ...ports,
         missed: (from, to) => this.missed(from, to),
         report: room.reportProblem,
+        count: (series, by) => room.meter.count(series, by),
       },
     );
   }
@@ -101,9 +108,17 @@ export class Shards implements Feature, Elsewhere {
     return this.#table.users;
   }
 
-  /** Where each shard stands and how full it is, and what waits for the slowest. */
-  get state(): { readonly shards: ShardTable["rows"]; readonly waitingChars: number } {
-    return { shards: this.#table.rows, waitingChars: this.#feeds.charsMax };
+  get shards(): number {
+    return this.#table.rows.length;
+  }
+
+  /** Where each shard stands, how full it is, and what waits for it. */
+  get facts(): ShardFacts[] {
+    return this.#table.rows.map(({ region, sockets }, shard) => ({
+      region,
+      sockets,
+      waitingChars: this.#feeds.charsOf(shard),
+    }));
   }
 
   /** The places for a connection that this room has no space for; `undefined` where there are none. */
@@ -151,7 +166,10 @@ export class Shards implements Feature, Elsewhere {
 
   onTurnEnd(): void {
     if (this.#reached.size === 0) return;
-    if (this.#gathered.length > 0) this.#send();
+    if (this.#gathered.length > 0) {
+      this.#send();
+      if (this.#sampling.passIfOpen(this.#room.now())) this.#room.meter.observe("shard_waiting", this.#feeds.charsMax);
+    }
     for (const shard of this.#reached) if (this.#isOver(shard)) this.#leave(shard);
   }
 
@@ -295,7 +313,7 @@ export class Shards implements Feature, Elsewhere {
 
   /** The members come back to the room, which has space for all of them. */
   #sendHome(): void {
-    if (this.#reached.size > 0) this.#gather({ type: "lost" });
+    if (this.#reached.size > 0) this.#gather({ type: "lost", isHomeward: true });
   }
 }
 

@@ -44,7 +44,7 @@ async function makeText(
     ...besides,
     build: [{ labels: [version], value: 1 }],
     lobbies: [{ value: settings.lobbies }],
-    max_members: [{ value: settings.maxMembers }],
+    max_members: [{ value: settings.maxMembers * (1 + (bindings.ROOM_SHARD ? settings.maxShards : 0)) }],
   };
   return expose(summed(scrapes, gauges, mayName));
 }
@@ -67,7 +67,7 @@ async function isSame(a: string, b: string): Promise<boolean> {
 function summed(scrapes: readonly Scrape[], gauges: Exposed["gauges"], mayName: boolean): Exposed {
   const totals = new Meter(TOTALS_SERIES_MAX);
   for (const scrape of scrapes) totals.add(scrape.totals);
-  const { rooms, occupied, members, connections, largest } = scrapes.reduce(addTotals, NO_ROOMS);
+  const { rooms, occupied, members, connections, largest, shards, inShards } = scrapes.reduce(addTotals, NO_ROOMS);
   const one = (value: number): Sample[] => [{ value }];
   const top = mayName ? scrapes.flatMap((scrape) => scrape.top) : [];
   const busiest = ranked(top, "traffic").slice(0, TOP_ROOMS_SHOWN);
@@ -82,6 +82,8 @@ function summed(scrapes: readonly Scrape[], gauges: Exposed["gauges"], mayName: 
       members: one(members),
       connections: one(connections),
       largest: one(largest),
+      shards: one(shards),
+      in_shards: one(inShards),
       top_connections: named((use) => use.connections),
     },
     top: {

@@ -53,6 +53,12 @@ const connection = z.object({
   lastSeen: atMs("Its last sign of life"),
 });
 
+const shard = z.object({
+  region: z.string().apply(described, "A part of the world, as the platform names it; empty where it is unknown"),
+  sockets: count.apply(described, "Connections that it holds"),
+  waitingChars: count.apply(described, "Characters on their way to it"),
+});
+
 const statsAnswer = z.object({
   ok: z.literal(true),
   room: z.string(),
@@ -63,8 +69,9 @@ const statsAnswer = z.object({
   use: roomUseSchema,
   monthlyCost: cost,
   lately,
-  connectionCount: count,
-  connections: z.array(connection),
+  connectionCount: count.apply(described, "In the room itself, and in its shards"),
+  shards: z.exactOptional(z.array(shard)).apply(described, "Absent where the room has none"),
+  connections: z.array(connection).apply(described, "Those of the room itself"),
   hasMore: z.boolean(),
 });
 
