@@ -78,7 +78,15 @@ export function ranked<Use extends Ranked>(uses: readonly Use[], sort: UsageSort
   return uses.toSorted((a, b) => rankOf(b, sort) - rankOf(a, sort));
 }
 
-export const NO_ROOMS: RoomTotals = { rooms: 0, occupied: 0, members: 0, connections: 0, largest: 0, shards: 0, inShards: 0 };
+export const NO_ROOMS: RoomTotals = {
+  rooms: 0,
+  occupied: 0,
+  members: 0,
+  connections: 0,
+  largest: 0,
+  shards: 0,
+  inShards: 0,
+};
 
 export function addTotals(a: RoomTotals, b: RoomTotals): RoomTotals {
   return {

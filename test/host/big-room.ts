@@ -2,6 +2,7 @@
 // that the test turns together with the others.
 import { setImmediate } from "node:timers/promises";
 
+import { Meter } from "../../src/metrics/meter.ts";
 import type { ChatSettings } from "../../src/chat/room/room.ts";
 import { shardSession, type FeedAnswer, type FeedCall, type ShardReport } from "../../src/protocol/shards.ts";
 import { Audience, type KeptPlace } from "../../src/shards/audience.ts";
@@ -24,6 +25,7 @@ export class Shard {
   kept: KeptPlace | undefined;
   /** While set, calls to it fail with it. */
   failure: Error | undefined;
+  readonly meter = new Meter();
   /** Calls that it got. */
   readonly calls: FeedCall[] = [];
 
@@ -36,7 +38,8 @@ export class Shard {
         kept: structuredClone(this.kept),
         keep: (kept) => void (this.kept = structuredClone(kept)),
         report: (report) => big.report({ shard: number, ...report }),
-        takeCounts: () => undefined,
+        takeCounts: () => (this.meter.isEmpty ? undefined : this.meter.take()),
+        count: (series, by) => this.meter.count(series, by),
         close: ({ session }, closing) => this.shell.close(session, closing),
       });
       const feeds = new Feeds(
@@ -47,6 +50,7 @@ export class Shard {
           newId: () => `life-${number}-${++ids}`,
           wait: () => big.wait(),
           report: (problem, error) => void this.shell.problems.push({ problem, error }),
+          count: (series, by) => this.meter.count(series, by),
         },
       );
       const giveWay = (): Promise<void> => setImmediate();

@@ -30,7 +30,17 @@ describe("arguments", () => {
     expect(read("--users", "3").rooms).toBe(3);
   });
 
+  it("--big fills one room, whose users share the rate", () => {
+    expect(read("--big")).toMatchObject({ users: 9000, rooms: 1, isBig: true });
+    expect(read("--big").pace).toEqual({ kind: "rate", perUserPerSecond: 10 / 9000 });
+    const small = read("--big", "--users", "100", "--rate", "5", "--duration", "3");
+    expect(small).toMatchObject({ users: 100, rooms: 1, durationSeconds: 3 });
+    expect(small.pace).toEqual({ kind: "rate", perUserPerSecond: 0.05 });
+    expect(read().isBig).toBe(false);
+  });
+
   it.each([
+    [["--big", "--rooms", "2"], /--big fills one room/],
     [["--users", "0"], /--users must be a number from 1 to/],
     [["--users", "many"], /--users must be a number/],
     [["--rooms", "1.5"], /--rooms must be a whole number/],

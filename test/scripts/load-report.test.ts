@@ -113,6 +113,17 @@ describe("the report", () => {
     expect(textOf(faulty)).toMatch(/FAULTS: 3\./);
   });
 
+  it("says where the members of a big room were", () => {
+    const placed = (inRoom: number, ...inShards: number[]): LoadReport => ({
+      ...reportWith(),
+      placed: { inRoom, inShards },
+    });
+    expect(textOf(placed(1000, 1000, 1000))).toContain("places       1000 in the room itself, 2 shards with 1000\n");
+    expect(textOf(placed(10, 7, 9))).toContain("places       10 in the room itself, 2 shards with 7 to 9\n");
+    expect(textOf(placed(10))).toContain("places       10 in the room itself, no shards\n");
+    expect(parseReport(JSON.stringify(placed(10, 7)), "a.json").placed).toEqual({ inRoom: 10, inShards: [7] });
+  });
+
   it("is no clean one where a history could not be read: what was acked there may be lost", () => {
     const problem = "load-3: history was refused: INTERNAL";
     const report = reportWith({}, {}, { ackedAbsent: 0, messages: 5, rooms: 9, unread: 1, problem });

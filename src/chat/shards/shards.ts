@@ -213,7 +213,7 @@ export class Shards implements Feature, Elsewhere {
           from.epoch === to.epoch &&
           count >= 0 &&
           count <= MISSED_MESSAGES_MAX &&
-          log.lifeAt(from.seq) === from.life &&
+          (log.lifeAt(from.seq) ?? "") === from.life &&
           log.changedAfter(from.rev, 1).length === 0;
         const messages = isTold && count > 0 ? log.page({ after: from.seq, limit: count }).messages : [];
         const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
