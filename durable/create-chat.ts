@@ -122,10 +122,10 @@ export function createChat(
   const wakeCause: Application["wakeCause"] = ({ sid, handshake }) =>
     isWatching(handshake, server.sessions.get(sid)?.sockets) ? "watch" : undefined;
   const afterTurn = [() => chat.room.endTurn(), () => watching.look()];
-  const redirect = ({ region, query }: UpgradeFacts): Response | undefined => {
+  const redirect = ({ region, full, query }: UpgradeFacts): Response | undefined => {
     const isFull = server.sessions.size >= settings.maxMembers;
     if (!isFull || region === undefined || query[WATCH_QUERY] !== undefined) return undefined;
-    const places = server.effects.turn(() => chat.features.shards?.placesFor(region));
+    const places = server.effects.turn(() => chat.features.shards?.placesFor(region, full));
     if (places === undefined) return undefined;
     return new Response("the room has shards", { status: 503, headers: { [PLACES_HEADER]: places } });
   };

@@ -28,6 +28,8 @@ export interface UpgradeFacts {
   readonly tcpId?: string;
   /** Where the client is, as the platform names it for objects, or empty. Set where the Worker can bring the connection to a shard. */
   readonly region?: string;
+  /** Shards that refused the connection, because they are full. */
+  readonly full?: readonly number[];
   /** The WebSocket subprotocol to select, if the client offered any (EIO-11). */
   readonly subprotocol?: string;
 }

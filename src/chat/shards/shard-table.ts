@@ -63,6 +63,14 @@ export class ShardTable {
     if (this.#tenthsOf(before?.sockets ?? 0) !== this.#tenthsOf(sockets)) this.#store();
   }
 
+  /** These shards are full, which they will report in a moment. */
+  fill(shards: readonly number[]): void {
+    for (const shard of shards) {
+      const row = this.#rows[shard];
+      if (row && row.sockets < this.#limits.maxMembers) this.note({ ...row, shard, sockets: this.#limits.maxMembers });
+    }
+  }
+
   /**
    * The shards for a connection from a region, each with the tenths of it that are free: `weur:7,enam:10`.
    * @returns `undefined` where all are full, and no other one may be added

@@ -121,8 +121,12 @@ export class Shards implements Feature, Elsewhere {
     }));
   }
 
-  /** The places for a connection that this room has no space for; `undefined` where there are none. */
-  placesFor(region: string): string | undefined {
+  /**
+   * The places for a connection that this room has no space for; `undefined` where there are none.
+   * @param full shards that have refused it
+   */
+  placesFor(region: string, full: readonly number[] = []): string | undefined {
+    this.#table.fill(full);
     this.#askUnheard();
     return this.#table.placesFor(region);
   }

@@ -1,7 +1,7 @@
 // Finds the object for a connection: the room, or one of its shards. A room that has no space left answers with the places of its shards;
 // the isolate remembers them for a while, and then brings connections there without asking. Made by chat-endpoint.ts.
 import { shardName, shardOfSession } from "../../protocol/shards.ts";
-import { decodeUpgradeFacts, encodeUpgradeFacts, UPGRADE_HEADER } from "../../rpc/upgrade-header.ts";
+import { decodeUpgradeFacts, encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 import { PLACES_HEADER } from "../../rpc/shard.ts";
 import type { Answering } from "./engine-endpoint.ts";
@@ -10,6 +10,9 @@ import type { Answering } from "./engine-endpoint.ts";
 const ROOMS_MAX = 10_000;
 /** Places are remembered for so long: a room that has space again gets connections after it. */
 const REMEMBERED_MS = 10_000;
+
+/** A room is asked so often for places before a connection is refused: it adds a shard when it hears that one is full. */
+const ASKS_MAX = 2;
 
 /** Source: https://developers.cloudflare.com/durable-objects/reference/data-location/ */
 const REGIONS: Readonly<Record<string, DurableObjectLocationHint>> = {
@@ -24,8 +27,8 @@ const REGIONS: Readonly<Record<string, DurableObjectLocationHint>> = {
 interface Place {
   readonly shard: number;
   readonly region: string;
-  /** Tenths of it that are free. */
-  readonly free: number;
+  /** Tenths of it that are free; 0 once it refused a connection. */
+  free: number;
 }
 
 interface Known {
@@ -55,28 +58,44 @@ export class Placement {
 
   async #place(room: string, ofRoom: Answering, request: Request): Promise<Response> {
     const region = regionOf(request);
-    const inShard = await this.#try(room, region, request);
-    if (inShard) return inShard;
-    const answer = await ofRoom.fetch(placeable(request, region));
-    const places = answer.headers.get(PLACES_HEADER);
-    if (places === null) return answer;
-    this.#note(room, places);
+    // The room hears of its shards' sizes a moment later: those that refused are full, whatever it says.
+    const full: number[] = [];
+    for (let asked = 0; asked < ASKS_MAX; asked++) {
+      const inShard = await this.#try(room, region, full, request);
+      if (inShard) return inShard;
+      const answer = await ofRoom.fetch(placeable(request, { region, full }));
+      const places = answer.headers.get(PLACES_HEADER);
+      if (places === null) return answer;
+      this.#note(room, places);
+    }
     // A room that is asked without a region refuses by itself.
-    return (await this.#try(room, region, request)) ?? ofRoom.fetch(request);
+    return (await this.#try(room, region, full, request)) ?? ofRoom.fetch(request);
   }
 
-  /** @returns the answer of a shard; `undefined` where none is known that has space */
-  async #try(room: string, region: string, request: Request): Promise<Response | undefined> {
+  /**
+   * @param full gets the shards that refused
+   * @returns the answer of a shard; `undefined` where none is known that has space
+   */
+  async #try(room: string, region: string, full: number[], request: Request): Promise<Response | undefined> {
     const known = this.#known.get(room);
-    const place = known && known.untilMs > Date.now() ? choose(known.places, region, Math.random()) : undefined;
-    if (!place) return undefined;
+    if (!known || known.untilMs <= Date.now()) return undefined;
+    for (;;) {
+      const place = choose(known.places, region, Math.random());
+      if (!place) return undefined;
+      const answer = await this.#ask(room, place, request);
+      if (answer) return answer;
+      place.free = 0;
+      full.push(place.shard);
+    }
+  }
+
+  /** @returns `undefined` where the shard is full */
+  async #ask(room: string, place: Place, request: Request): Promise<Response | undefined> {
     const locationHint = place.region as DurableObjectLocationHint | "";
     const name = shardName(room, place.shard);
     const shard = this.#bindings.ROOM_SHARD!.getByName(name, locationHint === "" ? {} : { locationHint });
-    const answer = await shard.fetch(placeable(request, region));
-    if (!answer.headers.has(PLACES_HEADER)) return answer;
-    this.#known.delete(room);
-    return undefined;
+    const answer = await shard.fetch(placeable(request, { region: place.region }));
+    return answer.headers.has(PLACES_HEADER) ? undefined : answer;
   }
 
   #note(room: string, text: string): void {
@@ -107,9 +126,9 @@ function regionOf({ cf }: Request): string {
 }
 
 /** The same request, which the object may refuse with the places of others. */
-function placeable(request: Request, region: string): Request {
+function placeable(request: Request, of: Pick<UpgradeFacts, "region" | "full">): Request {
   const facts = decodeUpgradeFacts(request.headers.get(UPGRADE_HEADER)!);
   const marked = new Request(request);
-  marked.headers.set(UPGRADE_HEADER, encodeUpgradeFacts({ ...facts, region }));
+  marked.headers.set(UPGRADE_HEADER, encodeUpgradeFacts({ ...facts, ...of }));
   return marked;
 }
