@@ -25,7 +25,16 @@ const deps = {
   optimizer: {
     ssr: {
       enabled: true,
-      include: ["zod/mini", "hono/hono-base", "hono/cors", "jose", "itty-router", "socket.io-parser"],
+      include: [
+        "zod/mini",
+        "hono/hono-base",
+        "hono/cors",
+        "jose",
+        "jose/base64url",
+        "jose/errors",
+        "itty-router",
+        "socket.io-parser",
+      ],
     },
   },
 };

@@ -1,5 +1,5 @@
 // Checks the form of a public key without importing it, so that a key of the wrong kind stops the start and not each token.
-// Called by kinds.ts.
+// Called by kinds.ts; public-keys.ts imports the key later.
 
 /** Object identifiers that name the kind of a key, in DER: rsaEncryption (RFC 8017), prime256v1 (RFC 5480), Ed25519 (RFC 8410). */
 const KINDS = [
@@ -13,11 +13,16 @@ export function isPublicKey(text: string): boolean {
   return text.trimStart().startsWith("{") ? isJwk(text) : isPem(text);
 }
 
-function isPem(text: string): boolean {
+/** The bytes of a PEM, whose line breaks are often escaped in an environment variable. @throws for a text that is no base64 */
+export function derOf(text: string): string {
   const lines = text.replaceAll("\\n", "\n");
   const [, base64] = /-----BEGIN PUBLIC KEY-----([^-]+)-----END PUBLIC KEY-----/.exec(lines) ?? [];
+  return atob((base64 ?? "").replaceAll(/\s/g, ""));
+}
+
+function isPem(text: string): boolean {
   try {
-    const der = atob((base64 ?? "").replaceAll(/\s/g, ""));
+    const der = derOf(text);
     return KINDS.some((kind) => der.includes(kind));
   } catch {
     return false;

@@ -1,9 +1,12 @@
 // Fetches and keeps the keys of an identity provider (JWT_JWKS_URL) for all verifiers of an isolate. An outage of the provider costs no
 // connection, and forged tokens cause no flood of requests to it. Called by SignatureVerifier.
-import { createLocalJWKSet, decodeJwt, errors, importJWK, type JWK, type JWTVerifyGetKey } from "jose";
+import { createLocalJWKSet, type JWK, type JWTVerifyGetKey } from "jose";
+import { JWKSNoMatchingKey } from "jose/errors";
 
 import { readText } from "../../http/body.ts";
+import { decodeJson } from "../../http/base64-json.ts";
 import { logProblem } from "../log.ts";
+import { importJwk } from "./public-keys.ts";
 
 /** Keys younger than this are used without a fetch. */
 export const KEYS_FRESH_MS = 10 * 60_000;
@@ -16,13 +19,6 @@ export const KEY_FETCH_MS_MAX = 5000;
 export const KEY_SET_BYTES_MAX = 256 * 1024;
 /** A token signed up to this long before the last fetch may name a key that was published after the fetch, because clocks differ. */
 export const KEY_LEEWAY_MS = 60_000;
-
-/** By the kind of a public key (`kty`), the one algorithm that it serves here. */
-export const ALGORITHMS = new Map<unknown, string>([
-  ["RSA", "RS256"],
-  ["EC", "ES256"],
-  ["OKP", "EdDSA"],
-]);
 
 /** The token cannot be verified for the moment. */
 export class KeysUnavailable extends Error {
@@ -86,7 +82,7 @@ export class KeySet {
     if (found) return found;
     const isAskedSince = this.#askedAtMs >= startMs;
     const isNewer = !isAskedSince && issuedAtMs(token) >= this.#askedAtMs - KEY_LEEWAY_MS;
-    if (this.#isAnswered && !isNewer) throw new errors.JWKSNoMatchingKey();
+    if (this.#isAnswered && !isNewer) throw new JWKSNoMatchingKey();
     throw new KeysUnavailable(Math.max(0, KEY_FETCH_INTERVAL_MS - this.#sinceAskedMs));
   };
 
@@ -98,7 +94,7 @@ export class KeySet {
     try {
       return await this.#kept.keyOf(...asked);
     } catch (error) {
-      if (error instanceof errors.JWKSNoMatchingKey) return undefined;
+      if (error instanceof JWKSNoMatchingKey) return undefined;
       throw error;
     }
   }
@@ -157,20 +153,18 @@ async function fetchKeys(url: string, fetch: KeySetPorts["fetch"]): Promise<JWK[
 }
 
 /** The time in `iat` of a token that is not verified yet, in milliseconds since 1970. */
-function issuedAtMs({ protected: header, payload, signature }: Parameters<JWTVerifyGetKey>[1]): number {
+function issuedAtMs({ payload }: Parameters<JWTVerifyGetKey>[1]): number {
   try {
-    return (decodeJwt(`${header}.${payload as string}.${signature}`).iat ?? -Infinity) * 1000;
+    const { iat } = decodeJson(payload as string) as { readonly iat?: unknown };
+    return typeof iat === "number" ? iat * 1000 : -Infinity;
   } catch {
     return -Infinity;
   }
 }
 
 async function isPublicKey(key: unknown): Promise<boolean> {
-  const { kty, d } = (key ?? {}) as { readonly kty?: unknown; readonly d?: unknown };
-  const algorithm = ALGORITHMS.get(kty);
-  if (algorithm === undefined || d !== undefined) return false;
   try {
-    await importJWK(key as JWK, algorithm);
+    await importJwk(key as JWK);
     return true;
   } catch {
     return false;

@@ -1,10 +1,20 @@
 // Verifies the signatures and times of JSON Web Tokens by keys of one's own. Called by TokenVerifier for the chat's settings, and by jwt.ts
 // for any application. Source: RFC 7519 (JWT), RFC 8725 (best current practices).
-import { decodeProtectedHeader, errors, importJWK, importSPKI, jwtVerify, type CryptoKey, type JWK } from "jose";
+import { jwtVerify, type CryptoKey } from "jose";
+import {
+  JOSEAlgNotAllowed,
+  JOSEError,
+  JWSSignatureVerificationFailed,
+  JWTClaimValidationFailed,
+  JWTExpired,
+  JWTInvalid,
+} from "jose/errors";
 
+import { decodeJson } from "../../http/base64-json.ts";
 import type { Unauthenticated } from "../../protocol/identity.ts";
 import { logProblem } from "../log.ts";
-import { ALGORITHMS, KeysUnavailable, keySetAt, type KeySet } from "./key-set.ts";
+import { KeysUnavailable, keySetAt, type KeySet } from "./key-set.ts";
+import { importPublicKey, PUBLIC_ALGORITHMS, type PublicKey } from "./public-keys.ts";
 
 /** A longer token is refused unread. */
 export const TOKEN_LENGTH_MAX = 8192;
@@ -33,7 +43,7 @@ export type Verified = { readonly ok: true; readonly payload: Payload; readonly 
 export class SignatureVerifier {
   readonly #keys: TokenKeys;
   #secretKeys: ReadonlyArray<Promise<CryptoKey>> | undefined;
-  #publicKey: Promise<ImportedKey> | undefined;
+  #publicKey: Promise<PublicKey> | undefined;
   readonly #keySet: KeySet | undefined;
 
   /** @param keySetOf the key set at an address */
@@ -54,14 +64,14 @@ export class SignatureVerifier {
       if (typeof exp === "number" && exp * 1000 <= Date.now()) return expired();
       return { ok: true, payload, algorithm: algorithmOf(token) };
     } catch (error) {
-      if (error instanceof errors.JWTExpired) return expired();
-      if (error instanceof errors.JWTClaimValidationFailed)
+      if (error instanceof JWTExpired) return expired();
+      if (error instanceof JWTClaimValidationFailed)
         return unauthorized(`The token's claim ${error.claim} is not accepted`);
       if (error instanceof KeysUnavailable) {
         const { message, retryAfterMs } = error;
         return { ok: false, code: "UNAVAILABLE", message, retryAfterMs };
       }
-      if (error instanceof errors.JOSEError) return unauthorized("The token is not valid");
+      if (error instanceof JOSEError) return unauthorized("The token is not valid");
       // A key of the server is at fault, not the bearer; the token is refused all the same.
       logProblem("token.unverified", "a token could not be verified", error);
       return unauthorized("The token could not be verified");
@@ -77,7 +87,7 @@ export class SignatureVerifier {
       ...(audience && { audience }),
     };
     if (algorithmOf(token) === "HS256") {
-      if (secrets.length === 0) throw new errors.JOSEAlgNotAllowed("no secret is set");
+      if (secrets.length === 0) throw new JOSEAlgNotAllowed("no secret is set");
       const keys = (this.#secretKeys ??= secrets.map(importSecret));
       return verifyByAny(keys, (key) => jwtVerify(token, key, { ...expected, algorithms: ["HS256"] }));
     }
@@ -85,8 +95,8 @@ export class SignatureVerifier {
       const { key, algorithm } = await (this.#publicKey ??= importPublicKey(publicKey));
       return (await jwtVerify(token, key, { ...expected, algorithms: [algorithm] })).payload;
     }
-    if (!this.#keySet) throw new errors.JOSEAlgNotAllowed("no public key is set");
-    return (await jwtVerify(token, this.#keySet.keyOf, { ...expected, algorithms: [...ALGORITHMS.values()] })).payload;
+    if (!this.#keySet) throw new JOSEAlgNotAllowed("no public key is set");
+    return (await jwtVerify(token, this.#keySet.keyOf, { ...expected, algorithms: [...PUBLIC_ALGORITHMS] })).payload;
   }
 }
 
@@ -99,7 +109,7 @@ async function verifyByAny(
   try {
     return (await verify(await key!)).payload;
   } catch (error) {
-    if (others.length === 0 || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+    if (others.length === 0 || !(error instanceof JWSSignatureVerificationFailed)) throw error;
     return verifyByAny(others, verify);
   }
 }
@@ -110,36 +120,12 @@ function importSecret(secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 
-interface ImportedKey {
-  readonly key: CryptoKey | Uint8Array;
-  readonly algorithm: string;
-}
-
-/** Takes a PEM (SPKI) or a JWK; the key itself says which algorithm it is for. */
-async function importPublicKey(text: string): Promise<ImportedKey> {
-  if (text.trimStart().startsWith("{")) {
-    const jwk = JSON.parse(text) as JWK;
-    const algorithm = ALGORITHMS.get(jwk.kty);
-    if (!algorithm || jwk.d !== undefined) throw new Error("JWT_PUBLIC_KEY: not a public RSA, EC or OKP key");
-    return { key: await importJWK(jwk, algorithm), algorithm };
-  }
-  for (const algorithm of ALGORITHMS.values()) {
-    try {
-      // A PEM in an environment variable often has its line breaks escaped.
-      return { key: await importSPKI(text.replaceAll("\\n", "\n"), algorithm), algorithm };
-    } catch {
-      continue;
-    }
-  }
-  throw new Error("JWT_PUBLIC_KEY: neither a PEM (SPKI) nor a JWK of an RSA, P-256 or Ed25519 key");
-}
-
 /** The algorithm a token claims; only ever used to choose which of our own keys is asked. */
 function algorithmOf(token: string): unknown {
   try {
-    return decodeProtectedHeader(token).alg;
+    return (decodeJson(token.split(".", 1)[0]!) as { readonly alg?: unknown }).alg;
   } catch {
-    throw new errors.JWTInvalid("unreadable header");
+    throw new JWTInvalid("unreadable header");
   }
 }
 

@@ -1,8 +1,8 @@
 // Pages of lists: the header `Link` that leads to the next page (API-7), and cursors, which name the place where a page ended. Called by
 // calls that list.
-import { base64url } from "jose";
 import * as z from "zod/mini";
 
+import { decodeJson, encodeJson } from "../../http/base64-json.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import { described } from "../../protocol/schemas/described.ts";
 
@@ -27,14 +27,12 @@ export const cursorSchema = z
   .optional(z.string().check(z.maxLength(CURSOR_LENGTH_MAX)))
   .apply(described, "Where the page before ended; `Link` has it");
 
-export function writeCursor(place: readonly unknown[]): string {
-  return base64url.encode(JSON.stringify(place));
-}
+export const writeCursor = (place: readonly unknown[]): string => encodeJson(place);
 
 /** @returns `null` where the text is no cursor of such a place */
 export function readCursor<Place>(schema: z.ZodMiniType<Place>, cursor: string): Place | null {
   try {
-    return readAs(schema, JSON.parse(new TextDecoder().decode(base64url.decode(cursor)))).data ?? null;
+    return readAs(schema, decodeJson(cursor)).data ?? null;
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 // Calls that announce to many rooms or users, and that show the progress of an announcement: ANN-1, ANN-2, ANN-6.
-import { base64url } from "jose";
+import { encode } from "jose/base64url";
 import * as z from "zod/mini";
 
 import { lobbiesOf, whereabouts } from "../../../rpc/lobby.ts";
@@ -228,5 +228,5 @@ async function idOf(by: string, key: string | undefined): Promise<string> {
     key === undefined
       ? crypto.getRandomValues(new Uint8Array(ID_BYTES))
       : new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify([by, key]))));
-  return base64url.encode(bytes.slice(0, ID_BYTES));
+  return encode(bytes.slice(0, ID_BYTES));
 }
