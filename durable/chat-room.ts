@@ -259,8 +259,8 @@ export class ChatRoom<Own = Cloudflare.Env>
   }
 
   /** @internal */
-  async takeShardReport(report: ShardReport): Promise<void> {
-    this.#inside.turn(() => this.#chat.features.shards?.take(report), "shard");
+  async takeShardReport(report: ShardReport): Promise<string> {
+    return this.#inside.turn(() => this.#chat.features.shards?.take(report) ?? "", "shard");
   }
 
   /** @internal */

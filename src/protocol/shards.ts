@@ -120,7 +120,7 @@ export interface ShardPiece {
 
 /** Pieces in their order. */
 export interface FeedCall {
-  /** Names an unbroken sequence of pieces. Another one follows on nothing: what the sender owed before is lost. */
+  /** Names an unbroken sequence of pieces, which are numbered. */
   readonly life: string;
   /** The number of the first piece in its life. */
   readonly first: number;
@@ -149,6 +149,8 @@ export interface ShardRequest {
   /** The address of the client. */
   readonly address: string;
   readonly member: ShardMember;
+  /** The end of the token, in seconds since 1970; absent: never. */
+  readonly exp?: number;
   readonly event: string;
   /** The payload as JSON, untrusted; absent where there was none. */
   readonly given?: string;
@@ -162,8 +164,8 @@ export interface ShardReport {
   readonly users: number;
   readonly joins: readonly ShardJoin[];
   readonly requests: readonly ShardRequest[];
-  /** A client recovers from this seq on, and the shard lacks messages behind it. */
-  readonly recoversAfter?: number;
+  /** Clients recover from these seqs on, and the shard lacks messages behind them. */
+  readonly recoverAfter: readonly number[];
   /** Counts since the last report, by series. */
   readonly counts?: Readonly<Record<string, number>>;
 }

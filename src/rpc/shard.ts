@@ -15,7 +15,8 @@ export interface ShardEnd {
 
 /** The calls that a room answers to its shards. */
 export interface SequencerRpc {
-  takeShardReport(report: ShardReport): Promise<void>;
+  /** @returns the instance of the room that took it */
+  takeShardReport(report: ShardReport): Promise<string>;
   /** The items that lead from one place of the log to another. */
   missedByShard(from: LogPlace, to: LogPlace): Promise<ShardItem[]>;
 }

@@ -34,6 +34,9 @@ import { ShardLog } from "./shard-log.ts";
 /** The place is stored when so long nothing has happened: before the shard can fall asleep. */
 const QUIET_MS = 1000;
 
+/** How long a client waits with a request for which a busy room has no space. */
+const BUSY_MS = 1000;
+
 /** What a shard keeps through its sleep. */
 export interface KeptPlace {
   readonly place: LogPlace;
@@ -69,6 +72,8 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
   #link!: RoomLink;
   #keepPlace!: { set(atMs: number): void };
   #place: LogPlace | undefined;
+  /** The instance of the room that sent the last piece. */
+  #room: string | undefined;
 
   constructor(ports: AudiencePorts) {
     super();
@@ -164,18 +169,21 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
       if (parsed.success) return this[CONTEXT].refreshToken(client as Socket, parsed.data.token, reply);
     }
     const text = textOf(given);
+    const { exp } = client.token ?? {};
     if (text === null) return reply(refuse("INVALID_PAYLOAD", "The payload is no JSON"));
-    this.#link.ask(
+    const isTaken = this.#link.ask(
       {
         socket: client.id,
         address: client.handshake.address,
         member: client.peek(),
         event,
+        ...(exp !== undefined && { exp }),
         ...(text !== undefined && { given: text }),
       },
       reply,
       () => this.#ports.close(client, CLOSINGS.restart),
     );
+    if (!isTaken) reply(refuse("RATE_LIMITED", "The room is busy; try again.", BUSY_MS));
   }
 
   // ---- the feed --------------------------------------------------------------------------------------------
@@ -191,15 +199,16 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
       for (const item of items) this.#step(item);
       this.#log.move(after);
     });
-    // Another instance of the room does not know how many are here.
-    if (this.#place?.by !== after.by) this.#link.changed();
+    if (this.#room !== after.by) this.#meet(after.by);
     this.#place = after;
     this.#keepPlace.set(this[CONTEXT].now() + QUIET_MS);
   }
 
-  /** The room does not know any more what this shard asked it. */
-  forgotten(): void {
-    this.#link.forgotten();
+  /** Another instance of the room, or the first one that this shard hears of, does not know how many are here. */
+  #meet(instance: string): void {
+    this.#room = instance;
+    this.#link.forgottenBut(instance);
+    this.#link.changed();
   }
 
   #step(item: ShardItem): void {

@@ -17,7 +17,9 @@ export interface Tree {
 export class Feeds {
   readonly #tree: Tree;
   readonly #ports: FeedPorts;
+  /** Also those that are not reached at present: they go on with the same numbers. */
   readonly #feeds = new Map<number, Feed>();
+  #reached: ReadonlySet<number> = new Set();
 
   constructor(tree: Tree, ports: FeedPorts) {
     this.#tree = tree;
@@ -47,13 +49,14 @@ export class Feeds {
       feed.below = all.filter((shard) => shard !== first);
       this.#feeds.set(first, feed);
     }
-    for (const first of this.#feeds.keys()) if (!below.has(first)) this.#feeds.delete(first);
+    this.#reached = new Set(below.keys());
   }
 
   push(piece: ShardPiece): void {
     const { to } = piece;
     for (const feed of this.#feeds.values())
-      if (to === undefined || to === feed.shard || feed.below.includes(to)) feed.push(piece);
+      if (this.#reached.has(feed.shard) && (to === undefined || to === feed.shard || feed.below.includes(to)))
+        feed.push(piece);
   }
 
   /** The shard that is called from here on the way to `shard`. */

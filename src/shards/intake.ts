@@ -35,7 +35,6 @@ export class Intake {
   async #take({ life, first, pieces, below }: FeedCall): Promise<FeedAnswer> {
     const { audience, feeds } = this.#parts;
     if (life !== this.#life) {
-      if (this.#life !== undefined) audience.forgotten();
       this.#life = life;
       this.#next = first;
     }

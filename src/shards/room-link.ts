@@ -7,12 +7,17 @@ import type { JoinVerdict, ShardJoin, ShardReport, ShardRequest } from "../proto
 
 /** The room has so long to answer. It may have died, and then it owes no answer any more. */
 export const ANSWER_MS = 30_000;
+/** Requests, and characters of their payloads, that wait for the next report at most. */
+const REQUESTS_MAX = 10_000;
+const REQUEST_CHARS_MAX = 2_000_000;
 /** Counts alone are reported at most this often. */
 const REPORT_MS = 1000;
 
 /** A CONNECT or a request that waits for its answer. */
 interface Waiting {
   readonly sinceMs: number;
+  /** The instance of the room that took it; absent while the report is under way. */
+  by?: string;
   /** The room had its chance: gives up. */
   readonly fail: () => void;
   readonly answer?: (answer: Answer<object>) => void;
@@ -20,8 +25,8 @@ interface Waiting {
 }
 
 export interface RoomLinkPorts {
-  /** @throws Error where the room did not take the report, or may not have */
-  readonly report: (report: Omit<ShardReport, "shard">) => Promise<void>;
+  /** @returns the instance of the room that took the report. @throws Error where none did, or it is not known */
+  readonly report: (report: Omit<ShardReport, "shard">) => Promise<string>;
   /** Connections and users. */
   readonly count: () => Pick<ShardReport, "sockets" | "users" | "counts">;
   readonly now: () => number;
@@ -38,7 +43,9 @@ export class RoomLink {
   readonly #later: Deadline;
   #joins: ShardJoin[] = [];
   #requests: ShardRequest[] = [];
-  #recoversAfter = Infinity;
+  #recoverAfter: number[] = [];
+  /** Of the requests that wait. */
+  #chars = 0;
   #isReporting = false;
   #isOwed = false;
   #reportedAtMs = -Infinity;
@@ -51,7 +58,7 @@ export class RoomLink {
 
   /** @param recoversAfter the seq from which on the client wants to recover, where the shard lacks messages behind it */
   join(identity: Identity, recoversAfter: number | undefined): Promise<JoinVerdict> {
-    if (recoversAfter !== undefined) this.#recoversAfter = Math.min(this.#recoversAfter, recoversAfter);
+    if (recoversAfter !== undefined) this.#recoverAfter.push(recoversAfter);
     return new Promise((decide) => {
       const fail = (): void => decide(UNDECIDED);
       this.#joins.push({ id: this.#wait({ decide, fail }), identity });
@@ -59,13 +66,20 @@ export class RoomLink {
     });
   }
 
-  /** @param fail called where it stays unknown whether the room carried the request out */
-  ask(request: Omit<ShardRequest, "id">, answer: (answer: Answer<object>) => void, fail: () => void): void {
+  /**
+   * @param fail called where it stays unknown whether the room carried the request out
+   * @returns whether it was taken: a room that answers slowly gets no more than it can carry out soon
+   */
+  ask(request: Omit<ShardRequest, "id">, answer: (answer: Answer<object>) => void, fail: () => void): boolean {
+    const chars = request.given?.length ?? 0;
+    if (this.#requests.length >= REQUESTS_MAX || this.#chars + chars > REQUEST_CHARS_MAX) return false;
+    this.#chars += chars;
     this.#requests.push({ id: this.#wait({ answer, fail }), ...request });
     this.#hurry();
+    return true;
   }
 
-  #wait(waiting: Omit<Waiting, "sinceMs">): string {
+  #wait(waiting: Omit<Waiting, "sinceMs" | "by">): string {
     const { now, newId } = this.#ports;
     const id = newId();
     this.#waiting.set(id, { sinceMs: now(), ...waiting });
@@ -87,10 +101,10 @@ export class RoomLink {
     this.#take(id)?.decide?.(verdict);
   }
 
-  /** The room knows nothing any more of what it was asked. */
-  forgotten(): void {
-    const unsent = new Set([...this.#joins, ...this.#requests].map(({ id }) => id));
-    this.#fail([...this.#waiting.keys()].filter((id) => !unsent.has(id)));
+  /** The room is another instance now, which knows nothing of what earlier ones were asked. */
+  forgottenBut(instance: string): void {
+    const asked = [...this.#waiting].filter(([, { by }]) => by !== undefined && by !== instance);
+    this.#fail(asked.map(([id]) => id));
   }
 
   #take(id: string): Waiting | undefined {
@@ -121,13 +135,17 @@ export class RoomLink {
   async #report(): Promise<void> {
     this.#isReporting = true;
     while (this.#isOwed) {
-      const [joins, requests, recoversAfter] = [this.#joins, this.#requests, this.#recoversAfter];
-      [this.#joins, this.#requests, this.#recoversAfter, this.#isOwed] = [[], [], Infinity, false];
+      const [joins, requests, recoverAfter] = [this.#joins, this.#requests, this.#recoverAfter];
+      [this.#joins, this.#requests, this.#recoverAfter] = [[], [], []];
+      [this.#chars, this.#isOwed] = [0, false];
       this.#later.clear();
       this.#reportedAtMs = this.#ports.now();
-      const recovering = recoversAfter === Infinity ? {} : { recoversAfter };
       try {
-        await this.#ports.report({ ...this.#ports.count(), joins, requests, ...recovering });
+        const by = await this.#ports.report({ ...this.#ports.count(), joins, requests, recoverAfter });
+        for (const { id } of [...joins, ...requests]) {
+          const waiting = this.#waiting.get(id);
+          if (waiting) waiting.by = by;
+        }
         // The room counts those whom it lets in until it knows better.
         if (joins.length > 0) this.changed();
       } catch (error) {

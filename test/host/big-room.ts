@@ -116,11 +116,13 @@ export class BigRoom {
     return (this.shards[number] ??= new Shard(number, this, this.#fanOut));
   }
 
-  async report(report: ShardReport): Promise<void> {
+  async report(report: ShardReport): Promise<string> {
     await setImmediate();
     if (this.failure) throw this.failure;
     this.reports.push(report);
-    this.room.turn(() => this.room.chat.features.shards!.take(structuredClone(report)));
+    let by = "";
+    this.room.turn(() => (by = this.room.chat.features.shards!.take(structuredClone(report))));
+    return by;
   }
 
   /** A call that is under way while the room dies never comes back to it, and may not arrive. */

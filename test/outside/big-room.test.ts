@@ -142,7 +142,7 @@ describe.concurrent("a room with shards", () => {
     await own.group.exit();
     own = await startServer({ settings: { ...SETTINGS, PORT: String(own.port) }, stateDir: own.stateDir });
     servers.add(own);
-    await Promise.all(members.map(({ socket }) => (socket.connected ? undefined : next(socket, "connect"))));
+    await Promise.all(members.filter(({ socket }) => !socket.connected).map(({ socket }) => next(socket, "connect")));
     for (let n = 30; n < 40; n++) await say(n);
     await vi.waitFor(() => {
       for (const { heard } of members) expect(contents(heard).slice(-10)).toEqual(acked.slice(-10));

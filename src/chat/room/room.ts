@@ -54,7 +54,10 @@ export interface Membership {
 export type Client = Socket<ServerToClientEvents, Membership>;
 
 /** A connection of the room, or of one of its shards, as far as requests need it. */
-export type Connection = Pick<Client, "id" | "handshake" | "token" | "data" | "peek" | "emit" | "disconnect">;
+export type Connection = Pick<
+  Client,
+  "id" | "handshake" | "token" | "connected" | "data" | "peek" | "emit" | "disconnect"
+>;
 
 export interface RoomParts {
   readonly name: string;

@@ -128,7 +128,7 @@ export class Searching implements Feature {
     this.#searches = others;
     this.#isNext = false;
     // A search whose connection is gone ends without an answer.
-    if (search && isWaitedFor(search, this.#room) && this.#runSlice(search, this.#sliceMessages) === "ended")
+    if (search && isWaitedFor(search) && this.#runSlice(search, this.#sliceMessages) === "ended")
       this.#answer(search, this.#foundStill(search));
     this.#schedule();
   }
@@ -184,8 +184,6 @@ function queryOf({ query = "", from }: Payload): Query | ErrorAnswer {
   return refuse("INVALID_PAYLOAD", "query: must have a letter, a digit or an emoji to look for");
 }
 
-function isWaitedFor({ caller: { client } }: Search, { clients }: Room): boolean {
-  return client === undefined || clients.has(client.id);
-}
+const isWaitedFor = ({ caller: { client } }: Search): boolean => client === undefined || client.connected;
 
 const unreadable = (): ErrorAnswer => refuse("INTERNAL", "The messages could not be read.");

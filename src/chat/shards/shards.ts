@@ -213,11 +213,13 @@ export class Shards implements Feature, Elsewhere {
     return (
       this.#room.read((log) => {
         const count = to.seq - from.seq;
+        // That of a forgotten place is not known; an empty log has none.
+        const life = from.seq === 0 ? undefined : log.lifeAt(from.seq);
         const isTold =
           from.epoch === to.epoch &&
           count >= 0 &&
           count <= MISSED_MESSAGES_MAX &&
-          (log.lifeAt(from.seq) ?? "") === from.life &&
+          (life === undefined || life === from.life) &&
           log.changedAfter(from.rev, 1).length === 0;
         const messages = isTold && count > 0 ? log.page({ after: from.seq, limit: count }).messages : [];
         const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
@@ -229,8 +231,8 @@ export class Shards implements Feature, Elsewhere {
 
   // ---- from the shards to the room -------------------------------------------------------------------------
 
-  /** Takes the report of a shard, in a turn. */
-  take({ shard, joins, requests, recoversAfter, counts, ...size }: ShardReport): void {
+  /** Takes the report of a shard, in a turn. @returns the instance of the room */
+  take({ shard, joins, requests, recoverAfter, counts, ...size }: ShardReport): string {
     const { meter, members } = this.#room;
     if (counts) meter.add(counts);
     const isAsking = joins.length + requests.length > 0;
@@ -240,18 +242,19 @@ export class Shards implements Feature, Elsewhere {
     members.setElsewhere(this.users);
     this.#watchSize();
     if (joins.length > 0) this.#room.catchUp();
-    if (recoversAfter !== undefined) this.#tellEarlier(shard, recoversAfter);
+    this.#tellEarlier(shard, recoverAfter);
     for (const join of joins) this.#gather({ type: "verdict", id: join.id, verdict: this.#decide(shard, join) }, shard);
     for (const request of requests) this.#perform(shard, request);
+    return this.#instance;
   }
 
-  #tellEarlier(shard: number, after: number): void {
-    const messages = this.#room.read((log) => {
-      const count = log.lastSeq - after;
-      const page = count <= MISSED_MESSAGES_MAX ? log.page({ after, limit: MISSED_MESSAGES_MAX }).messages : [];
-      return page.length === count ? page : [];
-    });
-    if (messages && messages.length > 0) this.#gather({ type: "earlier", messages }, shard);
+  /** Sends the messages behind the lowest of some seqs, as far as that is near enough. */
+  #tellEarlier(shard: number, seqs: readonly number[]): void {
+    const { lastSeq } = this.#room.log;
+    const after = Math.min(...seqs.filter((seq) => seq < lastSeq && lastSeq - seq <= MISSED_MESSAGES_MAX));
+    if (after === Infinity) return;
+    const page = this.#room.read((log) => log.page({ after, limit: MISSED_MESSAGES_MAX }));
+    if (page?.messages.length === lastSeq - after) this.#gather({ type: "earlier", messages: page.messages }, shard);
   }
 
   #decide(shard: number, { identity }: ShardJoin): JoinVerdict {
@@ -264,14 +267,14 @@ export class Shards implements Feature, Elsewhere {
     return { accepted: true, member, welcome: welcome(client), key: this.#room.log.key };
   }
 
-  #perform(shard: number, { id, event, member, given, ...connection }: ShardRequest): void {
-    const { user, name, role } = member;
+  #perform(shard: number, { id, event, given, ...connection }: ShardRequest): void {
+    const { user, name, role } = connection.member;
     this.#owed.set(shard, (this.#owed.get(shard) ?? 0) + 1);
     const reply = (answer: Answer<object>): void => {
       this.#owed.set(shard, this.#owed.get(shard)! - 1);
       this.#gather({ type: "answer", id, answer }, shard);
     };
-    const client = this.#connectionOf(shard, { member, ...connection });
+    const client = this.#connectionOf(shard, connection);
     const request = { event, bearer: { user, name, role }, client, given: given && JSON.parse(given), reply };
     const fail = (error: unknown): void => {
       this.#room.reportProblem(`a request ${event} of a shard failed`, error);
@@ -287,14 +290,15 @@ export class Shards implements Feature, Elsewhere {
   /** A member's connection in a shard, for the time of a request: what features keep on it is gone with that. */
   #connectionOf(
     shard: number,
-    { socket, address, member }: Pick<ShardRequest, "socket" | "address" | "member">,
+    { socket, address, member, exp }: Pick<ShardRequest, "socket" | "address" | "member" | "exp">,
   ): Connection {
     const data: Membership = { ...member };
     const handshake = { address, query: {}, issued: member.sinceMs };
     return {
       id: socket,
       handshake,
-      token: undefined,
+      token: { user: member.user, ...(exp !== undefined && { exp }) },
+      connected: true,
       data,
       peek: () => data,
       emit: (event, ...args) => {

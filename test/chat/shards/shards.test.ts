@@ -90,6 +90,24 @@ describe("a member in a shard", () => {
     expect(ada.received("typing")).toEqual([]);
   });
 
+  it("searches and reads the history", async () => {
+    const { big, ben } = await hall();
+    ben.emit("chat-message", { content: "a needle" });
+    await big.pass(100);
+    const search = ben.call("search", { query: "needle" });
+    const history = ben.call("history", { limit: 5 });
+    await big.pass(1000);
+    expect(search.answer.messages).toMatchObject([{ content: "a needle" }]);
+    expect(history.answer.messages).toMatchObject([{ content: "a needle" }]);
+  });
+
+  it("has as many connections in one object as MAX_CONNECTIONS_PER_USER allows", async () => {
+    const big = new BigRoom({ maxMembers: 1 });
+    for (let i = 0; i < 2; i++) await big.join("ben", 0);
+    const third = await big.join("ben", 0);
+    expect(third.refusal).toMatchObject({ data: { code: "TOO_MANY_CONNECTIONS" } });
+  });
+
   it("hears of edits, deletions and reactions", async () => {
     const { big, ada, ben, cyd } = await hall();
     const post = ben.call("chat-message", { content: "teh" });
@@ -228,6 +246,30 @@ describe("a shard that sleeps", () => {
     await big.pass(100);
     expect(seen(ben)).toEqual(["1", "2"]);
     expect(big.shard(0).shell.problems).toEqual([]);
+  });
+});
+
+describe("a room that sleeps", () => {
+  it("answers the posts of shards that wake it, and lets their members stay", async () => {
+    const { big, ada, ben } = await hall();
+    await big.pass(20_000);
+    big.room.shell.evict();
+    const post = ben.call("chat-message", { content: "good morning" });
+    await big.pass(1000);
+    expect(post.answer).toMatchObject({ ok: true, seq: 1 });
+    expect([ben.closing, seen(ada)]).toEqual([undefined, ["good morning"]]);
+  });
+
+  it("lets members in where the last ones of the shard had gone before", async () => {
+    const { big, ben } = await hall();
+    ben.leave();
+    await big.pass(20_000);
+    big.room.shell.evict();
+    const dan = await big.join("dan", 0);
+    expect(dan.received("welcome")).toHaveLength(1);
+    const [post] = [dan.call("chat-message", { content: "hello" })];
+    await big.pass(1000);
+    expect(post.answer).toMatchObject({ ok: true });
   });
 });
 

@@ -1,0 +1,90 @@
+// Growth and shrinkage of a room's shards, and the places that the Worker gets.
+import { describe, expect, it } from "vitest";
+
+import { ShardTable } from "../../../src/chat/shards/shard-table.ts";
+import { MemoryState } from "../../host/memory-state.ts";
+
+const LIMITS = { maxMembers: 100, maxShards: 3 };
+const table = (state = new MemoryState()): ShardTable => new ShardTable(state, LIMITS);
+const note = (to: ShardTable, shard: number, sockets: number): void => to.note({ shard, sockets, users: sockets });
+
+describe("places", () => {
+  it("begin with a shard in the part of the world that asks", () => {
+    expect(table().placesFor("weur")).toBe("weur:10");
+  });
+
+  it("say how much is free, in tenths of which one that has begun is taken", () => {
+    const shards = table();
+    shards.placesFor("weur");
+    note(shards, 0, 1);
+    expect(shards.placesFor("weur")).toBe("weur:9");
+    note(shards, 0, 70);
+    expect(shards.placesFor("weur")).toBe("weur:3");
+  });
+
+  it("grow by a shard when little is free in that part of the world", () => {
+    const shards = table();
+    shards.placesFor("weur");
+    note(shards, 0, 76);
+    expect(shards.placesFor("weur")).toBe("weur:2,weur:10");
+    expect(shards.placesFor("enam")).toBe("weur:2,weur:10,enam:10");
+  });
+
+  it("end where all are full and there may be no other", () => {
+    const shards = table();
+    for (let shard = 0; shard < 3; shard++) {
+      expect(shards.placesFor("")).toContain(":10");
+      note(shards, shard, 100);
+    }
+    expect(shards.placesFor("")).toBeUndefined();
+    note(shards, 1, 99);
+    expect(shards.placesFor("")).toBe(":0,:1,:0");
+  });
+
+  it("of shards that the room has not heard of since it woke are free: they may have died", () => {
+    const state = new MemoryState();
+    const before = table(state);
+    before.placesFor("weur");
+    note(before, 0, 100);
+    const after = table(state);
+    expect(after.unheard).toEqual([0]);
+    expect(after.placesFor("weur")).toBe("weur:10");
+    note(after, 0, 100);
+    expect(after.placesFor("weur")).toBe("weur:0,weur:10");
+  });
+});
+
+describe("rows", () => {
+  it("are written when a shard comes, goes, or fills another tenth, and not with each connection", () => {
+    const state = new MemoryState();
+    const shards = table(state);
+    shards.placesFor("weur");
+    const written: number[] = [];
+    for (let sockets = 1; sockets <= 30; sockets++) {
+      note(shards, 0, sockets);
+      written.push((state.get("shards") as Array<{ sockets: number }>)[0]!.sockets);
+    }
+    expect([...new Set(written)]).toEqual([1, 11, 21]);
+  });
+
+  it("of empty shards at the end go", () => {
+    const state = new MemoryState();
+    const shards = table(state);
+    shards.placesFor("");
+    note(shards, 0, 90);
+    shards.placesFor("");
+    note(shards, 1, 5);
+    note(shards, 0, 0);
+    expect(shards.rows).toHaveLength(2);
+    note(shards, 1, 0);
+    expect(shards.rows).toEqual([]);
+    expect(state.get("shards")).toBeUndefined();
+  });
+
+  it("come back with the report of a shard that the room had removed", () => {
+    const shards = table();
+    note(shards, 2, 3);
+    expect(shards.rows.map(({ sockets }) => sockets)).toEqual([0, 0, 3]);
+    expect([shards.sockets, shards.users]).toEqual([3, 3]);
+  });
+});
