@@ -5,9 +5,11 @@ import { PLACES_HEADER } from "../../src/rpc/shard.ts";
 import { decodeUpgradeFacts, encodeUpgradeFacts, INNER_ORIGIN, UPGRADE_HEADER } from "../../src/rpc/upgrade-header.ts";
 import { choose, Placement } from "../../src/worker/connect/placement.ts";
 
-const REQUEST = (): Request =>
+const requestFor = (sid: string | undefined): Request =>
   new Request(`${INNER_ORIGIN}/websocket`, {
-    headers: { [UPGRADE_HEADER]: encodeUpgradeFacts({ address: "", query: {} }) },
+    headers: {
+      [UPGRADE_HEADER]: encodeUpgradeFacts({ address: "", query: {}, ...(sid === undefined && { region: "" }) }),
+    },
   });
 
 /** A room and shards that answer with their names; `full` ones refuse. @param places the answers of the room, the last one again and again */
@@ -24,7 +26,7 @@ function deployment(places: Array<string | undefined>, full: readonly string[] =
   const objects = { getByName: (name: string) => ({ fetch: answer(name) }) } as never;
   const placement = new Placement({ CHAT_ROOM: objects, ROOM_SHARD: objects });
   const place = async (sid?: string): Promise<string> =>
-    (await placement.objectOf("plaza", sid).fetch(REQUEST())).text();
+    (await placement.objectOf("plaza", sid).fetch(requestFor(sid))).text();
   return { place, asked };
 }
 

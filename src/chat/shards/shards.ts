@@ -65,7 +65,7 @@ export class Shards implements Feature, Elsewhere {
   readonly #ports: ShardsPorts;
   readonly #table: ShardTable;
   readonly #feeds: Feeds;
-  readonly #instance: string;
+  #named: string | undefined;
   /** Shards with members, or with answers to come. */
   readonly #reached = new Set<number>();
   /** Answers that the room owes, by shard. */
@@ -80,7 +80,6 @@ export class Shards implements Feature, Elsewhere {
   constructor(room: Room, ports: ShardsPorts) {
     this.#room = room;
     this.#ports = ports;
-    this.#instance = ports.newId();
     this.#table = new ShardTable(room.state, ports);
     this.#feeds = new Feeds(
       { fanOut: ports.fanOut },
@@ -98,6 +97,11 @@ export class Shards implements Feature, Elsewhere {
     this.#room.elsewhere = this;
     this.#table.rows.forEach(({ sockets }, shard) => sockets > 0 && this.#reach(shard));
     this.#room.members.setElsewhere(this.users);
+  }
+
+  /** Names this instance of the room. */
+  get #instance(): string {
+    return (this.#named ??= this.#ports.newId());
   }
 
   get connections(): number {

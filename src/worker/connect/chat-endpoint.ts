@@ -21,6 +21,7 @@ export function chatEndpoint(deployment: Parts): EngineEndpoint {
     unknownSessions: new ConnectRate(UNKNOWN_SESSIONS_PER_CONNECT * settings.connectRatePerIp),
     knownSessions: new KnownSessions(),
     identify: (request, room, token) => identify(request, room, token, deployment),
+    placement: (request) => placement.factsOf(request),
     object: (room, sid) => placement.objectOf(room, sid),
   };
 }

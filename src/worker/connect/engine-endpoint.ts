@@ -44,6 +44,8 @@ export interface EngineEndpoint {
     room: string,
     token: string | undefined,
   ): Promise<VouchedIdentity | Response | undefined> | VouchedIdentity | Response | undefined;
+  /** The facts about a new connection by which the object may bring it to another one. */
+  placement?(request: Request): Pick<UpgradeFacts, "region">;
   /**
    * @param sid the session of the request; absent for a new connection
    * @returns the object for it; `undefined` where there is none, which is answered 404
@@ -158,6 +160,7 @@ async function open(
       query,
       canRecover: knowsRecovery(query["recovery"] ?? null, userAgent, request.headers.get("Sec-WebSocket-Extensions")),
       ...extensions(query),
+      ...endpoint.placement?.(request),
       ...((isFromBrowser(request) || isJavaScriptAgent(userAgent)) && { isJavaScript: true }),
       ...(identity && { identity }),
     },

@@ -46,6 +46,12 @@ export class Placement {
     this.#bindings = bindings;
   }
 
+  /** The facts about a new connection by which a room may send it to a shard; none where there are no shards. */
+  factsOf({ cf }: Request): Pick<UpgradeFacts, "region"> {
+    if (!this.#bindings.ROOM_SHARD) return {};
+    return { region: REGIONS[String((cf as { continent?: unknown } | undefined)?.continent)] ?? "" };
+  }
+
   /** @returns the object that answers a request; one without a session may be passed on from one object to the next */
   objectOf(room: string, sid: string | undefined): Answering {
     const { CHAT_ROOM, ROOM_SHARD } = this.#bindings;
@@ -57,28 +63,31 @@ export class Placement {
   }
 
   async #place(room: string, ofRoom: Answering, request: Request): Promise<Response> {
-    const region = regionOf(request);
     // The room hears of its shards' sizes a moment later: those that refused are full, whatever it says.
     const full: number[] = [];
     for (let asked = 0; asked < ASKS_MAX; asked++) {
-      const inShard = await this.#try(room, region, full, request);
+      const inShard = await this.#try(room, full, request);
       if (inShard) return inShard;
-      const answer = await ofRoom.fetch(placeable(request, { region, full }));
+      const answer = await ofRoom.fetch(
+        full.length === 0 ? request : changed(request, (facts) => ({ ...facts, full })),
+      );
       const places = answer.headers.get(PLACES_HEADER);
       if (places === null) return answer;
       this.#note(room, places);
     }
+    const inShard = await this.#try(room, full, request);
     // A room that is asked without a region refuses by itself.
-    return (await this.#try(room, region, full, request)) ?? ofRoom.fetch(request);
+    return inShard ?? ofRoom.fetch(changed(request, ({ region: _region, ...facts }) => facts));
   }
 
   /**
    * @param full gets the shards that refused
    * @returns the answer of a shard; `undefined` where none is known that has space
    */
-  async #try(room: string, region: string, full: number[], request: Request): Promise<Response | undefined> {
+  async #try(room: string, full: number[], request: Request): Promise<Response | undefined> {
     const known = this.#known.get(room);
     if (!known || known.untilMs <= Date.now()) return undefined;
+    const { region = "" } = factsOf(request);
     for (;;) {
       const place = choose(known.places, region, Math.random());
       if (!place) return undefined;
@@ -94,7 +103,7 @@ export class Placement {
     const locationHint = place.region as DurableObjectLocationHint | "";
     const name = shardName(room, place.shard);
     const shard = this.#bindings.ROOM_SHARD!.getByName(name, locationHint === "" ? {} : { locationHint });
-    const answer = await shard.fetch(placeable(request, { region: place.region }));
+    const answer = await shard.fetch(request);
     return answer.headers.has(PLACES_HEADER) ? undefined : answer;
   }
 
@@ -121,14 +130,10 @@ export function choose(places: readonly Place[], region: string, chance: number)
   return among.find(({ free }) => (left -= free) < 0);
 }
 
-function regionOf({ cf }: Request): string {
-  return REGIONS[String((cf as { continent?: unknown } | undefined)?.continent)] ?? "";
-}
+const factsOf = (request: Request): UpgradeFacts => decodeUpgradeFacts(request.headers.get(UPGRADE_HEADER)!);
 
-/** The same request, which the object may refuse with the places of others. */
-function placeable(request: Request, of: Pick<UpgradeFacts, "region" | "full">): Request {
-  const facts = decodeUpgradeFacts(request.headers.get(UPGRADE_HEADER)!);
-  const marked = new Request(request);
-  marked.headers.set(UPGRADE_HEADER, encodeUpgradeFacts({ ...facts, ...of }));
-  return marked;
+function changed(request: Request, change: (facts: UpgradeFacts) => UpgradeFacts): Request {
+  const copy = new Request(request);
+  copy.headers.set(UPGRADE_HEADER, encodeUpgradeFacts(change(factsOf(request))));
+  return copy;
 }
