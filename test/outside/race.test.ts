@@ -39,7 +39,7 @@ describe("the page", async () => {
     await page.goto(url);
     await page.getByLabel("Your name").fill(name);
     await page.getByRole("button", { name: new URL(url).hash ? "Join the race" : "Find a race" }).click();
-    await says(page, /The race begins|Go!/);
+    await says(page, /begins in|Go!/);
     return page;
   }
 
@@ -109,6 +109,15 @@ describe("the page", async () => {
     expect(await ben.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     expect(complaints.filter((text) => !/ERR_INTERNET_DISCONNECTED|WebSocket connection/.test(text))).toEqual([]);
     await Promise.all([ada, ben].map((page) => page.context().close()));
+  });
+
+  it.each(["%E0%A4%A", "no%20room", "x".repeat(65)])("finds another race where #%s names no room", async (name) => {
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(`${server.url}/#${name}`);
+    await page.getByLabel("Your name").fill("Ada");
+    await page.getByRole("button", { name: "Find a race" }).click();
+    await says(page, /begins in/);
+    await page.context().close();
   });
 });
 
