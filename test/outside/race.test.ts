@@ -96,6 +96,9 @@ describe("the page", async () => {
       ben.keyboard.insertText(text.slice(20, -25)),
     ]);
     await says(ada, /^You are 1st of 2, with \d+ words a minute\.$/);
+    // She need not wait for Ben, who may have stopped to type.
+    expect(await ada.getByRole("button", { name: "Find another race" }).isVisible()).toBe(true);
+    expect(await ada.getByRole("button", { name: "Race again" }).isVisible()).toBe(false);
     await ben.keyboard.insertText(text.slice(-25));
     await says(ben, /^You are 2nd of 2, with \d+ words a minute\.$/);
     expect(await faults(ben)).toEqual([]);

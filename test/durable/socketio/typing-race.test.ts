@@ -70,6 +70,18 @@ describe("a race", () => {
     expect(raceOf(ben!).players).toMatchObject([{ position: 0 }, { position: 0 }]);
   });
 
+  it("shows the keystrokes of a tick together, also to their own player", async () => {
+    const [ada, ben] = await start("ticking", "Ada", "Ben");
+    const { passage } = raceOf(ada!);
+    for (let position = 0; position < 20; position++) ada!.emit("keystroke", position, passage[position]);
+    for (const racer of [ada!, ben!])
+      await racer.until("all of them", () => racer.received<number[]>("progress").find(([own]) => own === 20));
+    expect(ben!.heard("progress").length).toBeLessThan(20);
+    // The last tick ends the clock, until the next keystroke.
+    expect(await ada!.ask("keystroke", 20, passage[20])).toEqual({ ok: true });
+    await ben!.until("the next one", () => ben!.received<number[]>("progress").find(([own]) => own === 21));
+  });
+
   it("forgets nothing when its object is evicted in the middle of it", async () => {
     const [ada, ben] = await start("evicted", "Ada", "Ben");
     await type(ada!, 0, 7);

@@ -96,7 +96,9 @@ function onRace(next: RaceView): void {
   isFresh = false;
   showPlayers(next, ownSeat);
   say(elements.phase, phaseOf(next, own));
-  elements.after.hidden = next.phase !== "over";
+  const isOver = next.phase === "over";
+  elements.rematch.hidden = !isOver;
+  elements.after.hidden = !isOver && own?.place === undefined;
   onTyped();
 }
 
