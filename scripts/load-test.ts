@@ -20,8 +20,8 @@ try {
   const args = process.argv.slice(2);
   process.exit(
     args.includes("--race")
-      ? await raceTest(orUsage(() => readRaceArguments(args)))
-      : await loadTest(orUsage(() => readArguments(args, LOAD_PEERS))),
+      ? await raceTest(checkFiles(orUsage(() => readRaceArguments(args))))
+      : await loadTest(checkFiles(orUsage(() => readArguments(args, LOAD_PEERS)))),
   );
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
@@ -37,7 +37,6 @@ function orUsage<Arguments>(read: () => Arguments): Arguments {
 }
 
 async function loadTest(args: LoadArguments): Promise<number> {
-  checkFiles(args);
   const interrupt = onInterrupt();
   const target = await openTarget(args);
   try {
@@ -63,8 +62,9 @@ function onInterrupt(): AbortSignal {
   return controller.signal;
 }
 
-/** Checks at the start: a mistake found at the end would waste the whole run. */
-function checkFiles({ jsonFile, htmlFile }: LoadArguments): void {
+/** Checks at the start: a mistake found at the end would waste the whole run. @returns the same arguments */
+function checkFiles<Files extends { readonly jsonFile?: string; readonly htmlFile?: string }>(args: Files): Files {
+  const { jsonFile, htmlFile } = args;
   for (const [name, file] of Object.entries({ json: jsonFile, html: htmlFile })) {
     if (file === undefined) continue;
     try {
@@ -73,6 +73,7 @@ function checkFiles({ jsonFile, htmlFile }: LoadArguments): void {
       throw new Error(`--${name} ${file} cannot be written: ${(error as Error).message}`, { cause: error });
     }
   }
+  return args;
 }
 
 function write({ jsonFile, htmlFile }: LoadArguments, report: LoadReport): void {

@@ -28,7 +28,7 @@ export interface Application {
   /** Called before a connection with a verified token is opened. @returns the answer that refuses it, if any */
   refuseConnection?(identity: Identity): Response | undefined;
   /** The binding with which `serverSideEmit` reaches other rooms. */
-  readonly rooms?: { getByName(room: string): ServerSideRpc };
+  readonly rooms?: { getByName(room: string): ServerSideRpc } | undefined;
   /** Called for a connection that wakes the object. @returns a cause of the application's own, as for connections of operators */
   readonly wakeCause?: (connection: Pick<Session, "sid" | "handshake">) => string | undefined;
   /** Called after each turn of an input or a deadline, all in one turn. */

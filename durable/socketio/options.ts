@@ -24,7 +24,7 @@ type GivenOptions = ServerOptions & ObjectLimits;
 /** The longest time of a timer, which clients wait with. */
 const MS_MAX = 2 ** 31 - 1;
 
-const TRANSPORTS: ReadonlySet<string> = new Set(["polling", "websocket"]);
+const TRANSPORTS = ["polling", "websocket"] as const;
 
 const NAMES: readonly string[] = [
   "pingInterval",
@@ -40,8 +40,8 @@ export function readOptions(options: SocketIoOptions): GivenOptions {
   for (const name of Object.keys(options))
     if (!NAMES.includes(name)) throw new Error(`options: there is no "${name}"; there are ${NAMES.join(", ")}`);
   const { pingInterval = 25_000, pingTimeout = 20_000, connectTimeout = 45_000 } = options;
-  const { maxHttpBufferSize = 1_000_000, maxConnectionsPerIp = 0, transports = ["polling", "websocket"] } = options;
-  if (!Array.isArray(transports) || transports.length === 0 || transports.some((name) => !TRANSPORTS.has(name)))
+  const { maxHttpBufferSize = 1_000_000, maxConnectionsPerIp = 0, transports = TRANSPORTS } = options;
+  if (!Array.isArray(transports) || transports.length === 0 || transports.some((name) => !TRANSPORTS.includes(name)))
     throw new Error("options.transports: must list polling, websocket or both");
   return {
     pingIntervalMs: wholeNumber("options.pingInterval", pingInterval, 1, MS_MAX - pingTimeout),

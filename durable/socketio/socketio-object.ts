@@ -41,9 +41,9 @@ export abstract class SocketIoObject<Env = Cloudflare.Env> extends SocketObject<
           `${this.constructor.name}: it needs namespaces, as in \`namespaces = { "/": new Board() }\`, not "${nsp}"`,
         );
     const limits = readOptions(this.options ?? {});
-    const tokens = tokenPorts(this.ctx.id.name ?? "", this.verify && ((...given) => this.verify!(...given)));
+    const tokens = tokenPorts(this.ctx.id.name ?? "", this);
     const rooms = this.rooms ?? (ownKind(this.ctx) as Rooms | undefined);
     const table = { static: namespaces, dynamic, recovery: (nsp: string) => this.recovery?.(nsp, ports) };
-    return { server: new Server(limits, table, { ...ports, tokens }), limits, ...(rooms && { rooms }) };
+    return { server: new Server(limits, table, { ...ports, tokens }), limits, rooms };
   }
 }

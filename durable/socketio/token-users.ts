@@ -25,12 +25,17 @@ export type VerifyToken = (
   room: string,
 ) => TokenUser | TokenRefusal | undefined | Promise<TokenUser | TokenRefusal | undefined>;
 
-/** @param verify without it no token is needed */
-export function tokenPorts(room: string, verify: VerifyToken | undefined): TokenPorts {
+/**
+ * @param object without `verify` it needs no token
+ * @throws Error for a `verify` that is no function: no mistake in it may let everybody in
+ */
+export function tokenPorts(room: string, object: { readonly verify?: VerifyToken | undefined }): TokenPorts {
+  const { verify } = object;
+  if (verify !== undefined && typeof verify !== "function") throw new Error("verify: must be a function");
   return {
     room,
     opens: ({ rooms }: Identity & Pick<TokenUser, "rooms">) => roomAllowed(rooms, room),
-    authenticate: verify && (async (token) => authenticationOf(await verify(token, room))),
+    authenticate: verify && (async (token) => authenticationOf(await object.verify!(token, room))),
   };
 }
 

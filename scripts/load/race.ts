@@ -1,5 +1,5 @@
 // `npm run load -- --race`: players arrive at a server of the typing race of docs/examples, and race. load-test.ts calls it; docs/load.md explains it.
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
 import { installPeers } from "../bench/install.ts";
@@ -7,8 +7,9 @@ import type { RaceJob, RaceReading, RaceWindow, ServerFacts } from "../bench/loa
 import { runRace } from "../bench/load/race.ts";
 import { PEERS_DIR, wires, type RunningServer } from "../bench/peers.ts";
 import { RACING_PEERS } from "../bench/racers.ts";
-import { number, whole } from "../measuring/option-values.ts";
+import { number, whole, type Values } from "../measuring/option-values.ts";
 import { readPort } from "../port.ts";
+import { requireServer } from "./target.ts";
 
 const MIB = 2 ** 20;
 const ARRIVALS_MAX = 500;
@@ -20,6 +21,8 @@ const WAIT_MS = 3000;
 
 interface RaceArguments {
   readonly url: string;
+  /** Whether no other server was named. */
+  readonly isUsual: boolean;
   readonly peer?: string;
   readonly job: RaceJob;
   readonly serverPid?: number;
@@ -49,6 +52,7 @@ export function readRaceArguments(args: readonly string[]): RaceArguments {
   if (peer === undefined && values.tick !== undefined) throw new Error("--tick is for a server that --peer starts.");
   return {
     url,
+    isUsual: values.url === undefined,
     ...(peer !== undefined && { peer }),
     job: {
       kind: "race",
@@ -59,13 +63,20 @@ export function readRaceArguments(args: readonly string[]): RaceArguments {
       tickMs: whole(values, "tick", 0, 0, KEYSTROKE_MS),
       waitMs: WAIT_MS,
     },
-    ...(values.pid !== undefined && { serverPid: whole(values, "pid", 1, 1, 2 ** 31) }),
+    ...(values.pid !== undefined && { serverPid: runningProcess(values) }),
     ...(json !== undefined && { jsonFile: json }),
   };
 }
 
+function runningProcess(values: Values): number {
+  const pid = whole(values, "pid", 1, 1, 2 ** 31);
+  if (!existsSync(`/proc/${pid}`)) throw new Error(`There is no process ${pid} to watch.`);
+  return pid;
+}
+
 /** @returns the exit code: 0 if nothing failed and the server was quick enough to the end */
-export async function raceTest({ url, peer, job, serverPid, jsonFile }: RaceArguments): Promise<number> {
+export async function raceTest({ url, isUsual, peer, job, serverPid, jsonFile }: RaceArguments): Promise<number> {
+  if (peer === undefined) await requireServer(new URL(url).origin, isUsual ? "npm run race" : undefined);
   const server = peer === undefined ? undefined : await startPeer(peer, job);
   try {
     console.log("clients   ping p50 / p95 ms   keystroke p95 ms   keystrokes/s   server CPU   memory");

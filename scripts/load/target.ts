@@ -32,7 +32,7 @@ export interface LoadTarget {
 export async function openTarget(args: LoadArguments): Promise<LoadTarget> {
   if (args.peer !== undefined) return startPeer(PEERS.find(({ name }) => name === args.peer)!);
   const origin = args.url ?? `http://127.0.0.1:${readPort(process.env["PORT"])}`;
-  await requireServer(origin, args.url === undefined);
+  await requireServer(origin, args.url === undefined ? "npm start" : undefined);
   const isLoopback = LOOPBACK.test(new URL(origin).hostname);
   const { pathTemplate = PATH_TEMPLATE } = args;
   return {
@@ -45,13 +45,15 @@ export async function openTarget(args: LoadArguments): Promise<LoadTarget> {
   };
 }
 
-async function requireServer(origin: string, isUsual: boolean): Promise<void> {
+/** @param command starts the usual server; absent when the caller named another one */
+export async function requireServer(origin: string, command: string | undefined): Promise<void> {
   try {
     await fetch(`${origin}/health`, { signal: AbortSignal.timeout(HEALTH_MS_MAX) });
   } catch (error) {
-    const hint = isUsual
-      ? "Start a server (npm start), or name one with --url."
-      : "Is it running, and is the port right?";
+    const hint =
+      command === undefined
+        ? "Is it running, and is the port right?"
+        : `Start a server (${command}), or name one with --url.`;
     throw new Error(`No server answers at ${origin}. ${hint}`, { cause: error });
   }
 }

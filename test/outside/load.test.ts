@@ -137,6 +137,13 @@ describe.concurrent("npm run load", () => {
     );
     expect(await unwritable.exit()).toBe(1);
     expect(unwritable.output).toMatch(/^--html .*x\.html cannot be written: ENOENT/);
+    const [noRace, unwritableRace] = [
+      load("--race", "--url", `http://${HOST}:${port}`),
+      load("--race", "--url", url, "--json", path.join(scratch, "no", "x.json")),
+    ];
+    expect([await noRace.exit(), await unwritableRace.exit()]).toEqual([1, 1]);
+    expect(noRace.output).toMatch(new RegExp(`^No server answers at http://${HOST}:${port}\\. Is it running`));
+    expect(unwritableRace.output).toMatch(/^--json .*x\.json cannot be written: ENOENT/);
     const refused = load(
       "--url",
       url,

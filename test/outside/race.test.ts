@@ -39,7 +39,7 @@ describe("the page", async () => {
     await page.goto(url);
     await page.getByLabel("Your name").fill(name);
     await page.getByRole("button", { name: new URL(url).hash ? "Join the race" : "Find a race" }).click();
-    await says(page, /The race begins|Go!/);
+    await says(page, /begins in|Go!/);
     return page;
   }
 
@@ -96,6 +96,9 @@ describe("the page", async () => {
       ben.keyboard.insertText(text.slice(20, -25)),
     ]);
     await says(ada, /^You are 1st of 2, with \d+ words a minute\.$/);
+    // She need not wait for Ben, who may have stopped to type.
+    expect(await ada.getByRole("button", { name: "Find another race" }).isVisible()).toBe(true);
+    expect(await ada.getByRole("button", { name: "Race again" }).isVisible()).toBe(false);
     await ben.keyboard.insertText(text.slice(-25));
     await says(ben, /^You are 2nd of 2, with \d+ words a minute\.$/);
     expect(await faults(ben)).toEqual([]);
@@ -109,6 +112,15 @@ describe("the page", async () => {
     expect(await ben.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     expect(complaints.filter((text) => !/ERR_INTERNET_DISCONNECTED|WebSocket connection/.test(text))).toEqual([]);
     await Promise.all([ada, ben].map((page) => page.context().close()));
+  });
+
+  it.each(["%E0%A4%A", "no%20room", "x".repeat(65)])("finds another race where #%s names no room", async (name) => {
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(`${server.url}/#${name}`);
+    await page.getByLabel("Your name").fill("Ada");
+    await page.getByRole("button", { name: "Find a race" }).click();
+    await says(page, /begins in/);
+    await page.context().close();
   });
 });
 

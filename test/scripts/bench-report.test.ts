@@ -266,5 +266,7 @@ describe("the race", () => {
     expect(() => readRaceArguments(["--race", "--peer", "ws"])).toThrow(/There is no peer "ws" that races/);
     expect(() => readRaceArguments(["--race", "--tick", "50"])).toThrow(/--tick is for a server that --peer starts/);
     expect(() => readRaceArguments(["--race", "--url", "https://a/b"])).toThrow(/--url must be like/);
+    expect(readRaceArguments(["--race", "--pid", String(process.pid)])).toMatchObject({ serverPid: process.pid });
+    expect(() => readRaceArguments(["--race", "--pid", String(2 ** 31)])).toThrow(/There is no process 2147483648/);
   });
 });

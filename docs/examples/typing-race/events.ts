@@ -4,7 +4,7 @@ import type { RaceView, Refusal } from "./race.ts";
 export type Ack = (answer: { ok: true } | { error: Refusal }) => void;
 
 export interface ClientToServerEvents {
-  /** The next character, and its place in the passage. An ack means stored. Without one a refusal comes as the event `refused`. */
+  /** The next character, and its place in the passage. An ack means stored. If the client asks for none, a refusal comes as the event `refused`. */
   keystroke: (position: number, character: string, ack?: Ack) => void;
   /** Another race in the same room. */
   rematch: (ack?: Ack) => void;
@@ -15,7 +15,7 @@ export interface ClientToServerEvents {
 export interface ServerToClientEvents {
   /** The client's own seat, before its first `race`. */
   seat: (seat: number) => void;
-  /** All of it, when a player comes or goes or has finished, and when a phase begins. */
+  /** The whole race: sent when a player comes, goes or finishes, and when a phase begins. */
   race: (race: RaceView) => void;
   /** Whole seconds until the race begins. */
   countdown: (seconds: number) => void;
@@ -23,5 +23,6 @@ export interface ServerToClientEvents {
   progress: (positions: readonly number[]) => void;
   /** Words per minute by seat, every second. */
   wpm: (speeds: readonly number[]) => void;
+  /** A keystroke or a rematch without an ack was refused. */
   refused: (refusal: Refusal) => void;
 }

@@ -5,16 +5,16 @@ import { PLAYERS_MAX } from "./race.ts";
 /** The room that is being filled. */
 export interface Match {
   readonly room: string;
-  /** How many were sent there. */
+  /** How many players were sent there. */
   readonly players: number;
-  /** From then on no other player is sent there: its race begins. */
+  /** No player is sent there from this time on, in milliseconds since 1970: its race begins. */
   readonly closesAtMs: number;
 }
 
 /**
- * @param open of the one before; absent for the first
- * @param newRoom gives an unused name
- * @returns the match of this player, to be kept for the next one
+ * @param open the result of the last call; absent in the first
+ * @param newRoom makes an unused name
+ * @returns the room of this player. The caller keeps it, and passes it as `open` for the next player
  */
 export function nextMatch(open: Match | undefined, nowMs: number, waitMs: number, newRoom: () => string): Match {
   if (open && open.players < PLAYERS_MAX && nowMs < open.closesAtMs) return { ...open, players: open.players + 1 };

@@ -4,7 +4,7 @@ export const PLAYERS_MAX = 6;
 export const COUNTDOWN_MS = 3000;
 /** The server ends a race after this time, even if players are still typing. */
 export const RACE_MS_MAX = 180_000;
-/** The others wait so long for a player who has left, and an empty race for its players. */
+/** How long a race waits for a player who has left, and an empty race for any of its players. */
 export const AWAY_MS_MAX = 30_000;
 /** The greatest plausible speed. */
 export const WORDS_PER_MINUTE_MAX = 300;
@@ -43,7 +43,7 @@ export interface RaceState {
   players: Player[];
   /** The end of the phase; absent while no player waits, and when the race is over. */
   untilMs?: number;
-  /** Of a race that runs or ran. */
+  /** Absent before the race runs. */
   startedAtMs?: number;
   endedAtMs?: number;
 }
@@ -104,12 +104,7 @@ export class Race {
     return this.#bySeat(({ position }) => position);
   }
 
-  /** Takes back positions that were stored after the rest of the race. */
-  restorePositions(positions: readonly number[]): void {
-    for (const player of this.state.players) player.position = positions[player.seat] ?? player.position;
-  }
-
-  /** By seat. */
+  /** Words per minute by seat. */
   speeds(nowMs: number): number[] {
     return this.#bySeat((player) => this.#speed(player, nowMs));
   }
@@ -129,7 +124,7 @@ export class Race {
     return taken.length < PLAYERS_MAX || players.some((player) => player.key === key);
   }
 
-  /** Lets a player in, or back in. A server asks `hasSeatFor` before. @returns the player's seat */
+  /** Lets a player in, or back in. A server calls `hasSeatFor` first. @returns the player's seat */
   enter({ key, name }: Entrant, nowMs: number): number {
     const { state } = this;
     const known = state.players.find((player) => player.key === key);
@@ -139,7 +134,7 @@ export class Race {
     }
     if (state.phase === "over") {
       state.players = state.players.filter(({ awaySinceMs }) => awaySinceMs === undefined);
-      if (state.players.length === 0) this.#reset("waiting");
+      if (state.players.length === 0) this.#reset();
     }
     const seats = new Set(state.players.map(({ seat }) => seat));
     let seat = 0;
@@ -162,7 +157,14 @@ export class Race {
       return;
     }
     state.players = state.players.filter((other) => other !== player);
-    if (state.players.length === 0) this.#reset("waiting");
+    if (state.players.length === 0) this.#reset();
+  }
+
+  /** Lets all players leave that are not connected any more. @returns whether there was any */
+  leaveUnless(isHere: (key: string) => boolean, nowMs: number): boolean {
+    const gone = this.state.players.filter(({ key, awaySinceMs }) => awaySinceMs === undefined && !isHere(key));
+    for (const { key } of gone) this.leave(key, nowMs);
+    return gone.length > 0;
   }
 
   /** Checks and counts a character. @param position of the character in the passage; untrusted, as is `character` */
@@ -197,16 +199,16 @@ export class Race {
     return "finished";
   }
 
-  /** Begins the countdown of another race with all connected players. Does nothing when it counts down already. */
-  rematch(nowMs: number): Refusal | "counting" {
+  /** Begins the countdown of another race with all connected players. @returns `counting` if another player was first: then nothing changes */
+  rematch(nowMs: number): Refusal | "begun" | "counting" {
     const { state } = this;
     if (state.phase === "countdown") return "counting";
     if (state.phase !== "over") return { code: "NOT_OVER", message: "The race is not over." };
     const present = state.players.filter(({ awaySinceMs }) => awaySinceMs === undefined);
-    this.#reset("countdown");
+    this.#reset();
     state.players = present.map(({ seat, key, name }) => ({ seat, key, name, position: 0, paceMs: 0 }));
     this.#countDown(nowMs);
-    return "counting";
+    return "begun";
   }
 
   /** Goes to the phase that is due. @returns whether anything changed */
@@ -219,7 +221,7 @@ export class Race {
       state.phase = "over";
       state.endedAtMs = nowMs;
       delete state.untilMs;
-    } else if (phase === "over" && this.#isEmptyFor(AWAY_MS_MAX, nowMs)) this.#reset("waiting");
+    } else if (phase === "over" && players.every((player) => isGone(player, nowMs))) this.#reset();
     else return false;
     return true;
   }
@@ -268,10 +270,6 @@ export class Race {
     return ms <= 0 ? 0 : Math.round((position / CHARACTERS_PER_WORD) * (MINUTE_MS / ms));
   }
 
-  #isEmptyFor(ms: number, nowMs: number): boolean {
-    return this.state.players.every(({ awaySinceMs = Infinity }) => nowMs - awaySinceMs >= ms);
-  }
-
   #countDown(nowMs: number): void {
     this.state.phase = "countdown";
     this.state.untilMs = nowMs + COUNTDOWN_MS;
@@ -283,8 +281,8 @@ export class Race {
     this.state.untilMs = nowMs + RACE_MS_MAX;
   }
 
-  #reset(phase: Phase): void {
-    this.state.phase = phase;
+  #reset(): void {
+    this.state.phase = "waiting";
     this.state.passage = this.#options.passage(this.state.passage);
     this.state.players = [];
     delete this.state.untilMs;
@@ -293,8 +291,9 @@ export class Race {
   }
 }
 
-/** Whether the race waits for the player no more. */
-const isDone = ({ finishedAtMs, awaySinceMs = Infinity }: Player, nowMs: number): boolean =>
-  finishedAtMs !== undefined || nowMs - awaySinceMs >= AWAY_MS_MAX;
+/** Whether the race no longer waits for the player. */
+const isDone = (player: Player, nowMs: number): boolean => player.finishedAtMs !== undefined || isGone(player, nowMs);
+
+const isGone = ({ awaySinceMs = Infinity }: Player, nowMs: number): boolean => nowMs - awaySinceMs >= AWAY_MS_MAX;
 
 const invalid = (message: string): Refusal => ({ code: "INVALID_PAYLOAD", message });

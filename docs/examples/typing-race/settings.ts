@@ -15,6 +15,6 @@ export function readSettings(variables: RaceVariables): { readonly waitMs: numbe
 /** A variable that is set by hand is a text. */
 function wholeMs(name: string, value: number | string): number {
   const ms = Number(value);
-  if (Number.isSafeInteger(ms) && ms >= 0) return ms;
+  if (/^\d+$/.test(String(value)) && Number.isSafeInteger(ms)) return ms;
   throw new Error(`${name} has to be a whole number of milliseconds, not ${JSON.stringify(value)}.`);
 }

@@ -13,7 +13,7 @@ import {
 import { readEntrant } from "./entrant.ts";
 import type { Ack, ClientToServerEvents, ServerToClientEvents } from "./events.ts";
 import { passageBy } from "./passages.ts";
-import { Race, type Entrant, type RaceState, type Refusal } from "./race.ts";
+import { Race, RACE_MS_MAX, type Entrant, type RaceState, type Refusal } from "./race.ts";
 import { readSettings, type RaceVariables } from "./settings.ts";
 
 type Racer = Socket<ServerToClientEvents, Entrant>;
@@ -24,6 +24,8 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
   #race!: Race;
   #beat!: Deadline;
   #tick!: Deadline;
+  /** Wakes the object if it died in mid-race, and no player has come back: then the race ends, and is erased. */
+  #wake!: Deadline;
 
   constructor(object: ObjectParts) {
     super();
@@ -35,33 +37,35 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
       const nowMs = Date.now();
       const outcome = this.#race.type(racer.peek().key, position, character, nowMs);
       if (outcome === "finished") this.#showRace(nowMs);
-      else if (outcome === "typed" && this.#object.tickMs > 0) this.#tick.pull(nowMs + this.#object.tickMs);
-      else if (outcome === "typed") this.#showProgress();
-      if (typeof ack === "function") this.#storePositions();
+      if (outcome === "typed") {
+        if (this.#object.tickMs > 0) this.#tick.pull(nowMs + this.#object.tickMs);
+        else this.#showProgress();
+        if (typeof ack === "function") this.#store(); // an ack means stored
+      }
       answer(racer, ack, outcome);
     },
     rematch: (racer, ack) => {
       const outcome = this.#race.rematch(Date.now());
-      if (typeof outcome === "string") this.#showRace(Date.now());
+      if (outcome === "begun") this.#showRace(Date.now());
       answer(racer, ack, outcome);
     },
     ping: (_racer, ack) => typeof ack === "function" && ack(),
   };
 
-  /** The race as it was before the object slept or died, and the times at which it goes on. */
+  /** Restores the race after the object has slept or died, and sets the times at which it goes on. */
   override onStart() {
     const { waitMs, kv } = this.#object;
-    const passage = (before?: string) => passageBy(Math.random(), before);
-    this.#race = new Race({ waitMs, passage }, kv.get<RaceState>("race"));
-    this.#race.restorePositions(kv.get<number[]>("positions") ?? []);
+    const options = { waitMs, passage: (before?: string) => passageBy(Math.random(), before) };
+    this.#race = new Race(options, kv.get<RaceState>("race"));
     this.#tick = this.deadline("tick", () => this.#showProgress());
     this.#beat = this.deadline("beat", (nowMs) => this.#onBeat(nowMs));
+    this.#wake = this.deadline("wake", () => undefined, { survivesCrash: true });
     this.#setBeat(Date.now());
   }
 
-  /** Players whose connections died with the object. */
+  /** Players whose connections ended with the former life of the object are away. */
   override onWake() {
-    for (const { key } of this.#race.state.players) if (!this.#isHere(key)) this.#race.leave(key, Date.now());
+    if (this.#race.leaveUnless((key) => this.#isHere(key), Date.now())) this.#showRace(Date.now());
   }
 
   override authorize({ auth }: ConnectRequest) {
@@ -73,6 +77,11 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
   override admit({ key }: Entrant) {
     if (this.#race.hasSeatFor(key)) return undefined;
     return { accepted: false as const, message: "This race is full.", data: { code: "RACE_FULL" } };
+  }
+
+  /** Only the client with the key of a player recovers that player's connection. */
+  override ownerOf({ key }: Entrant) {
+    return key;
   }
 
   override onConnect(racer: Racer) {
@@ -96,8 +105,10 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
     const { phase } = this.#race.state;
     if (this.#race.advance(nowMs)) return this.#showRace(nowMs);
     if (phase === "countdown") this.volatile.emit("countdown", this.#race.secondsLeft(nowMs));
-    if (phase === "running") this.volatile.emit("wpm", this.#race.speeds(nowMs));
-    if (phase === "running") this.#storePositions();
+    if (phase === "running") {
+      this.volatile.emit("wpm", this.#race.speeds(nowMs));
+      this.#store();
+    }
     this.#setBeat(nowMs);
   }
 
@@ -107,27 +118,27 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
   }
 
   #showProgress() {
-    this.volatile.emit("progress", this.#race.positions); // not kept for absent players: the next one has it, too
+    this.volatile.emit("progress", this.#race.positions); // volatile: an absent player needs the latest one only
   }
 
-  /** Every second, and before an ack. A crash takes back a second of typing at most, which the clients send again. */
-  #storePositions() {
-    this.#object.kv.put("positions", this.#race.positions);
+  /** Every second as well, so that a crash takes back no more than a second of typing, which the clients send again. */
+  #store() {
+    this.#object.kv.put("race", this.#race.state);
   }
 
   #showRace(nowMs: number) {
     if (this.#race.state.players.length === 0) return this.#object.erase();
-    this.#object.kv.put("race", this.#race.state);
-    this.#storePositions();
+    this.#store();
     this.emit("race", this.#race.view(nowMs));
     this.#setBeat(nowMs);
+    this.#wake.pull(nowMs + RACE_MS_MAX);
   }
 }
 
-/** By the ack, if the client gave one; without it only a refusal is sent. */
+/** By the ack, if the client gave one. Otherwise a refusal is an event, volatile because the next `race` makes it needless. */
 function answer(racer: Racer, ack: Ack | undefined, outcome: Refusal | string): void {
   if (typeof ack === "function") ack(typeof outcome === "string" ? { ok: true } : { error: outcome });
-  else if (typeof outcome !== "string") racer.emit("refused", outcome);
+  else if (typeof outcome !== "string") racer.volatile.emit("refused", outcome);
 }
 
 export class TypingRace extends SocketIoObject<RaceVariables> {

@@ -73,7 +73,7 @@ class RaceRoom {
 
   rematch(socket, ack) {
     const outcome = this.race.rematch(Date.now());
-    if (typeof outcome === "string") this.showRace();
+    if (outcome === "begun") this.showRace();
     answer(socket, ack, outcome);
   }
 

@@ -135,7 +135,8 @@ const OPTIONS: Readonly<Record<string, object>> = {
   crowded: { maxConnectionsPerIp: 2 },
 };
 
-/** Its name says how it is made, and its fault. */
+const VERIFIERS: Readonly<Record<string, unknown>> = { empty: "", missing: null, fixed: "the token" };
+
 /** Namespaces that are none, by the name of the room. */
 const WRONG: Readonly<Record<string, object | undefined>> = {
   bare: undefined,
@@ -144,6 +145,7 @@ const WRONG: Readonly<Record<string, object | undefined>> = {
   handlerless: { "/": Object.assign(new Sketch(), { handlers: undefined }) },
 };
 
+/** The name of its room says how it is made, and its fault. */
 export class MistakenObject extends SocketIoObject {
   readonly #name = this.ctx.id.name!;
   namespaces = this.#name.startsWith("shared")
@@ -152,4 +154,5 @@ export class MistakenObject extends SocketIoObject {
       ? (WRONG[this.#name] as never)
       : { "/": new Sketch() };
   override options = (OPTIONS[this.#name] ?? {}) as SocketIoOptions;
+  override verify = VERIFIERS[this.#name] as never;
 }

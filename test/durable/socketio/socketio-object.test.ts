@@ -106,6 +106,9 @@ describe("mistakes of an application", () => {
     ["pigeon", "options.transports: must list polling, websocket or both"],
     ["text", "options.transports: must list polling, websocket or both"],
     ["none", "options.transports: must list polling, websocket or both"],
+    ["empty", "verify: must be a function"],
+    ["missing", "verify: must be a function"],
+    ["fixed", "verify: must be a function"],
   ];
 
   it.each(named)("%s: the error names it", async (room, error) => {

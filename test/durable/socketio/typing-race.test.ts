@@ -1,10 +1,11 @@
 // The typing race of docs/examples as an object: evictions and crashes in mid-race, recovery, and what it refuses.
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import worker from "../../../docs/examples/typing-race/index.ts";
-import type { RaceView } from "../../../docs/examples/typing-race/race.ts";
-import { crash, evict, TestClock } from "../../kit/testing.ts";
+import { AWAY_MS_MAX, type RaceView } from "../../../docs/examples/typing-race/race.ts";
+import { alarmOf, crash, evict, ring, TestClock } from "../../kit/testing.ts";
 import { PacketType } from "../../wire/wire-client.ts";
 import { RawClient } from "../raw-client.ts";
 import { serving } from "./worker.ts";
@@ -69,6 +70,18 @@ describe("a race", () => {
     expect(raceOf(ben!).players).toMatchObject([{ position: 0 }, { position: 0 }]);
   });
 
+  it("shows the keystrokes of a tick together, also to their own player", async () => {
+    const [ada, ben] = await start("ticking", "Ada", "Ben");
+    const { passage } = raceOf(ada!);
+    for (let position = 0; position < 20; position++) ada!.emit("keystroke", position, passage[position]);
+    for (const racer of [ada!, ben!])
+      await racer.until("all of them", () => racer.received<number[]>("progress").find(([own]) => own === 20));
+    expect(ben!.heard("progress").length).toBeLessThan(20);
+    // The last tick ends the clock, until the next keystroke.
+    expect(await ada!.ask("keystroke", 20, passage[20])).toEqual({ ok: true });
+    await ben!.until("the next one", () => ben!.received<number[]>("progress").find(([own]) => own === 21));
+  });
+
   it("forgets nothing when its object is evicted in the middle of it", async () => {
     const [ada, ben] = await start("evicted", "Ada", "Ben");
     await type(ada!, 0, 7);
@@ -131,6 +144,28 @@ describe("a race", () => {
     await type(back, 4, 5);
   });
 
+  it.each(["waiting", "countdown", "running", "over"] as const)(
+    "is erased when its object dies while it is %s, and nobody comes back",
+    async (last) => {
+      const room = `died-${last}`;
+      const objectOf = () => env.TYPING_RACE.getByName(room);
+      const isNew = last === "waiting" || last === "countdown";
+      const [ada] = isNew ? [await enter(room, "Ada")] : await start(room, "Ada");
+      if (last === "over") await type(ada!, 0, raceOf(ada!).passage.length);
+      await shows(ada!, last, ({ phase }) => phase === last);
+      expect(await rowsOf(objectOf())).toBeGreaterThan(0);
+      await vi.waitFor(async () => expect(await alarmOf(objectOf())).not.toBeNull());
+      await crash();
+      for (let seconds = 0; seconds < (3 * AWAY_MS_MAX) / 1000; seconds++) {
+        await clock.advance(1000, objectOf());
+        // For the deadlines that a timer waits for.
+        await ring(objectOf());
+      }
+      expect(await rowsOf(objectOf())).toBe(0);
+      expect(await alarmOf(objectOf())).toBeNull();
+    },
+  );
+
   it("is erased when everybody has left before it began", async () => {
     const ada = await enter("left", "Ada");
     ada.close();
@@ -139,6 +174,18 @@ describe("a race", () => {
     expect(raceOf(ben).players).toMatchObject([{ name: "Ben", seat: 0 }]);
   });
 });
+
+/** Rows of values and of missed events. */
+const rowsOf = (race: DurableObjectStub): Promise<number> =>
+  runInDurableObject(race, (_object, { storage }) => {
+    const tables = storage.sql.exec<{ name: string }>(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'",
+    );
+    const rows = tables
+      .toArray()
+      .map(({ name }) => storage.sql.exec<{ n: number }>(`SELECT COUNT(*) AS n FROM "${name}"`).one().n);
+    return [...storage.kv.list()].length + rows.reduce((sum, n) => sum + n, 0);
+  });
 
 describe("it refuses", () => {
   it("players without a name or a key", async () => {
@@ -150,6 +197,36 @@ describe("it refuses", () => {
   it("a seventh player", async () => {
     await Promise.all(["a", "b", "c", "d", "e", "f"].map((name) => enter("full", name)));
     await expect(enter("full", "g")).rejects.toMatchObject({ data: { code: "RACE_FULL" } });
+  });
+
+  it("a client that would recover the connection of another player", async () => {
+    const ada = await enter("taken", "Ada");
+    await Promise.all(["b", "c", "d", "e"].map((name) => enter("taken", name)));
+    const eve = await enter("taken", "Eve");
+    const { sid, pid } = eve.accepted();
+    eve.close();
+    await shows(ada, "that Eve has left", ({ players }) => players.length === 5);
+    const fay = await enter("taken", "Fay");
+    const back = await RawClient.open({ room: "taken", fetcher, query: { recovery: "on" } });
+    expect(await back.connect({ key: keyOf("Fay"), name: "Fay", pid })).not.toBe(sid);
+    await back.receives("race");
+    expect(raceOf(fay).players.map(({ name }) => name)).toEqual(["Ada", "b", "c", "d", "e", "Fay"]);
+  });
+
+  it("floods at the cost of no row, and of no frame to others", async () => {
+    const [ada, ben] = await start("flooded", "Ada", "Ben");
+    const race = env.TYPING_RACE.getByName("flooded");
+    const before = await rowsOf(race);
+    for (let i = 0; i < 100; i++) ada!.emit("keystroke", 99, "x");
+    await ada!.receives("refused", 100);
+    expect(await rowsOf(race)).toBe(before);
+    const { passage } = raceOf(ada!);
+    for (const racer of [ada!, ben!]) await type(racer, 0, passage.length);
+    await shows(ben!, "the result", ({ phase }) => phase === "over");
+    const heard = ben!.heard("race").length;
+    for (let i = 0; i < 10; i++) expect(await ada!.ask("rematch")).toEqual({ ok: true });
+    expect(await ben!.ask("ping")).toBeUndefined();
+    expect(ben!.heard("race")).toHaveLength(heard + 1);
   });
 
   it("wrong keystrokes, by the ack or an event, to nobody else's notice", async () => {

@@ -3,6 +3,8 @@ import { env } from "cloudflare:workers";
 
 import { connect, type ConnectOptions } from "parley-rooms/socketio";
 
+import { TypingRace as Race } from "../../../docs/examples/typing-race/index.ts";
+
 export { BoardObject } from "../../../docs/examples/board/index.ts";
 export { DrawingObject } from "../../../docs/examples/drawing/index.ts";
 export { BoardObject as FourLines } from "../../../docs/examples/four-lines/index.ts";
@@ -12,11 +14,18 @@ export { ReviewObject } from "../../../docs/examples/review/index.ts";
 export { ChatRoom as HttpRuledRoom } from "../../../docs/examples/rules/by-http.ts";
 export { ChatRoom as ServiceRuledRoom } from "../../../docs/examples/rules/by-service.ts";
 export { ChatRoom as RuledRoom } from "../../../docs/examples/rules/index.ts";
-export { Matchmaker, TypingRace } from "../../../docs/examples/typing-race/index.ts";
+export { Matchmaker } from "../../../docs/examples/typing-race/index.ts";
 export { Halls } from "./halls.ts";
 export { Rules } from "./rules.ts";
 export { MistakenObject, PitchObject, SketchObject } from "./sketches.ts";
 export { WhiteboardRoom } from "./whiteboard.ts";
+
+/** A room whose name says so shows keystrokes together. */
+export class TypingRace extends Race {
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, ctx.id.name?.startsWith("ticking") === true ? { ...env, TICK_MS: 200 } : env);
+  }
+}
 
 /** The Worker of one kind of rooms. */
 export const serving = (

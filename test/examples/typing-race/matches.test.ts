@@ -42,7 +42,8 @@ it("reads its variables, also as texts, and names the one that is wrong", () => 
   expect(() => readSettings({ WAIT_MS: "soon", TICK_MS: 0 })).toThrow(
     'WAIT_MS has to be a whole number of milliseconds, not "soon".',
   );
-  expect(() => readSettings({ WAIT_MS: 0, TICK_MS: -1 })).toThrow(/^TICK_MS/);
+  for (const wrong of [-1, 1.5, Infinity, "", " ", "1e3", "100 ms"])
+    expect(() => readSettings({ WAIT_MS: 0, TICK_MS: wrong })).toThrow(/^TICK_MS/);
 });
 
 it("reads the player", () => {

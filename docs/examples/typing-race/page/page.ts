@@ -13,12 +13,12 @@ let socket: Socket<ServerToClientEvents, ClientToServerEvents> | undefined;
 let race: RaceView | undefined;
 let ownSeat = -1;
 let typist: Typist | undefined;
-/** Whether the next `race` has the server's state of this player. */
+/** Whether the connection is new: then the next `race` says how many of the keystrokes have arrived. */
 let isFresh = true;
-/** Nothing is sent before. */
+/** The page sends no keystroke before this time. */
 let pausedUntilMs = 0;
 
-/** By this secret the server knows the player again, in this tab only. */
+/** A secret of this tab, by which the server knows its player again. */
 const key = sessionStorage.getItem("player") ?? newKey();
 sessionStorage.setItem("player", key);
 
@@ -27,7 +27,8 @@ function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-const roomInAddress = (): string => decodeURIComponent(location.hash.slice(1));
+/** An address with another name than a room can have leads to a new race. */
+const roomInAddress = (): string => /^#([a-z\d][\w.~-]{0,63})$/i.exec(location.hash)?.[1] ?? "";
 
 async function findRace(): Promise<void> {
   elements.connection.value = "Looking for a race …";
@@ -42,10 +43,10 @@ async function findRace(): Promise<void> {
 }
 
 function enter(room: string): void {
-  history.replaceState(null, "", `#${encodeURIComponent(room)}`);
+  history.replaceState(null, "", `#${room}`);
   localStorage.setItem("name", elements.name.value);
   socket?.disconnect();
-  const path = `/rooms/${encodeURIComponent(room)}/socket.io`;
+  const path = `/rooms/${room}/socket.io`;
   socket = io({ path, transports: ["websocket"], auth: { key, name: elements.name.value }, forceNew: true });
   socket.on("connect", () => {
     isFresh = true;
@@ -95,7 +96,9 @@ function onRace(next: RaceView): void {
   isFresh = false;
   showPlayers(next, ownSeat);
   say(elements.phase, phaseOf(next, own));
-  elements.after.hidden = next.phase !== "over";
+  const isOver = next.phase === "over";
+  elements.rematch.hidden = !isOver;
+  elements.after.hidden = !isOver && own?.place === undefined;
   onTyped();
 }
 
@@ -118,7 +121,7 @@ function pause(): void {
   setTimeout(onTyped, PAUSE_MS);
 }
 
-/** A keystroke that came too early, or out of its turn: it and all after it are sent again, once the refusals of those have come, too. */
+/** A keystroke was too fast, or out of order. After a pause, in which the later ones are refused as well, the page sends all of them again. */
 function onRefused({ position, code }: Refusal): void {
   if (code !== "TOO_FAST" && code !== "WRONG_POSITION") return;
   typist?.goBackTo(position!);
@@ -149,7 +152,7 @@ setInterval(() => {
 }, PING_MS);
 
 elements.name.value = localStorage.getItem("name") ?? "";
-// By a friend's link.
+// The link of a friend.
 if (roomInAddress()) elements.enter.textContent = "Join the race";
 // A reload in mid-race.
 if (roomInAddress() && sessionStorage.getItem("room") === roomInAddress()) enter(roomInAddress());

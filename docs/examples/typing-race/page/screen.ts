@@ -79,7 +79,7 @@ export function phaseOf(race: RaceView, own: PlayerView | undefined): string {
   const { phase, players, startsInMs = 0 } = race;
   if (phase === "waiting") {
     const others = players.length === 1 ? "You are the first" : `${players.length} of 6 are here`;
-    return `${others}. The race begins in ${Math.ceil(startsInMs / 1000)} seconds at the latest.`;
+    return `${others}. The countdown begins in ${Math.ceil(startsInMs / 1000)} seconds at the latest.`;
   }
   if (phase === "countdown") return countdownOf(Math.ceil(startsInMs / 1000));
   if (own?.place !== undefined)

@@ -1,9 +1,9 @@
 // The text that a player has typed into the field, and the part that has still to be sent. Called by page.ts for each change of the field: so a
 // keyboard, a phone that completes words and a paste are all the same.
 
-/** As many as the server takes at once, with some to spare. */
+/** The most characters to send at once: some fewer than the server accepts. */
 export const BURST_CHARACTERS = 20;
-/** Until the server takes as many again. */
+/** After this time the server accepts as many again. */
 export const PAUSE_MS = 1000;
 
 /** Characters that phones put in the place of others. */
