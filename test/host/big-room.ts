@@ -3,6 +3,7 @@
 import { setImmediate } from "node:timers/promises";
 
 import { Meter } from "../../src/metrics/meter.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
 import type { ChatSettings } from "../../src/chat/room/room.ts";
 import { shardSession, type FeedAnswer, type FeedCall, type ShardReport } from "../../src/protocol/shards.ts";
 import { Audience, type KeptPlace } from "../../src/shards/audience.ts";
@@ -10,7 +11,7 @@ import { Feeds } from "../../src/shards/feeds.ts";
 import { Intake } from "../../src/shards/intake.ts";
 import type { Handshake } from "../../src/socketio/engine/session.ts";
 import type { ServerPorts } from "../../src/socketio/server/server.ts";
-import { ChatRoom, identityOf, ROOM, SETTINGS, type Person, type RoomParts } from "./chat-room.ts";
+import { ChatRoom, identityOf, ROOM, SETTINGS, UNLIMITED, type Person, type RoomParts } from "./chat-room.ts";
 import { FakeShell, type Client } from "./harness.ts";
 
 /** Rounds of calls of which each may cause the next. */
@@ -179,4 +180,21 @@ export class BigRoom {
       await setImmediate();
     }
   }
+}
+
+export const seen = (client: Client): string[] =>
+  client.received<Message>("chat-message").map(({ content }) => content);
+
+/** One member in the room, and one in each of two shards. */
+export async function hall(options: ConstructorParameters<typeof BigRoom>[1] = {}): Promise<{
+  big: BigRoom;
+  ada: Client;
+  ben: Client;
+  cyd: Client;
+}> {
+  const big = new BigRoom({ messageRate: UNLIMITED, maxMembers: 1 }, options);
+  const ada = await big.room.join({ user: "ada", role: "moderator" }, { canRecover: true });
+  const ben = await big.join("ben", 0);
+  const cyd = await big.join("cyd", 1);
+  return { big, ada, ben, cyd };
 }

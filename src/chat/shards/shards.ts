@@ -1,7 +1,7 @@
 // The shards of a big room: objects that hold sockets which the room has no place for. The room sends them all that it sends to its own
 // connections, lets their members in and carries out their requests. Without a shard nothing of this costs anything. features.ts makes it;
 // durable/chat-room.ts passes the reports of shards on.
-import type { Answer, Message, Notice, Role, ServerToClientEvents, Welcome } from "../../protocol/chat-events.ts";
+import type { Answer, Notice, Role, Welcome } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import {
   isShardChannel,
@@ -24,14 +24,12 @@ import type { Elsewhere } from "../room/elsewhere.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Request } from "../room/requests.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
+import { earlierItem, missedItems } from "./log-items.ts";
+import { shardConnection, type ConnectionFacts } from "./shard-connection.ts";
 import { ShardTable, type ShardLimits } from "./shard-table.ts";
 
 /** A crowd that is gone for so long does not need its shards any more. */
 export const SHRINK_AFTER_MS = 60_000;
-
-/** Messages that a shard is told at most, and characters of their texts; one that missed more closes its connections. */
-const MISSED_MESSAGES_MAX = 1000;
-const MISSED_CHARS_MAX = 500_000;
 
 /** The part of the ports that is outside of the room. */
 export interface ShardsOutside extends ShardLimits, Omit<FeedPorts, "missed" | "report" | "count"> {
@@ -214,23 +212,7 @@ export class Shards implements Feature, Elsewhere {
 
   /** The items that lead a shard from one place of the log to a later one. */
   missed(from: LogPlace, to: LogPlace): ShardItem[] {
-    return (
-      this.#room.read((log) => {
-        const count = to.seq - from.seq;
-        // That of a forgotten place is not known; an empty log has none.
-        const life = from.seq === 0 ? undefined : log.lifeAt(from.seq);
-        const isTold =
-          from.epoch === to.epoch &&
-          count >= 0 &&
-          count <= MISSED_MESSAGES_MAX &&
-          (life === undefined || life === from.life) &&
-          log.changedAfter(from.rev, 1).length === 0;
-        const messages = isTold && count > 0 ? log.page({ after: from.seq, limit: count }).messages : [];
-        const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
-        if (!isTold || messages.length < count || chars > MISSED_CHARS_MAX) return undefined;
-        return count === 0 ? [] : [shown(messages)];
-      }) ?? [{ type: "lost" }]
-    );
+    return this.#room.read((log) => missedItems(log, from, to)) ?? [{ type: "lost" }];
   }
 
   // ---- from the shards to the room -------------------------------------------------------------------------
@@ -246,19 +228,11 @@ export class Shards implements Feature, Elsewhere {
     members.setElsewhere(this.users);
     this.#watchSize();
     if (joins.length > 0) this.#room.catchUp();
-    this.#tellEarlier(shard, recoverAfter);
+    const earlier = this.#room.read((log) => earlierItem(log, recoverAfter));
+    if (earlier) this.#gather(earlier, shard);
     for (const join of joins) this.#gather({ type: "verdict", id: join.id, verdict: this.#decide(shard, join) }, shard);
     for (const request of requests) this.#perform(shard, request);
     return this.#instance;
-  }
-
-  /** Sends the messages behind the lowest of some seqs, as far as that is near enough. */
-  #tellEarlier(shard: number, seqs: readonly number[]): void {
-    const { lastSeq } = this.#room.log;
-    const after = Math.min(...seqs.filter((seq) => seq < lastSeq && lastSeq - seq <= MISSED_MESSAGES_MAX));
-    if (after === Infinity) return;
-    const page = this.#room.read((log) => log.page({ after, limit: MISSED_MESSAGES_MAX }));
-    if (page?.messages.length === lastSeq - after) this.#gather({ type: "earlier", messages: page.messages }, shard);
   }
 
   #decide(shard: number, { identity }: ShardJoin): JoinVerdict {
@@ -291,26 +265,8 @@ export class Shards implements Feature, Elsewhere {
     }
   }
 
-  /** A member's connection in a shard, for the time of a request: what features keep on it is gone with that. */
-  #connectionOf(
-    shard: number,
-    { socket, address, member, exp }: Pick<ShardRequest, "socket" | "address" | "member" | "exp">,
-  ): Connection {
-    const data: Membership = { ...member };
-    const handshake = { address, query: {}, issued: member.sinceMs };
-    return {
-      id: socket,
-      handshake,
-      token: { user: member.user, ...(exp !== undefined && { exp }) },
-      connected: true,
-      data,
-      peek: () => data,
-      emit: (event, ...args) => {
-        this.#gather({ type: "emit", audience: { channels: [socket] }, event, argLists: [args] }, shard);
-        return true;
-      },
-      disconnect: () => this.#gather({ type: "dismiss", socket }, shard),
-    };
+  #connectionOf(shard: number, facts: ConnectionFacts): Connection {
+    return shardConnection(facts, (item) => this.#gather(item, shard));
   }
 
   // ---- the crowd goes --------------------------------------------------------------------------------------
@@ -328,11 +284,3 @@ export class Shards implements Feature, Elsewhere {
     if (this.#reached.size > 0) this.#gather({ type: "lost", isHomeward: true });
   }
 }
-
-const shown = (messages: readonly Message[]): ShardItem => ({
-  type: "emit",
-  audience: {},
-  event: "chat-message" satisfies keyof ServerToClientEvents,
-  argLists: messages.map((message) => [message]),
-  seqs: messages.map(({ seq }) => seq),
-});

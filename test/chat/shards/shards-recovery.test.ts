@@ -1,0 +1,169 @@
+// Members of shards after connections, rooms, shards or calls between them broke: they miss nothing, or are told so.
+import { describe, expect, it } from "vitest";
+
+import type { BigRoom } from "../../host/big-room.ts";
+import { hall, seen } from "../../host/big-room.ts";
+import type { Client } from "../../host/harness.ts";
+
+describe("recovery", () => {
+  const back = async (big: BigRoom, gone: Client, shard: number, offset: unknown): Promise<Client> => {
+    const { pid } = gone.accepted("/") as { pid?: string };
+    return big.join(gone.name, shard, {}, { pid, offset });
+  };
+  const lastOffset = (client: Client): unknown => client.events().at(-1)?.event.at(-1);
+
+  it("brings what was missed, also in another shard, and one that has just begun", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    const offset = lastOffset(ben);
+    ben.leave();
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(100);
+    for (const shard of [0, 1, 5]) {
+      const again = await back(big, ben, shard, offset);
+      expect(again.socketId()).toBe(ben.socketId());
+      expect(seen(again)).toEqual(["2"]);
+      again.leave();
+      await big.pass(2000);
+    }
+  });
+
+  it("brings no text that was deleted meanwhile", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    const offset = lastOffset(ben);
+    ben.leave();
+    const post = ada.call("chat-message", { content: "secret" });
+    await big.pass(100);
+    ada.emit("delete-message", { id: post.answer.id });
+    await big.pass(100);
+    const again = await back(big, ben, 0, offset);
+    expect(again.socketId()).toBe(ben.socketId());
+    expect(JSON.stringify(again.packets)).not.toContain("secret");
+  });
+
+  it("is refused to a user who was kicked", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    const offset = lastOffset(ben);
+    ada.emit("kick", { user: "ben" });
+    await big.pass(100);
+    const again = await back(big, ben, 0, offset);
+    expect(again.socketId()).not.toBe(ben.socketId());
+  });
+});
+
+describe("a shard that sleeps", () => {
+  it("has its place when it wakes, and goes on", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(5000);
+    big.shard(0).shell.evict();
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(100);
+    expect(seen(ben)).toEqual(["1", "2"]);
+    const post = ben.call("chat-message", { content: "3" });
+    await big.pass(100);
+    expect(post.answer).toMatchObject({ ok: true, seq: 3 });
+    expect(seen(ben)).toEqual(["1", "2", "3"]);
+  });
+
+  it("does so while the room has slept, too", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(20_000);
+    big.room.shell.evict();
+    big.shard(0).shell.evict();
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(100);
+    expect(seen(ben)).toEqual(["1", "2"]);
+    expect(big.shard(0).shell.problems).toEqual([]);
+  });
+});
+
+describe("a room that sleeps", () => {
+  it("answers the posts of shards that wake it, and lets their members stay", async () => {
+    const { big, ada, ben } = await hall();
+    await big.pass(20_000);
+    big.room.shell.evict();
+    const post = ben.call("chat-message", { content: "good morning" });
+    await big.pass(1000);
+    expect(post.answer).toMatchObject({ ok: true, seq: 1 });
+    expect([ben.closing, seen(ada)]).toEqual([undefined, ["good morning"]]);
+  });
+
+  it("lets members in where the last ones of the shard had gone before", async () => {
+    const { big, ben } = await hall();
+    ben.leave();
+    await big.pass(20_000);
+    big.room.shell.evict();
+    const dan = await big.join("dan", 0);
+    expect(dan.received("welcome")).toHaveLength(1);
+    const [post] = [dan.call("chat-message", { content: "hello" })];
+    await big.pass(1000);
+    expect(post.answer).toMatchObject({ ok: true });
+  });
+});
+
+describe("a gap", () => {
+  it("is mended from the log when the room died before it could send a message", async () => {
+    const { big, ada, ben, cyd } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    for (const shard of [0, 1]) big.shard(shard).failure = new Error("away");
+    ada.emit("chat-message", { content: "2" });
+    ada.emit("chat-message", { content: "3" });
+    await big.pass(100);
+    big.crash();
+    for (const shard of [0, 1]) big.shard(shard).failure = undefined;
+    const eve = await big.room.join("eve");
+    eve.emit("chat-message", { content: "4" });
+    await big.pass(6000);
+    for (const client of [ben, cyd]) expect(seen(client)).toEqual(["1", "2", "3", "4"]);
+  });
+
+  it("closes the connections when it cannot be told any more: their clients come back", async () => {
+    const { big, ada, ben } = await hall();
+    const post = ada.call("chat-message", { content: "1" });
+    await big.pass(100);
+    big.shard(0).failure = new Error("away");
+    ada.emit("edit-message", { id: post.answer.id, content: "one" });
+    await big.pass(100);
+    big.crash();
+    big.shard(0).failure = undefined;
+    const eve = await big.room.join("eve");
+    eve.emit("chat-message", { content: "2" });
+    await big.pass(6000);
+    expect(ben.closing?.code).toBe(1012);
+  });
+
+  it("of calls that fail is none: they are made again, and a piece that arrived twice counts once", async () => {
+    const { big, ada, ben } = await hall();
+    const { intake } = big.shard(0);
+    const take = intake.take.bind(intake);
+    let failures = 3;
+    intake.take = async (call) => {
+      const answer = await take(call);
+      if (failures-- > 0) throw new Error("the answer was lost");
+      return answer;
+    };
+    ada.emit("chat-message", { content: "1" });
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(10_000);
+    expect(seen(ben)).toEqual(["1", "2"]);
+  });
+
+  it("a slow shard holds up no other", async () => {
+    const { big, ada, ben, cyd } = await hall();
+    big.shard(0).failure = new Error("slow");
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    expect([seen(ben), seen(cyd)]).toEqual([[], ["1"]]);
+    big.shard(0).failure = undefined;
+    await big.pass(6000);
+    expect(seen(ben)).toEqual(["1"]);
+  });
+});
