@@ -75,7 +75,10 @@ export const publicKey: Kind<string> = {
 
 export const url: Kind<string> = {
   type: "http or https URL",
-  schema: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
+  schema: z.string().check(
+    z.trim(),
+    z.refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text), { error: "must be an http or https URL" }),
+  ),
 };
 
 /** A URL whose user and password can be read out of it. */

@@ -45,19 +45,11 @@ export function chatWorker(mount: Mount): HonoBase<App> {
     return undefined;
   });
 
-  /** Scrapes are not counted themselves. */
-  app.get("/metrics", (c) => showMetrics(c.req.raw, c.var.deployment, VERSION));
-  app.all("/metrics", () => refuseMethod(["GET"]));
-
   // No middleware that touches headers may wrap these: those of an upgrade's answer are immutable.
-  for (const path of ["/socket.io", "/socket.io/"]) {
-    app.all(path, async (c) => noteConnect(c, await answerEngineRequest(c.req.raw, c.var.deployment.endpoint)));
-  }
-  for (const path of ["/rooms/:room/socket.io", "/rooms/:room/socket.io/"]) {
-    app.all(path, async (c) =>
-      noteConnect(c, await answerEngineRequest(c.req.raw, c.var.deployment.endpoint, c.req.param("room"))),
-    );
-  }
+  app.all("/socket.io", async (c) => noteConnect(c, await answerEngineRequest(c.req.raw, c.var.deployment.endpoint)));
+  app.all("/rooms/:room/socket.io", async (c) =>
+    noteConnect(c, await answerEngineRequest(c.req.raw, c.var.deployment.endpoint, c.req.param("room"))),
+  );
 
   for (const path of ["/api/*", "/files/*", "/openapi.json"]) {
     app.use(path, (c, next) => {
@@ -71,6 +63,15 @@ export function chatWorker(mount: Mount): HonoBase<App> {
       })(c, next);
     });
   }
+
+  const refuseUnknown = (): Response => refuseRequest("NOT_FOUND", "No such address");
+
+  // The router ignores a slash at the end, which only the Socket.IO endpoint does.
+  app.use(async (c, next) => (c.req.path.endsWith("/") ? refuseUnknown() : next()));
+
+  /** Scrapes are not counted themselves. */
+  app.get("/metrics", (c) => showMetrics(c.req.raw, c.var.deployment, VERSION));
+  app.all("/metrics", () => refuseMethod(["GET"]));
 
   app.post(GUEST_PATH, (c) => {
     c.set("route", "guest");
@@ -86,7 +87,7 @@ export function chatWorker(mount: Mount): HonoBase<App> {
 
   app.route("/", api);
 
-  app.notFound(() => refuseRequest("NOT_FOUND", "No such address"));
+  app.notFound(refuseUnknown);
 
   app.onError((error, c) => {
     const { pathname } = new URL(c.req.url);

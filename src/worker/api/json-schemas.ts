@@ -42,8 +42,6 @@ export class JsonSchemas {
     switch (def.type) {
       case "object":
         return this.#object(def, io);
-      case "record":
-        return { type: "object", propertyNames: inner(def.keyType), additionalProperties: inner(def.valueType) };
       case "array": {
         const { min: minItems, max: maxItems } = boundsOf(schema);
         return { type: "array", ...defined({ minItems, maxItems }), items: inner(def.element) };
@@ -59,7 +57,6 @@ export class JsonSchemas {
       case "default":
         return { ...inner(def.innerType), default: def.defaultValue };
       case "optional":
-      case "nonoptional":
         return inner(def.innerType);
       case "pipe":
         return inner(io === "input" ? def.in : def.out);
@@ -74,8 +71,6 @@ export class JsonSchemas {
       case "literal":
         return { type: typeof def.values[0], const: def.values[0] };
       case "unknown":
-      // Any JSON: the only schema of the API that names itself.
-      case "lazy":
         return {};
       default:
         throw new Error(`no JSON Schema is known for a schema of ${def.type}`);

@@ -51,9 +51,10 @@ const given = z.object({
   event: z
     .optional(z.string().check(z.minLength(1), z.maxLength(EVENT_LENGTH_MAX)))
     .apply(described, "What clients listen for; it comes with `data` alone. Without it: `announcement {id, data}`"),
-  // Not z.json() alone, whose own error for a missing field is "Invalid input".
+  // A body has nothing but JSON in it.
   data: z
-    .nonoptional(z.optional(z.json()), "is missing")
+    .unknown()
+    .check(z.refine((data) => data !== undefined, "is missing"))
     .apply(
       described,
       `Any JSON of at most ${ANNOUNCE_DATA_BYTES_MAX} bytes. For the event \`chat-message\`: \`{content}\`, which each room stores`,

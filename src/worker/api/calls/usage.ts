@@ -81,7 +81,7 @@ const usesAnswer = z.object({
     z.extend(overviewSchema, {
       connections: count,
       facts: z
-        .exactOptional(z.record(z.string(), z.number()))
+        .exactOptional(z.catchall(z.object({}), z.number()))
         .apply(described, "Numbers that features of the room's own class say about it; those that are 0 are left out"),
       use: roomUseSchema,
       monthlyCost: cost,
