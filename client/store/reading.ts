@@ -53,8 +53,9 @@ export class Reading {
   }
 
   /** Loads the newest messages, or those from the first unread one on. */
-  async welcome({ rev, unread, readSeq, lastSeq }: Welcome, isFirst: boolean): Promise<void> {
+  async welcome({ rev, unread, readSeq, lastSeq, rests = [] }: Welcome, isFirst: boolean): Promise<void> {
     const { history, signals, opensAtUnread } = this.#ports;
+    signals.rests = rests;
     signals.welcome(readSeq);
     this.#lastSeq = lastSeq;
     if (isFirst && unread > 0 && readSeq > 0) this.#set({ unreadAfter: readSeq });

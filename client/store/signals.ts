@@ -1,4 +1,5 @@
 // Sends typing events and read marks for the user, rarely. room-parts.ts owns it.
+import type { Welcome } from "../../src/protocol/chat-events.ts";
 import type { Room } from "../core/api.ts";
 import type { Clock } from "../core/clock.ts";
 
@@ -9,6 +10,8 @@ const READ_EVERY_MS = 1000;
 export class Signals {
   /** The user has read the room up to this `seq`. */
   read = 0;
+  /** Events that change nothing where the user is, as the welcome says. */
+  rests: NonNullable<Welcome["rests"]> = [];
   readonly #room: Room;
   readonly #clock: Clock;
   #typingSaidAtMs = 0;
@@ -74,7 +77,7 @@ export class Signals {
 
   /** Sends an event whose loss does not matter. */
   #say(...said: ["typing", { on: boolean }] | ["read", { seq: number }]): void {
-    if (this.#room.connection.state !== "connected") return;
+    if (this.#room.connection.state !== "connected" || this.rests.includes(said[0])) return;
     this.#room.ask(said[0] as "read", said[1] as { seq: number }).catch(() => {});
   }
 }

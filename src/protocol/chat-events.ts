@@ -241,6 +241,8 @@ export interface RoomWelcome {
   readonly lastSeq: number;
   /** The time of the room, in milliseconds since 1970: clocks of clients are off. */
   readonly now: number;
+  /** Events that are accepted and change nothing, in a part of a big room (SHD-9); absent: none. */
+  readonly rests?: ReadonlyArray<"typing" | "read">;
   readonly settings: {
     readonly maxContentLength: number;
     /** `relaxed`: a busy room may show a message before it is stored. */

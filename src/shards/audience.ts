@@ -145,7 +145,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     const member = client.peek();
     client.join(userChannel(member.user));
     if (isStaff(member.role)) client.join(STAFF_CHANNEL);
-    client.emit("welcome", { ...this.#welcomes.get(member)!, now: this[CONTEXT].now() });
+    client.emit("welcome", { ...this.#welcomes.get(member)!, now: this[CONTEXT].now(), rests: ["typing", "read"] });
     this.#link.changed();
   }
 
@@ -244,7 +244,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
 
 const deny = (code: RefusalCode, message: string): Refusal => ({ accepted: false, message, data: { code } });
 
-/** Typing and read marks of single members mean nothing to so many: they rest. A wrong payload gets the error of the room. */
+/** SHD-9: typing and read marks of single members mean nothing to so many. A wrong payload gets the error of the room. */
 function rests(event: string, given: unknown): boolean {
   if (event === "typing") return readAs(typingSchema, given).success;
   return event === "read" && readAs(readSchema, given).success;

@@ -3,7 +3,7 @@
 import { waitAfter } from "../clock/backoff.ts";
 import type { FeedAnswer, FeedCall, LogPlace, ShardItem, ShardPiece } from "../protocol/shards.ts";
 
-/** Characters that wait for a shard at most; beyond them it has to mend the gap. */
+/** SHD-7: characters that wait for a shard at most; beyond them it has to mend the gap. */
 export const WAITING_CHARS_MAX = 4_000_000;
 /** Characters of a call. One larger piece makes a call of its own. */
 const CALL_CHARS_MAX = 1_000_000;

@@ -1,4 +1,4 @@
-// The feeds of a room, or of a shard that passes pieces on. Shards form a tree: the first ones get their pieces from the room, each further
+// The feeds of a room, or of a shard that passes pieces on (SHD-12). Shards form a tree: the first ones get their pieces from the room, each further
 // one from the shard before it in the tree, so that no object calls more than `fanOut` others. Made by chat/shards and intake.ts.
 import type { ShardPiece } from "../protocol/shards.ts";
 import { Feed, type FeedPorts } from "./feed.ts";

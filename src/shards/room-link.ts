@@ -1,5 +1,5 @@
 // The way from a shard to its room: gathers CONNECTs and requests of members while a call is under way, and sends them with the next one.
-// The room answers among the pieces of its feed (intake.ts). Made by audience.ts.
+// The room answers among the pieces of its feed (intake.ts). SHD-3, SHD-5 Made by audience.ts.
 import type { Deadline } from "../clock/deadlines.ts";
 import type { Answer } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";

@@ -1,4 +1,4 @@
-// The recovery log of a shard: the messages that it has shown last. Once one of them was changed it forgets all; the room sends those that
+// The recovery log of a shard (SHD-6): the messages that it has shown last. Once one of them was changed it forgets all; the room sends those that
 // a client needs with the verdict on its CONNECT. Made by audience.ts.
 import type { Message } from "../protocol/chat-events.ts";
 import { parseMessageId } from "../protocol/message-id.ts";

@@ -1,4 +1,4 @@
-// Which object gets a connection: the room while it has space, then one of its shards, without asking the room for each of them.
+// SHD-1: which object gets a connection: the room while it has space, then one of its shards, without asking the room for each of them.
 import { expect, it } from "vitest";
 
 import { PLACES_HEADER } from "../../src/rpc/shard.ts";

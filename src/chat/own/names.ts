@@ -22,6 +22,7 @@ const WELCOME_FIELDS: Readonly<Record<keyof Welcome, true>> = {
   lastId: true,
   lastSeq: true,
   now: true,
+  rests: true,
   settings: true,
   rev: true,
   files: true,

@@ -3,7 +3,7 @@ import type { Message, ServerToClientEvents } from "../../protocol/chat-events.t
 import type { LogPlace, ShardItem } from "../../protocol/shards.ts";
 import type { MessageLog } from "../log/message-log.ts";
 
-/** Messages that a shard is told at most, and characters of their texts; one that missed more closes its connections. */
+/** SHD-4: messages that a shard is told at most, and characters of their texts; one that missed more closes its connections. */
 const MESSAGES_MAX = 1000;
 const CHARS_MAX = 500_000;
 

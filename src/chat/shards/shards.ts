@@ -1,6 +1,6 @@
 // The shards of a big room: objects that hold sockets which the room has no place for. The room sends them all that it sends to its own
 // connections, lets their members in and carries out their requests. Without a shard nothing of this costs anything. features.ts makes it;
-// durable/chat-room.ts passes the reports of shards on.
+// durable/chat-room.ts passes the reports of shards on. SHD-2, SHD-8, SHD-10, SHD-13
 import type { Answer, Notice, Role, Welcome } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import {
@@ -28,7 +28,7 @@ import { earlierItem, missedItems } from "./log-items.ts";
 import { shardConnection, type ConnectionFacts } from "./shard-connection.ts";
 import { ShardTable, type ShardLimits } from "./shard-table.ts";
 
-/** A crowd that is gone for so long does not need its shards any more. */
+/** SHD-11: a crowd that is gone for so long does not need its shards any more. */
 export const SHRINK_AFTER_MS = 60_000;
 
 /** The part of the ports that is outside of the room. */

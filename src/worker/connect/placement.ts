@@ -1,4 +1,4 @@
-// Finds the object for a connection: the room, or one of its shards. A room that has no space left answers with the places of its shards;
+// Finds the object for a connection: the room, or one of its shards (SHD-1). A room that has no space left answers with the places of its shards;
 // the isolate remembers them for a while, and then brings connections there without asking. Made by chat-endpoint.ts.
 import { shardName, shardOfSession } from "../../protocol/shards.ts";
 import { decodeUpgradeFacts, encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";

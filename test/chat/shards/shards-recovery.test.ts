@@ -5,7 +5,7 @@ import type { BigRoom } from "../../host/big-room.ts";
 import { hall, seen } from "../../host/big-room.ts";
 import type { Client } from "../../host/harness.ts";
 
-describe("recovery", () => {
+describe("recovery: SHD-6", () => {
   const back = async (big: BigRoom, gone: Client, shard: number, offset: unknown): Promise<Client> => {
     const { pid } = gone.accepted("/") as { pid?: string };
     return big.join(gone.name, shard, {}, { pid, offset });
@@ -108,7 +108,7 @@ describe("a room that sleeps", () => {
   });
 });
 
-describe("a gap", () => {
+describe("a gap: SHD-4, SHD-7", () => {
   it("is mended from the log when the room died before it could send a message", async () => {
     const { big, ada, ben, cyd } = await hall();
     ada.emit("chat-message", { content: "1" });

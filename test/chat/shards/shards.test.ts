@@ -9,7 +9,7 @@ import { UNLIMITED } from "../../host/chat-room.ts";
 
 const notices = (client: Client): unknown[] => client.received<{ code: string }>("notice").map(({ code }) => code);
 
-describe("a member in a shard", () => {
+describe("a member in a shard: SHD-2, SHD-3", () => {
   it("gets the welcome, and all messages once and in order", async () => {
     const { big, ada, ben, cyd } = await hall();
     expect(ben.received("welcome")).toMatchObject([{ room: "plaza", user: "ben", role: "member", lastSeq: 0 }]);
@@ -67,12 +67,14 @@ describe("a member in a shard", () => {
     expect(ben.received("error")).toMatchObject([{ code: "UNKNOWN_EVENT" }]);
   });
 
-  it("types and reads without effect on others; a wrong payload is refused all the same", async () => {
+  it("SHD-9: types and reads without effect on others; a wrong payload is refused all the same", async () => {
     const { big, ada, ben } = await hall();
     const calls = [ben.call("typing", { on: true }), ben.call("read", { seq: 0 }), ben.call("typing", { on: "yes" })];
     await big.pass(100);
     expect(calls.map(({ answer }) => answer.error?.code)).toEqual([undefined, undefined, "INVALID_PAYLOAD"]);
     expect(ada.received("typing")).toEqual([]);
+    expect(ben.received("welcome")).toMatchObject([{ rests: ["typing", "read"] }]);
+    expect(ada.received<object>("welcome")[0]).not.toHaveProperty("rests");
   });
 
   it("searches and reads the history", async () => {
@@ -86,7 +88,7 @@ describe("a member in a shard", () => {
     expect(history.answer.messages).toMatchObject([{ content: "a needle" }]);
   });
 
-  it("has as many connections in one object as MAX_CONNECTIONS_PER_USER allows", async () => {
+  it("SHD-10: has as many connections in one object as MAX_CONNECTIONS_PER_USER allows", async () => {
     const big = new BigRoom({ maxMembers: 1 });
     for (let i = 0; i < 2; i++) await big.join("ben", 0);
     const third = await big.join("ben", 0);
@@ -112,7 +114,7 @@ describe("a member in a shard", () => {
   });
 });
 
-describe("presence", () => {
+describe("presence: SHD-9", () => {
   it("counts the members in shards, and tells everyone", async () => {
     const { big, ada, ben, cyd } = await hall();
     await big.pass(20_000);
@@ -124,7 +126,7 @@ describe("presence", () => {
   });
 });
 
-describe("moderation", () => {
+describe("moderation: SHD-8", () => {
   it("kicks and bans members in shards, who get the notice first and stay away", async () => {
     const { big, ada, ben, cyd } = await hall();
     const kick = ada.call("kick", { user: "ben", reason: "spam" });
@@ -155,7 +157,7 @@ describe("moderation", () => {
   });
 });
 
-describe("requests whose outcome is unknown", () => {
+describe("requests whose outcome is unknown: SHD-5", () => {
   it("close their connection: the room died", async () => {
     const { big, ben } = await hall({
       rules: () => ({ beforePost: () => new Promise(() => {}), timeoutMs: 5000, onFailure: "refuse" }),
@@ -180,7 +182,7 @@ describe("requests whose outcome is unknown", () => {
   });
 });
 
-describe("a room without shards", () => {
+describe("a room without shards: SHD-13", () => {
   it("makes no call and stores nothing for them", async () => {
     const big = new BigRoom();
     const ada = await big.room.join("ada");
@@ -191,7 +193,7 @@ describe("a room without shards", () => {
   });
 });
 
-describe("the tree", () => {
+describe("the tree: SHD-12", () => {
   it("passes everything on where one object may call only two", async () => {
     const big = new BigRoom({ messageRate: UNLIMITED, maxMembers: 1 }, { fanOut: 2 });
     const ada = await big.room.join("ada");
@@ -217,7 +219,7 @@ describe("the tree", () => {
   });
 });
 
-describe("the crowd goes", () => {
+describe("the crowd goes: SHD-11", () => {
   it("its last members come back to the room, which has space for all of them", async () => {
     const big = new BigRoom({ maxMembers: 4 });
     const ada = await big.room.join("ada");
