@@ -99,6 +99,7 @@ export function createChat(
       durability: settings.durability,
       guestRatePerIp: settings.guestRatePerIp,
       maxMembers: settings.maxMembers,
+      crowdMembers: settings.crowdMembers,
       maxConnectionsPerUser: settings.maxConnectionsPerUser,
       recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
     },

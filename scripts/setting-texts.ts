@@ -57,6 +57,11 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   },
   maxPayloadBytes: { unit: "bytes", meaning: "The size of one received frame, and of a JSON body of the HTTP API." },
   maxMembers: { unit: "sockets", meaning: "Sockets that one object holds: a room, or one of its shards." },
+  crowdMembers: {
+    unit: "members",
+    meaning:
+      "A room with more members tells how many come and go, and no longer who does, nor who types. With more than half of them it shows a read mark to its own user only.",
+  },
   maxShards: {
     unit: "shards",
     meaning:

@@ -31,6 +31,7 @@ export const SETTINGS: ChatSettings = {
   durability: "strict",
   guestRatePerIp: 0,
   maxMembers: 5000,
+  crowdMembers: 200,
   maxConnectionsPerUser: 0,
   recoveryWindowMs: 120_000,
 };

@@ -45,6 +45,7 @@ const COMMON = {
   apiRate: 50,
   apiBurst: 200,
   maxMembers: 5000,
+  crowdMembers: 200,
   pingIntervalMs: 45_000,
   pingTimeoutMs: 30_000,
   connectTimeoutMs: 10_000,

@@ -12,9 +12,6 @@ import type { Feature } from "../room/feature.ts";
 import type { Client, Connection, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
-/** In a larger room a mark goes to its user's own connections only: the frames would grow with the square of the members. */
-export const READ_SHARED_MEMBERS_MAX = 100;
-
 /** A quiet room sends a mark at once, a busy one at most this often (READ-2). */
 export const READ_SEND_WINDOW_MS = 1000;
 
@@ -125,7 +122,8 @@ export class Reading implements Feature {
   }
 
   #send(): void {
-    const isLarge = this.#room.members.count > READ_SHARED_MEMBERS_MAX;
+    // In a large room a mark goes to its user's own connections only: the frames would grow with the square of the members.
+    const isLarge = this.#room.members.count > this.#room.settings.crowdMembers / 2;
     for (const user of this.#unsent) {
       const { everyone } = this.#room;
       const audience = isLarge ? everyone.to(this.#room.channelsOf(user)) : everyone;

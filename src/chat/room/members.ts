@@ -2,7 +2,7 @@
 // may come back within the grace period, is one still (PRES-2). Presence notes every connection here; other features look members up.
 import type { Member, PresenceChange } from "../../protocol/chat-events.ts";
 
-/** Members whom a room tells of by name. A larger one tells how many they are, and lists so many at most: PRES-3. */
+/** Members whom a room lists at most: PRES-3. */
 export const MEMBERS_LISTED_MAX = 200;
 
 /** One tab, or one device, of a member. */
@@ -30,6 +30,7 @@ interface Stay {
 }
 
 export class Members {
+  readonly #namedMax: number;
   readonly #stays = new Map<string, Stay>();
   /** True while the stays are in the order in which they began. After sleep they are not. */
   #isOrdered = true;
@@ -40,6 +41,11 @@ export class Members {
   /** Members whose connections other objects hold. */
   #elsewhere = 0;
   #hasMoved = false;
+
+  /** @param namedMax members up to which a room tells of them by name */
+  constructor(namedMax: number) {
+    this.#namedMax = namedMax;
+  }
 
   /** @param changed called after a member joined or left, before any notification */
   watch(changed: () => void): void {
@@ -78,7 +84,7 @@ export class Members {
 
   /** True in a room too large to name its members (PRES-3). */
   get isLarge(): boolean {
-    return this.count > MEMBERS_LISTED_MAX;
+    return this.count > this.#namedMax;
   }
 
   /** True while a change waits to be sent to the others. */

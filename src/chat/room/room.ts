@@ -35,6 +35,8 @@ export interface ChatSettings {
   readonly guestRatePerIp: number;
   /** Sockets that one room holds. */
   readonly maxMembers: number;
+  /** Members up to which a room tells who comes, goes and types; half of them see each other's read marks. */
+  readonly crowdMembers: number;
   /** Sockets of one user; 0 is no limit. */
   readonly maxConnectionsPerUser: number;
   /** Milliseconds in which a client may recover a broken connection; 0 turns recovery off. */
@@ -106,7 +108,7 @@ export class Room {
   readonly state: RoomState;
   readonly meter: Meter;
   /** The people in it. */
-  readonly members = new Members();
+  readonly members: Members;
   /** The audience in other objects, if there is any. */
   elsewhere: Elsewhere | undefined;
   readonly #delivery: DeliverySampler;
@@ -121,6 +123,7 @@ export class Room {
   constructor({ name, settings, log, state, meter, durable }: RoomParts) {
     this.name = name;
     this.settings = settings;
+    this.members = new Members(settings.crowdMembers);
     this.log = log;
     this.state = state;
     this.meter = meter;

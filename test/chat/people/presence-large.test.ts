@@ -74,3 +74,19 @@ describe("PRES-3: a large room", () => {
     expect(second).toEqual(first);
   });
 });
+
+describe("CROWD_MEMBERS", () => {
+  it("says from how many members on a room tells only how many there are", async () => {
+    const room = new ChatRoom({ crowdMembers: 2 });
+    const [ada, ben] = [await room.join("ada"), await room.join("ben")];
+    room.quiet();
+    const cyd = await room.join("cyd");
+    room.quiet();
+    expect(ada.received("presence").at(-1)).toEqual({ count: 3, joined: [], left: [] });
+    cyd.emit("typing", { on: true });
+    ben.emit("read", { seq: 0 });
+    room.quiet();
+    expect(ada.received("typing")).toEqual([]);
+    expect((await ada.ask("presence", {})).members).toHaveLength(3);
+  });
+});

@@ -6,9 +6,8 @@ import {
   READ_STORE_GATHER_MS,
   READ_STORE_INTERVAL_MS,
   READ_SEND_WINDOW_MS,
-  READ_SHARED_MEMBERS_MAX,
 } from "../../../src/chat/people/reading.ts";
-import { ChatRoom, roomWith } from "../../host/chat-room.ts";
+import { ChatRoom, roomWith, SETTINGS } from "../../host/chat-room.ts";
 import type { Client } from "../../host/harness.ts";
 
 /** A room with messages in it. */
@@ -74,7 +73,7 @@ describe("READ-2: marks are sent in bursts", () => {
   });
 
   it("in a large room to the user's own connections only", async () => {
-    const users = Array.from({ length: READ_SHARED_MEMBERS_MAX + 1 }, (_, i) => `user-${i}`);
+    const users = Array.from({ length: SETTINGS.crowdMembers / 2 + 1 }, (_, i) => `user-${i}`);
     const { room, people } = await roomToRead(2, ...users, "user-1");
     const [other, first, second] = [people[0]!, people[1]!, people.at(-1)!];
     first.emit("read", { seq: 1 });
