@@ -39,8 +39,9 @@ export interface LogPlace {
   /** The life of the log in which `seq` was taken. */
   readonly life: string;
   readonly seq: number;
-  /** As the instance of the room `by` counts changes. */
+  /** No change behind the place has a lower one. Changes are ordered by the clock, so it is a time, too. */
   readonly rev: number;
+  /** The instance of the room. */
   readonly by: string;
 }
 

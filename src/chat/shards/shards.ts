@@ -25,6 +25,7 @@ import type { Feature } from "../room/feature.ts";
 import type { Request } from "../room/requests.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
 import { earlierItem, missedItems } from "./log-items.ts";
+import { Pieces } from "./pieces.ts";
 import { shardConnection, type ConnectionFacts } from "./shard-connection.ts";
 import { ShardTable, type ShardLimits } from "./shard-table.ts";
 
@@ -50,27 +51,20 @@ export interface ShardsPorts extends ShardsOutside {
 /** From one sample of what waits for shards to the next, at least. */
 const SAMPLE_MS = 1000;
 
-/** An item that waits for the end of the turn. */
-interface Gathered {
-  readonly to: number | undefined;
-  readonly item: ShardItem;
-  /** The log once it was made. */
-  readonly after: LogPlace;
-}
-
 export class Shards implements Feature, Elsewhere {
   readonly #room: Room;
   readonly #ports: ShardsPorts;
   readonly #table: ShardTable;
   readonly #feeds: Feeds;
   #named: string | undefined;
+  #beganAtMs = 0;
+  /** The last look for changes: many shards ask for the same. */
+  #changed: { readonly after: number; readonly lastRev: number; readonly isSo: boolean } | undefined;
   /** Shards with members, or with answers to come. */
   readonly #reached = new Set<number>();
   /** Answers that the room owes, by shard. */
   readonly #owed = new Map<number, number>();
-  /** The log before the gathered items. */
-  #place: LogPlace | undefined;
-  #gathered: Gathered[] = [];
+  readonly #pieces: Pieces;
   #hasAsked = false;
   readonly #sampling = new Throttle(SAMPLE_MS);
   #shrink!: Deadline;
@@ -79,6 +73,10 @@ export class Shards implements Feature, Elsewhere {
     this.#room = room;
     this.#ports = ports;
     this.#table = new ShardTable(room.state, ports);
+    this.#pieces = new Pieces(
+      () => this.#now(),
+      (piece) => this.#feeds.push(piece),
+    );
     this.#feeds = new Feeds(
       { fanOut: ports.fanOut },
       {
@@ -93,6 +91,7 @@ export class Shards implements Feature, Elsewhere {
   start(): void {
     this.#shrink = this.#room.deadline("shards-shrink", () => this.#sendHome());
     this.#room.elsewhere = this;
+    this.#beganAtMs = this.#room.now();
     this.#table.rows.forEach(({ sockets }, shard) => sockets > 0 && this.#reach(shard));
     this.#room.members.setElsewhere(this.users);
   }
@@ -139,7 +138,7 @@ export class Shards implements Feature, Elsewhere {
     if (this.#hasAsked || unheard.length === 0) return;
     this.#hasAsked = true;
     for (const shard of unheard) this.#reach(shard);
-    this.#feeds.push({ before: this.#place!, after: this.#place!, items: "[]" });
+    this.#pieces.greet();
   }
 
   // ---- from the room to the shards -------------------------------------------------------------------------
@@ -153,50 +152,37 @@ export class Shards implements Feature, Elsewhere {
     if (this.#reached.size === 0) return;
     const those = channels?.filter(isShardChannel);
     if (those?.length === 0) return;
-    this.#gather({ type: "emit", audience: { ...audience, ...(those && { channels: those }) }, event, argLists, seqs });
+    this.#pieces.add({
+      type: "emit",
+      audience: { ...audience, ...(those && { channels: those }) },
+      event,
+      argLists,
+      seqs,
+    });
   }
 
   dismiss(user: string, notice: Notice, roles?: readonly Role[]): void {
-    if (this.#reached.size > 0) this.#gather({ type: "dismiss", user, notice, ...(roles && { roles }) });
-  }
-
-  #gather(item: ShardItem, to?: number): void {
-    this.#gathered.push({ to, item, after: this.#now() });
+    if (this.#reached.size > 0) this.#pieces.add({ type: "dismiss", user, notice, ...(roles && { roles }) });
   }
 
   #now(): LogPlace {
     const { log, seenSeq } = this.#room;
     const seq = seenSeq();
-    return { epoch: log.epoch, life: log.lifeAt(seq) ?? "", seq, rev: this.#ports.lastRev(), by: this.#instance };
+    // All changes of earlier instances come before this one.
+    const rev = Math.max(this.#ports.lastRev(), this.#beganAtMs);
+    return { epoch: log.epoch, life: log.lifeAt(seq) ?? "", seq, rev, by: this.#instance };
   }
 
   onTurnEnd(): void {
     if (this.#reached.size === 0) return;
-    if (this.#gathered.length > 0) {
-      this.#send();
-      if (this.#sampling.passIfOpen(this.#room.now())) this.#room.meter.observe("shard_waiting", this.#feeds.charsMax);
-    }
+    if (this.#pieces.send() && this.#sampling.passIfOpen(this.#room.now()))
+      this.#room.meter.observe("shard_waiting", this.#feeds.charsMax);
     for (const shard of this.#reached) if (this.#isOver(shard)) this.#leave(shard);
-  }
-
-  /** Makes a piece of all items in a row that are for the same shards. */
-  #send(): void {
-    const gathered = this.#gathered.splice(0);
-    for (let from = 0; from < gathered.length;) {
-      const { to } = gathered[from]!;
-      const next = gathered.findIndex((item, at) => at > from && item.to !== to);
-      const some = gathered.slice(from, next < 0 ? undefined : next);
-      const { after } = some.at(-1)!;
-      const items = JSON.stringify(some.map(({ item }) => item));
-      this.#feeds.push({ before: this.#place!, after, items, ...(to !== undefined && { to }) });
-      this.#place = after;
-      from += some.length;
-    }
   }
 
   #reach(shard: number): void {
     if (this.#reached.has(shard)) return;
-    if (this.#reached.size === 0) this.#place = this.#now();
+    if (this.#reached.size === 0) this.#pieces.begin();
     this.#reached.add(shard);
     this.#feeds.reach([...this.#reached]);
   }
@@ -212,7 +198,18 @@ export class Shards implements Feature, Elsewhere {
 
   /** The items that lead a shard from one place of the log to a later one. */
   missed(from: LogPlace, to: LogPlace): ShardItem[] {
-    return this.#room.read((log) => missedItems(log, from, to)) ?? [{ type: "lost" }];
+    const missed = this.#room.read((log) => (this.#hasChangedAfter(from.rev) ? undefined : missedItems(log, from, to)));
+    return missed ?? [{ type: "lost" }];
+  }
+
+  /** Looks at every change that is kept. */
+  #hasChangedAfter(rev: number): boolean {
+    const lastRev = this.#ports.lastRev();
+    if (this.#changed?.after !== rev || this.#changed.lastRev !== lastRev) {
+      const isSo = this.#room.log.changedAfter(rev, 1).length > 0;
+      this.#changed = { after: rev, lastRev, isSo };
+    }
+    return this.#changed.isSo;
   }
 
   // ---- from the shards to the room -------------------------------------------------------------------------
@@ -229,8 +226,9 @@ export class Shards implements Feature, Elsewhere {
     this.#watchSize();
     if (joins.length > 0) this.#room.catchUp();
     const earlier = this.#room.read((log) => earlierItem(log, recoverAfter));
-    if (earlier) this.#gather(earlier, shard);
-    for (const join of joins) this.#gather({ type: "verdict", id: join.id, verdict: this.#decide(shard, join) }, shard);
+    if (earlier) this.#pieces.add(earlier, shard);
+    for (const join of joins)
+      this.#pieces.add({ type: "verdict", id: join.id, verdict: this.#decide(shard, join) }, shard);
     for (const request of requests) this.#perform(shard, request);
     return this.#instance;
   }
@@ -250,7 +248,7 @@ export class Shards implements Feature, Elsewhere {
     this.#owed.set(shard, (this.#owed.get(shard) ?? 0) + 1);
     const reply = (answer: Answer<object>): void => {
       this.#owed.set(shard, this.#owed.get(shard)! - 1);
-      this.#gather({ type: "answer", id, answer }, shard);
+      this.#pieces.add({ type: "answer", id, answer }, shard);
     };
     const client = this.#connectionOf(shard, connection);
     const request = { event, bearer: { user, name, role }, client, given: given && JSON.parse(given), reply };
@@ -266,7 +264,7 @@ export class Shards implements Feature, Elsewhere {
   }
 
   #connectionOf(shard: number, facts: ConnectionFacts): Connection {
-    return shardConnection(facts, (item) => this.#gather(item, shard));
+    return shardConnection(facts, (item) => this.#pieces.add(item, shard));
   }
 
   // ---- the crowd goes --------------------------------------------------------------------------------------
@@ -281,6 +279,6 @@ export class Shards implements Feature, Elsewhere {
 
   /** The members come back to the room, which has space for all of them. */
   #sendHome(): void {
-    if (this.#reached.size > 0) this.#gather({ type: "lost", isHomeward: true });
+    if (this.#reached.size > 0) this.#pieces.add({ type: "lost", isHomeward: true });
   }
 }

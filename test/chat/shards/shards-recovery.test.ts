@@ -140,6 +140,21 @@ describe("a gap: SHD-4, SHD-7", () => {
     expect(ben.closing?.code).toBe(1012);
   });
 
+  it("is none where the room wakes again and again, also where messages were changed long ago", async () => {
+    const { big, ada, ben } = await hall();
+    const post = ada.call("chat-message", { content: "1" });
+    await big.pass(100);
+    ada.emit("react", { id: post.answer.id, emoji: "👍", on: true });
+    for (let night = 0; night < 3; night++) {
+      await big.pass(20_000);
+      big.room.shell.evict();
+      ada.emit("chat-message", { content: `night ${night}` });
+      await big.pass(1000);
+    }
+    expect(ben.closing).toBeUndefined();
+    expect(seen(ben)).toEqual(["1", "night 0", "night 1", "night 2"]);
+  });
+
   it("of calls that fail is none: they are made again, and a piece that arrived twice counts once", async () => {
     const { big, ada, ben } = await hall();
     const { intake } = big.shard(0);

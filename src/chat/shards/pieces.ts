@@ -1,0 +1,55 @@
+// Gathers what a room sends to its shards in a turn, and makes pieces of it: items in a row for the same shards are one, encoded once. Called
+// by shards.ts.
+import type { LogPlace, ShardItem, ShardPiece } from "../../protocol/shards.ts";
+
+interface Gathered {
+  /** The only shard that it is for. */
+  readonly to: number | undefined;
+  readonly item: ShardItem;
+  /** The log once it was made. */
+  readonly after: LogPlace;
+}
+
+export class Pieces {
+  readonly #now: () => LogPlace;
+  readonly #push: (piece: ShardPiece) => void;
+  /** The log before the gathered items. */
+  #place!: LogPlace;
+  #gathered: Gathered[] = [];
+
+  /** @param now the place of the log at present */
+  constructor(now: () => LogPlace, push: (piece: ShardPiece) => void) {
+    this.#now = now;
+    this.#push = push;
+  }
+
+  /** The first shard is reached: pieces follow on the present place. */
+  begin(): void {
+    this.#place = this.#now();
+  }
+
+  add(item: ShardItem, to?: number): void {
+    this.#gathered.push({ to, item, after: this.#now() });
+  }
+
+  /** Sends a piece without items, by which shards meet this instance of the room. */
+  greet(): void {
+    this.#push({ before: this.#place, after: this.#place, items: "[]" });
+  }
+
+  /** @returns whether there was anything to send */
+  send(): boolean {
+    const gathered = this.#gathered.splice(0);
+    for (let from = 0; from < gathered.length;) {
+      const { to } = gathered[from]!;
+      const next = gathered.findIndex((item, at) => at > from && item.to !== to);
+      const some = gathered.slice(from, next < 0 ? undefined : next);
+      const { after } = some.at(-1)!;
+      const items = JSON.stringify(some.map(({ item }) => item));
+      this.#push({ before: this.#place, after, items, ...(to !== undefined && { to }) });
+      this.#place = after;
+      from += some.length;
+    }
+    return gathered.length > 0;
+  }
+}
