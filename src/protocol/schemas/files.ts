@@ -11,14 +11,14 @@ const PIXELS_MAX = 1_000_000;
 
 const pixels = z.exactOptional(z.int().check(z.minimum(1), z.maximum(PIXELS_MAX)));
 
-const facts = z.object({
+const facts = {
   // UTF-16 units: a character has two at most.
   name: z.string().check(z.minLength(1), z.maxLength(2 * FILE_NAME_LENGTH_MAX)),
   type: z.string().check(z.minLength(3), z.maxLength(TYPE_LENGTH_MAX)),
   size: z.int().check(z.minimum(1)).apply(described, "Bytes"),
   width: pixels.apply(described, "Pixels as shown; of images that tell"),
   height: pixels,
-});
+};
 
 /** Refuses values that cannot be attachments; the room checks the key's signature. */
 export const attachmentSchema = z.object({
@@ -26,7 +26,7 @@ export const attachmentSchema = z.object({
     .string()
     .check(z.minLength(1), z.maxLength(FILE_KEY_LENGTH_MAX))
     .apply(described, "Opaque; names the file everywhere"),
-  ...facts.shape,
+  ...facts,
 });
 
 /** A file that a message carries: the answer of an upload, unchanged. `GET /files/KEY` reads it. */
@@ -35,7 +35,8 @@ export type Attachment = Sent<typeof attachmentSchema>;
 export const uploadedSchema = z.object({ attachment: attachmentSchema.apply(named, "Attachment") });
 
 /** @see Attachments */
-export const uploadSchema = z.extend(facts, {
+export const uploadSchema = z.object({
+  ...facts,
   id: z.string().check(z.regex(/^[0-9a-z]{20,40}$/)),
   isPermitted: z
     .optional(z.literal(true))

@@ -66,22 +66,25 @@ export const postedSchema = z.object({
 
 const bound = z.int().check(z.minimum(0));
 
+const bounds = {
+  before: z.optional(bound),
+  after: z.optional(bound),
+  around: z.optional(bound),
+  beforeTime: z.optional(bound),
+  afterTime: z.optional(bound),
+};
+
+type Bounds = { readonly [Name in keyof typeof bounds]?: unknown };
+
+/** The check of a request for history. */
+export const oneBound = z.refine<Bounds>(
+  (given) => Object.keys(bounds).filter((name) => given[name as keyof Bounds] !== undefined).length <= 1,
+  "give one of before, after, around, beforeTime and afterTime, not several",
+);
+
 export const historySchema = z
-  .object({
-    before: z.optional(bound),
-    after: z.optional(bound),
-    around: z.optional(bound),
-    beforeTime: z.optional(bound),
-    afterTime: z.optional(bound),
-    limit: limitOf({ byDefault: HISTORY_LIMIT_DEFAULT, max: HISTORY_LIMIT_MAX }),
-  })
-  .check(
-    z.refine(
-      ({ before, after, around, beforeTime, afterTime }) =>
-        [before, after, around, beforeTime, afterTime].filter((bound) => bound !== undefined).length <= 1,
-      "give one of before, after, around, beforeTime and afterTime, not several",
-    ),
-  );
+  .object({ ...bounds, limit: limitOf({ byDefault: HISTORY_LIMIT_DEFAULT, max: HISTORY_LIMIT_MAX }) })
+  .check(oneBound);
 
 /**
  * At most one of these bounds, all of them exclusive; without any the newest messages. `before` and `after` are of `seq`,

@@ -59,7 +59,7 @@ export const batchSchema = z.object({
   sinceSeq: count.apply(described, "Messages up to here are not passed on"),
   linkedAtMs: count.apply(described, "In milliseconds since 1970; also the `rev` behind which changes are passed on"),
   // After a backup was restored, other messages have the same places.
-  posts: z.extend(spanOf(postSchema), { afterLife: lifeSchema, upToLife: lifeSchema }),
+  posts: z.object({ ...spanOf(postSchema).shape, afterLife: lifeSchema, upToLife: lifeSchema }),
   changes: spanOf(changeSchema),
 });
 

@@ -8,6 +8,7 @@ import { atMs } from "../../../protocol/schemas/fields.ts";
 import {
   historySchema,
   messageSchema,
+  oneBound,
   pageSchema,
   postedSchema,
   postSchema,
@@ -54,7 +55,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
       "The newest messages, or those at one place: `before` or `after` a seq, `beforeTime` or `afterTime` in milliseconds since " +
       "1970, `around` a seq. `Link` leads to the next page in that direction; from `around` back in time.",
     roles: STAFF,
-    given: z.extend(historySchema, { room }),
+    given: z.object({ ...historySchema.shape, room }).check(oneBound),
     answers: {
       200: {
         description: "The page",
@@ -74,7 +75,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     summary: "Post a message",
     description: "With `Idempotency-Key` (or `clientMsgId`) it is safe to send again.",
     roles: STAFF,
-    given: z.extend(postSchema, { room, as: z.optional(actingAs) }),
+    given: z.object({ ...postSchema.shape, room, as: z.optional(actingAs) }),
     headers: { "Idempotency-Key": "clientMsgId" },
     answers: {
       201: { description: "The message is stored, and all members have it", schema: answering(postedSchema) },
@@ -103,7 +104,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     summary: "Edit a message",
     description: "`as` edits as its author, within the time for edits.",
     roles: STAFF,
-    given: z.extend(editSchema, { ...which, as: z.optional(actingAs) }),
+    given: z.object({ ...editSchema.shape, ...which, as: z.optional(actingAs) }),
     answers: {
       200: {
         description: "The edit is stored, and all members have it",
@@ -152,7 +153,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     summary: "Set a reaction, or take it back",
     description: "The user's own, or of the user in `as`.",
     roles: STAFF,
-    given: z.extend(reactSchema, { ...which, as: z.optional(actingAs) }),
+    given: z.object({ ...reactSchema.shape, ...which, as: z.optional(actingAs) }),
     answers: { 200: { description: "The reaction is set or taken back, and all members have it", schema: done } },
     run: asking("react"),
   }),
@@ -165,7 +166,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
       'Newest first. `query` is words, all of which a message has to have, a "phrase" in quotes, or `begin*`; `from` is a user id. One ' +
       "of the two is needed. `Link` leads to older ones; a page may be short, or empty.",
     roles: STAFF,
-    given: z.extend(searchSchema, { room }),
+    given: z.object({ ...searchSchema.shape, room }),
     answers: {
       200: {
         description: "The page",

@@ -52,7 +52,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     summary: "Who is banned or muted, and who has which role by grant",
     description: "And how the room stands: slow mode, read-only. `after` is the last user of the page before.",
     roles: STAFF,
-    given: z.extend(moderationStateSchema, { room }),
+    given: z.object({ ...moderationStateSchema.shape, room }),
     answers: { 200: { description: "What holds now", schema: answering(moderationPageSchema), headers: LINK_HEADER } },
     run: async ({ identity, given, url, roomRpc }) => {
       const answer = await roomRpc(given.room).ask("moderation-state", identity, given);
@@ -68,7 +68,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     summary: "The moderation log",
     description: "The newest of 500, or those before a `number`.",
     roles: STAFF,
-    given: z.extend(auditSchema, { room }),
+    given: z.object({ ...auditSchema.shape, room }),
     answers: { 200: { description: "The page", schema: answering(auditPageSchema), headers: LINK_HEADER } },
     run: async ({ identity, given, url, roomRpc }) => {
       const answer = await roomRpc(given.room).ask("audit", identity, given);

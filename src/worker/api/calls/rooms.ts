@@ -43,7 +43,7 @@ export const ROOM_CALLS: readonly ApiCall[] = [
     path: "/api/rooms/{room}/members",
     summary: "The members of a room",
     roles: STAFF,
-    given: z.extend(presenceSchema, { room }),
+    given: z.object({ ...presenceSchema.shape, room }),
     answers: {
       200: {
         description: "Those who have been here longest come first",

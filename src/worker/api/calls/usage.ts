@@ -32,7 +32,7 @@ const costAs = (time: string) =>
 const cost = costAs("the time since `since`");
 
 const lately = z
-  .extend(recentUseSchema, { monthlyCost: costAs("the last hours") })
+  .object({ ...recentUseSchema.shape, monthlyCost: costAs("the last hours") })
   .apply(
     described,
     "The same by the hour: what is an hour old counts half. The first ten minutes of a room count as ten",
@@ -78,7 +78,8 @@ const statsAnswer = z.object({
 const usesAnswer = z.object({
   ok: z.literal(true),
   rooms: z.array(
-    z.extend(overviewSchema, {
+    z.object({
+      ...overviewSchema.shape,
       connections: count,
       facts: z
         .exactOptional(z.catchall(z.object({}), z.number()))
