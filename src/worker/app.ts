@@ -1,28 +1,26 @@
 // The routes of the chat: health, metrics, the Socket.IO endpoint, guests, the HTTP API and its description. Called by parley.ts.
 import type { Context } from "hono";
-import { cors } from "hono/cors";
 import type { HonoBase } from "hono/hono-base";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 import { logProblem } from "../settings/log.ts";
+import { apiCors } from "./api/api-cors.ts";
 import { describeApi } from "./api/openapi.ts";
 import { api } from "./api/routes.ts";
 import { GUEST_PATH, issueGuestToken } from "./api/guest.ts";
 import { answerEngineRequest } from "./connect/engine-endpoint.ts";
-import { PREFLIGHT_SECONDS } from "./connect/polling-cors.ts";
 import { deploymentOf, type App } from "./deployment.ts";
 import { countAnswer, laterOf, noteConnect } from "./http/answers-counted.ts";
 import { newHono } from "./http/hono.ts";
 import { refusePassing } from "./http/endpoint-refusals.ts";
 import { refuseMethod, refuseRequest } from "./http/refusals.ts";
-import { isOriginAllowed } from "./http/request-origin.ts";
 import { showMetrics } from "./metrics/metrics-route.ts";
 import { pathWithin, type Mount } from "./mount.ts";
 import { VERSION } from "./version.ts";
 
 /** Headers that pages of other origins may read, besides those of a file. */
-const EXPOSED = ["Link", "Retry-After"];
-const EXPOSED_OF_FILES = ["Content-Disposition", "Content-Range", "Accept-Ranges", "ETag", "Retry-After"];
+const EXPOSED = "Link,Retry-After";
+const EXPOSED_OF_FILES = "Content-Disposition,Content-Range,Accept-Ranges,ETag,Retry-After";
 
 export function chatWorker(mount: Mount): HonoBase<App> {
   // Routes see the path behind the base path; the request keeps its own.
@@ -51,18 +49,8 @@ export function chatWorker(mount: Mount): HonoBase<App> {
     noteConnect(c, await answerEngineRequest(c.req.raw, c.var.deployment.endpoint, c.req.param("room"))),
   );
 
-  for (const path of ["/api/*", "/files/*", "/openapi.json"]) {
-    app.use(path, (c, next) => {
-      const { allowedOrigins } = c.var.deployment.settings;
-      const origin = (asking: string): string | undefined =>
-        isOriginAllowed(allowedOrigins, c.req.raw) ? asking : undefined;
-      return cors({
-        origin,
-        exposeHeaders: path === "/files/*" ? EXPOSED_OF_FILES : EXPOSED,
-        maxAge: PREFLIGHT_SECONDS,
-      })(c, next);
-    });
-  }
+  for (const path of ["/api/*", "/openapi.json"]) app.use(path, apiCors(EXPOSED));
+  app.use("/files/*", apiCors(EXPOSED_OF_FILES));
 
   const refuseUnknown = (): Response => refuseRequest("NOT_FOUND", "No such address");
 

@@ -1,11 +1,11 @@
-// CORS for long-polling from pages of allowed origins, with credentials for those that are named. Called by engine-endpoint.ts. Hono's middleware would touch the headers
-// of upgrades, which are immutable.
+// CORS for long-polling from pages of allowed origins, with credentials for those that are named. Called by engine-endpoint.ts;
+// preflights also by api-cors.ts. Middleware that wraps the endpoint would touch the headers of upgrades, which are immutable.
 
 import { codeOf, withCode } from "../http/endpoint-refusals.ts";
 import { isTrusted, type AllowedOrigins } from "../http/request-origin.ts";
 
 /** Browsers may cache the answer to a preflight for this time, in seconds. */
-export const PREFLIGHT_SECONDS = 600;
+const PREFLIGHT_SECONDS = 600;
 
 /** Marks a polling answer as readable for the page that asked. Answers to requests without an origin stay as they are. */
 export function withCors(allowed: AllowedOrigins, request: Request, response: Response): Response {
@@ -18,17 +18,17 @@ export function withCors(allowed: AllowedOrigins, request: Request, response: Re
   return withCode(marked, codeOf(response));
 }
 
-export function answerPreflight(allowed: AllowedOrigins, request: Request): Response {
-  return withCors(
-    allowed,
-    request,
-    new Response(null, {
-      status: 204,
-      headers: {
-        "Access-Control-Allow-Methods": "GET, POST",
-        "Access-Control-Allow-Headers": request.headers.get("Access-Control-Request-Headers") ?? "",
-        "Access-Control-Max-Age": String(PREFLIGHT_SECONDS),
-      },
-    }),
-  );
+export const answerPreflight = (allowed: AllowedOrigins, request: Request): Response =>
+  withCors(allowed, request, preflight("GET, POST", request));
+
+/** @param methods those that pages may use, separated by commas */
+export function preflight(methods: string, { headers }: Request): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "Access-Control-Allow-Methods": methods,
+      "Access-Control-Allow-Headers": headers.get("Access-Control-Request-Headers") ?? "",
+      "Access-Control-Max-Age": String(PREFLIGHT_SECONDS),
+    },
+  });
 }
