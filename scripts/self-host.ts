@@ -1,70 +1,17 @@
 // The server behind `npm run serve`: the production bundle in workerd, without `wrangler dev` in front of it.
 //   node scripts/self-host.ts [--state DIR]     PORT, HOST and all settings from the environment or .dev.vars
-import { execFile } from "node:child_process";
 import path from "node:path";
-import { promisify } from "node:util";
 
-import type { V4WorkerOptions } from "miniflare";
-
-import { withCompression } from "../src/settings/compression-flags.ts";
-import { PROJECT_ROOT, readLocalSettings, readLocalVariables } from "./local-variables.ts";
-import { assertPortFree, readPort } from "./port.ts";
-import { startRuntime } from "./serve/runtime.ts";
-import { takeStateDirectory } from "./serve/state-directory.ts";
-import { onStop } from "./stopping.ts";
 import { helpOf } from "./help.ts";
 import { readOptions } from "./options.ts";
+import { serveAlone } from "./serve/self-hosted.ts";
 
-const HOST_DEFAULT = "127.0.0.1";
 const STATE_DEFAULT = path.join(".wrangler", "serve");
-const ENVIRONMENT = "production";
-/** Queues live in this process's memory here, and relayed messages must survive a restart: so rooms call each other directly. */
-const RELAY_DEFAULT = { RELAY: "direct" };
-const BUILD_MS_MAX = 60_000;
-const BUNDLE_BYTES_MAX = 64 * 1024 * 1024;
 
 try {
-  await serve();
+  const { values } = readOptions(helpOf("serve"), { options: { state: { type: "string", default: STATE_DEFAULT } } });
+  await serveAlone(values.state);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
-}
-
-async function serve(): Promise<void> {
-  const { values } = readOptions(helpOf("serve"), { options: { state: { type: "string", default: STATE_DEFAULT } } });
-  const address = { host: process.env["HOST"] || HOST_DEFAULT, port: readPort(process.env["PORT"]) };
-  const { compression } = readLocalSettings(ENVIRONMENT);
-  await assertPortFree(address.port, address.host, "npm run serve");
-  const stateDir = path.resolve(PROJECT_ROOT, values.state);
-  takeStateDirectory(stateDir);
-  const worker = await readDeployment();
-  const bindings = { ...worker.bindings, ...RELAY_DEFAULT, ...readLocalVariables(ENVIRONMENT) };
-  const compatibilityFlags = withCompression(worker.compatibilityFlags ?? [], compression);
-  const runtime = await startRuntime(
-    { ...worker, bindings, compatibilityFlags },
-    { address, entrypoint: "direct", stateDir },
-  );
-  let stopping: Promise<void> | undefined;
-  onStop(() => void (stopping ??= runtime.stop().then(() => process.exit(0))));
-  console.log(`Ready on http://${address.host}:${address.port}`);
-}
-
-async function readDeployment(): Promise<V4WorkerOptions> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [path.join(import.meta.dirname, "serve", "deployment.ts")],
-    {
-      timeout: BUILD_MS_MAX,
-      maxBuffer: BUNDLE_BYTES_MAX,
-      env: {
-        ...process.env,
-        WRANGLER_LOG: "error",
-        WRANGLER_SEND_METRICS: "false",
-        CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "false",
-      },
-    },
-  ).catch((error: { stderr?: string; message: string }) => {
-    throw new Error(`The bundle could not be built: ${error.stderr || error.message}`, { cause: error });
-  });
-  return JSON.parse(stdout) as V4WorkerOptions;
 }

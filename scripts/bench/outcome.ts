@@ -1,5 +1,5 @@
 // The result of one run of one peer, and whether its numbers are valid.
-import type { Reading, TrafficReading } from "./load/job.ts";
+import type { BigReading, Reading, TrafficReading } from "./load/job.ts";
 
 /** Above this CPU share the generator itself may limit the run. */
 const GENERATOR_BUSY_MAX = 0.9;
@@ -37,7 +37,7 @@ export function judge(reading: Reading): { verdict: Verdict; reason?: string } {
   if (reading.generatorBusy > GENERATOR_BUSY_MAX && reading.kind !== "idle") {
     return { verdict: "generator saturated", reason: `${percent(reading.generatorBusy)} of its core` };
   }
-  if (reading.kind === "traffic") {
+  if (reading.kind === "traffic" || reading.kind === "big") {
     const reason = whyNotHeld(reading);
     if (reason !== undefined) return { verdict: "not held", reason };
   }
@@ -47,7 +47,7 @@ export function judge(reading: Reading): { verdict: Verdict; reason?: string } {
   return { verdict: "ok" };
 }
 
-function whyNotHeld(reading: TrafficReading): string | undefined {
+function whyNotHeld(reading: TrafficReading | BigReading): string | undefined {
   const share = reading.deliveries / (reading.offeredPerSecond * reading.wallSeconds);
   if (share < SHARE_DELIVERED_MIN) return `${percent(share)} of the offered messages arrived in time`;
   if (reading.drainMs > DRAIN_MS_MAX) return `the last delivery came ${Math.round(reading.drainMs)} ms late`;

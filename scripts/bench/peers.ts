@@ -11,7 +11,7 @@ import { forgetStateDir, newStateDir, Process, SERVER_CORE, type Command } from 
 
 export const PEERS_DIR = path.join(PROJECT_ROOT, ".bench", "peers");
 const HOST = "127.0.0.1";
-const SECRET = "a-secret-that-only-the-bench-knows";
+export const SECRET = "a-secret-that-only-the-bench-knows";
 
 /** Limits against floods, which the generator would trip over: all come from one address. All else is as by default. */
 export const PARLEY_SETTINGS = {

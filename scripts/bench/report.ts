@@ -1,6 +1,8 @@
 // Turns the outcomes of a bench into tables: medians with their range, ratios to Socket.IO on ws, and every fault.
 import { addFaults, NO_FAULTS, type Faults } from "./accounting.ts";
+import { ONE_OBJECT } from "./big-peers.ts";
 import type {
+  BigReading,
   EchoReading,
   FollowersReading,
   IdleReading,
@@ -11,8 +13,10 @@ import type {
 import { percent, type EmitsReading, type Outcome } from "./outcome.ts";
 import { spreadOf } from "../measuring/statistics.ts";
 
-/** Ratios are to this peer. */
+/** Ratios are to this peer, */
 export const REFERENCE_PEER = "socketio-ws";
+/** or in these kinds to another one. */
+const REFERENCE_PEERS: Partial<Record<AnyReading["kind"], string>> = { big: ONE_OBJECT };
 
 type AnyReading = NonNullable<Outcome["reading"]>;
 type Read<Reading> = (reading: Reading) => number;
@@ -30,7 +34,7 @@ export function tableOf(run: string, outcomes: readonly Outcome[], titles: Reado
   const kind = ofRun.find(({ reading }) => reading)?.reading?.kind;
   const columns = kind ? COLUMNS[kind] : [];
   const peers = [...new Set(ofRun.map(({ peer }) => peer))];
-  const reference = countedOf(ofRun, REFERENCE_PEER);
+  const reference = countedOf(ofRun, (kind && REFERENCE_PEERS[kind]) ?? REFERENCE_PEER);
   const rows = peers.map((peer) => {
     const counted = countedOf(ofRun, peer);
     const cells =
@@ -112,6 +116,50 @@ const TRAFFIC: readonly Column<TrafficReading>[] = [
   ["CPU ms / connect", spread(connectCpuMs, (ms) => ms.toFixed(2))],
   ["KB / connection", spread((one) => one.connectedBytes / one.members, kilobytes)],
   ["generator late, p99 ms", spread((one) => one.lagP99Ms, tenths)],
+];
+
+const cpuPerDelivery = ({ serverCpuSeconds, deliveries }: BigReading): number => serverCpuSeconds / deliveries;
+
+/** The difference of the medians. */
+function beyond<Reading>(read: Read<Reading>) {
+  return (readings: readonly Reading[], reference: readonly Reading[]): string => {
+    if (reference.length === 0) return NONE;
+    return tenths(spreadOf(readings.map(read)).median - spreadOf(reference.map(read)).median);
+  };
+}
+
+/** Only runs in which a shard died. */
+function ofDeaths(read: Read<NonNullable<BigReading["death"]>>, show: (value: number) => string) {
+  return (readings: readonly BigReading[]): string => {
+    const deaths = readings.flatMap(({ death }) => death ?? []);
+    return deaths.length === 0 ? NONE : spread(read, show)(deaths);
+  };
+}
+
+const BIG: readonly Column<BigReading>[] = [
+  ["CPU µs / delivery", spread((one) => cpuPerDelivery(one) * 1e6, tenths)],
+  ["ratio", ratio(cpuPerDelivery)],
+  ["p50 ms", spread((one) => one.p50Ms, tenths)],
+  ["p95 ms", spread((one) => one.p95Ms, tenths)],
+  ["p99 ms", spread((one) => one.p99Ms, tenths)],
+  ["hop, p50 ms", beyond((one) => one.p50Ms)],
+  ["hop, p99 ms", beyond((one) => one.p99Ms)],
+  ["ack p99 ms", spread((one) => one.ackP99Ms, tenths)],
+  [FAULTS, faults],
+  ["shard killed: members", ofDeaths((death) => death.members, whole)],
+  ["all back, s", ofDeaths((death) => death.backMs / 1000, tenths)],
+  ["recovered", ofDeaths((death) => death.recovered, whole)],
+  ["p99 ms of others", ofDeaths((death) => death.othersP99Ms, tenths)],
+  ["server busy", spread(serverBusy, percent)],
+  ["generator busy", spread(generatorBusy, percent)],
+  [
+    "CPU ms / connect",
+    spread(
+      (one) => (one.connectCpuSeconds * 1000) / one.members,
+      (ms) => ms.toFixed(2),
+    ),
+  ],
+  ["KB / connection", spread((one) => one.connectedBytes / one.members, kilobytes)],
 ];
 
 const ECHO: readonly Column<EchoReading>[] = [
@@ -221,6 +269,7 @@ const RACE: readonly Column<RaceReading>[] = [
 /** A run's readings are all of one kind, which the compiler cannot see. */
 const COLUMNS = {
   traffic: TRAFFIC,
+  big: BIG,
   echo: ECHO,
   storm: STORM,
   idle: IDLE,

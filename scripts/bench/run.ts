@@ -5,6 +5,7 @@ import { cpuSeconds, openFilesMax, processTree, sumOver } from "../process.ts";
 import type { Job, Reading } from "./load/job.ts";
 import { judge, type EmitsReading, type Outcome, type Verdict } from "./outcome.ts";
 import { ANNOUNCING_PEERS } from "./announcers.ts";
+import { BIG_PEERS } from "./big-peers.ts";
 import { EMITTING_PEERS } from "./emitters.ts";
 import { PEERS, type Contender, type Peer, type RunningServer } from "./peers.ts";
 import { RACING_PEERS } from "./racers.ts";
@@ -25,6 +26,7 @@ type Measured = Pick<Outcome, "verdict" | "reason" | "reading" | "rateShare">;
 export function contenders({ job }: Run): readonly Contender[] {
   if (job.kind === "emits") return EMITTING_PEERS;
   if (job.kind === "race") return RACING_PEERS;
+  if (job.kind === "big") return BIG_PEERS;
   if (job.kind !== "followers") return PEERS;
   return ANNOUNCING_PEERS.filter(({ knowsUsers }) => knowsUsers || job.addressed === "rooms");
 }
@@ -78,14 +80,23 @@ async function generate(job: LoadJob, peer: string): Promise<Reading> {
   try {
     const { stateDir } = server;
     generator.write(JSON.stringify({ ...job, server: server.facts, ...(stateDir && { stateDir }) } satisfies Job));
-    await generator.endsWithin(("seconds" in job ? job.seconds * 1000 : 0) + GENERATOR_EXTRA_MS_MAX);
+    await generator.endsWithin(secondsOf(job) * 1000 + GENERATOR_EXTRA_MS_MAX);
     return JSON.parse(generator.lastLine) as Reading;
   } finally {
     await Promise.all([generator.stop(), server.stop()]);
   }
 }
 
+function secondsOf(job: LoadJob): number {
+  if (job.kind === "big") return job.warmUpSeconds + job.seconds + job.killSeconds;
+  return "seconds" in job ? job.seconds : 0;
+}
+
 function start(job: LoadJob, peer: string): Promise<RunningServer> {
+  if (job.kind === "big") {
+    const room = { members: job.membersPerRoom, shards: job.shards };
+    return BIG_PEERS.find(({ name }) => name === peer)!.start(room);
+  }
   if (job.kind === "race") return RACING_PEERS.find(({ name }) => name === peer)!.start(job);
   const peers: readonly Peer[] = job.kind === "followers" ? ANNOUNCING_PEERS : PEERS;
   return peers.find(({ name }) => name === peer)!.start({ recovery: job.kind === "storm" });

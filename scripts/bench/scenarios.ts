@@ -1,5 +1,5 @@
 // The scenarios of the bench: the runs of each, at full size and for a quick look.
-import type { EchoJob, FollowersJob, IdleJob, RaceJob, StormJob, TrafficJob } from "./load/job.ts";
+import type { BigJob, EchoJob, FollowersJob, IdleJob, RaceJob, StormJob, TrafficJob } from "./load/job.ts";
 
 export interface EmitsJob {
   readonly kind: "emits";
@@ -7,7 +7,7 @@ export interface EmitsJob {
   readonly chars: number;
 }
 
-export type LoadJob = TrafficJob | EchoJob | IdleJob | StormJob | FollowersJob | RaceJob;
+export type LoadJob = TrafficJob | BigJob | EchoJob | IdleJob | StormJob | FollowersJob | RaceJob;
 
 export interface Run {
   readonly label: string;
@@ -32,6 +32,8 @@ const IDLE_PEERS = ["socketio-ws", "parley", "parley-shim", "bare-object", "sock
 const EMITTERS = ["socketio-ws", "parley", "parley-stored", "parley-relayed", "socketio-redis"];
 
 const ANNOUNCERS = ["parley-queue", "parley-direct", "plain-rpc", "socketio-ws", "socketio-redis"];
+
+const BIG_PEERS = ["one-object", "shards"];
 
 const RACERS = ["socketio-ws", "socketio-bun", "parley"];
 
@@ -97,6 +99,12 @@ export function scenarios(isQuick: boolean): readonly Scenario[] {
             followers(4000, 400, "rooms"),
             followers(4000, 40, "rooms"),
           ],
+    },
+    {
+      name: "big",
+      question: "one room in one object, and spread over shards, of which one is killed",
+      peers: BIG_PEERS,
+      runs: isQuick ? [big(450, 20, 3)] : [big(9000, 2, 20), big(9000, 5, 20), big(9000, 10, 20)],
     },
     {
       name: "race",
@@ -173,6 +181,23 @@ function idle(
   return {
     label: `${name} ${connections}`,
     job: { kind: "idle", rooms, membersPerRoom: MEMBERS_PER_IDLE_ROOM, settleSeconds, seconds },
+  };
+}
+
+/** The room itself has as many members as each of eight shards. */
+function big(members: number, perSecond: number, seconds: number): Run {
+  return {
+    label: `big ${members} × ${perSecond}/s in all`,
+    job: {
+      kind: "big",
+      rooms: 1,
+      membersPerRoom: members,
+      perMemberPerSecond: perSecond / members,
+      shards: 8,
+      warmUpSeconds: 5,
+      seconds,
+      killSeconds: seconds,
+    },
   };
 }
 

@@ -125,7 +125,9 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     if (typeof pid !== "string" || !this.recovery) return undefined;
     const named = typeof offset === "string" ? offset : pid.slice(0, pid.lastIndexOf("."));
     const seq = Number.parseInt(named.slice(named.lastIndexOf(".") + 1), 36);
-    return seq >= 0 && !(this.#place && this.#log.hasAllAfter(seq)) ? seq : undefined;
+    // Without a connection the place may be one of long ago.
+    const isKnown = this.#place !== undefined && this.sockets.size > 0 && this.#log.hasAllAfter(seq);
+    return seq >= 0 && !isKnown ? seq : undefined;
   }
 
   /** LIM-7: both limits hold for each object by itself. */

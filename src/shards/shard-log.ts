@@ -44,7 +44,8 @@ export class ShardLog implements RecoveryLog {
   }
 
   hasAllAfter(seq: number): boolean {
-    return this.lastSeq - seq <= this.#shown.length;
+    const count = this.lastSeq - seq;
+    return count >= 0 && count <= this.#shown.length;
   }
 
   /** The shard is at this place, whatever it has shown. */

@@ -21,6 +21,8 @@ export class Gathering implements Observer {
   latencies = new Histogram();
   ackLatencies = new Histogram();
   lastDeliveryUs = 0;
+  /** Members whose latencies are not measured. */
+  apart: ReadonlySet<Member> | undefined;
   /** Only messages sent from here on count for the latencies. */
   #measureFromUs = Infinity;
   #measureUntilUs = Infinity;
@@ -44,10 +46,10 @@ export class Gathering implements Observer {
     this.#measureUntilUs = untilUs;
   }
 
-  delivered(sentAtUs: number, nowUs: number): void {
+  delivered(sentAtUs: number, nowUs: number, member: Member): void {
     this.deliveries++;
     this.lastDeliveryUs = nowUs;
-    if (this.#isMeasured(sentAtUs)) this.latencies.add(nowUs - sentAtUs);
+    if (this.#isMeasured(sentAtUs) && !this.apart?.has(member)) this.latencies.add(nowUs - sentAtUs);
   }
 
   answered(sentAtUs: number, nowUs: number): void {

@@ -2,6 +2,7 @@
 // JSON on standard input and prints its reading as one JSON line.
 import { text } from "node:stream/consumers";
 
+import { runBig } from "./big.ts";
 import { runEcho } from "./echo.ts";
 import { runFollowers } from "./followers.ts";
 import { runIdle } from "./idle.ts";
@@ -14,6 +15,8 @@ function run(job: Job): Promise<Reading> {
   switch (job.kind) {
     case "traffic":
       return runTraffic(job.server, job);
+    case "big":
+      return runBig(job.server, job);
     case "echo":
       return runEcho(job.server, job);
     case "idle":

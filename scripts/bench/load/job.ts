@@ -13,6 +13,8 @@ export interface ServerFacts {
   readonly jwtSecret?: string;
   /** Where it takes `POST {rooms | users, event, data}`; absent where nothing is announced. */
   readonly announcePath?: string;
+  /** Where it takes `POST ?room=&shard=`, and kills that shard; absent where there are none. */
+  readonly killPath?: string;
 }
 
 export interface Crowd {
@@ -28,6 +30,15 @@ export interface TrafficJob extends Crowd {
   readonly perMemberPerSecond: number;
   readonly warmUpSeconds: number;
   readonly seconds: number;
+}
+
+/** The same in one room that is larger than an object, one of whose shards is killed afterwards. */
+export interface BigJob extends Omit<TrafficJob, "kind"> {
+  readonly kind: "big";
+  /** Of the room, where the server has any. */
+  readonly shards: number;
+  /** Posting goes on for so long after the death of a shard. */
+  readonly killSeconds: number;
 }
 
 /** One post at a time, to one room after the other: how long until its ack? */
@@ -80,7 +91,7 @@ export interface RaceJob {
   readonly waitMs: number;
 }
 
-export type Job = (TrafficJob | EchoJob | IdleJob | StormJob | FollowersJob | RaceJob) & {
+export type Job = (TrafficJob | BigJob | EchoJob | IdleJob | StormJob | FollowersJob | RaceJob) & {
   readonly server: ServerFacts;
 };
 
@@ -115,6 +126,25 @@ export interface TrafficReading extends BaseReading {
   /** The server's memory after that, less the memory before the first connect. */
   readonly connectedBytes: number;
   readonly members: number;
+}
+
+export interface BigReading extends Omit<TrafficReading, "kind"> {
+  readonly kind: "big";
+  /** Members by the object that held them: the room first, then each shard. */
+  readonly placed: readonly number[];
+  /** The death of a shard; absent where there is none. */
+  readonly death?: ShardDeath;
+}
+
+export interface ShardDeath {
+  /** Connections that it held. */
+  readonly members: number;
+  /** Of those the ones that recovered their session. */
+  readonly recovered: number;
+  /** From its death until all of them were connected again. */
+  readonly backMs: number;
+  /** Deliveries to all others, from its death to the end of the run. */
+  readonly othersP99Ms: number;
 }
 
 export interface EchoReading extends BaseReading {
@@ -199,4 +229,11 @@ export interface RaceReading extends BaseReading {
   readonly refusals: number;
 }
 
-export type Reading = TrafficReading | EchoReading | IdleReading | StormReading | FollowersReading | RaceReading;
+export type Reading =
+  | TrafficReading
+  | BigReading
+  | EchoReading
+  | IdleReading
+  | StormReading
+  | FollowersReading
+  | RaceReading;

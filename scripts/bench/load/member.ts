@@ -26,7 +26,7 @@ export interface Seat {
 /** The counters that all members of a generator share. */
 export interface Observer {
   now(): number;
-  delivered(sentAtUs: number, nowUs: number): void;
+  delivered(sentAtUs: number, nowUs: number, member: Member): void;
   answered(sentAtUs: number, nowUs: number): void;
   pinged(): void;
   failed(reason: string): void;
@@ -57,6 +57,10 @@ export class Member {
   tracksOffset = false;
   /** Whether the last CONNECT recovered the session. */
   recovered = false;
+  /** The id of the Engine.IO session, where the server gives one. */
+  sid = "";
+  /** Called in place of a failure when its connection breaks. */
+  onBroken: (() => void) | undefined;
 
   constructor(seat: Seat, observer: Observer) {
     this.#seat = seat;
@@ -77,7 +81,9 @@ export class Member {
 
   #closed(reason: string): void {
     clearInterval(this.#heartbeat);
-    if (this.#isJoined) this.#observer.failed(reason);
+    const isBroken = this.#isJoined;
+    if (isBroken && this.onBroken) this.onBroken();
+    else if (isBroken) this.#observer.failed(reason);
     else this.#joined?.reject(new Error(reason));
     this.#isJoined = false;
   }
@@ -148,9 +154,10 @@ export class Member {
     else if (first !== NOOP) this.#observer.failed(`an unexpected packet: ${bytes.toString("utf8", start, end)}`);
   }
 
-  #opened(handshake: string): void {
+  #opened(text: string): void {
+    const { sid, pingInterval } = JSON.parse(text) as { sid: string; pingInterval: number };
+    this.sid = sid;
     if (this.#seat.wire.extended) {
-      const { pingInterval } = JSON.parse(handshake) as { pingInterval: number };
       this.#heartbeat = setInterval(() => this.#socket?.send("3"), pingInterval);
     }
     const recovery = this.#pid === undefined ? "" : `"pid":"${this.#pid}","offset":"${this.#offset}"`;
@@ -174,7 +181,7 @@ export class Member {
     const nowUs = this.#observer.now();
     eachMark(bytes, start, end, (code, sentAtUs) => {
       this.sequence.push(code);
-      this.#observer.delivered(sentAtUs, nowUs);
+      this.#observer.delivered(sentAtUs, nowUs, this);
     });
     if (this.tracksOffset && this.#pid !== undefined) this.#noteOffset(bytes, end);
   }

@@ -17,6 +17,15 @@ const DRAIN_MS_MAX = 5000;
 const DRAIN_POLL_MS = 50;
 
 export async function runTraffic(server: ServerFacts, job: TrafficJob): Promise<TrafficReading> {
+  return { kind: "traffic", ...(await measureTraffic(server, job)) };
+}
+
+/** @param after called while posting goes on, once everything but the faults is measured */
+export async function measureTraffic(
+  server: ServerFacts,
+  job: Omit<TrafficJob, "kind">,
+  after: (gathering: Gathering, posting: Posting) => Promise<void> = async () => {},
+): Promise<Omit<TrafficReading, "kind">> {
   const meter = new Meter(server.pids);
   const bytesBefore = meter.residentBytes();
   const gathering = await gather(server, job);
@@ -27,33 +36,35 @@ export async function runTraffic(server: ServerFacts, job: TrafficJob): Promise<
   posting.start();
   await sleep(job.warmUpSeconds * 1000);
   meter.start();
-  const deliveredBefore = gathering.deliveries;
+  const [deliveredBefore, postedBefore] = [gathering.deliveries, posting.posted];
   const fromUs = gathering.now();
   gathering.measure(fromUs, fromUs + job.seconds * 1000 * US_PER_MS);
   await sleep(job.seconds * 1000);
   const cost = meter.read();
   const deliveries = gathering.deliveries - deliveredBefore;
+  const measured = gathering.latencies;
+  const postedMeanwhile = posting.posted - postedBefore;
+  await after(gathering, posting);
   posting.stop();
   const drainMs = await drain(gathering, posting.posted * job.membersPerRoom);
   return {
-    kind: "traffic",
     ...cost,
     deliveries,
     connectCpuSeconds,
     connectedBytes,
     members: gathering.members.length,
-    offeredPerSecond: job.rooms * job.membersPerRoom ** 2 * job.perMemberPerSecond,
+    offeredPerSecond: (postedMeanwhile * job.membersPerRoom) / cost.wallSeconds,
     posted: posting.posted,
     unanswered: unanswered(gathering),
     faults: gathering.faults(),
-    ...percentiles(gathering),
+    ...percentiles({ latencies: measured, ackLatencies: gathering.ackLatencies }),
     drainMs,
     lagP99Ms: posting.lagsUs.percentile(0.99) / US_PER_MS,
     failures: gathering.failures,
   };
 }
 
-function percentiles({ latencies, ackLatencies }: Gathering) {
+function percentiles({ latencies, ackLatencies }: Pick<Gathering, "latencies" | "ackLatencies">) {
   return {
     p50Ms: latencies.percentile(0.5) / US_PER_MS,
     p95Ms: latencies.percentile(0.95) / US_PER_MS,
@@ -79,6 +90,9 @@ async function drain(gathering: Gathering, due: number): Promise<number> {
 export class Posting {
   readonly lagsUs = new Histogram();
   posted = 0;
+  /** Members that do not post when it is their turn. */
+  silent: ReadonlySet<Member> = new Set();
+  #turn = 0;
   readonly #turns: ReadonlyArray<{ readonly member: Member; readonly phaseMs: number }>;
   readonly #periodMs: number;
   #timer: NodeJS.Timeout | undefined;
@@ -103,9 +117,11 @@ export class Posting {
   #postDue(): void {
     const elapsedMs = performance.now() - this.#startedMs;
     for (;;) {
-      const { member, phaseMs } = this.#turns[this.posted % this.#turns.length]!;
-      const dueMs = Math.trunc(this.posted / this.#turns.length) * this.#periodMs + phaseMs;
+      const { member, phaseMs } = this.#turns[this.#turn % this.#turns.length]!;
+      const dueMs = Math.trunc(this.#turn / this.#turns.length) * this.#periodMs + phaseMs;
       if (dueMs > elapsedMs) return;
+      this.#turn++;
+      if (this.silent.has(member)) continue;
       this.lagsUs.add((elapsedMs - dueMs) * US_PER_MS);
       member.post();
       this.posted++;

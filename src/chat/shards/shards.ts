@@ -48,6 +48,9 @@ export interface ShardsPorts extends ShardsOutside {
   readonly perform: (request: Request) => void | Promise<void>;
 }
 
+/** A room that is full with all its shards asks them whether they still are, at most this often. */
+export const ASK_AGAIN_MS = 10_000;
+
 /** From one sample of what waits for shards to the next, at least. */
 const SAMPLE_MS = 1000;
 
@@ -66,6 +69,7 @@ export class Shards implements Feature, Elsewhere {
   readonly #owed = new Map<number, number>();
   readonly #pieces: Pieces;
   #hasAsked = false;
+  readonly #asking = new Throttle(ASK_AGAIN_MS);
   readonly #sampling = new Throttle(SAMPLE_MS);
   #shrink!: Deadline;
 
@@ -128,16 +132,19 @@ export class Shards implements Feature, Elsewhere {
    */
   placesFor(region: string, full: readonly number[] = []): string | undefined {
     this.#table.fill(full);
-    this.#askUnheard();
-    return this.#table.placesFor(region);
+    if (!this.#hasAsked) this.#ask(this.#table.unheard);
+    this.#hasAsked = true;
+    const places = this.#table.placesFor(region);
+    // One that died meanwhile has space again.
+    const isTime = places === undefined && this.#asking.passIfOpen(this.#room.now());
+    if (isTime) this.#ask([...this.#table.rows.keys()]);
+    return places;
   }
 
-  /** A shard that hears of another instance of the room reports how full it is. */
-  #askUnheard(): void {
-    const { unheard } = this.#table;
-    if (this.#hasAsked || unheard.length === 0) return;
-    this.#hasAsked = true;
-    for (const shard of unheard) this.#reach(shard);
+  /** A shard that has died, or hears of another instance of the room, reports how full it is. */
+  #ask(shards: readonly number[]): void {
+    if (shards.length === 0) return;
+    for (const shard of shards) this.#reach(shard);
     this.#pieces.greet();
   }
 

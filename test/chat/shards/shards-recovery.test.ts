@@ -29,6 +29,21 @@ describe("recovery: SHD-6", () => {
     }
   });
 
+  it("brings what was missed to the first who comes back to a shard that died, whose stored place is old", async () => {
+    const { big, ada, ben } = await hall();
+    await big.pass(2000);
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    const offset = lastOffset(ben);
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(100);
+    expect(big.shard(0).kept?.place.seq).toBe(0);
+    big.shard(0).shell.crash();
+    const again = await back(big, ben, 0, offset);
+    expect(again.socketId()).toBe(ben.socketId());
+    expect(seen(again)).toEqual(["2"]);
+  });
+
   it("brings no text that was deleted meanwhile", async () => {
     const { big, ada, ben } = await hall();
     ada.emit("chat-message", { content: "1" });

@@ -1,7 +1,7 @@
 // Members of a room and of its shards: the same messages, answers, rules and recovery, wherever a connection is.
 import { describe, expect, it } from "vitest";
 
-import { SHRINK_AFTER_MS } from "../../../src/chat/shards/shards.ts";
+import { ASK_AGAIN_MS, SHRINK_AFTER_MS } from "../../../src/chat/shards/shards.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { BigRoom, hall, seen } from "../../host/big-room.ts";
 import type { Client } from "../../host/harness.ts";
@@ -228,5 +228,33 @@ describe("the crowd goes: SHD-11", () => {
     expect([ada.closing, ben.closing?.code]).toEqual([undefined, 1012]);
     await big.pass(5000);
     expect(big.room.state.get("shards")).toBeUndefined();
+  });
+});
+
+describe("a shard of a full room that died", () => {
+  it("has its space again once it hears of anything, or once somebody asks in vain", async () => {
+    const big = new BigRoom({ maxMembers: 1, messageRate: UNLIMITED }, { maxShards: 1 });
+    const ada = await big.room.join("ada");
+    await big.join("ben", 0);
+    await big.pass(2000);
+    const places = (): string | undefined => big.room.chat.features.shards!.placesFor("");
+    const isFull = (): boolean => {
+      let found: string | undefined;
+      big.room.turn(() => (found = places()));
+      return found === undefined;
+    };
+    expect(isFull()).toBe(true);
+    big.shard(0).shell.crash();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(2000);
+    expect(isFull()).toBe(false);
+
+    const again = await big.join("ben", 0);
+    await big.pass(2 * ASK_AGAIN_MS);
+    expect(again.received("welcome")).toHaveLength(1);
+    big.shard(0).shell.crash();
+    expect(isFull()).toBe(true);
+    await big.pass(2000);
+    expect(isFull()).toBe(false);
   });
 });
