@@ -39,7 +39,7 @@ function placesOf(members: readonly Member[], shards: number): number[] {
 }
 
 async function kill(server: ServerFacts, job: BigJob, gathering: Gathering, posting: Posting): Promise<ShardDeath> {
-  const [shard] = gathering.members.map(shardOf).filter((one) => one !== undefined);
+  const shard = gathering.members.map(shardOf).find((one) => one !== undefined);
   if (shard === undefined) throw new Error("no member is in a shard");
   const victims = new Set(gathering.members.filter((member) => shardOf(member) === shard));
   // A post that is under way when its connection breaks may be stored or not, and nobody would know.
