@@ -213,6 +213,21 @@ describe("storing: LOB-7", () => {
     expect(lobby.list()).toEqual(before);
   });
 
+  it("adds up the shards of big rooms, until their members are gone", () => {
+    const inShards = (members: number, ...shards: [number, number]): Partial<RoomReport> => ({
+      members,
+      shards,
+      delta: { id: members, counts: { posted: 1 } },
+    });
+    const lobby = lobbyWith(reportOf("a", inShards(9, 2, 7)), reportOf("b", inShards(5, 1, 3)), reportOf("c"));
+    expect(lobby.scrape()).toMatchObject({ shards: 3, inShards: 10 });
+    lobby.restart();
+    lobby.report(reportOf("a", { members: 0, lastSeq: 9 }));
+    expect(lobby.scrape()).toMatchObject({ shards: 1, inShards: 3 });
+    lobby.report(reportOf("b", { members: 2 }));
+    expect(lobby.scrape()).toMatchObject({ shards: 0, inShards: 0 });
+  });
+
   it("counts its own rows with the next row that it writes", () => {
     const lobby = new MemoryLobby();
     for (let round = 1; round <= 5; round++) {

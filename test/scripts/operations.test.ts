@@ -86,6 +86,7 @@ describe("scripts/ops/dashboard.json", () => {
       "Rooms",
       "Sleep and cost",
       "Rules of one's own",
+      "Big rooms",
     ]);
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),

@@ -4,7 +4,7 @@ import type { ConnectionFacts } from "parley-rooms/client";
 import { exactTime } from "../../page/state/times.ts";
 import type { AdminStore } from "../state/admin-store.ts";
 import { countText, spanText } from "../state/figures.ts";
-import { connectionsOf, inOrder } from "../state/room-snapshot.ts";
+import { connectionsOf, inOrder, leftIn } from "../state/room-snapshot.ts";
 import { EdgedButton, Table, type Column } from "./parts.tsx";
 
 interface ConnectionsProps {
@@ -18,6 +18,7 @@ export function Connections({ store, room, now }: ConnectionsProps) {
   const { shown, aheadMs } = snapshot;
   if (!shown) return null;
   const all = connectionsOf(snapshot);
+  const left = leftIn(snapshot);
   return (
     <>
       <h2>Connections</h2>
@@ -49,10 +50,10 @@ export function Connections({ store, room, now }: ConnectionsProps) {
           )
         }
       />
-      {all.length < shown.connectionCount && shown.hasMore && (
+      {left > 0 && shown.hasMore && (
         <p>
           <EdgedButton title="Asks the room, which is counted as a wake" onClick={() => void store.loadMore()}>
-            Show more ({countText(shown.connectionCount - all.length)} left)
+            Show more ({countText(left)} left)
           </EdgedButton>
         </p>
       )}

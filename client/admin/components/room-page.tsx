@@ -19,6 +19,7 @@ import { messagesLately, type Line } from "../state/room-snapshot.ts";
 import { Connections } from "./connections.tsx";
 import { EdgedButton, Figure, ProblemLine, WakeTable } from "./parts.tsx";
 import { RoomReportsSection } from "./reports.tsx";
+import { Shards } from "./shards.tsx";
 
 interface RoomPageProps {
   readonly store: AdminStore;
@@ -45,6 +46,7 @@ export function RoomPage({ store, room }: RoomPageProps) {
       <Ended store={store} />
       <Now store={store} now={now} />
       <RoomReportsSection store={store} room={room} />
+      <Shards of={snapshot.shown?.shards} />
       <Connections store={store} room={room} now={now} />
       <ProblemLine problem={store.statsProblem} />
       {known && <Used known={known} now={now} />}

@@ -59,6 +59,13 @@ export const connectionsOf = ({ shown, more }: RoomSnapshot): readonly Connectio
   ...more,
 ];
 
+/** How many connections of the room itself are not among them: shards do not list theirs. */
+export function leftIn(snapshot: RoomSnapshot): number {
+  const { connectionCount = 0, shards = [] } = snapshot.shown ?? {};
+  const inShards = shards.reduce((sum, { sockets }) => sum + sockets, 0);
+  return connectionCount - inShards - connectionsOf(snapshot).length;
+}
+
 /** The oldest first; watching operators after all others. */
 export const inOrder = (connections: readonly ConnectionFacts[]): readonly ConnectionFacts[] =>
   connections.toSorted((a, b) => Number(a.isWatching ?? false) - Number(b.isWatching ?? false) || a.since - b.since);

@@ -21,7 +21,14 @@ import {
   originText,
 } from "../../../client/admin/state/figures.ts";
 import { hashOf, routeOf } from "../../../client/admin/state/route.ts";
-import { inOrder, messagesLately, UNSEEN, withShown } from "../../../client/admin/state/room-snapshot.ts";
+import {
+  inOrder,
+  leftIn,
+  messagesLately,
+  UNSEEN,
+  withMore,
+  withShown,
+} from "../../../client/admin/state/room-snapshot.ts";
 import type { ConnectionFacts, WatchedRoom } from "../../../src/protocol/watching.ts";
 
 const USE: Use = {
@@ -166,6 +173,21 @@ describe("a watched room", () => {
     expect(messagesLately(snapshot, 165_000 + 1)).toEqual({ count: 6, isWhole: true });
     expect(messagesLately(snapshot, 300_000)).toEqual({ count: 0, isWhole: true });
     expect(messagesLately(UNSEEN, 300_000)).toEqual({ count: 0, isWhole: false });
+  });
+
+  it("does not list the connections in shards, and counts those of the room itself that are left", () => {
+    const connection = (id: string): ConnectionFacts => ({
+      id,
+      transport: "websocket",
+      isExtended: false,
+      since: 0,
+      lastSeen: 0,
+    });
+    const shards = [2, 3].map((sockets) => ({ region: "weur", sockets, waitingChars: 0 }));
+    const shown = shownAt(1, 1, { connectionCount: 9, shards, connections: [connection("a")], hasMore: true });
+    const snapshot = withShown(UNSEEN, shown, 1);
+    expect([leftIn(UNSEEN), leftIn(snapshot)]).toEqual([0, 3]);
+    expect(leftIn(withMore(snapshot, [connection("b")]))).toBe(2);
   });
 
   it("a message after a long silence is one of the last minute", () => {
