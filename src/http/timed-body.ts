@@ -1,9 +1,8 @@
 // Reads a body piece by piece until a deadline; the reader of a body that never ends would hold its pieces for ever. Called by uploads and
 // by body.ts.
 
-export class BodyTooLate extends Error {
-  override readonly name = "BodyTooLate";
-}
+/** The body did not come in time. */
+export class BodyTooLate extends Error {}
 
 export class TimedBody {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -26,7 +25,7 @@ export class TimedBody {
    */
   async next(): Promise<Uint8Array | undefined> {
     const { done, value } = await this.#reader.read();
-    if (this.#isLate) throw new BodyTooLate("the body did not come in time");
+    if (this.#isLate) throw new BodyTooLate();
     return done ? undefined : value;
   }
 

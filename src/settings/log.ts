@@ -37,12 +37,8 @@ const STACK_LINES_MAX = 8;
 export function errorFacts(error: unknown): LogFacts {
   if (!(error instanceof Error)) return { error: typeof error };
   const { name, message, stack = "" } = error;
-  const at = stack
-    .split("\n")
-    .filter((line) => /^\s+at /.test(line))
-    .slice(0, STACK_LINES_MAX)
-    .map((line) => line.trim());
-  return { error: name, ...(error instanceof SyntaxError ? {} : { message }), ...(at.length > 0 && { at }) };
+  const at = stack.match(/(?<=^\s+)at .*/gm)?.slice(0, STACK_LINES_MAX);
+  return { error: name, ...(error instanceof SyntaxError ? {} : { message }), ...(at && { at }) };
 }
 
 /** Logs a failure that the operator should know. */

@@ -34,11 +34,10 @@ function identifyAndAsk(
   request: ConnectRequest,
   tokens?: TokenLife,
 ): Decision | Promise<Decision> {
-  if (!tokens) return andThen(ask(namespace, request), (verdict) => ({ verdict }));
-  return andThen(tokens.identify(request), (identity) => {
-    if (!identity) return andThen(ask(namespace, request), (verdict) => ({ verdict }));
-    if ("accepted" in identity) return { verdict: identity };
-    return andThen(ask(namespace, { ...request, identity }), (verdict) => ({ verdict, identity }));
+  return andThen(tokens?.identify(request), (identity) => {
+    if (identity && "accepted" in identity) return { verdict: identity };
+    const known = identity && { identity };
+    return andThen(ask(namespace, { ...request, ...known }), (verdict) => ({ verdict, ...known }));
   });
 }
 

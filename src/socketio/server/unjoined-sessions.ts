@@ -73,10 +73,8 @@ export class UnjoinedSessions {
   #remove(session: SocketSession): void {
     session.unjoinedSinceMs = undefined;
     this.#sessions.delete(session);
-    let sinceMs = Infinity;
-    for (const { unjoinedSinceMs } of this.#sessions) sinceMs = Math.min(sinceMs, unjoinedSinceMs!);
-    if (sinceMs === Infinity) this.#deadline.clear();
-    else this.#deadline.set(sinceMs + this.#timeoutMs);
+    this.#deadline.clear();
+    for (const { unjoinedSinceMs } of this.#sessions) this.#deadline.pull(unjoinedSinceMs! + this.#timeoutMs);
   }
 
   #expire(nowMs: number, close: (session: SocketSession, closing: Closing) => void): void {

@@ -9,11 +9,14 @@ const SITE_GROUPS = 3;
 export const NETWORKS_PER_SITE = 16;
 const GROUPS = 8;
 
-/** IPv4 as IPv6 writes it: `::ffff:192.0.2.1`, or the same in groups. */
-const MAPPED = /^(?:0{0,4}:){2,5}ffff:(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i;
+// Part of all runtimes of this code (browsers, Node, workerd), but not of the language.
+declare const URL: { new (url: string): { readonly hostname: string }; canParse(url: string): boolean };
 
-/** Some proxies add the port, which differs for each connection. An address with a port is in brackets or has one colon; IPv6 has two or more. */
-const WITH_PORT = /^(?:\[([^\]]*)\](?::\d*)?|([^:]*):\d*)$/;
+/**
+ * Some proxies add the port, which differs for each connection. An address with a port is in brackets, or has one colon, where IPv6 has two or
+ * more, or ends as IPv4 does (`::ffff:192.0.2.1:80`).
+ */
+const WITH_PORT = /^(?:\[([^\]]*)\](?::\d*)?|([^:]*|.*\.\d+):\d*)$/;
 
 /** A network or site whose limit an address counts against. */
 export interface Bound {
@@ -37,26 +40,24 @@ export function networkOf(address: string): string {
   const given = address.trim().toLowerCase();
   const [, inBrackets, beforePort] = WITH_PORT.exec(given) ?? [];
   const [bare = ""] = (inBrackets ?? beforePort ?? given).split("%", 1);
-  const mapped = MAPPED.exec(bare)?.[1];
-  if (mapped !== undefined) return mapped;
   const groups = groupsOf(bare);
   if (!groups) return bare;
-  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) return dotted(groups[6]!, groups[7]!);
+  // IPv4 as IPv6 writes it.
+  const [, high, low] = /^0,0,0,0,0,65535,(\d+),(\d+)$/.exec(groups.join()) ?? [];
+  if (low !== undefined) return [+high! >> 8, +high! & 0xff, +low >> 8, +low & 0xff].join(".");
   const network = groups.slice(0, NETWORK_GROUPS).map((group) => group.toString(16));
   return `${network.join(":")}${NETWORK_ENDING}`;
 }
 
 /** @returns the eight groups of an IPv6 address, or `undefined` for other text */
 function groupsOf(address: string): number[] | undefined {
-  if (!address.includes(":")) return undefined;
-  const [head, tail, ...more] = address.split("::").map((part) => (part === "" ? [] : part.split(":")));
-  if (!head || more.length > 0) return undefined;
-  const missing = GROUPS - head.length - (tail?.length ?? 0);
-  if (tail ? missing < 1 : missing !== 0) return undefined;
-  const groups = [...head, ...Array.from({ length: tail ? missing : 0 }, () => "0"), ...(tail ?? [])];
-  return groups.every((group) => /^[0-9a-f]{1,4}$/.test(group)) ? groups.map((g) => Number.parseInt(g, 16)) : undefined;
-}
-
-function dotted(high: number, low: number): string {
-  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
+  // In one form: groups in hexadecimal digits, and at most one `::`.
+  const url = `http://[${address}]`;
+  if (!URL.canParse(url)) return undefined;
+  const [head = [], tail = []] = new URL(url).hostname
+    .slice(1, -1)
+    .split("::")
+    .map((part) => (part === "" ? [] : part.split(":")));
+  const zeros = Array.from({ length: GROUPS - head.length - tail.length }, () => "0");
+  return [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16));
 }

@@ -20,23 +20,18 @@ export class ConnectRate {
 
   /** Counts one. @returns the seconds to wait where it was one too many, otherwise 0 */
   take(address: string, nowMs: number): number {
-    if (this.perMinute === 0) return 0;
-    let isOver = false;
-    for (const { name, times } of boundsOf(address))
-      if (this.#window.count(name, nowMs) > times * this.perMinute) isOver = true;
-    return isOver ? this.#restSeconds(nowMs) : 0;
+    return this.#waitSeconds(address, nowMs, (name) => this.#window.count(name, nowMs) - 1);
   }
 
   /** Counts nothing. @returns the seconds to wait where the next one would be one too many, otherwise 0 */
   look(address: string, nowMs: number): number {
-    if (this.perMinute === 0) return 0;
-    const isFull = boundsOf(address).some(
-      ({ name, times }) => this.#window.countOf(name, nowMs) >= times * this.perMinute,
-    );
-    return isFull ? this.#restSeconds(nowMs) : 0;
+    return this.#waitSeconds(address, nowMs, (name) => this.#window.countOf(name, nowMs));
   }
 
-  #restSeconds(nowMs: number): number {
-    return Math.ceil(this.#window.restMs(nowMs) / 1000);
+  /** @param countBefore called for every network of the address */
+  #waitSeconds(address: string, nowMs: number, countBefore: (name: string) => number): number {
+    if (this.perMinute === 0) return 0;
+    const full = boundsOf(address).filter(({ name, times }) => countBefore(name) >= times * this.perMinute);
+    return full.length > 0 ? Math.ceil(this.#window.restMs(nowMs) / 1000) : 0;
   }
 }

@@ -65,7 +65,7 @@ const RULES: Readonly<Record<keyof ConnectOptions, Rule>> = {
   authenticate: isFunction,
   allowedOrigins: ['be "*", "same" or a list', (given) => given === "*" || given === "same" || Array.isArray(given)],
   transports: [
-    "list websocket, polling or both",
+    "list polling, websocket or both",
     (given) => Array.isArray(given) && given.length > 0 && given.every((name) => TRANSPORTS.includes(name as never)),
   ],
   connectsPerMinute: ["be a whole number, 0 or more", (given) => Number.isSafeInteger(given) && (given as number) >= 0],
