@@ -58,6 +58,10 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     this.room.open(this[CONTEXT], { all, writer: posting.posts, sanctions: records });
   }
 
+  override onWake(): void {
+    this.features.shards?.wake();
+  }
+
   // ---- connections -----------------------------------------------------------------------------------------
 
   override authorize(request: ConnectRequest<Identity>): AuthorizeResult<Membership> {

@@ -161,7 +161,8 @@ export function makeFeatures(
           ...shardsOutside,
           ...entry,
           ownerOf: ({ user }) => bans.ownerOf(user),
-          lastRev: () => changes.lastRev,
+          changes,
+          trail,
           perform,
         })
       : undefined;

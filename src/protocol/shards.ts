@@ -41,12 +41,14 @@ export interface LogPlace {
   readonly seq: number;
   /** No change behind the place has a lower one. Changes are ordered by the clock, so it is a time, too. */
   readonly rev: number;
-  /** The instance of the room. */
+  /** The instance of the room: another one after it died, the same after sleep. */
   readonly by: string;
+  /** The number of the latest action of a moderator. */
+  readonly ruling: number;
 }
 
 export const isSamePlace = (a: LogPlace, b: LogPlace): boolean =>
-  a.epoch === b.epoch && a.seq === b.seq && a.rev === b.rev && a.by === b.by;
+  a.epoch === b.epoch && a.seq === b.seq && a.rev === b.rev && a.by === b.by && a.ruling === b.ruling;
 
 /** A selection of sockets, as in Socket.IO: all, those in some channels, or those outside of some. */
 export interface ShardAudience {
@@ -123,6 +125,8 @@ export interface ShardPiece {
 export interface FeedCall {
   /** Names an unbroken sequence of pieces, which are numbered. */
   readonly life: string;
+  /** Counts the calls of a life: one that arrives after a later one is void. */
+  readonly call: number;
   /** The number of the first piece in its life. */
   readonly first: number;
   readonly pieces: readonly ShardPiece[];
@@ -160,6 +164,9 @@ export interface ShardRequest {
 /** What a shard tells its room, and asks it. The answers are among the pieces. */
 export interface ShardReport {
   readonly shard: number;
+  /** Names the instance of the shard, and counts its reports: one that arrives after a later one is void. */
+  readonly from: string;
+  readonly number: number;
   /** Its connections, and the users among them. */
   readonly sockets: number;
   readonly users: number;

@@ -31,7 +31,7 @@ import { CLOSINGS, type Closing } from "../socketio/wire/closings.ts";
 import { RoomLink, type RoomLinkPorts } from "./room-link.ts";
 import { ShardLog } from "./shard-log.ts";
 
-/** The place is stored when so long nothing has happened: before the shard can fall asleep. */
+/** Stored when so long nothing has happened: before the shard can fall asleep. */
 const QUIET_MS = 1000;
 
 /** How long a client waits with a request for which a busy room has no space. */
@@ -42,6 +42,8 @@ export interface KeptPlace {
   readonly place: LogPlace;
   /** Of the room's log. */
   readonly key: string;
+  /** Its connections. After a death, and over long-polling after sleep, there are fewer, of which the room has to hear. */
+  readonly sockets: number;
 }
 
 export interface AudiencePorts extends Pick<RoomLinkPorts, "report"> {
@@ -106,8 +108,23 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     this.#keepPlace = deadlines.add("shard-place", () => this.#keep(), { keepsAwake: true });
   }
 
+  override onWake(): void {
+    if (this.sockets.size !== (this.#ports.kept?.sockets ?? 0)) this.#changed();
+  }
+
+  /** A connection came or went. */
+  #changed(): void {
+    this.#link.changed();
+    this.#keepSoon();
+  }
+
+  #keepSoon(): void {
+    this.#keepPlace.set(this[CONTEXT].now() + QUIET_MS);
+  }
+
   #keep(): void {
-    this.#ports.keep({ place: this.#place!, key: this.#log.key });
+    const { size: sockets } = this.sockets;
+    if (this.#place) this.#ports.keep({ place: this.#place, key: this.#log.key, sockets });
   }
 
   // ---- connections -----------------------------------------------------------------------------------------
@@ -148,7 +165,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     client.join(userChannel(member.user));
     if (isStaff(member.role)) client.join(STAFF_CHANNEL);
     client.emit("welcome", { ...this.#welcomes.get(member)!, now: this[CONTEXT].now(), rests: ["typing", "read"] });
-    this.#link.changed();
+    this.#changed();
   }
 
   override onRefresh(client: Client, { name, role }: Identity): void {
@@ -158,7 +175,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
   }
 
   override onDisconnect(): void {
-    this.#link.changed();
+    this.#changed();
   }
 
   override [HANDLE_EVENT](client: Client, event: string, args: readonly unknown[]): void | Promise<void> {
@@ -203,7 +220,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     });
     if (this.#room !== after.by) this.#meet(after.by);
     this.#place = after;
-    this.#keepPlace.set(this[CONTEXT].now() + QUIET_MS);
+    this.#keepSoon();
   }
 
   /** Another instance of the room, or the first one that this shard hears of, does not know how many are here. */

@@ -28,6 +28,7 @@ export class Feed {
   below: readonly number[] = [];
   readonly #ports: FeedPorts;
   #life: string;
+  #calls = 0;
   /** The number of the first piece that waits. */
   #first = 0;
   #waiting: ShardPiece[] = [];
@@ -51,15 +52,16 @@ export class Feed {
   }
 
   push(piece: ShardPiece): void {
-    if (this.#chars + piece.items.length > WAITING_CHARS_MAX) this.#drop();
+    if (this.#chars + piece.items.length > WAITING_CHARS_MAX) this.drop();
     this.#waiting.push(piece);
     this.#chars += piece.items.length;
     if (!this.#isSending) void this.#run();
   }
 
   /** Forgets what waits, answers among it: a new life begins. */
-  #drop(): void {
+  drop(): void {
     this.#life = this.#ports.newId();
+    this.#calls = 0;
     this.#first = 0;
     this.#waiting = [];
     this.#chars = 0;
@@ -104,7 +106,7 @@ export class Feed {
       if (pieces.length > 0 && chars > CALL_CHARS_MAX) break;
       pieces.push(piece);
     }
-    return { life: this.#life, first: this.#first, pieces, below: this.below };
+    return { life: this.#life, call: ++this.#calls, first: this.#first, pieces, below: this.below };
   }
 
   #took(count: number): void {

@@ -52,6 +52,12 @@ export class Feeds {
     this.#reached = new Set(below.keys());
   }
 
+  /** Nothing is sent any more, not even what waits. */
+  stop(): void {
+    this.#reached = new Set();
+    for (const feed of this.#feeds.values()) feed.drop();
+  }
+
   push(piece: ShardPiece): void {
     const { to } = piece;
     for (const feed of this.#feeds.values())

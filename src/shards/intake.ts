@@ -14,9 +14,15 @@ export interface IntakeParts {
   readonly giveWay: () => Promise<void>;
 }
 
+/** Former lives whose calls may still arrive. */
+const FORMER_MAX = 8;
+
 export class Intake {
   readonly #parts: IntakeParts;
   #life: string | undefined;
+  #former: readonly string[] = [];
+  /** The number of the last call. */
+  #call = 0;
   /** The number of the next piece. */
   #next = 0;
   #last: Promise<unknown> = Promise.resolve();
@@ -32,9 +38,13 @@ export class Intake {
     return taking;
   }
 
-  async #take({ life, first, pieces, below }: FeedCall): Promise<FeedAnswer> {
+  async #take({ life, call, first, pieces, below }: FeedCall): Promise<FeedAnswer> {
     const { audience, feeds } = this.#parts;
+    const isVoid = life === this.#life ? call <= this.#call : this.#former.includes(life);
+    if (isVoid) return { taken: 0 };
+    this.#call = call;
     if (life !== this.#life) {
+      if (this.#life !== undefined) this.#former = [...this.#former, this.#life].slice(-FORMER_MAX);
       this.#life = life;
       this.#next = first;
     }

@@ -39,6 +39,9 @@ export interface RoomLinkPorts {
 export class RoomLink {
   readonly #ports: RoomLinkPorts;
   readonly #waiting = new Map<string, Waiting>();
+  /** Names this instance of the shard. */
+  readonly #name: string;
+  #number = 0;
   readonly #giveUp: Deadline;
   readonly #later: Deadline;
   #joins: ShardJoin[] = [];
@@ -52,6 +55,7 @@ export class RoomLink {
 
   constructor(ports: RoomLinkPorts) {
     this.#ports = ports;
+    this.#name = ports.newId();
     this.#giveUp = ports.deadline("shard-answers", (nowMs) => this.#expire(nowMs), { keepsAwake: true });
     this.#later = ports.deadline("shard-report", () => this.#hurry(), { keepsAwake: true });
   }
@@ -141,7 +145,8 @@ export class RoomLink {
       this.#later.clear();
       this.#reportedAtMs = this.#ports.now();
       try {
-        const by = await this.#ports.report({ ...this.#ports.count(), joins, requests, recoverAfter });
+        const named = { from: this.#name, number: this.#number++ };
+        const by = await this.#ports.report({ ...named, ...this.#ports.count(), joins, requests, recoverAfter });
         for (const { id } of [...joins, ...requests]) {
           const waiting = this.#waiting.get(id);
           if (waiting) waiting.by = by;

@@ -13,7 +13,7 @@ const CHARS_MAX = 500_000;
 export class ShardLog implements RecoveryLog {
   /** Signs private ids: that of the room's log. */
   key = "";
-  #place: LogPlace = { epoch: "", life: "", seq: 0, rev: 0, by: "" };
+  #place: LogPlace = { epoch: "", life: "", seq: 0, rev: 0, by: "", ruling: 0 };
   /** Without a gap, the last one at the place. */
   #shown: Message[] = [];
   #chars = 0;

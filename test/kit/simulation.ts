@@ -76,7 +76,7 @@ export { collectionsIn } from "./simulator/collections.ts";
 export { onConsoleError } from "./simulator/console.ts";
 export { plugIn } from "./simulator/client-web-socket.ts";
 export type { Connection, Link } from "./simulator/connection.ts";
-export { Deployment, type DeploymentOptions } from "./simulator/deployment.ts";
+export { Deployment, type CallFate, type DeploymentOptions } from "./simulator/deployment.ts";
 export { Faults, type Fault, type FaultKind } from "./simulator/faults.ts";
 export { Network } from "./simulator/network.ts";
 export type { HostListener, ObjectClass, ObjectHost, ObjectInstance, Spoken } from "./simulator/object-host.ts";

@@ -23,6 +23,9 @@ const SIZES_MAX: Readonly<Record<string, number>> = {
   "Posts.waiting": BATCH_POSTS_MAX + UNSTORED_POSTS_MAX,
   "Recovery.encoded": MISSED_MESSAGES_MAX,
   "RelaxedCommit.unstored": BATCH_POSTS_MAX + UNSTORED_POSTS_MAX,
+  "ShardLog.shown": MISSED_MESSAGES_MAX,
+  // While calls fail; bounded by characters.
+  "Feed.waiting": 1000,
 };
 
 /** One each for every connection, at most, once those who went are gone. */
@@ -52,9 +55,14 @@ const UNDER_WAY: ReadonlySet<string> = new Set([
   "Effects.touched",
   "Effects.unsaved",
   "PollQueue.frames",
+  "Feed.waiting",
   "Posts.batch",
   "Posts.waiting",
   "RelaxedCommit.unstored",
+  "RoomLink.joins",
+  "RoomLink.requests",
+  "RoomLink.waiting",
+  "Shards.gathered",
   "Screening.asked",
   "Screening.queues",
   "Searching.searches",

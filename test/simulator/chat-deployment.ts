@@ -7,14 +7,16 @@ import {
   FeaturedRoom,
   insideOf,
   Lobby,
+  RoomShard,
   RuledRoom,
   SqlMessageLog,
 } from "product:objects";
 
-import { Deployment, type HostListener, type ObjectHost, type World } from "../kit/simulation.ts";
+import { Deployment, type CallFate, type HostListener, type ObjectHost, type World } from "../kit/simulation.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { Plan } from "./plan.ts";
 import { Rules } from "./rules.ts";
+import { roomNameOf, ShardCalls } from "./shard-calls.ts";
 import type { Kept, Witness } from "./witness.ts";
 
 type RoomLog = InstanceType<typeof SqlMessageLog>;
@@ -46,6 +48,7 @@ export interface ChatDeploymentOptions {
 }
 
 export class ChatDeployment extends Deployment {
+  readonly shardCalls: ShardCalls;
   readonly #witness: Witness;
   readonly #plan: Plan;
   /** Messages in groups that are not durable yet. */
@@ -57,20 +60,49 @@ export class ChatDeployment extends Deployment {
     const parley = createParley({ queues: { relay: "RELAY_QUEUE" } });
     const rules = plan.rules && new Rules(plan.rules, { world, witness, hostOf: (name) => this.room(name) });
     super(world, {
-      objects: { CHAT_ROOM: roomClassOf(plan), LOBBY: Lobby, DEAD_LETTERS: DeadLetters },
+      objects: { CHAT_ROOM: roomClassOf(plan), ROOM_SHARD: RoomShard, LOBBY: Lobby, DEAD_LETTERS: DeadLetters },
       env: { ...settingsOf(plan), ...(rules && { RULES: rules }), FEATURES: plan.hasFeatures ? "on" : "off" },
       queues: { RELAY_QUEUE: (batch, env) => parley.queue(batch, env) },
       worker: (request, env, ctx) => parley.fetch(request, env, ctx),
       commitMs: plan.commitMs,
       sleepAfterMs: plan.sleepAfterMs,
-      listen: (binding) => (binding === "CHAT_ROOM" ? this.#listener(spoken) : {}),
+      listen: (binding) => {
+        if (binding === "CHAT_ROOM") return this.#listener(spoken);
+        return binding === "ROOM_SHARD" ? { spoken, beforeSleep: (host) => this.#checkSleep(host) } : {};
+      },
     });
+    this.shardCalls = new ShardCalls(world, witness);
     this.#witness = witness;
     this.#plan = plan;
   }
 
   room(name: string): ObjectHost {
     return this.object("CHAT_ROOM", name);
+  }
+
+  /** Also of a shard, by its name. */
+  hostOf(name: string): ObjectHost {
+    return this.object(name.includes("/") ? "ROOM_SHARD" : "CHAT_ROOM", name);
+  }
+
+  /** The rooms, and the shards that were asked for anything. */
+  get objects(): ObjectHost[] {
+    const shards = [...this.hosts.values()].filter(({ kind }) => kind === "ROOM_SHARD");
+    return [...this.rooms, ...shards.sort((a, b) => (a.name < b.name ? -1 : 1))];
+  }
+
+  /** The room of an object. */
+  roomOf(host: ObjectHost): ObjectHost {
+    return this.room(roomNameOf(host));
+  }
+
+  override fetch(host: ObjectHost, request: Request): Promise<Response> {
+    this.shardCalls.noteRequest(host);
+    return super.fetch(host, request);
+  }
+
+  protected override fateOf(host: ObjectHost, method: string): CallFate {
+    return this.shardCalls.fateOf(host, method, super.fateOf(host, method));
   }
 
   get rooms(): ObjectHost[] {
@@ -195,6 +227,11 @@ function settingsOf(plan: Plan): Record<string, string> {
     MESSAGE_RATE: String(plan.messageRate),
     MESSAGE_BURST: String(plan.messageRate),
     RECOVERY_WINDOW_SECONDS: String(plan.recoveryWindowSeconds),
+    ...(plan.shards && {
+      MAX_MEMBERS: String(plan.shards.maxMembers),
+      MAX_SHARDS: String(plan.shards.maxShards),
+      SHARD_FAN_OUT: String(plan.shards.fanOut),
+    }),
     MAX_CONNECTIONS_PER_IP: "0",
     MAX_CONNECTIONS_PER_USER: "0",
     CONNECT_RATE_PER_IP: "0",

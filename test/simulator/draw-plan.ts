@@ -2,6 +2,7 @@
 import { Chance } from "../kit/testing.ts";
 import type { CurationEvent } from "./curation.ts";
 import { ACTIONS, DISPUTED, MODES, QUESTIONS } from "./asked-events.ts";
+import { drawCrowd, drawCrowdScenes, drawShards, isCrowded } from "./draw-crowd.ts";
 import type { ClientKind, Fault, Plan, PlannedClient, Step } from "./plan.ts";
 
 const USERS = ["ada", "ben", "cleo", "dan", "eve"];
@@ -12,7 +13,11 @@ export function drawPlan(seed: number, size: "any" | "short" = "any"): Plan {
   const chance = new Chance(seed).branch("plan");
   const rooms = ["a", "b", "c"].slice(0, chance.weighted({ 1: 5, 2: 4, 3: 2 }) as unknown as number);
   const durationMs = chance.pick(isShort ? [20_000] : [20_000, 60_000, 120_000]);
-  const clients = drawClients(chance, rooms, durationMs).slice(0, isShort ? 4 : Infinity);
+  const drawnClients = drawClients(chance, rooms, durationMs).slice(0, isShort ? 4 : Infinity);
+  const crowd = isCrowded(chance.branch("is crowded")) ? chance.branch("crowd") : undefined;
+  const drawMember = (at: number): PlannedClient => drawClient(crowd!, at, { rooms: rooms.slice(0, 1), durationMs });
+  const clients = crowd ? [...drawnClients, ...drawCrowd(crowd, drawMember)] : drawnClients;
+  const shards = crowd && drawShards(crowd.branch("shards"), clients);
   const busy = chance.pick(isShort ? [25] : [10, 25, 60]);
   const trouble = chance.pick(isShort ? [8] : [2, 6, 12]);
   const drawn = { rooms, clients, durationMs };
@@ -22,6 +27,7 @@ export function drawPlan(seed: number, size: "any" | "short" = "any"): Plan {
   const disputes = rules ? drawDisputes(chance.branch("disputes"), drawn) : NONE;
   const stalls = drawStalls(chance.branch("stalls"), drawn);
   const curating = drawCurating(chance.branch("features"), drawn);
+  const crowded = shards ? drawCrowdScenes(chance.branch("crowd scenes"), { ...drawn, shards }) : NONE;
   return {
     seed,
     durability,
@@ -39,17 +45,20 @@ export function drawPlan(seed: number, size: "any" | "short" = "any"): Plan {
     recoveryWindowSeconds: chance.pick([120, 120, 10]),
     ...(rules && { rules }),
     ...(curating.length > 0 && { hasFeatures: true }),
+    ...(shards && { shards }),
     durationMs,
     clients,
     steps: draw(busy, () => drawStep(chance.branch(`step ${chance.next()}`), drawn), [
       ...talks.steps,
       ...disputes.steps,
       ...curating,
+      ...crowded.steps,
     ]),
     faults: draw(trouble, () => drawFault(chance.branch(`fault ${chance.next()}`), drawn), [
       ...talks.faults,
       ...disputes.faults,
       ...stalls,
+      ...crowded.faults,
     ]),
   };
 }
@@ -153,22 +162,28 @@ function drawLinks(chance: Chance, rooms: readonly string[]): Plan["links"] {
 }
 
 function drawClients(chance: Chance, rooms: readonly string[], durationMs: number): PlannedClient[] {
-  return Array.from({ length: chance.between(2, 7) }, (_, at) => {
-    const kind = chance.weighted<ClientKind>({ websocket: 4, polling: 2, upgrading: 2, shim: 4 });
-    const user = chance.pick(USERS);
-    const minMs = chance.pick([0, 5, 40]);
-    return {
-      name: `${user}${at}`,
-      user,
-      room: chance.pick([rooms[0]!, chance.pick(rooms)]),
-      kind,
-      joinsAtMs: chance.happens(0.7) ? chance.between(0, 2000) : chance.between(0, durationMs),
-      recovers: chance.happens(0.85),
-      insists: chance.pick(["not", "again", "again", "retries"] as const),
-      ...(chance.happens(0.2) && { ttlSeconds: chance.pick([15, 40, 70]) }),
-      latencyMs: [minMs, minMs + chance.pick([0, 10, 120])] as const,
-    };
-  });
+  return Array.from({ length: chance.between(2, 7) }, (_, at) => drawClient(chance, at, { rooms, durationMs }));
+}
+
+function drawClient(
+  chance: Chance,
+  at: number,
+  { rooms, durationMs }: Pick<Drawn, "rooms" | "durationMs">,
+): PlannedClient {
+  const kind = chance.weighted<ClientKind>({ websocket: 4, polling: 2, upgrading: 2, shim: 4 });
+  const user = chance.pick(USERS);
+  const minMs = chance.pick([0, 5, 40]);
+  return {
+    name: `${user}${at}`,
+    user,
+    room: chance.pick([rooms[0]!, chance.pick(rooms)]),
+    kind,
+    joinsAtMs: chance.happens(0.7) ? chance.between(0, 2000) : chance.between(0, durationMs),
+    recovers: chance.happens(0.85),
+    insists: chance.pick(["not", "again", "again", "retries"] as const),
+    ...(chance.happens(0.2) && { ttlSeconds: chance.pick([15, 40, 70]) }),
+    latencyMs: [minMs, minMs + chance.pick([0, 10, 120])] as const,
+  };
 }
 
 function drawStep(chance: Chance, { rooms, clients, durationMs }: Drawn): Step {

@@ -5,9 +5,15 @@ import type { Run } from "./run.ts";
 import { StockPerson } from "./stock-person.ts";
 
 /** Faults that the kit knows nothing of. */
-type OwnFault = Extract<Fault, { fault: "old-offset" | "foreign-offset" | "drain" | "delete" }>;
+type OwnFault = Extract<Fault, { fault: "old-offset" | "foreign-offset" | "drain" | "delete" | "shard-calls" }>;
 
-const OWN: ReadonlySet<string> = new Set<OwnFault["fault"]>(["old-offset", "foreign-offset", "drain", "delete"]);
+const OWN: ReadonlySet<string> = new Set<OwnFault["fault"]>([
+  "old-offset",
+  "foreign-offset",
+  "drain",
+  "delete",
+  "shard-calls",
+]);
 
 const isOwn = (fault: Fault): fault is OwnFault => OWN.has(fault.fault);
 
@@ -23,8 +29,9 @@ export class ChatFaults {
       network,
       deployment,
       people,
-      hostOf: (room) => deployment.room(room),
+      hostOf: (room) => deployment.hostOf(room),
       before: (what, host) => {
+        if (host.kind !== "CHAT_ROOM") return;
         if (what === "storage") return witness.died(host.name);
         if (what !== "clock") return;
         witness.silences.clockJumped(host.name, world.nowMs + host.skewMs);
@@ -54,6 +61,7 @@ export class ChatFaults {
   /** Everything works again. */
   cease(): void {
     this.#faults.cease();
+    this.#run.deployment.shardCalls.cease();
     for (const person of this.#run.people) person.isCalm = true;
   }
 
@@ -72,6 +80,11 @@ export class ChatFaults {
       }
       case "delete":
         return this.#delete(deployment.room(fault.room));
+      case "shard-calls": {
+        const end = deployment.shardCalls.begin(fault.room, fault.how);
+        world.after(fault.forMs, world.nowhere, end);
+        return true;
+      }
     }
   }
 

@@ -3,6 +3,7 @@
 import type { SentAnswer } from "../../client/core/api.ts";
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
 import type { Link, Network, World, Zone } from "../kit/simulation.ts";
+import { shardOfSession } from "../../src/protocol/shards.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { SECRET } from "./chat-deployment.ts";
 import type { PlannedClient } from "./plan.ts";
@@ -82,7 +83,13 @@ export abstract class Person {
   abstract reload(forMs: number): void;
 
   /** The connection of Engine.IO, as an object that is another one after each reconnect. */
-  protected abstract get engine(): object | undefined;
+  protected abstract get engine(): { readonly id?: string } | undefined;
+
+  /** The shard that it is or was last connected to; `undefined` for the room itself. */
+  get shard(): number | undefined {
+    const { id } = this.engine ?? {};
+    return id === undefined ? undefined : shardOfSession(id);
+  }
 
   /**
    * A backup of its room was restored. @param keptSeq the last message that the backup has

@@ -37,6 +37,10 @@ export type Step = At<
   | Curating
 >;
 
+/** What happens to calls between a room and its shards. `late`: they fail, and arrive later all the same. */
+export type CallTrouble = "fail" | "late" | "twice" | "slow";
+
+/** `room` may be the name of a shard. */
 export type Fault =
   | KitFault
   | At<
@@ -44,7 +48,14 @@ export type Fault =
       | { readonly fault: "foreign-offset"; readonly who: string }
       | { readonly fault: "drain"; readonly room: string; readonly withinMs: number }
       | { readonly fault: "delete"; readonly room: string }
+      | { readonly fault: "shard-calls"; readonly room: string; readonly how: CallTrouble; readonly forMs: number }
     >;
+
+export interface ShardSettings {
+  readonly maxMembers: number;
+  readonly maxShards: number;
+  readonly fanOut: number;
+}
 
 export interface Plan {
   readonly seed: number;
@@ -63,6 +74,8 @@ export interface Plan {
   readonly rules?: { readonly onFailure: "refuse" | "accept" };
   /** Whether the rooms have pins and reports of abuse. */
   readonly hasFeatures?: boolean;
+  /** Present where one object holds few of a room's connections, and shards the others. */
+  readonly shards?: ShardSettings;
   readonly durationMs: number;
   readonly clients: readonly PlannedClient[];
   readonly steps: readonly Step[];

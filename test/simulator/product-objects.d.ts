@@ -7,6 +7,7 @@ declare module "product:objects" {
   export function insideOf(object: object): { readonly parts: unknown };
   /** A room with pins and reports, where `env.FEATURES` is `on`. */
   export const FeaturedRoom: ObjectClass;
+  export const RoomShard: ObjectClass;
   /** A room with rules of its own: those of `env.RULES`. */
   export const RuledRoom: ObjectClass;
   export const Lobby: ObjectClass;

@@ -25,7 +25,8 @@ import type { Plan, Step } from "./plan.ts";
 import { problemOf } from "./console-errors.ts";
 import { ShimPerson } from "./shim-person.ts";
 import { StockPerson } from "./stock-person.ts";
-import { checkDeserted, checkEnd, checkLeft, checkRest } from "./verdict.ts";
+import { checkDeserted, checkRest, noteRest } from "./rest.ts";
+import { checkEnd, checkLeft } from "./verdict.ts";
 import { Witness } from "./witness.ts";
 
 /** Until all clients are back and have caught up, and rooms have reported: 105 s after a connection broke, which takes 75 s to notice. */
@@ -93,7 +94,8 @@ export class Run {
   #onSpoken(host: ObjectHost, { connection, frame }: Spoken): void {
     if (typeof frame !== "string") return;
     const person = this.person(connection.link.client);
-    const nowMs = this.world.nowMs + host.skewMs;
+    const room = this.deployment.roomOf(host);
+    const nowMs = this.world.nowMs + room.skewMs;
     for (const packet of splitPackets(frame) as string[]) {
       if (isTracing) trace(this.world.nowMs - START_MS, host.name, "->", connection.link.client, packet.slice(0, 200));
       if (packet.startsWith("40")) this.#joined.add(connection);
@@ -103,7 +105,9 @@ export class Run {
       if (isEarly)
         this.witness.broken("let in", `${connection.link.client} was sent ${packet.slice(0, 80)} before its CONNECT`);
       const mayHaveWaited = person?.plan.kind === "upgrading";
-      this.witness.spoken(host.name, person?.plan.user, packet, { nowMs, event: this.world.events, mayHaveWaited });
+      const isByShard = host !== room;
+      const speech = { nowMs, event: this.world.events, mayHaveWaited, isByShard };
+      this.witness.spoken(room.name, person?.plan.user, packet, speech);
     }
   }
 
@@ -112,7 +116,8 @@ export class Run {
     const person = this.person(client)!;
     const host = this.deployment.room(person.plan.room);
     const nowMs = this.world.nowMs + host.skewMs;
-    const speech = { nowMs, event: this.world.events, mayHaveWaited: true };
+    const isByShard = person.shard !== undefined;
+    const speech = { nowMs, event: this.world.events, mayHaveWaited: true, isByShard };
     for (const packet of splitPackets(content) as string[]) {
       this.witness.beginnings.spoken(client, packet);
       if (packet.startsWith("40")) this.witness.spoken(host.name, person.plan.user, packet, speech);
@@ -157,9 +162,9 @@ export class Run {
     await pass(DESERTED_MS);
     if (this.#goesOn) await checkDeserted(this, pass);
     await pass(REST_MS);
-    const alarms = deployment.rooms.map((host) => host.alarms);
+    const before = noteRest(deployment);
     await this.#until(world.nowMs - START_MS + REST_MS);
-    if (this.#goesOn) checkRest(this, alarms);
+    if (this.#goesOn) checkRest(this, before);
     return this.#finish();
   }
 
@@ -177,7 +182,7 @@ export class Run {
     // In steps, so that a run ends soon after an invariant breaks.
     while (this.#goesOn && this.world.nowMs < endMs) {
       await this.world.runUntil(Math.min(endMs, this.world.nowMs + 5000));
-      for (const host of this.deployment.rooms) checkSizes(this.witness, host);
+      for (const host of this.deployment.objects) checkSizes(this.witness, host);
     }
   }
 
@@ -238,7 +243,9 @@ export class Run {
     const seq = (last ?? 0) - back;
     if (epoch === undefined || seq <= 0) return;
     const { readers } = this.witness;
-    person.call("read", { seq }, readers.noteRequest({ room: plan.room, epoch, user: plan.user }, seq));
+    const answered = readers.noteRequest({ room: plan.room, epoch, user: plan.user }, seq);
+    // Read marks rest in shards.
+    person.call("read", { seq }, (answer) => person.shard === undefined && answered(answer));
   }
 
   #change(person: StockPerson | ShimPerson, event: ChangeEvent): void {

@@ -79,7 +79,7 @@ export class ShimPerson extends Person {
     });
   }
 
-  protected get engine(): object | undefined {
+  protected get engine(): { readonly id?: string } | undefined {
     return (this.room?.socket as unknown as Socket | undefined)?.io.engine;
   }
 

@@ -122,7 +122,7 @@ export class StockPerson extends Person {
     if (this.plan.insists === "again") for (const said of this.said) if (said.state === "open") this.#post(said);
   }
 
-  protected get engine(): object | undefined {
+  protected get engine(): { readonly id?: string } | undefined {
     return this.socket?.io.engine;
   }
 

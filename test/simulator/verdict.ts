@@ -1,9 +1,8 @@
 // Checks the final state: once all faults are over and all clients are back, and once all have left.
 import { SEARCH_LIMIT_MAX } from "../../src/protocol/limits.ts";
-import type { Message, ReadMarksAnswer, RoomOverview } from "../../src/protocol/chat-events.ts";
-import { checkQuietSizes } from "./bounds.ts";
-import { partsOf, type ChatDeployment } from "./chat-deployment.ts";
-import type { ObjectHost } from "../kit/simulation.ts";
+import type { Message, ReadMarksAnswer } from "../../src/protocol/chat-events.ts";
+import { checkPresence, checkSessions, checkTyping, isCount, thereIn } from "./attendance.ts";
+import { listed } from "./rest.ts";
 import { ShimPerson } from "./shim-person.ts";
 import { StockPerson } from "./stock-person.ts";
 import type { Plan } from "./plan.ts";
@@ -22,12 +21,6 @@ const GIVEN_UP: ReadonlySet<string> = new Set([
 ]);
 /** Of these, the ones after which it is nowhere. */
 const NOWHERE: ReadonlySet<string> = new Set([...FINAL, "QUEUE_FULL"]);
-
-interface PresenceAnswer {
-  readonly ok?: true;
-  readonly count: number;
-  readonly members: ReadonlyArray<{ readonly user: string; readonly connections: number }>;
-}
 
 /** @param pass lets time pass, in ms */
 export async function checkEnd(run: Run, pass: (ms: number) => Promise<void>): Promise<void> {
@@ -150,71 +143,6 @@ function checkSeen({ witness, people }: Run): void {
   }
 }
 
-/** Every other one has left, and has been gone for long enough. */
-export async function checkLeft(run: Run, pass: (ms: number) => Promise<void>): Promise<void> {
-  await checkPresence(run, pass);
-  checkSessions(run);
-}
-
-async function checkPresence(
-  { witness, people, deployment, world }: Run,
-  pass: (ms: number) => Promise<void>,
-): Promise<void> {
-  for (const host of deployment.rooms) {
-    const there = people.filter(({ plan, isConnected }) => isConnected && plan.room === host.name);
-    const truth = [...new Set(there.map(({ plan }) => plan.user))].sort();
-    for (const { plan, count } of there)
-      witness.demand(
-        count === truth.length,
-        "presence",
-        () => `${plan.name} believes ${count} to be in ${host.name}; there are ${truth.join(", ")}`,
-      );
-    let answer: PresenceAnswer | undefined;
-    const [asking] = there;
-    if (asking)
-      world.at(world.nowMs, asking.zone, () =>
-        asking.call("presence", {}, (given) => (answer = given as PresenceAnswer)),
-      );
-    await pass(5000);
-    if (!answer?.ok) continue;
-    const members = answer.members.map(({ user }) => user).sort();
-    witness.demand(
-      members.join() === truth.join(),
-      "presence",
-      () => `${host.name} lists ${members.join(", ")}; there are ${truth.join(", ")}`,
-    );
-    const connections = answer.members.reduce((sum, member) => sum + member.connections, 0);
-    witness.demand(
-      connections === there.length,
-      "presence",
-      () => `${host.name} counts ${connections} connections of ${there.length}`,
-    );
-  }
-}
-
-function checkTyping({ witness, people }: Run): void {
-  for (const { plan, isConnected, typists } of people)
-    witness.demand(
-      !isConnected || typists.users.length === 0,
-      "presence",
-      () => `${plan.name} believes that ${typists.users.join(", ")} is typing, and nobody is`,
-    );
-}
-
-function checkSessions({ witness, people, deployment }: Run): void {
-  for (const host of deployment.rooms) {
-    const sessions = partsOf(host)?.server.sessions.size;
-    if (sessions === undefined) continue;
-    const there = people.filter(({ plan, isConnected }) => isConnected && plan.room === host.name).length;
-    witness.demand(
-      sessions === there,
-      "bounded",
-      () => `${host.name} holds ${sessions} sessions for ${there} connections`,
-    );
-    checkQuietSizes(witness, host, there);
-  }
-}
-
 function checkRelayed({ witness, plan }: Run): void {
   if (isRuled(plan)) return;
   for (const [from, to] of plan.links) {
@@ -240,60 +168,26 @@ function checkRelayed({ witness, plan }: Run): void {
   }
 }
 
-async function checkLobby({ witness, deployment, people }: Run, pass: (ms: number) => Promise<void>): Promise<void> {
+/** Every other one has left, and has been gone for long enough. */
+export async function checkLeft(run: Run, pass: (ms: number) => Promise<void>): Promise<void> {
+  await checkPresence(run, pass);
+  checkSessions(run);
+}
+
+async function checkLobby(run: Run, pass: (ms: number) => Promise<void>): Promise<void> {
+  const { witness, deployment } = run;
   for (const { room, members, lastSeq } of await listed(deployment, pass)) {
-    const there = people.filter(({ plan, isConnected }) => isConnected && plan.room === room);
+    const there = thereIn(run, room);
     // A room that died with its last member reports that when its alarm rings.
     if (!there[0]) continue;
     const log = witness.newest(room, there[0].epoch);
     // A relaxed room may have given places away that no message took.
     const isRight = !log || (witness.isStrict ? lastSeq === log.lastSeq : lastSeq >= log.lastSeq);
     witness.demand(isRight, "listed", () => `the lobby lists ${room} with ${lastSeq}; it has come to ${log!.lastSeq}`);
-    const count = new Set(there.map(({ plan }) => plan.user)).size;
     witness.demand(
-      members === count,
+      isCount(run, room, members),
       "presence",
-      () => `the lobby believes ${members} to be in ${room}; there are ${count}`,
+      () => `the lobby believes ${members} to be in ${room}; there are ${there.length} connections`,
     );
   }
-}
-
-async function listed(
-  { lobby }: ChatDeployment,
-  pass: (ms: number) => Promise<void>,
-): Promise<readonly RoomOverview[]> {
-  let rooms: readonly RoomOverview[] = [];
-  lobby?.call(
-    (instance) => instance["list"]!({ sort: "name", limit: 100 }) as Promise<{ rooms: typeof rooms }>,
-    (page) => {
-      if (!(page instanceof Error)) rooms = page.rooms;
-    },
-  );
-  await pass(1000);
-  return rooms;
-}
-
-/** All people have left, and every alarm that was set while they were there has rung. */
-export async function checkDeserted({ witness, deployment }: Run, pass: (ms: number) => Promise<void>): Promise<void> {
-  for (const { room, members } of await listed(deployment, pass))
-    witness.demand(
-      members === 0,
-      "presence",
-      () => `the lobby believes ${members} to be in ${room}; nobody has been for an hour`,
-    );
-}
-
-/** @param alarmsBefore how often each room had been woken by its alarm some hours earlier, when all people had left already */
-export function checkRest({ witness, deployment }: Run, alarmsBefore: readonly number[]): void {
-  deployment.rooms.forEach((host: ObjectHost, at) => {
-    const { name, instance, zone, alarms } = host;
-    const timers = zone.timers.size;
-    witness.demand(
-      !instance && timers === 0,
-      "sleeps",
-      () => `${name} is awake in an empty room, kept by ${host.keptBy}`,
-    );
-    const woken = alarms - alarmsBefore[at]!;
-    witness.demand(woken === 0, "sleeps", () => `${name} was woken ${woken} times while nobody was there`);
-  });
 }

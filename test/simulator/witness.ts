@@ -280,9 +280,10 @@ export class Witness {
   /** A room sends a packet. @param user whom it is for */
   spoken(room: string, user: string | undefined, packet: string, speech: Speech): void {
     this.changes.spoken(packet);
-    this.silences.spoken(room, packet);
+    // Shards announce later than the room.
+    if (!speech.isByShard) this.silences.spoken(room, packet);
     this.bans.spoken(room, user, packet, speech);
-    this.curation.spoken(room, packet, !speech.mayHaveWaited);
+    this.curation.spoken(room, packet, !speech.mayHaveWaited && !speech.isByShard);
   }
 
   deathsOf(epoch: string): number {

@@ -56,6 +56,11 @@ export class AuditTrail {
     };
   }
 
+  /** The number of the latest action; 0 without one. */
+  get lastNumber(): number {
+    return this.#read().at(-1)?.number ?? 0;
+  }
+
   page({ before = Infinity, limit }: { readonly before?: number | undefined; readonly limit: number }): {
     entries: readonly AuditEntry[];
     hasMore: boolean;

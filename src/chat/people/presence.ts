@@ -115,7 +115,7 @@ export class Presence implements Feature {
     const nowMs = this.#room.now();
     const withoutGrace = [...this.#absent.release(client)];
     const remembered = members.remove(user, client.id);
-    if (clients.size === 0) {
+    if (clients.size === 0 && !this.#room.elsewhere?.connections) {
       members.clear();
       this.#absent.clear();
       this.#throttle.cancel();
@@ -130,6 +130,11 @@ export class Presence implements Feature {
     for (const absent of withoutGrace) members.end(absent.user);
     if (withoutGrace.length > 0) this.#throttle.requestLater(nowMs);
     this.#setGraceDeadline();
+  }
+
+  /** Nobody is there any more who could be told of changes. */
+  onErase(): undefined {
+    this.#room.members.clear();
   }
 
   /** A user was kicked or banned: without another connection they have left, at once (PRES-2). */

@@ -61,10 +61,14 @@ export class Members {
     return this.#hasMoved;
   }
 
-  /** @param count members whose connections other objects hold */
-  setElsewhere(count: number): void {
+  /**
+   * @param count members whose connections other objects hold
+   * @param isNew whether the others have to be told
+   */
+  setElsewhere(count: number, isNew: boolean): void {
     if (count === this.#elsewhere) return;
     this.#elsewhere = count;
+    if (!isNew) return;
     this.#hasMoved = true;
     this.#changed();
   }

@@ -15,7 +15,9 @@ export function missedItems(log: MessageLog, from: LogPlace, to: LogPlace): Shar
   const count = to.seq - from.seq;
   // That of a forgotten place is not known; an empty log has none.
   const life = from.seq === 0 ? undefined : log.lifeAt(from.seq);
-  const isOfThisLog = from.epoch === to.epoch && (life === undefined || life === from.life);
+  // A ruling may have dismissed members, which no later item repeats.
+  const isOfThisLog =
+    from.epoch === to.epoch && from.ruling === to.ruling && (life === undefined || life === from.life);
   if (!isOfThisLog || count < 0 || count > MESSAGES_MAX) return undefined;
   if (count === 0) return [];
   const { messages } = log.page({ after: from.seq, limit: count });

@@ -30,6 +30,9 @@ export class ShardTable {
   readonly #rows: ShardRow[];
   /** Shards that this instance of the room has heard of: others may have lost all connections since. */
   readonly #heard = new Set<number>();
+  /** The last report of each shard. */
+  readonly #reported = new Map<number, Pick<ShardReport, "from" | "number">>();
+  #isStored = true;
 
   constructor(state: RoomState, limits: ShardLimits) {
     this.#state = state;
@@ -49,9 +52,27 @@ export class ShardTable {
     return this.#rows.reduce((sum, { users }) => sum + users, 0);
   }
 
-  /** Stored shards that have not reported since the room woke. */
+  /** Whether the rows are stored as they are. */
+  get isStored(): boolean {
+    return this.#isStored;
+  }
+
+  /** The room has slept: the stored rows are right. */
+  trust(): void {
+    for (const shard of this.#rows.keys()) this.#heard.add(shard);
+  }
+
+  /** Stored shards that have not reported since the room died. */
   get unheard(): number[] {
     return [...this.#rows.keys()].filter((shard) => !this.#heard.has(shard));
+  }
+
+  /** A call that failed may arrive all the same, behind later ones. */
+  isNew({ shard, from, number }: ShardReport): boolean {
+    const last = this.#reported.get(shard);
+    if (last?.from === from && number <= last.number) return false;
+    this.#reported.set(shard, { from, number });
+    return true;
   }
 
   note({ shard, sockets, users }: Pick<ShardReport, "shard" | "sockets" | "users">): void {
@@ -60,7 +81,8 @@ export class ShardTable {
     while (this.#rows.length <= shard) this.#rows.push({ region: "", sockets: 0, users: 0 });
     this.#rows[shard] = { region: before?.region ?? "", sockets, users };
     if (sockets === 0) while (this.#rows.at(-1)?.sockets === 0) this.#rows.pop();
-    if (this.#tenthsOf(before?.sockets ?? 0) !== this.#tenthsOf(sockets)) this.#store();
+    if (before?.sockets !== sockets || before.users !== users) this.#isStored = false;
+    if (this.#tenthsOf(before?.sockets ?? 0) !== this.#tenthsOf(sockets)) this.store();
   }
 
   /** These shards are full, which they will report in a moment. */
@@ -83,7 +105,7 @@ export class ShardTable {
     if (free < SPARE * maxMembers && this.#rows.length < maxShards) {
       this.#heard.add(this.#rows.length);
       this.#rows.push({ region, sockets: 0, users: 0 });
-      this.#store();
+      this.store();
     }
     const tenths = this.#rows.map((row, shard) => TENTHS - this.#tenthsOf(maxMembers - freeOf(row, shard)));
     if (tenths.every((tenth) => tenth === 0)) return undefined;
@@ -97,8 +119,9 @@ export class ShardTable {
     return Math.min(TENTHS - 1, Math.ceil((TENTHS * sockets) / maxMembers));
   }
 
-  #store(): void {
+  store(): void {
     if (this.#rows.length > 0) this.#state.put(KEY, this.#rows);
     else this.#state.delete(KEY);
+    this.#isStored = true;
   }
 }

@@ -20,10 +20,12 @@ import { Feeds } from "../../shards/feeds.ts";
 import type { FeedPorts } from "../../shards/feed.ts";
 import type { AuthorizeResult } from "../../socketio/server/namespace.ts";
 import { refuse } from "../room/answers.ts";
+import { Carried } from "../room/carried.ts";
 import type { Elsewhere } from "../room/elsewhere.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Request } from "../room/requests.ts";
-import type { Connection, Membership, Room } from "../room/room.ts";
+import type { Client, Connection, Membership, Room } from "../room/room.ts";
+import { Slot } from "../room/slot.ts";
 import { earlierItem, missedItems } from "./log-items.ts";
 import { Pieces } from "./pieces.ts";
 import { shardConnection, type ConnectionFacts } from "./shard-connection.ts";
@@ -39,8 +41,9 @@ export interface ShardsOutside extends ShardLimits, Omit<FeedPorts, "missed" | "
 }
 
 export interface ShardsPorts extends ShardsOutside {
-  /** The latest change in this life of the room. */
-  readonly lastRev: () => number;
+  /** Changes of messages. */
+  readonly changes: { readonly lastRev: number; raise(rev: number): void };
+  readonly trail: { readonly lastNumber: number };
   /** Decides on a CONNECT, as for the room's own connections. */
   readonly authorize: (identity: Identity) => AuthorizeResult<Membership>;
   readonly ownerOf: (membership: Membership) => string;
@@ -51,6 +54,12 @@ export interface ShardsPorts extends ShardsOutside {
 /** A room that is full with all its shards asks them whether they still are, at most this often. */
 export const ASK_AGAIN_MS = 10_000;
 
+/** Rows that have changed are stored after so long a quiet: before the room can sleep. */
+const QUIET_MS = 1000;
+
+/** What the room's own connections carry through its sleep: without it the room counts as dead. */
+type Memory = Pick<LogPlace, "by" | "rev">;
+
 /** From one sample of what waits for shards to the next, at least. */
 const SAMPLE_MS = 1000;
 
@@ -60,7 +69,7 @@ export class Shards implements Feature, Elsewhere {
   readonly #table: ShardTable;
   readonly #feeds: Feeds;
   #named: string | undefined;
-  #beganAtMs = 0;
+  readonly #carried: Carried<Memory>;
   /** The last look for changes: many shards ask for the same. */
   #changed: { readonly after: number; readonly lastRev: number; readonly isSo: boolean } | undefined;
   /** Shards with members, or with answers to come. */
@@ -72,10 +81,12 @@ export class Shards implements Feature, Elsewhere {
   readonly #asking = new Throttle(ASK_AGAIN_MS);
   readonly #sampling = new Throttle(SAMPLE_MS);
   #shrink!: Deadline;
+  #keep!: Deadline;
 
   constructor(room: Room, ports: ShardsPorts) {
     this.#room = room;
     this.#ports = ports;
+    this.#carried = new Carried(room, { slot: new Slot<readonly Memory[]>("shards"), keyOf: () => "", perHolder: 1 });
     this.#table = new ShardTable(room.state, ports);
     this.#pieces = new Pieces(
       () => this.#now(),
@@ -94,10 +105,33 @@ export class Shards implements Feature, Elsewhere {
 
   start(): void {
     this.#shrink = this.#room.deadline("shards-shrink", () => this.#sendHome());
+    this.#keep = this.#room.deadline("shards-table", () => this.#table.store(), { keepsAwake: true });
     this.#room.elsewhere = this;
-    this.#beganAtMs = this.#room.now();
+  }
+
+  onRestore(client: Client): void {
+    this.#carried.restore(client);
+  }
+
+  /** Called once all connections of the room are back. */
+  wake(): void {
+    const [memory] = this.#carried.items();
+    if (memory) {
+      this.#named = memory.by;
+      this.#ports.changes.raise(memory.rev);
+      this.#table.trust();
+    }
     this.#table.rows.forEach(({ sockets }, shard) => sockets > 0 && this.#reach(shard));
-    this.#room.members.setElsewhere(this.users);
+    this.#room.members.setElsewhere(this.users, false);
+  }
+
+  onDisconnect(client: Client): void {
+    this.#carried.release(client);
+  }
+
+  /** The shards belong to the room that was deleted. */
+  onErase(): undefined {
+    this.#feeds.stop();
   }
 
   /** Names this instance of the room. */
@@ -132,8 +166,7 @@ export class Shards implements Feature, Elsewhere {
    */
   placesFor(region: string, full: readonly number[] = []): string | undefined {
     this.#table.fill(full);
-    if (!this.#hasAsked) this.#ask(this.#table.unheard);
-    this.#hasAsked = true;
+    this.#askUnheard();
     const places = this.#table.placesFor(region);
     // One that died meanwhile has space again.
     const isTime = places === undefined && this.#asking.passIfOpen(this.#room.now());
@@ -141,7 +174,13 @@ export class Shards implements Feature, Elsewhere {
     return places;
   }
 
-  /** A shard that has died, or hears of another instance of the room, reports how full it is. */
+  /** The room died: shards that hear of that report how full they are, and get what they missed. */
+  #askUnheard(): void {
+    if (this.#hasAsked) return;
+    this.#hasAsked = true;
+    this.#ask(this.#table.unheard);
+  }
+
   #ask(shards: readonly number[]): void {
     if (shards.length === 0) return;
     for (const shard of shards) this.#reach(shard);
@@ -175,21 +214,35 @@ export class Shards implements Feature, Elsewhere {
   #now(): LogPlace {
     const { log, seenSeq } = this.#room;
     const seq = seenSeq();
-    // All changes of earlier instances come before this one.
-    const rev = Math.max(this.#ports.lastRev(), this.#beganAtMs);
-    return { epoch: log.epoch, life: log.lifeAt(seq) ?? "", seq, rev, by: this.#instance };
+    const { changes, trail } = this.#ports;
+    const life = log.lifeAt(seq) ?? "";
+    return { epoch: log.epoch, life, seq, rev: changes.lastRev, by: this.#instance, ruling: trail.lastNumber };
   }
 
   onTurnEnd(): void {
     if (this.#reached.size === 0) return;
-    if (this.#pieces.send() && this.#sampling.passIfOpen(this.#room.now()))
-      this.#room.meter.observe("shard_waiting", this.#feeds.charsMax);
+    this.#askUnheard();
+    if (this.#pieces.send()) {
+      this.#carry();
+      if (this.#sampling.passIfOpen(this.#room.now())) this.#room.meter.observe("shard_waiting", this.#feeds.charsMax);
+    }
     for (const shard of this.#reached) if (this.#isOver(shard)) this.#leave(shard);
+  }
+
+  #carry(): void {
+    const { lastRev: rev } = this.#ports.changes;
+    const [carried] = this.#carried.items();
+    if (carried?.rev !== rev) this.#carried.put("", { by: this.#instance, rev });
   }
 
   #reach(shard: number): void {
     if (this.#reached.has(shard)) return;
-    if (this.#reached.size === 0) this.#pieces.begin();
+    if (this.#reached.size === 0) {
+      const { changes } = this.#ports;
+      // All changes of earlier instances come before those of this one.
+      if (changes.lastRev === 0) changes.raise(this.#room.now());
+      this.#pieces.begin();
+    }
     this.#reached.add(shard);
     this.#feeds.reach([...this.#reached]);
   }
@@ -211,7 +264,7 @@ export class Shards implements Feature, Elsewhere {
 
   /** Looks at every change that is kept. */
   #hasChangedAfter(rev: number): boolean {
-    const lastRev = this.#ports.lastRev();
+    const { lastRev } = this.#ports.changes;
     if (this.#changed?.after !== rev || this.#changed.lastRev !== lastRev) {
       const isSo = this.#room.log.changedAfter(rev, 1).length > 0;
       this.#changed = { after: rev, lastRev, isSo };
@@ -222,14 +275,20 @@ export class Shards implements Feature, Elsewhere {
   // ---- from the shards to the room -------------------------------------------------------------------------
 
   /** Takes the report of a shard, in a turn. @returns the instance of the room */
-  take({ shard, joins, requests, recoverAfter, counts, ...size }: ShardReport): string {
+  take(report: ShardReport): string {
+    if (this.#table.isNew(report)) this.#take(report);
+    return this.#instance;
+  }
+
+  #take({ shard, joins, requests, recoverAfter, counts, ...size }: ShardReport): void {
     const { meter, members } = this.#room;
     if (counts) meter.add(counts);
     const isAsking = joins.length + requests.length > 0;
     if (size.sockets > 0 || isAsking) this.#reach(shard);
     // Those who are let in count until the next report, so that the shard stays reached.
     this.#table.note({ shard, users: size.users + joins.length, sockets: size.sockets + joins.length });
-    members.setElsewhere(this.users);
+    if (!this.#table.isStored) this.#keep.set(this.#room.now() + QUIET_MS);
+    members.setElsewhere(this.users, true);
     this.#watchSize();
     if (joins.length > 0) this.#room.catchUp();
     const earlier = this.#room.read((log) => earlierItem(log, recoverAfter));
@@ -237,7 +296,6 @@ export class Shards implements Feature, Elsewhere {
     for (const join of joins)
       this.#pieces.add({ type: "verdict", id: join.id, verdict: this.#decide(shard, join) }, shard);
     for (const request of requests) this.#perform(shard, request);
-    return this.#instance;
   }
 
   #decide(shard: number, { identity }: ShardJoin): JoinVerdict {
@@ -264,7 +322,7 @@ export class Shards implements Feature, Elsewhere {
       this.#room.turn(() => reply(refuse("INTERNAL", "The request failed; try again.")));
     };
     try {
-      void this.#ports.perform(request)?.catch(fail);
+      void Promise.resolve(this.#ports.perform(request)).catch(fail);
     } catch (error) {
       fail(error);
     }

@@ -35,6 +35,18 @@ export interface DeploymentOptions {
   readonly listen?: (binding: string) => Partial<HostListener>;
 }
 
+/** What happens to one call between objects. */
+export interface CallFate {
+  /** The longest that it is on its way, in each direction. */
+  readonly wayMsMax: number;
+  /** It may fail on either way, with this probability each. */
+  readonly failure: number;
+  /** It arrives once more, so much later. */
+  readonly againMs?: number;
+  /** The caller gets an error at once, and it arrives so much later all the same. */
+  readonly lateMs?: number;
+}
+
 /** How something is called at an object, with the answer or an error. */
 type Send<Result> = (host: ObjectHost, reply: (result: Result | Error) => void) => void;
 
@@ -146,24 +158,32 @@ export class Deployment {
     const given = structuredClone(args);
     if (isTracing) trace(this.world.nowMs - START_MS, host.name, "<-", method, given);
     const { chance } = this.world.zone;
-    const wayMs = (): number => chance.between(0, CALL_MS_MAX);
-    const fails = (): boolean => this.callsFail && chance.happens(0.5);
+    const { wayMsMax, failure, againMs, lateMs } = this.fateOf(host, method);
+    const wayMs = (): number => chance.between(0, wayMsMax);
+    const fails = (): boolean => failure > 0 && chance.happens(failure);
+    const arrive = (afterMs: number, answer: (result: unknown) => void): void =>
+      void this.world.after(afterMs, this.world.nowhere, () =>
+        host.call((instance) => instance[method]!(...structuredClone(given)), answer),
+      );
     return this.#ask<unknown>(host, {
       wayMs,
-      send: (at, reply) => {
+      send: (_, reply) => {
         if (fails()) return reply(new Error(PLANNED.network));
-        this.world.after(wayMs(), this.world.nowhere, () =>
-          at.call(
-            (instance) => instance[method]!(...given),
-            (result) => {
-              const isLost = fails();
-              const isBad = result instanceof Error || isLost;
-              reply(isBad ? new Error(isLost ? PLANNED.call : messageOf(result)) : structuredClone(result));
-            },
-          ),
-        );
+        const heardAgainMs = againMs ?? lateMs;
+        if (heardAgainMs !== undefined) arrive(heardAgainMs, () => {});
+        if (lateMs !== undefined) return reply(new Error(PLANNED.network));
+        arrive(wayMs(), (result) => {
+          const isLost = fails();
+          const isBad = result instanceof Error || isLost;
+          reply(isBad ? new Error(isLost ? PLANNED.call : messageOf(result)) : structuredClone(result));
+        });
       },
     });
+  }
+
+  /** Decides on a call: yours to override. */
+  protected fateOf(_host: ObjectHost, _method: string): CallFate {
+    return { wayMsMax: CALL_MS_MAX, failure: this.callsFail ? 0.5 : 0 };
   }
 
   /** A request to an object. */

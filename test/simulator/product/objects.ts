@@ -3,6 +3,7 @@
 export { ChatRoom } from "../../../durable/chat-room.ts";
 export { insideOf } from "../../../durable/socketio/inside.ts";
 export { FeaturedRoom } from "./featured-room.ts";
+export { RoomShard } from "../../../durable/room-shard.ts";
 export { RuledRoom } from "./ruled-room.ts";
 export { DeadLetters } from "../../../durable/dead-letters.ts";
 export { Lobby } from "../../../durable/lobby.ts";
