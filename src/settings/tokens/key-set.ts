@@ -1,12 +1,12 @@
 // Fetches and keeps the keys of an identity provider (JWT_JWKS_URL) for all verifiers of an isolate. An outage of the provider costs no
 // connection, and forged tokens cause no flood of requests to it. Called by SignatureVerifier.
-import { createLocalJWKSet, type JWK, type JWTVerifyGetKey } from "jose";
-import { JWKSNoMatchingKey } from "jose/errors";
+import type { CryptoKey, JWK, JWTVerifyGetKey } from "jose";
+import { JWKSMultipleMatchingKeys, JWKSNoMatchingKey } from "jose/errors";
 
 import { readText } from "../../http/body.ts";
 import { decodeJson } from "../../http/base64-json.ts";
 import { logProblem } from "../log.ts";
-import { importJwk } from "./public-keys.ts";
+import { importJwk, type PublicKey } from "./public-keys.ts";
 
 /** Keys younger than this are used without a fetch. */
 export const KEYS_FRESH_MS = 10 * 60_000;
@@ -48,6 +48,14 @@ const PLATFORM: KeySetPorts = {
   fetch: (url, init) => fetch(url, init),
 };
 
+/** A key as its provider lists it, and imported. */
+interface ListedKey extends PublicKey {
+  readonly jwk: JWK;
+}
+
+/** The fields of a token's header that name its key. */
+type Asked = Parameters<JWTVerifyGetKey>[0];
+
 const keySets = new Map<string, KeySet>();
 
 /** The key set at an address, shared in this isolate. */
@@ -61,7 +69,7 @@ export class KeySet {
   readonly #url: string;
   readonly #ports: KeySetPorts;
   /** The last good keys, and when they came. */
-  #kept: { readonly keyOf: JWTVerifyGetKey; readonly atMs: number } | undefined;
+  #kept: { readonly keys: readonly ListedKey[]; readonly atMs: number } | undefined;
   #askedAtMs = -Infinity;
   #asking: Promise<void> | undefined;
   /** The last fetch that began has brought keys. */
@@ -75,10 +83,10 @@ export class KeySet {
   /** Finds the key of a token; jose calls it. @throws KeysUnavailable where the provider gives no keys and no kept key fits */
   readonly keyOf: JWTVerifyGetKey = async (header, token) => {
     const startMs = this.#ports.now();
-    const known = await this.#find(KEYS_FRESH_MS, header, token);
+    const known = this.#find(KEYS_FRESH_MS, header);
     if (known) return known;
     await this.#renewed();
-    const found = await this.#find(KEYS_KEPT_MS, header, token);
+    const found = this.#find(KEYS_KEPT_MS, header);
     if (found) return found;
     const isAskedSince = this.#askedAtMs >= startMs;
     const isNewer = !isAskedSince && issuedAtMs(token) >= this.#askedAtMs - KEY_LEEWAY_MS;
@@ -86,17 +94,12 @@ export class KeySet {
     throw new KeysUnavailable(Math.max(0, KEY_FETCH_INTERVAL_MS - this.#sinceAskedMs));
   };
 
-  async #find(
-    ageMsMax: number,
-    ...asked: Parameters<JWTVerifyGetKey>
-  ): Promise<ReturnType<JWTVerifyGetKey> | undefined> {
+  /** @throws JWKSMultipleMatchingKeys where a token says too little of its key */
+  #find(ageMsMax: number, asked: Asked): CryptoKey | undefined {
     if (!this.#kept || this.#ports.now() - this.#kept.atMs >= ageMsMax) return undefined;
-    try {
-      return await this.#kept.keyOf(...asked);
-    } catch (error) {
-      if (error instanceof JWKSNoMatchingKey) return undefined;
-      throw error;
-    }
+    const [found, ...others] = this.#kept.keys.filter((listed) => isFor(listed, asked));
+    if (others.length > 0) throw new JWKSMultipleMatchingKeys();
+    return found?.key;
   }
 
   /** Infinity when the clock was set back. */
@@ -124,8 +127,8 @@ export class KeySet {
   async #ask(askedAtMs: number): Promise<void> {
     // The fetch is not aborted when its time is over: in workerd that broke other connections of the room. A late answer still counts.
     try {
-      const keyOf = createLocalJWKSet({ keys: await fetchKeys(this.#url, this.#ports.fetch) });
-      this.#kept = { keyOf, atMs: this.#ports.now() };
+      const keys = await fetchKeys(this.#url, this.#ports.fetch);
+      this.#kept = { keys, atMs: this.#ports.now() };
       this.#isAnswered = askedAtMs === this.#askedAtMs;
     } catch (error) {
       logProblem("keys.unavailable", "the key set of JWT_JWKS_URL could not be fetched", error);
@@ -135,7 +138,7 @@ export class KeySet {
   }
 }
 
-async function fetchKeys(url: string, fetch: KeySetPorts["fetch"]): Promise<JWK[]> {
+async function fetchKeys(url: string, fetch: KeySetPorts["fetch"]): Promise<ListedKey[]> {
   const response = await fetch(url, { redirect: "manual" });
   if (response.status !== 200) {
     await response.body?.cancel();
@@ -144,12 +147,19 @@ async function fetchKeys(url: string, fetch: KeySetPorts["fetch"]): Promise<JWK[
   const text = await readText(response, KEY_SET_BYTES_MAX, KEY_FETCH_MS_MAX);
   if (text === undefined) throw new Error(`its body is longer than ${KEY_SET_BYTES_MAX} bytes, or took too long`);
   const { keys } = (JSON.parse(text) ?? {}) as { readonly keys?: unknown };
-  const listed: unknown[] = Array.isArray(keys) ? keys : [];
+  const listed = (Array.isArray(keys) ? keys : []) as readonly JWK[];
+  const read = await Promise.allSettled(listed.map(async (jwk) => ({ jwk, ...(await importJwk(jwk)) })));
   // Unreadable keys are left out, so that the others still work.
-  const isUsable = await Promise.all(listed.map(isPublicKey));
-  const usable = listed.filter((_key, at) => isUsable[at]) as JWK[];
+  const usable = read.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   if (usable.length === 0) throw new Error("it has no public key of kind RSA, P-256 or Ed25519");
   return usable;
+}
+
+/** RFC 7517, section 4: a key may say which tokens it is for. */
+function isFor({ jwk, algorithm }: ListedKey, { alg, kid }: Asked): boolean {
+  const { alg: own = alg, use = "sig", key_ops: operations = ["verify"] } = jwk;
+  const isForVerifying = use === "sig" && Array.isArray(operations) && operations.includes("verify");
+  return isForVerifying && algorithm === alg && own === alg && (kid === undefined || jwk.kid === kid);
 }
 
 /** The time in `iat` of a token that is not verified yet, in milliseconds since 1970. */
@@ -159,14 +169,5 @@ function issuedAtMs({ payload }: Parameters<JWTVerifyGetKey>[1]): number {
     return typeof iat === "number" ? iat * 1000 : -Infinity;
   } catch {
     return -Infinity;
-  }
-}
-
-async function isPublicKey(key: unknown): Promise<boolean> {
-  try {
-    await importJwk(key as JWK);
-    return true;
-  } catch {
-    return false;
   }
 }

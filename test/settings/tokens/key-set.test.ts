@@ -321,3 +321,38 @@ describe("TOK-5: a provider that answers rubbish", () => {
     expect(await verify(await tokenOf("broken"))).toEqual(UNAUTHORIZED);
   });
 });
+
+describe("TOK-5: the key of a token", () => {
+  const withoutKid = (key = privateKey): Promise<string> =>
+    new SignJWT({ sub: "ada" }).setProtectedHeader({ alg: "ES256" }).setExpirationTime("2d").sign(key);
+
+  it("is the only one of its kind where the token names none; of two there is none", async () => {
+    expect(await verify(await withoutKid())).toEqual(IN);
+    published = [jwk, nextKey.jwk];
+    clock.advance(KEYS_FRESH_MS);
+    expect(await verify(await withoutKid())).toEqual(UNAUTHORIZED);
+    expect(await verify()).toEqual(IN);
+  });
+
+  it.each<[what: string, fields: Partial<JWK>]>([
+    ["is for encryption", { use: "enc" }],
+    ["is for signing alone", { key_ops: ["sign"] }],
+    ["has operations that are no list", { key_ops: "verify" as never }],
+    ["is for another algorithm", { alg: "ES384" }],
+  ])("is none that %s", async (_what, fields) => {
+    published = [{ ...jwk, ...fields }];
+    expect(await verify()).toEqual(UNAUTHORIZED);
+    published = [{ ...jwk, ...fields }, nextKey.jwk];
+    clock.advance(KEYS_FRESH_MS);
+    expect(await verify(await withoutKid(nextKey.privateKey))).toEqual(IN);
+  });
+
+  it("may say what it is for", async () => {
+    const { alg: _alg, ...bare } = jwk;
+    for (const listed of [bare, { ...jwk, use: "sig" }, { ...jwk, key_ops: ["verify"] }]) {
+      published = [listed];
+      clock.advance(KEYS_FRESH_MS);
+      expect(await verify()).toEqual(IN);
+    }
+  });
+});
