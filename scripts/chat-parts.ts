@@ -24,7 +24,12 @@ export const DEAD_LETTERS: ClassPart = {
   className: "DeadLetters",
   purpose: "keeping undelivered messages of links and announcements",
 };
-export const CLASSES: readonly ClassPart[] = [ROOM, LOBBY, ANNOUNCEMENTS, DEAD_LETTERS];
+export const SHARDS: ClassPart = {
+  binding: "ROOM_SHARD",
+  className: "RoomShard",
+  purpose: "rooms with more members than one object holds",
+};
+export const CLASSES: readonly ClassPart[] = [ROOM, LOBBY, ANNOUNCEMENTS, DEAD_LETTERS, SHARDS];
 
 export const FILES = { binding: "FILES", suffix: "-files", purpose: "files in messages" };
 

@@ -18,6 +18,7 @@ const EXTRA_LABELS: Readonly<Record<Extra, string>> = {
   announcements: "announcements to many rooms",
   relay: "links between rooms through a queue",
   webhooks: "webhooks to your backend (queues)",
+  shards: "rooms with more members than one object holds",
 };
 
 export const askKind = (initial: Kind): Promise<Kind> =>

@@ -11,6 +11,7 @@ import {
   LOBBY,
   RELAY,
   ROOM,
+  SHARDS,
   WEBHOOKS,
   type ClassPart,
   type QueuePart,
@@ -20,7 +21,7 @@ import { Refusal } from "../refusal.ts";
 import type { Path, Value } from "./config-format.ts";
 import { nextTag } from "./next-tag.ts";
 
-export const EXTRAS = ["lobby", "files", "announcements", "relay", "webhooks"] as const;
+export const EXTRAS = ["lobby", "files", "announcements", "relay", "webhooks", "shards"] as const;
 export type Extra = (typeof EXTRAS)[number];
 
 export interface Wish {
@@ -84,6 +85,7 @@ const CLASSES_OF: Readonly<Record<Extra, readonly ClassPart[]>> = {
   announcements: [ANNOUNCEMENTS, LOBBY],
   relay: [DEAD_LETTERS],
   webhooks: [],
+  shards: [SHARDS],
 };
 
 /** @throws Refusal where nothing can be added without a change of present lines */

@@ -11,8 +11,11 @@ const ROOMS_MAX = 10_000;
 /** Places are remembered for so long: a room that has space again gets connections after it. */
 const REMEMBERED_MS = 10_000;
 
-/** A room is asked so often for places before a connection is refused: it adds a shard when it hears that one is full. */
-const ASKS_MAX = 2;
+/**
+ * A room is asked so often for places before a connection is refused. Each time that it hears of a full shard it may add one, so a storm of
+ * connections that fills several shards at once finds its places.
+ */
+const ASKS_MAX = 10;
 
 /** Source: https://developers.cloudflare.com/durable-objects/reference/data-location/ */
 const REGIONS: Readonly<Record<string, DurableObjectLocationHint>> = {

@@ -88,7 +88,7 @@ new_classes = ["Counter"]
 };
 
 describe.each(Object.entries(FORMS))("%s", (_title, [name, text]) => {
-  const EXTRAS = ["lobby", "files", "announcements", "relay", "webhooks"] as const;
+  const EXTRAS = ["lobby", "files", "announcements", "relay", "webhooks", "shards"] as const;
 
   it("gets bindings, classes and queues, and keeps its own", () => {
     const { config, before } = added(name, text, { extras: EXTRAS });
@@ -107,12 +107,13 @@ describe.each(Object.entries(FORMS))("%s", (_title, [name, text]) => {
       { name: "LOBBY", class_name: "Lobby" },
       { name: "ANNOUNCEMENTS", class_name: "Announcements" },
       { name: "DEAD_LETTERS", class_name: "DeadLetters" },
+      { name: "ROOM_SHARD", class_name: "RoomShard" },
     ]);
     expect(config.migrations).toEqual([
       ...(before.migrations ?? []),
       {
         tag: before.migrations ? "v2" : "v1",
-        new_sqlite_classes: ["ChatRoom", "Lobby", "Announcements", "DeadLetters"],
+        new_sqlite_classes: ["ChatRoom", "Lobby", "Announcements", "DeadLetters", "RoomShard"],
       },
     ]);
     expect(config.r2_buckets).toEqual([{ binding: "FILES", bucket_name: "mine-files" }]);

@@ -52,9 +52,15 @@ describe("it names", () => {
       /over the relay queue/,
     ],
     [
+      "what rooms cannot do without shards",
+      "note binding.missing",
+      { toml: without(/.*"ROOM_SHARD".*\n/) },
+      /ROOM_SHARD is missing\. Off without it: rooms with more members than one object holds/,
+    ],
+    [
       "a class that is not exported",
       "error class.not-exported",
-      { entry: entryWithout("Lobby ").replace("DeadLetters, ", "DeadLetters ") },
+      { entry: entryWithout("Lobby, ") },
       /export \{ Lobby \} from "parley-rooms"/,
     ],
     [
@@ -327,7 +333,7 @@ describe("it does not complain", () => {
       `import { ChatRoom as Base, createParley } from "parley-rooms";\nexport * from "parley-rooms";\nexport class ChatRoom extends Base {}\nexport default createParley();\n`,
       `export * from "./rooms.ts";\n${ENTRY.replace(/export \{.*\n/, "")}`,
     ]) {
-      const classes = ["ChatRoom", "Lobby", "Announcements", "DeadLetters"];
+      const classes = ["ChatRoom", "Lobby", "Announcements", "DeadLetters", "RoomShard"];
       const rooms = `import * as own from "parley-rooms";\n${classes.map((name) => `export class ${name} extends own.${name} {}`).join("\n")}`;
       const folder = { entry, files: { "src/rooms.ts": rooms } };
       expect((await examined(folder)).codes).toEqual(["note key.local"]);

@@ -6,7 +6,7 @@ import { examine } from "../../../scripts/doctor/examine.ts";
 import { folderOf, linkPackages } from "../worker-folder.ts";
 
 export const ENTRY = `import { createParley } from "parley-rooms";
-export { Announcements, ChatRoom, DeadLetters, Lobby } from "parley-rooms";
+export { Announcements, ChatRoom, DeadLetters, Lobby, RoomShard } from "parley-rooms";
 const parley = createParley();
 export default { fetch: parley.fetch, queue: parley.queue };
 `;
@@ -35,11 +35,12 @@ bindings = [
   { name = "LOBBY", class_name = "Lobby" },
   { name = "ANNOUNCEMENTS", class_name = "Announcements" },
   { name = "DEAD_LETTERS", class_name = "DeadLetters" },
+  { name = "ROOM_SHARD", class_name = "RoomShard" },
 ]
 
 [[migrations]]
 tag = "v1"
-new_sqlite_classes = ["ChatRoom", "Lobby", "Announcements", "DeadLetters"]
+new_sqlite_classes = ["ChatRoom", "Lobby", "Announcements", "DeadLetters", "RoomShard"]
 
 [[queues.producers]]
 binding = "RELAY_QUEUE"

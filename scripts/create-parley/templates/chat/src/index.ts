@@ -4,7 +4,7 @@ import { createParley } from "parley-rooms";
 import { setupPage } from "./setup-page.ts";
 
 export { ChatRoom } from "./chat-room.ts";
-export { Announcements, DeadLetters, Lobby } from "parley-rooms";
+export { Announcements, DeadLetters, Lobby, RoomShard } from "parley-rooms";
 
 // Users come with tokens that your backend signs with JWT_SECRET. To know them by a session of your own instead:
 // createParley({ authenticate: async (request, env) => ({ user: "ada", name: "Ada" }) })
