@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 
 import type { Identity } from "../../protocol/identity.ts";
 import { readAs } from "../../protocol/read-as.ts";
+import { describeIssues } from "../../protocol/schemas/fields.ts";
 import { ROLES } from "../../protocol/roles.ts";
 import { claimsSchema, displayName } from "../../settings/tokens/claims.ts";
 import type { Deployment } from "../deployment.ts";
@@ -11,7 +12,7 @@ import type { HostAsked } from "../mount.ts";
 import { askHost } from "./host-user.ts";
 import { asTrusted, isOriginAllowed } from "./request-origin.ts";
 import { refuseToken } from "./endpoint-refusals.ts";
-import { issuesOf, refuseRequest } from "./refusals.ts";
+import { refuseRequest } from "./refusals.ts";
 
 /** Strict: a rule that is misspelled, `room` for `rooms`, would open what it was meant to close. */
 const hostUserSchema = z.strictObject({ ...claimsSchema.shape, role: z.optional(z.enum(ROLES)) });
@@ -48,10 +49,7 @@ async function hostUser(
 
 function readHostUser(given: unknown): Identity {
   const read = readAs(hostUserSchema, given);
-  if (!read.success) {
-    const issues = issuesOf(read.error).map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-    throw new Error(`authenticate gave no user: ${issues.join("; ")}`);
-  }
+  if (!read.success) throw new Error(`authenticate gave no user: ${describeIssues(read.error)}`);
   const { user, name, role = "member", rooms, exp } = read.data;
   return { user, name: displayName(user, name), role, ...(rooms && { rooms }), ...(exp !== undefined && { exp }) };
 }
