@@ -37,6 +37,7 @@ const OPTIONS: readonly Option[] = [
   { option: "history-messages", name: "historyMessages", min: 1, max: 1e9, isWhole: true },
   { option: "uploads-per-user-day", name: "uploadsPerUserDay", min: 0, max: 10_000 },
   { option: "upload-bytes", name: "uploadBytes", min: 1, max: 1e9 },
+  { option: "max-members", name: "maxMembers", min: 1, max: 32_768, isWhole: true },
   { option: "flush-window-ms", name: "flushWindowMs", min: 0, max: 10_000 },
   { option: "flush-burst", name: "flushBurst", min: 1, max: 64, isWhole: true },
   { option: "ping-interval-seconds", name: "pingIntervalSeconds", min: 1, max: 3600 },

@@ -23,7 +23,8 @@ export function billOf(events: Events, { cloudflare }: Prices): Bill {
     events.polls +
     (events.framesIn + events.heartbeats) / cloudflare.framesPerRequest +
     events.alarms +
-    events.reports;
+    events.reports +
+    events.shardCalls;
   const metered = (item: string, unit: string, quantity: number, { perMillion, included }: Metered): BillLine =>
     lineOf(item, unit, quantity, included, perMillion / 1e6);
   const lines: BillLine[] = [

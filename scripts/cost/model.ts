@@ -2,6 +2,7 @@
 // workerd.
 import { burstOf } from "../../src/chat/posting/posts.ts";
 import { commitsOf, type Commits } from "./commits.ts";
+import { shardEvents, shardsOf } from "./shards.ts";
 
 /** A room that is busy in `relaxed` stores once a second. */
 const RELAXED_ROWS_PER_SECOND = 1;
@@ -71,6 +72,8 @@ export interface Workload {
   readonly relayShare: number;
   readonly uploadsPerUserDay: number;
   readonly uploadBytes: number;
+  /** The setting MAX_MEMBERS: a room with more people has shards. */
+  readonly maxMembers: number;
 }
 
 export const WORKLOAD: Workload = {
@@ -94,6 +97,7 @@ export const WORKLOAD: Workload = {
   relayShare: 0,
   uploadsPerUserDay: 0,
   uploadBytes: 200_000,
+  maxMembers: 5000,
 };
 
 /** In a month. */
@@ -117,6 +121,8 @@ export interface Events {
   readonly queueMessages: number;
   readonly uploads: number;
   readonly uploadedGb: number;
+  /** Calls between rooms and their shards. */
+  readonly shardCalls: number;
 }
 
 function commitsOfRoom(workload: Workload, postsPerSecond: number): Commits {
@@ -153,9 +159,13 @@ export function eventsOf(asked: Workload): Events {
   const reports = reportsOf(workload, roomSeconds, changes);
   const isPolled = anyOf(pollingShare, peoplePerRoom);
   const isPinged = anyOf(stockShare, peoplePerRoom);
+  const shards = shardsOf(workload);
+  const ofShards = shardEvents(workload, { shards, roomSeconds, commits, connects, posts });
+  // A room and its shards ping and hold polls each by itself.
+  const objectSeconds = roomSeconds * (1 + shards);
   const alarms =
-    (roomSeconds * isPinged) / workload.pingIntervalSeconds +
-    (roomSeconds * isPolled) / POLL_HOLD_SECONDS +
+    (objectSeconds * isPinged) / workload.pingIntervalSeconds +
+    (objectSeconds * isPolled) / POLL_HOLD_SECONDS +
     LEAVE_ALARMS * leaves +
     (1 - isPinged) * reports * alarmsPerReport(roomSeconds === 0 ? 0 : changes / roomSeconds);
   const readMarks = marksOf(workload, roomSeconds, userMinutes);
@@ -188,13 +198,15 @@ export function eventsOf(asked: Workload): Events {
       readMarks +
       2 * relayFlushes +
       lobbyRows(workload, onlineSeconds, reports) +
+      ofShards.rows +
       (uploads > 0 ? rooms : 0),
     rowsRead: connects * ROWS_READ_PER_CONNECT,
-    awakeSeconds: Math.min(roomSeconds, worked) * (1 - isPolled) + roomSeconds * isPolled,
+    awakeSeconds: (Math.min(roomSeconds, worked) + ofShards.awakeSeconds) * (1 - isPolled) + objectSeconds * isPolled,
     storedGb: storedGbOf(workload, posts),
     queueMessages: relayFlushes,
     uploads,
     uploadedGb: (uploads * workload.uploadBytes) / GB,
+    shardCalls: ofShards.calls,
   };
 }
 

@@ -5,11 +5,12 @@ import { shortfallsOf } from "../load/shortfall.ts";
 import { requireShares } from "./arguments.ts";
 import { workloadOf } from "./from-run.ts";
 import { inhabited, WORKLOAD, type Workload } from "./model.ts";
+import { shardsOf } from "./shards.ts";
 import { count } from "./text.ts";
 
-/** The setting MAX_MEMBERS: its default and its upper bound. */
-const MEMBERS_USUAL = 5000;
-const MEMBERS_MAX = 32_768;
+/** The setting MAX_SHARDS: its default and its upper bound. */
+const SHARDS_USUAL = 64;
+const SHARDS_MAX = 1000;
 
 export interface Settled {
   readonly workload: Workload;
@@ -38,13 +39,14 @@ function emptiness(asked: Workload, { rooms }: Workload): string[] {
   ];
 }
 
-function crowding({ users, rooms }: Workload): string[] {
-  const each = users / rooms;
-  if (each <= MEMBERS_USUAL) return [];
-  const most = count(MEMBERS_MAX);
-  return [
-    each <= MEMBERS_MAX
-      ? `${count(each)} users to a room are more than it lets in: MAX_MEMBERS is ${count(MEMBERS_USUAL)} where nothing else is set, and ${most} at most.`
-      : `${count(each)} users to a room are more than any setting lets in: MAX_MEMBERS is ${most} at most. No server has this bill.`,
-  ];
+function crowding(workload: Workload): string[] {
+  const { users, rooms, maxMembers } = workload;
+  const shards = shardsOf(workload);
+  if (shards === 0) return [];
+  const [each, most] = [count(users / rooms), count(SHARDS_MAX)];
+  const held = `${each} users to a room are more than one object holds (MAX_MEMBERS is ${count(maxMembers)})`;
+  const taking = `the room takes ${count(shards)} shard${shards === 1 ? "" : "s"} besides`;
+  if (shards <= SHARDS_USUAL) return [`${held}: ${taking}.`];
+  const usual = `MAX_SHARDS is ${count(SHARDS_USUAL)} where nothing else is set, and ${most} at most`;
+  return [`${held}: ${taking}, and ${usual}.${shards > SHARDS_MAX ? " No server has this bill." : ""}`];
 }

@@ -91,27 +91,50 @@ describe("more rooms than users", () => {
   });
 });
 
-describe("more users than a room takes", () => {
+describe("more users than one object holds", () => {
   const remarksFor = (wished: Partial<Workload>): string => settle(wished).remarks.join("\n");
+  const SECRET = { JWT_SECRET: "a secret of thirty-two bytes, or so" };
 
-  it("is noted, with the setting that would allow them, or that none does", () => {
-    const settings = readSettings({ JWT_SECRET: "a secret of thirty-two bytes, or so" });
-    const usual = settings.ok ? settings.settings.maxMembers : 0;
+  it("are noted, with the shards that they take, and whether settings allow them", () => {
+    const settings = readSettings(SECRET);
+    const [usual, shards] = settings.ok ? [settings.settings.maxMembers, settings.settings.maxShards] : [0, 0];
     expect(remarksFor({ users: usual, rooms: 1 })).toBe("");
     expect(remarksFor({ users: usual + 1, rooms: 1 })).toBe(
-      "5,001 users to a room are more than it lets in: MAX_MEMBERS is 5,000 where nothing else is set, and 32,768 at most.",
+      "5,001 users to a room are more than one object holds (MAX_MEMBERS is 5,000): the room takes 1 shard besides.",
     );
-    expect(remarksFor({ users: 40_000, rooms: 1 })).toBe(
-      "40,000 users to a room are more than any setting lets in: MAX_MEMBERS is 32,768 at most. No server has this bill.",
+    expect(remarksFor({ users: usual * (1 + shards), rooms: 1 })).toMatch(/: the room takes 64 shards besides\.$/);
+    expect(remarksFor({ users: 1_000_000, rooms: 1 })).toBe(
+      "1 M users to a room are more than one object holds (MAX_MEMBERS is 5,000): the room takes 199 shards besides, and MAX_SHARDS " +
+        "is 64 where nothing else is set, and 1,000 at most.",
     );
-    expect(readSettings({ JWT_SECRET: "a secret of thirty-two bytes, or so", MAX_MEMBERS: "32768" }).ok).toBe(true);
-    expect(readSettings({ JWT_SECRET: "a secret of thirty-two bytes, or so", MAX_MEMBERS: "32769" }).ok).toBe(false);
+    expect(remarksFor({ users: 1_000_000, rooms: 1, maxMembers: 20_000 })).toMatch(
+      /the room takes 49 shards besides\.$/,
+    );
+    expect(remarksFor({ users: 10_000_000, rooms: 1 })).toMatch(/1,000 at most\. No server has this bill\.$/);
+    expect(readSettings({ ...SECRET, MAX_SHARDS: "1000" }).ok).toBe(true);
+    expect(readSettings({ ...SECRET, MAX_SHARDS: "1001" }).ok).toBe(false);
   });
 
-  it("stands in the bill", () => {
+  it("stand in the bill", () => {
     const report = reportOf(settle({ users: 1_000_000_000, rooms: 1 }));
     for (const bill of [textOf(report), htmlOf(report)])
-      expect(bill).toContain("1 G users to a room are more than any setting lets in");
+      expect(bill).toContain("1 G users to a room are more than one object holds");
+  });
+
+  it("cost calls to and from shards, their time, and a row for each time that they fall quiet", () => {
+    const asked: Workload = { ...WORKLOAD, users: 10_000, rooms: 1, onlineHours: 1, connectsPerUserDay: 1 };
+    const bound = eventsOf({ ...asked, maxMembers: 10_000 });
+    const shared = eventsOf({ ...asked, maxMembers: 1000 });
+    expect([bound.shardCalls, shared.posts]).toEqual([0, bound.posts]);
+    // Nine shards take each batch; nine tenths of the members post by way of one, and come and go there.
+    const down = 9 * shared.commits;
+    expect(shared.shardCalls).toBeCloseTo(down + 0.9 * (shared.posts + 4 * 10_000 * 30), 0);
+    expect(shared.awakeSeconds - bound.awakeSeconds).toBeGreaterThan(0.9 * 9 * 30 * 3600);
+    expect(shared.rowsWritten - bound.rowsWritten).toBeLessThan(200);
+    const quiet = { ...asked, messagesPerUserMinute: 0.0001 };
+    const rows =
+      eventsOf({ ...quiet, maxMembers: 1000 }).rowsWritten - eventsOf({ ...quiet, maxMembers: 10_000 }).rowsWritten;
+    expect(rows).toBeGreaterThan(0.9 * 9 * eventsOf(quiet).commits);
   });
 });
 
