@@ -289,7 +289,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
 
   #save(session: Session): void {
     try {
-      this.#webSockets.save(session);
+      this.#webSockets.save(session, this.#parts.limits.maxConnectionsPerIp);
     } catch (error) {
       this.#inside.report("a session is too large", error);
       this.#parts.server.close(session, CLOSINGS.stateTooLarge);

@@ -1,11 +1,11 @@
 // Accepts, restores, saves, sends over and closes the WebSockets of an object, and knows the session of each. Called by socket-object.ts
 // and connection-requests.ts.
-import { closeTcp } from "../../src/rpc/tcp-connections.ts";
+import { tcpHost, type TcpHost } from "../../src/rpc/tcp-connections.ts";
 import { CLOSINGS } from "../../src/socketio/wire/closings.ts";
 import type { Frame } from "../../src/socketio/wire/engine-io.ts";
 import type { Session, SessionRecord } from "../../src/socketio/engine/session.ts";
 import { UnjoinedQuota } from "../../src/socketio/engine/unjoined-quota.ts";
-import { withoutPartial } from "../../src/socketio/server/records.ts";
+import { withoutPartial, type SocketSessionRecord } from "../../src/socketio/server/records.ts";
 
 /** LIM-5: one for all objects of an isolate, because the memory of unjoined sessions adds up. */
 export const UNJOINED = new UnjoinedQuota();
@@ -29,6 +29,8 @@ export class WebSockets {
    * meanwhile (LIM-5).
    */
   readonly #strayIds = new WeakMap<WebSocket, string>();
+  /** Frames of WebSockets whose responses have not left yet. */
+  readonly #early = new Map<WebSocket, Frame[]>();
 
   constructor(ctx: DurableObjectState) {
     this.#ctx = ctx;
@@ -38,9 +40,22 @@ export class WebSockets {
     return this.#sessionByWebSocket.size === 0;
   }
 
-  /** @param tcpId becomes a tag of the WebSocket, which survives sleep */
+  /**
+   * Accepts a WebSocket. Its first frames wait for a timer of 0 ms, which rings when the runtime has passed the response on.
+   * A frame that comes before starts the pumps of workerd in a way that takes 9 KB more for as long as the connection lives (docs/bench).
+   * @param tcpId becomes a tag of the WebSocket, which survives sleep
+   */
   accept(ws: WebSocket, tcpId: string | undefined): void {
     this.#ctx.acceptWebSocket(ws, tcpId === undefined ? [] : [tcpId]);
+    this.#early.set(ws, []);
+    setTimeout(() => this.#sendEarly(ws), 0);
+  }
+
+  #sendEarly(ws: WebSocket): void {
+    const frames = this.#early.get(ws);
+    if (!frames) return;
+    this.#early.delete(ws);
+    sendAll(ws, frames);
   }
 
   acceptProbe(ws: WebSocket, tcpId: string | undefined, probe: Session): void {
@@ -88,6 +103,12 @@ export class WebSockets {
   onGone(ws: WebSocket): void {
     const id = this.#strayIds.get(ws);
     if (id !== undefined) UNJOINED.remove(id);
+    this.#tell(ws, (host, id) => host.gone(id));
+  }
+
+  #tell(ws: WebSocket, event: (host: TcpHost, id: string) => void): void {
+    const host = tcpHost();
+    if (host) for (const id of this.#ctx.getTags(ws)) event(host, id);
   }
 
   /** @param restore called with the record of a WebSocket that was open when the object slept */
@@ -115,11 +136,10 @@ export class WebSockets {
 
   send(session: Session, frames: readonly Frame[]): void {
     const ws = this.#webSocketBySession.get(session);
-    try {
-      for (const frame of frames) ws?.send(frame);
-    } catch {
-      // It is closing; `webSocketClose` follows and cleans up.
-    }
+    if (!ws) return;
+    const early = this.#early.get(ws);
+    if (early) early.push(...frames);
+    else sendAll(ws, frames);
   }
 
   /** Gives the WebSocket of the probe to the session. */
@@ -140,8 +160,11 @@ export class WebSockets {
     this.finishClose(ws, code, reason);
   }
 
-  /** @throws Error when the record is too large, or no plain data */
-  save(session: Session): void {
+  /**
+   * @param looseMax TCP connections of one network that the server need not cut (LIM-6); 0 is no limit
+   * @throws Error when the record is too large, or no plain data
+   */
+  save(session: Session, looseMax: number): void {
     const ws = this.#webSocketBySession.get(session);
     if (!ws) return;
     const record = session.toRecord();
@@ -151,6 +174,8 @@ export class WebSockets {
       if (!("partial" in record)) throw error;
       ws.serializeAttachment(withoutPartial(record));
     }
+    const { sockets } = record as Partial<SocketSessionRecord>;
+    if (sockets?.length) this.#tell(ws, (host, id) => host.joined(id, session.handshake.address, looseMax));
   }
 
   /**
@@ -158,8 +183,9 @@ export class WebSockets {
    * WebSockets.
    */
   finishClose(ws: WebSocket, code: number, reason: string): void {
-    // LIM-6: under `npm run serve`, scripts/serve/entry.js cuts the TCP connection 5 s later.
-    for (const tcpId of this.#ctx.getTags(ws)) closeTcp(tcpId);
+    this.#sendEarly(ws);
+    // LIM-6: under `npm run serve`, scripts/serve/entry.js cuts the TCP connection 5 s later, unless it is loose.
+    this.#tell(ws, (host, id) => host.closed(id));
     // Both codes mean that the peer is gone.
     if (code === CODE_OF_NONE || code === 1015) return;
     try {
@@ -168,5 +194,13 @@ export class WebSockets {
     } catch {
       // It was closed already, perhaps by the peer at the same moment.
     }
+  }
+}
+
+function sendAll(ws: WebSocket, frames: readonly Frame[]): void {
+  try {
+    for (const frame of frames) ws.send(frame);
+  } catch {
+    // It is closing; `webSocketClose` follows and cleans up.
   }
 }

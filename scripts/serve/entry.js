@@ -1,8 +1,9 @@
 // Wraps the production Worker for `npm run serve`: registers the TCP connection of each upgrade, so that rooms can end it. Plain
 // JavaScript: esbuild bundles it for workerd, and a Worker's platform types are not those of the scripts beside it.
-import { closeTcp, registerTcp } from "../../src/rpc/tcp-connections.ts";
+import { setTcpHost } from "../../src/rpc/tcp-connections.ts";
 import app from "../../src/index.ts";
 import { CLOSING_MS } from "../../src/socketio/wire/closings.ts";
+import { TcpConnections } from "./tcp-connections.js";
 
 export * from "../../src/index.ts";
 
@@ -22,6 +23,9 @@ export const direct = {
 
 export default app;
 
+const tcp = new TcpConnections();
+setTcpHost(tcp);
+
 /** The longest that there is: 24 days, after which a connection that still stands is cut, and made again by its client. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -29,23 +33,23 @@ const isUpgrade = ({ headers }) => headers.get("Upgrade")?.toLowerCase() === "we
 
 /**
  * workerd keeps the TCP connection of a WebSocket, and what came of an unfinished frame, for as long as the peer likes, also
- * when the WebSocket was closed. Aborting the room's request ends it. What waits here for that stays in memory with each
- * connection, and every collection of garbage marks it: so it is little. LIM-6
+ * when the WebSocket was closed. Aborting the room's request ends it. The request that waits here for that takes 14 KB, so a
+ * room lets it go for most members. LIM-6
  */
 async function connect(request, env, ctx) {
   const cutting = new AbortController();
-  const { id, closed } = registerTcp(request, cutting.signal);
+  const { id, isCut } = tcp.register(request, cutting.signal);
   const response = await app.fetch(request, env, ctx);
   if (response.status === 101) {
     // A timer, because workerd ends a request that waits for nothing of its own.
-    setTimeout(closeTcp, TIMER_MS_MAX, id);
-    ctx.waitUntil(cutAfter(closed, cutting));
-  } else closeTcp(id);
+    setTimeout((closed) => tcp.closed(closed), TIMER_MS_MAX, id);
+    ctx.waitUntil(cutIf(isCut, cutting));
+  } else tcp.closed(id);
   return response;
 }
 
-async function cutAfter(closed, cutting) {
-  await closed;
+async function cutIf(isCut, cutting) {
+  if (!(await isCut)) return;
   await scheduler.wait(CLOSING_MS);
   cutting.abort();
 }

@@ -1,6 +1,6 @@
 // The Engine.IO endpoint. Makes every check that needs no object, and forwards only good requests to a Durable Object. Called by
 // connect.ts for any application, and by the routes of the chat (app.ts).
-import { tcpOf } from "../../rpc/tcp-connections.ts";
+import { tcpHost } from "../../rpc/tcp-connections.ts";
 import { encodeUpgradeFacts, INNER_ORIGIN, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";
 import { ENGINE_REVISION } from "../../socketio/wire/engine-io.ts";
 import { isJavaScriptAgent, knowsRecovery } from "./recovery-clients.ts";
@@ -181,7 +181,7 @@ async function forward(
   const object = await endpoint.object(room, facts.sid);
   if (!object) return refuseConnection("NOT_FOUND", "There is no such room");
   const subprotocol = findSubprotocol(request);
-  const tcp = tcpOf(request);
+  const tcp = tcpHost()?.of(request);
   // Of an upgrade there are only headers.
   const inner = new Request(
     `${INNER_ORIGIN}/${transport}`,
