@@ -290,7 +290,6 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
   #save(session: Session): void {
     try {
       this.#webSockets.save(session);
-      if (session.isJoined) this.#webSockets.joined(session, this.#parts.limits.maxConnectionsPerIp);
     } catch (error) {
       this.#inside.report("a session is too large", error);
       this.#parts.server.close(session, CLOSINGS.stateTooLarge);

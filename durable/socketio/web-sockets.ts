@@ -1,18 +1,14 @@
 // Accepts, restores, saves, sends over and closes the WebSockets of an object, and knows the session of each. Called by socket-object.ts
 // and connection-requests.ts.
-import { closeTcp, letGoTcp } from "../../src/rpc/tcp-connections.ts";
+import { closeTcp } from "../../src/rpc/tcp-connections.ts";
 import { CLOSINGS } from "../../src/socketio/wire/closings.ts";
 import type { Frame } from "../../src/socketio/wire/engine-io.ts";
 import type { Session, SessionRecord } from "../../src/socketio/engine/session.ts";
 import { UnjoinedQuota } from "../../src/socketio/engine/unjoined-quota.ts";
 import { withoutPartial } from "../../src/socketio/server/records.ts";
-import { LooseConnections } from "./loose-connections.ts";
 
 /** LIM-5: one for all objects of an isolate, because the memory of unjoined sessions adds up. */
 export const UNJOINED = new UnjoinedQuota();
-
-/** LIM-6: one for all objects of an isolate, because a client may spread its connections over rooms. */
-const LOOSE = new LooseConnections();
 
 /** The attachment of a WebSocket that wants to take over from long-polling. */
 const PROBE = { isProbe: true } as const;
@@ -35,8 +31,6 @@ export class WebSockets {
   readonly #strayIds = new WeakMap<WebSocket, string>();
   /** Frames of WebSockets whose responses have not left yet. */
   readonly #early = new Map<WebSocket, Frame[]>();
-  /** Ids of the TCP connections of WebSockets that have not joined yet, and are not closed. */
-  readonly #tcpIds = new Map<WebSocket, string>();
 
   constructor(ctx: DurableObjectState) {
     this.#ctx = ctx;
@@ -59,7 +53,6 @@ export class WebSockets {
 
   #accept(ws: WebSocket, tcpId: string | undefined): void {
     this.#ctx.acceptWebSocket(ws, tcpId === undefined ? [] : [tcpId]);
-    if (tcpId !== undefined) this.#tcpIds.set(ws, tcpId);
   }
 
   #sendEarly(ws: WebSocket): void {
@@ -114,7 +107,6 @@ export class WebSockets {
   onGone(ws: WebSocket): void {
     const id = this.#strayIds.get(ws);
     if (id !== undefined) UNJOINED.remove(id);
-    for (const tcpId of this.#ctx.getTags(ws)) LOOSE.remove(tcpId);
   }
 
   /** @param restore called with the record of a WebSocket that was open when the object slept */
@@ -166,19 +158,6 @@ export class WebSockets {
     this.finishClose(ws, code, reason);
   }
 
-  /**
-   * Called when the session has joined. LIM-6: if its network may have one more loose TCP connection, its own becomes loose, which saves 14 KB
-   * of memory.
-   * @param max loose connections of one network; 0 is no limit
-   */
-  joined(session: Session, max: number): void {
-    const ws = this.#webSocketBySession.get(session);
-    const tcpId = ws && this.#tcpIds.get(ws);
-    if (!ws || tcpId === undefined) return;
-    this.#tcpIds.delete(ws);
-    if (LOOSE.add(tcpId, session.handshake.address, max)) letGoTcp(tcpId);
-  }
-
   /** @throws Error when the record is too large, or no plain data */
   save(session: Session): void {
     const ws = this.#webSocketBySession.get(session);
@@ -198,8 +177,7 @@ export class WebSockets {
    */
   finishClose(ws: WebSocket, code: number, reason: string): void {
     this.#sendEarly(ws);
-    this.#tcpIds.delete(ws);
-    // LIM-6: under `npm run serve`, scripts/serve/entry.js cuts the TCP connection 5 s later, unless the connection is loose.
+    // LIM-6: under `npm run serve`, scripts/serve/entry.js cuts the TCP connection 5 s later.
     for (const tcpId of this.#ctx.getTags(ws)) closeTcp(tcpId);
     // Both codes mean that the peer is gone.
     if (code === CODE_OF_NONE || code === 1015) return;

@@ -85,11 +85,6 @@ export class Session {
     return !this.closed && !this.polling && !this.probeOf;
   }
 
-  /** Whether the layer above has admitted its client. */
-  get isJoined(): boolean {
-    return false;
-  }
-
   toRecord(): SessionRecord {
     const { sid, handshake, seenAtMs, isExtended, isPingedEarly, pingedAtMs } = this;
     return {

@@ -26,10 +26,6 @@ export class SocketSession extends Session {
   partial: PartialPacket | undefined;
   #nextAckId: number | undefined;
 
-  override get isJoined(): boolean {
-    return this.sockets.size > 0;
-  }
-
   /** Begins with an id that no earlier session of the client has reached, because a client may send an ack over its next connection. */
   takeAckId(): number {
     const id = this.#nextAckId ?? this.handshake.issued % ACK_IDS;
