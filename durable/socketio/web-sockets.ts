@@ -29,8 +29,6 @@ export class WebSockets {
    * meanwhile (LIM-5).
    */
   readonly #strayIds = new WeakMap<WebSocket, string>();
-  /** Frames of WebSockets whose responses have not left yet. */
-  readonly #early = new Map<WebSocket, Frame[]>();
 
   constructor(ctx: DurableObjectState) {
     this.#ctx = ctx;
@@ -40,30 +38,13 @@ export class WebSockets {
     return this.#sessionByWebSocket.size === 0;
   }
 
-  /**
-   * Accepts a WebSocket for a new session. Its first frames wait for a timer of 0 ms, which rings when the runtime has passed the response on.
-   * A frame that comes before starts the pumps of workerd in a way that takes 9 KB more for as long as the connection lives (docs/bench).
-   * @param tcpId becomes a tag of the WebSocket, which survives sleep
-   */
+  /** @param tcpId becomes a tag of the WebSocket, which survives sleep */
   accept(ws: WebSocket, tcpId: string | undefined): void {
-    this.#accept(ws, tcpId);
-    this.#early.set(ws, []);
-    setTimeout(() => this.#sendEarly(ws), 0);
-  }
-
-  #accept(ws: WebSocket, tcpId: string | undefined): void {
     this.#ctx.acceptWebSocket(ws, tcpId === undefined ? [] : [tcpId]);
   }
 
-  #sendEarly(ws: WebSocket): void {
-    const frames = this.#early.get(ws);
-    if (!frames) return;
-    this.#early.delete(ws);
-    sendAll(ws, frames);
-  }
-
   acceptProbe(ws: WebSocket, tcpId: string | undefined, probe: Session): void {
-    this.#accept(ws, tcpId);
+    this.accept(ws, tcpId);
     ws.serializeAttachment(PROBE);
     this.link(probe, ws);
   }
@@ -74,7 +55,7 @@ export class WebSockets {
    * @param session a placeholder that counts until the WebSocket is gone
    */
   acceptStray(ws: WebSocket, tcpId: string | undefined, session: Session): void {
-    this.#accept(ws, tcpId);
+    this.accept(ws, tcpId);
     this.finishClose(ws, CLOSINGS.protocolViolation.code, "already upgraded");
     this.#sessionByWebSocket.set(ws, session);
     this.#countAsStray(ws, session);
@@ -134,10 +115,11 @@ export class WebSockets {
 
   send(session: Session, frames: readonly Frame[]): void {
     const ws = this.#webSocketBySession.get(session);
-    if (!ws) return;
-    const early = this.#early.get(ws);
-    if (early) early.push(...frames);
-    else sendAll(ws, frames);
+    try {
+      for (const frame of frames) ws?.send(frame);
+    } catch {
+      // It is closing; `webSocketClose` follows and cleans up.
+    }
   }
 
   /** Gives the WebSocket of the probe to the session. */
@@ -176,7 +158,6 @@ export class WebSockets {
    * WebSockets.
    */
   finishClose(ws: WebSocket, code: number, reason: string): void {
-    this.#sendEarly(ws);
     // LIM-6: under `npm run serve`, scripts/serve/entry.js cuts the TCP connection 5 s later.
     for (const tcpId of this.#ctx.getTags(ws)) closeTcp(tcpId);
     // Both codes mean that the peer is gone.
@@ -187,13 +168,5 @@ export class WebSockets {
     } catch {
       // It was closed already, perhaps by the peer at the same moment.
     }
-  }
-}
-
-function sendAll(ws: WebSocket, frames: readonly Frame[]): void {
-  try {
-    for (const frame of frames) ws.send(frame);
-  } catch {
-    // It is closing; `webSocketClose` follows and cleans up.
   }
 }

@@ -47,15 +47,6 @@ describe("the smallest application", () => {
     expect([drawn(ada), drawn(ben)]).toEqual([[], [1, 2]]);
   });
 
-  it("answers in order, and closes after its answers, also a client that speaks before it heard the handshake", async () => {
-    const { webSocket } = await upgrade({ room: freshRoom(), fetcher: sketches });
-    const client = RawClient.over(webSocket!);
-    client.send("40");
-    client.send("not a packet");
-    await client.closes();
-    expect(client.texts.map((frame) => frame.slice(0, 7))).toEqual(['0{"sid"', '40{"sid']);
-  });
-
   it("recovers nothing, and sends no offset to clients that know recovery", async () => {
     const client = await RawClient.open({ room: freshRoom(), fetcher: sketches, query: { recovery: "on" } });
     await client.connect();
