@@ -8,6 +8,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Tests of objects wait more than they work: some files at a time keep two cores busy. Each further worker loads all modules again. */
 const maxWorkers = 4;
 
+/** Tests of the cores never wait. */
+const maxWorkersCore = 2;
+
 /** Most tests outside wait, for programs to start, for timeouts, for rooms that fall asleep. */
 const maxWorkersOutside = 6;
 
@@ -118,13 +121,15 @@ export default defineConfig({
           experimental: { viteModuleRunner: false },
           execArgv: ["--conditions=parley-source"],
           name: "core",
-          maxWorkers,
+          maxWorkers: maxWorkersCore,
           include: ["test/**/*.test.ts"],
           exclude: ["test/{durable,worker,outside}/**"],
           isolate: false,
           testTimeout,
           setupFiles,
           expect,
+          // A number of workers of its own needs a group of its own. `npm test` runs this project beside those of objects (run-tests.ts).
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -190,8 +195,7 @@ export default defineConfig({
           expect,
           testTimeout: 2 * testTimeout,
           hookTimeout: 2 * testTimeout,
-          // A number of workers of its own needs a group of its own. `npm test` runs this project beside the others (run-tests.ts).
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -8,13 +8,16 @@ import { startVitest } from "vitest/node";
 import { runChecks } from "./check.ts";
 import { exitOnStop } from "./stopping.ts";
 import { helpOf } from "./help.ts";
+import { PROJECT_ROOT } from "./local-variables.ts";
 import { readOptions } from "./options.ts";
 
 /**
- * The projects of vitest.config.ts, in runs of vitest one after the other: tests of the ring outside watch the heartbeats and
- * timeouts of real servers, which need the cores for themselves. The checks run beside the first.
+ * The projects of vitest.config.ts, in stages one after the other, each with runs of vitest side by side. Tests of objects wait more than
+ * they work, and tests of the cores never wait: together they keep two cores busy, as do the checks beside them. Tests of the ring
+ * outside watch the heartbeats and timeouts of real servers, which need the cores for themselves.
  */
-const RUNS: ReadonlyArray<readonly string[]> = [["!outside"], ["outside"]];
+const STAGES: ReadonlyArray<readonly string[]> = [["*object*", "core"], ["outside"]];
+const ALL_PROJECTS = [["*"]];
 
 const { values, positionals: filters } = readOptions(helpOf("test"), {
   allowPositionals: true,
@@ -22,6 +25,9 @@ const { values, positionals: filters } = readOptions(helpOf("test"), {
 });
 // Read by test/host/properties.ts in each process of vitest.
 if (values.long) process.env["LONG"] = "1";
+
+// Tests start hundreds of Node programs. The compiled code of their modules is kept for the next that loads the same.
+process.env["NODE_COMPILE_CACHE"] ??= path.join(PROJECT_ROOT, "node_modules", ".cache", "compiled");
 
 exitOnStop();
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-tests-"));
@@ -34,11 +40,10 @@ try {
 process.exit();
 
 async function runAll(): Promise<number> {
-  const runs = filters.length > 0 ? [[]] : RUNS;
+  const stages = filters.length > 0 ? ALL_PROJECTS : STAGES;
   const checking = filters.length > 0 ? { passed: 0, failed: [] } : runChecks();
   const reports: Report[] = [];
-  for (const [index, projects] of runs.entries())
-    reports.push(await runVitest(projects, path.join(scratch, `report-${index}.json`)));
+  for (const projects of stages) reports.push(...(await Promise.all(projects.map(runVitest))));
   const checks = await checking;
   const suites = reports.map(countsOf);
   const passed = checks.passed + sum(suites.map((counts) => counts.passed));
@@ -49,10 +54,12 @@ async function runAll(): Promise<number> {
   return failed === 0 && reports.every(({ success }) => success) ? 0 : 1;
 }
 
-async function runVitest(project: readonly string[], reportFile: string): Promise<Report> {
+/** @param project a pattern of names */
+async function runVitest(project: string): Promise<Report> {
+  const reportFile = path.join(mkdtempSync(path.join(scratch, "run-")), "report.json");
   const vitest = await startVitest("test", [...filters], {
     watch: false,
-    project: [...project],
+    project,
     // The summary that the default reporter redraws on a terminal has no place beside the lines of another run.
     reporters: [["default", { summary: false }], "json"],
     outputFile: { json: reportFile },
