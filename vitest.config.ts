@@ -12,7 +12,7 @@ const maxWorkers = 4;
 const maxWorkersCore = 2;
 
 /** Most tests outside wait, for programs to start, for timeouts, for rooms that fall asleep. */
-const maxWorkersOutside = 6;
+const maxWorkersOutside = 7;
 
 /** Tests of one outside file that run side by side: each starts programs and waits for them. */
 const maxConcurrency = 6;
@@ -47,19 +47,19 @@ const FIRST = [
   "worker/attacks-",
   "simulator/",
   "outside/language-clients.",
+  "outside/wakes.",
   "outside/templates.",
+  "outside/webhooks.",
   "outside/package.",
   "outside/durability.",
-  "outside/releases-",
-  "outside/http-fuzz.",
-  "outside/artillery.",
-  "outside/wakes.",
-  "outside/webhooks.",
-  "outside/sleep.",
-  "outside/deleted-text.",
-  "outside/browser-wheel.",
-  "outside/load.",
   "outside/key-outage.",
+  "outside/http-fuzz.",
+  "outside/sleep.",
+  "outside/browser-wheel.",
+  "outside/deleted-text.",
+  "outside/releases-",
+  "outside/artillery.",
+  "outside/load.",
   "outside/attacks.",
   "outside/npm-commands.",
   "outside/crash.",

@@ -8,7 +8,6 @@ import { startVitest } from "vitest/node";
 import { runChecks } from "./check.ts";
 import { exitOnStop } from "./stopping.ts";
 import { helpOf } from "./help.ts";
-import { PROJECT_ROOT } from "./local-variables.ts";
 import { readOptions } from "./options.ts";
 
 /**
@@ -26,15 +25,15 @@ const { values, positionals: filters } = readOptions(helpOf("test"), {
 // Read by test/host/properties.ts in each process of vitest.
 if (values.long) process.env["LONG"] = "1";
 
-// Tests start hundreds of Node programs. The compiled code of their modules is kept for the next that loads the same.
-process.env["NODE_COMPILE_CACHE"] ??= path.join(PROJECT_ROOT, "node_modules", ".cache", "compiled");
-
 exitOnStop();
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-tests-"));
+// Tests start hundreds of Node programs: each finds the compiled code of the modules that an earlier one loaded.
+process.env["NODE_COMPILE_CACHE"] = path.join(scratch, "compiled");
 try {
   process.exitCode = await runAll();
 } finally {
-  rmSync(scratch, { recursive: true, force: true });
+  // A program that ends late may still write there.
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }
 // Test servers that hang on must not keep a finished run from ending.
 process.exit();
