@@ -126,7 +126,7 @@ export default defineConfig({
           exclude: ["test/{durable,worker,outside}/**"],
           isolate: false,
           testTimeout,
-          setupFiles,
+          setupFiles: [...setupFiles, "test/host/yielding.setup.ts"],
           expect,
           // A number of workers of its own needs a group of its own. `npm test` runs this project beside those of objects (run-tests.ts).
           sequence: { groupOrder: 1 },
