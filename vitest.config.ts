@@ -8,8 +8,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Tests of objects wait more than they work: some files at a time keep two cores busy. Each further worker loads all modules again. */
 const maxWorkers = 4;
 
+/** Tests of the cores never wait. */
+const maxWorkersCore = 2;
+
 /** Most tests outside wait, for programs to start, for timeouts, for rooms that fall asleep. */
-const maxWorkersOutside = 6;
+const maxWorkersOutside = 7;
 
 /** Tests of one outside file that run side by side: each starts programs and waits for them. */
 const maxConcurrency = 6;
@@ -53,19 +56,19 @@ const FIRST = [
   "worker/attacks-",
   "simulator/",
   "outside/language-clients.",
+  "outside/wakes.",
   "outside/templates.",
+  "outside/webhooks.",
   "outside/package.",
   "outside/durability.",
-  "outside/releases-",
-  "outside/http-fuzz.",
-  "outside/artillery.",
-  "outside/wakes.",
-  "outside/webhooks.",
-  "outside/sleep.",
-  "outside/deleted-text.",
-  "outside/browser-wheel.",
-  "outside/load.",
   "outside/key-outage.",
+  "outside/http-fuzz.",
+  "outside/sleep.",
+  "outside/browser-wheel.",
+  "outside/deleted-text.",
+  "outside/releases-",
+  "outside/artillery.",
+  "outside/load.",
   "outside/attacks.",
   "outside/npm-commands.",
   "outside/crash.",
@@ -127,13 +130,15 @@ export default defineConfig({
           experimental: { viteModuleRunner: false },
           execArgv: ["--conditions=parley-source"],
           name: "core",
-          maxWorkers,
+          maxWorkers: maxWorkersCore,
           include: ["test/**/*.test.ts"],
           exclude: ["test/{durable,worker,outside}/**"],
           isolate: false,
           testTimeout,
-          setupFiles,
+          setupFiles: [...setupFiles, "test/host/yielding.setup.ts"],
           expect,
+          // A number of workers of its own needs a group of its own. `npm test` runs this project beside those of objects (run-tests.ts).
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -199,8 +204,7 @@ export default defineConfig({
           expect,
           testTimeout: 2 * testTimeout,
           hookTimeout: 2 * testTimeout,
-          // A number of workers of its own needs a group of its own. `npm test` runs this project beside the others (run-tests.ts).
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

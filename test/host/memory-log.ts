@@ -38,12 +38,21 @@ export class MemoryLog implements MessageLog {
 
   /** All that is kept, as it stands now. */
   get messages(): Message[] {
-    return this.batches.flat().map((message) => withChange(message, this.changes.get(message.seq)?.change));
+    return this.#posted.map((message) => this.#now(message));
+  }
+
+  /** All that is kept, as it was posted: few readers need the changes of every message. */
+  get #posted(): Message[] {
+    return this.batches.flat();
+  }
+
+  #now(message: Message): Message {
+    return withChange(message, this.changes.get(message.seq)?.change);
   }
 
   /** Sets the next seq as an object finds it that opens this log after sleep. */
   reopen(): void {
-    this.#takenSeq = Math.max(this.messages.at(-1)?.seq ?? 0, this.#reservedSeq);
+    this.#takenSeq = Math.max(this.#posted.at(-1)?.seq ?? 0, this.#reservedSeq);
   }
 
   get lastSeq(): number {
@@ -55,12 +64,12 @@ export class MemoryLog implements MessageLog {
   }
 
   get lastId(): string | undefined {
-    return this.messages.at(-1)?.id;
+    return this.#posted.at(-1)?.id;
   }
 
   lifeAt(seq: number): string | undefined {
     if (seq > this.#takenSeq) return this.life;
-    const message = this.messages.findLast((one) => one.seq <= seq);
+    const message = this.#posted.findLast((one) => one.seq <= seq);
     return message && parseMessageId(this.epoch, message.id)!.life;
   }
 
@@ -93,7 +102,7 @@ export class MemoryLog implements MessageLog {
   }
 
   find(seq: number): Kept | undefined {
-    const posted = this.#read() && this.batches.flat().find((message) => message.seq === seq);
+    const posted = this.#read().find((message) => message.seq === seq);
     return posted && { posted, change: this.changes.get(seq)?.change };
   }
 
@@ -117,7 +126,7 @@ export class MemoryLog implements MessageLog {
 
   #read(): Message[] {
     if (this.unreadable) throw this.unreadable;
-    return this.messages;
+    return this.#posted;
   }
 
   page({ before, after, limit }: PageQuery): Page {
@@ -126,15 +135,14 @@ export class MemoryLog implements MessageLog {
       return { messages: found.slice(0, limit), hasMore: found.length > limit };
     }
     const found = this.#read().filter(({ seq }) => before === undefined || seq < before);
-    return { messages: found.slice(-limit), hasMore: found.length > limit };
+    return { messages: found.slice(-limit).map((message) => this.#now(message)), hasMore: found.length > limit };
   }
 
   *ascending(after: number): Iterable<Message> {
     if (this.unreadable) throw this.unreadable;
     for (const batch of this.batches) {
       if (batch.length === 0 || batch.at(-1)!.seq <= after) continue;
-      for (const message of batch)
-        if (message.seq > after) yield withChange(message, this.changes.get(message.seq)?.change);
+      for (const message of batch) if (message.seq > after) yield this.#now(message);
     }
   }
 
@@ -142,19 +150,18 @@ export class MemoryLog implements MessageLog {
     if (this.unreadable) throw this.unreadable;
     for (const batch of this.batches.toReversed()) {
       if (batch.length === 0 || batch[0]!.seq >= before) continue;
-      for (const message of batch.toReversed())
-        if (message.seq < before) yield withChange(message, this.changes.get(message.seq)?.change);
+      for (const message of batch.toReversed()) if (message.seq < before) yield this.#now(message);
     }
   }
 
   get trimDueMs(): number | undefined {
-    const [oldest] = this.messages;
+    const [oldest] = this.#posted;
     return oldest && this.retention.ageMs < Infinity ? oldest.timestamp + this.retention.ageMs : undefined;
   }
 
   trim(nowMs: number): void {
     const { messages, ageMs } = this.retention;
-    const all = this.messages;
+    const all = this.#posted;
     const kept = all.slice(-messages).filter(({ timestamp }) => nowMs < timestamp + ageMs);
     if (kept.length === all.length) return;
     if (this.failure) throw this.failure;

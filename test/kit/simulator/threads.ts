@@ -20,7 +20,8 @@ export class SimulationThread<Plan extends AnyPlan = AnyPlan> {
    */
   constructor(code: string, { trace = false } = {}) {
     // Not as a data: URL, which each line of each stack would repeat: megabytes.
-    this.#worker = new Worker(code, { eval: true, workerData: { trace } });
+    // Without its type Node would compile the code once more to find out whether it is a module.
+    this.#worker = new Worker(code, { eval: true, execArgv: ["--input-type=commonjs"], workerData: { trace } });
     this.#worker.on("message", (answer: Answer) => this.#take(answer));
     this.#worker.on("error", (error: unknown) => this.#take({ error: textOf(error) }));
   }
