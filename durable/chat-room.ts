@@ -271,7 +271,7 @@ export class ChatRoom<Own = Cloudflare.Env>
   /** API-10. @internal */
   async drain(withinMs: number): Promise<number> {
     const { chat, server, endShards } = this.#inside.parts;
-    const size = server.sessions.size + (await endShards({ withinMs }));
+    const size = server.sessions.size + ((await endShards({ withinMs })) ?? 0);
     this.#logInfo("room.drained", { connections: size, withinMs });
     this.#inside.turn(() => {
       chat.calls.prepareShutdown(({ id }) => shutdownNotice(id, withinMs));
@@ -283,7 +283,8 @@ export class ChatRoom<Own = Cloudflare.Env>
   /** API-9. @internal */
   async deleteRoom(): Promise<void> {
     const { chat, server, endShards } = this.#inside.parts;
-    await endShards({});
+    const ending = endShards({});
+    if (ending) await ending;
     this.#logInfo("room.deleted", { connections: server.sessions.size });
     const prepare = (): StoreAfterErase | undefined =>
       this.#inside.turn(() => {

@@ -46,8 +46,8 @@ export interface ChatParts extends Application {
   readonly server: Server;
   readonly chat: Chat;
   readonly settings: Settings;
-  /** Closes all connections in shards. @returns how many */
-  readonly endShards: (end: ShardEnd) => Promise<number>;
+  /** Closes all connections in shards. @returns how many; `undefined` at once where there are no shards */
+  readonly endShards: (end: ShardEnd) => Promise<number> | undefined;
 }
 
 /** The parts of the object that its chat calls, long after the chat is made. */
@@ -130,12 +130,13 @@ export function createChat(
     if (places === undefined) return undefined;
     return new Response("the room has shards", { status: 503, headers: { [PLACES_HEADER]: places } });
   };
-  const endShards = async (end: ShardEnd): Promise<number> => {
+  const endShards = (end: ShardEnd): Promise<number> | undefined => {
     const shards = chat.features.shards?.shards ?? 0;
-    const ended = await Promise.all(
-      Array.from({ length: shards }, (_, shard) => env.ROOM_SHARD!.getByName(shardName(room, shard)).endShard(end)),
+    if (shards === 0) return undefined;
+    const calls = Array.from({ length: shards }, (_, shard) =>
+      env.ROOM_SHARD!.getByName(shardName(room, shard)).endShard(end),
     );
-    return ended.reduce((sum, closed) => sum + closed, 0);
+    return Promise.all(calls).then((ended) => ended.reduce((sum, closed) => sum + closed, 0));
   };
   return { server, limits: settings, settings, chat, endShards, redirect, refuseConnection, wakeCause, afterTurn };
 }

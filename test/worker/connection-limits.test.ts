@@ -5,7 +5,7 @@ import { request as poll } from "../durable/poller.ts";
 import { ORIGIN, RawClient, upgrade } from "../durable/raw-client.ts";
 import { freshRoom, join, Sleeper, tokenFor, useSettings, workerWith } from "../durable/rooms.ts";
 
-useSettings({ MAX_CONNECTIONS_PER_IP: "2", MAX_CONNECTIONS_PER_USER: "2", MAX_MEMBERS: "3" });
+useSettings({ MAX_CONNECTIONS_PER_IP: "2", MAX_CONNECTIONS_PER_USER: "2", MAX_MEMBERS: "3", MAX_SHARDS: "0" });
 
 const from = (address: string): { headers: Record<string, string> } => ({ headers: { "CF-Connecting-IP": address } });
 const tooMany = { error: { code: "TOO_MANY_CONNECTIONS", message: expect.any(String) } };
