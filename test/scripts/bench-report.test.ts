@@ -3,7 +3,13 @@ import { describe, expect, it } from "vitest";
 
 import { NO_FAULTS } from "../../scripts/bench/accounting.ts";
 import { readArguments } from "../../scripts/bench/arguments.ts";
-import type { FollowersReading, RaceReading, RaceWindow, TrafficReading } from "../../scripts/bench/load/job.ts";
+import type {
+  BigReading,
+  FollowersReading,
+  RaceReading,
+  RaceWindow,
+  TrafficReading,
+} from "../../scripts/bench/load/job.ts";
 import { judge, type Outcome } from "../../scripts/bench/outcome.ts";
 import { raceChart } from "../../scripts/bench/race-chart.ts";
 import { readRaceArguments } from "../../scripts/load/race.ts";
@@ -188,6 +194,43 @@ describe("tables", () => {
     ];
     expect(columns.map(cell)).toEqual(["60", "70", "900", "2", "3.0", "4.0"]);
     expect(cell("chat, faults")).toBe("0 / 0 / 0 / 0 / 0");
+  });
+
+  it("of a big room compare with one object, and tell of the shard that died", () => {
+    const reading = (cpu: number, p99Ms: number, more: Partial<BigReading> = {}): BigReading => ({
+      ...fine,
+      kind: "big",
+      deliveries: 100_000,
+      serverCpuSeconds: cpu,
+      p99Ms,
+      placed: [500, 500],
+      ...more,
+    });
+    const death = { members: 500, recovered: 499, backMs: 1500, othersP99Ms: 60 };
+    const inTurns = [1, 2].flatMap((round): Outcome[] =>
+      [
+        ["one-object", reading(1, 50)] as const,
+        ["shards", reading(1.1, 70 + round, { death: { ...death, backMs: death.backMs * round } })] as const,
+      ].map(([peer, of]) => ({ run: "big", peer, round, verdict: "ok", rateShare: 1, reading: of })),
+    );
+    const table = tableOf("big", inTurns, new Map());
+    const [head, , one, shards] = table.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
+    const cells = (row: string[], ...columns: string[]): string[] =>
+      columns.map((column) => row[head!.indexOf(column)]!);
+    expect(cells(one!, "CPU µs / delivery", "ratio", "shard killed: members")).toEqual([
+      "10.0 [10.0-10.0]",
+      "1.00×",
+      "–",
+    ]);
+    expect(cells(shards!, "ratio", "hop, p99 ms", "all back, s", "recovered", "p99 ms of others")).toEqual([
+      "1.10×",
+      "21.5",
+      "2.3 [1.5-3.0]",
+      "499 [499-499]",
+      "60.0 [60.0-60.0]",
+    ]);
+    // A rate that it does not hold gives no number.
+    expect(judge(reading(1, 1500)).verdict).toBe("not held");
   });
 
   it("say why there is no number", () => {
