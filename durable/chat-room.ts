@@ -21,6 +21,7 @@ import type {
   RoomOverview,
 } from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/socketio/wire/closings.ts";
+import type { Shards } from "../src/chat/shards/shards.ts";
 import type { LogPlace, ShardItem, ShardReport } from "../src/protocol/shards.ts";
 import type { SequencerRpc } from "../src/rpc/shard.ts";
 import type { DirectUsers } from "../src/protocol/direct-room.ts";
@@ -258,14 +259,20 @@ export class ChatRoom<Own = Cloudflare.Env>
     return outcomeOfPost(answer);
   }
 
+  get #shards(): Shards {
+    const { shards } = this.#chat.features;
+    if (!shards) throw new Error("the room has no shards (MAX_SHARDS)");
+    return shards;
+  }
+
   /** @internal */
   async takeShardReport(report: ShardReport): Promise<string> {
-    return this.#inside.turn(() => this.#chat.features.shards?.take(report) ?? "", "shard");
+    return this.#inside.turn(() => this.#shards.take(report), "shard");
   }
 
   /** @internal */
   async missedByShard(from: LogPlace, to: LogPlace): Promise<ShardItem[]> {
-    return this.#inside.turn(() => this.#chat.features.shards?.missed(from, to) ?? [], "shard-missed");
+    return this.#inside.turn(() => this.#shards.missed(from, to), "shard-missed");
   }
 
   /** API-10. @internal */

@@ -16,6 +16,9 @@ export const REASON_LENGTH_MAX = 300;
 export const HISTORY_LIMIT_DEFAULT = 50;
 export const HISTORY_LIMIT_MAX = 200;
 
+/** CHAT-6: requests of a user besides posts: every event takes one token, a page of history more. */
+export const REQUEST_LIMIT = { perSecond: 50, burst: 200 };
+
 /** Ten years. A longer ban or mute is one without an end. */
 export const SANCTION_SECONDS_MAX = 10 * 365 * 86_400;
 /** Six hours. */

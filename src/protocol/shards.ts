@@ -33,6 +33,10 @@ export const STAFF_CHANNEL = "staff";
 /** Whether a channel is one of those in shards. The others are sockets of the room itself. */
 export const isShardChannel = (channel: string): boolean => channel === STAFF_CHANNEL || channel.startsWith(USER);
 
+/** SHD-4: messages that a shard keeps, and is told after a gap, and characters of their texts. */
+export const MISSED_MESSAGES_MAX = 1000;
+export const MISSED_CHARS_MAX = 500_000;
+
 /** A place in the log of a room: behind its newest message, and its latest change. */
 export interface LogPlace {
   readonly epoch: string;

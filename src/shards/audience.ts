@@ -1,7 +1,9 @@
 // The part of a big room's audience that one shard holds: a namespace like the room's own, which asks the room about every CONNECT and event,
 // and carries out the pieces of its feed. Made by durable/create-shard.ts; the Socket.IO server calls it as a namespace.
 import type { Answer, Message, RefusalCode, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
+import { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Identity } from "../protocol/identity.ts";
+import { REQUEST_LIMIT } from "../protocol/limits.ts";
 import { readAs } from "../protocol/read-as.ts";
 import { refuse } from "../protocol/refuse.ts";
 import { isStaff } from "../protocol/roles.ts";
@@ -71,6 +73,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
   readonly #log = new ShardLog();
   /** Of members who are about to be let in. */
   readonly #welcomes = new WeakMap<ShardMember, Welcome>();
+  readonly #resting = new TokenBuckets(REQUEST_LIMIT);
   #link!: RoomLink;
   #keepPlace!: { set(atMs: number): void };
   #place: LogPlace | undefined;
@@ -182,7 +185,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     const ack = args.at(-1);
     const given = typeof ack === "function" && args.length === 1 ? undefined : args[0];
     const reply = typeof ack === "function" ? (ack as (answer: Answer<object>) => void) : errorTo(client);
-    if (rests(event, given)) return reply({ ok: true });
+    if (rests(event, given)) return this.#rest(client, reply);
     if (event === "refresh-token") {
       const parsed = readAs(refreshTokenSchema, given);
       if (parsed.success) return this[CONTEXT].refreshToken(client as Socket, parsed.data.token, reply);
@@ -203,6 +206,13 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
       () => this.#ports.close(client, CLOSINGS.restart),
     );
     if (!isTaken) reply(refuse("RATE_LIMITED", "The room is busy; try again.", BUSY_MS));
+  }
+
+  /** CHAT-6 holds here, too: an answer costs the shard something. */
+  #rest(client: Client, reply: (answer: Answer<object>) => void): void {
+    const taking = this.#resting.take(client.peek().user, this[CONTEXT].now());
+    const limited = "Rate limit exceeded: too many requests.";
+    reply(taking.ok ? { ok: true } : refuse("RATE_LIMITED", limited, taking.retryAfterMs));
   }
 
   // ---- the feed --------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import type { JoinVerdict, ShardJoin, ShardReport, ShardRequest } from "../proto
 
 /** The room has so long to answer. It may have died, and then it owes no answer any more. */
 export const ANSWER_MS = 30_000;
-/** Requests, and characters of their payloads, that wait for the next report at most. */
+/** Requests, and characters of their names and payloads, that wait for the next report at most. */
 const REQUESTS_MAX = 10_000;
 const REQUEST_CHARS_MAX = 2_000_000;
 /** Counts alone are reported at most this often. */
@@ -75,7 +75,7 @@ export class RoomLink {
    * @returns whether it was taken: a room that answers slowly gets no more than it can carry out soon
    */
   ask(request: Omit<ShardRequest, "id">, answer: (answer: Answer<object>) => void, fail: () => void): boolean {
-    const chars = request.given?.length ?? 0;
+    const chars = request.event.length + (request.given?.length ?? 0);
     if (this.#requests.length >= REQUESTS_MAX || this.#chars + chars > REQUEST_CHARS_MAX) return false;
     this.#chars += chars;
     this.#requests.push({ id: this.#wait({ answer, fail }), ...request });

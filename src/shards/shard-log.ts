@@ -2,13 +2,8 @@
 // a client needs with the verdict on its CONNECT. Made by audience.ts.
 import type { Message } from "../protocol/chat-events.ts";
 import { parseMessageId } from "../protocol/message-id.ts";
-import type { LogPlace } from "../protocol/shards.ts";
+import { MISSED_CHARS_MAX, MISSED_MESSAGES_MAX, type LogPlace } from "../protocol/shards.ts";
 import type { MissedEvent, RecoveryLog } from "../socketio/recovery/recovery.ts";
-
-/** As many as a room replays. */
-const MESSAGES_MAX = 1000;
-/** Characters of their texts. */
-const CHARS_MAX = 500_000;
 
 export class ShardLog implements RecoveryLog {
   /** Signs private ids: that of the room's log. */
@@ -63,7 +58,7 @@ export class ShardLog implements RecoveryLog {
       const { seq } = message;
       this.#place = { ...this.#place, seq, life: this.#lifeOf(message) };
     }
-    while (this.#shown.length > MESSAGES_MAX || this.#chars > CHARS_MAX)
+    while (this.#shown.length > MISSED_MESSAGES_MAX || this.#chars > MISSED_CHARS_MAX)
       this.#chars -= this.#shown.shift()!.content.length;
   }
 

@@ -1,7 +1,7 @@
 // Refusals of each event besides its payload: too many requests, an unreadable log, muted users and read-only rooms.
 import { describe, expect, it } from "vitest";
 
-import { REQUEST_LIMIT } from "../../src/chat/room/requests.ts";
+import { REQUEST_LIMIT } from "../../src/protocol/limits.ts";
 import { EPOCH } from "../host/memory-log.ts";
 import { cast, OK, post, refusalOf, type Cast } from "../host/moderated-room.ts";
 

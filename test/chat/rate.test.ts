@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 
-import { REQUEST_LIMIT } from "../../src/chat/room/requests.ts";
+import { REQUEST_LIMIT } from "../../src/protocol/limits.ts";
 import { HISTORY_PER_TOKEN } from "../../src/chat/messages/history.ts";
 import { TokenBuckets } from "../../src/clock/token-bucket.ts";
 import { DIRECT_OPENINGS } from "../../src/protocol/direct-room.ts";

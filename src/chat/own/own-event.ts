@@ -9,7 +9,7 @@ import { isPromise } from "../../socketio/server/connect-decision.ts";
 import { refuse } from "../room/answers.ts";
 import type { ForeignCall, ForeignCalls } from "../room/foreign-calls.ts";
 import type { Caller, Operation, Reply } from "../room/operation.ts";
-import { REQUEST_LIMIT } from "../room/requests.ts";
+import { REQUEST_LIMIT } from "../../protocol/limits.ts";
 import type { Room } from "../room/room.ts";
 import { atOnce, readAnswer } from "./returned.ts";
 

@@ -3,18 +3,13 @@
 import { describeIssues } from "../../protocol/schemas/fields.ts";
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/read-as.ts";
-import { TokenBuckets, type RateLimit } from "../../clock/token-bucket.ts";
+import { REQUEST_LIMIT } from "../../protocol/limits.ts";
+import { TokenBuckets } from "../../clock/token-bucket.ts";
 import { refuse } from "./answers.ts";
 import type { Feature } from "./feature.ts";
 import type { Bearer, Caller, Operation, Reply } from "./operation.ts";
 import type { Connection, Room } from "./room.ts";
 import type { Screening } from "./screening.ts";
-
-/**
- * CHAT-6: requests of a user besides posts: every event takes one token, a page of history more. In memory only, because a
- * bucket is full again before a room falls asleep.
- */
-export const REQUEST_LIMIT: RateLimit = { perSecond: 50, burst: 200 };
 
 /** Characters of an unknown event's name that its error repeats. */
 const EVENT_NAME_SHOWN_MAX = 64;
@@ -45,6 +40,7 @@ export class Requests {
   readonly #followers: readonly Feature[];
   readonly #listeners: readonly Feature[];
   readonly #operations: ReadonlyMap<string, Operation>;
+  /** In memory only, because a bucket is full again before a room falls asleep. */
   readonly #buckets = new TokenBuckets(REQUEST_LIMIT);
 
   constructor(room: Room, features: readonly Feature[], { callerOf, screening }: RequestsPorts) {

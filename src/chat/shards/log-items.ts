@@ -1,11 +1,7 @@
 // The messages of the log that shards lack: after a gap in their feed, and for connections that recover. Called by shards.ts.
+import { MISSED_CHARS_MAX, MISSED_MESSAGES_MAX, type LogPlace, type ShardItem } from "../../protocol/shards.ts";
 import type { Message, ServerToClientEvents } from "../../protocol/chat-events.ts";
-import type { LogPlace, ShardItem } from "../../protocol/shards.ts";
 import type { MessageLog } from "../log/message-log.ts";
-
-/** SHD-4: messages that a shard is told at most, and characters of their texts; one that missed more closes its connections. */
-const MESSAGES_MAX = 1000;
-const CHARS_MAX = 500_000;
 
 /**
  * @returns the items that lead a shard from one place of the log to a later one, where no message was changed since; `undefined` where there
@@ -18,20 +14,26 @@ export function missedItems(log: MessageLog, from: LogPlace, to: LogPlace): Shar
   // A ruling may have dismissed members, which no later item repeats.
   const isOfThisLog =
     from.epoch === to.epoch && from.ruling === to.ruling && (life === undefined || life === from.life);
-  if (!isOfThisLog || count < 0 || count > MESSAGES_MAX) return undefined;
+  if (!isOfThisLog || count < 0 || count > MISSED_MESSAGES_MAX) return undefined;
   if (count === 0) return [];
   const { messages } = log.page({ after: from.seq, limit: count });
-  const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
-  return messages.length < count || chars > CHARS_MAX ? undefined : [shown(messages)];
+  return messages.length < count || newest(messages).length < count ? undefined : [shown(messages)];
 }
 
-/** @returns the messages behind the lowest of some seqs, as far as that is near enough; `undefined` where none are needed */
+/** @returns the messages behind the lowest of some seqs, as far as these are near enough; `undefined` where none are needed */
 export function earlierItem(log: MessageLog, seqs: readonly number[]): ShardItem | undefined {
   const { lastSeq } = log;
-  const after = Math.min(...seqs.filter((seq) => seq < lastSeq && lastSeq - seq <= MESSAGES_MAX));
+  const after = Math.min(...seqs.filter((seq) => seq < lastSeq && lastSeq - seq <= MISSED_MESSAGES_MAX));
   if (after === Infinity) return undefined;
-  const { messages } = log.page({ after, limit: MESSAGES_MAX });
-  return messages.length === lastSeq - after ? { type: "earlier", messages } : undefined;
+  const { messages } = log.page({ after, limit: MISSED_MESSAGES_MAX });
+  return messages.length === lastSeq - after ? { type: "earlier", messages: newest(messages) } : undefined;
+}
+
+/** As many of them as a shard keeps. */
+function newest(messages: readonly Message[]): readonly Message[] {
+  let chars = 0;
+  const first = messages.findLastIndex(({ content }) => (chars += content.length) > MISSED_CHARS_MAX);
+  return messages.slice(first + 1);
 }
 
 const shown = (messages: readonly Message[]): ShardItem => ({

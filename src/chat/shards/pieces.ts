@@ -5,7 +5,8 @@ import type { LogPlace, ShardItem, ShardPiece } from "../../protocol/shards.ts";
 interface Gathered {
   /** The only shard that it is for. */
   readonly to: number | undefined;
-  readonly item: ShardItem;
+  /** JSON. */
+  readonly item: string;
   /** The log once it was made. */
   readonly after: LogPlace;
 }
@@ -16,6 +17,7 @@ export class Pieces {
   /** The log before the gathered items. */
   #place!: LogPlace;
   #gathered: Gathered[] = [];
+  #chars = 0;
 
   /** @param now the place of the log at present */
   constructor(now: () => LogPlace, push: (piece: ShardPiece) => void) {
@@ -28,8 +30,16 @@ export class Pieces {
     this.#place = this.#now();
   }
 
+  /** Characters that were gathered in this turn. */
+  get chars(): number {
+    return this.#chars;
+  }
+
+  /** @throws TypeError for an item that JSON cannot hold. It would take the others of its turn along. */
   add(item: ShardItem, to?: number): void {
-    this.#gathered.push({ to, item, after: this.#now() });
+    const text = JSON.stringify(item);
+    this.#chars += text.length;
+    this.#gathered.push({ to, item: text, after: this.#now() });
   }
 
   /** Sends a piece without items, by which shards meet this instance of the room. */
@@ -40,12 +50,13 @@ export class Pieces {
   /** @returns whether there was anything to send */
   send(): boolean {
     const gathered = this.#gathered.splice(0);
+    this.#chars = 0;
     for (let from = 0; from < gathered.length;) {
       const { to } = gathered[from]!;
       const next = gathered.findIndex((item, at) => at > from && item.to !== to);
       const some = gathered.slice(from, next < 0 ? undefined : next);
       const { after } = some.at(-1)!;
-      const items = JSON.stringify(some.map(({ item }) => item));
+      const items = `[${some.map(({ item }) => item).join()}]`;
       this.#push({ before: this.#place, after, items, ...(to !== undefined && { to }) });
       this.#place = after;
       from += some.length;

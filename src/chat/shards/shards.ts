@@ -17,7 +17,7 @@ import type { Deadline } from "../../clock/deadlines.ts";
 import { Throttle } from "../../clock/throttle.ts";
 import type { ShardFacts } from "../../protocol/watching.ts";
 import { Feeds } from "../../shards/feeds.ts";
-import type { FeedPorts } from "../../shards/feed.ts";
+import { WAITING_CHARS_MAX, type FeedPorts } from "../../shards/feed.ts";
 import type { AuthorizeResult } from "../../socketio/server/namespace.ts";
 import { refuse } from "../room/answers.ts";
 import { Carried } from "../room/carried.ts";
@@ -56,6 +56,15 @@ export const ASK_AGAIN_MS = 10_000;
 
 /** Rows that have changed are stored after so long a quiet: before the room can sleep. */
 const QUIET_MS = 1000;
+
+/**
+ * SHD-7: with more characters on their way to a shard its members' requests are refused. Pages of history alone could otherwise fill the
+ * feed, which then drops the answers of all.
+ */
+export const ANSWERS_CHARS_MAX = WAITING_CHARS_MAX / 2;
+
+/** How long a client waits with such a request. */
+const BUSY_MS = 1000;
 
 /** What the room's own connections carry through its sleep: without it the room counts as dead. */
 type Memory = Pick<LogPlace, "by" | "rev">;
@@ -127,6 +136,7 @@ export class Shards implements Feature, Elsewhere {
 
   onDisconnect(client: Client): void {
     this.#carried.release(client);
+    this.#watchSize();
   }
 
   /** The shards belong to the room that was deleted. */
@@ -312,9 +322,11 @@ export class Shards implements Feature, Elsewhere {
     const { user, name, role } = connection.member;
     this.#owed.set(shard, (this.#owed.get(shard) ?? 0) + 1);
     const reply = (answer: Answer<object>): void => {
-      this.#owed.set(shard, this.#owed.get(shard)! - 1);
       this.#pieces.add({ type: "answer", id, answer }, shard);
+      this.#owed.set(shard, this.#owed.get(shard)! - 1);
     };
+    if (this.#feeds.charsOf(shard) + this.#pieces.chars > ANSWERS_CHARS_MAX)
+      return reply(refuse("RATE_LIMITED", "The room is busy; try again.", BUSY_MS));
     const client = this.#connectionOf(shard, connection);
     const request = { event, bearer: { user, name, role }, client, given: given && JSON.parse(given), reply };
     const fail = (error: unknown): void => {
@@ -334,16 +346,19 @@ export class Shards implements Feature, Elsewhere {
 
   // ---- the crowd goes --------------------------------------------------------------------------------------
 
+  get #isGone(): boolean {
+    const { connections } = this;
+    return connections > 0 && connections + this.#room.clients.size <= this.#ports.maxMembers / 2;
+  }
+
   #watchSize(): void {
-    const { clients, now } = this.#room;
-    const all = this.connections + clients.size;
-    const isGone = this.connections > 0 && all <= this.#ports.maxMembers / 2;
-    if (!isGone) this.#shrink.clear();
-    else if (this.#shrink.atMs === undefined) this.#shrink.set(now() + SHRINK_AFTER_MS);
+    if (!this.#isGone) this.#shrink.clear();
+    else if (this.#shrink.atMs === undefined) this.#shrink.set(this.#room.now() + SHRINK_AFTER_MS);
   }
 
   /** The members come back to the room, which has space for all of them. */
   #sendHome(): void {
-    if (this.#reached.size > 0) this.#pieces.add({ type: "lost", isHomeward: true });
+    // The room itself may have filled meanwhile.
+    if (this.#isGone) this.#pieces.add({ type: "lost", isHomeward: true });
   }
 }

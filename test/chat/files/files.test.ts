@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { POST_WINDOW_MS, UPLOAD_COST } from "../../../src/chat/files/attachments.ts";
-import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
+import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { fileKey, parseFileKey } from "../../../src/protocol/file-key.ts";
 import { ChatRoom } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { CHANGES_COST, CHANGES_PER_TOKEN } from "../../../src/chat/messages/message-changes.ts";
-import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
+import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { CLOCK_SLACK_MS } from "../../../src/chat/messages/message-changes.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { ChatRoom, roomWith, UNLIMITED } from "../../host/chat-room.ts";

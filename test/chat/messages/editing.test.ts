@@ -8,7 +8,7 @@ import {
   EDITS_KEPT_MAX,
   VERSIONS_COST,
 } from "../../../src/chat/messages/editing.ts";
-import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
+import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { ChatRoom, ROOM, roomWith } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
 import { START_MS, type Client } from "../../host/harness.ts";

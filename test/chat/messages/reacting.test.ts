@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { REACTION_USERS_SHOWN_MAX } from "../../../src/chat/log/change.ts";
-import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
+import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import {
   EMOJI_PER_MESSAGE_MAX,
   EMOJI_PER_USER_MAX,

@@ -5,7 +5,7 @@ import * as z from "zod";
 
 import { RUN_MS_MAX } from "../../../src/chat/own/own-event.ts";
 import { FOREIGN_CALLS_MAX, FOREIGN_CALLS_PER_USER_MAX } from "../../../src/chat/room/foreign-calls.ts";
-import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
+import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { refuse, roomEvent, type RoomEvent } from "../../../src/extension/extension.ts";
 import { refusalOf } from "../../host/moderated-room.ts";
 import { roomOf, type OwnRoom } from "../../host/own-room.ts";

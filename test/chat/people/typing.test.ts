@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { MEMBERS_LISTED_MAX } from "../../../src/chat/room/members.ts";
 import { TYPING_COST, TYPING_MS, TYPISTS_SHOWN_MAX } from "../../../src/chat/people/typing.ts";
-import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
+import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { ChatRoom, roomWith } from "../../host/chat-room.ts";
 
 const adaTypes = (on: boolean): object => ({ user: "ada", name: "Ada", on });

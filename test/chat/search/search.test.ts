@@ -8,7 +8,7 @@ import {
   SEARCH_LIMIT_DEFAULT,
   SEARCH_LIMIT_MAX,
 } from "../../../src/protocol/limits.ts";
-import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
+import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { SEARCH_COST } from "../../../src/chat/search/searching.ts";
 import { MATCHES_MAX } from "../../../src/chat/search/search-query.ts";
 import { ChatRoom, ROOM, UNLIMITED } from "../../host/chat-room.ts";

@@ -1,7 +1,7 @@
 // LIM-1 to LIM-4: limits on connections per address, on their rate, and on floods.
 import { describe, expect, it } from "vitest";
 
-import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
+import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { FLOOD_PAUSE_MS, FLOOD_REFUSALS_MAX, FLOOD_WINDOW_MS } from "../../../src/chat/moderation/flooding.ts";
 import { NETWORKS_PER_SITE, networkOf } from "../../../src/socketio/wire/client-address.ts";
 import { CLOSINGS, TRANSPORT_CLOSE } from "../../../src/socketio/wire/closings.ts";

@@ -1,0 +1,39 @@
+// The way from a shard to its room: what it gathers is bounded.
+import { expect, it } from "vitest";
+
+import type { ShardReport } from "../../src/protocol/shards.ts";
+import { RoomLink } from "../../src/shards/room-link.ts";
+import { Deadlines } from "../../src/clock/deadlines.ts";
+
+it("SHD-7: names of events count as payloads do, so that a report never gets too large for a call", async () => {
+  const reports: Array<Omit<ShardReport, "shard">> = [];
+  const first = Promise.withResolvers<string>();
+  let ids = 0;
+  const deadlines = new Deadlines(() => {});
+  const link = new RoomLink({
+    report: (report) => {
+      reports.push(report);
+      return reports.length === 1 ? first.promise : Promise.resolve("room");
+    },
+    count: () => ({ sockets: 1, users: 1 }),
+    now: () => 0,
+    newId: () => `${++ids}`,
+    turn: (work) => work(),
+    deadline: (name, run, options) => deadlines.add(name, run, options),
+    problem: () => {},
+  });
+  const member = { user: "eve", name: "Eve", role: "member", sinceMs: 0, owner: "eve" } as const;
+  const ask = (event: string): boolean =>
+    link.ask(
+      { socket: "s", address: "::1", member, event },
+      () => {},
+      () => {},
+    );
+  ask("first");
+  const taken = Array.from({ length: 1000 }, () => ask("x".repeat(60_000)));
+  expect(taken.filter(Boolean).length).toBeLessThan(40);
+  first.resolve("room");
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(JSON.stringify(reports[1]).length).toBeLessThan(3_000_000);
+});
