@@ -105,8 +105,15 @@ export class Shards implements Feature, Elsewhere {
 
   start(): void {
     this.#shrink = this.#room.deadline("shards-shrink", () => this.#sendHome());
-    this.#keep = this.#room.deadline("shards-table", () => this.#table.store(), { keepsAwake: true });
+    this.#keep = this.#room.deadline("shards-table", () => this.#store(), { keepsAwake: true });
     this.#room.elsewhere = this;
+  }
+
+  /** Tries again where that fails. */
+  #store(): void {
+    this.#keep.set(this.#room.now() + QUIET_MS);
+    this.#table.store();
+    this.#keep.clear();
   }
 
   onRestore(client: Client): void {

@@ -124,6 +124,35 @@ describe("presence: SHD-9", () => {
     await big.pass(20_000);
     expect([ada, ben].map(counts)).toEqual([2, 2]);
   });
+
+  it("is the same after the room has slept", async () => {
+    const { big, ada } = await hall();
+    const again = await big.join("ben", 0);
+    await big.pass(20_000);
+    again.leave();
+    const dan = await big.join("dan", 0);
+    await big.pass(20_000);
+    big.room.shell.evict();
+    const asked = [ada, dan].map((client) => client.call("presence", {}));
+    await big.pass(100);
+    expect(asked.map(({ answer }) => answer.count)).toEqual([4, 4]);
+  });
+
+  it("changes in shards when the last connection of the room itself is gone", async () => {
+    const { big, ada, ben } = await hall();
+    await big.pass(20_000);
+    ada.leave();
+    await big.pass(20_000);
+    expect(ben.received<{ count: number }>("presence").at(-1)).toMatchObject({ count: 2, left: [{ user: "ada" }] });
+  });
+
+  it("counts nobody in a shard that died, once that wakes", async () => {
+    const { big, ada } = await hall();
+    await big.pass(20_000);
+    big.shard(0).shell.crash();
+    await big.pass(20_000);
+    expect(ada.received<{ count: number }>("presence").at(-1)?.count).toBe(2);
+  });
 });
 
 describe("moderation: SHD-8", () => {
