@@ -11,11 +11,7 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
     file: INTAKE,
     find: "    let taken = this.#next - first;\n",
     replace: "    let taken = 0;\n",
-    also: {
-      file: INTAKE,
-      find: "      if (!this.#follows(piece)) return",
-      replace: "      if (this.#next < 0) return",
-    },
+    also: { file: INTAKE, find: "sockets.size === 0;", replace: "sockets.size === 0 || place.seq >= before.seq;" },
     breaks: "seen in order",
   },
   {
@@ -44,8 +40,7 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
     file: SHARDS,
     find: "    if (this.#table.isNew(report)) this.#take(report);\n",
     replace: "    this.#take(report);\n",
-    breaks: "acked once",
-    isCostly: true,
+    breaks: "said in order",
   },
   {
     bug: "a shard waits for ever for the answers of a room that died",
@@ -53,7 +48,7 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
     find: "    this.#link.forgottenBut(instance);\n",
     replace: "",
     also: { file: "src/shards/room-link.ts", find: "    this.#giveUp.pull(now() + ANSWER_MS);\n", replace: "" },
-    breaks: "answered",
+    breaks: "bounded",
     isCostly: true,
   },
   {
@@ -89,27 +84,11 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
     isCostly: true,
   },
   {
-    bug: "a shard does not report that it lost its connections",
-    file: AUDIENCE,
-    find: "    if (this.sockets.size !== (this.#ports.kept?.sockets ?? 0)) this.#changed();\n",
-    replace: "",
-    breaks: "presence",
-    isCostly: true,
-  },
-  {
     bug: "a room forgets in its sleep how many members its shards have",
     file: SHARDS,
     find: "    if (!this.#table.isStored) this.#keep.set(",
     replace: "    if (!this.#table) this.#keep.set(",
     breaks: "presence",
-    isCostly: true,
-  },
-  {
-    bug: "a room that died tells its shards nothing until it has something to send",
-    file: SHARDS,
-    find: "    this.#askUnheard();\n    if (this.#pieces",
-    replace: "    if (this.#pieces",
-    breaks: "seen in order",
     isCostly: true,
   },
 ];

@@ -18,6 +18,8 @@ const GIVEN_UP: ReadonlySet<string> = new Set([
   "QUEUE_FULL",
   "INTERNAL",
   "EXPIRED",
+  // By the clock of a room that is ahead of that of its shard.
+  "TOKEN_EXPIRED",
 ]);
 /** Of these, the ones after which it is nowhere. */
 const NOWHERE: ReadonlySet<string> = new Set([...FINAL, "QUEUE_FULL"]);
