@@ -163,6 +163,8 @@ export interface ShardRequest {
   readonly member: ShardMember;
   /** The end of the token, in seconds since 1970; absent: never. */
   readonly exp?: number;
+  /** The instance of the room that owes an answer to an earlier request of the connection, where one does. */
+  readonly owedBy?: string;
   readonly event: string;
   /** The payload as JSON, untrusted; absent where there was none. */
   readonly given?: string;

@@ -315,7 +315,9 @@ export class Shards implements Feature, Elsewhere {
     return { accepted: true, member, welcome: welcome(client), key: this.#room.log.key };
   }
 
-  #perform(shard: number, { id, event, given, ...connection }: ShardRequest): void {
+  #perform(shard: number, { id, event, given, owedBy, ...connection }: ShardRequest): void {
+    // It would overtake one that died with the room. The shard closes the connection.
+    if (owedBy !== undefined && owedBy !== this.#instance) return;
     const { user, name, role } = connection.member;
     this.#owed.set(shard, (this.#owed.get(shard) ?? 0) + 1);
     const reply = (answer: Answer<object>): void => {

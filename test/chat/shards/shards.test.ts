@@ -201,6 +201,38 @@ describe("requests whose outcome is unknown: SHD-5", () => {
     expect(ben.closing?.code).toBe(1012);
   });
 
+  it("take later ones of their connection along: no report was taken", async () => {
+    const { big, ada, ben } = await hall();
+    const report = big.report.bind(big);
+    let failures = 1;
+    big.report = async (given) => {
+      if (failures-- > 0) throw new Error("overloaded");
+      return report(given);
+    };
+    for (const content of ["1", "2"]) ben.emit("chat-message", { content });
+    await big.pass(1000);
+    const requests = big.reports.flatMap((report) => report.requests);
+    expect([seen(ada), ben.closing?.code, requests]).toEqual([[], 1012, []]);
+  });
+
+  it("take later ones of their connection along: the room died", async () => {
+    const never = new Promise<undefined>(() => {});
+    const { big, ben } = await hall({
+      rules: () => ({
+        beforePost: ({ content }) => (content === "1" ? never : undefined),
+        timeoutMs: 5000,
+        onFailure: "refuse",
+      }),
+    });
+    ben.emit("chat-message", { content: "1" });
+    await big.pass(0);
+    big.crash();
+    const eve = await big.room.join("eve");
+    ben.emit("chat-message", { content: "2" });
+    await big.pass(1000);
+    expect([seen(eve), ben.closing?.code]).toEqual([[], 1012]);
+  });
+
   it("close their connection: the room took no report", async () => {
     const { big, ben, cyd } = await hall();
     big.failure = new Error("overloaded");
