@@ -31,7 +31,8 @@ export function earlierItem(log: MessageLog, seqs: readonly number[]): ShardItem
   const after = Math.min(...seqs.filter((seq) => seq < lastSeq && lastSeq - seq <= MESSAGES_MAX));
   if (after === Infinity) return undefined;
   const { messages } = log.page({ after, limit: MESSAGES_MAX });
-  return messages.length === lastSeq - after ? { type: "earlier", messages } : undefined;
+  if (messages.length !== lastSeq - after) return undefined;
+  return { type: "earlier", messages, life: log.lifeAt(after) ?? "" };
 }
 
 const shown = (messages: readonly Message[]): ShardItem => ({
