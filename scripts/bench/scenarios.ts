@@ -194,6 +194,7 @@ function big(members: number, perSecond: number, seconds: number): Run {
       membersPerRoom: members,
       perMemberPerSecond: perSecond / members,
       shards: 8,
+      isEven: true,
       warmUpSeconds: 5,
       seconds,
       killSeconds: seconds,

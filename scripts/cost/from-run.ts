@@ -9,7 +9,8 @@ const SECONDS_PER_MINUTE = 60;
  * The workload of the run; the other parameters are the defaults, or given.
  * @throws Error if no member posted
  */
-export function workloadOf({ asked, messages, connections, phases }: LoadReport): Partial<Workload> {
+export function workloadOf(run: LoadReport): Partial<Workload> {
+  const { asked, messages, connections, phases, placed } = run;
   const minutes = (phases.postingTo - phases.postingFrom) / SECONDS_PER_MINUTE;
   if (connections.in === 0 || minutes <= 0)
     throw new Error("There is no workload in this load test: no user got in, or it ended before the first post.");
@@ -20,8 +21,12 @@ export function workloadOf({ asked, messages, connections, phases }: LoadReport)
     shimShare: asked.shimShare,
     pollingShare: asked.pollingShare,
     payloadBytes: asked.payloadBytes,
+    // A room that has shards is full.
+    ...(placed && hasShards(run) && { maxMembers: placed.inRoom }),
   };
 }
+
+export const hasShards = ({ placed }: Pick<LoadReport, "placed">): boolean => (placed?.inShards.length ?? 0) > 0;
 
 /** Relative deviation up to which a line counts as predicted well. */
 const CLOSE_SHARE = 0.05;
@@ -43,7 +48,10 @@ export interface Agreement {
   readonly fit: Fit;
 }
 
-/** The lines that the model predicts, beside the counters: the server's where it has them, otherwise the clients'. */
+/**
+ * The lines that the model predicts, beside the counters: the server's where it has them, otherwise the clients'; none for a room with
+ * shards, of which it knows upper bounds alone.
+ */
 export function agreementOf(
   report: LoadReport,
   {
@@ -52,6 +60,7 @@ export function agreementOf(
     pingIntervalSeconds,
   }: Pick<Workload, "flushWindowMs" | "flushBurst" | "pingIntervalSeconds">,
 ): Agreement[] {
+  if (hasShards(report)) return [];
   const { asked, phases, counted, connections, messages } = report;
   const { connectedAt, postingFrom, postingTo, finishedAt } = phases;
   const { events, spread } = predict({

@@ -98,7 +98,12 @@ export type ShardItem =
   /** Answers a CONNECT. */
   | { readonly type: "verdict"; readonly id: string; readonly verdict: JoinVerdict }
   /** All messages from some seq on, for connections that recover. */
-  | { readonly type: "earlier"; readonly messages: readonly Message[] }
+  | {
+      readonly type: "earlier";
+      readonly messages: readonly Message[];
+      /** That of the message before them. */
+      readonly life: string;
+    }
   /** Disconnects for good: one connection, or those of a user whose tokens give one of these roles. */
   | {
       readonly type: "dismiss";
@@ -141,6 +146,8 @@ export interface FeedCall {
 export interface FeedAnswer {
   /** Pieces that were carried out, in this call or when they came before. */
   readonly taken: number;
+  /** The shard has heard of another life since, and takes the pieces in a new one only. */
+  readonly isVoid?: true;
   /** The place of the shard, where the next piece does not follow on it. */
   readonly behind?: LogPlace;
 }
@@ -160,6 +167,8 @@ export interface ShardRequest {
   readonly member: ShardMember;
   /** The end of the token, in seconds since 1970; absent: never. */
   readonly exp?: number;
+  /** The instance of the room that owes an answer to an earlier request of the connection, where one does. */
+  readonly owedBy?: string;
   readonly event: string;
   /** The payload as JSON, untrusted; absent where there was none. */
   readonly given?: string;

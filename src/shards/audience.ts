@@ -1,5 +1,6 @@
 // The part of a big room's audience that one shard holds: a namespace like the room's own, which asks the room about every CONNECT and event,
 // and carries out the pieces of its feed. Made by durable/create-shard.ts; the Socket.IO server calls it as a namespace.
+import type { Deadline } from "../clock/deadlines.ts";
 import type { Answer, Message, RefusalCode, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Identity } from "../protocol/identity.ts";
@@ -75,7 +76,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
   readonly #welcomes = new WeakMap<ShardMember, Welcome>();
   readonly #resting = new TokenBuckets(REQUEST_LIMIT);
   #link!: RoomLink;
-  #keepPlace!: { set(atMs: number): void };
+  #keepPlace!: Deadline;
   #place: LogPlace | undefined;
   /** The instance of the room that sent the last piece. */
   #room: string | undefined;
@@ -127,7 +128,10 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
 
   #keep(): void {
     const { size: sockets } = this.sockets;
+    // Tries again where that fails: a place of long ago would have messages shown twice.
+    this.#keepSoon();
     if (this.#place) this.#ports.keep({ place: this.#place, key: this.#log.key, sockets });
+    this.#keepPlace.clear();
   }
 
   // ---- connections -----------------------------------------------------------------------------------------
@@ -251,7 +255,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
         if (item.verdict.accepted) this.#log.key = item.verdict.key;
         return this.#link.decided(item.id, item.verdict);
       case "earlier":
-        return this.#log.fill(item.messages);
+        return this.#log.fill(item.messages, item.life);
       case "dismiss":
         for (const client of this.#dismissed(item)) {
           if (item.notice) client.emit("notice", item.notice);

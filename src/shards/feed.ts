@@ -58,13 +58,17 @@ export class Feed {
     if (!this.#isSending) void this.#run();
   }
 
-  /** Forgets what waits, answers among it: a new life begins. */
+  /** Forgets what waits, answers among it. */
   drop(): void {
+    this.#renew();
+    this.#waiting = [];
+    this.#chars = 0;
+  }
+
+  #renew(): void {
     this.#life = this.#ports.newId();
     this.#calls = 0;
     this.#first = 0;
-    this.#waiting = [];
-    this.#chars = 0;
   }
 
   async #run(): Promise<void> {
@@ -77,9 +81,10 @@ export class Feed {
     const { send, missed, wait, report, count } = this.#ports;
     const life = this.#life;
     try {
-      const { taken, behind } = await send(this.shard, this.#call());
+      const { taken, behind, isVoid } = await send(this.shard, this.#call());
       // Meanwhile everything may have been dropped.
       if (life !== this.#life) return;
+      if (isVoid) return this.#renew();
       this.#failures = 0;
       this.#took(taken);
       if (taken > 0) count("shard_pieces", taken);

@@ -41,7 +41,7 @@ export class Intake {
   async #take({ life, call, first, pieces, below }: FeedCall): Promise<FeedAnswer> {
     const { audience, feeds } = this.#parts;
     const isVoid = life === this.#life ? call <= this.#call : this.#former.includes(life);
-    if (isVoid) return { taken: 0 };
+    if (isVoid) return { taken: 0, isVoid };
     this.#call = call;
     if (life !== this.#life) {
       if (this.#life !== undefined) this.#former = [...this.#former, this.#life].slice(-FORMER_MAX);

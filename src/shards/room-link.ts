@@ -16,6 +16,8 @@ const REPORT_MS = 1000;
 /** A CONNECT or a request that waits for its answer. */
 interface Waiting {
   readonly sinceMs: number;
+  /** Of a request: its connection. */
+  readonly socket?: string;
   /** The instance of the room that took it; absent while the report is under way. */
   by?: string;
   /** The room had its chance: gives up. */
@@ -75,10 +77,10 @@ export class RoomLink {
    * @returns whether it was taken: a room that answers slowly gets no more than it can carry out soon
    */
   ask(request: Omit<ShardRequest, "id">, answer: (answer: Answer<object>) => void, fail: () => void): boolean {
-    const chars = request.event.length + (request.given?.length ?? 0);
+    const chars = charsOf(request);
     if (this.#requests.length >= REQUESTS_MAX || this.#chars + chars > REQUEST_CHARS_MAX) return false;
     this.#chars += chars;
-    this.#requests.push({ id: this.#wait({ answer, fail }), ...request });
+    this.#requests.push({ id: this.#wait({ socket: request.socket, answer, fail }), ...request });
     this.#hurry();
     return true;
   }
@@ -118,9 +120,24 @@ export class RoomLink {
     return waiting;
   }
 
+  /** With a request fail all of its connection, which is closed: a later one must not be carried out before it is said again. */
   #fail(ids: readonly string[]): void {
+    const sockets = new Set(ids.flatMap((id) => this.#waiting.get(id)?.socket ?? []));
+    const failing = [...this.#waiting].filter(([, { socket }]) => socket !== undefined && sockets.has(socket));
+    this.#requests = this.#requests.filter(({ socket }) => !sockets.has(socket));
+    this.#chars = this.#requests.reduce((sum, request) => sum + charsOf(request), 0);
     this.#ports.turn(() => {
-      for (const id of ids) this.#take(id)?.fail();
+      for (const id of [...ids, ...failing.map(([each]) => each)]) this.#take(id)?.fail();
+    });
+  }
+
+  /** Names the instance of the room that owes an answer to an earlier request of the same connection, where one does. */
+  #withDebts(requests: readonly ShardRequest[]): ShardRequest[] {
+    const owed = new Map<string | undefined, string>();
+    for (const { socket, by } of this.#waiting.values()) if (by !== undefined) owed.set(socket, by);
+    return requests.map((request) => {
+      const owedBy = owed.get(request.socket);
+      return owedBy === undefined ? request : { ...request, owedBy };
     });
   }
 
@@ -145,8 +162,8 @@ export class RoomLink {
       this.#later.clear();
       this.#reportedAtMs = this.#ports.now();
       try {
-        const named = { from: this.#name, number: this.#number++ };
-        const by = await this.#ports.report({ ...named, ...this.#ports.count(), joins, requests, recoverAfter });
+        const named = { from: this.#name, number: this.#number++, requests: this.#withDebts(requests) };
+        const by = await this.#ports.report({ ...named, ...this.#ports.count(), joins, recoverAfter });
         for (const { id } of [...joins, ...requests]) {
           const waiting = this.#waiting.get(id);
           if (waiting) waiting.by = by;
@@ -162,6 +179,8 @@ export class RoomLink {
     this.#isReporting = false;
   }
 }
+
+const charsOf = ({ event, given = "" }: Pick<ShardRequest, "event" | "given">): number => event.length + given.length;
 
 /** SIO-13: the session is closed, and its client comes back. */
 const UNDECIDED: JoinVerdict = {

@@ -11,6 +11,8 @@ export class ShardLog implements RecoveryLog {
   #place: LogPlace = { epoch: "", life: "", seq: 0, rev: 0, by: "", ruling: 0 };
   /** Without a gap, the last one at the place. */
   #shown: Message[] = [];
+  /** That of the message before the first one. */
+  #lifeBefore = "";
   #chars = 0;
 
   get epoch(): string {
@@ -23,7 +25,9 @@ export class ShardLog implements RecoveryLog {
 
   lifeAt(seq: number): string | undefined {
     if (seq === this.lastSeq) return this.#place.life;
-    const message = this.#shown[this.#shown.length - 1 - (this.lastSeq - seq)];
+    const at = this.#shown.length - 1 - (this.lastSeq - seq);
+    if (at === -1) return this.#lifeBefore;
+    const message = this.#shown[at];
     return message && this.#lifeOf(message);
   }
 
@@ -46,7 +50,7 @@ export class ShardLog implements RecoveryLog {
   /** The shard is at this place, whatever it has shown. */
   move(place: LogPlace): void {
     const { epoch, seq, rev } = this.#place;
-    if (place.epoch !== epoch || place.seq !== seq || place.rev !== rev) this.#forget();
+    if (place.epoch !== epoch || place.seq !== seq || place.rev !== rev) this.#forget(place.life);
     this.#place = place;
   }
 
@@ -58,20 +62,24 @@ export class ShardLog implements RecoveryLog {
       const { seq } = message;
       this.#place = { ...this.#place, seq, life: this.#lifeOf(message) };
     }
-    while (this.#shown.length > MISSED_MESSAGES_MAX || this.#chars > MISSED_CHARS_MAX)
-      this.#chars -= this.#shown.shift()!.content.length;
+    while (this.#shown.length > MISSED_MESSAGES_MAX || this.#chars > MISSED_CHARS_MAX) {
+      const first = this.#shown.shift()!;
+      this.#chars -= first.content.length;
+      this.#lifeBefore = this.#lifeOf(first);
+    }
   }
 
-  /** All messages behind some seq up to the place, as they are now. */
-  fill(messages: readonly Message[]): void {
+  /** All messages behind some seq up to the place, as they are now. @param life of the message with that seq */
+  fill(messages: readonly Message[], life: string): void {
     const place = this.#place;
-    this.#forget();
+    this.#forget(life);
     this.show(messages);
     this.#place = place;
   }
 
-  #forget(): void {
+  #forget(life: string): void {
     this.#shown = [];
+    this.#lifeBefore = life;
     this.#chars = 0;
   }
 

@@ -24,6 +24,7 @@ export class Shard {
   intake!: Intake;
   /** As its storage holds it. */
   kept: KeptPlace | undefined;
+  isStorageBroken = false;
   /** While set, calls to it fail with it. */
   failure: Error | undefined;
   readonly meter = new Meter();
@@ -37,7 +38,10 @@ export class Shard {
       this.audience = new Audience({
         settings: { maxMembers: 1000, maxConnectionsPerUser: 2, recoveryWindowMs: SETTINGS.recoveryWindowMs },
         kept: structuredClone(this.kept),
-        keep: (kept) => void (this.kept = structuredClone(kept)),
+        keep: (kept) => {
+          if (this.isStorageBroken) throw new Error("disk I/O error");
+          this.kept = structuredClone(kept);
+        },
         report: (report) => big.report({ shard: number, ...report }),
         takeCounts: () => (this.meter.isEmpty ? undefined : this.meter.take()),
         count: (series, by) => this.meter.count(series, by),

@@ -121,6 +121,13 @@ describe("more users than one object holds", () => {
       expect(bill).toContain("1 G users to a room are more than one object holds");
   });
 
+  it("are taken from a load test of a big room, which no line is compared with", () => {
+    const run: LoadReport = { ...runOf(), placed: { inRoom: 4, inShards: [10, 10] } };
+    expect(settle({ rooms: 1 }, run).workload).toMatchObject({ users: 24, rooms: 1, maxMembers: 4 });
+    expect(agreementOf(run, WORKLOAD)).toEqual([]);
+    expect(settle({}, { ...runOf(), placed: { inRoom: 24, inShards: [] } }).workload.maxMembers).toBe(5000);
+  });
+
   it("cost calls to and from shards, their time, and a row for each time that they fall quiet", () => {
     const asked: Workload = { ...WORKLOAD, users: 10_000, rooms: 1, onlineHours: 1, connectsPerUserDay: 1 };
     const bound = eventsOf({ ...asked, maxMembers: 10_000 });

@@ -9,7 +9,7 @@ it("SHD-7: names of events count as payloads do, so that a report never gets too
   const reports: Array<Omit<ShardReport, "shard">> = [];
   const first = Promise.withResolvers<string>();
   let ids = 0;
-  const deadlines = new Deadlines(() => {});
+  const deadlines = new Deadlines();
   const link = new RoomLink({
     report: (report) => {
       reports.push(report);

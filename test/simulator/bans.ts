@@ -74,6 +74,13 @@ export class Bans {
     this.#witness.demand(isOld, "let in", () => `${room} told ${user} after the ban: ${packet.slice(0, 120)}`);
   }
 
+  /** In the end. @param nowMs by the clock of the room */
+  checkAbsent(room: string, user: string, nowMs: number): void {
+    const ban = this.#banned.get(`${room} ${user}`);
+    const isOver = !ban || Math.max(nowMs, ban.latestMs) >= ban.untilMs;
+    this.#witness.demand(isOver, "let in", () => `${user} is in ${room}, and was banned at ${ban?.toldAtMs}`);
+  }
+
   /** Only present members hear of a ban that replaces another. */
   banAsked(room: string, user: string): void {
     this.#banned.delete(`${room} ${user}`);

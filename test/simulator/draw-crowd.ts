@@ -35,10 +35,38 @@ export function drawShards(chance: Chance, { length }: readonly PlannedClient[])
 
 export function drawCrowdScenes(chance: Chance, crowded: Crowded): { steps: Step[]; faults: Fault[] } {
   const exodus = drawExodus(chance.branch("exodus"), crowded);
+  const deaths = Array.from({ length: 2 }, (_, at) => drawDeath(chance.branch(`death ${at}`), crowded));
   const { durationMs } = crowded;
   const steps = Array.from({ length: Math.round(durationMs / 2500) }, () => drawStep(chance, crowded));
   const faults = Array.from({ length: chance.pick([3, 6, 9]) }, () => drawFault(chance, crowded));
-  return { steps: [...exodus, ...steps], faults };
+  return {
+    steps: [...exodus, ...steps, ...deaths.flatMap((death) => death.steps)],
+    faults: [...faults, ...deaths.flatMap((death) => death.faults)],
+  };
+}
+
+/** The room dies while its shards have not heard of the latest yet. */
+function drawDeath(
+  chance: Chance,
+  { clients, rooms, durationMs }: Crowded,
+): { readonly steps: readonly Step[]; readonly faults: readonly Fault[] } {
+  if (!chance.happens(0.6)) return { steps: [], faults: [] };
+  const room = rooms[0]!;
+  const forMs = chance.pick([500, 2000]);
+  const atMs = chance.between(3000, durationMs - forMs);
+  const during = (): number => atMs + chance.between(1, forMs / 2);
+  const says = Array.from({ length: 3 }, (): Step => {
+    return { atMs: during(), do: "say", who: chance.pick(clients).name, times: 1 };
+  });
+  const payload = { user: chance.pick(clients).user, seconds: 60 };
+  const ban: Step = { atMs: during(), do: "moderate", room, event: "ban", payload };
+  return {
+    steps: chance.happens(0.5) ? [...says, ban] : says,
+    faults: [
+      { atMs, fault: "shard-calls", room, how: "away", forMs },
+      { atMs: atMs + chance.between(forMs / 2, forMs), fault: "crash", room, keeps: true, isNoticed: true },
+    ],
+  };
 }
 
 function drawStep(chance: Chance, { clients, rooms, durationMs }: Crowded): Step {
@@ -93,7 +121,7 @@ function drawFault(chance: Chance, { rooms, shards, durationMs }: Crowded): Faul
   });
   switch (fault) {
     case "shard-calls":
-      return { atMs, fault, room, forMs, how: chance.pick<CallTrouble>(["fail", "fail", "late", "twice", "slow"]) };
+      return { atMs, fault, room, forMs, how: chance.pick<CallTrouble>(["fail", "late", "twice", "twice", "slow"]) };
     case "crash":
       return {
         atMs,

@@ -37,8 +37,11 @@ export type Step = At<
   | Curating
 >;
 
-/** What happens to calls between a room and its shards. `late`: they fail, and arrive later all the same. */
-export type CallTrouble = "fail" | "late" | "twice" | "slow";
+/**
+ * What happens to calls between a room and its shards. `late`: they fail, and arrive later all the same; `away`: none of the room arrives,
+ * while those of its shards do.
+ */
+export type CallTrouble = "fail" | "late" | "twice" | "slow" | "away";
 
 /** `room` may be the name of a shard. */
 export type Fault =

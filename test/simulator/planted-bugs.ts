@@ -3,6 +3,7 @@
 import type { PlantedBug } from "../kit/testing.ts";
 import type { Invariant } from "./invariants.ts";
 import { PLANTED_IN_RULES } from "./planted-rules.ts";
+import { PLANTED_IN_SHARDS } from "./planted-shards.ts";
 
 export interface PlantedChatBug extends PlantedBug {
   readonly bug: string;
@@ -12,10 +13,13 @@ export interface PlantedChatBug extends PlantedBug {
   readonly breaks: Invariant;
   /** Only a long plan finds it, so plans of any length are tried. */
   readonly isCostly?: true;
+  /** Only plans with shards can find it. */
+  readonly isInShards?: true;
 }
 
 export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   ...PLANTED_IN_RULES,
+  ...PLANTED_IN_SHARDS,
   {
     bug: "pins are kept in memory only",
     file: "src/features/pins/pins.ts",

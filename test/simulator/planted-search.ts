@@ -24,7 +24,7 @@ export interface Found {
 }
 
 /** @param seeds how many are tried after the one that is known */
-function* candidates({ bug, isCostly }: PlantedChatBug, seeds: number): Generator<Plan> {
+function* candidates({ bug, isCostly, isInShards }: PlantedChatBug, seeds: number): Generator<Plan> {
   const known = PLANTED_SEEDS[bug];
   const size = isCostly ? "any" : "short";
   if (known !== undefined) {
@@ -32,7 +32,12 @@ function* candidates({ bug, isCostly }: PlantedChatBug, seeds: number): Generato
     yield plan;
     for (let times = 1; times <= OTHER_LUCK; times++) yield { ...plan, luck: known + times * 1_000_003 };
   }
-  for (let seed = 1; seed <= seeds; seed++) if (seed !== known) yield drawPlan(seed, size);
+  for (let seed = 1, tried = 0; tried < seeds; seed++) {
+    const plan = drawPlan(seed, size);
+    if (isInShards && !plan.shards) continue;
+    tried++;
+    if (seed !== known) yield plan;
+  }
 }
 
 /** @returns the first run in which the bug breaks the rule that it should; nothing if there is none */

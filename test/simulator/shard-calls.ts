@@ -57,14 +57,17 @@ export class ShardCalls {
       "sleeps",
       () => `${method} of ${host.name} was called, and ${room} has had no shard`,
     );
-    return [...this.#troubles].filter((trouble) => trouble.room === room).reduce(this.#troubled, fate);
+    return [...this.#troubles]
+      .filter((trouble) => trouble.room === room)
+      .reduce((troubled, { how }) => this.#troubled(troubled, how, method), fate);
   }
 
-  readonly #troubled = (fate: CallFate, { how }: { readonly how: CallTrouble }): CallFate => {
+  #troubled(fate: CallFate, how: CallTrouble, method: string): CallFate {
+    if (how === "away") return method === "takePieces" ? { ...fate, failure: 1 } : fate;
     if (how === "fail") return { ...fate, failure: SHARE };
     if (how === "slow") return { ...fate, wayMsMax: LATE_MS_MAX };
     if (!this.#chance.happens(SHARE)) return fate;
     const ms = this.#chance.between(0, LATE_MS_MAX);
     return how === "late" ? { ...fate, lateMs: ms } : { ...fate, againMs: ms };
-  };
+  }
 }

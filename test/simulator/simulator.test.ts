@@ -53,6 +53,38 @@ describe("a simulated deployment", () => {
     expect(violations).toEqual([]);
     expect(counts).toMatchObject({ stored: 2400, sights: 4800, connections: 2 });
   });
+
+  it(
+    "SHD-6: keeps all connections of a big room in which nothing fails, however often its objects sleep",
+    PATIENT,
+    async () => {
+      const client = { room: "a", recovers: true, insists: "again", latencyMs: [5, 40] } as const;
+      const clients = Array.from({ length: 8 }, (_, at) => {
+        const kind = at % 3 === 0 ? ("shim" as const) : ("websocket" as const);
+        return { ...client, kind, name: `client${at}`, user: `user${at}`, joinsAtMs: at * 300 };
+      });
+      const { rules: _, hasFeatures: __, ...drawn } = drawPlan(1, "short");
+      const plan: Plan = {
+        ...drawn,
+        durationMs: 60_000,
+        durability: "strict",
+        sleepAfterMs: 1,
+        rooms: ["a"],
+        links: [],
+        messageRate: 1000,
+        recoveryWindowSeconds: 120,
+        shards: { maxMembers: 2, maxShards: 3, fanOut: 1 },
+        clients,
+        steps: Array.from({ length: 40 }, (_step, at) => {
+          return { atMs: 5000 + at * 1300, do: "say", who: clients[at % 8]!.name, times: 1 };
+        }),
+        faults: [],
+      };
+      const { violations, counts } = (await simulation.run(plan)).outcome;
+      expect(violations).toEqual([]);
+      expect(counts).toMatchObject({ stored: 40, acks: 40, sights: 320, connections: 8 });
+    },
+  );
 });
 
 it("docs/reliability.md explains every rule in the same words", async () => {

@@ -30,6 +30,8 @@ export interface TrafficJob extends Crowd {
   readonly perMemberPerSecond: number;
   readonly warmUpSeconds: number;
   readonly seconds: number;
+  /** Posts come evenly: where the period is much longer than the run, their number would be chance. */
+  readonly isEven?: true;
 }
 
 /** The same in one room that is larger than an object, one of whose shards is killed afterwards. */

@@ -32,7 +32,7 @@ export async function measureTraffic(
   await sleep(SETTLE_MS);
   const connectCpuSeconds = meter.read().serverCpuSeconds;
   const connectedBytes = meter.residentBytes() - bytesBefore;
-  const posting = new Posting(gathering.members, job.perMemberPerSecond);
+  const posting = new Posting(gathering.members, job.perMemberPerSecond, job.isEven);
   posting.start();
   await sleep(job.warmUpSeconds * 1000);
   meter.start();
@@ -86,7 +86,10 @@ async function drain(gathering: Gathering, due: number): Promise<number> {
   return Math.max(0, gathering.lastDeliveryUs / US_PER_MS - startedMs);
 }
 
-/** The order of posts: members take turns in one fixed order, at moments spread at random over the period. */
+/**
+ * The order of posts: members take turns in one fixed order, at moments spread at random over the period; or evenly, each at some moment of
+ * its own part of the period.
+ */
 export class Posting {
   readonly lagsUs = new Histogram();
   posted = 0;
@@ -98,11 +101,15 @@ export class Posting {
   #timer: NodeJS.Timeout | undefined;
   #startedMs = 0;
 
-  constructor(members: readonly Member[], perMemberPerSecond: number) {
+  constructor(members: readonly Member[], perMemberPerSecond: number, isEven = false) {
     this.#periodMs = 1000 / perMemberPerSecond;
-    this.#turns = members
+    const atRandom = members
       .map((member) => ({ member, phaseMs: Math.random() * this.#periodMs }))
       .sort((a, b) => a.phaseMs - b.phaseMs);
+    const partMs = this.#periodMs / members.length;
+    this.#turns = isEven
+      ? atRandom.map(({ member }, turn) => ({ member, phaseMs: (turn + Math.random()) * partMs }))
+      : atRandom;
   }
 
   start(): void {

@@ -60,7 +60,7 @@ export class RoomFacts {
 
   /** @throws an error of the log */
   describe(wantsPeople: boolean): RoomReport {
-    const { name, members, clients, log, elsewhere } = this.#room;
+    const { name, members, connectionCount, log, elsewhere } = this.#room;
     const { lastSeq, isBare } = this.now();
     if (isBare) this.#lastActivity = null;
     this.#lastActivity ??= isBare ? null : (log.page({ limit: 1 }).messages[0]?.timestamp ?? null);
@@ -74,7 +74,7 @@ export class RoomFacts {
     return {
       room: name,
       members: members.count,
-      connections: clients.size + (elsewhere?.connections ?? 0),
+      connections: connectionCount,
       ...(elsewhere && elsewhere.shards > 0 && { shards: [elsewhere.shards, elsewhere.connections] }),
       lastSeq,
       lastActivity: this.#lastActivity,

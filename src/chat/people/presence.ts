@@ -77,7 +77,7 @@ export class Presence implements Feature {
 
   start(): void {
     const { deadline, throttled } = this.#room;
-    const windowMs = (): number => presenceWindowMs(this.#room.clients.size);
+    const windowMs = (): number => presenceWindowMs(this.#room.connectionCount);
     this.#throttle = throttled("presence", { windowMs }, () => this.#notify());
     this.#room.members.watch(() => {
       if (this.#room.members.hasMoved) this.#throttle.request(this.#room.now());

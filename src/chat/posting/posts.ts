@@ -45,7 +45,7 @@ export class Posts implements Writer {
   start(afterCommit: () => void): void {
     const { settings, throttled } = this.#room;
     const { flushWindowMs, flushBurst } = settings;
-    const rate = { windowMs: () => flushWindowMs, burst: () => burstOf(this.#room.clients.size, flushBurst) };
+    const rate = { windowMs: () => flushWindowMs, burst: () => burstOf(this.#room.connectionCount, flushBurst) };
     // The open batch is in memory only.
     this.#throttle = throttled("flush", rate, () => this.#closeBatch(), { keepsAwake: true });
     const outcome: Outcome = {

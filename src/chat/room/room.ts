@@ -154,6 +154,11 @@ export class Room {
   readonly clientsOf = (user: string): Client[] =>
     this.members.socketsOf(user).flatMap((id) => this.clients.get(id) ?? []);
 
+  /** Here, and in other objects. */
+  get connectionCount(): number {
+    return this.clients.size + (this.elsewhere?.connections ?? 0);
+  }
+
   get everyone(): BroadcastOperator<ServerToClientEvents, Membership> {
     const { hub } = this.#context;
     const { elsewhere } = this;
@@ -239,7 +244,7 @@ export class Room {
     const seqs = messages.map(({ seq }) => seq);
     hub.emitAll({}, "chat-message", argLists, seqs);
     this.elsewhere?.emit({}, "chat-message", argLists, seqs);
-    countPosted(this.meter, messages.length, hub.sockets.size + (this.elsewhere?.connections ?? 0));
+    countPosted(this.meter, messages.length, this.connectionCount);
     this.#delivery.sample();
     for (const feature of this.#features) feature.onPosted?.(messages);
   };

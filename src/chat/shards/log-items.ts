@@ -26,7 +26,9 @@ export function earlierItem(log: MessageLog, seqs: readonly number[]): ShardItem
   const after = Math.min(...seqs.filter((seq) => seq < lastSeq && lastSeq - seq <= MISSED_MESSAGES_MAX));
   if (after === Infinity) return undefined;
   const { messages } = log.page({ after, limit: MISSED_MESSAGES_MAX });
-  return messages.length === lastSeq - after ? { type: "earlier", messages: newest(messages) } : undefined;
+  if (messages.length !== lastSeq - after) return undefined;
+  const kept = newest(messages);
+  return { type: "earlier", messages: kept, life: log.lifeAt(lastSeq - kept.length) ?? "" };
 }
 
 /** As many of them as a shard keeps. */

@@ -114,8 +114,15 @@ export class Shards implements Feature, Elsewhere {
 
   start(): void {
     this.#shrink = this.#room.deadline("shards-shrink", () => this.#sendHome());
-    this.#keep = this.#room.deadline("shards-table", () => this.#table.store(), { keepsAwake: true });
+    this.#keep = this.#room.deadline("shards-table", () => this.#store(), { keepsAwake: true });
     this.#room.elsewhere = this;
+  }
+
+  /** Tries again where that fails. */
+  #store(): void {
+    this.#keep.set(this.#room.now() + QUIET_MS);
+    this.#table.store();
+    this.#keep.clear();
   }
 
   onRestore(client: Client): void {
@@ -318,7 +325,9 @@ export class Shards implements Feature, Elsewhere {
     return { accepted: true, member, welcome: welcome(client), key: this.#room.log.key };
   }
 
-  #perform(shard: number, { id, event, given, ...connection }: ShardRequest): void {
+  #perform(shard: number, { id, event, given, owedBy, ...connection }: ShardRequest): void {
+    // It would overtake one that died with the room. The shard closes the connection.
+    if (owedBy !== undefined && owedBy !== this.#instance) return;
     const { user, name, role } = connection.member;
     this.#owed.set(shard, (this.#owed.get(shard) ?? 0) + 1);
     const reply = (answer: Answer<object>): void => {

@@ -37,6 +37,21 @@ describe("a big room counts", () => {
     expect(countsOf(big)).toMatchObject({ posted: 1, delivered: 3 });
   });
 
+  it("all connections, where the pace depends on their number", async () => {
+    const big = new BigRoom({ maxMembers: 1, messageRate: UNLIMITED, flushWindowMs: 50, flushBurst: 8 });
+    const ada = await big.room.join("ada");
+    for (let i = 0; i < 101; i++) await big.join(`user-${i}`, 0);
+    await big.pass(10_000);
+    // As in one object with so many connections, no batch goes out ahead of its window.
+    for (const content of ["1", "2", "3"]) {
+      ada.emit("chat-message", { content });
+      await big.pass(10);
+    }
+    expect(big.room.chat.room.seenSeq()).toBe(1);
+    await big.pass(100);
+    expect(big.room.chat.room.seenSeq()).toBe(3);
+  });
+
   it("the pieces that shards took, and a sample of what waits for the slowest", async () => {
     const big = new BigRoom({ maxMembers: 1, messageRate: UNLIMITED });
     const ada = await big.room.join("ada");

@@ -86,6 +86,20 @@ describe("a shard that sleeps", () => {
     expect(seen(ben)).toEqual(["1", "2", "3"]);
   });
 
+  it("stores its place again where that failed, before it sleeps", async () => {
+    const { big, ada, ben } = await hall();
+    await big.pass(5000);
+    big.shard(0).isStorageBroken = true;
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(5000);
+    big.shard(0).isStorageBroken = false;
+    await big.pass(5000);
+    big.shard(0).shell.evict();
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(100);
+    expect(seen(ben)).toEqual(["1", "2"]);
+  });
+
   it("does so while the room has slept, too", async () => {
     const { big, ada, ben } = await hall();
     ada.emit("chat-message", { content: "1" });
@@ -195,5 +209,89 @@ describe("a gap: SHD-4, SHD-7", () => {
     big.shard(0).failure = undefined;
     await big.pass(6000);
     expect(seen(ben)).toEqual(["1"]);
+  });
+});
+
+describe("calls that failed, and arrive later all the same", () => {
+  it("carry no request out twice", async () => {
+    const { big, ada, ben } = await hall();
+    ben.emit("chat-message", { content: "1" });
+    await big.pass(1000);
+    const report = big.reports.find(({ requests }) => requests.length > 0)!;
+    await big.report(report);
+    await big.pass(1000);
+    expect(seen(ada)).toEqual(["1"]);
+  });
+
+  it("show nothing again, also those of a former feed", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(1000);
+    const [first] = big.shard(0).calls;
+    big.crash();
+    const eve = await big.room.join("eve");
+    eve.emit("chat-message", { content: "2" });
+    await big.pass(1000);
+    await big.shard(0).take(first!);
+    eve.emit("chat-message", { content: "3" });
+    await big.pass(1000);
+    expect(seen(ben)).toEqual(["1", "2", "3"]);
+    expect(ben.closing).toBeUndefined();
+  });
+
+  it("hold up no feed that a shard takes for a former one", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(1000);
+    await big.shard(0).take({ life: "of long ago", call: 1, first: 0, pieces: [], below: [] });
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(1000);
+    expect(seen(ben)).toEqual(["1", "2"]);
+  });
+});
+
+describe("a room that died", () => {
+  it("sends its shards what they missed as soon as it runs again", async () => {
+    const { big, ada, ben } = await hall();
+    big.shard(0).failure = new Error("away");
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    big.crash();
+    big.shard(0).failure = undefined;
+    big.room.turn(() => {});
+    await big.pass(1000);
+    expect(seen(ben)).toEqual(["1"]);
+  });
+
+  it("keeps out a user whose ban no shard has heard of", async () => {
+    const { big, ada, ben } = await hall();
+    big.shard(0).failure = new Error("away");
+    ada.emit("ban", { user: "ben" });
+    await big.pass(100);
+    big.crash();
+    big.shard(0).failure = undefined;
+    big.room.turn(() => {});
+    await big.pass(1000);
+    expect(ben.closing?.code).toBe(1012);
+    const again = await big.join("ben", 0);
+    expect(again.refusal).toMatchObject({ data: { code: "BANNED" } });
+  });
+});
+
+describe("a room that sleeps", () => {
+  it("tells its shards nothing when it wakes", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(20_000);
+    const { length: calls } = big.shard(0).calls;
+    const { length: packets } = ben.packets;
+    big.room.shell.evict();
+    big.room.turn(() => {});
+    await big.pass(1000);
+    expect(big.shard(0).calls).toHaveLength(calls);
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(1000);
+    expect(big.shard(0).calls).toHaveLength(calls + 1);
+    expect(ben.packets.slice(packets).map(({ data }) => data?.[0])).toEqual(["chat-message"]);
   });
 });

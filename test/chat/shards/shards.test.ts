@@ -124,6 +124,35 @@ describe("presence: SHD-9", () => {
     await big.pass(20_000);
     expect([ada, ben].map(counts)).toEqual([2, 2]);
   });
+
+  it("is the same after the room has slept", async () => {
+    const { big, ada } = await hall();
+    const again = await big.join("ben", 0);
+    await big.pass(20_000);
+    again.leave();
+    const dan = await big.join("dan", 0);
+    await big.pass(20_000);
+    big.room.shell.evict();
+    const asked = [ada, dan].map((client) => client.call("presence", {}));
+    await big.pass(100);
+    expect(asked.map(({ answer }) => answer.count)).toEqual([4, 4]);
+  });
+
+  it("changes in shards when the last connection of the room itself is gone", async () => {
+    const { big, ada, ben } = await hall();
+    await big.pass(20_000);
+    ada.leave();
+    await big.pass(20_000);
+    expect(ben.received<{ count: number }>("presence").at(-1)).toMatchObject({ count: 2, left: [{ user: "ada" }] });
+  });
+
+  it("counts nobody in a shard that died, once that wakes", async () => {
+    const { big, ada } = await hall();
+    await big.pass(20_000);
+    big.shard(0).shell.crash();
+    await big.pass(20_000);
+    expect(ada.received<{ count: number }>("presence").at(-1)?.count).toBe(2);
+  });
 });
 
 describe("moderation: SHD-8", () => {
@@ -170,6 +199,38 @@ describe("requests whose outcome is unknown: SHD-5", () => {
     await big.pass(31_000);
     expect(post.acks).toEqual([]);
     expect(ben.closing?.code).toBe(1012);
+  });
+
+  it("take later ones of their connection along: no report was taken", async () => {
+    const { big, ada, ben } = await hall();
+    const report = big.report.bind(big);
+    let failures = 1;
+    big.report = async (given) => {
+      if (failures-- > 0) throw new Error("overloaded");
+      return report(given);
+    };
+    for (const content of ["1", "2"]) ben.emit("chat-message", { content });
+    await big.pass(1000);
+    const requests = big.reports.flatMap((report) => report.requests);
+    expect([seen(ada), ben.closing?.code, requests]).toEqual([[], 1012, []]);
+  });
+
+  it("take later ones of their connection along: the room died", async () => {
+    const never = new Promise<undefined>(() => {});
+    const { big, ben } = await hall({
+      rules: () => ({
+        beforePost: ({ content }) => (content === "1" ? never : undefined),
+        timeoutMs: 5000,
+        onFailure: "refuse",
+      }),
+    });
+    ben.emit("chat-message", { content: "1" });
+    await big.pass(0);
+    big.crash();
+    const eve = await big.room.join("eve");
+    ben.emit("chat-message", { content: "2" });
+    await big.pass(1000);
+    expect([seen(eve), ben.closing?.code]).toEqual([[], 1012]);
   });
 
   it("close their connection: the room took no report", async () => {

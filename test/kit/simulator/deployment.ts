@@ -170,7 +170,10 @@ export class Deployment {
       send: (_, reply) => {
         if (fails()) return reply(new Error(PLANNED.network));
         const heardAgainMs = againMs ?? lateMs;
-        if (heardAgainMs !== undefined) arrive(heardAgainMs, () => {});
+        const { lives } = host;
+        // It dies with the object that it is on its way to.
+        const arriveLate = (): void => (lives === host.lives ? arrive(0, () => {}) : undefined);
+        if (heardAgainMs !== undefined) this.world.after(heardAgainMs, this.world.nowhere, arriveLate);
         if (lateMs !== undefined) return reply(new Error(PLANNED.network));
         arrive(wayMs(), (result) => {
           const isLost = fails();

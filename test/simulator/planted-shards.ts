@@ -1,0 +1,96 @@
+// Planted bugs in rooms that have shards, as planted-bugs.ts has them.
+import type { PlantedChatBug } from "./planted-bugs.ts";
+
+const SHARDS = "src/chat/shards/shards.ts";
+const AUDIENCE = "src/shards/audience.ts";
+const INTAKE = "src/shards/intake.ts";
+
+const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
+  {
+    bug: "a shard carries out pieces again that it gets again",
+    file: INTAKE,
+    find: "    let taken = this.#next - first;\n",
+    replace: "    let taken = 0;\n",
+    also: { file: INTAKE, find: "sockets.size === 0;", replace: "sockets.size === 0 || place.seq >= before.seq;" },
+    breaks: "seen in order",
+  },
+  {
+    bug: "a shard does not notice that it missed a piece",
+    file: INTAKE,
+    find: "    return !place || isSamePlace(place, before) || sockets.size === 0;\n",
+    replace: "    return !place || isSamePlace(place, before) || sockets.size >= 0;\n",
+    breaks: "seen in order",
+  },
+  {
+    bug: "the repair of a gap leaves out a message",
+    file: "src/chat/shards/log-items.ts",
+    find: "[shown(messages)]",
+    replace: "[shown(messages.slice(1))]",
+    breaks: "seen in order",
+  },
+  {
+    bug: "the room leaves a shard that has members",
+    file: SHARDS,
+    find: "(this.#table.rows[shard]?.sockets ?? 0) === 0 && ",
+    replace: "",
+    breaks: "seen in order",
+  },
+  {
+    bug: "requests of a shard whose call arrives twice are carried out twice",
+    file: SHARDS,
+    find: "    if (this.#table.isNew(report)) this.#take(report);\n",
+    replace: "    this.#take(report);\n",
+    breaks: "said in order",
+  },
+  {
+    bug: "a shard waits for ever for the answers of a room that died",
+    file: AUDIENCE,
+    find: "    this.#link.forgottenBut(instance);\n",
+    replace: "",
+    also: { file: "src/shards/room-link.ts", find: "    this.#giveUp.pull(now() + ANSWER_MS);\n", replace: "" },
+    breaks: "bounded",
+    isCostly: true,
+  },
+  {
+    bug: "a ban does not reach the shards",
+    file: "src/chat/moderation/bans.ts",
+    find: "      if (ban) this.#room.elsewhere?.dismiss(",
+    replace: "      if (ban && !user) this.#room.elsewhere?.dismiss(",
+    breaks: "let in",
+  },
+  {
+    bug: "a ban that dies with the room before its shards have heard of it is forgotten",
+    file: "src/protocol/shards.ts",
+    find: " && a.ruling === b.ruling",
+    replace: "",
+    also: { file: "src/chat/shards/log-items.ts", find: "from.ruling === to.ruling && ", replace: "" },
+    breaks: "let in",
+    isCostly: true,
+  },
+  {
+    bug: "a client is recovered in a shard that has not seen all that it missed",
+    file: "src/shards/shard-log.ts",
+    find: "    return count >= 0 && count <= this.#shown.length;\n",
+    replace: "    return count >= 0;\n",
+    breaks: "recovered whole",
+  },
+  {
+    bug: "a shard does not keep its place through its sleep",
+    file: AUDIENCE,
+    find: "    if (this.#place) this.#ports.keep(",
+    replace: "    if (!this.#place) this.#ports.keep(",
+    also: { file: INTAKE, find: " || sockets.size === 0;", replace: ";" },
+    breaks: "seen in order",
+    isCostly: true,
+  },
+  {
+    bug: "a room forgets in its sleep how many members its shards have",
+    file: SHARDS,
+    find: "    if (!this.#table.isStored) this.#keep.set(",
+    replace: "    if (!this.#table) this.#keep.set(",
+    breaks: "presence",
+    isCostly: true,
+  },
+];
+
+export const PLANTED_IN_SHARDS: readonly PlantedChatBug[] = BUGS.map((bug) => ({ ...bug, isInShards: true }));
