@@ -11,6 +11,9 @@ const SPARE = 0.25;
 
 const TENTHS = 10;
 
+/** A shard that refused a connection gets none for so long: a request that asks again finds another one, and the shard may report meanwhile. */
+const REFUSED_MS = 2000;
+
 export interface ShardRow {
   /** A part of the world, as the platform names it for objects; empty where the Worker does not know. */
   readonly region: string;
@@ -32,6 +35,7 @@ export class ShardTable {
   readonly #heard = new Set<number>();
   /** The last report of each shard. */
   readonly #reported = new Map<number, Pick<ShardReport, "from" | "number">>();
+  readonly #refusesUntilMs = new Map<number, number>();
   #isStored = true;
 
   constructor(state: RoomState, limits: ShardLimits) {
@@ -85,22 +89,21 @@ export class ShardTable {
     if (this.#tenthsOf(before?.sockets ?? 0) !== this.#tenthsOf(sockets)) this.store();
   }
 
-  /** These shards are full, which they will report in a moment. */
-  fill(shards: readonly number[]): void {
-    for (const shard of shards) {
-      const row = this.#rows[shard];
-      if (row && row.sockets < this.#limits.maxMembers) this.note({ ...row, shard, sockets: this.#limits.maxMembers });
-    }
+  /** These shards have refused a connection, some for connections that have not joined yet, which no report counts. */
+  refused(shards: readonly number[], nowMs: number): void {
+    for (const shard of shards) this.#refusesUntilMs.set(shard, nowMs + REFUSED_MS);
   }
 
   /**
    * The shards for a connection from a region, each with the tenths of it that are free: `weur:7,enam:10`.
    * @returns `undefined` where all are full, and no other one may be added
    */
-  placesFor(region: string): string | undefined {
+  placesFor(region: string, nowMs: number): string | undefined {
     const { maxMembers, maxShards } = this.#limits;
-    const freeOf = (row: ShardRow, shard: number): number =>
-      this.#heard.has(shard) ? Math.max(0, maxMembers - row.sockets) : maxMembers;
+    const freeOf = (row: ShardRow, shard: number): number => {
+      if (nowMs < (this.#refusesUntilMs.get(shard) ?? 0)) return 0;
+      return this.#heard.has(shard) ? Math.max(0, maxMembers - row.sockets) : maxMembers;
+    };
     const free = this.#rows.reduce((sum, row, shard) => sum + (row.region === region ? freeOf(row, shard) : 0), 0);
     if (free < SPARE * maxMembers && this.#rows.length < maxShards) {
       this.#heard.add(this.#rows.length);

@@ -182,11 +182,12 @@ export class Shards implements Feature, Elsewhere {
    * @param full shards that have refused it
    */
   placesFor(region: string, full: readonly number[] = []): string | undefined {
-    this.#table.fill(full);
+    const nowMs = this.#room.now();
+    this.#table.refused(full, nowMs);
     this.#askUnheard();
-    const places = this.#table.placesFor(region);
+    const places = this.#table.placesFor(region, nowMs);
     // One that died meanwhile has space again.
-    const isTime = places === undefined && this.#asking.passIfOpen(this.#room.now());
+    const isTime = places === undefined && this.#asking.passIfOpen(nowMs);
     if (isTime) this.#ask([...this.#table.rows.keys()]);
     return places;
   }

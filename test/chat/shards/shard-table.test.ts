@@ -10,47 +10,47 @@ const note = (to: ShardTable, shard: number, sockets: number): void => to.note({
 
 describe("places", () => {
   it("begin with a shard in the part of the world that asks", () => {
-    expect(table().placesFor("weur")).toBe("weur:10");
+    expect(table().placesFor("weur", 0)).toBe("weur:10");
   });
 
   it("say how much is free, in tenths of which one that has begun is taken", () => {
     const shards = table();
-    shards.placesFor("weur");
+    shards.placesFor("weur", 0);
     note(shards, 0, 1);
-    expect(shards.placesFor("weur")).toBe("weur:9");
+    expect(shards.placesFor("weur", 0)).toBe("weur:9");
     note(shards, 0, 70);
-    expect(shards.placesFor("weur")).toBe("weur:3");
+    expect(shards.placesFor("weur", 0)).toBe("weur:3");
   });
 
   it("grow by a shard when little is free in that part of the world", () => {
     const shards = table();
-    shards.placesFor("weur");
+    shards.placesFor("weur", 0);
     note(shards, 0, 76);
-    expect(shards.placesFor("weur")).toBe("weur:2,weur:10");
-    expect(shards.placesFor("enam")).toBe("weur:2,weur:10,enam:10");
+    expect(shards.placesFor("weur", 0)).toBe("weur:2,weur:10");
+    expect(shards.placesFor("enam", 0)).toBe("weur:2,weur:10,enam:10");
   });
 
   it("end where all are full and there may be no other", () => {
     const shards = table();
     for (let shard = 0; shard < 3; shard++) {
-      expect(shards.placesFor("")).toContain(":10");
+      expect(shards.placesFor("", 0)).toContain(":10");
       note(shards, shard, 100);
     }
-    expect(shards.placesFor("")).toBeUndefined();
+    expect(shards.placesFor("", 0)).toBeUndefined();
     note(shards, 1, 99);
-    expect(shards.placesFor("")).toBe(":0,:1,:0");
+    expect(shards.placesFor("", 0)).toBe(":0,:1,:0");
   });
 
   it("of shards that the room has not heard of since it woke are free: they may have died", () => {
     const state = new MemoryState();
     const before = table(state);
-    before.placesFor("weur");
+    before.placesFor("weur", 0);
     note(before, 0, 100);
     const after = table(state);
     expect(after.unheard).toEqual([0]);
-    expect(after.placesFor("weur")).toBe("weur:10");
+    expect(after.placesFor("weur", 0)).toBe("weur:10");
     note(after, 0, 100);
-    expect(after.placesFor("weur")).toBe("weur:0,weur:10");
+    expect(after.placesFor("weur", 0)).toBe("weur:0,weur:10");
   });
 });
 
@@ -58,7 +58,7 @@ describe("rows", () => {
   it("are written when a shard comes, goes, or fills another tenth, and not with each connection", () => {
     const state = new MemoryState();
     const shards = table(state);
-    shards.placesFor("weur");
+    shards.placesFor("weur", 0);
     const written: number[] = [];
     for (let sockets = 1; sockets <= 30; sockets++) {
       note(shards, 0, sockets);
@@ -70,9 +70,9 @@ describe("rows", () => {
   it("of empty shards at the end go", () => {
     const state = new MemoryState();
     const shards = table(state);
-    shards.placesFor("");
+    shards.placesFor("", 0);
     note(shards, 0, 90);
-    shards.placesFor("");
+    shards.placesFor("", 0);
     note(shards, 1, 5);
     note(shards, 0, 0);
     expect(shards.rows).toHaveLength(2);

@@ -294,4 +294,17 @@ describe("a shard of a full room that died", () => {
     await big.pass(2000);
     expect(isFull()).toBe(false);
   });
+
+  it("has its space again though it refused a connection: those that never joined are in no report", async () => {
+    const big = new BigRoom({ maxMembers: 2 }, { maxShards: 1 });
+    await big.room.join("ada");
+    await big.join("ben", 0);
+    await big.pass(2000);
+    const places = (full: readonly number[]): string | undefined =>
+      big.room.chat.room.turn(() => big.room.chat.features.shards!.placesFor("", full));
+    expect(places([])).toBe(":5");
+    expect(places([0])).toBeUndefined();
+    await big.pass(ASK_AGAIN_MS);
+    expect(places([])).toBe(":5");
+  });
 });
