@@ -128,7 +128,7 @@ export function createChat(
     if (!isFull || region === undefined || query[WATCH_QUERY] !== undefined) return undefined;
     const places = server.effects.turn(() => chat.features.shards?.placesFor(region, full));
     if (places === undefined) return undefined;
-    return new Response("the room has shards", { status: 503, headers: { [PLACES_HEADER]: places } });
+    return new Response(null, { status: 503, headers: { [PLACES_HEADER]: places } });
   };
   const endShards = (end: ShardEnd): Promise<number> | undefined => {
     const shards = chat.features.shards?.shards ?? 0;

@@ -62,6 +62,6 @@ export function createShard(ctx: DurableObjectState, env: Env, ports: ObjectPort
   const redirect = (): Response | undefined =>
     server.sessions.size < settings.maxMembers
       ? undefined
-      : new Response("this part of the room is full", { status: 503, headers: { [PLACES_HEADER]: "" } });
+      : new Response(null, { status: 503, headers: { [PLACES_HEADER]: "" } });
   return { server, limits: settings, intake, audience, redirect };
 }

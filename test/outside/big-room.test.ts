@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import type { ConnectOptions, Room } from "../../client/core/api.ts";
 import type { RoomStats } from "../../src/protocol/watching.ts";
 import type { HistoryAnswer, Message, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
-import { PROJECT_ROOT, startServer, type TestServer } from "./servers.ts";
+import { ProcessGroup, PROJECT_ROOT, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
 import { useServer } from "./stage.ts";
 import { ask, collect, join, next, open, tokenFor, VERSIONS } from "./stock-clients.ts";
 
@@ -72,6 +72,16 @@ describe.concurrent("a room with shards", () => {
       expect([connectionCount, connections.length]).toEqual([members.length, 2]);
       expect(sum(shards!.map(({ sockets }) => sockets))).toBe(5);
     }, WAIT);
+  });
+
+  it("is filled by npm run load, which finds no fault", async () => {
+    const target = ["--url", server.url, "--token-secret", TEST_SECRET, "--room-prefix", "filled"];
+    const asked = ["--big", "--users", "9", "--rate", "20", "--duration", "3"];
+    const group = new ProcessGroup({ args: [path.join("scripts", "run.mjs"), "load", ...target, ...asked] });
+    expect(await group.exit(), group.output).toBe(0);
+    expect(group.stdout).toMatch(/^connections {2}9 of 9 in/m);
+    expect(group.stdout).toMatch(/^places {7}2 in the room itself, 4 shards with 1 to 2$/m);
+    expect(group.stdout).toMatch(/No faults: nothing lost, doubled or out of order\.\n$/);
   });
 
   it("is full when all shards are, and says so", async () => {

@@ -18,6 +18,8 @@ const OBSERVE_LINE = `globalThis.lines = [];
 const browser = await useBrowser();
 /** Its own: on one that others use, too, the list of rooms is as long as it may be. */
 const { url } = await useServer();
+/** Its rooms have shards from the third member on. */
+const crowded = await useServer({ MAX_MEMBERS: "2" });
 
 interface Operating {
   readonly page: Page;
@@ -26,7 +28,7 @@ interface Operating {
   readonly confirm: (typed: string) => Promise<void>;
 }
 
-async function operate(): Promise<Operating> {
+async function operate(at = url): Promise<Operating> {
   const page = await (await browser.newContext()).newPage();
   const complaints: string[] = [];
   page.on("console", (message) => {
@@ -34,7 +36,7 @@ async function operate(): Promise<Operating> {
   });
   page.on("pageerror", (error) => complaints.push(error.message));
   await page.addInitScript(OBSERVE_LINE);
-  await page.goto(`${url}/admin`);
+  await page.goto(`${at}/admin`);
   return {
     page,
     complaints,
@@ -54,6 +56,20 @@ async function signIn({ page }: Operating, token: string): Promise<void> {
   await page.getByTestId("token").fill(token);
   await page.keyboard.press("Enter");
 }
+
+it("an operator sees the shards of a big room, and counts all connections", { timeout: 120_000 }, async () => {
+  const room = "operated-big";
+  for (const user of ["ada", "ben", "cyd", "dan", "eve"]) await join(crowded.url, room, user);
+  const operator = await operate(crowded.url);
+  const { page, reads } = operator;
+  await signIn(operator, await tokenFor("olga", { role: "service" }));
+  await page.locator(`[data-testid=room-row][data-room="${room}"] a`).click();
+  await reads("connections", /^6$/);
+  const counts = (): Promise<string[]> => page.getByTestId("shard-connections").allTextContents();
+  await vi.waitFor(async () => expect((await counts()).reduce((sum, text) => sum + Number(text), 0)).toBe(3), WAIT);
+  expect(await page.getByTestId("shard").count()).toBeGreaterThan(1);
+  expect(operator.complaints).toEqual([]);
+});
 
 it("an operator watches two members talk, kicks one, drains and deletes the room", { timeout: 120_000 }, async () => {
   const room = "operated-1";

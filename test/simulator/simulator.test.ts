@@ -55,7 +55,7 @@ describe("a simulated deployment", () => {
   });
 
   it(
-    "SHD-6: keeps all connections of a big room in which nothing fails, however often its objects sleep",
+    "keeps all connections of a big room in which nothing fails, however often its objects sleep",
     PATIENT,
     async () => {
       const client = { room: "a", recovers: true, insists: "again", latencyMs: [5, 40] } as const;

@@ -5,10 +5,10 @@ import { PLACES_HEADER } from "../../src/rpc/shard.ts";
 import { decodeUpgradeFacts, encodeUpgradeFacts, INNER_ORIGIN, UPGRADE_HEADER } from "../../src/rpc/upgrade-header.ts";
 import { choose, Placement } from "../../src/worker/connect/placement.ts";
 
-const requestFor = (sid: string | undefined): Request =>
+const requestFor = (sid: string | undefined, query: Readonly<Record<string, string>>): Request =>
   new Request(`${INNER_ORIGIN}/websocket`, {
     headers: {
-      [UPGRADE_HEADER]: encodeUpgradeFacts({ address: "", query: {}, ...(sid === undefined && { region: "" }) }),
+      [UPGRADE_HEADER]: encodeUpgradeFacts({ address: "", query, ...(sid === undefined && { region: "" }) }),
     },
   });
 
@@ -20,13 +20,14 @@ function deployment(places: Array<string | undefined>, full: readonly string[] =
     const isRoom = name === "plaza";
     asked.push(isRoom && facts.full?.length ? `${name} without ${facts.full.join()}` : name);
     const header = isRoom ? (places.length > 1 ? places.shift() : places[0]) : full.includes(name) ? "" : undefined;
-    if (header === undefined || (isRoom && facts.region === undefined)) return new Response(name);
+    const isTaken = facts.region === undefined || facts.query["watch"] !== undefined;
+    if (header === undefined || (isRoom && isTaken)) return new Response(name);
     return new Response(null, { status: 503, headers: { [PLACES_HEADER]: header } });
   };
   const objects = { getByName: (name: string) => ({ fetch: answer(name) }) } as never;
   const placement = new Placement({ CHAT_ROOM: objects, ROOM_SHARD: objects });
-  const place = async (sid?: string): Promise<string> =>
-    (await placement.objectOf("plaza", sid).fetch(requestFor(sid))).text();
+  const place = async (sid?: string, query = {}): Promise<string> =>
+    (await placement.objectOf("plaza", sid).fetch(requestFor(sid, query))).text();
   return { place, asked };
 }
 
@@ -40,6 +41,12 @@ it("a full room names its shards once, for all connections of the next seconds",
   const { place, asked } = deployment([":10"]);
   expect([await place(), await place(), await place()]).toEqual(["plaza/0", "plaza/0", "plaza/0"]);
   expect(asked).toEqual(["plaza", "plaza/0", "plaza/0", "plaza/0"]);
+});
+
+it("an operator who watches comes to the room itself, also once its shards are known", async () => {
+  const { place } = deployment([":10"]);
+  expect(await place()).toBe("plaza/0");
+  expect(await place(undefined, { watch: "1" })).toBe("plaza");
 });
 
 it("a session is found where it is", async () => {

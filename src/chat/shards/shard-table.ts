@@ -21,6 +21,14 @@ export interface ShardRow {
   readonly users: number;
 }
 
+/** Former instances of a shard whose reports may still arrive. */
+const FORMER_MAX = 8;
+
+interface Reported extends Pick<ShardReport, "from" | "number"> {
+  /** Instances of the shard before that one. */
+  readonly former: readonly string[];
+}
+
 export interface ShardLimits {
   /** Sockets of one object. */
   readonly maxMembers: number;
@@ -34,7 +42,8 @@ export class ShardTable {
   /** Shards that this instance of the room has heard of: others may have lost all connections since. */
   readonly #heard = new Set<number>();
   /** The last report of each shard. */
-  readonly #reported = new Map<number, Pick<ShardReport, "from" | "number">>();
+  readonly #reported = new Map<number, Reported>();
+  /** Shards that refused a connection, and until when they get none, in milliseconds since 1970. */
   readonly #refusesUntilMs = new Map<number, number>();
   #isStored = true;
 
@@ -73,9 +82,11 @@ export class ShardTable {
 
   /** A call that failed may arrive all the same, behind later ones. */
   isNew({ shard, from, number }: ShardReport): boolean {
-    const last = this.#reported.get(shard);
-    if (last?.from === from && number <= last.number) return false;
-    this.#reported.set(shard, { from, number });
+    const last = this.#reported.get(shard) ?? { from, number: -1, former: [] };
+    const isSame = from === last.from;
+    if (isSame ? number <= last.number : last.former.includes(from)) return false;
+    const former = isSame ? last.former : [...last.former, last.from].slice(-FORMER_MAX);
+    this.#reported.set(shard, { from, number, former });
     return true;
   }
 

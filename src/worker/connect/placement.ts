@@ -3,6 +3,7 @@
 import { shardName, shardOfSession } from "../../protocol/shards.ts";
 import { decodeUpgradeFacts, encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
+import { WATCH_QUERY } from "../../protocol/watching.ts";
 import { PLACES_HEADER } from "../../rpc/shard.ts";
 import type { Answering } from "./engine-endpoint.ts";
 
@@ -90,7 +91,9 @@ export class Placement {
   async #try(room: string, full: number[], request: Request): Promise<Response | undefined> {
     const known = this.#known.get(room);
     if (!known || known.untilMs <= Date.now()) return undefined;
-    const { region = "" } = factsOf(request);
+    const { region = "", query } = factsOf(request);
+    // WATCH-1: operators watch the room itself.
+    if (query[WATCH_QUERY] !== undefined) return undefined;
     for (;;) {
       const place = choose(known.places, region, Math.random());
       if (!place) return undefined;

@@ -219,6 +219,9 @@ describe("calls that failed, and arrive later all the same", () => {
     await big.pass(1000);
     const report = big.reports.find(({ requests }) => requests.length > 0)!;
     await big.report(report);
+    big.shard(0).shell.crash();
+    await big.join("ben", 0);
+    await big.report(report);
     await big.pass(1000);
     expect(seen(ada)).toEqual(["1"]);
   });
