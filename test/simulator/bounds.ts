@@ -14,7 +14,8 @@ const SIZE_MAX = 100;
 
 /** Collections that grow with the messages, or over the runs of a thread. */
 const SIZES_MAX: Readonly<Record<string, number>> = {
-  "UnjoinedQuota.entries": 2 * PRUNE_AT_SIZE_MIN,
+  // Of all runs of the thread, whose times overlap.
+  "UnjoinedQuota.entries": 8 * PRUNE_AT_SIZE_MIN,
   "ChatRecoveryLog.answered": MISSED_MESSAGES_MAX,
   "Copies.remembered": COPIES_REMEMBERED_MAX,
   "Meter.counts": SERIES_MAX,

@@ -42,15 +42,15 @@ export class UnjoinedQuota {
 
   /** @param max sessions of one network; 0 is no limit. @returns whether one more may not come */
   isFull(address: string, max: number, nowMs: number): boolean {
-    if (max === 0) return false;
     const network = networkAround(address);
+    const isFull = (): boolean => max > 0 && this.#countOf(network) >= max;
     // Looks through all entries only if that may change the answer, or they are twice as many as after the last time: otherwise each
     // request of a flood would look through them.
-    if (this.#countOf(network) >= max || this.#entries.size >= this.#pruneAtSize) {
+    if (isFull() || this.#entries.size >= this.#pruneAtSize) {
       for (const [sid, { untilMs }] of this.#entries) if (untilMs <= nowMs) this.remove(sid);
       this.#pruneAtSize = Math.max(PRUNE_AT_SIZE_MIN, 2 * this.#entries.size);
     }
-    return this.#countOf(network) >= max;
+    return isFull();
   }
 
   #countOf(network: string): number {

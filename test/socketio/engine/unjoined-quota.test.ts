@@ -101,3 +101,13 @@ it("a session that ended while its object slept stops counting when its time is 
   clock.nowMs += 1;
   expect(room().refuseUnjoined(ADDRESS, MAX)).toBeUndefined();
 });
+
+it("forgets sessions of objects that died, also where there is no limit", () => {
+  const unjoined = new UnjoinedQuota();
+  const comesFull = (nowMs: number): boolean => unjoined.isFull(ADDRESS, MAX, nowMs);
+  for (let sid = 0; sid < 200; sid++) unjoined.add(`died-${sid}`, ADDRESS, { nowMs: 0, joinMs: JOIN_MS });
+  const laterMs = JOIN_MS + CLOSING_MS;
+  expect(unjoined.isFull(ADDRESS, 0, laterMs)).toBe(false);
+  // They count no more, even by an earlier clock.
+  expect(comesFull(0)).toBe(false);
+});
