@@ -27,7 +27,7 @@ const USER = "user ";
 /** The channel of all connections of a user in a shard. */
 export const userChannel = (user: string): string => `${USER}${user}`;
 
-/** The channel of connections in a shard whose tokens make them moderators or the backend. */
+/** The channel of connections in a shard whose users are moderators, or the backend. */
 export const STAFF_CHANNEL = "staff";
 
 /** Whether a channel is one of those in shards. The others are sockets of the room itself. */

@@ -1,7 +1,15 @@
 // The part of a big room's audience that one shard holds: a namespace like the room's own, which asks the room about every CONNECT and event,
 // and carries out the pieces of its feed. Made by durable/create-shard.ts; the Socket.IO server calls it as a namespace.
 import type { Deadline } from "../clock/deadlines.ts";
-import type { Answer, Message, RefusalCode, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
+import type {
+  Answer,
+  Message,
+  ModerationChange,
+  RefusalCode,
+  Role,
+  ServerToClientEvents,
+  Welcome,
+} from "../protocol/chat-events.ts";
 import { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { REQUEST_LIMIT } from "../protocol/limits.ts";
@@ -169,16 +177,18 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
 
   override onConnect(client: Client): void {
     const member = client.peek();
+    const welcome = this.#welcomes.get(member)!;
     client.join(userChannel(member.user));
-    if (isStaff(member.role)) client.join(STAFF_CHANNEL);
-    client.emit("welcome", { ...this.#welcomes.get(member)!, now: this[CONTEXT].now(), rests: ["typing", "read"] });
+    setStaff(client, welcome.role);
+    client.emit("welcome", { ...welcome, now: this[CONTEXT].now(), rests: ["typing", "read"] });
     this.#changed();
   }
 
   override onRefresh(client: Client, { name, role }: Identity): void {
-    client.data = { ...client.peek(), name, role };
-    if (isStaff(role)) client.join(STAFF_CHANNEL);
-    else client.leave(STAFF_CHANNEL);
+    const member = client.peek();
+    client.data = { ...member, name, role };
+    // With the same role a grant still counts.
+    if (role !== member.role) setStaff(client, role);
   }
 
   override onDisconnect(): void {
@@ -248,6 +258,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     switch (item.type) {
       case "emit":
         if (item.seqs) this.#log.show(item.argLists.map(([message]) => message as Message));
+        if (item.event === "moderation") this.#regard(item.argLists[0]![0] as ModerationChange);
         return this[CONTEXT].hub.emitAll(item.audience, item.event, item.argLists, item.seqs);
       case "answer":
         return this.#link.answered(item.id, item.answer);
@@ -268,11 +279,23 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     }
   }
 
+  /** A grant, and its end, change who hears what is for moderators. */
+  #regard({ action, user, role }: ModerationChange): void {
+    if (action !== "grant" && action !== "revoke") return;
+    for (const client of this.to(userChannel(user!)).fetchSockets()) setStaff(client, role ?? client.peek().role);
+  }
+
   #dismissed({ socket, user, roles }: ShardItem & { type: "dismiss" }): Client[] {
     const channel = socket ?? userChannel(user!);
     const those = this.to(channel).fetchSockets();
     return those.filter((client) => roles === undefined || roles.includes(client.peek().role));
   }
+}
+
+/** Counts a member among the moderators, or not. @param role that counts in the room */
+function setStaff(client: Client, role: Role): void {
+  if (isStaff(role)) client.join(STAFF_CHANNEL);
+  else client.leave(STAFF_CHANNEL);
 }
 
 const deny = (code: RefusalCode, message: string): Refusal => ({ accepted: false, message, data: { code } });

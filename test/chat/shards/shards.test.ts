@@ -2,10 +2,13 @@
 import { describe, expect, it } from "vitest";
 
 import { ASK_AGAIN_MS, SHRINK_AFTER_MS } from "../../../src/chat/shards/shards.ts";
+import type { MakeFeatures } from "../../../src/chat/own/own-features.ts";
+import type { Audience } from "../../../src/extension/extension.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { BigRoom, hall, seen } from "../../host/big-room.ts";
 import type { Client } from "../../host/harness.ts";
 import { UNLIMITED } from "../../host/chat-room.ts";
+import { Feature } from "../../host/own-room.ts";
 
 const notices = (client: Client): unknown[] => client.received<{ code: string }>("notice").map(({ code }) => code);
 
@@ -155,7 +158,31 @@ describe("presence: SHD-9", () => {
   });
 });
 
+/** Tells all moderators. */
+const alarm: MakeFeatures = (handle) => [
+  new Feature(handle, (feature) => ({
+    sends: ["alarmed"],
+    events: { alarm: { run: () => (feature.inside.moderators as Audience<{ alarmed(): void }>).emit("alarmed") } },
+  })),
+];
+
 describe("moderation: SHD-8", () => {
+  it("counts those as moderators in shards whom a grant makes so, for as long as it holds", async () => {
+    const { big, ada, ben, cyd } = await hall({ features: alarm });
+    const hears = async (client: Client): Promise<number> => {
+      const before = client.received("alarmed").length;
+      cyd.emit("alarm");
+      await big.pass(100);
+      return client.received("alarmed").length - before;
+    };
+    expect([await hears(ben), await hears(ada)]).toEqual([0, 1]);
+    ada.emit("grant", { user: "ben", role: "moderator" });
+    expect(await hears(ben)).toBe(1);
+    expect(await hears(await big.join("ben", 1))).toBe(1);
+    ada.emit("revoke", { user: "ben" });
+    expect([await hears(ben), await hears(cyd)]).toEqual([0, 0]);
+  });
+
   it("kicks and bans members in shards, who get the notice first and stay away", async () => {
     const { big, ada, ben, cyd } = await hall();
     const kick = ada.call("kick", { user: "ben", reason: "spam" });
