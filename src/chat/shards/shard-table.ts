@@ -43,6 +43,8 @@ export class ShardTable {
   readonly #heard = new Set<number>();
   /** The last report of each shard. */
   readonly #reported = new Map<number, Reported>();
+  /** Where the removed shards stand: connections that were on their way bring them back. */
+  readonly #regions: string[] = [];
   /** Shards that refused a connection, and until when they get none, in milliseconds since 1970. */
   readonly #refusesUntilMs = new Map<number, number>();
   #isStored = true;
@@ -93,11 +95,19 @@ export class ShardTable {
   note({ shard, sockets, users }: Pick<ShardReport, "shard" | "sockets" | "users">): void {
     const before = this.#rows[shard];
     this.#heard.add(shard);
-    while (this.#rows.length <= shard) this.#rows.push({ region: "", sockets: 0, users: 0 });
-    this.#rows[shard] = { region: before?.region ?? "", sockets, users };
-    if (sockets === 0) while (this.#rows.at(-1)?.sockets === 0) this.#rows.pop();
+    while (this.#rows.length <= shard) {
+      const region = this.#regions[this.#rows.length] ?? "";
+      this.#rows.push({ region, sockets: 0, users: 0 });
+    }
+    this.#rows[shard] = { ...this.#rows[shard]!, sockets, users };
+    if (sockets === 0) while (this.#rows.at(-1)?.sockets === 0) this.#remove();
     if (before?.sockets !== sockets || before.users !== users) this.#isStored = false;
     if (this.#tenthsOf(before?.sockets ?? 0) !== this.#tenthsOf(sockets)) this.store();
+  }
+
+  #remove(): void {
+    const { region } = this.#rows.pop()!;
+    this.#regions[this.#rows.length] = region;
   }
 
   /** These shards have refused a connection, some for connections that have not joined yet, which no report counts. */

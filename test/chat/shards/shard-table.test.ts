@@ -81,6 +81,15 @@ describe("rows", () => {
     expect(state.get("shards")).toBeUndefined();
   });
 
+  it("come back in their part of the world", () => {
+    const shards = table();
+    shards.placesFor("weur", 0);
+    note(shards, 0, 0);
+    expect(shards.rows).toEqual([]);
+    note(shards, 0, 3);
+    expect(shards.placesFor("weur", 0)).toBe("weur:9");
+  });
+
   it("come back with the report of a shard that the room had removed", () => {
     const shards = table();
     note(shards, 2, 3);
