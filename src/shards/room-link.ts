@@ -1,5 +1,6 @@
 // The way from a shard to its room: gathers CONNECTs and requests of members while a call is under way, and sends them with the next one.
 // The room answers among the pieces of its feed (intake.ts). SHD-3, SHD-5 Made by audience.ts.
+import { waitAfter } from "../clock/backoff.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import type { Answer } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
@@ -12,6 +13,8 @@ const REQUESTS_MAX = 10_000;
 const REQUEST_CHARS_MAX = 2_000_000;
 /** Counts alone are reported at most this often. */
 const REPORT_MS = 1000;
+/** They wait longer where the room takes no reports. */
+const RETRY = { first: REPORT_MS, max: 60_000 };
 
 /** A CONNECT or a request that waits for its answer. */
 interface Waiting {
@@ -54,6 +57,7 @@ export class RoomLink {
   #isReporting = false;
   #isOwed = false;
   #reportedAtMs = -Infinity;
+  #failures = 0;
 
   constructor(ports: RoomLinkPorts) {
     this.#ports = ports;
@@ -164,6 +168,7 @@ export class RoomLink {
       try {
         const named = { from: this.#name, number: this.#number++, requests: this.#withDebts(requests) };
         const by = await this.#ports.report({ ...named, ...this.#ports.count(), joins, recoverAfter });
+        this.#failures = 0;
         for (const { id } of [...joins, ...requests]) {
           const waiting = this.#waiting.get(id);
           if (waiting) waiting.by = by;
@@ -173,7 +178,7 @@ export class RoomLink {
       } catch (error) {
         this.#ports.problem("the room took no report", error);
         this.#fail([...joins, ...requests].map(({ id }) => id));
-        this.changed();
+        this.#later.pull(this.#ports.now() + waitAfter(RETRY, ++this.#failures));
       }
     }
     this.#isReporting = false;

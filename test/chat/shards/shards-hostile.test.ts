@@ -63,3 +63,19 @@ it("SHD-9: typing costs a token of CHAT-6, also where it rests", async () => {
     "RATE_LIMITED",
   ]);
 });
+
+it("a room that takes no reports is not asked every second for ever, and hears the size once it does", async () => {
+  const { big, ben } = await hall();
+  const dan = await big.join("dan", 0);
+  await big.pass(5000);
+  big.failure = new Error("the room's data is of a newer version");
+  dan.leave();
+  await big.pass(60_000);
+  const { length } = big.shard(0).shell.problems;
+  expect(length).toBeGreaterThan(3);
+  expect(length).toBeLessThan(10);
+  big.failure = undefined;
+  await big.pass(60_000);
+  expect(big.room.chat.features.shards?.facts[0]?.sockets).toBe(1);
+  expect(ben.closing).toBeUndefined();
+});
