@@ -180,7 +180,9 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     const welcome = this.#welcomes.get(member)!;
     client.join(userChannel(member.user));
     setStaff(client, welcome.role);
-    client.emit("welcome", { ...welcome, now: this[CONTEXT].now(), rests: ["typing", "read"] });
+    // A mark from before the room grew stays where it is: news would seem to begin there for ever.
+    const read = { unread: 0, readSeq: welcome.lastSeq };
+    client.emit("welcome", { ...welcome, ...read, now: this[CONTEXT].now(), rests: ["typing", "read"] });
     this.#changed();
   }
 

@@ -80,6 +80,18 @@ describe("a member in a shard: SHD-2, SHD-3", () => {
     expect(ada.received<object>("welcome")[0]).not.toHaveProperty("rests");
   });
 
+  it("SHD-9: has nothing unread when it comes, whatever it had read before the room grew", async () => {
+    const big = new BigRoom({ maxMembers: 2, messageRate: UNLIMITED });
+    const [ada, eve] = [await big.room.join("ada"), await big.room.join("eve")];
+    for (const content of ["1", "2", "3"]) ada.emit("chat-message", { content });
+    await big.pass(100);
+    eve.emit("read", { seq: 1 });
+    await big.pass(5000);
+    eve.leave();
+    const again = await big.join("eve", 0);
+    expect(again.received("welcome")).toMatchObject([{ lastSeq: 3, unread: 0, readSeq: 3 }]);
+  });
+
   it("searches and reads the history", async () => {
     const { big, ben } = await hall();
     ben.emit("chat-message", { content: "a needle" });
