@@ -1,7 +1,7 @@
 // Members of a room and of its shards: the same messages, answers, rules and recovery, wherever a connection is.
 import { describe, expect, it } from "vitest";
 
-import { ASK_AGAIN_MS, SHRINK_AFTER_MS } from "../../../src/chat/shards/shards.ts";
+import { ASK_AGAIN_MS } from "../../../src/chat/shards/shards.ts";
 import type { MakeFeatures } from "../../../src/chat/own/own-features.ts";
 import type { Audience } from "../../../src/extension/extension.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
@@ -290,20 +290,6 @@ describe("a room without shards: SHD-13", () => {
     await big.pass(1000);
     expect(big.shards).toEqual([]);
     expect(big.room.state.get("shards")).toBeUndefined();
-  });
-
-  it("also where only members of the room itself went, but not while the room fills again", async () => {
-    const big = new BigRoom({ maxMembers: 4 });
-    const [, bob, ben] = [await big.room.join("ada"), await big.room.join("bob"), await big.join("ben", 0)];
-    await big.pass(SHRINK_AFTER_MS + 1000);
-    bob.leave();
-    await big.pass(SHRINK_AFTER_MS / 2);
-    const cyd = await big.room.join("cyd");
-    await big.pass(SHRINK_AFTER_MS);
-    expect(ben.closing).toBeUndefined();
-    cyd.leave();
-    await big.pass(SHRINK_AFTER_MS + 1000);
-    expect(ben.closing?.code).toBe(1012);
   });
 });
 
