@@ -9,7 +9,7 @@ import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
-const server = await useServer({ MAX_MEMBERS: "2", MESSAGE_RATE: "1", MESSAGE_BURST: "5" });
+const server = await useServer({ MAX_MEMBERS: "2", MAX_SHARDS: "0", MESSAGE_RATE: "1", MESSAGE_BURST: "5" });
 let rooms = 0;
 const freshRoom = (): string => `states-${++rooms}`;
 const MODERATOR = { role: "moderator", name: "Mo" } as const;
