@@ -7,7 +7,6 @@ import { DatabaseSync } from "node:sqlite";
 import { brotliDecompressSync } from "node:zlib";
 
 import type { V4WorkerOptions } from "miniflare";
-import { afterAll } from "vitest";
 
 import type { ConnectOptions, Room } from "../../client/core/api.ts";
 import { KEPT_OBJECTS, KEPT_SETTINGS, PARTS, RELEASES, type Kept } from "../../scripts/keep-release/kept.ts";
@@ -17,11 +16,14 @@ import { DEPLOYMENT_FILE, startServer, type TestServer } from "./servers.ts";
 export const VERSIONS = readdirSync(RELEASES).filter((name) => /^\d+\.\d+\.\d+$/.test(name));
 
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-releases-"));
+// Not after the tests of a file: others of the same process use it, too.
+process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
 const running: TestServer[] = [];
-afterAll(async () => {
-  await Promise.all(running.map((server) => server.stop()));
-  rmSync(scratch, { recursive: true, force: true });
-});
+
+/** Each file with tests of releases calls it at its end. */
+export async function stopReleases(): Promise<void> {
+  await Promise.all(running.splice(0).map((server) => server.stop()));
+}
 
 const partOf = (version: string, part: keyof typeof PARTS): string => path.join(RELEASES, version, PARTS[part]);
 

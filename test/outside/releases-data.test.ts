@@ -4,7 +4,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Socket } from "socket.io-client";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import {
   arrive,
@@ -20,9 +20,11 @@ import {
 import { keepsOf } from "../../scripts/keep-release/kept.ts";
 import { askAgain, type Left } from "../../scripts/keep-release/story.ts";
 import type { Message, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
-import { keptOf, serve, stateOf, VERSIONS } from "./released.ts";
+import { keptOf, serve, stateOf, stopReleases, VERSIONS } from "./released.ts";
 import { collect, next, open, type Options } from "./stock-clients.ts";
 import type { TestServer } from "./servers.ts";
+
+afterAll(stopReleases);
 
 const ADA: Person = { user: "ada" };
 const MIA: Person = { user: "mia", role: "moderator" };

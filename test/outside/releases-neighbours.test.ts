@@ -10,9 +10,11 @@ import type { Connection, Room } from "../../client/core/api.ts";
 import { connectRoom } from "../../client/core/room.ts";
 import { ask, call, enter, json, tokenOf, type Person } from "../../scripts/keep-release/client.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { clientOf, serve, VERSIONS, type Build, type ClientModule } from "./released.ts";
+import { clientOf, serve, stopReleases, VERSIONS, type Build, type ClientModule } from "./released.ts";
 import { HOST } from "./servers.ts";
 import { collect, next } from "./stock-clients.ts";
+
+afterAll(stopReleases);
 
 const ADA: Person = { user: "ada" };
 const BEN: Person = { user: "ben" };
