@@ -12,7 +12,7 @@ interface Line extends Counted {
 }
 
 /** The lines of the first table whose columns are numbers. */
-const LINES: readonly Line[] = [...doc.matchAll(/^\| (.+?) +\| (\d+) +\| (\d+) +\|$/gm)].map(
+const LINES: readonly Line[] = [...doc.matchAll(/^\| ([^|]+?) +\| (\d+) +\| (\d+) +\|$/gm)].map(
   ([, what, rows, alarms]) => ({
     what: what!,
     rows: Number(rows),
