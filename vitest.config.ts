@@ -12,7 +12,7 @@ const maxWorkers = 4;
 const maxWorkersCore = 2;
 
 /** Most tests outside wait, for programs to start, for timeouts, for rooms that fall asleep. */
-const maxWorkersOutside = 7;
+const maxWorkersOutside = 6;
 
 /** Tests of one outside file that run side by side: each starts programs and waits for them. */
 const maxConcurrency = 6;
