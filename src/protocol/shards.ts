@@ -33,7 +33,7 @@ export const STAFF_CHANNEL = "staff";
 /** Whether a channel is one of those in shards. The others are sockets of the room itself. */
 export const isShardChannel = (channel: string): boolean => channel === STAFF_CHANNEL || channel.startsWith(USER);
 
-/** SHD-4: messages that a shard keeps, and is told after a gap, and characters of their texts. */
+/** SHD-4: a shard keeps so many messages, and gets as many after a gap; and so many characters of their texts. */
 export const MISSED_MESSAGES_MAX = 1000;
 export const MISSED_CHARS_MAX = 500_000;
 

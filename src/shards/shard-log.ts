@@ -47,7 +47,7 @@ export class ShardLog implements RecoveryLog {
     return count >= 0 && count <= this.#shown.length;
   }
 
-  /** The shard is at this place, whatever it has shown. */
+  /** Sets the place of the shard. It forgets its messages where they do not lead there. */
   move(place: LogPlace): void {
     const { epoch, seq, rev } = this.#place;
     if (place.epoch !== epoch || place.seq !== seq || place.rev !== rev) this.#forget(place.life);

@@ -1,4 +1,4 @@
-// Checks once everything is quiet that a room and its shards know who is there: by presence, by typing and by their sessions. Called by
+// Checks, once everything is quiet, that a room and its shards count the members who are connected: by presence, by typing and by their sessions. Called by
 // verdict.ts.
 import { shardName } from "../../src/protocol/shards.ts";
 import { checkQuietSizes } from "./bounds.ts";

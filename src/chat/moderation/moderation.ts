@@ -113,7 +113,7 @@ export class Moderation implements Feature {
   /** MOD-4. */
   #kick(caller: Caller, { user, reason }: z.output<typeof kickSchema>): Decided {
     const { bans, records } = this.#parts;
-    // The room does not know who is in its shards.
+    // The room has no list of the members in its shards.
     const mayBeThere = this.#room.clientsOf(user).length > 0 || (this.#room.elsewhere?.connections ?? 0) > 0;
     if (!mayBeThere) return refuse("NOT_FOUND", "user: is not in the room");
     return (

@@ -132,7 +132,7 @@ export class Presence implements Feature {
     this.#setGraceDeadline();
   }
 
-  /** Nobody is there any more who could be told of changes. */
+  /** No connection is left, here or in shards, to which the room could send changes. */
   onErase(): undefined {
     this.#room.members.clear();
   }

@@ -67,7 +67,7 @@ export class Placement {
   }
 
   async #place(room: string, ofRoom: Answering, request: Request): Promise<Response> {
-    // The room hears of its shards' sizes a moment later: those that refused are full, whatever it says.
+    // A shard that has refused is full, also where the room has not heard of its size yet.
     const full: number[] = [];
     for (let asked = 0; asked < ASKS_MAX; asked++) {
       const inShard = await this.#try(room, full, request);

@@ -1,4 +1,4 @@
-// Members of shards after connections, rooms, shards or calls between them broke: they miss nothing, or are told so.
+// Members of shards after connections, rooms, shards or calls between them broke: they miss nothing, or the shard closes their connections.
 import { describe, expect, it } from "vitest";
 
 import type { BigRoom } from "../../host/big-room.ts";

@@ -20,7 +20,7 @@ export { Rules } from "./rules.ts";
 export { MistakenObject, PitchObject, SketchObject } from "./sketches.ts";
 export { WhiteboardRoom } from "./whiteboard.ts";
 
-/** A room whose name says so shows keystrokes together. */
+/** A room with a name of that form sends the keystrokes of a moment together. */
 export class TypingRace extends Race {
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, ctx.id.name?.startsWith("ticking") === true ? { ...env, TICK_MS: 200 } : env);
