@@ -14,7 +14,7 @@ import { isDirectRoom } from "../src/protocol/direct-name.ts";
 import type { Identity } from "../src/protocol/identity.ts";
 import type { ShardsOutside } from "../src/chat/shards/shards.ts";
 import { shardName } from "../src/protocol/shards.ts";
-import { PLACES_HEADER, type ShardEnd } from "../src/rpc/shard.ts";
+import { SPACE_HEADER, type ShardEnd } from "../src/rpc/shard.ts";
 import type { UpgradeFacts } from "../src/rpc/upgrade-header.ts";
 import { lobbyOf } from "../src/protocol/room-list.ts";
 import {
@@ -126,9 +126,9 @@ export function createChat(
   const redirect = ({ region, full, query }: UpgradeFacts): Response | undefined => {
     const isFull = server.sessions.size >= settings.maxMembers;
     if (!isFull || region === undefined || query[WATCH_QUERY] !== undefined) return undefined;
-    const places = server.effects.turn(() => chat.features.shards?.placesFor(region, full));
-    if (places === undefined) return undefined;
-    return new Response(null, { status: 503, headers: { [PLACES_HEADER]: places } });
+    const space = server.effects.turn(() => chat.features.shards?.growFor(region, full));
+    if (space === undefined) return undefined;
+    return new Response(null, { status: 503, headers: { [SPACE_HEADER]: space } });
   };
   const endShards = (end: ShardEnd): Promise<number> | undefined => {
     const shards = chat.features.shards?.shards ?? 0;

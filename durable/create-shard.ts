@@ -1,10 +1,11 @@
 // Makes the parts of a shard from the settings, its storage and the bindings of the Worker. Called by room-shard.ts when the object wakes.
 import { parseShardName, shardName, shardSession } from "../src/protocol/shards.ts";
 import type { Meter } from "../src/metrics/meter.ts";
-import { PLACES_HEADER } from "../src/rpc/shard.ts";
+import { SPACE_HEADER } from "../src/rpc/shard.ts";
 import { turnPorts } from "../src/rpc/turn-ports.ts";
-import { Audience, type KeptPlace } from "../src/shards/audience.ts";
+import { Audience } from "../src/shards/audience.ts";
 import { Feeds } from "../src/shards/feeds.ts";
+import type { KeptPlace } from "../src/shards/follower.ts";
 import { Intake } from "../src/shards/intake.ts";
 import { Server } from "../src/socketio/server/server.ts";
 import type { Env } from "./env.ts";
@@ -62,6 +63,6 @@ export function createShard(ctx: DurableObjectState, env: Env, ports: ObjectPort
   const redirect = (): Response | undefined =>
     server.sessions.size < settings.maxMembers
       ? undefined
-      : new Response(null, { status: 503, headers: { [PLACES_HEADER]: "" } });
+      : new Response(null, { status: 503, headers: { [SPACE_HEADER]: "" } });
   return { server, limits: settings, intake, audience, redirect };
 }

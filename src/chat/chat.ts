@@ -1,7 +1,10 @@
 // A chat room: the first application of the Socket.IO core. Passes connections and events to the room's features
 // (features.ts). Made by durable/create-chat.ts; the Socket.IO server calls it as a namespace.
-import type { Answer, RoomWelcome, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
+import type { RoomWelcome, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
+import { denyOverLimit } from "../protocol/connection-limits.ts";
 import type { Identity } from "../protocol/identity.ts";
+import { memberEvent } from "../protocol/member-event.ts";
+import { deny } from "../protocol/refuse.ts";
 import { Meter } from "../metrics/meter.ts";
 import { Recovery } from "../socketio/recovery/recovery.ts";
 import {
@@ -16,8 +19,6 @@ import type { EventsMap } from "../socketio/server/events.ts";
 import { makeFeatures, type ChatDependencies, type Features } from "./features.ts";
 import { ChatRecoveryLog } from "./log/chat-recovery.ts";
 import { RoomCalls } from "./room-calls.ts";
-import { deny } from "./room/answers.ts";
-import type { Reply } from "./room/operation.ts";
 import { Requests, type Request } from "./room/requests.ts";
 import { Room, type Client, type Connection, type Membership } from "./room/room.ts";
 
@@ -100,14 +101,10 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     return undefined;
   }
 
-  /** LIM-7. */
   #admit(membership: Membership): Refusal | undefined {
     const { name, settings, clients, members } = this.room;
-    if (clients.size >= settings.maxMembers) return deny("ROOM_FULL", `Room ${name} is full`);
-    const ofUserMax = settings.maxConnectionsPerUser || Infinity;
-    if (members.connectionsOf(membership.user) >= ofUserMax)
-      return deny("TOO_MANY_CONNECTIONS", `At most ${ofUserMax} connections of one user to one room`);
-    return this.#refuseEntry(membership);
+    const there = { all: clients.size, ofUser: members.connectionsOf(membership.user) };
+    return denyOverLimit(there, settings, `Room ${name}`) ?? this.#refuseEntry(membership);
   }
 
   override ownerOf({ user }: Membership): string {
@@ -165,16 +162,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   // ---- events of members -----------------------------------------------------------------------------------
 
   override [HANDLE_EVENT](client: Client, event: string, args: readonly unknown[]): void | Promise<void> {
-    const ack = args.at(-1);
-    const given = typeof ack === "function" && args.length === 1 ? undefined : args[0];
-    const reply = typeof ack === "function" ? (ack as Reply<Answer<object>>) : errorTo(client);
+    const { given, reply } = memberEvent(args, (error) => void client.emit("error", error));
     return this.requests.perform({ event, bearer: client.peek(), client, given, reply });
   }
-}
-
-/** Without an ack callback only an error is worth sending, as event `error`. */
-function errorTo(client: Client): Reply<Answer<object>> {
-  return (answer) => {
-    if ("error" in answer) client.emit("error", answer.error);
-  };
 }

@@ -5,7 +5,7 @@ import type { Identity } from "../protocol/identity.ts";
 import type { Refusal } from "../socketio/server/namespace.ts";
 import type { Features } from "./features.ts";
 import { exportPiece, type ExportPiece, type ExportCursor } from "./log/export.ts";
-import { refuse } from "./room/answers.ts";
+import { refuse } from "../protocol/refuse.ts";
 import type { StoreAfterErase } from "./room/feature.ts";
 import { UPLOAD, type Bearer, type Reply } from "./room/operation.ts";
 import type { Request, Requests } from "./room/requests.ts";

@@ -14,7 +14,7 @@ import {
 import type { Handshake } from "../socketio/engine/session.ts";
 import type { Socket } from "../socketio/server/socket.ts";
 import type { Identity } from "../protocol/identity.ts";
-import { deny } from "./room/answers.ts";
+import { deny } from "../protocol/refuse.ts";
 import type { Chat } from "./chat.ts";
 import type { Membership } from "./room/room.ts";
 

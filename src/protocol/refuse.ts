@@ -1,8 +1,26 @@
-// Makes the answer of a room that says no: one shape, one closed list of codes (CHAT-3). Called by the rooms' features, those of one's
-// own among them.
-import type { AnswerCode, ErrorAnswer } from "./chat-events.ts";
+// Makes the answers of a room that say no: one shape, one closed list of codes (CHAT-3). Called by the rooms' features, those of one's own
+// among them, and by shards.
+import type { AnswerCode, ErrorAnswer, RefusalCode } from "./chat-events.ts";
 
 /** @param retryAfterMs when a retry may help, in milliseconds from now */
 export function refuse(code: AnswerCode, message: string, retryAfterMs?: number): ErrorAnswer {
   return { error: { code, message, ...(retryAfterMs !== undefined && { retryAfterMs }) } };
+}
+
+/** How long a client waits with a request for which a busy room has no space. */
+const BUSY_MS = 1000;
+
+/** SHD-7: refuses a request of a member in a shard. */
+export const refuseBusy = (): ErrorAnswer => refuse("RATE_LIMITED", "The room is busy; try again.", BUSY_MS);
+
+/** The refusal of a CONNECT. */
+export interface Denial {
+  readonly accepted: false;
+  readonly message: string;
+  readonly data: { readonly code: RefusalCode };
+}
+
+/** @param more further facts beside the code in the CONNECT_ERROR's `data` */
+export function deny(code: RefusalCode, message: string, more: object = {}): Denial {
+  return { accepted: false, message, data: { code, ...more } };
 }

@@ -37,13 +37,13 @@ export const isShardChannel = (channel: string): boolean => channel === STAFF_CH
 export const MISSED_MESSAGES_MAX = 1000;
 export const MISSED_CHARS_MAX = 500_000;
 
-/** A place in the log of a room: behind its newest message, and its latest change. */
+/** A place in the log of a room: after its newest message, and its latest change. */
 export interface LogPlace {
   readonly epoch: string;
   /** The life of the log in which `seq` was taken. */
   readonly life: string;
   readonly seq: number;
-  /** No change behind the place has a lower one. Changes are ordered by the clock, so it is a time, too. */
+  /** No change after the place has a lower one. Changes are ordered by the clock, so it is a time, too. */
   readonly rev: number;
   /** The instance of the room: another one after it died, the same after sleep. */
   readonly by: string;
@@ -112,11 +112,11 @@ export type ShardItem =
       readonly roles?: readonly Role[];
       readonly notice?: Notice;
     }
-  /** Closes all connections, whose clients come back: the shard missed something that cannot be told any more. */
+  /** Closes all connections, whose clients come back. */
   | {
-      readonly type: "lost";
-      /** It missed nothing: the crowd is gone, and the room has space for all. */
-      readonly isHomeward?: true;
+      readonly type: "send-away";
+      /** The shard missed something that cannot be told any more; or the crowd is gone, and the room has space for all. */
+      readonly cause: "gap" | "home";
     };
 
 /** The items of one turn of the room, or some of them. */
@@ -148,7 +148,7 @@ export interface FeedAnswer {
   readonly taken: number;
   /** The shard has heard of another life since, and takes the pieces in a new one only. */
   readonly isVoid?: true;
-  /** The place of the shard, where the next piece does not follow on it. */
+  /** The place of the shard, where the next piece does not follow on it: the shard is behind. */
   readonly behind?: LogPlace;
 }
 
@@ -185,7 +185,7 @@ export interface ShardReport {
   readonly users: number;
   readonly joins: readonly ShardJoin[];
   readonly requests: readonly ShardRequest[];
-  /** Clients recover from these seqs on, and the shard lacks messages behind them. */
+  /** Clients recover from these seqs on, and the shard lacks messages after them. */
   readonly recoverAfter: readonly number[];
   /** Counts since the last report, by series. */
   readonly counts?: Readonly<Record<string, number>>;

@@ -1,7 +1,7 @@
-// The calls between a room and its shards, and the header in which a full room names their places to the Worker.
+// The calls between a room and its shards, and the header in which a full room names their space to the Worker.
 import type { FeedAnswer, FeedCall, LogPlace, ShardItem, ShardReport } from "../protocol/shards.ts";
 
-/** The calls that a shard answers: of its room, or of the shard before it. */
+/** The calls that a shard answers: of its room, or of the shard above it. */
 export interface ShardRpc {
   takePieces(call: FeedCall): Promise<FeedAnswer>;
   /** Closes all connections for good, with a notice; or for a restart, spread over a time. @returns how many */
@@ -21,5 +21,5 @@ export interface SequencerRpc {
   missedByShard(from: LogPlace, to: LogPlace): Promise<ShardItem[]>;
 }
 
-/** On the answer of a room without space: the places of its shards. On that of a full shard: empty. */
-export const PLACES_HEADER = "x-parley-places";
+/** On the answer of a room without space: its shards, each with the tenths of it that are free. On that of a full shard: empty. */
+export const SPACE_HEADER = "x-parley-space";

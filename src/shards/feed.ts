@@ -91,7 +91,7 @@ export class Feed {
       const [next] = this.#waiting;
       if (!behind || !next) return;
       const steps = await missed(behind, next.before);
-      count(`shard_gaps:${steps.some(({ type }) => type === "lost") ? "lost" : "mended"}`);
+      count(`shard_gaps:${steps.some(({ type }) => type === "send-away") ? "lost" : "mended"}`);
       const items = JSON.stringify(steps);
       if (life !== this.#life) return;
       this.#chars += items.length;

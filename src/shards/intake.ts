@@ -1,4 +1,4 @@
-// Takes the pieces that a shard gets, each once and in order, has them carried out, and passes them on to the shards behind it. A piece that
+// Takes the pieces that a shard gets, each once and in order, has them carried out, and passes them on to the shards below it. A piece that
 // does not follow on the place of the shard is refused, and the sender mends the gap. Called by durable/room-shard.ts.
 import { isSamePlace, type FeedAnswer, type FeedCall, type ShardItem, type ShardPiece } from "../protocol/shards.ts";
 import type { Audience } from "./audience.ts";
@@ -8,7 +8,7 @@ export interface IntakeParts {
   /** The number of the shard. */
   readonly self: number;
   readonly audience: Audience;
-  /** Of the shards behind it. */
+  /** Of the shards below it. */
   readonly feeds: Feeds;
   /** Resolves once all other waiting work has had its turn. */
   readonly giveWay: () => Promise<void>;
@@ -51,7 +51,7 @@ export class Intake {
     feeds.reach(below);
     let taken = this.#next - first;
     for (const piece of pieces.slice(taken)) {
-      if (!this.#follows(piece)) return { taken, behind: audience.place! };
+      if (!this.#follows(piece)) return { taken, behind: audience.follower.place! };
       await this.#carryOut(piece);
       this.#next = first + ++taken;
     }
@@ -60,7 +60,8 @@ export class Intake {
 
   /** A shard without members has nobody who could miss anything. */
   #follows({ before }: ShardPiece): boolean {
-    const { place, sockets } = this.#parts.audience;
+    const { follower, sockets } = this.#parts.audience;
+    const { place } = follower;
     return !place || isSamePlace(place, before) || sockets.size === 0;
   }
 
@@ -68,7 +69,7 @@ export class Intake {
     const { self, audience, feeds, giveWay } = this.#parts;
     if (piece.to === undefined || piece.to === self) {
       const items = JSON.parse(piece.items) as readonly ShardItem[];
-      audience.carryOut(items, piece);
+      audience.follower.carryOut(items, piece);
       // Connections that were let in have to be there before the next event.
       if (items.some(({ type }) => type === "verdict")) await giveWay();
     }

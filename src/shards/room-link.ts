@@ -66,7 +66,7 @@ export class RoomLink {
     this.#later = ports.deadline("shard-report", () => this.#hurry(), { keepsAwake: true });
   }
 
-  /** @param recoversAfter the seq from which on the client wants to recover, where the shard lacks messages behind it */
+  /** @param recoversAfter the seq from which on the client wants to recover, where the shard lacks messages after it */
   join(identity: Identity, recoversAfter: number | undefined): Promise<JoinVerdict> {
     if (recoversAfter !== undefined) this.#recoverAfter.push(recoversAfter);
     return new Promise((decide) => {

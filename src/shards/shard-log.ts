@@ -69,7 +69,7 @@ export class ShardLog implements RecoveryLog {
     }
   }
 
-  /** All messages behind some seq up to the place, as they are now. @param life of the message with that seq */
+  /** All messages after some seq up to the place, as they are now. @param life of the message with that seq */
   fill(messages: readonly Message[], life: string): void {
     const place = this.#place;
     this.#forget(life);

@@ -2,7 +2,7 @@
 import type { PlantedChatBug } from "./planted-bugs.ts";
 
 const SHARDS = "src/chat/shards/shards.ts";
-const AUDIENCE = "src/shards/audience.ts";
+const FOLLOWER = "src/shards/follower.ts";
 const INTAKE = "src/shards/intake.ts";
 
 const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
@@ -30,8 +30,8 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   },
   {
     bug: "the room leaves a shard that has members",
-    file: SHARDS,
-    find: "(this.#table.rows[shard]?.sockets ?? 0) === 0 && ",
+    file: "src/chat/shards/reach.ts",
+    find: "!this.#ports.hasMembers(shard) && ",
     replace: "",
     breaks: "seen in order",
   },
@@ -44,8 +44,8 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   },
   {
     bug: "a shard waits for ever for the answers of a room that died",
-    file: AUDIENCE,
-    find: "    this.#link.forgottenBut(instance);\n",
+    file: FOLLOWER,
+    find: "    link.forgottenBut(instance);\n",
     replace: "",
     also: { file: "src/shards/room-link.ts", find: "    this.#giveUp.pull(now() + ANSWER_MS);\n", replace: "" },
     breaks: "bounded",
@@ -76,9 +76,9 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   },
   {
     bug: "a shard does not keep its place through its sleep",
-    file: AUDIENCE,
-    find: "    if (this.#place) this.#ports.keep(",
-    replace: "    if (!this.#place) this.#ports.keep(",
+    file: FOLLOWER,
+    find: "    if (this.#place) keep(",
+    replace: "    if (!this.#place) keep(",
     also: { file: INTAKE, find: " || sockets.size === 0;", replace: ";" },
     breaks: "seen in order",
     isCostly: true,

@@ -1,7 +1,7 @@
 // SHD-1: which object gets a connection: the room while it has space, then one of its shards, without asking the room for each of them.
 import { expect, it } from "vitest";
 
-import { PLACES_HEADER } from "../../src/rpc/shard.ts";
+import { SPACE_HEADER } from "../../src/rpc/shard.ts";
 import { decodeUpgradeFacts, encodeUpgradeFacts, INNER_ORIGIN, UPGRADE_HEADER } from "../../src/rpc/upgrade-header.ts";
 import { choose, Placement } from "../../src/worker/connect/placement.ts";
 
@@ -22,7 +22,7 @@ function deployment(places: Array<string | undefined>, full: readonly string[] =
     const header = isRoom ? (places.length > 1 ? places.shift() : places[0]) : full.includes(name) ? "" : undefined;
     const isTaken = facts.region === undefined || facts.query["watch"] !== undefined;
     if (header === undefined || (isRoom && isTaken)) return new Response(name);
-    return new Response(null, { status: 503, headers: { [PLACES_HEADER]: header } });
+    return new Response(null, { status: 503, headers: { [SPACE_HEADER]: header } });
   };
   const objects = { getByName: (name: string) => ({ fetch: answer(name) }) } as never;
   const placement = new Placement({ CHAT_ROOM: objects, ROOM_SHARD: objects });

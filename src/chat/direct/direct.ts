@@ -12,7 +12,7 @@ import {
 import type { Identity } from "../../protocol/identity.ts";
 import type { ErrorAnswer, OpenDirectAnswer, Role } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
-import { deny, refuse } from "../room/answers.ts";
+import { deny, refuse } from "../../protocol/refuse.ts";
 import { waitingOperation, type Caller, type Reply } from "../room/operation.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
 import type { Feature } from "../room/feature.ts";

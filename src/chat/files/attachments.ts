@@ -7,7 +7,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { uploadSchema } from "../../protocol/schemas/files.ts";
 import type { Answer, Attachment, ErrorAnswer, FilesWelcome } from "../../protocol/chat-events.ts";
 import { fileKey, parseFileKey, type FileKey } from "../../protocol/file-key.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import type { FileSweep } from "./file-sweep.ts";
 import { operation, type Caller, type Operation } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";

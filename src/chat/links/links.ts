@@ -5,7 +5,7 @@ import type { Answer } from "../../protocol/chat-events.ts";
 import type { LinkInfo, LinkName, Reached, RelayOutcome } from "../../protocol/relay-batch.ts";
 import type { LinkTransport } from "../../relay/transport.ts";
 import { Courier, CourierClock, type Due, type Retry } from "../room/courier.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import type { Feature, KeptChange, StoreAfterErase } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 import { Link, type LinkMark, type OutgoingBatch } from "./link.ts";

@@ -14,7 +14,7 @@ import type {
 } from "../../protocol/chat-events.ts";
 import { refuseContent } from "../../protocol/content.ts";
 import { isStaff } from "../../protocol/roles.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import type { AuditTrail } from "../moderation/audit-trail.ts";
 import { staffRoleOf } from "../log/authorship.ts";
 import { UNCHANGED, withChange, type Change, type Kept } from "../log/change.ts";

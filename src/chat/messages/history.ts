@@ -3,7 +3,7 @@ import type * as z from "zod/mini";
 
 import { historySchema } from "../../protocol/schemas/messages.ts";
 import type { ErrorAnswer, HistoryAnswer } from "../../protocol/chat-events.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import { ANSWER_BYTES_MAX, fitFirst, fitLast } from "../room/fitting.ts";
 import type { MessageLog, Page } from "../log/message-log.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";

@@ -3,7 +3,7 @@
 import { changesSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
 import type { Sent } from "../../protocol/schemas/fields.ts";
 import type { ChangesAnswer, ChangesWelcome, ErrorAnswer, MessageAnswer } from "../../protocol/chat-events.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import { withChange, type Change, type Kept } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
 import { parseMessageId } from "../../protocol/message-id.ts";

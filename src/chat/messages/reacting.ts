@@ -3,7 +3,7 @@ import type * as z from "zod/mini";
 
 import { reactSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
 import type { Answer, ErrorAnswer, ReactionsAnswer } from "../../protocol/chat-events.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import { summaries, UNCHANGED, type Change } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
 import type { MessageChanges } from "./message-changes.ts";

@@ -1,7 +1,7 @@
 // The audit list: actions of moderators, each with its author and its user (MOD-11). A ring of rows: an entry replaces the oldest,
 // so it costs one row and the list never grows. Called by moderation.ts and, for messages of others, by messages/editing.ts.
 import type { Answer, AuditEntry, ErrorAnswer } from "../../protocol/chat-events.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import { fitLast } from "../room/fitting.ts";
 import type { Room } from "../room/room.ts";
 

@@ -3,7 +3,7 @@
 import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
 import { rankOfToken, ROLES, type Rank } from "../../protocol/roles.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
-import { deny, refuse } from "../room/answers.ts";
+import { deny, refuse } from "../../protocol/refuse.ts";
 import type { Caller } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";

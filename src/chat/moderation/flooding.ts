@@ -4,7 +4,7 @@
 import { Window } from "../../clock/window.ts";
 import type { Answer } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
-import { deny } from "../room/answers.ts";
+import { deny } from "../../protocol/refuse.ts";
 import { disconnect } from "./bans.ts";
 import type { Caller } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";

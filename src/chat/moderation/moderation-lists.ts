@@ -7,7 +7,7 @@ import type {
   ModeratedUser,
   ModerationStateAnswer,
 } from "../../protocol/chat-events.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { fitFirst } from "../room/fitting.ts";
 import { operation, type Caller } from "../room/operation.ts";

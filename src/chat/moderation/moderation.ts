@@ -20,7 +20,7 @@ import type {
   Welcome,
 } from "../../protocol/chat-events.ts";
 import { RANKS } from "../../protocol/roles.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Bans } from "./bans.ts";
 import { operation, type Caller, type Operation } from "../room/operation.ts";

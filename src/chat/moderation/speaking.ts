@@ -4,7 +4,7 @@
 import { newestSince } from "../log/message-log.ts";
 import type { Answer, ErrorAnswer, ModeratorEvent, RoomModes } from "../../protocol/chat-events.ts";
 import { isStaff } from "../../protocol/roles.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import { UPLOAD, type Caller, type ChatEvent, type Reply } from "../room/operation.ts";
 import { refuseReader } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";

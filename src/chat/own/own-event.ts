@@ -6,7 +6,7 @@ import type { Answer } from "../../protocol/chat-events.ts";
 import { checkedBy } from "../../protocol/read-as.ts";
 import type { Callers, FeatureCaller, RoomEvent } from "../../extension/extension.ts";
 import { isPromise } from "../../socketio/server/connect-decision.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import type { ForeignCall, ForeignCalls } from "../room/foreign-calls.ts";
 import type { Caller, Operation, Reply } from "../room/operation.ts";
 import { REQUEST_LIMIT } from "../../protocol/limits.ts";

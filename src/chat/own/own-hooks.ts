@@ -6,7 +6,7 @@ import { isStaff } from "../../protocol/roles.ts";
 import type { AnyFeature, FeatureConnection } from "../../extension/extension.ts";
 import { isPromise } from "../../socketio/server/connect-decision.ts";
 import { withChange } from "../log/change.ts";
-import { deny, refuse } from "../room/answers.ts";
+import { deny, refuse } from "../../protocol/refuse.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Caller } from "../room/operation.ts";
 import type { Client, Membership, Room } from "../room/room.ts";

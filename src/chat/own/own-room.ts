@@ -14,7 +14,7 @@ import type {
   MessagePage,
 } from "../../extension/extension.ts";
 import { withChange, type Kept } from "../log/change.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import type { Bearer, Caller } from "../room/operation.ts";
 import type { Request } from "../room/requests.ts";
 import type { Connection, Room } from "../room/room.ts";

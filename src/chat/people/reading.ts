@@ -4,7 +4,7 @@ import { readMarksSchema, type ReadPayload, readSchema } from "../../protocol/sc
 import type { Answer, ReadingWelcome, ReadMarksAnswer } from "../../protocol/chat-events.ts";
 import { hasPassed } from "../../clock/has-passed.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import type { ThrottledRun } from "../../clock/throttle.ts";
 import { ReadMarks } from "./read-marks.ts";

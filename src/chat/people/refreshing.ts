@@ -3,7 +3,7 @@
 import { refreshTokenSchema } from "../../protocol/schemas/tokens.ts";
 import type { RefreshAnswer } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import { waitingOperation } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";

@@ -3,7 +3,7 @@
 import { typingSchema } from "../../protocol/schemas/typing.ts";
 import type { Answer, Message, TypingWelcome, Typist } from "../../protocol/chat-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Connection, Room } from "../room/room.ts";

@@ -5,7 +5,7 @@ import { postSchema } from "../../protocol/schemas/messages.ts";
 import type { ErrorAnswer, PostAnswer } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuseContent } from "../../protocol/content.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import type { Attachments } from "../files/attachments.ts";
 import { GuestRates } from "../room/guest-rates.ts";
 import { parseMessageId } from "../../protocol/message-id.ts";

@@ -1,7 +1,7 @@
 // Group commit: posts that arrive while a batch is open share one append and one fan-out (CHAT-2). The commit (commit.ts,
 // relaxed-commit.ts) stores and shows them (CHAT-7). Called by posting.ts.
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import { BATCH_CHARS_MAX, StrictCommit, type Commit, type Numbered, type Outcome, type Post } from "./commit.ts";
 import { countCommit } from "../room/metering.ts";
 import type { Repeat } from "../room/operation.ts";

@@ -1,4 +1,5 @@
-// The part of a room's audience that other objects hold. Implemented by shards/shards.ts; a room without shards has none.
+// The part of a room's audience that other objects hold, as room.ts and features see it, which may not import shards/. Implemented by
+// shards/shards.ts; a room without shards has none.
 import type { Notice, Role } from "../../protocol/chat-events.ts";
 import type { ShardAudience } from "../../protocol/shards.ts";
 

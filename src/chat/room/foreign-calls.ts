@@ -2,7 +2,7 @@
 // memory only, so the room stays awake meanwhile. Called by screening.ts for `beforePost`, and by own/ for events of features of one's own.
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
-import { refuse } from "./answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import type { Room } from "./room.ts";
 
 /** Calls that may go on at once in a room. */

@@ -2,7 +2,7 @@
 // one (CHAT-6). Called by posting and editing, after the limit of each user.
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { networkOf } from "../../socketio/wire/client-address.ts";
-import { refuse } from "./answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import type { Client, Connection, Membership, Room } from "./room.ts";

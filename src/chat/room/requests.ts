@@ -5,7 +5,7 @@ import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import { REQUEST_LIMIT } from "../../protocol/limits.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
-import { refuse } from "./answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import type { Feature } from "./feature.ts";
 import type { Bearer, Caller, Operation, Reply } from "./operation.ts";
 import type { Connection, Room } from "./room.ts";

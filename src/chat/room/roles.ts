@@ -1,7 +1,7 @@
 // Refuses callers by their role. Called by the features.
 import type { ErrorAnswer, Role } from "../../protocol/chat-events.ts";
 import { isStaff } from "../../protocol/roles.ts";
-import { refuse } from "./answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 
 export function refuseUnlessModerator({ role }: { readonly role: Role }): ErrorAnswer | undefined {
   return isStaff(role) ? undefined : refuse("FORBIDDEN", "Only moderators may do this.");

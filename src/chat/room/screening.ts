@@ -4,7 +4,7 @@
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { isPromise } from "../../socketio/server/connect-decision.ts";
 import { postKey } from "../log/posted-ids.ts";
-import { refuse } from "./answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import type { Feature } from "./feature.ts";
 import { type ForeignCall, ForeignCalls } from "./foreign-calls.ts";
 import { KeptVerdicts } from "./kept-verdicts.ts";

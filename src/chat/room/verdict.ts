@@ -5,7 +5,7 @@ import type { z } from "zod/mini";
 import type { Attachment, ErrorAnswer, Role } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import { describeIssues } from "../../protocol/schemas/fields.ts";
-import { refuse } from "./answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 
 /** A post, or the new text of a message: a copy, so changing it changes nothing. */
 export interface PostDraft {

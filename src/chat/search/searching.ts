@@ -6,7 +6,7 @@ import { searchSchema } from "../../protocol/schemas/search.ts";
 import { QUERY_WORDS_MAX } from "../../protocol/limits.ts";
 import type { ErrorAnswer, FoundMessage, SearchAnswer } from "../../protocol/chat-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
-import { refuse } from "../room/answers.ts";
+import { refuse } from "../../protocol/refuse.ts";
 import { fitFirst } from "../room/fitting.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
 import { waitingOperation, type Caller, type Reply } from "../room/operation.ts";

@@ -1,13 +1,44 @@
-// The messages of the log that shards lack: after a gap in their feed, and for connections that recover. Called by shards.ts.
+// The messages of the log that shards lack: after a gap in their feed, and for connections that recover. Made by shards.ts.
 import { MISSED_CHARS_MAX, MISSED_MESSAGES_MAX, type LogPlace, type ShardItem } from "../../protocol/shards.ts";
 import type { Message, ServerToClientEvents } from "../../protocol/chat-events.ts";
 import type { MessageLog } from "../log/message-log.ts";
+import type { Room } from "../room/room.ts";
 
-/**
- * @returns the items that lead a shard from one place of the log to a later one, where no message was changed since; `undefined` where there
- * are too many
- */
-export function missedItems(log: MessageLog, from: LogPlace, to: LogPlace): ShardItem[] | undefined {
+export class LogItems {
+  readonly #room: Room;
+  readonly #changes: { readonly lastRev: number };
+  /** The last look for changes: many shards ask for the same. */
+  #changed: { readonly after: number; readonly lastRev: number; readonly isSo: boolean } | undefined;
+
+  constructor(room: Room, changes: { readonly lastRev: number }) {
+    this.#room = room;
+    this.#changes = changes;
+  }
+
+  /** @returns the items that lead a shard from one place of the log to a later one */
+  missed(from: LogPlace, to: LogPlace): ShardItem[] {
+    const missed = this.#room.read((log) => (this.#hasChangedAfter(from.rev) ? undefined : missedItems(log, from, to)));
+    return missed ?? [{ type: "send-away", cause: "gap" }];
+  }
+
+  /** Looks at every change that is kept. */
+  #hasChangedAfter(rev: number): boolean {
+    const { lastRev } = this.#changes;
+    if (this.#changed?.after !== rev || this.#changed.lastRev !== lastRev) {
+      const isSo = this.#room.log.changedAfter(rev, 1).length > 0;
+      this.#changed = { after: rev, lastRev, isSo };
+    }
+    return this.#changed.isSo;
+  }
+
+  /** @returns the messages after the lowest of some seqs, as far as these are near enough; `undefined` where none are needed */
+  earlier(seqs: readonly number[]): ShardItem | undefined {
+    return this.#room.read((log) => earlierItem(log, seqs));
+  }
+}
+
+/** @returns `undefined` where there are too many, or the places are of different logs */
+function missedItems(log: MessageLog, from: LogPlace, to: LogPlace): ShardItem[] | undefined {
   const count = to.seq - from.seq;
   // That of a forgotten place is not known; an empty log has none.
   const life = from.seq === 0 ? undefined : log.lifeAt(from.seq);
@@ -20,8 +51,7 @@ export function missedItems(log: MessageLog, from: LogPlace, to: LogPlace): Shar
   return messages.length < count || newest(messages).length < count ? undefined : [shown(messages)];
 }
 
-/** @returns the messages behind the lowest of some seqs, as far as these are near enough; `undefined` where none are needed */
-export function earlierItem(log: MessageLog, seqs: readonly number[]): ShardItem | undefined {
+function earlierItem(log: MessageLog, seqs: readonly number[]): ShardItem | undefined {
   const { lastSeq } = log;
   const after = Math.min(...seqs.filter((seq) => seq < lastSeq && lastSeq - seq <= MISSED_MESSAGES_MAX));
   if (after === Infinity) return undefined;

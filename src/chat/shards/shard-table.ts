@@ -82,7 +82,7 @@ export class ShardTable {
     return [...this.#rows.keys()].filter((shard) => !this.#heard.has(shard));
   }
 
-  /** A call that failed may arrive all the same, behind later ones. */
+  /** A call that failed may arrive all the same, after later ones. */
   isNew({ shard, from, number }: ShardReport): boolean {
     const last = this.#reported.get(shard) ?? { from, number: -1, former: [] };
     const isSame = from === last.from;
@@ -116,10 +116,11 @@ export class ShardTable {
   }
 
   /**
-   * The shards for a connection from a region, each with the tenths of it that are free: `weur:7,enam:10`.
-   * @returns `undefined` where all are full, and no other one may be added
+   * Adds and stores a shard for connections from a region where those that stand there have little space left.
+   * @returns all shards, each with the tenths of it that are free: `weur:7,enam:10`; `undefined` where all are full, and no other one
+   * may be added
    */
-  placesFor(region: string, nowMs: number): string | undefined {
+  growFor(region: string, nowMs: number): string | undefined {
     const { maxMembers, maxShards } = this.#limits;
     const freeOf = (row: ShardRow, shard: number): number => {
       if (nowMs < (this.#refusesUntilMs.get(shard) ?? 0)) return 0;

@@ -1,35 +1,26 @@
-// The shards of a big room: objects that hold sockets which the room has no place for. The room sends them all that it sends to its own
+// The shards of a big room: objects that hold sockets which the room has no space for. The room sends them all that it sends to its own
 // connections, lets their members in and carries out their requests. Without a shard nothing of this costs anything. features.ts makes it;
 // durable/chat-room.ts passes the reports of shards on. SHD-2, SHD-8, SHD-10, SHD-13
-import type { Answer, Notice, Role, Welcome } from "../../protocol/chat-events.ts";
-import type { Identity } from "../../protocol/identity.ts";
+import type { Notice, Role } from "../../protocol/chat-events.ts";
 import {
   isShardChannel,
-  type JoinVerdict,
   type LogPlace,
   type ShardAudience,
   type ShardItem,
-  type ShardJoin,
   type ShardReport,
-  type ShardRequest,
 } from "../../protocol/shards.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { Throttle } from "../../clock/throttle.ts";
 import type { ShardFacts } from "../../protocol/watching.ts";
-import { Feeds } from "../../shards/feeds.ts";
-import { WAITING_CHARS_MAX, type FeedPorts } from "../../shards/feed.ts";
-import type { AuthorizeResult } from "../../socketio/server/namespace.ts";
-import { refuse } from "../room/answers.ts";
-import { Carried } from "../room/carried.ts";
+import type { FeedPorts } from "../../shards/feed.ts";
 import type { Elsewhere } from "../room/elsewhere.ts";
 import type { Feature } from "../room/feature.ts";
-import type { Request } from "../room/requests.ts";
-import type { Client, Connection, Membership, Room } from "../room/room.ts";
-import { Slot } from "../room/slot.ts";
-import { earlierItem, missedItems } from "./log-items.ts";
-import { Pieces } from "./pieces.ts";
-import { shardConnection, type ConnectionFacts } from "./shard-connection.ts";
+import type { Client, Room } from "../room/room.ts";
+import { LogItems } from "./log-items.ts";
+import { MemberRequests, type MemberRequestsPorts } from "./member-requests.ts";
+import { Reach } from "./reach.ts";
 import { ShardTable, type ShardLimits } from "./shard-table.ts";
+import { Standing, type StandingPorts } from "./standing.ts";
 
 /** SHD-11: a crowd that is gone for so long does not need its shards any more. */
 export const SHRINK_AFTER_MS = 60_000;
@@ -40,16 +31,7 @@ export interface ShardsOutside extends ShardLimits, Omit<FeedPorts, "missed" | "
   readonly fanOut: number;
 }
 
-export interface ShardsPorts extends ShardsOutside {
-  /** Changes of messages. */
-  readonly changes: { readonly lastRev: number; raise(rev: number): void };
-  readonly trail: { readonly lastNumber: number };
-  /** Decides on a CONNECT, as for the room's own connections. */
-  readonly authorize: (identity: Identity) => AuthorizeResult<Membership>;
-  readonly ownerOf: (membership: Membership) => string;
-  readonly welcome: (client: Connection) => Welcome;
-  readonly perform: (request: Request) => void | Promise<void>;
-}
+export interface ShardsPorts extends ShardsOutside, StandingPorts, MemberRequestsPorts {}
 
 /** A room that is full with all its shards asks them whether they still are, at most this often. */
 export const ASK_AGAIN_MS = 10_000;
@@ -57,35 +39,17 @@ export const ASK_AGAIN_MS = 10_000;
 /** Rows that have changed are stored after so long a quiet: before the room can sleep. */
 const QUIET_MS = 1000;
 
-/**
- * SHD-7: with more characters on their way to a shard its members' requests are refused. Pages of history alone could otherwise fill the
- * feed, which then drops the answers of all.
- */
-export const ANSWERS_CHARS_MAX = WAITING_CHARS_MAX / 2;
-
-/** How long a client waits with such a request. */
-const BUSY_MS = 1000;
-
-/** What the room's own connections carry through its sleep: without it the room counts as dead. */
-type Memory = Pick<LogPlace, "by" | "rev">;
-
 /** From one sample of what waits for shards to the next, at least. */
 const SAMPLE_MS = 1000;
 
 export class Shards implements Feature, Elsewhere {
   readonly #room: Room;
-  readonly #ports: ShardsPorts;
+  readonly #maxMembers: number;
   readonly #table: ShardTable;
-  readonly #feeds: Feeds;
-  #named: string | undefined;
-  readonly #carried: Carried<Memory>;
-  /** The last look for changes: many shards ask for the same. */
-  #changed: { readonly after: number; readonly lastRev: number; readonly isSo: boolean } | undefined;
-  /** Shards with members, or with answers to come. */
-  readonly #reached = new Set<number>();
-  /** Answers that the room owes, by shard. */
-  readonly #owed = new Map<number, number>();
-  readonly #pieces: Pieces;
+  readonly #standing: Standing;
+  readonly #reach: Reach;
+  readonly #requests: MemberRequests;
+  readonly #logItems: LogItems;
   #hasAsked = false;
   readonly #asking = new Throttle(ASK_AGAIN_MS);
   readonly #sampling = new Throttle(SAMPLE_MS);
@@ -94,22 +58,21 @@ export class Shards implements Feature, Elsewhere {
 
   constructor(room: Room, ports: ShardsPorts) {
     this.#room = room;
-    this.#ports = ports;
-    this.#carried = new Carried(room, { slot: new Slot<readonly Memory[]>("shards"), keyOf: () => "", perHolder: 1 });
+    this.#maxMembers = ports.maxMembers;
     this.#table = new ShardTable(room.state, ports);
-    this.#pieces = new Pieces(
-      () => this.#now(),
-      (piece) => this.#feeds.push(piece),
-    );
-    this.#feeds = new Feeds(
-      { fanOut: ports.fanOut },
-      {
-        ...ports,
-        missed: (from, to) => this.missed(from, to),
-        report: room.reportProblem,
-        count: (series, by) => room.meter.count(series, by),
-      },
-    );
+    this.#logItems = new LogItems(room, ports.changes);
+    const standing = new Standing(room, ports);
+    const reach = new Reach({
+      ...ports,
+      standing,
+      hasMembers: (shard) => (this.#table.rows[shard]?.sockets ?? 0) > 0,
+      missed: (from, to) => this.missed(from, to),
+      report: room.reportProblem,
+      count: (series, by) => room.meter.count(series, by),
+    });
+    this.#standing = standing;
+    this.#reach = reach;
+    this.#requests = new MemberRequests(room, ports, { reach, standing });
   }
 
   start(): void {
@@ -126,34 +89,24 @@ export class Shards implements Feature, Elsewhere {
   }
 
   onRestore(client: Client): void {
-    this.#carried.restore(client);
+    this.#standing.restore(client);
   }
 
   /** Called once all connections of the room are back. */
   wake(): void {
-    const [memory] = this.#carried.items();
-    if (memory) {
-      this.#named = memory.by;
-      this.#ports.changes.raise(memory.rev);
-      this.#table.trust();
-    }
-    this.#table.rows.forEach(({ sockets }, shard) => sockets > 0 && this.#reach(shard));
+    if (this.#standing.wake()) this.#table.trust();
+    this.#table.rows.forEach(({ sockets }, shard) => sockets > 0 && this.#reach.reach(shard));
     this.#room.members.setElsewhere(this.users, false);
   }
 
   onDisconnect(client: Client): void {
-    this.#carried.release(client);
+    this.#standing.release(client);
     this.#watchSize();
   }
 
   /** The shards belong to the room that was deleted. */
   onErase(): undefined {
-    this.#feeds.stop();
-  }
-
-  /** Names this instance of the room. */
-  get #instance(): string {
-    return (this.#named ??= this.#ports.newId());
+    this.#reach.feeds.stop();
   }
 
   get connections(): number {
@@ -173,36 +126,33 @@ export class Shards implements Feature, Elsewhere {
     return this.#table.rows.map(({ region, sockets }, shard) => ({
       region,
       sockets,
-      waitingChars: this.#feeds.charsOf(shard),
+      waitingChars: this.#reach.feeds.charsOf(shard),
     }));
   }
 
+  // ---- growth ----------------------------------------------------------------------------------------------
+
   /**
-   * The places for a connection that this room has no space for; `undefined` where there are none.
+   * Finds space for a connection that this room has none for, and adds a shard where the others have little left.
    * @param full shards that have refused it
+   * @returns the shards as the header of src/rpc/shard.ts has them; `undefined` where none has space
    */
-  placesFor(region: string, full: readonly number[] = []): string | undefined {
+  growFor(region: string, full: readonly number[] = []): string | undefined {
     const nowMs = this.#room.now();
     this.#table.refused(full, nowMs);
     this.#askUnheard();
-    const places = this.#table.placesFor(region, nowMs);
+    const space = this.#table.growFor(region, nowMs);
     // One that died meanwhile has space again.
-    const isTime = places === undefined && this.#asking.passIfOpen(nowMs);
-    if (isTime) this.#ask([...this.#table.rows.keys()]);
-    return places;
+    const isTime = space === undefined && this.#asking.passIfOpen(nowMs);
+    if (isTime) this.#reach.greet([...this.#table.rows.keys()]);
+    return space;
   }
 
   /** The room died: shards that hear of that report how full they are, and get what they missed. */
   #askUnheard(): void {
     if (this.#hasAsked) return;
     this.#hasAsked = true;
-    this.#ask(this.#table.unheard);
-  }
-
-  #ask(shards: readonly number[]): void {
-    if (shards.length === 0) return;
-    for (const shard of shards) this.#reach(shard);
-    this.#pieces.greet();
+    this.#reach.greet(this.#table.unheard);
   }
 
   // ---- from the room to the shards -------------------------------------------------------------------------
@@ -213,10 +163,10 @@ export class Shards implements Feature, Elsewhere {
     argLists: ReadonlyArray<readonly unknown[]>,
     seqs?: readonly number[],
   ): void {
-    if (this.#reached.size === 0) return;
+    if (this.#reach.isEmpty) return;
     const those = channels?.filter(isShardChannel);
     if (those?.length === 0) return;
-    this.#pieces.add({
+    this.#reach.add({
       type: "emit",
       audience: { ...audience, ...(those && { channels: those }) },
       event,
@@ -226,68 +176,20 @@ export class Shards implements Feature, Elsewhere {
   }
 
   dismiss(user: string, notice: Notice, roles?: readonly Role[]): void {
-    if (this.#reached.size > 0) this.#pieces.add({ type: "dismiss", user, notice, ...(roles && { roles }) });
-  }
-
-  #now(): LogPlace {
-    const { log, seenSeq } = this.#room;
-    const seq = seenSeq();
-    const { changes, trail } = this.#ports;
-    const life = log.lifeAt(seq) ?? "";
-    return { epoch: log.epoch, life, seq, rev: changes.lastRev, by: this.#instance, ruling: trail.lastNumber };
+    if (!this.#reach.isEmpty) this.#reach.add({ type: "dismiss", user, notice, ...(roles && { roles }) });
   }
 
   onTurnEnd(): void {
-    if (this.#reached.size === 0) return;
+    if (this.#reach.isEmpty) return;
     this.#askUnheard();
-    if (this.#pieces.send()) {
-      this.#carry();
-      if (this.#sampling.passIfOpen(this.#room.now())) this.#room.meter.observe("shard_waiting", this.#feeds.charsMax);
-    }
-    for (const shard of this.#reached) if (this.#isOver(shard)) this.#leave(shard);
+    const hasSent = this.#reach.endTurn();
+    if (hasSent && this.#sampling.passIfOpen(this.#room.now()))
+      this.#room.meter.observe("shard_waiting", this.#reach.feeds.charsMax);
   }
 
-  #carry(): void {
-    const { lastRev: rev } = this.#ports.changes;
-    const [carried] = this.#carried.items();
-    if (carried?.rev !== rev) this.#carried.put("", { by: this.#instance, rev });
-  }
-
-  #reach(shard: number): void {
-    if (this.#reached.has(shard)) return;
-    if (this.#reached.size === 0) {
-      const { changes } = this.#ports;
-      // All changes of earlier instances come before those of this one.
-      if (changes.lastRev === 0) changes.raise(this.#room.now());
-      this.#pieces.begin();
-    }
-    this.#reached.add(shard);
-    this.#feeds.reach([...this.#reached]);
-  }
-
-  #isOver(shard: number): boolean {
-    return (this.#table.rows[shard]?.sockets ?? 0) === 0 && !this.#owed.get(shard) && this.#feeds.isIdle(shard);
-  }
-
-  #leave(shard: number): void {
-    this.#reached.delete(shard);
-    this.#feeds.reach([...this.#reached]);
-  }
-
-  /** The items that lead a shard from one place of the log to a later one. */
+  /** @returns the items that lead a shard from one place of the log to a later one */
   missed(from: LogPlace, to: LogPlace): ShardItem[] {
-    const missed = this.#room.read((log) => (this.#hasChangedAfter(from.rev) ? undefined : missedItems(log, from, to)));
-    return missed ?? [{ type: "lost" }];
-  }
-
-  /** Looks at every change that is kept. */
-  #hasChangedAfter(rev: number): boolean {
-    const { lastRev } = this.#ports.changes;
-    if (this.#changed?.after !== rev || this.#changed.lastRev !== lastRev) {
-      const isSo = this.#room.log.changedAfter(rev, 1).length > 0;
-      this.#changed = { after: rev, lastRev, isSo };
-    }
-    return this.#changed.isSo;
+    return this.#logItems.missed(from, to);
   }
 
   // ---- from the shards to the room -------------------------------------------------------------------------
@@ -295,70 +197,31 @@ export class Shards implements Feature, Elsewhere {
   /** Takes the report of a shard, in a turn. @returns the instance of the room */
   take(report: ShardReport): string {
     if (this.#table.isNew(report)) this.#take(report);
-    return this.#instance;
+    return this.#standing.instance;
   }
 
   #take({ shard, joins, requests, recoverAfter, counts, ...size }: ShardReport): void {
     const { meter, members } = this.#room;
     if (counts) meter.add(counts);
     const isAsking = joins.length + requests.length > 0;
-    if (size.sockets > 0 || isAsking) this.#reach(shard);
+    if (size.sockets > 0 || isAsking) this.#reach.reach(shard);
     // Those who are let in count until the next report, so that the shard stays reached.
     this.#table.note({ shard, users: size.users + joins.length, sockets: size.sockets + joins.length });
     if (!this.#table.isStored) this.#keep.set(this.#room.now() + QUIET_MS);
     members.setElsewhere(this.users, true);
     this.#watchSize();
     if (joins.length > 0) this.#room.catchUp();
-    const earlier = this.#room.read((log) => earlierItem(log, recoverAfter));
-    if (earlier) this.#pieces.add(earlier, shard);
-    for (const join of joins)
-      this.#pieces.add({ type: "verdict", id: join.id, verdict: this.#decide(shard, join) }, shard);
-    for (const request of requests) this.#perform(shard, request);
-  }
-
-  #decide(shard: number, { identity }: ShardJoin): JoinVerdict {
-    const { authorize, ownerOf, welcome } = this.#ports;
-    const verdict = authorize(identity);
-    if (!verdict.accepted) return verdict;
-    const { data } = verdict;
-    const member = { ...data, owner: ownerOf(data) };
-    const client = this.#connectionOf(shard, { socket: "", address: "", member });
-    return { accepted: true, member, welcome: welcome(client), key: this.#room.log.key };
-  }
-
-  #perform(shard: number, { id, event, given, owedBy, ...connection }: ShardRequest): void {
-    // It would overtake one that died with the room. The shard closes the connection.
-    if (owedBy !== undefined && owedBy !== this.#instance) return;
-    const { user, name, role } = connection.member;
-    this.#owed.set(shard, (this.#owed.get(shard) ?? 0) + 1);
-    const reply = (answer: Answer<object>): void => {
-      this.#pieces.add({ type: "answer", id, answer }, shard);
-      this.#owed.set(shard, this.#owed.get(shard)! - 1);
-    };
-    if (this.#feeds.charsOf(shard) + this.#pieces.chars > ANSWERS_CHARS_MAX)
-      return reply(refuse("RATE_LIMITED", "The room is busy; try again.", BUSY_MS));
-    const client = this.#connectionOf(shard, connection);
-    const request = { event, bearer: { user, name, role }, client, given: given && JSON.parse(given), reply };
-    const fail = (error: unknown): void => {
-      this.#room.reportProblem(`a request ${event} of a shard failed`, error);
-      this.#room.turn(() => reply(refuse("INTERNAL", "The request failed; try again.")));
-    };
-    try {
-      void Promise.resolve(this.#ports.perform(request)).catch(fail);
-    } catch (error) {
-      fail(error);
-    }
-  }
-
-  #connectionOf(shard: number, facts: ConnectionFacts): Connection {
-    return shardConnection(facts, (item) => this.#pieces.add(item, shard));
+    const earlier = this.#logItems.earlier(recoverAfter);
+    if (earlier) this.#reach.add(earlier, shard);
+    for (const join of joins) this.#requests.decide(shard, join);
+    for (const request of requests) this.#requests.perform(shard, request);
   }
 
   // ---- the crowd goes --------------------------------------------------------------------------------------
 
   get #isGone(): boolean {
     const { connections } = this;
-    return connections > 0 && connections + this.#room.clients.size <= this.#ports.maxMembers / 2;
+    return connections > 0 && connections + this.#room.clients.size <= this.#maxMembers / 2;
   }
 
   #watchSize(): void {
@@ -369,6 +232,6 @@ export class Shards implements Feature, Elsewhere {
   /** The members come back to the room, which has space for all of them. */
   #sendHome(): void {
     // The room itself may have filled meanwhile.
-    if (this.#isGone) this.#pieces.add({ type: "lost", isHomeward: true });
+    if (this.#isGone) this.#reach.add({ type: "send-away", cause: "home" });
   }
 }

@@ -1,20 +1,20 @@
-// Finds the object for a connection: the room, or one of its shards (SHD-1). A room that has no space left answers with the places of its shards;
+// Finds the object for a connection: the room, or one of its shards (SHD-1). A room that has no space left answers with its shards and their space;
 // the isolate remembers them for a while, and then brings connections there without asking. Made by chat-endpoint.ts.
 import { shardName, shardOfSession } from "../../protocol/shards.ts";
 import { decodeUpgradeFacts, encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 import { WATCH_QUERY } from "../../protocol/watching.ts";
-import { PLACES_HEADER } from "../../rpc/shard.ts";
+import { SPACE_HEADER } from "../../rpc/shard.ts";
 import type { Answering } from "./engine-endpoint.ts";
 
-/** Rooms whose places are remembered; the oldest goes first. */
+/** Rooms whose shards are remembered; the oldest goes first. */
 const ROOMS_MAX = 10_000;
-/** Places are remembered for so long: a room that has space again gets connections after it. */
+/** They are remembered for so long: a room that has space again gets connections after it. */
 const REMEMBERED_MS = 10_000;
 
 /**
- * A room is asked so often for places before a connection is refused. Each time that it hears of a full shard it may add one, so a storm of
- * connections that fills several shards at once finds its places.
+ * A room is asked so often for space before a connection is refused. Each time that it hears of a full shard it may add one, so a storm of
+ * connections that fills several shards at once finds space.
  */
 const ASKS_MAX = 10;
 
@@ -28,7 +28,7 @@ const REGIONS: Readonly<Record<string, DurableObjectLocationHint>> = {
   SA: "sam",
 };
 
-interface Place {
+interface KnownShard {
   readonly shard: number;
   readonly region: string;
   /** Tenths of it that are free; 0 once it refused a connection. */
@@ -36,7 +36,7 @@ interface Place {
 }
 
 interface Known {
-  readonly places: readonly Place[];
+  readonly shards: readonly KnownShard[];
   readonly untilMs: number;
 }
 
@@ -75,9 +75,9 @@ export class Placement {
       const answer = await ofRoom.fetch(
         full.length === 0 ? request : changed(request, (facts) => ({ ...facts, full })),
       );
-      const places = answer.headers.get(PLACES_HEADER);
-      if (places === null) return answer;
-      this.#note(room, places);
+      const space = answer.headers.get(SPACE_HEADER);
+      if (space === null) return answer;
+      this.#note(room, space);
     }
     const inShard = await this.#try(room, full, request);
     // A room that is asked without a region refuses by itself.
@@ -89,37 +89,37 @@ export class Placement {
    * @returns the answer of a shard; `undefined` where none is known that has space
    */
   async #try(room: string, full: number[], request: Request): Promise<Response | undefined> {
-    const known = this.#known.get(room);
-    if (!known || known.untilMs <= Date.now()) return undefined;
+    const { shards, untilMs } = this.#known.get(room) ?? {};
+    if (!shards || untilMs! <= Date.now()) return undefined;
     const { region = "", query } = factsOf(request);
     // WATCH-1: operators watch the room itself.
     if (query[WATCH_QUERY] !== undefined) return undefined;
     for (;;) {
-      const place = choose(known.places, region, Math.random());
-      if (!place) return undefined;
-      const answer = await this.#ask(room, place, request);
+      const known = choose(shards, region, Math.random());
+      if (!known) return undefined;
+      const answer = await this.#ask(room, known, request);
       if (answer) return answer;
-      place.free = 0;
-      full.push(place.shard);
+      known.free = 0;
+      full.push(known.shard);
     }
   }
 
   /** @returns `undefined` where the shard is full */
-  async #ask(room: string, place: Place, request: Request): Promise<Response | undefined> {
-    const locationHint = place.region as DurableObjectLocationHint | "";
-    const name = shardName(room, place.shard);
+  async #ask(room: string, known: KnownShard, request: Request): Promise<Response | undefined> {
+    const locationHint = known.region as DurableObjectLocationHint | "";
+    const name = shardName(room, known.shard);
     const shard = this.#bindings.ROOM_SHARD!.getByName(name, locationHint === "" ? {} : { locationHint });
     const answer = await shard.fetch(request);
-    return answer.headers.has(PLACES_HEADER) ? undefined : answer;
+    return answer.headers.has(SPACE_HEADER) ? undefined : answer;
   }
 
   #note(room: string, text: string): void {
-    const places = text.split(",").map((place, shard) => {
-      const [region = "", free] = place.split(":");
+    const shards = text.split(",").map((space, shard) => {
+      const [region = "", free] = space.split(":");
       return { shard, region, free: Number(free) };
     });
     this.#known.delete(room);
-    this.#known.set(room, { places, untilMs: Date.now() + REMEMBERED_MS });
+    this.#known.set(room, { shards, untilMs: Date.now() + REMEMBERED_MS });
     if (this.#known.size > ROOMS_MAX) this.#known.delete(this.#known.keys().next().value!);
   }
 }
@@ -128,9 +128,9 @@ export class Placement {
  * Prefers shards in the client's part of the world, and among those the emptier ones.
  * @param chance from 0 to below 1
  */
-export function choose(places: readonly Place[], region: string, chance: number): Place | undefined {
-  const open = places.filter(({ free }) => free > 0);
-  const near = open.filter((place) => place.region === region);
+export function choose(shards: readonly KnownShard[], region: string, chance: number): KnownShard | undefined {
+  const open = shards.filter(({ free }) => free > 0);
+  const near = open.filter((shard) => shard.region === region);
   const among = near.length > 0 ? near : open;
   let left = chance * among.reduce((sum, { free }) => sum + free, 0);
   return among.find(({ free }) => (left -= free) < 0);

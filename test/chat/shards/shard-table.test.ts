@@ -10,47 +10,47 @@ const note = (to: ShardTable, shard: number, sockets: number): void => to.note({
 
 describe("places", () => {
   it("begin with a shard in the part of the world that asks", () => {
-    expect(table().placesFor("weur", 0)).toBe("weur:10");
+    expect(table().growFor("weur", 0)).toBe("weur:10");
   });
 
   it("say how much is free, in tenths of which one that has begun is taken", () => {
     const shards = table();
-    shards.placesFor("weur", 0);
+    shards.growFor("weur", 0);
     note(shards, 0, 1);
-    expect(shards.placesFor("weur", 0)).toBe("weur:9");
+    expect(shards.growFor("weur", 0)).toBe("weur:9");
     note(shards, 0, 70);
-    expect(shards.placesFor("weur", 0)).toBe("weur:3");
+    expect(shards.growFor("weur", 0)).toBe("weur:3");
   });
 
   it("grow by a shard when little is free in that part of the world", () => {
     const shards = table();
-    shards.placesFor("weur", 0);
+    shards.growFor("weur", 0);
     note(shards, 0, 76);
-    expect(shards.placesFor("weur", 0)).toBe("weur:2,weur:10");
-    expect(shards.placesFor("enam", 0)).toBe("weur:2,weur:10,enam:10");
+    expect(shards.growFor("weur", 0)).toBe("weur:2,weur:10");
+    expect(shards.growFor("enam", 0)).toBe("weur:2,weur:10,enam:10");
   });
 
   it("end where all are full and there may be no other", () => {
     const shards = table();
     for (let shard = 0; shard < 3; shard++) {
-      expect(shards.placesFor("", 0)).toContain(":10");
+      expect(shards.growFor("", 0)).toContain(":10");
       note(shards, shard, 100);
     }
-    expect(shards.placesFor("", 0)).toBeUndefined();
+    expect(shards.growFor("", 0)).toBeUndefined();
     note(shards, 1, 99);
-    expect(shards.placesFor("", 0)).toBe(":0,:1,:0");
+    expect(shards.growFor("", 0)).toBe(":0,:1,:0");
   });
 
   it("of shards that the room has not heard of since it woke are free: they may have died", () => {
     const state = new MemoryState();
     const before = table(state);
-    before.placesFor("weur", 0);
+    before.growFor("weur", 0);
     note(before, 0, 100);
     const after = table(state);
     expect(after.unheard).toEqual([0]);
-    expect(after.placesFor("weur", 0)).toBe("weur:10");
+    expect(after.growFor("weur", 0)).toBe("weur:10");
     note(after, 0, 100);
-    expect(after.placesFor("weur", 0)).toBe("weur:0,weur:10");
+    expect(after.growFor("weur", 0)).toBe("weur:0,weur:10");
   });
 });
 
@@ -58,7 +58,7 @@ describe("rows", () => {
   it("are written when a shard comes, goes, or fills another tenth, and not with each connection", () => {
     const state = new MemoryState();
     const shards = table(state);
-    shards.placesFor("weur", 0);
+    shards.growFor("weur", 0);
     const written: number[] = [];
     for (let sockets = 1; sockets <= 30; sockets++) {
       note(shards, 0, sockets);
@@ -70,9 +70,9 @@ describe("rows", () => {
   it("of empty shards at the end go", () => {
     const state = new MemoryState();
     const shards = table(state);
-    shards.placesFor("", 0);
+    shards.growFor("", 0);
     note(shards, 0, 90);
-    shards.placesFor("", 0);
+    shards.growFor("", 0);
     note(shards, 1, 5);
     note(shards, 0, 0);
     expect(shards.rows).toHaveLength(2);
@@ -83,11 +83,11 @@ describe("rows", () => {
 
   it("come back in their part of the world", () => {
     const shards = table();
-    shards.placesFor("weur", 0);
+    shards.growFor("weur", 0);
     note(shards, 0, 0);
     expect(shards.rows).toEqual([]);
     note(shards, 0, 3);
-    expect(shards.placesFor("weur", 0)).toBe("weur:9");
+    expect(shards.growFor("weur", 0)).toBe("weur:9");
   });
 
   it("come back with the report of a shard that the room had removed", () => {

@@ -299,7 +299,7 @@ describe("a shard of a full room that died", () => {
     const ada = await big.room.join("ada");
     await big.join("ben", 0);
     await big.pass(2000);
-    const places = (): string | undefined => big.room.chat.features.shards!.placesFor("");
+    const places = (): string | undefined => big.room.chat.features.shards!.growFor("");
     const isFull = (): boolean => {
       let found: string | undefined;
       big.room.turn(() => (found = places()));
@@ -326,7 +326,7 @@ describe("a shard of a full room that died", () => {
     await big.join("ben", 0);
     await big.pass(2000);
     const places = (full: readonly number[]): string | undefined =>
-      big.room.chat.room.turn(() => big.room.chat.features.shards!.placesFor("", full));
+      big.room.chat.room.turn(() => big.room.chat.features.shards!.growFor("", full));
     expect(places([])).toBe(":5");
     expect(places([0])).toBeUndefined();
     await big.pass(ASK_AGAIN_MS);

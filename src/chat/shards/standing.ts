@@ -1,0 +1,73 @@
+// The place of a room's log, as pieces name it for shards, and the instance of the room. Another instance runs after the room died, the same
+// after sleep: the room's own connections carry its name. Made by shards.ts.
+import type { LogPlace } from "../../protocol/shards.ts";
+import { Carried } from "../room/carried.ts";
+import type { Client, Room } from "../room/room.ts";
+import { Slot } from "../room/slot.ts";
+
+/** What the room's own connections carry through its sleep: without it the room counts as dead. */
+type Memory = Pick<LogPlace, "by" | "rev">;
+
+export interface StandingPorts {
+  /** Changes of messages. */
+  readonly changes: { readonly lastRev: number; raise(rev: number): void };
+  readonly trail: { readonly lastNumber: number };
+  /** An id that no other instance has. */
+  readonly newId: () => string;
+}
+
+export class Standing {
+  readonly #room: Room;
+  readonly #ports: StandingPorts;
+  readonly #carried: Carried<Memory>;
+  #named: string | undefined;
+
+  constructor(room: Room, ports: StandingPorts) {
+    this.#room = room;
+    this.#ports = ports;
+    this.#carried = new Carried(room, { slot: new Slot<readonly Memory[]>("shards"), keyOf: () => "", perHolder: 1 });
+  }
+
+  restore(client: Client): void {
+    this.#carried.restore(client);
+  }
+
+  release(client: Client): void {
+    this.#carried.release(client);
+  }
+
+  /** Called once all connections of the room are back. @returns whether the room has slept; otherwise it died */
+  wake(): boolean {
+    const [memory] = this.#carried.items();
+    if (!memory) return false;
+    this.#named = memory.by;
+    this.#ports.changes.raise(memory.rev);
+    return true;
+  }
+
+  /** Names this instance of the room. */
+  get instance(): string {
+    return (this.#named ??= this.#ports.newId());
+  }
+
+  /** Called before the first piece: all changes of earlier instances come before those of this one. */
+  begin(): void {
+    const { changes } = this.#ports;
+    if (changes.lastRev === 0) changes.raise(this.#room.now());
+  }
+
+  get place(): LogPlace {
+    const { log, seenSeq } = this.#room;
+    const seq = seenSeq();
+    const { changes, trail } = this.#ports;
+    const life = log.lifeAt(seq) ?? "";
+    return { epoch: log.epoch, life, seq, rev: changes.lastRev, by: this.instance, ruling: trail.lastNumber };
+  }
+
+  /** Called once pieces with the present place were sent. */
+  carry(): void {
+    const { lastRev: rev } = this.#ports.changes;
+    const [carried] = this.#carried.items();
+    if (carried?.rev !== rev) this.#carried.put("", { by: this.instance, rev });
+  }
+}

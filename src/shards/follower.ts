@@ -1,0 +1,134 @@
+// Follows the room: carries out the pieces of the feed, and keeps the place in the room's log to which they led, through the shard's sleep.
+// Made by audience.ts; intake.ts gives it the pieces.
+import type { Deadline } from "../clock/deadlines.ts";
+import type { Message, ModerationChange, ServerToClientEvents } from "../protocol/chat-events.ts";
+import { userChannel, type LogPlace, type ShardItem, type ShardMember, type ShardPiece } from "../protocol/shards.ts";
+import type { EventsMap } from "../socketio/server/events.ts";
+import { CONTEXT, type Namespace } from "../socketio/server/namespace.ts";
+import { setStaff, type Client } from "./members.ts";
+import type { RoomLink } from "./room-link.ts";
+import type { ShardLog } from "./shard-log.ts";
+
+/** The place is stored when so long nothing has happened: before the shard can fall asleep. */
+const QUIET_MS = 1000;
+
+/** What a shard keeps through its sleep. */
+export interface KeptPlace {
+  readonly place: LogPlace;
+  /** Of the room's log. */
+  readonly key: string;
+  /** Its connections. After a death, and over long-polling after sleep, there are fewer, of which the room has to hear. */
+  readonly sockets: number;
+}
+
+export interface Keeping {
+  readonly kept: KeptPlace | undefined;
+  readonly keep: (kept: KeptPlace) => void;
+}
+
+export interface FollowerPorts extends Keeping {
+  readonly log: ShardLog;
+  readonly link: RoomLink;
+  /** Counts a series for `GET /metrics`. */
+  readonly count: (series: string, by: number) => void;
+  /** Closes a connection, whose client comes back. */
+  readonly close: (client: Client) => void;
+}
+
+export class Follower {
+  readonly #namespace: Namespace<EventsMap, ServerToClientEvents, ShardMember>;
+  readonly #ports: FollowerPorts;
+  readonly #keeping: Deadline;
+  #place: LogPlace | undefined;
+  /** The instance of the room that sent the last piece. */
+  #room: string | undefined;
+
+  constructor(namespace: Namespace<EventsMap, ServerToClientEvents, ShardMember>, ports: FollowerPorts) {
+    this.#namespace = namespace;
+    this.#ports = ports;
+    this.#keeping = namespace[CONTEXT].deadlines.add("shard-place", () => this.#keep(), { keepsAwake: true });
+    const { kept, log } = ports;
+    if (!kept) return;
+    this.#place = kept.place;
+    log.move(kept.place);
+    log.key = kept.key;
+  }
+
+  /** The place in the room's log to which the pieces so far have led. */
+  get place(): LogPlace | undefined {
+    return this.#place;
+  }
+
+  /** Stores the place, and the number of connections, once it is quiet. */
+  keepSoon(): void {
+    this.#keeping.set(this.#namespace[CONTEXT].now() + QUIET_MS);
+  }
+
+  #keep(): void {
+    const { log, keep } = this.#ports;
+    // Tries again where that fails: a place of long ago would have messages shown twice.
+    this.keepSoon();
+    if (this.#place) keep({ place: this.#place, key: log.key, sockets: this.#namespace.sockets.size });
+    this.#keeping.clear();
+  }
+
+  /** Carries out the items of a piece, in one turn. */
+  carryOut(items: readonly ShardItem[], { before, after }: Pick<ShardPiece, "before" | "after">): void {
+    const { log } = this.#ports;
+    this.#namespace[CONTEXT].turn(() => {
+      log.move(before);
+      for (const item of items) this.#step(item);
+      log.move(after);
+    });
+    if (this.#room !== after.by) this.#meet(after.by);
+    this.#place = after;
+    this.keepSoon();
+  }
+
+  /** Another instance of the room, or the first one that this shard hears of, does not know how many are here. */
+  #meet(instance: string): void {
+    const { link } = this.#ports;
+    this.#room = instance;
+    link.forgottenBut(instance);
+    link.changed();
+  }
+
+  #step(item: ShardItem): void {
+    const { log, link, count, close } = this.#ports;
+    switch (item.type) {
+      case "emit":
+        if (item.seqs) log.show(item.argLists.map(([message]) => message as Message));
+        if (item.event === "moderation") this.#regard(item.argLists[0]![0] as ModerationChange);
+        return this.#namespace[CONTEXT].hub.emitAll(item.audience, item.event, item.argLists, item.seqs);
+      case "answer":
+        return link.answered(item.id, item.answer);
+      case "verdict":
+        if (item.verdict.accepted) log.key = item.verdict.key;
+        return link.decided(item.id, item.verdict);
+      case "earlier":
+        return log.fill(item.messages, item.life);
+      case "dismiss":
+        for (const client of this.#dismissed(item)) {
+          if (item.notice) client.emit("notice", item.notice);
+          client.disconnect(true);
+        }
+        return;
+      case "send-away":
+        count(`shard_sent_away:${item.cause}`, this.#namespace.sockets.size);
+        for (const client of this.#namespace.everyone.fetchSockets()) close(client);
+    }
+  }
+
+  /** A grant, and its end, change who hears what is for moderators. */
+  #regard({ action, user, role }: ModerationChange): void {
+    if (action !== "grant" && action !== "revoke") return;
+    for (const client of this.#namespace.to(userChannel(user!)).fetchSockets())
+      setStaff(client, role ?? client.peek().role);
+  }
+
+  #dismissed({ socket, user, roles }: ShardItem & { type: "dismiss" }): Client[] {
+    const channel = socket ?? userChannel(user!);
+    const those = this.#namespace.to(channel).fetchSockets();
+    return those.filter((client) => roles === undefined || roles.includes(client.peek().role));
+  }
+}
