@@ -11,7 +11,9 @@ export const EPOCH = "e1";
 
 /** A log that keeps exactly what its retention says. */
 export class MemoryLog implements MessageLog {
-  readonly epoch: string;
+  #epoch: string;
+  /** Whether the log has a name: an object makes and stores it when it is first read. */
+  isNamed = false;
   life: string = UNNAMED_LIFE;
   readonly key = "a-key-that-nobody-guesses";
   readonly batches: Message[][] = [];
@@ -33,7 +35,16 @@ export class MemoryLog implements MessageLog {
   #takenSeq = 0;
 
   constructor(epoch = EPOCH) {
-    this.epoch = epoch;
+    this.#epoch = epoch;
+  }
+
+  get epoch(): string {
+    this.isNamed = true;
+    return this.#epoch;
+  }
+
+  rename(epoch: string): void {
+    this.#epoch = epoch;
   }
 
   /** All that is kept, as it stands now. */

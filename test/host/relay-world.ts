@@ -188,6 +188,7 @@ export class RelayWorld {
   /** Takes a backup of the room. @returns restores it, under the name of the room's next life */
   backUp(name: string): (life: string) => void {
     const { state, log } = this.room(name);
+    const { isNamed } = log;
     const [values, batches] = [[...state.list({ prefix: "" })], structuredClone(log.batches)];
     return (life) => {
       const keys = Array.from(state.list({ prefix: "" }), ([key]) => key);
@@ -195,6 +196,7 @@ export class RelayWorld {
       for (const [key, value] of values) state.put(key, value);
       log.batches.splice(0, Infinity, ...structuredClone(batches));
       log.life = life;
+      if (!isNamed) log.rename(`life${++this.#lives}`);
       this.room(name).shell.crash();
     };
   }

@@ -102,7 +102,11 @@ export class Links implements Feature {
     const linkedAtMs = Math.max(this.#room.now(), this.#linkedAtMs + 1);
     this.#revs.raise(linkedAtMs);
     this.#add(Link.begin(this.#room, to, linkedAtMs));
-    const answer = this.#keep(() => this.#write());
+    const answer = this.#keep(() => {
+      // Names the log: the other room knows the link by that name too, so a backup with the link must have it (RLY-3).
+      void this.#room.log.epoch;
+      this.#write();
+    });
     if ("error" in answer) this.#entries.delete(to);
     this.#request();
     return answer;

@@ -39,6 +39,18 @@ describe.each(["direct", "queue"] as const)("RLY-3: a backup of the room that pa
     expect(contents(world, "b")).toEqual(["1", "2", "lost 3", "lost 4", "lost 5", ...since]);
   });
 
+  it("all messages posted since arrive, where the backup is of before the first message", async () => {
+    const world = begin(way);
+    const restore = world.backUp("a");
+    await say(world, "a", "lost 1", "lost 2");
+    await pass(world);
+    restore(LIVES[2]);
+    await say(world, "a", "new 1");
+    await pass(world);
+    expect(contents(world, "a")).toEqual(["new 1"]);
+    expect(contents(world, "b")).toEqual(["lost 1", "lost 2", "new 1"]);
+  });
+
   it("edits and deletions follow the new messages, not those that had their places", async () => {
     const world = begin(way);
     await say(world, "a", "1");
