@@ -127,10 +127,11 @@ export class ChatDeployment extends Deployment {
     const { failure } = storage;
     // To open the log may be a write.
     storage.failure = undefined;
-    const lastSeq = [...open().ascending(0)].at(-1)?.seq ?? 0;
+    const kept = open();
+    const lastSeq = [...kept.ascending(0)].at(-1)?.seq ?? 0;
     storage.failure = failure;
     this.#readTo.set(epoch, lastSeq);
-    return { epoch, lastSeq };
+    return { epoch, lastSeq, place: kept.lastSeq };
   }
 
   #listener(spoken: HostListener["spoken"]): HostListener {

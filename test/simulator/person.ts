@@ -95,12 +95,14 @@ export abstract class Person {
    * A backup of its room was restored. @param keptSeq the last message that the backup has
    */
   restored(keptSeq: number): void {
-    this.#restored = { keptSeq, engine: this.engine };
+    // One that is still opening opens after the restore: the room keeps no connection through it.
+    const engine = this.engine?.id === undefined ? undefined : this.engine;
+    this.#restored = { keptSeq, engine };
   }
 
   /** Whether the arriving frame was sent before the backup was restored. */
   protected get isFromBefore(): boolean {
-    return this.#restored !== undefined && this.#restored.engine === this.engine;
+    return this.#restored?.engine !== undefined && this.#restored.engine === this.engine;
   }
 
   /** Whether a message that arrives now is one that the restored backup has not. */

@@ -21,6 +21,7 @@ declare module "product:objects" {
     storage: unknown,
     options: object,
   ) => {
+    readonly lastSeq: number;
     ascending(after: number): Iterable<Message>;
     find(seq: number): { readonly posted: Message } | undefined;
   };

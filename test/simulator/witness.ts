@@ -37,7 +37,10 @@ interface Log {
 /** The log of a room as a restored backup has it. */
 export interface Kept {
   readonly epoch: string;
+  /** Of the last message. */
   readonly lastSeq: number;
+  /** Of the log: behind seqs that a relaxed room had reserved (CHAT-7), which no message has. */
+  readonly place: number;
 }
 
 export class Witness {
@@ -320,9 +323,12 @@ export class Witness {
         if (key.startsWith(`${log.epoch} `) || key.endsWith(` ${room}`)) this.#arrived.delete(key);
       this.changes.restored(log.epoch);
       this.curation.restored(log.epoch);
-      // A client that heard lost messages starts afresh.
-      for (const chain of chains)
-        if (chain.epoch === log.epoch && (chain.last ?? 0) > keptSeq) chain.mayRecover = false;
+      // A client that heard lost messages starts afresh; one that began behind reserved seqs, and heard none, has missed none.
+      for (const chain of chains) {
+        const { epoch, begun, last = 0 } = chain;
+        const hasHeardNone = last === begun && last === kept?.place;
+        if (epoch === log.epoch && last > keptSeq && !hasHeardNone) chain.mayRecover = false;
+      }
     }
     this.#forgetRulesOf(room);
   }
