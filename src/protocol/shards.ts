@@ -141,6 +141,10 @@ export interface FeedCall {
   readonly pieces: readonly ShardPiece[];
   /** Shards that get the pieces by way of this one. */
   readonly below: readonly number[];
+  /** Pieces of an earlier life were dropped, answers among them. */
+  readonly hasDropped?: true;
+  /** At the last answer something waited here for shards below: an instance that does not have it has lost it. */
+  readonly hasWaiting?: true;
 }
 
 export interface FeedAnswer {
@@ -148,6 +152,8 @@ export interface FeedAnswer {
   readonly taken: number;
   /** The shard has heard of another life since, and takes the pieces in a new one only. */
   readonly isVoid?: true;
+  /** Characters that wait here for shards below, by shard; absent: nothing waits. */
+  readonly waiting?: Readonly<Record<number, number>>;
   /** The place of the shard, where the next piece does not follow on it: the shard is behind. */
   readonly behind?: LogPlace;
 }

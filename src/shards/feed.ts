@@ -5,6 +5,8 @@ import type { FeedAnswer, FeedCall, LogPlace, ShardItem, ShardPiece } from "../p
 
 /** SHD-7: characters that wait for a shard at most; beyond them it has to mend the gap. */
 export const WAITING_CHARS_MAX = 4_000_000;
+/** SHD-12: where something waits for shards below, the feed looks so long after its last piece whether it has arrived. */
+const LOOK_MS = 1000;
 /** Characters of a call. One larger piece makes a call of its own. */
 const CALL_CHARS_MAX = 1_000_000;
 
@@ -33,6 +35,11 @@ export class Feed {
   #first = 0;
   #waiting: ShardPiece[] = [];
   #chars = 0;
+  /** Characters that wait at the shard for those below, by shard, as it said last. */
+  #below: FeedAnswer["waiting"];
+  /** The place after the last piece that was taken. */
+  #place: LogPlace | undefined;
+  #hasDropped = false;
   #isSending = false;
   #failures = 0;
 
@@ -42,9 +49,9 @@ export class Feed {
     this.#life = ports.newId();
   }
 
-  /** Characters that wait. */
-  get chars(): number {
-    return this.#chars;
+  /** Characters that wait here or further on for the shard, or for one that gets its pieces by way of it. */
+  charsOf(shard: number): number {
+    return this.#chars + (this.#below?.[shard] ?? 0);
   }
 
   get isIdle(): boolean {
@@ -58,11 +65,12 @@ export class Feed {
     if (!this.#isSending) void this.#run();
   }
 
-  /** Forgets what waits, answers among it. */
+  /** Forgets what waits, answers among it. The next call says so. */
   drop(): void {
     this.#renew();
     this.#waiting = [];
     this.#chars = 0;
+    this.#hasDropped = true;
   }
 
   #renew(): void {
@@ -75,17 +83,28 @@ export class Feed {
     this.#isSending = true;
     while (this.#waiting.length > 0) await this.#step();
     this.#isSending = false;
+    if (this.#below) await this.#look();
+  }
+
+  /** The shard may have died with what waits there for others. Another instance of it has them notice the gap. */
+  async #look(): Promise<void> {
+    const [life, calls, place] = [this.#life, this.#calls, this.#place];
+    await this.#ports.wait(LOOK_MS);
+    if (place && life === this.#life && calls === this.#calls)
+      this.push({ to: this.shard, before: place, after: place, items: "[]" });
   }
 
   async #step(): Promise<void> {
     const { send, missed, wait, report, count } = this.#ports;
     const life = this.#life;
     try {
-      const { taken, behind, isVoid } = await send(this.shard, this.#call());
+      const { taken, behind, isVoid, waiting } = await send(this.shard, this.#call());
       // Meanwhile everything may have been dropped.
       if (life !== this.#life) return;
       if (isVoid) return this.#renew();
       this.#failures = 0;
+      this.#hasDropped = false;
+      this.#below = waiting;
       this.#took(taken);
       if (taken > 0) count("shard_pieces", taken);
       const [next] = this.#waiting;
@@ -111,11 +130,22 @@ export class Feed {
       if (pieces.length > 0 && chars > CALL_CHARS_MAX) break;
       pieces.push(piece);
     }
-    return { life: this.#life, call: ++this.#calls, first: this.#first, pieces, below: this.below };
+    return {
+      life: this.#life,
+      call: ++this.#calls,
+      first: this.#first,
+      pieces,
+      below: this.below,
+      ...(this.#hasDropped && { hasDropped: true }),
+      ...(this.#below && { hasWaiting: true }),
+    };
   }
 
   #took(count: number): void {
-    for (const { items } of this.#waiting.splice(0, count)) this.#chars -= items.length;
+    for (const { items, after } of this.#waiting.splice(0, count)) {
+      this.#chars -= items.length;
+      this.#place = after;
+    }
     this.#first += count;
   }
 }

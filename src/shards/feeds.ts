@@ -1,6 +1,6 @@
 // The feeds of a room, or of a shard that passes pieces on (SHD-12). Shards form a tree: the first ones get their pieces from the room, each further
 // one from the shard before it in the tree, so that no object calls more than `fanOut` others. Made by chat/shards and intake.ts.
-import type { ShardPiece } from "../protocol/shards.ts";
+import type { LogPlace, ShardPiece } from "../protocol/shards.ts";
 import { Feed, type FeedPorts } from "./feed.ts";
 
 /** @returns the shard that passes pieces on to this one; `undefined`: the room does */
@@ -26,14 +26,23 @@ export class Feeds {
     this.#ports = ports;
   }
 
-  /** Characters that wait for the slowest shard. */
-  get charsMax(): number {
-    return Math.max(0, ...Array.from(this.#feeds.values(), ({ chars }) => chars));
+  /** Characters that wait for each shard, here or further on; none for shards that nothing waits for. */
+  get waiting(): Readonly<Record<number, number>> | undefined {
+    const all = [...this.#feeds.values()].flatMap((feed) =>
+      [feed.shard, ...feed.below].map((shard) => [shard, feed.charsOf(shard)] as const),
+    );
+    const some = all.filter(([, chars]) => chars > 0);
+    return some.length > 0 ? Object.fromEntries(some) : undefined;
   }
 
-  /** Characters that wait for a shard, and for those that get their pieces by way of the same feed. */
+  /** Characters that wait for the slowest shard. */
+  get charsMax(): number {
+    return Math.max(0, ...Object.values(this.waiting ?? {}));
+  }
+
+  /** Characters that wait for a shard, here or further on. */
   charsOf(shard: number): number {
-    return this.#feeds.get(this.#first(shard))?.chars ?? 0;
+    return this.#feeds.get(this.#first(shard))?.charsOf(shard) ?? 0;
   }
 
   /** Whether nothing is on its way to the shard, or to one that gets its pieces by way of the same feed. */
@@ -56,6 +65,12 @@ export class Feeds {
   stop(): void {
     this.#reached = new Set();
     for (const feed of this.#feeds.values()) feed.drop();
+  }
+
+  /** What earlier instances or senders had for the shards was lost: they notice at once. @param place of the log at present */
+  lose(place: LogPlace): void {
+    for (const feed of this.#feeds.values()) feed.drop();
+    this.push({ before: place, after: place, items: "[]" });
   }
 
   push(piece: ShardPiece): void {

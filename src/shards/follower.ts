@@ -93,6 +93,11 @@ export class Follower {
     link.changed();
   }
 
+  /** Answers of the room were lost on their way. */
+  loseAnswers(): void {
+    this.#ports.link.loseAnswers();
+  }
+
   #step(item: ShardItem): void {
     const { log, link, count, close } = this.#ports;
     switch (item.type) {

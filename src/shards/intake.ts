@@ -38,24 +38,32 @@ export class Intake {
     return taking;
   }
 
-  async #take({ life, call, first, pieces, below }: FeedCall): Promise<FeedAnswer> {
+  async #take({ life, call, first, pieces, below, ...lost }: FeedCall): Promise<FeedAnswer> {
     const { audience, feeds } = this.#parts;
     const isVoid = life === this.#life ? call <= this.#call : this.#former.includes(life);
     if (isVoid) return { taken: 0, isVoid };
     this.#call = call;
+    feeds.reach(below);
     if (life !== this.#life) {
-      if (this.#life !== undefined) this.#former = [...this.#former, this.#life].slice(-FORMER_MAX);
+      const isFirst = this.#life === undefined;
+      if (!isFirst) this.#former = [...this.#former, this.#life!].slice(-FORMER_MAX);
       this.#life = life;
       this.#next = first;
+      if (lost.hasDropped) audience.follower.loseAnswers();
+      if (pieces[0] && (lost.hasDropped || (isFirst && lost.hasWaiting))) feeds.lose(pieces[0].before);
     }
-    feeds.reach(below);
     let taken = this.#next - first;
     for (const piece of pieces.slice(taken)) {
-      if (!this.#follows(piece)) return { taken, behind: audience.follower.place! };
+      if (!this.#follows(piece)) return this.#answer({ taken, behind: audience.follower.place! });
       await this.#carryOut(piece);
       this.#next = first + ++taken;
     }
-    return { taken };
+    return this.#answer({ taken });
+  }
+
+  #answer(answer: FeedAnswer): FeedAnswer {
+    const { waiting } = this.#parts.feeds;
+    return waiting ? { ...answer, waiting } : answer;
   }
 
   /** A shard without members has nobody who could miss anything. */

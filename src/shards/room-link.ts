@@ -8,9 +8,9 @@ import type { JoinVerdict, ShardJoin, ShardReport, ShardRequest } from "../proto
 
 /** The room has so long to answer. It may have died, and then it owes no answer any more. */
 export const ANSWER_MS = 30_000;
-/** Requests, and characters of their names and payloads, that wait for the next report at most. */
-const REQUESTS_MAX = 10_000;
-const REQUEST_CHARS_MAX = 2_000_000;
+/** Requests, and characters of their names and payloads, that wait for the next report at most: of all connections, and of each one. */
+const WAITING_MAX = { requests: 10_000, chars: 2_000_000 };
+const OF_ONE_MAX = { requests: 250, chars: 250_000 };
 /** Counts alone are reported at most this often. */
 const REPORT_MS = 1000;
 /** They wait longer where the room takes no reports. */
@@ -21,6 +21,8 @@ interface Waiting {
   readonly sinceMs: number;
   /** Of a request: its connection. */
   readonly socket?: string;
+  /** Whether a report names it. */
+  isSent?: true;
   /** The instance of the room that took it; absent while the report is under way. */
   by?: string;
   /** The room had its chance: gives up. */
@@ -52,8 +54,9 @@ export class RoomLink {
   #joins: ShardJoin[] = [];
   #requests: ShardRequest[] = [];
   #recoverAfter: number[] = [];
-  /** Of the requests that wait. */
-  #chars = 0;
+  /** What waits for the next report: of all connections, and of each one. */
+  #load = NO_LOAD;
+  #loads = new Map<string, Load>();
   #isReporting = false;
   #isOwed = false;
   #reportedAtMs = -Infinity;
@@ -81,11 +84,19 @@ export class RoomLink {
    * @returns whether it was taken: a room that answers slowly gets no more than it can carry out soon
    */
   ask(request: Omit<ShardRequest, "id">, answer: (answer: Answer<object>) => void, fail: () => void): boolean {
-    const chars = charsOf(request);
-    if (this.#requests.length >= REQUESTS_MAX || this.#chars + chars > REQUEST_CHARS_MAX) return false;
-    this.#chars += chars;
+    if (!this.#charge(request)) return false;
     this.#requests.push({ id: this.#wait({ socket: request.socket, answer, fail }), ...request });
     this.#hurry();
+    return true;
+  }
+
+  /** @returns whether the request fits */
+  #charge(request: Omit<ShardRequest, "id">): boolean {
+    const all = grown(this.#load, request);
+    const ofOne = grown(this.#loads.get(request.socket) ?? NO_LOAD, request);
+    if (isOver(all, WAITING_MAX) || (ofOne.requests > 1 && isOver(ofOne, OF_ONE_MAX))) return false;
+    this.#load = all;
+    this.#loads.set(request.socket, ofOne);
     return true;
   }
 
@@ -117,6 +128,11 @@ export class RoomLink {
     this.#fail(asked.map(([id]) => id));
   }
 
+  /** Answers were lost on their way: which ones is not known. */
+  loseAnswers(): void {
+    this.#fail([...this.#waiting].flatMap(([id, { isSent }]) => (isSent ? id : [])));
+  }
+
   #take(id: string): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
@@ -129,10 +145,16 @@ export class RoomLink {
     const sockets = new Set(ids.flatMap((id) => this.#waiting.get(id)?.socket ?? []));
     const failing = [...this.#waiting].filter(([, { socket }]) => socket !== undefined && sockets.has(socket));
     this.#requests = this.#requests.filter(({ socket }) => !sockets.has(socket));
-    this.#chars = this.#requests.reduce((sum, request) => sum + charsOf(request), 0);
+    this.#load = this.#requests.reduce(grown, NO_LOAD);
+    for (const socket of sockets) this.#loads.delete(socket);
     this.#ports.turn(() => {
       for (const id of [...ids, ...failing.map(([each]) => each)]) this.#take(id)?.fail();
     });
+  }
+
+  #mark(asked: ReadonlyArray<{ readonly id: string }>, mark: Pick<Waiting, "isSent" | "by">): void {
+    // Those that were answered meanwhile are not there any more.
+    for (const { id } of asked) Object.assign(this.#waiting.get(id) ?? {}, mark);
   }
 
   /** Names the instance of the room that owes an answer to an earlier request of the same connection, where one does. */
@@ -162,17 +184,16 @@ export class RoomLink {
     while (this.#isOwed) {
       const [joins, requests, recoverAfter] = [this.#joins, this.#requests, this.#recoverAfter];
       [this.#joins, this.#requests, this.#recoverAfter] = [[], [], []];
-      [this.#chars, this.#isOwed] = [0, false];
+      [this.#load, this.#isOwed] = [NO_LOAD, false];
+      this.#loads.clear();
       this.#later.clear();
       this.#reportedAtMs = this.#ports.now();
+      this.#mark([...joins, ...requests], { isSent: true });
       try {
         const named = { from: this.#name, number: this.#number++, requests: this.#withDebts(requests) };
         const by = await this.#ports.report({ ...named, ...this.#ports.count(), joins, recoverAfter });
         this.#failures = 0;
-        for (const { id } of [...joins, ...requests]) {
-          const waiting = this.#waiting.get(id);
-          if (waiting) waiting.by = by;
-        }
+        this.#mark([...joins, ...requests], { by });
         // The room counts those whom it lets in until it knows better.
         if (joins.length > 0) this.changed();
       } catch (error) {
@@ -185,7 +206,20 @@ export class RoomLink {
   }
 }
 
-const charsOf = ({ event, given = "" }: Pick<ShardRequest, "event" | "given">): number => event.length + given.length;
+/** Requests, and characters of their names and payloads. */
+interface Load {
+  readonly requests: number;
+  readonly chars: number;
+}
+
+const NO_LOAD: Load = { requests: 0, chars: 0 };
+
+const grown = ({ requests, chars }: Load, { event, given = "" }: Pick<ShardRequest, "event" | "given">): Load => ({
+  requests: requests + 1,
+  chars: chars + event.length + given.length,
+});
+
+const isOver = (load: Load, max: Load): boolean => load.requests > max.requests || load.chars > max.chars;
 
 /** SIO-13: the session is closed, and its client comes back. */
 const UNDECIDED: JoinVerdict = {

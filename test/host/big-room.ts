@@ -34,8 +34,9 @@ export class Shard {
 
   constructor(number: number, big: BigRoom, fanOut: number) {
     this.number = number;
-    let ids = 0;
+    let [ids, lives] = [0, 0];
     const create = (): Audience => {
+      const life = ++lives;
       this.audience = new Audience({
         settings: { maxMembers: 1000, maxConnectionsPerUser: 2, recoveryWindowMs: SETTINGS.recoveryWindowMs },
         kept: structuredClone(this.kept),
@@ -51,7 +52,8 @@ export class Shard {
       const feeds = new Feeds(
         { self: number, fanOut },
         {
-          send: (to, call) => big.shard(to).take(call),
+          // One that died calls nobody any more.
+          send: (to, call) => (life === lives ? big.shard(to).take(call) : new Promise(() => {})),
           missed: async (from, to) => big.room.chat.features.shards!.missed(from, to),
           newId: () => `life-${number}-${++ids}`,
           wait: () => big.wait(),

@@ -55,6 +55,30 @@ it("SHD-7: a member who asks for more history than a slow shard takes is refused
   expect([ben.closing, dan.closing]).toEqual([undefined, undefined]);
 });
 
+it("SHD-7: what one connection has waiting for a slow room is bounded, and leaves space for the requests of others", async () => {
+  const { big, ben } = await hall();
+  const dan = await big.join("dan", 0);
+  await big.pass(1000);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const report = big.report.bind(big);
+  big.report = async (given) => {
+    await promise;
+    return report(given);
+  };
+  ben.emit("history", {});
+  await big.pass(0);
+  const long = Array.from({ length: 40 }, () => ben.call("no-such-event", { text: "x".repeat(60_000) }));
+  const other = dan.call("chat-message", { content: "mine" });
+  expect(long.map(({ acks }) => acks.length)).toContain(1);
+  expect(other.acks).toEqual([]);
+  resolve();
+  await big.pass(1000);
+  const codes = long.map(({ answer }) => answer.error.code);
+  expect(codes.filter((code) => code === "RATE_LIMITED").length).toBeGreaterThan(30);
+  expect(codes[0]).toBe("UNKNOWN_EVENT");
+  expect(other.answer).toMatchObject({ ok: true });
+});
+
 it("SHD-9: typing costs a token of CHAT-6, also where it rests", async () => {
   const { ben } = await hall();
   const calls = Array.from({ length: REQUEST_LIMIT.burst + 1 }, () => ben.call("typing", { on: true }));

@@ -2,7 +2,10 @@
 import { describe, expect, it } from "vitest";
 
 import { SHRINK_AFTER_MS } from "../../../src/chat/shards/shards.ts";
+import { HISTORY_LIMIT_MAX } from "../../../src/protocol/limits.ts";
 import { BigRoom, seen } from "../../host/big-room.ts";
+import type { AnyAnswer } from "../../host/client.ts";
+import type { Call, Client } from "../../host/harness.ts";
 import { UNLIMITED } from "../../host/chat-room.ts";
 
 describe("the tree: SHD-12", () => {
@@ -28,6 +31,76 @@ describe("the tree: SHD-12", () => {
     ada.emit("chat-message", { content: "2" });
     await big.pass(6000);
     expect(seen(last)).toEqual(["1", "2"]);
+  });
+});
+
+describe("a shard that passes pieces on, and has no members itself: SHD-12", () => {
+  /** A member in the room, and one in shard 1, which gets its pieces by way of shard 0. */
+  const chain = async (): Promise<{ big: BigRoom; ada: Client; last: Client }> => {
+    const big = new BigRoom({ messageRate: UNLIMITED, maxMembers: 1 }, { fanOut: 1 });
+    const [ada, last] = [await big.room.join("ada"), await big.join("cyd", 1)];
+    ada.emit("chat-message", { content: "1" });
+    // Until nothing is sent any more.
+    await big.pass(30_000);
+    return { big, ada, last };
+  };
+
+  it("may die with a piece that it took: the shard below gets it without another one", async () => {
+    const { big, ada, last } = await chain();
+    big.shard(1).failure = new Error("away");
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(100);
+    big.shard(0).shell.crash();
+    await big.pass(0);
+    big.shard(1).failure = undefined;
+    await big.pass(3000);
+    expect(seen(last)).toEqual(["1", "2"]);
+    expect(last.closing).toBeUndefined();
+  });
+
+  it("may die with an answer: the connection that waits for it is closed at once", async () => {
+    const { big, last } = await chain();
+    big.shard(1).failure = new Error("away");
+    const asked = last.call("history", { limit: 1 });
+    await big.pass(0);
+    big.shard(0).shell.crash();
+    await big.pass(0);
+    big.shard(1).failure = undefined;
+    await big.pass(3000);
+    expect([asked.acks, last.closing?.code]).toEqual([[], 1012]);
+  });
+
+  it("may sleep: nothing is sent, and nobody is closed, because of it", async () => {
+    const { big, ada, last } = await chain();
+    await big.pass(3000);
+    const { length } = big.shard(1).calls;
+    big.shard(0).shell.evict();
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(3000);
+    expect([seen(last), last.closing]).toEqual([["1", "2"], undefined]);
+    expect(big.shard(1).calls).toHaveLength(length + 1);
+  });
+
+  it("tells the room what waits there, so that the requests of the slow shard below are refused, and no answer is dropped: SHD-7", async () => {
+    const big = new BigRoom({ messageRate: UNLIMITED, maxMembers: 1 }, { fanOut: 1 });
+    const [ada, other, last] = [await big.room.join("ada"), await big.join("ben", 0), await big.join("cyd", 1)];
+    for (let i = 0; i < HISTORY_LIMIT_MAX; i++) ada.emit("chat-message", { content: "x".repeat(1000) });
+    await big.pass(30_000);
+    big.shard(1).failure = new Error("slow");
+    const asked: Array<Call<AnyAnswer>> = [];
+    for (let round = 0; round < 40; round++) {
+      asked.push(last.call("history", { limit: HISTORY_LIMIT_MAX }));
+      await big.pass(200);
+    }
+    const ofOther = other.call("history", { limit: 1 });
+    await big.pass(200);
+    expect(ofOther.answer).toMatchObject({ ok: true });
+    big.shard(1).failure = undefined;
+    await big.pass(10_000);
+    const codes = asked.map((call) => call.answer.error?.code);
+    expect(codes.filter((code) => code === undefined).length).toBeGreaterThan(5);
+    expect(new Set(codes)).toEqual(new Set([undefined, "RATE_LIMITED"]));
+    expect(last.closing).toBeUndefined();
   });
 });
 
