@@ -26,6 +26,7 @@ import {
 } from "../src/protocol/watching.ts";
 import type { Refusal } from "../src/socketio/server/namespace.ts";
 import { Server } from "../src/socketio/server/server.ts";
+import { CLOSINGS } from "../src/socketio/wire/closings.ts";
 import { noteReport } from "./analytics.ts";
 import { connectionsOf } from "./room-connections.ts";
 import { roomTokens } from "./room-tokens.ts";
@@ -89,7 +90,13 @@ export function createChat(
     openings: directOpenings,
     openDirect: async (name, users) => env.CHAT_ROOM.getByName(name).openDirect(users),
     relay: transportOf(env, settings.relay),
-    ...(env.ROOM_SHARD && settings.maxShards > 0 && { shards: shardPorts(env.ROOM_SHARD, room, settings) }),
+    ...(env.ROOM_SHARD &&
+      settings.maxShards > 0 && {
+        shards: {
+          ...shardPorts(env.ROOM_SHARD, room, settings),
+          close: ({ session }) => server.close(session, CLOSINGS.superseded),
+        },
+      }),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
       maxContentLength: settings.maxContentLength,
@@ -112,7 +119,7 @@ export function createChat(
       return { awake: awake(), ...shardsOf(chat), ...pageOfConnections(all, { limit: WATCHED_CONNECTIONS_MAX }) };
     },
   });
-  const server = new Server(
+  const server: Server = new Server(
     settings,
     { static: { "/": chat, [WATCH_NAMESPACE]: watching } },
     {
@@ -145,7 +152,7 @@ function shardPorts(
   shards: NonNullable<Env["ROOM_SHARD"]>,
   room: string,
   { maxShards, maxMembers, shardFanOut: fanOut }: Settings,
-): ShardsOutside {
+): Omit<ShardsOutside, "close"> {
   return {
     maxShards,
     maxMembers,

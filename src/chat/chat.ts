@@ -5,6 +5,7 @@ import { denyOverLimit } from "../protocol/connection-limits.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { memberEvent } from "../protocol/member-event.ts";
 import { deny } from "../protocol/refuse.ts";
+import type { NamedFormer } from "../protocol/shards.ts";
 import { Meter } from "../metrics/meter.ts";
 import { Recovery } from "../socketio/recovery/recovery.ts";
 import {
@@ -43,6 +44,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     const entry = {
       authorize: (identity: Identity) => this.#decide(() => this.#authorize({ identity })),
       welcome: (client: Connection) => this.#welcome(client),
+      claimedSeq: (former: NamedFormer, owner: string) => this.recovery?.claim(former, { nsp: "/", owner })?.seq,
     };
     this.features = makeFeatures(this.room, { ...outside, perform, entry });
     this.requests = new Requests(this.room, this.features.all, this.features);

@@ -88,8 +88,8 @@ export interface FileOptions {
 interface Outside extends Omit<ChatDependencies, "room" | "settings" | "log" | "state" | "meter" | "durable"> {
   /** Carries a request out, in the name of a feature. */
   readonly perform: (request: Request) => void | Promise<void>;
-  /** Decides on CONNECTs, and makes the welcome. */
-  readonly entry: Pick<ShardsPorts, "authorize" | "welcome">;
+  /** Decides on CONNECTs, checks what they recover, and makes the welcome. */
+  readonly entry: Pick<ShardsPorts, "authorize" | "claimedSeq" | "welcome">;
 }
 
 /** The events that a feature has operations for. */

@@ -112,6 +112,8 @@ export type ShardItem =
       readonly roles?: readonly Role[];
       readonly notice?: Notice;
     }
+  /** Closes a connection whose client has come back to another object. */
+  | { readonly type: "supersede"; readonly socket: string }
   /** Closes all connections, whose clients come back. */
   | {
       readonly type: "send-away";
@@ -158,10 +160,18 @@ export interface FeedAnswer {
   readonly behind?: LogPlace;
 }
 
+/** The former connection that a client names: it is not checked yet. */
+export interface NamedFormer {
+  readonly pid: string;
+  readonly offset?: string;
+}
+
 /** A CONNECT in a shard. */
 export interface ShardJoin {
   readonly id: string;
   readonly identity: Identity;
+  /** The client wants to recover, and the shard lacks messages that it names. */
+  readonly recovers?: NamedFormer;
 }
 
 /** An event of a member in a shard. */
@@ -191,8 +201,8 @@ export interface ShardReport {
   readonly users: number;
   readonly joins: readonly ShardJoin[];
   readonly requests: readonly ShardRequest[];
-  /** Clients recover from these seqs on, and the shard lacks messages after them. */
-  readonly recoverAfter: readonly number[];
+  /** Connections that were recovered here since the last report: the former ones may still be in other objects. */
+  readonly recovered: readonly string[];
   /** Counts since the last report, by series. */
   readonly counts?: Readonly<Record<string, number>>;
 }

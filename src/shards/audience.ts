@@ -3,7 +3,7 @@
 import type { ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import { denyOverLimit } from "../protocol/connection-limits.ts";
 import type { Identity } from "../protocol/identity.ts";
-import { STAFF_CHANNEL, userChannel, type ShardMember } from "../protocol/shards.ts";
+import { STAFF_CHANNEL, userChannel, type NamedFormer, type ShardMember } from "../protocol/shards.ts";
 import { Recovery } from "../socketio/recovery/recovery.ts";
 import type { EventsMap } from "../socketio/server/events.ts";
 import {
@@ -21,6 +21,9 @@ import { joinChannels, setStaff, type Client } from "./members.ts";
 import { RoomLink, type RoomLinkPorts } from "./room-link.ts";
 import { ShardLog } from "./shard-log.ts";
 
+/** What a client may name to recover has fewer characters. */
+const NAMED_CHARS_MAX = 512;
+
 export interface AudiencePorts extends Pick<RoomLinkPorts, "report">, Keeping {
   readonly settings: {
     readonly maxMembers: number;
@@ -31,7 +34,7 @@ export interface AudiencePorts extends Pick<RoomLinkPorts, "report">, Keeping {
   readonly count: (series: string, by: number) => void;
   /** Counts since the last call. */
   takeCounts(): Readonly<Record<string, number>> | undefined;
-  close(client: Client, closing: Closing): void;
+  readonly close: (client: Client, closing: Closing) => void;
 }
 
 export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMember> {
@@ -57,7 +60,6 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
   override onStart(): void {
     const { now, newId, report, deadlines } = this[CONTEXT];
     const ports = this.#ports;
-    const close = (client: Client): void => ports.close(client, CLOSINGS.restart);
     const link = new RoomLink({
       report: ports.report,
       count: () => this.#count(),
@@ -72,10 +74,10 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
       link,
       now,
       refreshToken: (...given) => this[CONTEXT].refreshToken(...given),
-      close,
+      close: (client) => ports.close(client, CLOSINGS.restart),
     });
-    const { kept, keep, count } = ports;
-    this.follower = new Follower(this, { kept, keep, count, log: this.#log, link, close });
+    const { kept, keep, count, close } = ports;
+    this.follower = new Follower(this, { kept, keep, count, close, log: this.#log, link });
   }
 
   #count(): ReturnType<RoomLinkPorts["count"]> {
@@ -98,20 +100,22 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
 
   override async authorize({ identity, auth }: ConnectRequest<Identity>): Promise<AuthorizeResult<ShardMember>> {
     if (!identity) throw new Error("a chat room requires a verified token");
-    const verdict = await this.#link.join(identity, this.#recoversAfter(auth));
+    const verdict = await this.#link.join(identity, this.#recovers(auth));
     if (!verdict.accepted) return verdict;
     this.#welcomes.set(verdict.member, verdict.welcome);
     return { accepted: true, data: verdict.member };
   }
 
-  /** The seq of an offset that a client names, where the log here does not reach back to it. The offset is checked later, with the pid. */
-  #recoversAfter({ pid, offset }: ConnectRequest["auth"]): number | undefined {
+  /** The former connection that a client names, where the log here does not reach back to its offset. Whether it is so is checked later. */
+  #recovers({ pid, offset: given }: ConnectRequest["auth"]): NamedFormer | undefined {
     if (typeof pid !== "string" || !this.recovery) return undefined;
-    const named = typeof offset === "string" ? offset : pid.slice(0, pid.lastIndexOf("."));
+    const offset = typeof given === "string" ? given : undefined;
+    if (pid.length + (offset?.length ?? 0) > NAMED_CHARS_MAX) return undefined;
+    const named = offset ?? pid.slice(0, pid.lastIndexOf("."));
     const seq = Number.parseInt(named.slice(named.lastIndexOf(".") + 1), 36);
     // Without a connection the place may be one of long ago.
     const isKnown = this.follower.place !== undefined && this.sockets.size > 0 && this.#log.hasAllAfter(seq);
-    return seq >= 0 && !isKnown ? seq : undefined;
+    return seq >= 0 && !isKnown ? { pid, ...(offset !== undefined && { offset }) } : undefined;
   }
 
   override admit({ user }: ShardMember): Refusal | undefined {
@@ -129,6 +133,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     // A mark from before the room grew stays where it is: news would seem to begin there for ever.
     const read = { unread: 0, readSeq: welcome.lastSeq };
     client.emit("welcome", { ...welcome, ...read, now: this[CONTEXT].now(), rests: ["typing", "read"] });
+    if (client.recovered) this.#link.recovered(client.id);
     this.#changed();
   }
 

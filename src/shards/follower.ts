@@ -5,6 +5,7 @@ import type { Message, ModerationChange, ServerToClientEvents } from "../protoco
 import { userChannel, type LogPlace, type ShardItem, type ShardMember, type ShardPiece } from "../protocol/shards.ts";
 import type { EventsMap } from "../socketio/server/events.ts";
 import { CONTEXT, type Namespace } from "../socketio/server/namespace.ts";
+import { CLOSINGS, type Closing } from "../socketio/wire/closings.ts";
 import { setStaff, type Client } from "./members.ts";
 import type { RoomLink } from "./room-link.ts";
 import type { ShardLog } from "./shard-log.ts";
@@ -31,8 +32,7 @@ export interface FollowerPorts extends Keeping {
   readonly link: RoomLink;
   /** Counts a series for `GET /metrics`. */
   readonly count: (series: string, by: number) => void;
-  /** Closes a connection, whose client comes back. */
-  readonly close: (client: Client) => void;
+  readonly close: (client: Client, closing: Closing) => void;
 }
 
 export class Follower {
@@ -118,9 +118,12 @@ export class Follower {
           client.disconnect(true);
         }
         return;
+      case "supersede":
+        for (const client of this.#namespace.to(item.socket).fetchSockets()) close(client, CLOSINGS.superseded);
+        return;
       case "send-away":
         count(`shard_sent_away:${item.cause}`, this.#namespace.sockets.size);
-        for (const client of this.#namespace.everyone.fetchSockets()) close(client);
+        for (const client of this.#namespace.everyone.fetchSockets()) close(client, CLOSINGS.restart);
     }
   }
 

@@ -4,7 +4,7 @@ import { waitAfter } from "../clock/backoff.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import type { Answer } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
-import type { JoinVerdict, ShardJoin, ShardReport, ShardRequest } from "../protocol/shards.ts";
+import type { JoinVerdict, NamedFormer, ShardJoin, ShardReport, ShardRequest } from "../protocol/shards.ts";
 
 /** The room has so long to answer. It may have died, and then it owes no answer any more. */
 export const ANSWER_MS = 30_000;
@@ -53,7 +53,7 @@ export class RoomLink {
   readonly #later: Deadline;
   #joins: ShardJoin[] = [];
   #requests: ShardRequest[] = [];
-  #recoverAfter: number[] = [];
+  #recovered: string[] = [];
   /** What waits for the next report: of all connections, and of each one. */
   #load = NO_LOAD;
   #loads = new Map<string, Load>();
@@ -69,12 +69,11 @@ export class RoomLink {
     this.#later = ports.deadline("shard-report", () => this.#hurry(), { keepsAwake: true });
   }
 
-  /** @param recoversAfter the seq from which on the client wants to recover, where the shard lacks messages after it */
-  join(identity: Identity, recoversAfter: number | undefined): Promise<JoinVerdict> {
-    if (recoversAfter !== undefined) this.#recoverAfter.push(recoversAfter);
+  /** @param recovers the connection that the client wants to recover, where the shard lacks messages that it names */
+  join(identity: Identity, recovers: NamedFormer | undefined): Promise<JoinVerdict> {
     return new Promise((decide) => {
       const fail = (): void => decide(UNDECIDED);
-      this.#joins.push({ id: this.#wait({ decide, fail }), identity });
+      this.#joins.push({ id: this.#wait({ decide, fail }), identity, ...(recovers && { recovers }) });
       this.#hurry();
     });
   }
@@ -106,6 +105,11 @@ export class RoomLink {
     this.#waiting.set(id, { sinceMs: now(), ...waiting });
     this.#giveUp.pull(now() + ANSWER_MS);
     return id;
+  }
+
+  /** A connection was recovered: the former one may still be in another object. The next report says so. */
+  recovered(socket: string): void {
+    this.#recovered.push(socket);
   }
 
   /** A connection came or went. */
@@ -182,8 +186,8 @@ export class RoomLink {
   async #report(): Promise<void> {
     this.#isReporting = true;
     while (this.#isOwed) {
-      const [joins, requests, recoverAfter] = [this.#joins, this.#requests, this.#recoverAfter];
-      [this.#joins, this.#requests, this.#recoverAfter] = [[], [], []];
+      const [joins, requests, recovered] = [this.#joins, this.#requests, this.#recovered];
+      [this.#joins, this.#requests, this.#recovered] = [[], [], []];
       [this.#load, this.#isOwed] = [NO_LOAD, false];
       this.#loads.clear();
       this.#later.clear();
@@ -191,7 +195,7 @@ export class RoomLink {
       this.#mark([...joins, ...requests], { isSent: true });
       try {
         const named = { from: this.#name, number: this.#number++, requests: this.#withDebts(requests) };
-        const by = await this.#ports.report({ ...named, ...this.#ports.count(), joins, recoverAfter });
+        const by = await this.#ports.report({ ...named, ...this.#ports.count(), joins, recovered });
         this.#failures = 0;
         this.#mark([...joins, ...requests], { by });
         // The room counts those whom it lets in until it knows better.

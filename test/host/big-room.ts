@@ -11,6 +11,7 @@ import { Feeds } from "../../src/shards/feeds.ts";
 import type { KeptPlace } from "../../src/shards/follower.ts";
 import { Intake } from "../../src/shards/intake.ts";
 import type { Handshake } from "../../src/socketio/engine/session.ts";
+import { CLOSINGS } from "../../src/socketio/wire/closings.ts";
 import type { ServerPorts } from "../../src/socketio/server/server.ts";
 import { ChatRoom, identityOf, ROOM, SETTINGS, UNLIMITED, type Person, type RoomParts } from "./chat-room.ts";
 import { FakeShell, type Client } from "./harness.ts";
@@ -108,6 +109,7 @@ export class BigRoom {
           send: (shard, call) => this.#send(shard, call),
           newId: () => `life-${++ids}`,
           wait: () => this.wait(),
+          close: ({ session }) => this.room.shell.close(session, CLOSINGS.superseded),
         },
       },
     );

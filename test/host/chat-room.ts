@@ -134,11 +134,11 @@ export class ChatRoom {
   }
 
   /** Connects a person whose token the Worker has verified. */
-  async join(person: string | Person, handshake: Partial<Handshake> = {}): Promise<Client> {
+  async join(person: string | Person, handshake: Partial<Handshake> = {}, auth?: object): Promise<Client> {
     const identity = identityOf(person);
     const client = this.shell.open({ identity, ...handshake });
     client.name = identity.user;
-    return client.connect();
+    return client.connect(auth);
   }
 
   /** Calls without a connection, as the HTTP API does. @returns at once; the answer may come later */

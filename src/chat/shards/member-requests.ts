@@ -2,10 +2,11 @@
 import type { Answer, Welcome } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuse, refuseBusy } from "../../protocol/refuse.ts";
-import type { JoinVerdict, ShardJoin, ShardRequest } from "../../protocol/shards.ts";
+import type { JoinVerdict, NamedFormer, ShardJoin, ShardRequest } from "../../protocol/shards.ts";
 import type { AuthorizeResult } from "../../socketio/server/namespace.ts";
 import type { Request } from "../room/requests.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
+import type { LogItems } from "./log-items.ts";
 import type { Reach } from "./reach.ts";
 import { shardConnection, type ConnectionFacts } from "./shard-connection.ts";
 import type { Standing } from "./standing.ts";
@@ -14,8 +15,16 @@ export interface MemberRequestsPorts {
   /** Decides on a CONNECT, as for the room's own connections. */
   readonly authorize: (identity: Identity) => AuthorizeResult<Membership>;
   readonly ownerOf: (membership: Membership) => string;
+  /** @returns the seq from which on a client may recover, where the former connection that it names was its own */
+  readonly claimedSeq: (former: NamedFormer, owner: string) => number | undefined;
   readonly welcome: (client: Connection) => Welcome;
   readonly perform: (request: Request) => void | Promise<void>;
+}
+
+interface MemberRequestsParts {
+  readonly reach: Reach;
+  readonly standing: Standing;
+  readonly logItems: LogItems;
 }
 
 export class MemberRequests {
@@ -24,15 +33,29 @@ export class MemberRequests {
   readonly #reach: Reach;
   readonly #standing: Standing;
 
-  constructor(room: Room, ports: MemberRequestsPorts, { reach, standing }: { reach: Reach; standing: Standing }) {
+  readonly #logItems: LogItems;
+
+  constructor(room: Room, ports: MemberRequestsPorts, { reach, standing, logItems }: MemberRequestsParts) {
     this.#room = room;
     this.#ports = ports;
     this.#reach = reach;
     this.#standing = standing;
+    this.#logItems = logItems;
   }
 
-  decide(shard: number, { id, identity }: ShardJoin): void {
-    this.#reach.add({ type: "verdict", id, verdict: this.#verdictOn(shard, identity) }, shard);
+  /** Sends the verdicts, and before them the messages that the shard lacks for those who recover. */
+  decide(shard: number, joins: readonly ShardJoin[]): void {
+    const decided = joins.map(({ id, identity, recovers }) => {
+      const verdict = this.#verdictOn(shard, identity);
+      return {
+        id,
+        verdict,
+        seq: verdict.accepted && recovers && this.#ports.claimedSeq(recovers, verdict.member.owner),
+      };
+    });
+    const earlier = this.#logItems.earlier(decided.flatMap(({ seq }) => (typeof seq === "number" ? seq : [])));
+    if (earlier) this.#reach.add(earlier, shard);
+    for (const { id, verdict } of decided) this.#reach.add({ type: "verdict", id, verdict }, shard);
   }
 
   #verdictOn(shard: number, identity: Identity): JoinVerdict {

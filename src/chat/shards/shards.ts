@@ -4,6 +4,7 @@
 import type { Notice, Role } from "../../protocol/chat-events.ts";
 import {
   isShardChannel,
+  shardOfSession,
   type LogPlace,
   type ShardAudience,
   type ShardItem,
@@ -29,6 +30,8 @@ export const SHRINK_AFTER_MS = 60_000;
 export interface ShardsOutside extends ShardLimits, Omit<FeedPorts, "missed" | "report" | "count"> {
   /** Shards that one object calls. */
   readonly fanOut: number;
+  /** Closes a connection whose client has come back to a shard. */
+  readonly close: (client: Client) => void;
 }
 
 export interface ShardsPorts extends ShardsOutside, StandingPorts, MemberRequestsPorts {}
@@ -45,6 +48,7 @@ const SAMPLE_MS = 1000;
 export class Shards implements Feature, Elsewhere {
   readonly #room: Room;
   readonly #maxMembers: number;
+  readonly #close: ShardsOutside["close"];
   readonly #table: ShardTable;
   readonly #standing: Standing;
   readonly #reach: Reach;
@@ -59,6 +63,7 @@ export class Shards implements Feature, Elsewhere {
   constructor(room: Room, ports: ShardsPorts) {
     this.#room = room;
     this.#maxMembers = ports.maxMembers;
+    this.#close = ports.close;
     this.#table = new ShardTable(room.state, ports);
     this.#logItems = new LogItems(room, ports.changes);
     const standing = new Standing(room, ports);
@@ -72,7 +77,7 @@ export class Shards implements Feature, Elsewhere {
     });
     this.#standing = standing;
     this.#reach = reach;
-    this.#requests = new MemberRequests(room, ports, { reach, standing });
+    this.#requests = new MemberRequests(room, ports, { reach, standing, logItems: this.#logItems });
   }
 
   start(): void {
@@ -200,7 +205,7 @@ export class Shards implements Feature, Elsewhere {
     return this.#standing.instance;
   }
 
-  #take({ shard, joins, requests, recoverAfter, counts, ...size }: ShardReport): void {
+  #take({ shard, joins, requests, recovered, counts, ...size }: ShardReport): void {
     const { meter, members } = this.#room;
     if (counts) meter.add(counts);
     const isAsking = joins.length + requests.length > 0;
@@ -211,10 +216,25 @@ export class Shards implements Feature, Elsewhere {
     members.setElsewhere(this.users, true);
     this.#watchSize();
     if (joins.length > 0) this.#room.catchUp();
-    const earlier = this.#logItems.earlier(recoverAfter);
-    if (earlier) this.#reach.add(earlier, shard);
-    for (const join of joins) this.#requests.decide(shard, join);
+    for (const socket of recovered) this.#supersede(socket, shard);
+    this.#requests.decide(shard, joins);
     for (const request of requests) this.#requests.perform(shard, request);
+  }
+
+  onConnect(client: Client): void {
+    if (client.recovered) this.#supersede(client.id, undefined);
+  }
+
+  /** SHD-6: closes the former connection in the object where it began. @param shard that has the new one; `undefined`: the room */
+  #supersede(socket: string, shard: number | undefined): void {
+    const former = shardOfSession(socket);
+    if (former === shard) return;
+    if (former !== undefined) {
+      if (!this.#reach.isEmpty) this.#reach.add({ type: "supersede", socket }, former);
+      return;
+    }
+    const client = this.#room.clients.get(socket);
+    if (client) this.#close(client);
   }
 
   // ---- the crowd goes --------------------------------------------------------------------------------------

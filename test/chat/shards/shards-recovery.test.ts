@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { MakeFeatures } from "../../../src/chat/own/own-features.ts";
 import type { Audience } from "../../../src/extension/extension.ts";
-import type { BigRoom } from "../../host/big-room.ts";
-import { hall, seen } from "../../host/big-room.ts";
+import { BigRoom, hall, seen } from "../../host/big-room.ts";
 import type { Client } from "../../host/harness.ts";
 import { Feature } from "../../host/own-room.ts";
 
@@ -60,6 +59,41 @@ describe("recovery: SHD-6", () => {
     const again = await back(big, ben, 0, offset);
     expect(again.socketId()).toBe(ben.socketId());
     expect(JSON.stringify(again.packets)).not.toContain("secret");
+  });
+
+  it("has the room read nothing for a private id that was not given to the user", async () => {
+    const { big, ada, ben, cyd } = await hall();
+    ada.emit("chat-message", { content: "1" });
+    await big.pass(100);
+    const offset = lastOffset(ben);
+    const { pid } = ben.accepted("/") as { pid?: string };
+    ben.leave();
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(100);
+    await big.join(cyd.name, 5, {}, { pid, offset });
+    await big.join("ben", 5, {}, { pid: `${pid!.slice(0, -1)}~`, offset });
+    expect(JSON.stringify(big.shard(5).calls)).not.toContain("earlier");
+    const again = await back(big, ben, 5, offset);
+    expect(JSON.stringify(big.shard(5).calls)).toContain("earlier");
+    expect(seen(again)).toEqual(["2"]);
+  });
+
+  it("ends the former connection where that began, which is half open: in another shard, in the room, and in a shard for the room", async () => {
+    const big = new BigRoom({ maxMembers: 2 });
+    const [ada, ben] = [await big.room.join("ada", { canRecover: true }), await big.join("ben", 0)];
+    await big.pass(1000);
+    const [adaAgain, benAgain] = [await back(big, ada, 1, undefined), await back(big, ben, 1, undefined)];
+    await big.pass(2000);
+    expect([ada.closing?.code, ben.closing?.code]).toEqual([4005, 4005]);
+    expect([adaAgain.socketId(), benAgain.socketId()]).toEqual([ada.socketId(), ben.socketId()]);
+    expect([adaAgain.closing, benAgain.closing]).toEqual([undefined, undefined]);
+
+    const cyd = await big.join("cyd", 0);
+    await big.pass(1000);
+    const { pid } = cyd.accepted("/") as { pid?: string };
+    const cydAgain = await big.room.join("cyd", { canRecover: true }, { pid });
+    await big.pass(1000);
+    expect([cydAgain.socketId(), cyd.closing?.code, cydAgain.closing]).toEqual([cyd.socketId(), 4005, undefined]);
   });
 
   it("is refused to a user who was kicked", async () => {
