@@ -132,7 +132,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     joinChannels(client, welcome.role);
     // A mark from before the room grew stays where it is: news would seem to begin there for ever.
     const read = { unread: 0, readSeq: welcome.lastSeq };
-    client.emit("welcome", { ...welcome, ...read, now: this[CONTEXT].now(), rests: ["typing", "read"] });
+    client.emit("welcome", { ...welcome, ...read, typing: [], now: this[CONTEXT].now(), rests: ["typing", "read"] });
     if (client.recovered) this.#link.recovered(client.id);
     this.#changed();
   }

@@ -89,9 +89,9 @@ export class Typing implements Feature {
     if (typing.isShown) this.#others(user).emit("typing", { user, name: typing.name, on: false });
   }
 
-  /** Not the user's own other connections (TYP-1). */
-  #others(user: string): Room["everyone"] {
-    return this.#room.everyone.except(this.#room.channelsOf(user));
+  /** Not the user's own other connections (TYP-1). Shards hear of nobody (SHD-9): if the room died, they would not hear of the end. */
+  #others(user: string): Room["here"] {
+    return this.#room.here.except(this.#room.members.socketsOf(user));
   }
 
   #expire(nowMs: number): void {

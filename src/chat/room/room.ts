@@ -159,10 +159,15 @@ export class Room {
     return this.clients.size + (this.elsewhere?.connections ?? 0);
   }
 
+  /** The connections of this object. */
+  get here(): BroadcastOperator<ServerToClientEvents, Membership> {
+    return new BroadcastOperator(this.#context.hub, {});
+  }
+
   get everyone(): BroadcastOperator<ServerToClientEvents, Membership> {
     const { hub } = this.#context;
     const { elsewhere } = this;
-    if (!elsewhere) return new BroadcastOperator(hub, {});
+    if (!elsewhere) return this.here;
     const all: Pick<Hub, "emit" | "select"> = {
       emit: (audience, event, args) => {
         hub.emit(audience, event, args);

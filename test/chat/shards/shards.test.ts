@@ -80,6 +80,19 @@ describe("a member in a shard: SHD-2, SHD-3", () => {
     expect(ada.received<object>("welcome")[0]).not.toHaveProperty("rests");
   });
 
+  it("SHD-9: believes nobody to type who has stopped, though the room died before it could tell", async () => {
+    const { big, ada, ben } = await hall();
+    ada.emit("typing", { on: true });
+    const dan = await big.join("dan", 1);
+    await big.pass(100);
+    big.crash();
+    await big.pass(10_000);
+    for (const client of [ben, dan]) {
+      const welcomes = client.received<{ typing: readonly unknown[] }>("welcome");
+      expect([...welcomes.flatMap(({ typing }) => typing), ...client.received("typing")]).toEqual([]);
+    }
+  });
+
   it("SHD-9: has nothing unread when it comes, whatever it had read before the room grew", async () => {
     const big = new BigRoom({ maxMembers: 2, messageRate: UNLIMITED });
     const [ada, eve] = [await big.room.join("ada"), await big.room.join("eve")];
