@@ -17,7 +17,8 @@ import type { Message } from "../../src/protocol/chat-events.ts";
 import type { Plan } from "./plan.ts";
 import { Rules } from "./rules.ts";
 import { roomNameOf, ShardCalls } from "./shard-calls.ts";
-import type { Kept, Witness } from "./witness.ts";
+import type { Kept } from "./restored.ts";
+import type { Witness } from "./witness.ts";
 
 type RoomLog = InstanceType<typeof SqlMessageLog>;
 

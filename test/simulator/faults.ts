@@ -45,12 +45,9 @@ export class ChatFaults {
     const { deployment, people, witness } = this.#run;
     const kept = deployment.restored(host);
     const there = people.filter(({ plan }) => plan.room === host.name);
-    witness.restored(
-      host.name,
-      kept,
-      there.flatMap((person) => (person instanceof StockPerson ? [person.chain] : [])),
-    );
-    for (const person of there) person.restored(kept?.lastSeq ?? 0);
+    const chains = there.flatMap((person) => (person instanceof StockPerson ? [person.chain] : []));
+    const restored = witness.restored(host.name, kept, chains);
+    for (const person of there) person.restored(restored);
   }
 
   inject(fault: Fault): void {
@@ -98,7 +95,8 @@ export class ChatFaults {
     // Only welcomed clients know a room that has stored nothing yet.
     for (const { plan, epoch } of people) if (plan.room === host.name && epoch) witness.log(host.name, epoch);
     witness.deleted(host.name);
-    world.within(world.nowhere, () => deployment.call(host, "deleteRoom", [])).catch(() => {});
+    const end = (): void => witness.deletionEnded(host.name);
+    world.within(world.nowhere, () => deployment.call(host, "deleteRoom", [])).then(end, end);
     return true;
   }
 }

@@ -1,4 +1,4 @@
-// Reads and sets the recovery offset of a stock client, which is private to it.
+// Reads ids of messages, and reads and sets the recovery offset of a stock client, which is private to it.
 import type { Socket } from "socket.io-client";
 
 interface Resuming {
@@ -10,6 +10,11 @@ const EPOCH_CHARS = 20;
 
 /** The epoch of the log that an id or an offset is of. */
 export const epochOf = (idOrOffset: string): string => idOrOffset.slice(0, EPOCH_CHARS);
+
+/** The life of that log in which the message with this id was posted. */
+export const lifeOf = (id: string): string => id.slice(EPOCH_CHARS, id.lastIndexOf("-"));
+
+export const seqOf = (id: string): number => Number.parseInt(id.slice(id.lastIndexOf("-") + 1), 36);
 
 export const offsetOf = (socket: Socket): string | undefined => (socket as unknown as Resuming)._lastOffset;
 

@@ -8,6 +8,7 @@ import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { SECRET } from "./chat-deployment.ts";
 import type { PlannedClient } from "./plan.ts";
 import { REFUSED } from "./refusals.ts";
+import { isLostIn, type Restored } from "./restored.ts";
 import { Typists } from "./typists.ts";
 import type { Witness } from "./witness.ts";
 
@@ -49,7 +50,7 @@ export abstract class Person {
   readonly seenIds: string[] = [];
   readonly typists = new Typists();
   protected readonly around: Surroundings;
-  #restored: { readonly keptSeq: number; readonly engine: object | undefined } | undefined;
+  #restored: { readonly by: Restored; readonly engine: object | undefined } | undefined;
 
   constructor(plan: PlannedClient, around: Surroundings) {
     this.plan = plan;
@@ -91,23 +92,21 @@ export abstract class Person {
     return id === undefined ? undefined : shardOfSession(id);
   }
 
-  /**
-   * A backup of its room was restored. @param keptSeq the last message that the backup has
-   */
-  restored(keptSeq: number): void {
+  /** A backup of its room was restored. */
+  restored(by: Restored): void {
     // One that is still opening opens after the restore: the room keeps no connection through it.
     const engine = this.engine?.id === undefined ? undefined : this.engine;
-    this.#restored = { keptSeq, engine };
+    this.#restored = { by, engine };
   }
 
-  /** Whether the arriving frame was sent before the backup was restored. */
+  /** Whether the arriving frame may have been sent before the backup was restored. Connections in shards stay. */
   protected get isFromBefore(): boolean {
     return this.#restored?.engine !== undefined && this.#restored.engine === this.engine;
   }
 
-  /** Whether a message that arrives now is one that the restored backup has not. */
-  protected isLost(seq: number): boolean {
-    return this.isFromBefore && seq > this.#restored!.keptSeq;
+  /** Whether a message that arrives now, or is named, is one that the restored backup has not. */
+  protected isLost(id: string | undefined): boolean {
+    return id !== undefined && this.isFromBefore && isLostIn(this.#restored!.by, id);
   }
 
   protected nextText(): Said {

@@ -60,7 +60,7 @@ export class ShimPerson extends Person {
     room.on("chat-message", (message) => {
       if (!isMine()) return;
       this.seenIds.push(message.id);
-      if (this.isLost(message.seq)) return void (this.#last = message.seq);
+      if (this.isLost(message.id)) return void (this.#last = message.seq);
       this.around.witness.handedOn(this.plan.name, message, this.#last);
       this.#last = message.seq;
     });

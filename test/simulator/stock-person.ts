@@ -7,6 +7,7 @@ import { newChain, type Chain } from "./chain.ts";
 import { epochOf, offsetOf, setOffset } from "./offset.ts";
 import { ORIGIN, Person, type Said, type Surroundings } from "./person.ts";
 import type { PlannedClient } from "./plan.ts";
+import type { Restored } from "./restored.ts";
 
 /** A client that got no ack posts the same text again after this. */
 const AGAIN_MS = 7000;
@@ -126,20 +127,20 @@ export class StockPerson extends Person {
     return this.socket?.io.engine;
   }
 
-  override restored(keptSeq: number): void {
-    super.restored(keptSeq);
+  override restored(by: Restored): void {
+    super.restored(by);
     this.offsets.length = 0;
   }
 
-  #onWelcome({ epoch, lastSeq, presence }: Welcome): void {
+  #onWelcome({ epoch, lastSeq, lastId, presence }: Welcome): void {
     this.epoch = epoch;
     this.count = presence.count;
-    if (this.isLost(lastSeq)) return void (this.chain.mayRecover = false);
+    if (this.isLost(lastId)) return void (this.chain.mayRecover = false);
     this.around.witness.welcomed(this.chain, epoch, lastSeq);
   }
 
   #onMessage(message: Message, offset: string | undefined): void {
-    if (this.isLost(message.seq)) return void (this.chain.mayRecover = false);
+    if (this.isLost(message.id)) return void (this.chain.mayRecover = false);
     this.seenIds.push(message.id);
     if (offset !== undefined) this.offsets.push(offset);
     this.around.witness.saw(this.chain, message);

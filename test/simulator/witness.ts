@@ -8,8 +8,9 @@ import type { Chain } from "./chain.ts";
 import { Changes } from "./changes.ts";
 import { Curation } from "./curation.ts";
 import type { Invariant } from "./invariants.ts";
-import { epochOf } from "./offset.ts";
+import { epochOf, lifeOf, seqOf } from "./offset.ts";
 import { Readers } from "./readers.ts";
+import type { Kept, Restored } from "./restored.ts";
 import { Ruling } from "./ruling.ts";
 import { SaidOrder } from "./said-order.ts";
 import { Silences } from "./silence.ts";
@@ -25,6 +26,8 @@ interface Log {
   readonly durable: Map<number, Message>;
   readonly seen: Map<number, Message>;
   readonly contents: Map<string, number>;
+  /** The lives of its messages, also of those that a restored backup has not. */
+  readonly lives: Set<string>;
   lastSeq: number;
   /** How often the room crashed and lost its memory. */
   deaths: number;
@@ -32,15 +35,6 @@ interface Log {
   isErased: boolean;
   /** How often a backup was restored. */
   restores: number;
-}
-
-/** The log of a room as a restored backup has it. */
-export interface Kept {
-  readonly epoch: string;
-  /** Of the last message. */
-  readonly lastSeq: number;
-  /** Of the log: behind seqs that a relaxed room had reserved (CHAT-7), which no message has. */
-  readonly place: number;
 }
 
 export class Witness {
@@ -86,8 +80,8 @@ export class Witness {
   log(room: string, epoch: string): Log {
     let log = this.#logs.get(epoch);
     if (!log) {
-      const none = { durable: new Map(), seen: new Map(), contents: new Map(), lastSeq: 0, deaths: 0, restores: 0 };
-      log = { room, epoch, ...none, isErased: false };
+      const none = { durable: new Map(), seen: new Map(), contents: new Map(), lives: new Set<string>() };
+      log = { room, epoch, ...none, lastSeq: 0, deaths: 0, restores: 0, isErased: false };
       this.#logs.set(epoch, log);
     }
     return log;
@@ -119,6 +113,7 @@ export class Witness {
       () => `${room} ${seq} was seen as ${seen?.content} and stored as ${content}`,
     );
     log.durable.set(seq, message);
+    log.lives.add(lifeOf(message.id));
     log.lastSeq = Math.max(log.lastSeq, seq);
     if (origin) return this.#arrive(log, message);
     this.saidOrder.stored(room, epoch, content);
@@ -202,6 +197,7 @@ export class Witness {
       () => `${who} saw "${message.content}" at ${message.room} ${message.seq}, others "${before?.content}"`,
     );
     log.seen.set(message.seq, message);
+    log.lives.add(lifeOf(message.id));
   }
 
   connected(chain: Chain, id: string, isRecovered: boolean): void {
@@ -305,7 +301,7 @@ export class Witness {
    * @param kept absent where the room had no log yet
    * @param chains of the room's stock clients
    */
-  restored(room: string, kept: Kept | undefined, chains: readonly Chain[]): void {
+  restored(room: string, kept: Kept | undefined, chains: readonly Chain[]): Restored {
     for (const log of this.logsOf(room)) {
       const keptSeq = log.epoch === kept?.epoch ? kept.lastSeq : 0;
       log.restores++;
@@ -331,6 +327,7 @@ export class Witness {
       }
     }
     this.#forgetRulesOf(room);
+    return { lastSeq: kept?.lastSeq ?? 0, lives: new Set(this.logsOf(room).flatMap(({ lives }) => [...lives])) };
   }
 
   restoresOf(epoch: string): number {
@@ -340,6 +337,11 @@ export class Witness {
   /** Everything that the room knew is gone. */
   deleted(room: string): void {
     for (const log of this.logsOf(room)) log.isErased = true;
+    this.#forgetRulesOf(room);
+  }
+
+  /** The room went on until its shards had ended: what a moderator did meanwhile is gone, too. */
+  deletionEnded(room: string): void {
     this.#forgetRulesOf(room);
   }
 
@@ -364,7 +366,7 @@ export class Witness {
   /** As it was posted, stored or only seen. */
   posted(id: string): Message | undefined {
     const log = this.#logs.get(epochOf(id));
-    const seq = Number.parseInt(id.slice(id.lastIndexOf("-") + 1), 36);
+    const seq = seqOf(id);
     return log?.durable.get(seq) ?? log?.seen.get(seq);
   }
 
