@@ -1,7 +1,7 @@
 // Fetches and keeps the keys of an identity provider (JWT_JWKS_URL) for all verifiers of an isolate. An outage of the provider costs no
 // connection, and forged tokens cause no flood of requests to it. Called by SignatureVerifier.
 import type { CryptoKey, JWK, JWTVerifyGetKey } from "jose";
-import { JWKSMultipleMatchingKeys, JWKSNoMatchingKey } from "jose/errors";
+import { JOSEError } from "jose/errors";
 
 import { readText } from "../../http/body.ts";
 import { decodeJson } from "../../http/base64-json.ts";
@@ -90,15 +90,15 @@ export class KeySet {
     if (found) return found;
     const isAskedSince = this.#askedAtMs >= startMs;
     const isNewer = !isAskedSince && issuedAtMs(token) >= this.#askedAtMs - KEY_LEEWAY_MS;
-    if (this.#isAnswered && !isNewer) throw new JWKSNoMatchingKey();
+    if (this.#isAnswered && !isNewer) throw new JOSEError("no key fits the token");
     throw new KeysUnavailable(Math.max(0, KEY_FETCH_INTERVAL_MS - this.#sinceAskedMs));
   };
 
-  /** @throws JWKSMultipleMatchingKeys where a token says too little of its key */
+  /** @throws JOSEError where a token says too little of its key */
   #find(ageMsMax: number, asked: Asked): CryptoKey | undefined {
     if (!this.#kept || this.#ports.now() - this.#kept.atMs >= ageMsMax) return undefined;
     const [found, ...others] = this.#kept.keys.filter((listed) => isFor(listed, asked));
-    if (others.length > 0) throw new JWKSMultipleMatchingKeys();
+    if (others.length > 0) throw new JOSEError("several keys fit the token");
     return found?.key;
   }
 
