@@ -35,7 +35,7 @@ const bounded = (form: RegExp, error: string, min: number, max: number) =>
 
 export const oneOf = <const Choice extends string>(...choices: [Choice, ...Choice[]]): Kind<Choice> => ({
   type: choices.map((choice) => `\`${choice}\``).join(" or "),
-  schema: z.enum(choices, { error: `must be ${choices.join(" or ")}` }),
+  schema: z.literal(choices, { error: `must be ${choices.join(" or ")}` }),
 });
 
 export const onOff: Kind<boolean> = {
@@ -107,7 +107,7 @@ export const transports: Kind<ReadonlyArray<"websocket" | "polling">> = {
   type: "`websocket`, `polling` or both, comma-separated",
   schema: z.pipe(
     list,
-    z.array(z.enum(["websocket", "polling"]), { error: "must be websocket, polling or both, comma-separated" }),
+    z.array(z.literal(["websocket", "polling"]), { error: "must be websocket, polling or both, comma-separated" }),
   ),
 };
 

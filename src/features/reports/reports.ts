@@ -39,7 +39,7 @@ const deleteMessage = z._default(z.boolean(), false);
 const reportSchema = z.object({ id, reason });
 
 const listSchema = z.object({
-  state: z._default(z.enum(["open", "resolved"]), "open"),
+  state: z._default(z.literal(["open", "resolved"]), "open"),
   after: z.optional(z.string().check(z.maxLength(64))),
   limit: z._default(z.int().check(z.minimum(1), z.maximum(PAGE_MAX)), PAGE_DEFAULT),
 });

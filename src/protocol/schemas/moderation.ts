@@ -11,7 +11,7 @@ import {
 import { atMs, limitOf, userId as user, type Given, type Sent } from "./fields.ts";
 import { described, named } from "./described.ts";
 
-export const grantedRoleSchema = z.enum(["member", "moderator", "reader"]);
+export const grantedRoleSchema = z.literal(["member", "moderator", "reader"]);
 
 /** A role that a room can give to a user, besides the token's role. */
 export type GrantedRole = Sent<typeof grantedRoleSchema>;
@@ -57,7 +57,7 @@ export const entrySchema = z
   .object({
     number: z.int().check(z.minimum(1)).apply(described, "Its place in the list: 1, 2, 3, …"),
     at: atMs("When it was done"),
-    action: z.enum([...(Object.keys(ACTION_SCHEMAS) as ModerationAction[]), "edit-message", "delete-message"]),
+    action: z.literal([...(Object.keys(ACTION_SCHEMAS) as ModerationAction[]), "edit-message", "delete-message"]),
     by: z.string().apply(described, "The user id of who did it"),
     user: z.exactOptional(z.string()).apply(described, "The user whom it concerns"),
     until: z.exactOptional(atMs("When a ban or a mute ends")),

@@ -5,7 +5,7 @@ import { FIND_LENGTH_MAX } from "../limits.ts";
 import { atMs, count, type Given, type Sent } from "./fields.ts";
 import { described, named } from "./described.ts";
 
-export const roleSchema = z.enum(["member", "moderator", "reader", "service"]);
+export const roleSchema = z.literal(["member", "moderator", "reader", "service"]);
 export type Role = Sent<typeof roleSchema>;
 
 export const memberSchema = z

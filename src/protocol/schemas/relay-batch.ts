@@ -26,7 +26,7 @@ const postSchema = z.object({
   name: z.string(),
   content: z.string(),
   role: z
-    .exactOptional(z.enum(["moderator", "service"]))
+    .exactOptional(z.literal(["moderator", "service"]))
     .apply(described, "The role it was written in, if higher than a member"),
   root: rootSchema,
   hops: count.apply(described, "Links passed by the time it arrives"),

@@ -66,10 +66,10 @@ export class JsonSchemas {
         return numberForm(boundsOf(schema));
       case "boolean":
         return { type: "boolean" };
-      case "enum":
-        return { type: "string", enum: Object.values(def.entries) };
-      case "literal":
-        return { type: typeof def.values[0], const: def.values[0] };
+      case "literal": {
+        const [value, ...others] = def.values;
+        return { type: typeof value, ...(others.length > 0 ? { enum: def.values } : { const: value }) };
+      }
       case "unknown":
         return {};
       default:

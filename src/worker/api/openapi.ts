@@ -18,7 +18,7 @@ const API_CODES = (Object.keys(HTTP_STATUS) as HttpCode[]).filter((code) => !NOT
 const refusalSchema = z
   .object({
     error: z.object({
-      code: z.enum(API_CODES).apply(described, "For programs"),
+      code: z.literal(API_CODES).apply(described, "For programs"),
       message: z.string().apply(described, "For people"),
       retryAfterMs: z.exactOptional(z.int().check(z.minimum(0))).apply(described, "When a retry may help"),
       issues: z

@@ -15,7 +15,7 @@ import { refuseToken } from "./endpoint-refusals.ts";
 import { refuseRequest } from "./refusals.ts";
 
 /** Strict: a rule that is misspelled, `room` for `rooms`, would open what it was meant to close. */
-const hostUserSchema = z.strictObject({ ...claimsSchema.shape, role: z.optional(z.enum(ROLES)) });
+const hostUserSchema = z.strictObject({ ...claimsSchema.shape, role: z.optional(z.literal(ROLES)) });
 
 /** The parts of a deployment that know the senders of requests. */
 type Knowing = Pick<Deployment, "authenticate" | "tokens" | "settings">;

@@ -31,7 +31,7 @@ const DRAIN_AT_ONCE = 25;
 /** Ten minutes: within it everyone is back after a drain. */
 export const RECONNECT_WITHIN_MS_MAX = 600_000;
 
-const placeSchema = z.tuple([z.enum(ROOM_SORTS), z.number(), z.string().check(z.regex(ROOM_NAME))]);
+const placeSchema = z.tuple([z.literal(ROOM_SORTS), z.number(), z.string().check(z.regex(ROOM_NAME))]);
 
 const roomsAnswer = answering(
   z.object({
@@ -73,7 +73,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     given: z.object({
       prefix: z.optional(z.string().check(z.maxLength(64))).apply(described, "How the names begin"),
       sort: z
-        ._default(z.enum(ROOM_SORTS), "activity")
+        ._default(z.literal(ROOM_SORTS), "activity")
         .apply(described, "By the newest message, by members (most first), or by name"),
       limit: z._default(z.int().check(z.minimum(1), z.maximum(ROOMS_LIMIT_MAX)), ROOMS_LIMIT_DEFAULT),
       cursor: cursorSchema,

@@ -24,7 +24,7 @@ export const REPLAY_MAX = 100;
 const given = z.object({
   room,
   to: room.apply(described, "The room that messages are passed on to"),
-  direction: z._default(z.enum(["out", "both"]), "out").apply(described, "`both`: and from there to here"),
+  direction: z._default(z.literal(["out", "both"]), "out").apply(described, "`both`: and from there to here"),
 });
 
 const id = z.int().check(z.minimum(1)).apply(described, "Of a dead letter");

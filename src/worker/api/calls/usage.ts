@@ -47,7 +47,7 @@ const connection = z.object({
   isWatching: z
     .exactOptional(z.literal(true))
     .apply(described, "Of an operator who watches the room, and is no member"),
-  transport: z.enum(["websocket", "polling"]),
+  transport: z.literal(["websocket", "polling"]),
   isExtended: z.boolean().apply(described, "Whether it is Parley's own client, for which the room need not wake"),
   since: atMs("When it was opened"),
   lastSeen: atMs("Its last sign of life"),
@@ -127,7 +127,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
     roles: STAFF,
     given: z.object({
       sort: z
-        ._default(z.enum(USAGE_SORTS), "traffic")
+        ._default(z.literal(USAGE_SORTS), "traffic")
         .apply(
           described,
           "By deliveries and frames, rows and alarms, wakes, time awake or cost, lately; or by connections",
