@@ -278,12 +278,14 @@ export class ChatRoom<Own = Cloudflare.Env>
   /** API-10. @internal */
   async drain(withinMs: number): Promise<number> {
     const { chat, server, endShards } = this.#inside.parts;
-    const size = server.sessions.size + ((await endShards({ withinMs })) ?? 0);
+    const { closed = 0, failed = [] } = (await endShards({ withinMs })) ?? {};
+    const size = server.sessions.size + closed;
     this.#logInfo("room.drained", { connections: size, withinMs });
     this.#inside.turn(() => {
       chat.calls.prepareShutdown(({ id }) => shutdownNotice(id, withinMs));
       for (const session of server.sessions.values()) server.close(session, CLOSINGS.restart);
     }, "drain");
+    if (failed.length > 0) throw new Error(`the connections of shards ${failed.join()} are not closed`);
     return size;
   }
 
@@ -291,12 +293,13 @@ export class ChatRoom<Own = Cloudflare.Env>
   async deleteRoom(): Promise<void> {
     const { chat, server, endShards } = this.#inside.parts;
     const ending = endShards({});
-    if (ending) await ending;
+    const ended = ending && (await ending);
     this.#logInfo("room.deleted", { connections: server.sessions.size });
     const prepare = (): StoreAfterErase | undefined =>
       this.#inside.turn(() => {
         chat.calls.prepareShutdown(() => ROOM_DELETED);
         for (const session of server.sessions.values()) server.dismissSession(session);
+        chat.features.shards?.outlive(ended?.failed ?? []);
         return chat.calls.prepareErase();
       }, "delete");
     await this.erase(prepare);

@@ -47,8 +47,15 @@ export interface ChatParts extends Application {
   readonly server: Server;
   readonly chat: Chat;
   readonly settings: Settings;
-  /** Closes all connections in shards. @returns how many; `undefined` at once where there are no shards */
-  readonly endShards: (end: ShardEnd) => Promise<number> | undefined;
+  /** Closes all connections in shards; `undefined` at once where there are no shards. */
+  readonly endShards: (end: ShardEnd) => Promise<EndedShards> | undefined;
+}
+
+export interface EndedShards {
+  /** Connections that were closed. */
+  readonly closed: number;
+  /** Shards that could not be reached, or failed. */
+  readonly failed: readonly number[];
 }
 
 /** The parts of the object that its chat calls, long after the chat is made. */
@@ -137,13 +144,20 @@ export function createChat(
     if (space === undefined) return undefined;
     return new Response(null, { status: 503, headers: { [SPACE_HEADER]: space } });
   };
-  const endShards = (end: ShardEnd): Promise<number> | undefined => {
+  const endShards = (end: ShardEnd): Promise<EndedShards> | undefined => {
     const shards = chat.features.shards?.shards ?? 0;
     if (shards === 0) return undefined;
-    const calls = Array.from({ length: shards }, (_, shard) =>
-      env.ROOM_SHARD!.getByName(shardName(room, shard)).endShard(end),
-    );
-    return Promise.all(calls).then((ended) => ended.reduce((sum, closed) => sum + closed, 0));
+    const failed: number[] = [];
+    const calls = Array.from({ length: shards }, async (_, shard) => {
+      try {
+        return await env.ROOM_SHARD!.getByName(shardName(room, shard)).endShard(end);
+      } catch (error) {
+        ports.report(`shard ${shard} could not close its connections`, error);
+        failed.push(shard);
+        return 0;
+      }
+    });
+    return Promise.all(calls).then((ended) => ({ closed: ended.reduce((sum, closed) => sum + closed, 0), failed }));
   };
   return { server, limits: settings, settings, chat, endShards, redirect, refuseConnection, wakeCause, afterTurn };
 }

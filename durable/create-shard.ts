@@ -23,6 +23,8 @@ export interface ShardParts extends Application {
   readonly server: Server;
   readonly intake: Intake;
   readonly audience: Audience;
+  /** Of the shards below it. */
+  readonly feeds: Feeds;
 }
 
 export function createShard(ctx: DurableObjectState, env: Env, ports: ObjectPorts, meter: Meter): ShardParts {
@@ -64,5 +66,5 @@ export function createShard(ctx: DurableObjectState, env: Env, ports: ObjectPort
     server.sessions.size < settings.maxMembers
       ? undefined
       : new Response(null, { status: 503, headers: { [SPACE_HEADER]: "" } });
-  return { server, limits: settings, intake, audience, redirect };
+  return { server, limits: settings, intake, audience, feeds, redirect };
 }

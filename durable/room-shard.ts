@@ -39,16 +39,24 @@ export class RoomShard<Own = Cloudflare.Env> extends SocketObject<Own> implement
 
   /** @internal */
   async endShard({ withinMs }: ShardEnd): Promise<number> {
-    const { server, audience } = this.#inside.parts;
+    const { server, audience, feeds } = this.#inside.parts;
     const { size } = server.sessions;
-    this.#inside.turn(() => {
-      for (const client of audience.sockets.values())
-        client.emit("notice", withinMs === undefined ? ROOM_DELETED : shutdownNotice(client.id, withinMs));
-      for (const session of server.sessions.values()) {
-        if (withinMs === undefined) server.dismissSession(session);
-        else server.close(session, CLOSINGS.restart);
-      }
-    }, "end");
+    const end = (): undefined => {
+      this.#inside.turn(() => {
+        for (const client of audience.sockets.values())
+          client.emit("notice", withinMs === undefined ? ROOM_DELETED : shutdownNotice(client.id, withinMs));
+        for (const session of server.sessions.values()) {
+          if (withinMs === undefined) server.dismissSession(session);
+          else server.close(session, CLOSINGS.restart);
+        }
+      }, "end");
+    };
+    if (withinMs !== undefined) end();
+    else {
+      feeds.stop();
+      // The place is one in a log that is deleted.
+      await this.erase(end);
+    }
     return size;
   }
 }

@@ -66,7 +66,7 @@ export interface RoomRpc<Place = unknown> {
 
   /**
    * Disconnects everyone for a while. The notice carries a moment to come back, spread over `withinMs`.
-   * @returns how many connections were closed
+   * @returns how many connections were closed. @throws Error where shards failed; all other connections are closed then, too
    */
   drain(withinMs: number): Promise<number>;
 

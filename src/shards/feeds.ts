@@ -20,6 +20,7 @@ export class Feeds {
   /** Also those that are not reached at present: they go on with the same numbers. */
   readonly #feeds = new Map<number, Feed>();
   #reached: ReadonlySet<number> = new Set();
+  #isStopped = false;
 
   constructor(tree: Tree, ports: FeedPorts) {
     this.#tree = tree;
@@ -63,7 +64,7 @@ export class Feeds {
 
   /** Nothing is sent any more, not even what waits. */
   stop(): void {
-    this.#reached = new Set();
+    this.#isStopped = true;
     for (const feed of this.#feeds.values()) feed.drop();
   }
 
@@ -75,6 +76,7 @@ export class Feeds {
 
   push(piece: ShardPiece): void {
     const { to } = piece;
+    if (this.#isStopped) return;
     for (const feed of this.#feeds.values())
       if (this.#reached.has(feed.shard) && (to === undefined || to === feed.shard || feed.below.includes(to)))
         feed.push(piece);

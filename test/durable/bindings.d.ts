@@ -2,10 +2,11 @@
 declare namespace Cloudflare {
   interface GlobalProps {
     mainModule: typeof import("../../src/index.ts");
-    durableNamespaces: "ChatRoom" | "Lobby" | "DeadLetters" | "Announcements";
+    durableNamespaces: "ChatRoom" | "RoomShard" | "Lobby" | "DeadLetters" | "Announcements";
   }
   interface Env {
     CHAT_ROOM: DurableObjectNamespace<import("../../durable/chat-room.ts").ChatRoom>;
+    ROOM_SHARD: DurableObjectNamespace<import("../../durable/room-shard.ts").RoomShard>;
     FILES: R2Bucket;
     // The platform's type of a stub loses tuples.
     LOBBY: DurableObjectNamespace<import("../../durable/lobby.ts").Lobby> &

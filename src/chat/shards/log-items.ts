@@ -17,7 +17,11 @@ export class LogItems {
 
   /** @returns the items that lead a shard from one place of the log to a later one */
   missed(from: LogPlace, to: LogPlace): ShardItem[] {
-    const missed = this.#room.read((log) => (this.#hasChangedAfter(from.rev) ? undefined : missedItems(log, from, to)));
+    const missed = this.#room.read((log) => {
+      // The shard has heard of a log that was deleted.
+      if (from.epoch !== log.epoch || this.#hasChangedAfter(from.rev)) return undefined;
+      return missedItems(log, from, to);
+    });
     return missed ?? [{ type: "send-away", cause: "gap" }];
   }
 

@@ -144,6 +144,15 @@ export class ShardTable {
     return Math.min(TENTHS - 1, Math.ceil((TENTHS * sockets) / maxMembers));
   }
 
+  /** Stores the rows of these shards as they are, and the others as empty. */
+  storeOnly(shards: readonly number[]): void {
+    const rows = this.#rows.slice(0, Math.max(...shards) + 1);
+    this.#state.put(
+      KEY,
+      rows.map((row, shard) => (shards.includes(shard) ? row : { ...row, sockets: 0, users: 0 })),
+    );
+  }
+
   store(): void {
     if (this.#rows.length > 0) this.#state.put(KEY, this.#rows);
     else this.#state.delete(KEY);

@@ -15,7 +15,7 @@ import { Throttle } from "../../clock/throttle.ts";
 import type { ShardFacts } from "../../protocol/watching.ts";
 import type { FeedPorts } from "../../shards/feed.ts";
 import type { Elsewhere } from "../room/elsewhere.ts";
-import type { Feature } from "../room/feature.ts";
+import type { Feature, StoreAfterErase } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
 import { LogItems } from "./log-items.ts";
 import { MemberRequests, type MemberRequestsPorts } from "./member-requests.ts";
@@ -54,6 +54,7 @@ export class Shards implements Feature, Elsewhere {
   readonly #reach: Reach;
   readonly #requests: MemberRequests;
   readonly #logItems: LogItems;
+  #outliving: readonly number[] = [];
   #hasAsked = false;
   readonly #asking = new Throttle(ASK_AGAIN_MS);
   readonly #sampling = new Throttle(SAMPLE_MS);
@@ -109,9 +110,16 @@ export class Shards implements Feature, Elsewhere {
     this.#watchSize();
   }
 
-  /** The shards belong to the room that was deleted. */
-  onErase(): undefined {
+  /** Called before the room is erased. @param shards that could not close their connections: the next log sends these away */
+  outlive(shards: readonly number[]): void {
+    this.#outliving = shards;
+  }
+
+  /** The shards belong to the room that is deleted. */
+  onErase(): StoreAfterErase | undefined {
     this.#reach.feeds.stop();
+    const shards = this.#outliving;
+    return shards.length > 0 ? () => this.#table.storeOnly(shards) : undefined;
   }
 
   get connections(): number {

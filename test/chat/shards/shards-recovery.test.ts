@@ -1,11 +1,8 @@
 // Members of shards after connections, rooms, shards or calls between them broke: they miss nothing, or the shard closes their connections.
 import { describe, expect, it } from "vitest";
 
-import type { MakeFeatures } from "../../../src/chat/own/own-features.ts";
-import type { Audience } from "../../../src/extension/extension.ts";
 import { BigRoom, hall, seen } from "../../host/big-room.ts";
 import type { Client } from "../../host/harness.ts";
-import { Feature } from "../../host/own-room.ts";
 
 describe("recovery: SHD-6", () => {
   const back = async (big: BigRoom, gone: Client, shard: number, offset: unknown): Promise<Client> => {
@@ -246,36 +243,6 @@ describe("a gap: SHD-4, SHD-7", () => {
     big.shard(0).failure = undefined;
     await big.pass(6000);
     expect(seen(ben)).toEqual(["1"]);
-  });
-});
-
-/** Fills feeds, and leaves the log as it is. */
-const flood: MakeFeatures = (handle) => [
-  new Feature(handle, (feature) => ({
-    sends: ["flooded"],
-    events: {
-      flood: {
-        run: () =>
-          (feature.inside.everyone as Audience<{ flooded(text: string): void }>).emit("flooded", "x".repeat(100_000)),
-      },
-    },
-  })),
-];
-
-describe("a feed that is dropped: SHD-5, SHD-7", () => {
-  it("closes the connections that wait for answers at once, and no others", async () => {
-    const { big, ada, ben } = await hall({ features: flood });
-    const dan = await big.join("dan", 0);
-    await big.pass(1000);
-    big.shard(0).failure = new Error("slow");
-    const asked = ben.call("history", { limit: 1 });
-    await big.pass(0);
-    for (let i = 0; i < 41; i++) ada.emit("flood", {});
-    await big.pass(100);
-    big.shard(0).failure = undefined;
-    await big.pass(3000);
-    expect([asked.acks, ben.closing?.code]).toEqual([[], 1012]);
-    expect(dan.closing).toBeUndefined();
   });
 });
 

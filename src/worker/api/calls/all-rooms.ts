@@ -52,7 +52,7 @@ const drainedAnswer = answering(
     ),
     failed: z
       .exactOptional(z.array(z.string()))
-      .apply(described, "Rooms that could not be reached; ask again for these"),
+      .apply(described, "Rooms that could not be reached, or not all of their shards; ask again for these"),
     hasMore: z
       .exactOptional(z.literal(true))
       .apply(described, "There are more than one call drains; ask again with `after`"),

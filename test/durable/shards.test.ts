@@ -1,0 +1,67 @@
+// The objects of a big room: a drain and a deletion reach all of them, also where one fails.
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, it, vi } from "vitest";
+
+import type { ChatRoom } from "../../durable/chat-room.ts";
+import { VERSION_KEY } from "../../durable/socketio/stored-format.ts";
+import { shardName } from "../../src/protocol/shards.ts";
+import * as kit from "../kit/testing.ts";
+import type { RawClient } from "./raw-client.ts";
+import { freshRoom, join, stubOf, useSettings } from "./rooms.ts";
+
+useSettings({ MAX_MEMBERS: "1", MAX_SHARDS: "4" });
+
+const shardOf = (room: string, shard: number) => env.ROOM_SHARD.getByName(shardName(room, shard));
+
+/** One member in the room, and one in each of two shards. */
+async function hall(): Promise<{ room: string; members: RawClient[] }> {
+  const room = freshRoom();
+  const members: RawClient[] = [];
+  for (const user of ["ada", "ben", "cyd"]) members.push(await join(room, user));
+  return { room, members };
+}
+
+/** The data of the shard is of a newer version, so all calls to it fail. */
+async function breakShard(room: string, shard: number): Promise<void> {
+  const stub = shardOf(room, shard);
+  await runInDurableObject(stub, (_shard, { storage }) => storage.kv.put(VERSION_KEY, 1000));
+  await kit.evict(stub);
+}
+
+const codesOf = (members: readonly RawClient[]): Promise<unknown[]> =>
+  Promise.all(members.map((member) => member.until("the closing", () => member.closed?.code)));
+
+const keysOf = (room: string, shard: number): Promise<string[]> =>
+  runInDurableObject(shardOf(room, shard), (_shard, { storage }) => Array.from(storage.kv.list(), ([key]) => key));
+
+it("SHD-4: the place of a shard is stored once it is quiet, and erased when the room is deleted", async () => {
+  const { room, members } = await hall();
+  await vi.waitFor(async () => expect(await keysOf(room, 0)).toContain("place"), 5000);
+  await stubOf(room).deleteRoom();
+  expect(await codesOf(members)).toEqual([4003, 4003, 4003]);
+  expect(await keysOf(room, 0)).not.toContain("place");
+  // Also later: the shard has nothing to say about a room that is gone.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(await keysOf(room, 0)).not.toContain("place");
+});
+
+it("API-10: a drain closes the connections of all other objects where a shard fails, and names that shard", async () => {
+  const { room, members } = await hall();
+  await breakShard(room, 0);
+  // Inside of the object: a call from outside that fails counts as an error of the test.
+  await runInDurableObject(stubOf(room), async (instance: ChatRoom) => {
+    await expect(instance.drain(1000)).rejects.toThrow("the connections of shards 0 are not closed");
+  });
+  expect(await codesOf(members)).toEqual([1012, 1012, 1012]);
+});
+
+it("API-9: a deletion is carried out where a shard fails", async () => {
+  const { room, members } = await hall();
+  expect(await members[0]!.ask("chat-message", { content: "secret" })).toMatchObject({ ok: true });
+  await breakShard(room, 0);
+  await stubOf(room).deleteRoom();
+  expect(await codesOf(members)).toEqual([4003, 1012, 4003]);
+  const again = await join(room, "dan");
+  expect(await again.ask("history", {})).toMatchObject({ messages: [] });
+});
