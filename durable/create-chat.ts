@@ -114,6 +114,7 @@ export function createChat(
       guestRatePerIp: settings.guestRatePerIp,
       maxMembers: settings.maxMembers,
       crowdMembers: settings.crowdMembers,
+      crowdShownRate: settings.crowdShownRate,
       maxConnectionsPerUser: settings.maxConnectionsPerUser,
       recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
     },

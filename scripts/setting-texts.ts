@@ -60,7 +60,12 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   crowdMembers: {
     unit: "members",
     meaning:
-      "A room with more members tells how many come and go, and no longer who does, nor who types. With more than half of them it shows a read mark to its own user only.",
+      "A room with more members tells how many come and go, and how many type, and no longer who does. With more than half of them it shows a read mark to its own user only.",
+  },
+  crowdShownRate: {
+    unit: "messages per second",
+    meaning:
+      "Messages that a room of more than `CROWD_MEMBERS` members shows in a second; 0 is all. Further ones are stored, and everybody is told which they are. Messages of moderators are always shown.",
   },
   maxShards: {
     unit: "shards",

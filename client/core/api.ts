@@ -1,6 +1,7 @@
 // The types of the client that applications see. The build puts them into client.d.ts, below those of src/protocol.
 import type {
   Attachment,
+  Counts,
   ErrorAnswer,
   HistoryAnswer,
   HistoryPayload,
@@ -19,6 +20,7 @@ import type {
   SearchAnswer,
   SearchPayload,
   TypingChange,
+  TypingCount,
   Welcome,
 } from "../../src/protocol/chat-events.ts";
 import type { AnswerOf, FeatureEvents, HeardEvents, PayloadOf, SentEvents } from "./feature-events.ts";
@@ -174,9 +176,10 @@ export interface Gap {
   readonly to: number;
   /**
    * `missing`: the server does not have them. `too many`: more than are fetched without being asked for, `history()` has
-   * them. `unavailable`: the server did not answer for them.
+   * them. `not shown`: the room shows a crowd only so many in a second, `history()` has them. `unavailable`: the server did
+   * not answer for them.
    */
-  readonly reason: "missing" | "too many" | "unavailable";
+  readonly reason: "missing" | "too many" | "not shown" | "unavailable";
 }
 
 /** Events of a `Room`. Any other event of the server comes as on the stock socket. */
@@ -195,6 +198,10 @@ export interface RoomEvents {
   reaction: (reaction: Reaction) => void;
   /** Others only. */
   typing: (change: TypingChange) => void;
+  /** In a large room, in place of `typing`. */
+  "typing-count": (typing: TypingCount) => void;
+  /** While the client attends to counts. */
+  counts: (counts: Counts) => void;
   read: (mark: ReadMark) => void;
   moderation: (change: ModerationChange) => void;
   presence: (change: PresenceChange) => void;
@@ -249,6 +256,12 @@ export interface Room<Own extends FeatureEvents = FeatureEvents> {
   discard(clientMsgId: string): boolean;
   /** Fails all waiting messages, for instance after a kick, so that they are not sent days later. */
   giveUp(failure: SendFailure): void;
+  /**
+   * With `counts` the room sends `counts` every two seconds in place of messages and of what happens to them: for a page that nobody looks at, in a
+   * large room. With `all` again, the messages that were missed are fetched (`too many` of them are a `gap`); `changes` has what happened to older
+   * ones. Resolves once the room has answered, with `true` where messages may have been missed.
+   */
+  attend(to: "all" | "counts"): Promise<boolean>;
   /** Messages ascending by `seq`, without bounds the newest. Rejects after 10 s, or when the connection breaks. */
   history(range?: HistoryPayload): Promise<HistoryAnswer>;
   /**

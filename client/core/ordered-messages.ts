@@ -1,6 +1,6 @@
 // Passes each message of the room on exactly once and in the order of `seq`, across reconnects without recovery. It fetches
 // missing messages from history, and reports a gap that the server cannot fill. Room calls it.
-import type { ErrorAnswer, Message } from "../../src/protocol/chat-events.ts";
+import type { ErrorAnswer, Message, NotShown } from "../../src/protocol/chat-events.ts";
 import type { Gap } from "./api.ts";
 import { readRetryAfterMs, retryDelayMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
@@ -99,6 +99,21 @@ export class OrderedMessages {
     if (!isEarly && !this.#isDoubted) this.#deliver(message);
     else if (this.#held.size < HELD_MAX) this.#held.set(seq, message);
     this.#deliverHeld();
+    this.#fetchMissing();
+  }
+
+  /** The room has messages up to there, of which the connection has not heard. */
+  reach(lastSeq: number): void {
+    this.#newest = Math.max(this.#newest, lastSeq);
+    this.#fetchMissing();
+  }
+
+  /** The room stored messages and did not show them. Where others before them are missing, they are fetched together. */
+  notShown({ from, to }: NotShown): void {
+    const isNext = this.#through === undefined || from <= this.#through + 1;
+    if (!isNext || this.#isDoubted) return this.reach(to);
+    this.#through ??= from - 1;
+    this.#leaveOut(to, "not shown");
     this.#fetchMissing();
   }
 

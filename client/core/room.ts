@@ -25,6 +25,7 @@ import type {
   Unsent,
   UploadOptions,
 } from "./api.ts";
+import { Attending, type AttendTo } from "./attending.ts";
 import type { FeatureEvents } from "./feature-events.ts";
 import { baseOf } from "./base.ts";
 import { ask, fetchPage, post, type StockSocket } from "./requests.ts";
@@ -84,6 +85,7 @@ class ConnectedRoom implements Room {
   readonly #outbox: Outbox;
   readonly #messages: OrderedMessages;
   readonly #files: Files;
+  readonly #attending: Attending;
   readonly #listeners = new Listeners<{ [Event in keyof OwnEvents]: Parameters<OwnEvents[Event]> }>();
   readonly #waiters = new Map<string, Waiter[]>();
   readonly #unwatch: () => void;
@@ -124,6 +126,11 @@ class ConnectedRoom implements Room {
       skipped: (gap) => this.#listeners.emit("gap", gap),
       restarted: () => this.#listeners.emit("restart"),
     });
+    this.#attending = new Attending({
+      ask: (to) => ask(this.socket, "attend", { to }),
+      isConnected: () => this.connection.state === "connected",
+      reach: (lastSeq) => this.#messages.reach(lastSeq),
+    });
     this.#outbox = new Outbox({
       ...shared,
       queueLimit,
@@ -152,7 +159,9 @@ class ConnectedRoom implements Room {
       this.#maxContentLength = settings.maxContentLength;
       this.#messages.welcome(lastSeq, epoch, lastId);
       this.#outbox.open(user, settings.durability);
+      this.#attending.welcome();
     });
+    this.socket.on("not-shown", (messages) => this.#messages.notShown(messages));
     this.socket.on("chat-message", (message) => {
       this.#outbox.seen(message);
       this.#messages.receive(message);
@@ -211,6 +220,10 @@ class ConnectedRoom implements Room {
 
   giveUp(failure: SendFailure): void {
     this.#outbox.giveUp(failure);
+  }
+
+  attend(to: AttendTo): Promise<boolean> {
+    return this.#attending.attend(to);
   }
 
   history(range: HistoryPayload = {}): Promise<HistoryAnswer> {

@@ -32,7 +32,16 @@ export interface Messages extends Omit<MessagesState, "stored" | "outgoing">, Pi
   readonly messages: readonly MessageItem[];
 }
 
-type PlaceActions = "loadEarlier" | "loadLater" | "showNewest" | "jumpTo" | "follow" | "edit" | "remove" | "react";
+type PlaceActions =
+  | "loadNotShown"
+  | "loadEarlier"
+  | "loadLater"
+  | "showNewest"
+  | "jumpTo"
+  | "follow"
+  | "edit"
+  | "remove"
+  | "react";
 
 export function useMessages(given?: RoomHandle): Messages {
   const room = useGivenRoom(given, "useMessages");
@@ -42,6 +51,7 @@ export function useMessages(given?: RoomHandle): Messages {
     (): Pick<RoomHandle, PlaceActions> => ({
       loadEarlier: () => room.loadEarlier(),
       loadLater: () => room.loadLater(),
+      loadNotShown: (from) => room.loadNotShown(from),
       showNewest: () => room.showNewest(),
       jumpTo: (seq) => room.jumpTo(seq),
       follow: (following) => room.follow(following),
@@ -92,6 +102,8 @@ export function usePresence(given?: RoomHandle): Presence {
 export interface TypingState {
   /** Others who type. */
   readonly typists: readonly Typist[];
+  /** In a large room, which names nobody: how many others type. */
+  readonly count: number;
   /** For each key, with `false` for an emptied field. The hook tells the room every three seconds; sending a message ends it. */
   readonly sendTyping: (on?: boolean) => void;
 }
@@ -99,7 +111,8 @@ export interface TypingState {
 export function useTyping(given?: RoomHandle): TypingState {
   const room = useGivenRoom(given, "useTyping");
   const typists = usePart(room, ({ typing }) => typing);
-  return useMemo(() => ({ typists, sendTyping: (on = true) => room.typing(on) }), [room, typists]);
+  const count = usePart(room, ({ typingCount }) => typingCount);
+  return useMemo(() => ({ typists, count, sendTyping: (on = true) => room.typing(on) }), [room, typists, count]);
 }
 
 export interface UnreadState extends Unread {

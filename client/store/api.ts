@@ -69,6 +69,8 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
   loadEarlier(): Promise<void>;
   /** Likewise after the last message, where `hasLater`. */
   loadLater(): Promise<void>;
+  /** Loads messages that were not shown, 100 at most, from the first of one of `messages.notShown` on. */
+  loadNotShown(from: number): Promise<void>;
   /** Loads the newest messages, if they are not, and follows them. */
   showNewest(): Promise<void>;
   /** Loads the messages around that one, if it is not loaded, and makes it the `target`. */
@@ -82,6 +84,8 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
    * The user has read the room up to there; the store tells the room at most once a second. @param seq default: the newest loaded message
    */
   markRead(seq?: number): void;
+  /** As `Room.attend`: tells whether anybody looks at the room. With `all` again, what was missed is loaded, changes among it. */
+  attend(to: "all" | "counts"): Promise<void>;
   /** Tells the room at once how far the user has read, for instance before the page goes away. */
   flush(): void;
   /** For each key, and with `false` for an emptied field; the store tells the room every three seconds. Sending ends it. */

@@ -55,7 +55,7 @@ export class History {
   async welcome(rev: number, around?: number): Promise<void> {
     // Undefined at the first welcome, and after a restart of the room.
     this.#rev ??= rev;
-    if (this.isLoaded) return this.#catchUp();
+    if (this.isLoaded) return this.catchUp();
     const range = around === undefined ? NEWEST : { around, limit: PAGE_LIMIT };
     if (!(await this.#loadFrom(range))) this.#restUntil = this.#ports.clock.now() + REST_MS;
     this.isOpening = false;
@@ -113,6 +113,21 @@ export class History {
     this.#ports.changed();
   }
 
+  async loadNotShown(from: number): Promise<void> {
+    const { timeline, self, changed } = this.#ports;
+    const range = timeline.notShown.find((range) => range.from === from);
+    if (!range || !this.#mayLoad) return;
+    const to = Math.min(range.to, from + PAGE_LIMIT - 1);
+    const page = await this.#fetch({ after: from - 1, limit: to - from + 1 });
+    if (!page) return;
+    timeline.fill(
+      page.messages.filter(({ seq }) => seq <= to),
+      { from, to },
+      self(),
+    );
+    changed();
+  }
+
   /**
    * Shows the part of the history around a message.
    * @returns whether it exists and is shown now
@@ -158,7 +173,8 @@ export class History {
     this.#ports.timeline.restart();
   }
 
-  async #catchUp(): Promise<void> {
+  /** Asks for changes of messages that were missed. */
+  async catchUp(): Promise<void> {
     if (this.#rev === undefined || this.#isCatchingUp) return;
     this.#isCatchingUp = true;
     const { room, timeline, names, changed } = this.#ports;

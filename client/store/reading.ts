@@ -90,6 +90,11 @@ export class Reading {
     else if (!isOwn) this.#set({ missed: this.#place.missed + 1 });
   }
 
+  /** The room has messages up to there, which come once the user attends to them. */
+  counted(lastSeq: number): void {
+    this.#lastSeq = Math.max(lastSeq, this.#lastSeq);
+  }
+
   /** The user has written, and wants to see it. */
   async wrote(): Promise<void> {
     this.#hasWritten = true;

@@ -80,7 +80,7 @@ export class RoomParts {
   #made(): RoomState {
     const { room, timeline, history } = this;
     const { connection } = room;
-    const { messages, hasEarlier, hasLater } = timeline;
+    const { messages, hasEarlier, hasLater, notShown } = timeline;
     const { isLoaded, isOpening, loading } = history;
     const { state: hold } = this.#holds;
     const outgoing = this.#outgoing(timeline.outgoing, connection.state === "connected" && !hold);
@@ -89,9 +89,10 @@ export class RoomParts {
       welcome: this.#welcome,
       me: this.#me(this.#welcome, connection, this.#role, this.#modes, hold),
       modes: this.#modes,
-      messages: this.#messages(messages, outgoing, hasEarlier, hasLater, isLoaded, isOpening, loading),
+      messages: this.#messages(messages, outgoing, hasEarlier, hasLater, notShown, isLoaded, isOpening, loading),
       presence: this.presence.roster.state,
       typing: this.#typing.state,
+      typingCount: this.#typing.count,
       reading: this.reading.state,
       readMarks: this.#marks.state,
       names: this.names.state,
@@ -147,6 +148,14 @@ export class RoomParts {
       this.#typing.change(change);
       changed();
     });
+    room.on("typing-count", ({ count }) => {
+      this.#typing.count = count - (this.signals.isTyping ? 1 : 0);
+      changed();
+    });
+    room.on("counts", ({ lastSeq }) => {
+      this.reading.counted(lastSeq);
+      changed();
+    });
     room.on("read", (mark) => {
       this.#marks.set(mark);
       if (mark.user === this.#self) this.signals.heard(mark.seq);
@@ -183,7 +192,7 @@ export class RoomParts {
     if (mutedUntil === undefined) this.#holds.lift();
     else this.#holds.mute(mutedUntil);
     this.names.note(welcome);
-    this.#typing.replace(welcome.typing ?? []);
+    this.#typing.replace(welcome.typing ?? [], welcome.typingCount);
     this.uploads.welcome();
     this.changed();
     this.presence.welcome(welcome.presence.count);
@@ -279,7 +288,8 @@ const messagesOf = (
   outgoing: readonly Outgoing[],
   hasEarlier: boolean,
   hasLater: boolean,
+  notShown: MessagesState["notShown"],
   isLoaded: boolean,
   isOpening: boolean,
   loading: MessagesState["loading"],
-): MessagesState => ({ stored, outgoing, hasEarlier, hasLater, isLoaded, isOpening, loading });
+): MessagesState => ({ stored, outgoing, hasEarlier, hasLater, notShown, isLoaded, isOpening, loading });

@@ -93,6 +93,14 @@ class ConnectedStore extends RoomParts implements RoomStore {
     return this.history.loadLater();
   }
 
+  loadNotShown(from: number): Promise<void> {
+    return this.history.loadNotShown(from);
+  }
+
+  async attend(to: "all" | "counts"): Promise<void> {
+    if (await this.room.attend(to)) await this.history.catchUp();
+  }
+
   showNewest(): Promise<void> {
     return this.reading.showNewest();
   }

@@ -114,6 +114,14 @@ export class SharedRoom implements RoomHandle {
     return this.#store?.now() ?? this.#clock.now();
   }
 
+  loadNotShown(from: number): Promise<void> {
+    return this.#opened.loadNotShown(from);
+  }
+
+  attend(to: "all" | "counts"): Promise<void> {
+    return this.#opened.attend(to);
+  }
+
   send(content: string, options?: SendOptions): Promise<SentAnswer> {
     return this.#opened.send(content, options);
   }

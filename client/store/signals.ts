@@ -3,7 +3,8 @@ import type { Welcome } from "../../src/protocol/chat-events.ts";
 import type { Room } from "../core/api.ts";
 import type { Clock } from "../core/clock.ts";
 
-/** The room forgets a typing event after 5 s (TYP-2). */
+/** The room forgets a typing event after so long (TYP-2). */
+const TYPING_MS = 5000;
 const TYPING_AGAIN_MS = 3000;
 const READ_EVERY_MS = 1000;
 
@@ -22,6 +23,11 @@ export class Signals {
   constructor(room: Room, clock: Clock) {
     this.#room = room;
     this.#clock = clock;
+  }
+
+  /** Whether the room counts the user among those who type. */
+  get isTyping(): boolean {
+    return this.#typingSaidAtMs > 0 && this.#clock.now() - this.#typingSaidAtMs < TYPING_MS;
   }
 
   typing(on: boolean): void {
@@ -77,7 +83,8 @@ export class Signals {
 
   /** Sends an event whose loss does not matter. */
   #say(...said: ["typing", { on: boolean }] | ["read", { seq: number }]): void {
-    if (this.#room.connection.state !== "connected" || this.rests.includes(said[0])) return;
+    if (this.#room.connection.state !== "connected") return;
+    if (said[0] === "read" && this.rests.includes("read")) return;
     this.#room.ask(said[0] as "read", said[1] as { seq: number }).catch(() => {});
   }
 }

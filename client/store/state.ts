@@ -5,6 +5,7 @@ import type {
   Member,
   Message,
   ModerationChange,
+  NotShown,
   Role,
   RoomModes,
   Typist,
@@ -24,6 +25,8 @@ export interface RoomState<Own extends FeatureEvents = FeatureEvents> {
   readonly presence: PresenceState;
   /** Others who type, in the order in which they began. */
   readonly typing: readonly Typist[];
+  /** In a large room, in place of `typing`: how many others type. */
+  readonly typingCount: number;
   readonly reading: ReadingState;
   /** How far others have read: `seq` by user. In a large room only one's own. */
   readonly readMarks: ReadonlyMap<string, number>;
@@ -62,7 +65,7 @@ export interface Hold {
 }
 
 export interface MessagesState {
-  /** Ascending by `seq`, none left out between the first and the last. */
+  /** Ascending by `seq`, none left out between the first and the last but for those of `notShown`. */
   readonly stored: readonly Message[];
   /** In the order in which they were written. */
   readonly outgoing: readonly Outgoing[];
@@ -70,6 +73,11 @@ export interface MessagesState {
   readonly hasEarlier: boolean;
   /** Whether the room has messages after the last one here: new ones are held back then. */
   readonly hasLater: boolean;
+  /**
+   * Between them: messages that the room stored and did not show to a crowd, ascending and without those that are loaded. `loadNotShown` of the
+   * store fetches them.
+   */
+  readonly notShown: readonly NotShown[];
   /** Whether a first page of history has arrived. */
   readonly isLoaded: boolean;
   /** Whether the first request for it is under way: messages that arrive before it have no place yet. */

@@ -4,6 +4,7 @@ import type {
   Message,
   MessageDeleted,
   MessageEdited,
+  NotShown,
   Reaction,
   ReactionSummary,
 } from "../../src/protocol/chat-events.ts";
@@ -21,6 +22,10 @@ export class Timeline {
   /** Replaced, never changed; so is `outgoing`. */
   messages: readonly Message[] = [];
   outgoing: readonly Outgoing[] = [];
+  /** Messages between those here that the room did not show to its crowd, ascending. Replaced, never changed. */
+  notShown: readonly NotShown[] = [];
+  /** All that are known, also those beyond the window. */
+  #left: readonly NotShown[] = [];
   #tail: readonly Message[] = [];
 
   find(id: string): Message | undefined {
@@ -32,12 +37,36 @@ export class Timeline {
     this.#settle(message, self);
     if (!this.hasLater) return this.merge([message], self);
     this.#tail = [...this.#tail, message].slice(-TAIL_MAX);
+    this.#cover({ from: message.seq, to: message.seq });
   }
 
-  /** Puts messages of the history at their places; those that are known already are replaced. */
+  /** Puts a page of the history, without gaps, at its place; messages that are known already are replaced. */
   merge(page: readonly Message[], self: string): void {
-    for (const message of page) this.#settle(message, self);
-    this.messages = merged(this.messages, page);
+    this.#put(page, self);
+    if (page.length > 0) this.#cover({ from: page[0]!.seq, to: page.at(-1)!.seq });
+  }
+
+  #put(messages: readonly Message[], self: string): void {
+    for (const message of messages) this.#settle(message, self);
+    this.messages = merged(this.messages, messages);
+  }
+
+  /** Puts all that there is of a range at its place. */
+  fill(page: readonly Message[], range: NotShown, self: string): void {
+    this.#put(page, self);
+    this.#cover(range);
+  }
+
+  #cover(range: NotShown): void {
+    if (this.#left.length === 0) return;
+    this.#leave(allOutside(this.#left, range));
+  }
+
+  #leave(ranges: readonly NotShown[]): void {
+    const first = this.messages[0]?.seq ?? Infinity;
+    const last = this.hasLater ? (this.messages.at(-1)?.seq ?? 0) : Infinity;
+    this.#left = ranges;
+    this.notShown = ranges.filter(({ from, to }) => from > first && to < last);
   }
 
   /** Later messages than those here; without more of them, the window ends at the newest again. */
@@ -45,8 +74,9 @@ export class Timeline {
     this.hasLater = hasMore;
     this.merge(page, self);
     if (hasMore) return;
-    this.merge(this.#tail, self);
+    this.#put(this.#tail, self);
     this.#tail = [];
+    this.#leave(this.#left);
   }
 
   /** Shows another part of the history instead. */
@@ -60,19 +90,28 @@ export class Timeline {
     // Messages that came while the page was loading.
     this.messages = has.later ? [] : newest.filter(({ seq }) => seq > last);
     this.merge(page, self);
+    this.#leave(this.#left);
   }
 
   /** The client skipped messages after the last one here. The window can show the messages before the gap, or those after it. */
-  leaveOut({ to, reason }: Gap, following: boolean): void {
+  leaveOut({ from, to, reason }: Gap, following: boolean): void {
     if (reason === "missing" || this.messages.length === 0) return;
+    if (reason === "not shown") {
+      // The user's own messages among them are here.
+      const known = [...this.messages, ...this.#tail].filter(({ seq }) => seq >= from && seq <= to);
+      const apart = known.map(({ seq }) => ({ from: seq, to: seq }));
+      return this.#leave([...this.#left, ...apart.reduce(allOutside, [{ from, to }])]);
+    }
     if (following || this.hasLater) this.#tail = [];
     if (this.hasLater) return;
     if (following) {
       this.messages = this.messages.filter(({ seq }) => seq > to);
       this.hasEarlier = true;
+      this.#leave([]);
     } else {
       this.#tail = [];
       this.hasLater = true;
+      this.#leave(this.#left);
     }
   }
 
@@ -129,6 +168,7 @@ export class Timeline {
     this.#tail = [];
     this.hasEarlier = false;
     this.hasLater = false;
+    this.#leave([]);
   }
 
   /** Adds an outgoing message, or changes it at its place. */
@@ -148,6 +188,7 @@ export class Timeline {
     if (excess <= 0 || this.hasLater) return;
     this.messages = this.messages.slice(excess);
     this.hasEarlier = true;
+    if (this.#left.length > 0) this.#leave(this.#left.filter(({ to }) => to > this.messages[0]!.seq));
   }
 
   #settle({ sender, clientMsgId }: Message, self: string): void {
@@ -190,3 +231,13 @@ function reacted(
   if (!before) return on ? [...reactions, after] : [...reactions];
   return reactions.map((reaction) => (reaction === before ? after : reaction)).filter((reaction) => reaction.count > 0);
 }
+
+/** The parts of a range outside of another one. */
+function outside({ from, to }: NotShown, other: NotShown): NotShown[] {
+  const before = { from, to: Math.min(to, other.from - 1) };
+  const after = { from: Math.max(from, other.to + 1), to };
+  return [before, after].filter((part) => part.from <= part.to);
+}
+
+const allOutside = (ranges: readonly NotShown[], other: NotShown): NotShown[] =>
+  ranges.flatMap((range) => outside(range, other));

@@ -17,10 +17,12 @@ export function unreadOf({ me, messages, reading, welcome }: RoomState): Unread 
   if (!welcome || lastSeq <= readSeq) return { count: 0, firstSeq: undefined };
   const [first] = stored;
   const reachesBack = first !== undefined && (!hasEarlier || first.seq <= readSeq + 1);
+  // The room counts further ones while the client attends to counts.
+  const areAllLoaded = reachesBack && !hasLater && (lastSeq === welcome.lastSeq || stored.at(-1)!.seq >= lastSeq);
   const unread = stored.filter(({ seq, sender }) => seq > readSeq && sender !== me.user);
   const places = Math.min(lastSeq - readSeq, welcome.unread + lastSeq - welcome.lastSeq);
   return {
-    count: reachesBack && !hasLater ? unread.length : places,
+    count: areAllLoaded ? unread.length : places,
     firstSeq: reachesBack ? unread[0]?.seq : undefined,
   };
 }

@@ -140,6 +140,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
         messageRate: settings.messageRate.perSecond,
         messageBurst: settings.messageRate.burst,
         editWindowSeconds: settings.editWindowMs / 1000,
+        crowdMembers: settings.crowdMembers,
       },
     };
     // features.ts makes the compiler demand a feature for each other field.

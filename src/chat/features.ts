@@ -4,6 +4,7 @@
 import type { FilesWelcome, RoomWelcome, Welcome } from "../protocol/chat-events.ts";
 import type { Meter } from "../metrics/meter.ts";
 import { Announced } from "./announce/announced.ts";
+import { Attending } from "./people/attending.ts";
 import { Attachments } from "./files/attachments.ts";
 import { AuditTrail } from "./moderation/audit-trail.ts";
 import { Direct, type OpenDirect } from "./direct/direct.ts";
@@ -135,6 +136,7 @@ export function makeFeatures(
   const links = new Links(room, changes, relay);
   const relayed = new Relayed(room, editing);
   const reading = new Reading(room);
+  const typing = new Typing(room);
   const direct = new Direct(room, { open: openDirect, openings }, (user) => reading.seqOf(user));
   const counters = new Counters(room);
   const listing =
@@ -164,6 +166,7 @@ export function makeFeatures(
           changes,
           trail,
           perform,
+          typing,
         })
       : undefined;
   const list = [
@@ -179,7 +182,8 @@ export function makeFeatures(
     new Reacting(room, changes),
     changes,
     new Searching(room, index, searchAllowance),
-    new Typing(room),
+    typing,
+    new Attending(room),
     reading,
     new Refreshing(room),
     new Moderation(room, moderation),

@@ -79,6 +79,7 @@ export const COUNTERS = {
   },
   posted: { name: "messages_posted_total", help: "Messages posted." },
   delivered: { name: "message_deliveries_total", help: "Messages sent to clients, each recipient counted." },
+  not_shown: { name: "messages_not_shown_total", help: "Messages stored and not shown, because the crowd had enough." },
   duplicates: { name: "message_duplicates_total", help: "Posts that repeated a stored message." },
   announced: {
     name: "announcement_deliveries_total",

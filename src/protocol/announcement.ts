@@ -25,6 +25,9 @@ const OF_THE_CHAT: Readonly<Record<keyof ServerToClientEvents, true>> = {
   moderation: true,
   read: true,
   typing: true,
+  "typing-count": true,
+  "not-shown": true,
+  counts: true,
 };
 
 /** Names of Socket.IO's own events, and of those that the client module derives. */

@@ -1,5 +1,6 @@
 // The vocabulary of a chat room: its events, and the types of their payloads and answers. Used by room, Worker, client and tests. Types of
 // checked input and of answers that the HTTP API describes derive from schemas/; broadcasts are interfaces here. Rules: src/chat/SPEC.md.
+import type { AttendPayload } from "./schemas/attending.ts";
 import type { ChangesPayload, EditPayload, MessagePayload, ReactPayload, Version } from "./schemas/changes.ts";
 import type { AnswerCode, NoticeCode } from "./failures.ts";
 import type { Sent } from "./schemas/fields.ts";
@@ -28,6 +29,7 @@ import type { RefreshPayload } from "./schemas/tokens.ts";
 import type { TypingPayload } from "./schemas/typing.ts";
 
 export type { AnswerCode, NoticeCode, RefusalCode } from "./failures.ts";
+export type * from "./schemas/attending.ts";
 export type * from "./schemas/changes.ts";
 export type * from "./schemas/files.ts";
 export type * from "./schemas/messages.ts";
@@ -72,6 +74,8 @@ export type ReadMarksAnswer = Answer<{ readonly marks: readonly ReadMark[] }>;
 export type SearchAnswer = Answer<Sent<typeof foundSchema>>;
 export type AuditAnswer = Answer<Sent<typeof auditPageSchema>>;
 export type ModerationStateAnswer = Answer<Sent<typeof moderationPageSchema>>;
+/** `lastSeq`: the newest message; those behind it will be heard. */
+export type AttendAnswer = Answer<{ readonly lastSeq: number }>;
 export type OpenDirectAnswer = Answer<{ readonly room: string; readonly isNew: boolean }>;
 
 type Ask<Payload, Good extends Answer<object> = Answer<object>> = (
@@ -105,6 +109,8 @@ export interface ClientToServerEvents extends ModeratorEvents {
   read: Ask<ReadPayload>;
   "read-marks": Ask<Record<string, never>, ReadMarksAnswer>;
   typing: Ask<TypingPayload>;
+  /** With `counts` a connection gets `counts` in place of messages and what happens to them, until it attends to `all` again. */
+  attend: Ask<AttendPayload, AttendAnswer>;
   search: Ask<SearchPayload, SearchAnswer>;
   /** Between oneself and that user; `room` is to be connected to like any other. */
   "open-dm": Ask<{ readonly user: string }, OpenDirectAnswer>;
@@ -159,6 +165,24 @@ export interface TypingChange extends Typist {
   readonly on: boolean;
 }
 
+/** In a large room nobody is named. */
+export interface TypingCount {
+  /** Members who type, the recipient among them. */
+  readonly count: number;
+}
+
+/** Messages `from` to `to`, both included, that were stored and not shown: `history` has them. */
+export interface NotShown {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** For connections that attend to counts. */
+export interface Counts {
+  /** The `seq` of the newest message. */
+  readonly lastSeq: number;
+}
+
 /** In a large room only the count is sent, and both lists stay empty. */
 export interface PresenceChange {
   readonly count: number;
@@ -182,6 +206,9 @@ export interface ServerToClientEvents {
   presence: (change: PresenceChange) => void;
   read: (mark: ReadMark) => void;
   typing: (change: TypingChange) => void;
+  "typing-count": (typing: TypingCount) => void;
+  "not-shown": (messages: NotShown) => void;
+  counts: (counts: Counts) => void;
   moderation: (change: ModerationChange) => void;
   notice: (notice: Notice) => void;
   error: (error: ErrorAnswer["error"]) => void;
@@ -218,6 +245,8 @@ export interface ReadingWelcome {
 export interface TypingWelcome {
   /** Others who are typing; the first few of them where there are many. */
   readonly typing: readonly Typist[];
+  /** In a large room: members who type, none of whom is named. */
+  readonly typingCount?: number;
 }
 
 /** The part of `welcome` about moderation. */
@@ -242,7 +271,7 @@ export interface RoomWelcome {
   /** The time of the room, in milliseconds since 1970: clocks of clients are off. */
   readonly now: number;
   /** Events that are accepted and change nothing, in a part of a big room (SHD-9); absent: none. */
-  readonly rests?: ReadonlyArray<"typing" | "read">;
+  readonly rests?: ReadonlyArray<"read">;
   readonly settings: {
     readonly maxContentLength: number;
     /** `relaxed`: a busy room may show a message before it is stored. */
@@ -252,6 +281,8 @@ export interface RoomWelcome {
     readonly messageBurst: number;
     /** The time in which authors may edit their messages; 0 is none. */
     readonly editWindowSeconds: number;
+    /** A room with more members names nobody who comes, goes or types. */
+    readonly crowdMembers: number;
   };
 }
 

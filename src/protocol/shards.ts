@@ -199,6 +199,8 @@ export interface ShardReport {
   /** Its connections, and the users among them. */
   readonly sockets: number;
   readonly users: number;
+  /** Those who type. */
+  readonly typing: number;
   readonly joins: readonly ShardJoin[];
   readonly requests: readonly ShardRequest[];
   /** Connections that were recovered here since the last report: the former ones may still be in other objects. */

@@ -100,6 +100,7 @@ const LIMITS = {
   maxPayloadBytes: setting("MAX_PAYLOAD", kinds.integer(1024, PAYLOAD_BYTES_MAX), { default: 65_536 }),
   maxMembers: setting("MAX_MEMBERS", kinds.integer(1, WEBSOCKETS_PER_OBJECT_MAX), { default: 5000 }),
   crowdMembers: setting("CROWD_MEMBERS", kinds.integer(0, 1_000_000), { default: 200 }),
+  crowdShownRate: setting("CROWD_SHOWN_RATE", kinds.integer(0, 10_000), { default: 0 }),
   maxShards: setting("MAX_SHARDS", kinds.integer(0, SHARDS_MAX), { default: 64 }),
   shardFanOut: setting("SHARD_FAN_OUT", kinds.integer(1, SHARDS_MAX), { default: 64 }),
   maxConnectionsPerIp: setting("MAX_CONNECTIONS_PER_IP", kinds.integer(0, WEBSOCKETS_PER_OBJECT_MAX), {

@@ -1,5 +1,7 @@
 // The part of a big room's audience that one shard holds: a namespace like the room's own, which asks the room about every CONNECT and event,
 // and does what the room says (follower.ts). Made by durable/create-shard.ts; the Socket.IO server calls it as a namespace.
+import { ThrottledRun } from "../clock/throttle.ts";
+import { Attention, COUNTS_WINDOW_MS } from "../crowd/attention.ts";
 import type { ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import { denyOverLimit } from "../protocol/connection-limits.ts";
 import type { Identity } from "../protocol/identity.ts";
@@ -48,6 +50,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
   /** Of members who are about to be let in. */
   readonly #welcomes = new WeakMap<ShardMember, Welcome>();
   #link!: RoomLink;
+  #attention!: Attention;
   #events!: MemberEvents;
 
   constructor(ports: AudiencePorts) {
@@ -70,20 +73,32 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
       problem: report,
     });
     this.#link = link;
+    const attention = new Attention({
+      hub: this[CONTEXT].hub,
+      counts: () => ({ lastSeq: this.follower.place?.seq ?? 0 }),
+      throttled: (run) =>
+        new ThrottledRun({ windowMs: () => COUNTS_WINDOW_MS }, run, (due) =>
+          deadlines.add("counts", due, { keepsAwake: true }),
+        ),
+    });
+    this.#attention = attention;
     this.#events = new MemberEvents({
       link,
+      attention,
       now,
+      deadline: (name, run, options) => deadlines.add(name, run, options),
       refreshToken: (...given) => this[CONTEXT].refreshToken(...given),
       close: (client) => ports.close(client, CLOSINGS.restart),
     });
     const { kept, keep, count, close } = ports;
-    this.follower = new Follower(this, { kept, keep, count, close, log: this.#log, link });
+    this.follower = new Follower(this, { kept, keep, count, close, log: this.#log, link, attention });
   }
 
   #count(): ReturnType<RoomLinkPorts["count"]> {
     const counts = this.#ports.takeCounts();
-    const users = this.channels.size - (this.channels.has(STAFF_CHANNEL) ? 1 : 0);
-    return { sockets: this.sockets.size, users, ...(counts && { counts }) };
+    const others = Number(this.channels.has(STAFF_CHANNEL)) + Number(this.#attention.isAsked);
+    const { typing } = this.#events;
+    return { sockets: this.sockets.size, users: this.channels.size - others, typing, ...(counts && { counts }) };
   }
 
   override onWake(): void {
@@ -132,7 +147,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     joinChannels(client, welcome.role);
     // A mark from before the room grew stays where it is: news would seem to begin there for ever.
     const read = { unread: 0, readSeq: welcome.lastSeq };
-    client.emit("welcome", { ...welcome, ...read, typing: [], now: this[CONTEXT].now(), rests: ["typing", "read"] });
+    client.emit("welcome", { ...welcome, ...read, typing: [], now: this[CONTEXT].now(), rests: ["read"] });
     if (client.recovered) this.#link.recovered(client.id);
     this.#changed();
   }
@@ -144,7 +159,8 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     if (role !== member.role) setStaff(client, role);
   }
 
-  override onDisconnect(): void {
+  override onDisconnect(client: Client): void {
+    this.#events.gone(client);
     this.#changed();
   }
 

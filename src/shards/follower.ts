@@ -1,5 +1,6 @@
 // Follows the room: carries out the pieces of the feed, and keeps the place in the room's log to which they led, through the shard's sleep.
 // Made by audience.ts; intake.ts gives it the pieces.
+import type { Attention } from "../crowd/attention.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import type { Message, ModerationChange, ServerToClientEvents } from "../protocol/chat-events.ts";
 import { userChannel, type LogPlace, type ShardItem, type ShardMember, type ShardPiece } from "../protocol/shards.ts";
@@ -30,6 +31,7 @@ export interface Keeping {
 export interface FollowerPorts extends Keeping {
   readonly log: ShardLog;
   readonly link: RoomLink;
+  readonly attention: Attention;
   /** Counts a series for `GET /metrics`. */
   readonly count: (series: string, by: number) => void;
   readonly close: (client: Client, closing: Closing) => void;
@@ -82,6 +84,7 @@ export class Follower {
     });
     if (this.#room !== after.by) this.#meet(after.by);
     this.#place = after;
+    this.#ports.attention.moved(this.#namespace[CONTEXT].now());
     this.keepSoon();
   }
 
@@ -104,7 +107,7 @@ export class Follower {
       case "emit":
         if (item.seqs) log.show(item.argLists.map(([message]) => message as Message));
         if (item.event === "moderation") this.#regard(item.argLists[0]![0] as ModerationChange);
-        return this.#namespace[CONTEXT].hub.emitAll(item.audience, item.event, item.argLists, item.seqs);
+        return this.#emit(item);
       case "answer":
         return link.answered(item.id, item.answer);
       case "verdict":
@@ -125,6 +128,10 @@ export class Follower {
         count(`shard_sent_away:${item.cause}`, this.#namespace.sockets.size);
         for (const client of this.#namespace.everyone.fetchSockets()) close(client, CLOSINGS.restart);
     }
+  }
+
+  #emit({ audience, event, argLists, seqs }: ShardItem & { type: "emit" }): void {
+    this.#namespace[CONTEXT].hub.emitAll(this.#ports.attention.of(event, audience), event, argLists, seqs);
   }
 
   /** A grant, and its end, change who hears what is for moderators. */

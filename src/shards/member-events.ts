@@ -1,10 +1,14 @@
-// The events of members in a shard. The room carries them out; a few are answered here. Called by audience.ts. SHD-3, SHD-9
+// The events of members in a shard. The room carries them out; those that change nothing beyond the shard are answered here. Called by audience.ts. SHD-3, SHD-9
+import type { Deadline, DeadlineOptions } from "../clock/deadlines.ts";
 import { TokenBuckets } from "../clock/token-bucket.ts";
+import type { Attention } from "../crowd/attention.ts";
+import { Typists } from "../crowd/typists.ts";
 import type { Answer } from "../protocol/chat-events.ts";
 import { REQUEST_LIMIT } from "../protocol/limits.ts";
 import { memberEvent } from "../protocol/member-event.ts";
 import { readAs } from "../protocol/read-as.ts";
 import { refuse, refuseBusy } from "../protocol/refuse.ts";
+import { attendSchema } from "../protocol/schemas/attending.ts";
 import { readSchema } from "../protocol/schemas/reading.ts";
 import { refreshTokenSchema } from "../protocol/schemas/tokens.ts";
 import { typingSchema } from "../protocol/schemas/typing.ts";
@@ -15,6 +19,8 @@ import type { RoomLink } from "./room-link.ts";
 
 export interface MemberEventsPorts extends Pick<NamespaceContext, "now" | "refreshToken"> {
   readonly link: RoomLink;
+  readonly attention: Attention;
+  readonly deadline: (name: string, run: (nowMs: number) => void, options: DeadlineOptions) => Deadline;
   /** Closes a connection, whose client comes back. */
   readonly close: (client: Client) => void;
 }
@@ -23,15 +29,31 @@ type Reply = (answer: Answer<object>) => void;
 
 export class MemberEvents {
   readonly #ports: MemberEventsPorts;
-  readonly #resting = new TokenBuckets(REQUEST_LIMIT);
+  /** Of requests that are answered here. */
+  readonly #buckets = new TokenBuckets(REQUEST_LIMIT);
+  readonly #typists = new Typists();
+  readonly #typingEnds: Deadline;
 
   constructor(ports: MemberEventsPorts) {
     this.#ports = ports;
+    this.#typingEnds = ports.deadline("typing", (nowMs) => this.#expire(nowMs), { keepsAwake: true });
+  }
+
+  /** How many members here type. */
+  get typing(): number {
+    return this.#typists.unnamed;
+  }
+
+  /** A connection has ended. */
+  gone(client: Client): void {
+    if (this.#typists.get(client.peek().user)?.socketId === client.id) this.#endTyping(client.peek().user);
   }
 
   take(client: Client, event: string, args: readonly unknown[]): void | Promise<void> {
     const { given, reply } = memberEvent(args, (error) => void client.emit("error", error));
-    if (rests(event, given)) return this.#rest(client, reply);
+    const answer = this.#answerHere(client, event, given);
+    if (answer) return this.#charged(client, answer, reply);
+    if (event === "chat-message") this.#endTyping(client.peek().user);
     if (event === "refresh-token") {
       const parsed = readAs(refreshTokenSchema, given);
       if (parsed.success) return this.#ports.refreshToken(client as Socket, parsed.data.token, reply);
@@ -60,17 +82,56 @@ export class MemberEvents {
   }
 
   /** CHAT-6 holds here, too: an answer costs the shard something. */
-  #rest(client: Client, reply: Reply): void {
-    const taking = this.#resting.take(client.peek().user, this.#ports.now());
+  #charged(client: Client, answer: () => Answer<object>, reply: Reply): void {
+    const taking = this.#buckets.take(client.peek().user, this.#ports.now());
     const limited = "Rate limit exceeded: too many requests.";
-    reply(taking.ok ? { ok: true } : refuse("RATE_LIMITED", limited, taking.retryAfterMs));
+    reply(taking.ok ? answer() : refuse("RATE_LIMITED", limited, taking.retryAfterMs));
   }
-}
 
-/** SHD-9: typing and read marks of single members mean nothing to so many. A wrong payload gets the error of the room. */
-function rests(event: string, given: unknown): boolean {
-  if (event === "typing") return readAs(typingSchema, given).success;
-  return event === "read" && readAs(readSchema, given).success;
+  /** @returns makes the answer to an event that is none of the room's business; a wrong payload gets the error of the room */
+  #answerHere(client: Client, event: string, given: unknown): (() => Answer<object>) | undefined {
+    switch (event) {
+      case "attend": {
+        const parsed = readAs(attendSchema, given);
+        return parsed.success
+          ? () => ({ ok: true, ...this.#ports.attention.attend(client as Socket, parsed.data) })
+          : undefined;
+      }
+      case "typing": {
+        const parsed = readAs(typingSchema, given);
+        const isRefused = client.peek().role === "reader";
+        return parsed.success && !isRefused ? () => this.#setTyping(client, parsed.data.on) : undefined;
+      }
+      case "read":
+        // SHD-9: marks of single members mean nothing to so many.
+        return readAs(readSchema, given).success ? () => ({ ok: true }) : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  // ---- typing: the room hears how many do ------------------------------------------------------------------
+
+  #setTyping(client: Client, on: boolean): Answer<object> {
+    const { user, name } = client.peek();
+    const known = this.#typists.get(user);
+    if (on) {
+      const typing = { name, socketId: client.id, isNamed: false };
+      this.#typingEnds.pull(this.#typists.begin(user, typing, this.#ports.now()));
+      if (!known) this.#ports.link.changed();
+    } else if (known?.socketId === client.id) this.#endTyping(user);
+    return { ok: true };
+  }
+
+  #endTyping(user: string): void {
+    if (this.#typists.end(user)) this.#ports.link.changed();
+    if (this.#typists.isEmpty) this.#typingEnds.clear();
+  }
+
+  #expire(nowMs: number): void {
+    for (const user of this.#typists.over(nowMs)) this.#endTyping(user);
+    if (!this.#typists.isEmpty) this.#typingEnds.set(this.#typists.nextMs);
+  }
 }
 
 /** @returns the payload as JSON; `undefined` where there is none, `null` where it is not JSON */

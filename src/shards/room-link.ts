@@ -34,8 +34,8 @@ interface Waiting {
 export interface RoomLinkPorts {
   /** @returns the instance of the room that took the report. @throws Error where none did, or it is not known */
   readonly report: (report: Omit<ShardReport, "shard">) => Promise<string>;
-  /** Connections and users. */
-  readonly count: () => Pick<ShardReport, "sockets" | "users" | "counts">;
+  /** Connections and users, and what else the room has to hear. */
+  readonly count: () => Pick<ShardReport, "sockets" | "users" | "typing" | "counts">;
   readonly now: () => number;
   readonly newId: () => string;
   readonly turn: <Result>(work: () => Result) => Result;
@@ -112,7 +112,7 @@ export class RoomLink {
     this.#recovered.push(socket);
   }
 
-  /** A connection came or went. */
+  /** The counts are other ones now. */
   changed(): void {
     const { now } = this.#ports;
     this.#later.pull(Math.max(now(), Math.min(this.#reportedAtMs, now()) + REPORT_MS));

@@ -54,13 +54,18 @@ export class ShardLog implements RecoveryLog {
     this.#place = place;
   }
 
-  /** These messages follow on the place, and are about to be shown. */
+  /** These messages are about to be shown. */
   show(messages: readonly Message[]): void {
     for (const message of messages) {
-      this.#shown.push(message);
-      this.#chars += message.content.length;
       const { seq } = message;
-      this.#place = { ...this.#place, seq, life: this.#lifeOf(message) };
+      const [before, life] = [this.#place.seq, this.#lifeOf(message)];
+      this.#place = { ...this.#place, seq, life };
+      // The room did not show those in between (CROWD-1).
+      if (seq !== before + 1) this.#forget(life);
+      else {
+        this.#shown.push(message);
+        this.#chars += message.content.length;
+      }
     }
     while (this.#shown.length > MISSED_MESSAGES_MAX || this.#chars > MISSED_CHARS_MAX) {
       const first = this.#shown.shift()!;
@@ -73,6 +78,7 @@ export class ShardLog implements RecoveryLog {
   fill(messages: readonly Message[], life: string): void {
     const place = this.#place;
     this.#forget(life);
+    this.#place = { ...place, seq: place.seq - messages.length };
     this.show(messages);
     this.#place = place;
   }

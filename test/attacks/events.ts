@@ -30,6 +30,7 @@ const OF_MEMBERS: Readonly<Record<Exclude<ClientEvent, ModeratorEvent>, true>> =
   changes: true,
   search: true,
   typing: true,
+  attend: true,
   read: true,
   "read-marks": true,
   "open-dm": true,
@@ -157,6 +158,7 @@ const FIELDS: HostileEvent[] = [
     "a query that is an object": '{"query":{"$regex":".*"}}',
     "a limit of a million": '{"query":"x","limit":1000000}',
   }),
+  ...field("attend", "INVALID_PAYLOAD", { "to nobody": '{"to":"nobody"}', nothing: "{}" }),
   ...field("typing", "INVALID_PAYLOAD", { "on that is a number": '{"on":1}', nothing: "{}" }),
   ...field("read", "INVALID_PAYLOAD", {
     "a seq below zero": '{"seq":-1}',

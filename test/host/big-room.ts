@@ -194,6 +194,15 @@ export class BigRoom {
 export const seen = (client: Client): string[] =>
   client.received<Message>("chat-message").map(({ content }) => content);
 
+/** The offset of the newest event that a client got. */
+export const lastOffset = (client: Client): unknown => client.events().at(-1)?.event.at(-1);
+
+/** The client of a connection that is gone comes back to a shard, and asks for recovery. */
+export function back(big: BigRoom, gone: Client, shard: number, offset: unknown): Promise<Client> {
+  const { pid } = gone.accepted("/") as { pid?: string };
+  return big.join(gone.name, shard, {}, { pid, offset });
+}
+
 /** One member in the room, and one in each of two shards. */
 export async function hall(options: ConstructorParameters<typeof BigRoom>[1] = {}): Promise<{
   big: BigRoom;

@@ -32,6 +32,7 @@ export const SETTINGS: ChatSettings = {
   guestRatePerIp: 0,
   maxMembers: 5000,
   crowdMembers: 200,
+  crowdShownRate: 0,
   maxConnectionsPerUser: 0,
   recoveryWindowMs: 120_000,
 };

@@ -33,6 +33,7 @@ const QUESTIONS: Readonly<Record<Exclude<keyof ClientToServerEvents, ModeratorEv
   presence: [{}],
   history: [{}, { limit: 3 }, { limit: -1 }, { around: 2, limit: 2 }, { afterTime: START_MS + 1000 }],
   typing: [{ on: true }, { on: true }, { on: false }],
+  attend: [{ to: "counts" }, { to: "all" }],
   read: [{ seq: 1 }, { seq: 2 }, { seq: 5 }],
   "read-marks": [{}],
   "get-message": [{ id: `${EPOCH}-1` }],

@@ -65,8 +65,8 @@ export class StoredRoom {
   #stores: RoomStore[] = [];
   #people: Array<string | Person> = [];
 
-  begin(): void {
-    this.room = new ChatRoom(SETTINGS);
+  begin(settings: Partial<ChatSettings> = {}): void {
+    this.room = new ChatRoom({ ...SETTINGS, ...settings });
     this.#people = [];
   }
 

@@ -54,7 +54,7 @@ async function send(visitor: Visitor, name: string, buffer: Buffer): Promise<voi
 }
 
 it("a picture opens large, keys and buttons lead to the others, and closing restores the focus", async () => {
-  const ada = await (await Visitor.open(browser, url)).enter("pictures", "Ada");
+  const ada = await (await Visitor.open(browser, url)).enter("browser-pictures", "Ada");
   const { page } = ada;
   for (const name of ["one.png", "two.png", "three.png"]) await send(ada, name, png(800, 600));
   await page.locator(".preview img").nth(2).waitFor();
@@ -107,7 +107,7 @@ it("a picture opens large, keys and buttons lead to the others, and closing rest
 });
 
 it("pictures with too many pixels are shown as files, by their header and by their decoded size", async () => {
-  const ada = await (await Visitor.open(browser, url)).enter("bombs", "Ada");
+  const ada = await (await Visitor.open(browser, url)).enter("browser-bombs", "Ada");
   const side = Math.sqrt(PICTURE_PIXELS_MAX);
   await send(ada, "most.png", png(side, side));
   await send(ada, "more.png", png(side + 1, side));

@@ -10,7 +10,7 @@ const MORE_THAN_A_WHILE_MS = 60_000;
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ settings: { CONNECT_TIMEOUT_MS: "300", MAX_CONNECTIONS_PER_IP: "2" } });
+  server = await startServer({ settings: { CONNECT_TIMEOUT_MS: "3000", MAX_CONNECTIONS_PER_IP: "2" } });
 });
 afterAll(() => server.stop());
 

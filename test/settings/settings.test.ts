@@ -46,6 +46,7 @@ const COMMON = {
   apiBurst: 200,
   maxMembers: 5000,
   crowdMembers: 200,
+  crowdShownRate: 0,
   pingIntervalMs: 45_000,
   pingTimeoutMs: 30_000,
   connectTimeoutMs: 10_000,

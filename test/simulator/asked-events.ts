@@ -14,6 +14,7 @@ const QUESTION_PAYLOADS: Readonly<Record<Exclude<keyof ClientToServerEvents, Mod
   presence: [{}],
   history: [{ limit: 20 }],
   typing: [{ on: true }],
+  attend: [{ to: "all" }],
   "read-marks": [{}],
   changes: [{ after: 0 }],
   search: [{ query: "says" }],

@@ -234,8 +234,8 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   {
     bug: "a room may sleep while a user is typing",
     file: "src/chat/people/typing.ts",
-    find: "{ keepsAwake: true });",
-    replace: "{});",
+    find: "this.#expire(nowMs), { keepsAwake: true });",
+    replace: "this.#expire(nowMs), {});",
     breaks: "presence",
     isCostly: true,
   },

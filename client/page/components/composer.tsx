@@ -18,7 +18,7 @@ const ROWS_MAX = 8;
 
 export function Composer({ store, view, later }: ChatPropsWithLater) {
   const { writing, blocked } = view;
-  const { me, typing, welcome } = view.state;
+  const { me, typing, typingCount, welcome } = view.state;
   const { text, files, replyTo, edit } = writing;
   const [, redraw] = useState(0);
   const [caret, setCaret] = useState(0);
@@ -140,7 +140,7 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
       </div>
       <p id="composer-note" class={`composer-note ${left < 0 ? "over" : ""}`}>
         <span class="typing" data-testid="typing">
-          {typingLine(typing)}
+          {typingLine(typing, typingCount)}
         </span>
         <span data-testid="hold" role="status">
           {holdText(me.hold, view.store.now())}

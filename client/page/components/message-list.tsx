@@ -37,6 +37,7 @@ const GUESSES: Readonly<Record<Row["kind"], number>> = {
   beginning: 120,
   day: 44,
   unread: 32,
+  "not-shown": 40,
   message: 44,
   outgoing: 60,
 };
@@ -54,14 +55,14 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
   const now = view.store.now();
   const { state, self } = view;
   const { unreadAfter, target, news } = state.reading;
-  const { stored, outgoing, hasLater, isLoaded, isOpening, loading } = state.messages;
+  const { stored, outgoing, hasLater, notShown, isLoaded, isOpening, loading } = state.messages;
   // Until the first page of history has arrived, new messages have no place.
   const messages = isOpening ? NONE : stored;
   const hasEarlier = state.messages.hasEarlier || !isLoaded;
   // Kept between draws: while the reader scrolls, only heights change.
   const rows = useMemo(
-    () => rowsOf({ messages, outgoing, hasEarlier, hasLater, self, unreadAfter }),
-    [view, messages, outgoing, hasEarlier, hasLater, self, unreadAfter],
+    () => rowsOf({ messages, outgoing, hasEarlier, hasLater, notShown, self, unreadAfter }),
+    [view, messages, outgoing, hasEarlier, hasLater, notShown, self, unreadAfter],
   );
   const indexes = useMemo(() => new Map(rows.map(({ key }, index) => [key, index])), [rows]);
   const layout = useMemo(

@@ -3,6 +3,7 @@
 import type { Row } from "../state/rows.ts";
 import { dayTitle } from "../state/times.ts";
 import type { ChatProps } from "./chat-props.ts";
+import { Button } from "./controls.tsx";
 import { MessageRow } from "./message-row.tsx";
 import { OutgoingRow } from "./outgoing-row.tsx";
 
@@ -39,6 +40,15 @@ export function RowView(props: RowViewProps) {
       return (
         <li data-key={row.key} class="unread" data-testid="unread-line">
           <span>New</span>
+        </li>
+      );
+    case "not-shown":
+      return (
+        <li data-key={row.key} class="not-shown" data-testid="not-shown">
+          <span>{row.count === 1 ? "1 message was" : `${row.count} messages were`} not shown: too many at once.</span>{" "}
+          <Button class="plain" onClick={() => void view.store.loadNotShown(row.from)}>
+            Show
+          </Button>
         </li>
       );
     case "message":

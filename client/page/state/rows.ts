@@ -1,6 +1,6 @@
 // Builds the rows of the message list from the timeline: days, the line above new messages, messages grouped by author. Pure;
 // rebuilt after each change.
-import type { Message, Outgoing } from "parley-rooms/client";
+import type { Message, NotShown, Outgoing } from "parley-rooms/client";
 
 /** Messages of one author within that time are one group. */
 const GROUP_MS = 5 * 60_000;
@@ -9,6 +9,8 @@ export type Row =
   | { readonly kind: "beginning"; readonly key: string }
   | { readonly kind: "day"; readonly key: string; readonly at: number }
   | { readonly kind: "unread"; readonly key: string }
+  /** Messages that were not shown to the crowd. */
+  | { readonly kind: "not-shown"; readonly key: string; readonly from: number; readonly count: number }
   /** `isHead`: the first of a group, which shows author and time. */
   | { readonly kind: "message"; readonly key: string; readonly message: Message; readonly isHead: boolean }
   | { readonly kind: "outgoing"; readonly key: string; readonly outgoing: Outgoing; readonly isHead: boolean };
@@ -18,17 +20,27 @@ interface Shown {
   readonly outgoing: readonly Outgoing[];
   readonly hasEarlier: boolean;
   readonly hasLater: boolean;
+  readonly notShown: readonly NotShown[];
   readonly self: string;
   /** The first message that is new to the reader comes after this one; nothing is marked without it. */
   readonly unreadAfter: number | undefined;
 }
 
-export function rowsOf({ messages, outgoing, hasEarlier, hasLater, self, unreadAfter }: Shown): Row[] {
+export function rowsOf({ messages, outgoing, hasEarlier, hasLater, notShown, self, unreadAfter }: Shown): Row[] {
   const rows: Row[] = hasEarlier ? [] : [{ kind: "beginning", key: "beginning" }];
   let before: Message | undefined;
   let day: Day | undefined;
   let isMarked = unreadAfter === undefined;
+  const left = [...notShown];
+  const pushNotShown = (beforeSeq: number): void => {
+    while (left.length > 0 && left[0]!.from < beforeSeq) {
+      const { from, to } = left.shift()!;
+      rows.push({ kind: "not-shown", key: `not-shown ${from}`, from, count: to - from + 1 });
+      before = undefined;
+    }
+  };
   for (const message of messages) {
+    pushNotShown(message.seq);
     const isNewDay = !day || message.timestamp < day.from || message.timestamp >= day.to;
     if (isNewDay) {
       day = dayOf(message.timestamp);
@@ -44,6 +56,7 @@ export function rowsOf({ messages, outgoing, hasEarlier, hasLater, self, unreadA
     rows.push({ kind: "message", key: `m${message.seq}`, message, isHead });
     before = message;
   }
+  pushNotShown(Infinity);
   if (hasLater) return rows;
   let isHead = before?.sender !== self;
   for (const waiting of outgoing) {

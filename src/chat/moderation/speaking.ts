@@ -35,6 +35,7 @@ const SPEECH: Readonly<Record<Exclude<ChatEvent, ModeratorEvent> | typeof UPLOAD
   read: false,
   "read-marks": false,
   search: false,
+  attend: false,
   "open-dm": false,
 };
 

@@ -29,6 +29,7 @@ const WELCOME_FIELDS: Readonly<Record<keyof Welcome, true>> = {
   readSeq: true,
   unread: true,
   typing: true,
+  typingCount: true,
   presence: true,
   moderation: true,
 };

@@ -1,15 +1,15 @@
-// Typing notices: the set of users who type, so that a repeat sends nothing and each notice ends by itself. In memory only: the
+// Typing notices: a repeat sends nothing, and each notice ends by itself. A large room tells how many type, and not who. In memory only: the
 // room stays awake while a user types, which writes no row and is over in seconds (TYP-3).
 import { typingSchema } from "../../protocol/schemas/typing.ts";
-import type { Answer, Message, TypingWelcome, Typist } from "../../protocol/chat-events.ts";
+import type { Answer, Message, TypingWelcome } from "../../protocol/chat-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
+import type { ThrottledRun } from "../../clock/throttle.ts";
+import { Typists } from "../../crowd/typists.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Connection, Room } from "../room/room.ts";
-
-/** A notice that is not repeated for so long ends (TYP-2). */
-export const TYPING_MS = 5000;
+import { presenceWindowMs } from "./presence.ts";
 
 /** Requests that it costs: each change goes out to everyone. */
 export const TYPING_COST = 4;
@@ -17,19 +17,13 @@ export const TYPING_COST = 4;
 /** Typing users in a welcome. */
 export const TYPISTS_SHOWN_MAX = 20;
 
-interface CurrentTyping {
-  readonly name: string;
-  /** The connection that sent the last notice; its end ends the typing. */
-  readonly socketId: string;
-  readonly untilMs: number;
-  /** Whether it was sent to the others: in a large room it is not (TYP-1). */
-  readonly isShown: boolean;
-}
-
 export class Typing implements Feature {
   readonly #room: Room;
-  readonly #typists = new Map<string, CurrentTyping>();
+  readonly #typists = new Typists();
   #deadline!: Deadline;
+  #counting!: ThrottledRun;
+  /** As the others heard it last. */
+  #count = 0;
   readonly operations = {
     typing: operation(
       typingSchema,
@@ -43,13 +37,16 @@ export class Typing implements Feature {
   }
 
   start(): void {
-    this.#deadline = this.#room.deadline("typing", (nowMs) => this.#expire(nowMs), { keepsAwake: true });
+    const { deadline, throttled } = this.#room;
+    this.#deadline = deadline("typing", (nowMs) => this.#expire(nowMs), { keepsAwake: true });
+    const windowMs = (): number => presenceWindowMs(this.#room.connectionCount);
+    this.#counting = throttled("typing-count", { windowMs }, () => this.#sendCount(), { keepsAwake: true });
   }
 
   welcome(client: Connection): TypingWelcome {
     const self = client.peek().user;
-    const others = [...this.#typists].filter(([user, { isShown }]) => isShown && user !== self);
-    return { typing: others.slice(0, TYPISTS_SHOWN_MAX).map(([user, { name }]): Typist => ({ user, name })) };
+    const others = this.#typists.named.filter(({ user }) => user !== self);
+    return { typing: others.slice(0, TYPISTS_SHOWN_MAX), ...(this.#count > 0 && { typingCount: this.#count }) };
   }
 
   /** A post ends the typing of its sender. */
@@ -71,22 +68,23 @@ export class Typing implements Feature {
       if (known?.socketId === client.id) this.#end(user);
       return { ok: true };
     }
-    const untilMs = this.#room.now() + TYPING_MS;
-    const isShown = known?.isShown ?? !this.#room.members.isLarge;
-    this.#typists.set(user, { name: known?.name ?? name, socketId: client.id, untilMs, isShown });
-    this.#deadline.pull(untilMs);
+    const nowMs = this.#room.now();
+    const isNamed = !this.#room.members.isLarge;
+    this.#deadline.pull(this.#typists.begin(user, { name, socketId: client.id, isNamed }, nowMs));
+    if (known) return { ok: true };
     // Volatile: a client that polls may miss it.
-    if (!known && isShown) this.#others(user).volatile.emit("typing", { user, name, on: true });
+    if (isNamed) this.#others(user).volatile.emit("typing", { user, name, on: true });
+    else this.countChanged();
     return { ok: true };
   }
 
   #end(user: string): void {
-    const typing = this.#typists.get(user);
+    const typing = this.#typists.end(user);
     if (!typing) return;
-    this.#typists.delete(user);
-    if (this.#typists.size === 0) this.#deadline.clear();
+    if (this.#typists.isEmpty) this.#deadline.clear();
     // Not volatile: a client that got the beginning must get the end.
-    if (typing.isShown) this.#others(user).emit("typing", { user, name: typing.name, on: false });
+    if (typing.isNamed) this.#others(user).emit("typing", { user, name: typing.name, on: false });
+    else this.countChanged();
   }
 
   /** Not the user's own other connections (TYP-1). Shards hear of nobody (SHD-9): if the room died, they would not hear of the end. */
@@ -95,9 +93,25 @@ export class Typing implements Feature {
   }
 
   #expire(nowMs: number): void {
-    for (const [user, { untilMs }] of this.#typists) {
-      if (untilMs <= nowMs) this.#end(user);
-      else this.#deadline.pull(untilMs);
-    }
+    for (const user of this.#typists.over(nowMs)) this.#end(user);
+    if (!this.#typists.isEmpty) this.#deadline.set(this.#typists.nextMs);
+  }
+
+  /** The number of those who type without being named has changed: here, or in a shard. */
+  countChanged(): void {
+    this.#counting.request(this.#room.now());
+  }
+
+  /** The room died with members in shards, which may have heard of those who typed then, and of no end. */
+  recount(): void {
+    this.#count = -1;
+    this.#counting.requestLater(this.#room.now());
+  }
+
+  #sendCount(): void {
+    const count = this.#typists.unnamed + (this.#room.elsewhere?.typing ?? 0);
+    if (count === this.#count) return;
+    this.#count = count;
+    this.#room.everyone.emit("typing-count", { count });
   }
 }

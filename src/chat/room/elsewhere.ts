@@ -9,6 +9,8 @@ export interface Elsewhere {
   readonly shards: number;
   /** The users among them. One with connections in two objects counts twice. */
   readonly users: number;
+  /** Those of them who type. */
+  readonly typing: number;
   /** Sends what the room has just sent to its own connections. @param seqs places of messages in the log */
   emit(
     audience: ShardAudience,

@@ -1,12 +1,7 @@
-// Counts what is posted in a chat room and how long that takes. Called by room.ts and posting/posts.ts.
+// Counts how long posts take in a chat room. Called by room.ts and posting/posts.ts.
 import { Throttle } from "../../clock/throttle.ts";
 import type { Meter } from "../../metrics/meter.ts";
 import type { Verdict } from "./verdict.ts";
-
-export function countPosted(meter: Meter, messages: number, recipients: number): void {
-  meter.count("posted", messages);
-  meter.count("delivered", messages * recipients);
-}
 
 /** @param waitedMs of each message of a batch, until it was stored */
 export function countCommit(meter: Meter, waitedMs: readonly number[]): void {

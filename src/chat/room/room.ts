@@ -5,17 +5,21 @@ import type { Meter } from "../../metrics/meter.ts";
 import { userChannel } from "../../protocol/shards.ts";
 import { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../../clock/deadlines.ts";
+import { Attention, COUNTS_WINDOW_MS } from "../../crowd/attention.ts";
 import { ThrottledRun, type Rate } from "../../clock/throttle.ts";
 import type { Hub } from "../../socketio/server/hub.ts";
 import type { NamespaceContext } from "../../socketio/server/namespace.ts";
 import type { Socket } from "../../socketio/server/socket.ts";
+import { isStaff } from "../../protocol/roles.ts";
+import { staffRoleOf } from "../log/authorship.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { Elsewhere } from "./elsewhere.ts";
 import type { Feature, KeptChange, MadeChange } from "./feature.ts";
 import { Members } from "./members.ts";
-import { countPosted, DeliverySampler } from "./metering.ts";
+import { DeliverySampler } from "./metering.ts";
 import type { RateLimit } from "../../clock/token-bucket.ts";
 import type { Sanctions } from "./sanctions.ts";
+import { ShownRate, type ShownStep } from "./shown-rate.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 
 /** `strict`: stored, then seen. `relaxed`: a busy room shows messages first. An ack always means stored. */
@@ -37,6 +41,8 @@ export interface ChatSettings {
   readonly maxMembers: number;
   /** Members up to which a room tells who comes, goes and types; half of them see each other's read marks. */
   readonly crowdMembers: number;
+  /** Messages per second that a room with more members shows; 0 is all. */
+  readonly crowdShownRate: number;
   /** Sockets of one user; 0 is no limit. */
   readonly maxConnectionsPerUser: number;
   /** Milliseconds in which a client may recover a broken connection; 0 turns recovery off. */
@@ -109,6 +115,8 @@ export class Room {
   readonly meter: Meter;
   /** The people in it. */
   readonly members: Members;
+  /** Connections that asked for counts only. */
+  attention!: Attention;
   /** The audience in other objects, if there is any. */
   elsewhere: Elsewhere | undefined;
   readonly #delivery: DeliverySampler;
@@ -119,6 +127,9 @@ export class Room {
   #listeners: readonly Feature[] = [];
   #writer!: Writer;
   #sanctions!: Sanctions;
+  /** Absent where all messages are shown. */
+  readonly #shownRate: ShownRate | undefined;
+  #untold!: Deadline;
 
   constructor({ name, settings, log, state, meter, durable }: RoomParts) {
     this.name = name;
@@ -127,6 +138,7 @@ export class Room {
     this.log = log;
     this.state = state;
     this.meter = meter;
+    this.#shownRate = settings.crowdShownRate > 0 ? new ShownRate(settings.crowdShownRate) : undefined;
     this.#delivery = new DeliverySampler(meter, this.now, durable);
   }
 
@@ -138,6 +150,12 @@ export class Room {
     this.#listeners = all.filter((feature) => "onChanged" in feature);
     this.#writer = writer;
     this.#sanctions = sanctions;
+    this.attention = new Attention({
+      hub: context.hub,
+      counts: () => ({ lastSeq: this.seenSeq() }),
+      throttled: (run) => this.throttled("counts", { windowMs: () => COUNTS_WINDOW_MS }, run, { keepsAwake: true }),
+    });
+    this.#untold = this.deadline("not-shown", () => this.#show(this.#shownRate!.tell()), { keepsAwake: true });
     for (const feature of all) feature.start?.();
   }
 
@@ -161,21 +179,22 @@ export class Room {
 
   /** The connections of this object. */
   get here(): BroadcastOperator<ServerToClientEvents, Membership> {
-    return new BroadcastOperator(this.#context.hub, {});
+    return new BroadcastOperator(this.#hubWith(undefined), {});
   }
 
   get everyone(): BroadcastOperator<ServerToClientEvents, Membership> {
+    return new BroadcastOperator(this.#hubWith(this.elsewhere), {});
+  }
+
+  #hubWith(elsewhere: Elsewhere | undefined): Pick<Hub, "emit" | "select"> {
     const { hub } = this.#context;
-    const { elsewhere } = this;
-    if (!elsewhere) return this.here;
-    const all: Pick<Hub, "emit" | "select"> = {
+    return {
       emit: (audience, event, args) => {
-        hub.emit(audience, event, args);
-        elsewhere.emit(audience, event, [args]);
+        hub.emit(this.attention.of(event, audience), event, args);
+        elsewhere?.emit(audience, event, [args]);
       },
       select: (audience) => hub.select(audience),
     };
-    return new BroadcastOperator(all, {});
   }
 
   /** The channels that reach a user wherever the connections are. */
@@ -244,15 +263,39 @@ export class Room {
 
   /** Shows messages to everyone, in one go. They are stored; in a busy room with durability `relaxed` they will be. */
   readonly show = (messages: readonly Message[]): void => {
-    const { hub } = this.#context;
-    const argLists = messages.map((message) => [message]);
-    const seqs = messages.map(({ seq }) => seq);
-    hub.emitAll({}, "chat-message", argLists, seqs);
-    this.elsewhere?.emit({}, "chat-message", argLists, seqs);
-    countPosted(this.meter, messages.length, this.connectionCount);
+    const rate = this.members.isLarge ? this.#shownRate : undefined;
+    if (rate) {
+      this.#show(rate.take(messages, this.now(), this.#isStaffs));
+      const { dueMs } = rate;
+      if (dueMs !== undefined) this.#untold.pull(dueMs);
+    } else this.#show([{ shown: messages }]);
+    this.meter.count("posted", messages.length);
     this.#delivery.sample();
     for (const feature of this.#features) feature.onPosted?.(messages);
   };
+
+  readonly #isStaffs = (message: Message): boolean => {
+    const tokenRole = staffRoleOf(message) ?? "member";
+    return isStaff(this.sanctions.roleOf({ user: message.sender, tokenRole }));
+  };
+
+  #show(steps: readonly ShownStep[]): void {
+    for (const step of steps) {
+      if ("shown" in step) this.#emitMessages(step.shown);
+      else {
+        this.meter.count("not_shown", step.notShown.to - step.notShown.from + 1);
+        this.everyone.emit("not-shown", step.notShown);
+      }
+    }
+  }
+
+  #emitMessages(messages: readonly Message[]): void {
+    const argLists = messages.map((message) => [message]);
+    const seqs = messages.map(({ seq }) => seq);
+    this.#context.hub.emitAll(this.attention.of("chat-message", {}), "chat-message", argLists, seqs);
+    this.elsewhere?.emit({}, "chat-message", argLists, seqs);
+    this.meter.count("delivered", messages.length * this.connectionCount);
+  }
 
   /** Tells the features that a message is about to change. @throws errors of the features */
   readonly changing = (changing: KeptChange): void => {

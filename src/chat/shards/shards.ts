@@ -34,7 +34,14 @@ export interface ShardsOutside extends ShardLimits, Omit<FeedPorts, "missed" | "
   readonly close: (client: Client) => void;
 }
 
-export interface ShardsPorts extends ShardsOutside, StandingPorts, MemberRequestsPorts {}
+export interface ShardsPorts extends ShardsOutside, StandingPorts, MemberRequestsPorts {
+  readonly typing: {
+    /** More or fewer members of shards type. */
+    countChanged(): void;
+    /** The members of shards may have heard another count. */
+    recount(): void;
+  };
+}
 
 /** A room that is full with all its shards asks them whether they still are, at most this often. */
 export const ASK_AGAIN_MS = 10_000;
@@ -55,6 +62,9 @@ export class Shards implements Feature, Elsewhere {
   readonly #requests: MemberRequests;
   readonly #logItems: LogItems;
   #outliving: readonly number[] = [];
+  /** Members who type, by shard. */
+  readonly #typing = new Map<number, number>();
+  readonly #typingFeature: ShardsPorts["typing"];
   #hasAsked = false;
   readonly #asking = new Throttle(ASK_AGAIN_MS);
   readonly #sampling = new Throttle(SAMPLE_MS);
@@ -65,6 +75,7 @@ export class Shards implements Feature, Elsewhere {
     this.#room = room;
     this.#maxMembers = ports.maxMembers;
     this.#close = ports.close;
+    this.#typingFeature = ports.typing;
     this.#table = new ShardTable(room.state, ports);
     this.#logItems = new LogItems(room, ports.changes);
     const standing = new Standing(room, ports);
@@ -101,6 +112,7 @@ export class Shards implements Feature, Elsewhere {
   /** Called once all connections of the room are back. */
   wake(): void {
     if (this.#standing.wake()) this.#table.trust();
+    else if (this.connections > 0) this.#typingFeature.recount();
     this.#table.rows.forEach(({ sockets }, shard) => sockets > 0 && this.#reach.reach(shard));
     this.#room.members.setElsewhere(this.users, false);
   }
@@ -128,6 +140,10 @@ export class Shards implements Feature, Elsewhere {
 
   get users(): number {
     return this.#table.users;
+  }
+
+  get typing(): number {
+    return Array.from(this.#typing.values()).reduce((sum, count) => sum + count, 0);
   }
 
   get shards(): number {
@@ -213,9 +229,13 @@ export class Shards implements Feature, Elsewhere {
     return this.#standing.instance;
   }
 
-  #take({ shard, joins, requests, recovered, counts, ...size }: ShardReport): void {
+  #take({ shard, joins, requests, recovered, counts, typing, ...size }: ShardReport): void {
     const { meter, members } = this.#room;
     if (counts) meter.add(counts);
+    if (typing !== (this.#typing.get(shard) ?? 0)) {
+      this.#typing.set(shard, typing);
+      this.#typingFeature.countChanged();
+    }
     const isAsking = joins.length + requests.length > 0;
     if (size.sockets > 0 || isAsking) this.#reach.reach(shard);
     // Those who are let in count until the next report, so that the shard stays reached.

@@ -1,16 +1,9 @@
 // Members of shards after connections, rooms, shards or calls between them broke: they miss nothing, or the shard closes their connections.
 import { describe, expect, it } from "vitest";
 
-import { BigRoom, hall, seen } from "../../host/big-room.ts";
-import type { Client } from "../../host/harness.ts";
+import { back, BigRoom, hall, lastOffset, seen } from "../../host/big-room.ts";
 
 describe("recovery: SHD-6", () => {
-  const back = async (big: BigRoom, gone: Client, shard: number, offset: unknown): Promise<Client> => {
-    const { pid } = gone.accepted("/") as { pid?: string };
-    return big.join(gone.name, shard, {}, { pid, offset });
-  };
-  const lastOffset = (client: Client): unknown => client.events().at(-1)?.event.at(-1);
-
   it("brings what was missed, also in another shard, and one that has just begun", async () => {
     const { big, ada, ben } = await hall();
     ada.emit("chat-message", { content: "1" });

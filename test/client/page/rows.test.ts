@@ -28,6 +28,7 @@ describe("the rows", () => {
       outgoing: [],
       hasEarlier: true,
       hasLater: false,
+      notShown: [],
       self: SELF,
       unreadAfter: undefined,
       ...more,
@@ -63,6 +64,17 @@ describe("the rows", () => {
       "more 4",
     ]);
     expect(shown([message(3), message(4)], { unreadAfter: 1 })).not.toContain("unread");
+  });
+
+  it("have a place for messages that were not shown, and a new group behind it", () => {
+    const left = {
+      notShown: [
+        { from: 2, to: 4 },
+        { from: 7, to: 7 },
+      ],
+    };
+    const rows = ["day", "head 1", "not-shown", "head 5", "more 6", "not-shown"];
+    expect(shown([message(1), message(5), message(6)], left)).toEqual(rows);
   });
 
   it("show the beginning of the room, and outgoing messages only at its end", () => {

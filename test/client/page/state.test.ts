@@ -82,6 +82,7 @@ describe("typing members", () => {
     expect(lineOf("Ben", "Cleo")).toBe("Ben and Cleo are typing…");
     expect(lineOf("Ben", "Cleo", "Dan")).toBe("Ben, Cleo and Dan are typing…");
     expect(lineOf("Ben", "Cleo", "Dan", "Eve")).toBe("Several people are typing…");
+    expect([typingLine([], 1), typingLine([], 12)]).toEqual(["1 person is typing…", "12 people are typing…"]);
   });
 });
 

@@ -2,6 +2,7 @@
 import type * as z from "zod/mini";
 
 import type { ClientToServerEvents } from "../../../src/protocol/chat-events.ts";
+import { attendSchema } from "../../../src/protocol/schemas/attending.ts";
 import { typingSchema } from "../../../src/protocol/schemas/typing.ts";
 import { searchSchema } from "../../../src/protocol/schemas/search.ts";
 import { readMarksSchema, readSchema } from "../../../src/protocol/schemas/reading.ts";
@@ -37,6 +38,7 @@ const SCHEMAS: Readonly<Record<keyof ClientToServerEvents | "upload", z.ZodMiniT
   reactions: whichMessageSchema,
   changes: changesSchema,
   typing: typingSchema,
+  attend: attendSchema,
   read: readSchema,
   "read-marks": readMarksSchema,
   search: searchSchema,

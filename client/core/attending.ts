@@ -1,0 +1,41 @@
+// Asks the room for counts in place of messages while nobody looks at them, and for what was missed afterwards (ATT-1 to ATT-3). Room makes it.
+import type { AttendAnswer, AttendPayload } from "../../src/protocol/chat-events.ts";
+
+export type AttendTo = AttendPayload["to"];
+
+interface AttendingPorts {
+  /** @returns the room's answer; rejects without one */
+  readonly ask: (to: AttendTo) => Promise<AttendAnswer>;
+  readonly isConnected: () => boolean;
+  /** The room has messages up to there. */
+  readonly reach: (lastSeq: number) => void;
+}
+
+export class Attending {
+  #to: AttendTo = "all";
+  readonly #ports: AttendingPorts;
+
+  constructor(ports: AttendingPorts) {
+    this.#ports = ports;
+  }
+
+  /** @returns whether messages were missed meanwhile */
+  async attend(to: AttendTo): Promise<boolean> {
+    if (to === this.#to) return false;
+    this.#to = to;
+    if (this.#ports.isConnected()) await this.#say();
+    return to === "all";
+  }
+
+  /** A new connection attends to all messages. */
+  welcome(): void {
+    if (this.#to === "counts") void this.#say();
+  }
+
+  /** A room that does not know the event goes on with messages; without an answer the connection is about to break. */
+  async #say(): Promise<void> {
+    const to = this.#to;
+    const answer = await this.#ports.ask(to).catch(() => undefined);
+    if (answer && "ok" in answer && to === "all") this.#ports.reach(answer.lastSeq);
+  }
+}

@@ -1,0 +1,28 @@
+// Connections whose users do not look at the messages may ask for counts only (ATT-1 to ATT-3). crowd/attention.ts keeps them; this takes their
+// event. features.ts makes it.
+import { attendSchema } from "../../protocol/schemas/attending.ts";
+import type { AttendAnswer, AttendPayload, Message } from "../../protocol/chat-events.ts";
+import { refuse } from "../../protocol/refuse.ts";
+import type { Feature } from "../room/feature.ts";
+import { operation, type Caller } from "../room/operation.ts";
+import type { Room } from "../room/room.ts";
+
+export class Attending implements Feature {
+  readonly #room: Room;
+  readonly operations = { attend: operation(attendSchema, (caller, payload) => this.#attend(caller, payload)) };
+
+  constructor(room: Room) {
+    this.#room = room;
+  }
+
+  /** A shard takes this event of its members itself. */
+  #attend({ client }: Caller, payload: AttendPayload): AttendAnswer {
+    const own = client && this.#room.clients.get(client.id);
+    if (!own) return refuse("FORBIDDEN", "Only a connection attends.");
+    return { ok: true, ...this.#room.attention.attend(own, payload) };
+  }
+
+  onPosted(_messages: readonly Message[]): void {
+    this.#room.attention.moved(this.#room.now());
+  }
+}

@@ -1,0 +1,7 @@
+// Schema of attending: a client tells whether somebody looks at its messages.
+import * as z from "zod/mini";
+
+import type { Given } from "./fields.ts";
+
+export const attendSchema = z.object({ to: z.enum(["all", "counts"]) });
+export type AttendPayload = Given<typeof attendSchema>;

@@ -1,0 +1,69 @@
+// The page in a crowd, in a real Chromium: how many type, messages that were not shown, and a tab that nobody looks at.
+import { expect, it, vi } from "vitest";
+
+import { useBrowser, useServer } from "./stage.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const server = await useServer({ CROWD_MEMBERS: "1", CROWD_SHOWN_RATE: "2" });
+const browser = await useBrowser();
+
+const enterAs = async (room: string, user: string) =>
+  join(server.url, room, user, { auth: { token: await tokenFor(user, { name: user }) } });
+
+it("shows how many type, and messages that were not shown once the reader wants them", async () => {
+  const ada = await (await Visitor.open(browser, server.url)).enter("crowd", "Ada");
+  const [ben, cyd] = [await enterAs("crowd", "ben"), await enterAs("crowd", "cyd")];
+  await ada.countsMembers(3);
+  await ask(ben, "typing", { on: true });
+  await ada.reads("typing", "1 person is typing…");
+  await ask(ben, "typing", { on: false });
+  await ada.reads("typing", /^$/);
+  await Promise.all(["1", "2", "3", "4", "5"].map((content) => ask(ben, "chat-message", { content })));
+  await ada.sees("1", "2");
+  const row = ada.page.getByTestId("not-shown");
+  await vi.waitFor(
+    async () => expect(await row.textContent({ timeout: 500 })).toContain("3 messages were not shown"),
+    WAIT,
+  );
+  await ask(cyd, "chat-message", { content: "6" });
+  await ada.sees("1", "2", "6");
+  await row.getByRole("button", { name: "Show" }).click();
+  await ada.sees("1", "2", "3", "4", "5", "6");
+  await row.waitFor({ state: "detached" });
+  expect(ada.complaints).toEqual([]);
+  for (const socket of [ben, cyd]) socket.disconnect();
+  await ada.close();
+});
+
+it("asks for counts while nobody looks at the tab, and has all messages when it is back in view", async () => {
+  const ada = await Visitor.open(browser, server.url);
+  const frames: string[] = [];
+  ada.page.on("websocket", (socket) => {
+    socket.on("framereceived", ({ payload }) => frames.push(String(payload)));
+    socket.on("framesent", ({ payload }) => frames.push(String(payload)));
+  });
+  await ada.page.clock.install();
+  await ada.enter("asleep", "Ada");
+  const ben = await enterAs("asleep", "ben");
+  await ada.countsMembers(2);
+  const look = (state: "hidden" | "visible"): Promise<void> =>
+    ada.page.evaluate((state) => {
+      Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
+  const heard = (part: string) => vi.waitFor(() => expect(frames.join("\n")).toContain(part), WAIT);
+  await look("hidden");
+  await ada.page.clock.fastForward(21_000);
+  await heard('"attend",{"to":"counts"}');
+  await ask(ben, "chat-message", { content: "unseen" });
+  await heard('"counts",{"lastSeq":1}');
+  expect(frames.join("\n")).not.toContain("unseen");
+  await look("visible");
+  await ada.sees("unseen");
+  await ask(ben, "chat-message", { content: "seen" });
+  await ada.sees("unseen", "seen");
+  expect(ada.complaints).toEqual([]);
+  ben.disconnect();
+  await ada.close();
+});
