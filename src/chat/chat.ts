@@ -44,6 +44,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     const entry = {
       authorize: (identity: Identity) => this.#decide(() => this.#authorize({ identity })),
       welcome: (client: Connection) => this.#welcome(client),
+      noteToken: (membership: Membership, identity: Identity) => this.#noteToken(membership, identity),
       claimedSeq: (former: NamedFormer, owner: string) => this.recovery?.claim(former, { nsp: "/", owner })?.seq,
     };
     this.features = makeFeatures(this.room, { ...outside, perform, entry });
@@ -90,9 +91,13 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     if (!identity) throw new Error("a chat room requires a verified token");
     const { user, name, role } = identity;
     const data = { user, name, role: this.features.direct.roleOf(role), sinceMs: this.room.now() };
-    for (const feature of this.features.all) feature.onToken?.(data, identity);
+    this.#noteToken(data, identity);
     // Asked here too, so that a refused client takes no older connection of its user along.
     return this.#refuseEntry(data) ?? { accepted: true, data };
+  }
+
+  #noteToken(membership: Membership, identity: Identity): void {
+    for (const feature of this.features.all) feature.onToken?.(membership, identity);
   }
 
   #refuseEntry(membership: Membership): Refusal | undefined {
@@ -152,10 +157,8 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   }
 
   override onRefresh(client: Client, identity: Identity): void {
-    for (const feature of this.features.all) {
-      feature.onToken?.(client.data, identity);
-      feature.onRefresh?.(client, identity);
-    }
+    this.#noteToken(client.data, identity);
+    for (const feature of this.features.all) feature.onRefresh?.(client, identity);
   }
 
   override onDisconnect(client: Client): void {

@@ -90,7 +90,7 @@ interface Outside extends Omit<ChatDependencies, "room" | "settings" | "log" | "
   /** Carries a request out, in the name of a feature. */
   readonly perform: (request: Request) => void | Promise<void>;
   /** Decides on CONNECTs, checks what they recover, and makes the welcome. */
-  readonly entry: Pick<ShardsPorts, "authorize" | "claimedSeq" | "welcome">;
+  readonly entry: Pick<ShardsPorts, "authorize" | "claimedSeq" | "noteToken" | "welcome">;
 }
 
 /** The events that a feature has operations for. */

@@ -70,6 +70,8 @@ export interface ShardMember {
   /** Beginning of the connection, in milliseconds since 1970. */
   readonly sinceMs: number;
   readonly owner: string;
+  /** The identity of the newest token, where it was refreshed in the shard: features of the room have not seen it. */
+  readonly refreshed?: Identity;
 }
 
 /** The verdict of the room on a CONNECT. */

@@ -152,9 +152,10 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     this.#changed();
   }
 
-  override onRefresh(client: Client, { name, role }: Identity): void {
+  override onRefresh(client: Client, identity: Identity): void {
+    const { name, role } = identity;
     const member = client.peek();
-    client.data = { ...member, name, role };
+    client.data = { ...member, name, role, refreshed: identity };
     // With the same role a grant still counts.
     if (role !== member.role) setStaff(client, role);
   }

@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 
 import { Meter } from "../../src/metrics/meter.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
+import type { Identity } from "../../src/protocol/identity.ts";
 import type { ChatSettings } from "../../src/chat/room/room.ts";
 import { shardSession, type FeedAnswer, type FeedCall, type ShardReport } from "../../src/protocol/shards.ts";
 import { Audience } from "../../src/shards/audience.ts";
@@ -86,6 +87,8 @@ export class BigRoom {
   readonly #fanOut: number;
   /** While set, reports of shards fail with it. */
   failure: Error | undefined;
+  /** Tokens with which members of shards refresh theirs. */
+  readonly issued = new Map<string, Identity>();
   /** Reports that the room got. */
   readonly reports: ShardReport[] = [];
   #waiting: Array<() => void> = [];
@@ -119,7 +122,10 @@ export class BigRoom {
   readonly tokens: NonNullable<ServerPorts["tokens"]> = {
     room: ROOM,
     opens: () => true,
-    authenticate: async () => ({ ok: false, code: "UNAUTHORIZED", message: "no keys here" }),
+    authenticate: async (token) => {
+      const identity = this.issued.get(token);
+      return identity ? { ok: true, identity } : { ok: false, code: "UNAUTHORIZED", message: "no keys here" };
+    },
   };
 
   shard(number: number): Shard {

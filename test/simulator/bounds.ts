@@ -27,6 +27,9 @@ const SIZES_MAX: Readonly<Record<string, number>> = {
   "ShardLog.shown": MISSED_MESSAGES_MAX,
   // While calls fail; bounded by characters.
   "Feed.waiting": 1000,
+  // While a report is under way; bounded for each connection.
+  "RoomLink.requests": 1000,
+  "RoomLink.waiting": 1000,
 };
 
 /** One each for every connection, at most, once those who went are gone. */
@@ -63,7 +66,7 @@ const UNDER_WAY: ReadonlySet<string> = new Set([
   "RoomLink.joins",
   "RoomLink.requests",
   "RoomLink.waiting",
-  "Shards.gathered",
+  "Pieces.gathered",
   "Screening.asked",
   "Screening.queues",
   "Searching.searches",

@@ -8,7 +8,7 @@ import type { Request } from "../room/requests.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
 import type { LogItems } from "./log-items.ts";
 import type { Reach } from "./reach.ts";
-import { shardConnection, type ConnectionFacts } from "./shard-connection.ts";
+import { shardConnection, type ConnectionFacts, type ShardConnectionPorts } from "./shard-connection.ts";
 import type { Standing } from "./standing.ts";
 
 export interface MemberRequestsPorts {
@@ -17,6 +17,7 @@ export interface MemberRequestsPorts {
   readonly ownerOf: (membership: Membership) => string;
   /** @returns the seq from which on a client may recover, where the former connection that it names was its own */
   readonly claimedSeq: (former: NamedFormer, owner: string) => number | undefined;
+  readonly noteToken: ShardConnectionPorts["noteToken"];
   readonly welcome: (client: Connection) => Welcome;
   readonly perform: (request: Request) => void | Promise<void>;
 }
@@ -92,6 +93,7 @@ export class MemberRequests {
   }
 
   #connectionOf(shard: number, facts: ConnectionFacts): Connection {
-    return shardConnection(facts, (item) => this.#reach.add(item, shard));
+    const { noteToken } = this.#ports;
+    return shardConnection(facts, { send: (item) => this.#reach.add(item, shard), noteToken });
   }
 }

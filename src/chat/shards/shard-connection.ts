@@ -1,17 +1,25 @@
 // A member's connection in a shard, as the room's features see it for the time of a request. What they keep on it is gone with that. Called
 // by shards.ts.
 import type { ShardItem, ShardRequest } from "../../protocol/shards.ts";
+import type { Identity } from "../../protocol/identity.ts";
 import type { Connection, Membership } from "../room/room.ts";
 
 /** The facts of a request about its connection. */
 export type ConnectionFacts = Pick<ShardRequest, "socket" | "address" | "member" | "exp">;
 
-/** @param send sends an item to the shard of the connection */
+export interface ShardConnectionPorts {
+  /** Sends an item to the shard of the connection. */
+  readonly send: (item: ShardItem) => void;
+  /** Has the features note on the membership what they need of a token. */
+  readonly noteToken: (membership: Membership, identity: Identity) => void;
+}
+
 export function shardConnection(
   { socket, address, member, exp }: ConnectionFacts,
-  send: (item: ShardItem) => void,
+  { send, noteToken }: ShardConnectionPorts,
 ): Connection {
-  const data: Membership = { ...member };
+  const { refreshed, ...data } = member;
+  if (refreshed) noteToken(data, refreshed);
   return {
     id: socket,
     handshake: { address, query: {}, issued: member.sinceMs },

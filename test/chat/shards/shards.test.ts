@@ -6,8 +6,9 @@ import type { MakeFeatures } from "../../../src/chat/own/own-features.ts";
 import type { Audience } from "../../../src/extension/extension.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { BigRoom, hall, seen } from "../../host/big-room.ts";
-import type { Client } from "../../host/harness.ts";
-import { UNLIMITED } from "../../host/chat-room.ts";
+import type { AnyAnswer } from "../../host/client.ts";
+import type { Call, Client } from "../../host/harness.ts";
+import { identityOf, UNLIMITED } from "../../host/chat-room.ts";
 import { Feature } from "../../host/own-room.ts";
 
 const notices = (client: Client): unknown[] => client.received<{ code: string }>("notice").map(({ code }) => code);
@@ -68,6 +69,24 @@ describe("a member in a shard: SHD-2, SHD-3", () => {
     expect(unknown.answer.error.code).toBe("UNKNOWN_EVENT");
     expect(posts.map(({ answer }) => answer.error?.code)).toEqual([...Array(10).fill(undefined), "RATE_LIMITED"]);
     expect(ben.received("error")).toMatchObject([{ code: "UNKNOWN_EVENT" }]);
+  });
+
+  it("may refresh the token, of which the room knows in later requests, also after the shard has slept: a guest no more", async () => {
+    const big = new BigRoom({ maxMembers: 1, guestRatePerIp: 0.001, messageRate: { perSecond: 1000, burst: 2 } });
+    const ben = await big.join({ user: "ben", isGuest: true }, 0);
+    const post = (): Call<AnyAnswer> => ben.call("chat-message", { content: "hi" });
+    const asGuest = [post(), post(), post()];
+    await big.pass(1000);
+    expect(asGuest.map(({ answer }) => answer.error?.code)).toEqual([undefined, undefined, "RATE_LIMITED"]);
+    big.issued.set("t2", identityOf({ user: "ben", name: "Benedict" }));
+    const refresh = ben.call("refresh-token", { token: "t2" });
+    await big.pass(5000);
+    expect(refresh.answer).toMatchObject({ ok: true });
+    big.shard(0).shell.evict();
+    const later = [post(), post()];
+    await big.pass(1000);
+    expect(later.map(({ answer }) => answer.ok)).toEqual([true, true]);
+    expect(ben.received<Message>("chat-message").at(-1)?.name).toBe("Benedict");
   });
 
   it("SHD-9: types unnamed and reads without effect on others; a wrong payload is refused all the same", async () => {
