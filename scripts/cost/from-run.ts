@@ -26,7 +26,7 @@ export function workloadOf(run: LoadReport): Partial<Workload> {
   };
 }
 
-export const hasShards = ({ placed }: Pick<LoadReport, "placed">): boolean => (placed?.inShards.length ?? 0) > 0;
+const hasShards = ({ placed }: Pick<LoadReport, "placed">): boolean => (placed?.inShards.length ?? 0) > 0;
 
 /** Relative deviation up to which a line counts as predicted well. */
 const CLOSE_SHARE = 0.05;
@@ -48,10 +48,10 @@ export interface Agreement {
   readonly fit: Fit;
 }
 
-/**
- * The lines that the model predicts, beside the counters: the server's where it has them, otherwise the clients'; none for a room with
- * shards, of which it knows upper bounds alone.
- */
+/** The lines that are the same with shards. Of alarms, reports and rows of shards the model knows upper bounds alone. */
+const WITH_SHARDS: ReadonlySet<keyof RunEvents> = new Set(["posts", "commits", "upgrades", "framesIn", "heartbeats"]);
+
+/** The lines that the model predicts, beside the counters: the server's where it has them, otherwise the clients'. */
 export function agreementOf(
   report: LoadReport,
   {
@@ -60,7 +60,6 @@ export function agreementOf(
     pingIntervalSeconds,
   }: Pick<Workload, "flushWindowMs" | "flushBurst" | "pingIntervalSeconds">,
 ): Agreement[] {
-  if (hasShards(report)) return [];
   const { asked, phases, counted, connections, messages } = report;
   const { connectedAt, postingFrom, postingTo, finishedAt } = phases;
   const { events, spread } = predict({
@@ -78,7 +77,10 @@ export function agreementOf(
     flushBurst,
     pingIntervalSeconds,
   });
-  return (Object.keys(events) as Array<keyof RunEvents>).flatMap((what) => {
+  const lines = (Object.keys(events) as Array<keyof RunEvents>).filter(
+    (what) => !hasShards(report) || WITH_SHARDS.has(what),
+  );
+  return lines.flatMap((what) => {
     const byServer = counted.server?.[what];
     const byClients = what in counted.clients ? counted.clients[what as "posts"] : undefined;
     const value = byServer ?? byClients;
