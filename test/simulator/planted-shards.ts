@@ -85,9 +85,9 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   },
   {
     bug: "a room forgets in its sleep how many members its shards have",
-    file: SHARDS,
-    find: "    if (!this.#table.isStored) this.#keep.set(",
-    replace: "    if (!this.#table) this.#keep.set(",
+    file: "src/chat/shards/crowd-size.ts",
+    find: "    if (!table.isStored) this.#keep.set(",
+    replace: "    if (!table) this.#keep.set(",
     breaks: "presence",
     isCostly: true,
   },

@@ -10,21 +10,18 @@ import {
   type ShardItem,
   type ShardReport,
 } from "../../protocol/shards.ts";
-import type { Deadline } from "../../clock/deadlines.ts";
 import { Throttle } from "../../clock/throttle.ts";
 import type { ShardFacts } from "../../protocol/watching.ts";
 import type { FeedPorts } from "../../shards/feed.ts";
 import type { Elsewhere } from "../room/elsewhere.ts";
 import type { Feature, StoreAfterErase } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
+import { CrowdSize } from "./crowd-size.ts";
 import { LogItems } from "./log-items.ts";
 import { MemberRequests, type MemberRequestsPorts } from "./member-requests.ts";
 import { Reach } from "./reach.ts";
 import { ShardTable, type ShardLimits } from "./shard-table.ts";
 import { Standing, type StandingPorts } from "./standing.ts";
-
-/** SHD-11: a crowd that is gone for so long does not need its shards any more. */
-export const SHRINK_AFTER_MS = 60_000;
 
 /** The part of the ports that is outside of the room. */
 export interface ShardsOutside extends ShardLimits, Omit<FeedPorts, "missed" | "report" | "count"> {
@@ -43,19 +40,14 @@ export interface ShardsPorts extends ShardsOutside, StandingPorts, MemberRequest
   };
 }
 
-/** A room that is full with all its shards asks them whether they still are, at most this often. */
-export const ASK_AGAIN_MS = 10_000;
-
-/** Rows that have changed are stored after so long a quiet: before the room can sleep. */
-const QUIET_MS = 1000;
-
 /** From one sample of what waits for shards to the next, at least. */
 const SAMPLE_MS = 1000;
 
 export class Shards implements Feature, Elsewhere {
+  /** Grows for connections that the room has no space for. */
+  size!: CrowdSize;
   readonly #room: Room;
-  readonly #maxMembers: number;
-  readonly #close: ShardsOutside["close"];
+  readonly #ports: ShardsPorts;
   readonly #table: ShardTable;
   readonly #standing: Standing;
   readonly #reach: Reach;
@@ -64,18 +56,11 @@ export class Shards implements Feature, Elsewhere {
   #outliving: readonly number[] = [];
   /** Members who type, by shard. */
   readonly #typing = new Map<number, number>();
-  readonly #typingFeature: ShardsPorts["typing"];
-  #hasAsked = false;
-  readonly #asking = new Throttle(ASK_AGAIN_MS);
   readonly #sampling = new Throttle(SAMPLE_MS);
-  #shrink!: Deadline;
-  #keep!: Deadline;
 
   constructor(room: Room, ports: ShardsPorts) {
     this.#room = room;
-    this.#maxMembers = ports.maxMembers;
-    this.#close = ports.close;
-    this.#typingFeature = ports.typing;
+    this.#ports = ports;
     this.#table = new ShardTable(room.state, ports);
     this.#logItems = new LogItems(room, ports.changes);
     const standing = new Standing(room, ports);
@@ -93,33 +78,26 @@ export class Shards implements Feature, Elsewhere {
   }
 
   start(): void {
-    this.#shrink = this.#room.deadline("shards-shrink", () => this.#sendHome());
-    this.#keep = this.#room.deadline("shards-table", () => this.#store(), { keepsAwake: true });
+    const { maxMembers } = this.#ports;
+    this.size = new CrowdSize(this.#room, { table: this.#table, reach: this.#reach, maxMembers });
     this.#room.elsewhere = this;
   }
 
-  /** Tries again where that fails. */
-  #store(): void {
-    this.#keep.set(this.#room.now() + QUIET_MS);
-    this.#table.store();
-    this.#keep.clear();
-  }
-
   onRestore(client: Client): void {
-    this.#standing.restore(client);
+    this.#standing.carried.restore(client);
   }
 
   /** Called once all connections of the room are back. */
   wake(): void {
     if (this.#standing.wake()) this.#table.trust();
-    else if (this.connections > 0) this.#typingFeature.recount();
+    else if (this.connections > 0) this.#ports.typing.recount();
     this.#table.rows.forEach(({ sockets }, shard) => sockets > 0 && this.#reach.reach(shard));
     this.#room.members.setElsewhere(this.users, false);
   }
 
   onDisconnect(client: Client): void {
-    this.#standing.release(client);
-    this.#watchSize();
+    this.#standing.carried.release(client);
+    this.size.watch();
   }
 
   /** Called before the room is erased. @param shards that could not close their connections: the next log sends these away */
@@ -159,31 +137,6 @@ export class Shards implements Feature, Elsewhere {
     }));
   }
 
-  // ---- growth ----------------------------------------------------------------------------------------------
-
-  /**
-   * Finds space for a connection that this room has none for, and adds a shard where the others have little left.
-   * @param full shards that have refused it
-   * @returns the shards as the header of src/rpc/shard.ts has them; `undefined` where none has space
-   */
-  growFor(region: string, full: readonly number[] = []): string | undefined {
-    const nowMs = this.#room.now();
-    this.#table.refused(full, nowMs);
-    this.#askUnheard();
-    const space = this.#table.growFor(region, nowMs);
-    // One that died meanwhile has space again.
-    const isTime = space === undefined && this.#asking.passIfOpen(nowMs);
-    if (isTime) this.#reach.greet([...this.#table.rows.keys()]);
-    return space;
-  }
-
-  /** The room died: shards that hear of that report how full they are, and get what they missed. */
-  #askUnheard(): void {
-    if (this.#hasAsked) return;
-    this.#hasAsked = true;
-    this.#reach.greet(this.#table.unheard);
-  }
-
   // ---- from the room to the shards -------------------------------------------------------------------------
 
   emit(
@@ -210,7 +163,7 @@ export class Shards implements Feature, Elsewhere {
 
   onTurnEnd(): void {
     if (this.#reach.isEmpty) return;
-    this.#askUnheard();
+    this.size.askUnheard();
     const hasSent = this.#reach.endTurn();
     if (hasSent && this.#sampling.passIfOpen(this.#room.now()))
       this.#room.meter.observe("shard_waiting", this.#reach.feeds.charsMax);
@@ -234,15 +187,13 @@ export class Shards implements Feature, Elsewhere {
     if (counts) meter.add(counts);
     if (typing !== (this.#typing.get(shard) ?? 0)) {
       this.#typing.set(shard, typing);
-      this.#typingFeature.countChanged();
+      this.#ports.typing.countChanged();
     }
     const isAsking = joins.length + requests.length > 0;
     if (size.sockets > 0 || isAsking) this.#reach.reach(shard);
     // Those who are let in count until the next report, so that the shard stays reached.
-    this.#table.note({ shard, users: size.users + joins.length, sockets: size.sockets + joins.length });
-    if (!this.#table.isStored) this.#keep.set(this.#room.now() + QUIET_MS);
+    this.size.note({ shard, users: size.users + joins.length, sockets: size.sockets + joins.length });
     members.setElsewhere(this.users, true);
-    this.#watchSize();
     if (joins.length > 0) this.#room.catchUp();
     for (const socket of recovered) this.#supersede(socket, shard);
     this.#requests.decide(shard, joins);
@@ -262,24 +213,6 @@ export class Shards implements Feature, Elsewhere {
       return;
     }
     const client = this.#room.clients.get(socket);
-    if (client) this.#close(client);
-  }
-
-  // ---- the crowd goes --------------------------------------------------------------------------------------
-
-  get #isGone(): boolean {
-    const { connections } = this;
-    return connections > 0 && connections + this.#room.clients.size <= this.#maxMembers / 2;
-  }
-
-  #watchSize(): void {
-    if (!this.#isGone) this.#shrink.clear();
-    else if (this.#shrink.atMs === undefined) this.#shrink.set(this.#room.now() + SHRINK_AFTER_MS);
-  }
-
-  /** The members come back to the room, which has space for all of them. */
-  #sendHome(): void {
-    // The room itself may have filled meanwhile.
-    if (this.#isGone) this.#reach.add({ type: "send-away", cause: "home" });
+    if (client) this.#ports.close(client);
   }
 }

@@ -2,7 +2,7 @@
 // after sleep: the room's own connections carry its name. Made by shards.ts.
 import type { LogPlace } from "../../protocol/shards.ts";
 import { Carried } from "../room/carried.ts";
-import type { Client, Room } from "../room/room.ts";
+import type { Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
 /** What the room's own connections carry through its sleep: without it the room counts as dead. */
@@ -17,28 +17,21 @@ export interface StandingPorts {
 }
 
 export class Standing {
+  /** On the room's own connections. */
+  readonly carried: Carried<Memory>;
   readonly #room: Room;
   readonly #ports: StandingPorts;
-  readonly #carried: Carried<Memory>;
   #named: string | undefined;
 
   constructor(room: Room, ports: StandingPorts) {
     this.#room = room;
     this.#ports = ports;
-    this.#carried = new Carried(room, { slot: new Slot<readonly Memory[]>("shards"), keyOf: () => "", perHolder: 1 });
-  }
-
-  restore(client: Client): void {
-    this.#carried.restore(client);
-  }
-
-  release(client: Client): void {
-    this.#carried.release(client);
+    this.carried = new Carried(room, { slot: new Slot<readonly Memory[]>("shards"), keyOf: () => "", perHolder: 1 });
   }
 
   /** Called once all connections of the room are back. @returns whether the room has slept; otherwise it died */
   wake(): boolean {
-    const [memory] = this.#carried.items();
+    const [memory] = this.carried.items();
     if (!memory) return false;
     this.#named = memory.by;
     this.#ports.changes.raise(memory.rev);
@@ -67,7 +60,7 @@ export class Standing {
   /** Called once pieces with the present place were sent. */
   carry(): void {
     const { lastRev: rev } = this.#ports.changes;
-    const [carried] = this.#carried.items();
-    if (carried?.rev !== rev) this.#carried.put("", { by: this.instance, rev });
+    const [carried] = this.carried.items();
+    if (carried?.rev !== rev) this.carried.put("", { by: this.instance, rev });
   }
 }

@@ -1,7 +1,7 @@
 // More shards than one object calls, and shards that nobody needs any more.
 import { describe, expect, it } from "vitest";
 
-import { SHRINK_AFTER_MS } from "../../../src/chat/shards/shards.ts";
+import { SHRINK_AFTER_MS } from "../../../src/chat/shards/crowd-size.ts";
 import { HISTORY_LIMIT_MAX } from "../../../src/protocol/limits.ts";
 import { BigRoom, seen } from "../../host/big-room.ts";
 import type { AnyAnswer } from "../../host/client.ts";

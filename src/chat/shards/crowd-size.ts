@@ -1,0 +1,97 @@
+// How many shards a room has: it grows by one where the others have little space left, and sends the members of all of them home once the
+// crowd has gone. Made by shards.ts. SHD-1, SHD-11
+import type { Deadline } from "../../clock/deadlines.ts";
+import { Throttle } from "../../clock/throttle.ts";
+import type { ShardReport } from "../../protocol/shards.ts";
+import type { Room } from "../room/room.ts";
+import type { Reach } from "./reach.ts";
+import type { ShardTable } from "./shard-table.ts";
+
+/** SHD-11: a crowd that is gone for so long does not need its shards any more. */
+export const SHRINK_AFTER_MS = 60_000;
+
+/** A room that is full with all its shards asks them whether they still are, at most this often. */
+export const ASK_AGAIN_MS = 10_000;
+
+/** Rows that have changed are stored after so long a quiet: before the room can sleep. */
+const QUIET_MS = 1000;
+
+interface CrowdSizeParts {
+  readonly table: ShardTable;
+  readonly reach: Reach;
+  /** Sockets of one object. */
+  readonly maxMembers: number;
+}
+
+export class CrowdSize {
+  readonly #room: Room;
+  readonly #parts: CrowdSizeParts;
+  readonly #shrink: Deadline;
+  readonly #keep: Deadline;
+  readonly #asking = new Throttle(ASK_AGAIN_MS);
+  #hasAsked = false;
+
+  /** Called once the room has started. */
+  constructor(room: Room, parts: CrowdSizeParts) {
+    this.#room = room;
+    this.#parts = parts;
+    this.#shrink = room.deadline("shards-shrink", () => this.#sendHome());
+    this.#keep = room.deadline("shards-table", () => this.#store(), { keepsAwake: true });
+  }
+
+  /** Tries again where that fails. */
+  #store(): void {
+    this.#keep.set(this.#room.now() + QUIET_MS);
+    this.#parts.table.store();
+    this.#keep.clear();
+  }
+
+  /** A shard reported how many it has. */
+  note(size: Pick<ShardReport, "shard" | "sockets" | "users">): void {
+    const { table } = this.#parts;
+    table.note(size);
+    if (!table.isStored) this.#keep.set(this.#room.now() + QUIET_MS);
+    this.watch();
+  }
+
+  /**
+   * Finds space for a connection that the room has none for, and adds a shard where the others have little left.
+   * @param full shards that have refused it
+   * @returns the shards as the header of src/rpc/shard.ts has them; `undefined` where none has space
+   */
+  growFor(region: string, full: readonly number[] = []): string | undefined {
+    const { table, reach } = this.#parts;
+    const nowMs = this.#room.now();
+    table.refused(full, nowMs);
+    this.askUnheard();
+    const space = table.growFor(region, nowMs);
+    // One that died meanwhile has space again.
+    const isTime = space === undefined && this.#asking.passIfOpen(nowMs);
+    if (isTime) reach.greet([...table.rows.keys()]);
+    return space;
+  }
+
+  /** The room died: shards that hear of that report how full they are, and get what they missed. */
+  askUnheard(): void {
+    if (this.#hasAsked) return;
+    this.#hasAsked = true;
+    this.#parts.reach.greet(this.#parts.table.unheard);
+  }
+
+  get #isGone(): boolean {
+    const { table, maxMembers } = this.#parts;
+    return table.sockets > 0 && table.sockets + this.#room.clients.size <= maxMembers / 2;
+  }
+
+  /** Called when there are more or fewer connections, in the room or in a shard. */
+  watch(): void {
+    if (!this.#isGone) this.#shrink.clear();
+    else if (this.#shrink.atMs === undefined) this.#shrink.set(this.#room.now() + SHRINK_AFTER_MS);
+  }
+
+  /** The members come back to the room, which has space for all of them. */
+  #sendHome(): void {
+    // The room itself may have filled meanwhile.
+    if (this.#isGone) this.#parts.reach.add({ type: "send-away", cause: "home" });
+  }
+}
