@@ -4,22 +4,21 @@ import * as z from "zod/mini";
 import { ANNOUNCE_VERSION, ANNOUNCEMENT_ID_CHARS_MAX, isReservedEvent, POSTED_EVENT } from "../announcement.ts";
 import { count, type Sent } from "./fields.ts";
 import { roomName } from "./relay-batch.ts";
-import { described } from "./described.ts";
 
 /** More than all lobbies list. Progress takes memory in proportion to the highest number. */
 const NUMBER_MAX = 9_999_999;
 
 const announceSchema = z.object({
   v: z.literal(ANNOUNCE_VERSION),
-  id: z.string().check(z.minLength(1), z.maxLength(ANNOUNCEMENT_ID_CHARS_MAX)).apply(described, "Unique everywhere"),
-  event: z
-    .exactOptional(z.string().check(z.refine((event) => event === POSTED_EVENT || !isReservedEvent(event))))
-    .apply(described, "Absent: `announcement`"),
+  /** Unique everywhere. */
+  id: z.string().check(z.minLength(1), z.maxLength(ANNOUNCEMENT_ID_CHARS_MAX)),
+  /** Absent: `announcement`. */
+  event: z.exactOptional(z.string().check(z.refine((event) => event === POSTED_EVENT || !isReservedEvent(event)))),
   data: z.unknown(),
-  at: count.apply(described, "When it was accepted, in milliseconds since 1970"),
-  by: z
-    .object({ user: z.string().check(z.minLength(1)), name: z.string() })
-    .apply(described, "The sender, where the event is a message"),
+  /** When it was accepted, in milliseconds since 1970. */
+  at: count,
+  /** The sender, where the event is a message. */
+  by: z.object({ user: z.string().check(z.minLength(1)), name: z.string() }),
 });
 
 export type Announcement = Sent<typeof announceSchema>;
@@ -32,8 +31,10 @@ export type NumberedUser = Sent<typeof usersSchema>[number];
 
 const destinationSchema = z.object({
   room: roomName,
-  number: z.exactOptional(number).apply(described, "The room's number among all, where rooms are addressed"),
-  users: z.exactOptional(usersSchema).apply(described, "The users who are there, as far as the lobby knows"),
+  /** The room's number among all, where rooms are addressed. */
+  number: z.exactOptional(number),
+  /** The users who are there, as far as the lobby knows. */
+  users: z.exactOptional(usersSchema),
 });
 
 export type AnnounceDestination = Sent<typeof destinationSchema>;
@@ -41,11 +42,11 @@ export type AnnounceDestination = Sent<typeof destinationSchema>;
 const partSchema = z.object({
   announce: announceSchema,
   part: number,
-  tries: count.apply(described, "Tries that have failed"),
+  /** Tries that have failed. */
+  tries: count,
   to: z.array(destinationSchema),
-  unlocated: z
-    .exactOptional(usersSchema)
-    .apply(described, "Users to look for in rooms whose members the lobby does not know"),
+  /** Users to look for in rooms whose members the lobby does not know. */
+  unlocated: z.exactOptional(usersSchema),
 });
 
 /** One message of the queue. */
@@ -55,9 +56,12 @@ const walkSchema = z.object({
   announce: announceSchema,
   walk: z.object({
     prefix: z.string(),
-    after: z.exactOptional(z.string()).apply(described, "The last room that was taken"),
-    rooms: number.apply(described, "Rooms so far"),
-    parts: number.apply(described, "Parts so far"),
+    /** The last room that was taken. */
+    after: z.exactOptional(z.string()),
+    /** Rooms so far. */
+    rooms: number,
+    /** Parts so far. */
+    parts: number,
   }),
 });
 

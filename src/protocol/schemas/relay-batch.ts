@@ -4,13 +4,13 @@ import * as z from "zod/mini";
 import { RELAY_VERSION } from "../relay-batch.ts";
 import { ROOM_NAME } from "../room-name.ts";
 import { count, type Sent } from "./fields.ts";
-import { described } from "./described.ts";
 
 export const roomName = z.string().check(z.regex(ROOM_NAME));
 
 const rootSchema = z.object({
   room: roomName,
-  epoch: z.string().apply(described, "The epoch of the log, and after a dot its life, where that has a name"),
+  /** The epoch of the log, and after a dot its life, where that has a name. */
+  epoch: z.string(),
   seq: count,
 });
 
@@ -20,28 +20,36 @@ export type Root = Sent<typeof rootSchema>;
 const lifeSchema = z.exactOptional(z.string());
 
 const postSchema = z.object({
-  seq: count.apply(described, "Its place in the room that passes it on"),
-  life: lifeSchema.apply(described, "The life of that log"),
+  /** Its place in the room that passes it on. */
+  seq: count,
+  /** The life of that log. */
+  life: lifeSchema,
   sender: z.string(),
   name: z.string(),
   content: z.string(),
-  role: z
-    .exactOptional(z.literal(["moderator", "service"]))
-    .apply(described, "The role it was written in, if higher than a member"),
+  /** The role it was written in, if higher than a member. */
+  role: z.exactOptional(z.literal(["moderator", "service"])),
   root: rootSchema,
-  hops: count.apply(described, "Links passed by the time it arrives"),
+  /** Links passed by the time it arrives. */
+  hops: count,
 });
 
 export type RelayedPost = Sent<typeof postSchema>;
 
 const changeSchema = z.object({
-  seq: count.apply(described, "The place of the message in the room that passes it on"),
-  timestamp: count.apply(described, "When it was posted there"),
-  rev: count.apply(described, "The change's place among the changes of that room"),
-  rootRev: count.apply(described, "The same in the room where the message began: the higher one is the later"),
+  /** The place of the message in the room that passes it on. */
+  seq: count,
+  /** When it was posted there. */
+  timestamp: count,
+  /** The change's place among the changes of that room. */
+  rev: count,
+  /** The same in the room where the message began: the higher one is the later. */
+  rootRev: count,
   root: rootSchema,
-  by: z.string().apply(described, "The user who made it"),
-  content: z.exactOptional(z.string()).apply(described, "The content now; absent where the message was deleted"),
+  /** The user who made it. */
+  by: z.string(),
+  /** The content now; absent where the message was deleted. */
+  content: z.exactOptional(z.string()),
 });
 
 /** An edit or a deletion of a message. */
@@ -55,9 +63,12 @@ export const batchSchema = z.object({
   v: z.literal(RELAY_VERSION),
   from: roomName,
   to: roomName,
-  epoch: z.string().apply(described, "Of the log of the room that passes on"),
-  sinceSeq: count.apply(described, "Messages up to here are not passed on"),
-  linkedAtMs: count.apply(described, "In milliseconds since 1970; also the `rev` behind which changes are passed on"),
+  /** Of the log of the room that passes on. */
+  epoch: z.string(),
+  /** Messages up to here are not passed on. */
+  sinceSeq: count,
+  /** In milliseconds since 1970; also the `rev` behind which changes are passed on. */
+  linkedAtMs: count,
   // After a backup was restored, other messages have the same places.
   posts: z.object({ ...spanOf(postSchema).shape, afterLife: lifeSchema, upToLife: lifeSchema }),
   changes: spanOf(changeSchema),
