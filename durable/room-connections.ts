@@ -1,8 +1,8 @@
 // The connections of a room as its stats and its watchers see them. Called by the chat room.
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 
 import type { Membership } from "../src/chat/room/room.ts";
+import { digestOf } from "../src/protocol/digest.ts";
 import { WATCH_NAMESPACE, type ConnectionFacts } from "../src/protocol/watching.ts";
 import type { Server } from "../src/socketio/server/server.ts";
 import type { Session } from "../src/socketio/engine/session.ts";
@@ -16,7 +16,7 @@ const ids = new WeakMap<Session, string>();
 function idOf(session: Session): string {
   const known = ids.get(session);
   if (known !== undefined) return known;
-  const id = bytesToHex(sha256(utf8ToBytes(session.sid))).slice(0, ID_CHARS);
+  const id = bytesToHex(digestOf(session.sid)).slice(0, ID_CHARS);
   ids.set(session, id);
   return id;
 }

@@ -1,8 +1,7 @@
 // Rooms between two people: their names, and reports of them. Rules: DM-1 to DM-4. Used by rooms, lobbies and the Worker.
-import { sha256 } from "@noble/hashes/sha2.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { encode } from "jose/base64url";
 
+import { digestOf } from "./digest.ts";
 import { DIRECT_PREFIX } from "./direct-name.ts";
 import type { DirectOverview } from "./schemas/direct.ts";
 
@@ -14,8 +13,7 @@ export type { DirectOverview };
  */
 export function directRoomOf(a: string, b: string): string {
   // JSON keeps any two ids apart from any others, also where one has half a character.
-  const hash = sha256(utf8ToBytes(JSON.stringify(a < b ? [a, b] : [b, a])));
-  return DIRECT_PREFIX + encode(hash);
+  return DIRECT_PREFIX + encode(digestOf(JSON.stringify(a < b ? [a, b] : [b, a])));
 }
 
 /** Checks a token's `rooms` claim: its bearer may begin and list them if it opens `dm~*`. */

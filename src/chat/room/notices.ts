@@ -1,8 +1,6 @@
 // Notices before a room closes all its connections: for a restart, or because it is deleted. Sent by durable/chat-room.ts.
-import { sha256 } from "@noble/hashes/sha2.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
-
 import type { Notice } from "../../protocol/chat-events.ts";
+import { digestOf } from "../../protocol/digest.ts";
 
 /** Sent to all before a room is deleted (API-9). */
 export const ROOM_DELETED: Notice = { code: "ROOM_DELETED", message: "The room was deleted." };
@@ -22,6 +20,5 @@ export function shutdownNotice(socketId: string, withinMs: number): Notice {
 
 /** From 0 to below 1, the same for the same text. */
 function fractionOf(text: string): number {
-  const [a, b, c, d] = sha256(utf8ToBytes(text)) as unknown as [number, number, number, number];
-  return (((a << 24) | (b << 16) | (c << 8) | d) >>> 0) / 2 ** 32;
+  return new DataView(digestOf(text).buffer).getUint32(0) / 2 ** 32;
 }

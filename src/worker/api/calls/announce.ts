@@ -12,6 +12,7 @@ import {
   type AnnounceItem,
   type Announcement,
 } from "../../../protocol/announcement.ts";
+import { digestOf } from "../../../protocol/digest.ts";
 import { count } from "../../../protocol/schemas/fields.ts";
 import { progressSchema } from "../../../protocol/schemas/relay.ts";
 import type { Identity } from "../../../protocol/identity.ts";
@@ -178,7 +179,7 @@ async function announce(asked: Asked): Promise<Response> {
   const { identity, given, env, deployment } = asked;
   const announcements = announcementsOf(env)!;
   const { user: by, name } = identity;
-  const id = await idOf(by, given.idempotencyKey);
+  const id = idOf(by, given.idempotencyKey);
   const known = given.idempotencyKey === undefined ? undefined : await announcements.find(id);
   if (known) return Response.json({ ok: true, id, accepted: known.accepted, duplicate: true }, { status: 202 });
   const { event, data } = given;
@@ -224,10 +225,6 @@ async function planOf({ given, env, deployment }: Asked, announcement: Announcem
 const ID_BYTES = 16;
 
 /** The same for the same key of the same user. */
-async function idOf(by: string, key: string | undefined): Promise<string> {
-  const bytes =
-    key === undefined
-      ? crypto.getRandomValues(new Uint8Array(ID_BYTES))
-      : new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify([by, key]))));
-  return encode(bytes.slice(0, ID_BYTES));
+function idOf(by: string, key: string = crypto.randomUUID()): string {
+  return encode(digestOf(JSON.stringify([by, key])).slice(0, ID_BYTES));
 }
