@@ -5,20 +5,26 @@ import * as z from "zod/mini";
 import { decodeJson, encodeJson } from "../../http/base64-json.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import { described } from "../../protocol/schemas/described.ts";
+import { answering } from "./call.ts";
 
 /** Describes the headers of a page. */
 export const LINK_HEADER = { Link: 'The next page, `rel="next"`, where there is one' } as const;
 
-/** Answers with a page. @param next the parameter that leads to the next page; absent: this is the last page */
+/** The answers of a call that lists. */
+export const pageAnswers = <Shape extends z.core.$ZodShape>(page: z.ZodMiniObject<Shape>) => ({
+  200: { description: "The page", schema: answering(page), headers: LINK_HEADER },
+});
+
+/** Answers with a page. @param next the parameter that leads to the next page, where there is one */
 export function respondPage(
   url: URL,
-  page: object,
-  next: Readonly<Record<string, string | number>> | undefined,
+  page: Readonly<Record<string, unknown>> & { readonly hasMore: boolean },
+  next: Readonly<Record<string, string | number | undefined>>,
 ): Response {
+  if (!page.hasMore) return Response.json(page);
   const query = new URLSearchParams(url.searchParams);
-  for (const [name, value] of Object.entries(next ?? {})) query.set(name, String(value));
-  const headers: Record<string, string> = next ? { Link: `<${url.pathname}?${query.toString()}>; rel="next"` } : {};
-  return Response.json(page, { headers });
+  for (const [name, value] of Object.entries(next)) query.set(name, String(value));
+  return Response.json(page, { headers: { Link: `<${url.pathname}?${query.toString()}>; rel="next"` } });
 }
 
 const CURSOR_LENGTH_MAX = 200;

@@ -1,8 +1,26 @@
-// Turns a room's answer into an HTTP response: the body is the event's answer, the status follows from it (API-2). Called by calls.
-import type { Answer } from "../../protocol/chat-events.ts";
+// Asks a room for an event, and turns its answer into an HTTP response: the body is the event's answer, the status follows from it (API-2).
+// Called by calls.
+import type { Answer, AnswerTo, ClientToServerEvents, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { HTTP_STATUS, isAboutToken } from "../../protocol/failures.ts";
 import { refuseUnauthenticated, type Issue } from "../http/endpoint-refusals.ts";
 import { refuseForNow, refuseRequest } from "../http/refusals.ts";
+import type { ApiRequest } from "./call.ts";
+
+type Asked = Pick<ApiRequest<{ readonly room: string; readonly as?: unknown }>, "caller" | "given" | "url" | "roomRpc">;
+
+/**
+ * The `run` of a call that asks the room for an event, on behalf of the caller.
+ * @param good makes the response of a good answer; without it that is 200 and the answer
+ */
+export const asking =
+  <Event extends keyof ClientToServerEvents>(
+    event: Event,
+    good?: (answer: Exclude<AnswerTo<Event>, ErrorAnswer>, url: URL) => Response,
+  ) =>
+  async ({ caller, given: { as: _as, ...payload }, url, roomRpc }: Asked): Promise<Response> => {
+    const answer: Answer<object> = await roomRpc(payload.room).ask(event, caller, payload);
+    return respond(answer, good && ((body) => good(body as Exclude<AnswerTo<Event>, ErrorAnswer>, url)));
+  };
 
 /** @param good makes the response of a good answer; without it that is 200 and the answer */
 export function respond<Good extends object>(

@@ -16,8 +16,9 @@ import { listRooms } from "../../../rpc/lobby.ts";
 import { refuseIssues, refuseWithout } from "../../http/refusals.ts";
 import { EVERYONE, refuseRole, refuseRoom, SERVICE, STAFF } from "../access.ts";
 import { answering, call, room, type ApiCall } from "../call.ts";
+import { limitOf } from "../../../protocol/schemas/fields.ts";
 import { overviewSchema } from "../../../protocol/schemas/presence.ts";
-import { cursorSchema, LINK_HEADER, readCursor, respondPage, writeCursor } from "../pages.ts";
+import { cursorSchema, pageAnswers, readCursor, respondPage, writeCursor } from "../pages.ts";
 import { described, named } from "../../../protocol/schemas/described.ts";
 
 export const ROOMS_LIMIT_DEFAULT = 50;
@@ -33,14 +34,12 @@ export const RECONNECT_WITHIN_MS_MAX = 600_000;
 
 const placeSchema = z.tuple([z.literal(ROOM_SORTS), z.number(), z.string().check(z.regex(ROOM_NAME))]);
 
-const roomsAnswer = answering(
-  z.object({
-    rooms: z
-      .array(overviewSchema.apply(named, "Room"))
-      .apply(described, "As they last said, a minute ago at most where they are busy"),
-    hasMore: z.boolean(),
-  }),
-);
+const roomsPage = z.object({
+  rooms: z
+    .array(overviewSchema.apply(named, "Room"))
+    .apply(described, "As they last said, a minute ago at most where they are busy"),
+  hasMore: z.boolean(),
+});
 
 const drainedAnswer = answering(
   z.object({
@@ -75,10 +74,10 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
       sort: z
         ._default(z.literal(ROOM_SORTS), "activity")
         .apply(described, "By the newest message, by members (most first), or by name"),
-      limit: z._default(z.int().check(z.minimum(1), z.maximum(ROOMS_LIMIT_MAX)), ROOMS_LIMIT_DEFAULT),
+      limit: limitOf({ byDefault: ROOMS_LIMIT_DEFAULT, max: ROOMS_LIMIT_MAX }),
       cursor: cursorSchema,
     }),
-    answers: { 200: { description: "The page", schema: roomsAnswer, headers: LINK_HEADER } },
+    answers: pageAnswers(roomsPage),
     run: async ({ identity, given: { prefix, sort, limit, cursor }, url, env, deployment: { settings } }) => {
       const isForMembers = !STAFF.includes(identity.role);
       if (isForMembers && !settings.roomList) return refuseRole({ roles: STAFF });
@@ -89,8 +88,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
       const query = { prefix, sort, limit, after, rooms: identity.rooms, isForMembers: true };
       const page = await listRooms(env.LOBBY, settings.lobbies, query);
       const last = page.rooms.at(-1);
-      const next = page.hasMore && last ? { cursor: cursorOf(sort, placeOf(sort, last)) } : undefined;
-      return respondPage(url, { ok: true, ...page }, next);
+      return respondPage(url, { ok: true, ...page }, { cursor: last && cursorOf(sort, placeOf(sort, last)) });
     },
   }),
   call({

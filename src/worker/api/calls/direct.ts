@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 
 import { dmSchema, TOO_MANY_OPENINGS } from "../../../protocol/schemas/direct.ts";
-import { count } from "../../../protocol/schemas/fields.ts";
+import { count, limitOf } from "../../../protocol/schemas/fields.ts";
 import { lobbiesOf } from "../../../rpc/lobby.ts";
 import { userSchema } from "../../../settings/tokens/claims.ts";
 import { directOpenings } from "../../../rpc/direct-openings.ts";
@@ -11,7 +11,7 @@ import { ROOM_NAME } from "../../../protocol/room-name.ts";
 import { refuseForNow, refuseIssues, refuseRequest, refuseWithout } from "../../http/refusals.ts";
 import { actingAs, actingAsUser, EVERYONE } from "../access.ts";
 import { answering, call, type ApiCall } from "../call.ts";
-import { cursorSchema, LINK_HEADER, readCursor, respondPage, writeCursor } from "../pages.ts";
+import { cursorSchema, pageAnswers, readCursor, respondPage, writeCursor } from "../pages.ts";
 import { respond } from "../responses.ts";
 import { described } from "../../../protocol/schemas/described.ts";
 
@@ -55,17 +55,11 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
     description: "The newest first, as their rooms last said: no room is woken for it.",
     roles: EVERYONE,
     given: z.object({
-      limit: z._default(z.int().check(z.minimum(1), z.maximum(DMS_LIMIT_MAX)), DMS_LIMIT_DEFAULT),
+      limit: limitOf({ byDefault: DMS_LIMIT_DEFAULT, max: DMS_LIMIT_MAX }),
       cursor: cursorSchema,
       as: z.optional(actingAsUser),
     }),
-    answers: {
-      200: {
-        description: "The page",
-        schema: answering(z.object({ dms: z.array(dmSchema), hasMore: z.boolean() })),
-        headers: LINK_HEADER,
-      },
-    },
+    answers: pageAnswers(z.object({ dms: z.array(dmSchema), hasMore: z.boolean() })),
     run: async ({ identity, caller, given: { limit, cursor }, env, url, deployment }) => {
       if (!mayOpenDirect(identity.rooms))
         return refuseRequest("FORBIDDEN_ROOM", "The token opens no rooms between two people (dm~*)");
@@ -79,7 +73,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
       const dms = all.slice(0, limit);
       const hasMore = all.length > limit || pages.some((page) => page.hasMore);
       const last = dms.at(-1);
-      return respondPage(url, { ok: true, dms, hasMore }, hasMore && last ? { cursor: cursorOf(last) } : undefined);
+      return respondPage(url, { ok: true, dms, hasMore }, { cursor: last && cursorOf(last) });
     },
   }),
 ];

@@ -2,7 +2,7 @@
 // rights, limits and broadcasts. Called by calls.ts.
 import * as z from "zod/mini";
 
-import type { ClientToServerEvents, HistoryAnswer } from "../../../protocol/chat-events.ts";
+import type { HistoryAnswer } from "../../../protocol/chat-events.ts";
 import { editSchema, reactSchema, versionSchema, whichMessageSchema } from "../../../protocol/schemas/changes.ts";
 import { atMs } from "../../../protocol/schemas/fields.ts";
 import {
@@ -16,9 +16,9 @@ import {
 } from "../../../protocol/schemas/messages.ts";
 import { foundSchema, searchSchema } from "../../../protocol/schemas/search.ts";
 import { actingAs, actingAsUser, STAFF } from "../access.ts";
-import { answering, call, done, room, type ApiCall, type ApiRequest } from "../call.ts";
-import { LINK_HEADER, respondPage } from "../pages.ts";
-import { respond } from "../responses.ts";
+import { answering, call, done, room, type ApiCall } from "../call.ts";
+import { pageAnswers, respondPage } from "../pages.ts";
+import { asking } from "../responses.ts";
 import { described } from "../../../protocol/schemas/described.ts";
 
 const MESSAGE = "/api/rooms/{room}/messages/{id}";
@@ -37,14 +37,6 @@ const reactionsAnswer = answering(
   z.object({ reactions: reactionsSchema, hasMore: cut("Not all users fit in the answer") }),
 );
 
-type Asked = Pick<ApiRequest<{ readonly room: string; readonly as?: unknown }>, "caller" | "given" | "roomRpc">;
-
-/** Asks the room for an event, on behalf of the caller. */
-const asking =
-  (event: keyof ClientToServerEvents) =>
-  async ({ caller, given: { as: _as, ...payload }, roomRpc }: Asked): Promise<Response> =>
-    respond(await roomRpc(payload.room).ask(event, caller, payload));
-
 export const MESSAGE_CALLS: readonly ApiCall[] = [
   call({
     id: "listMessages",
@@ -56,17 +48,8 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
       "1970, `around` a seq. `Link` leads to the next page in that direction; from `around` back in time.",
     roles: STAFF,
     given: z.object({ ...historySchema.shape, room }).check(oneBound),
-    answers: {
-      200: {
-        description: "The page",
-        schema: answering(pageSchema),
-        headers: LINK_HEADER,
-      },
-    },
-    run: async ({ identity, given, url, roomRpc }) => {
-      const answer = await roomRpc(given.room).ask("history", identity, given);
-      return respond(answer, (page) => respondHistory(url, page));
-    },
+    answers: pageAnswers(pageSchema),
+    run: asking("history", respondHistory),
   }),
   call({
     id: "postMessage",
@@ -81,10 +64,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
       201: { description: "The message is stored, and all members have it", schema: answering(postedSchema) },
       200: { description: "The message was stored before", schema: answering(postedSchema) },
     },
-    run: async ({ caller, given: { as: _as, ...payload }, roomRpc }) => {
-      const answer = await roomRpc(payload.room).ask("chat-message", caller, payload);
-      return respond(answer, (good) => Response.json(good, { status: good.duplicate ? 200 : 201 }));
-    },
+    run: asking("chat-message", (answer) => Response.json(answer, { status: answer.duplicate ? 200 : 201 })),
   }),
   call({
     id: "getMessage",
@@ -174,18 +154,15 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
         headers: { Link: 'The next page, `rel="next"`, where there is more to look at' },
       },
     },
-    run: async ({ identity, given, url, roomRpc }) => {
-      const answer = await roomRpc(given.room).ask("search", identity, given);
-      return respond(answer, (page) => respondPage(url, page, page.hasMore ? { before: page.before } : undefined));
-    },
+    run: asking("search", (page, url) => respondPage(url, page, { before: page.before })),
   }),
 ];
 
 /** The next page is older, or newer where the request gave `after` or `afterTime` (API-7). */
-function respondHistory(url: URL, page: Extract<HistoryAnswer, { ok: true }>): Response {
+function respondHistory(page: Extract<HistoryAnswer, { ok: true }>, url: URL): Response {
   const isForward = url.searchParams.has("after") || url.searchParams.has("afterTime");
-  const edge = page.hasMore ? page.messages.at(isForward ? -1 : 0) : undefined;
   const next = new URL(url);
   for (const start of ["around", "beforeTime", "afterTime"]) next.searchParams.delete(start);
-  return respondPage(next, page, edge && { [isForward ? "after" : "before"]: edge.seq });
+  const edge = page.messages.at(isForward ? -1 : 0);
+  return respondPage(next, page, { [isForward ? "after" : "before"]: edge?.seq });
 }

@@ -11,8 +11,8 @@ import {
 } from "../../../protocol/schemas/moderation.ts";
 import { actingAs, STAFF } from "../access.ts";
 import { answering, call, done, room, type ApiCall } from "../call.ts";
-import { LINK_HEADER, respondPage } from "../pages.ts";
-import { respond } from "../responses.ts";
+import { LINK_HEADER, pageAnswers, respondPage } from "../pages.ts";
+import { asking, respond } from "../responses.ts";
 
 /** The input of one action, distinguished by `action`. */
 const action = <Name extends ModerationAction>(name: Name) =>
@@ -54,12 +54,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     roles: STAFF,
     given: z.object({ ...moderationStateSchema.shape, room }),
     answers: { 200: { description: "What holds now", schema: answering(moderationPageSchema), headers: LINK_HEADER } },
-    run: async ({ identity, given, url, roomRpc }) => {
-      const answer = await roomRpc(given.room).ask("moderation-state", identity, given);
-      return respond(answer, (page) =>
-        respondPage(url, page, page.hasMore ? { after: page.users.at(-1)!.user } : undefined),
-      );
-    },
+    run: asking("moderation-state", (page, url) => respondPage(url, page, { after: page.users.at(-1)?.user })),
   }),
   call({
     id: "listAudit",
@@ -69,12 +64,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     description: "The newest of 500, or those before a `number`.",
     roles: STAFF,
     given: z.object({ ...auditSchema.shape, room }),
-    answers: { 200: { description: "The page", schema: answering(auditPageSchema), headers: LINK_HEADER } },
-    run: async ({ identity, given, url, roomRpc }) => {
-      const answer = await roomRpc(given.room).ask("audit", identity, given);
-      return respond(answer, (page) =>
-        respondPage(url, page, page.hasMore ? { before: page.entries[0]!.number } : undefined),
-      );
-    },
+    answers: pageAnswers(auditPageSchema),
+    run: asking("audit", (page, url) => respondPage(url, page, { before: page.entries[0]?.number })),
   }),
 ];

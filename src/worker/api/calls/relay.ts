@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 
 import type { DeadLettersRpc, RelayRpc } from "../../../rpc/relay.ts";
-import { count } from "../../../protocol/schemas/fields.ts";
+import { count, limitOf } from "../../../protocol/schemas/fields.ts";
 import { deadLetterSchema, linksSchema } from "../../../protocol/schemas/relay.ts";
 import { isDirectRoom } from "../../../protocol/direct-name.ts";
 import { roomAllowed } from "../../../protocol/room-name.ts";
@@ -12,7 +12,7 @@ import { deadLettersOf } from "../../../rpc/dead-letters.ts";
 import { redeliver } from "../../queue/relay.ts";
 import { refuseRoom, SERVICE } from "../access.ts";
 import { answering, call, done, room, type ApiCall, type ApiRequest } from "../call.ts";
-import { LINK_HEADER, respondPage } from "../pages.ts";
+import { pageAnswers, respondPage } from "../pages.ts";
 import { respond } from "../responses.ts";
 import { described } from "../../../protocol/schemas/described.ts";
 
@@ -29,9 +29,10 @@ const given = z.object({
 
 const id = z.int().check(z.minimum(1)).apply(described, "Of a dead letter");
 
-const lettersAnswer = answering(
-  z.object({ letters: z.array(deadLetterSchema).apply(described, "The oldest first"), hasMore: z.boolean() }),
-);
+const lettersPage = z.object({
+  letters: z.array(deadLetterSchema).apply(described, "The oldest first"),
+  hasMore: z.boolean(),
+});
 const replayedAnswer = answering(
   z.object({
     replayed: z.array(count).apply(described, "Ids of those that their rooms have taken; they are dead no more"),
@@ -81,9 +82,9 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     roles: SERVICE,
     given: z.object({
       after: z._default(z.int().check(z.minimum(0)), 0).apply(described, "The last id of the page before"),
-      limit: z._default(z.int().check(z.minimum(1), z.maximum(DEAD_LIMIT_MAX)), DEAD_LIMIT_DEFAULT),
+      limit: limitOf({ byDefault: DEAD_LIMIT_DEFAULT, max: DEAD_LIMIT_MAX }),
     }),
-    answers: { 200: { description: "The page", schema: lettersAnswer, headers: LINK_HEADER } },
+    answers: pageAnswers(lettersPage),
     run: async ({ identity, given: { after, limit }, env, url }) => {
       const letters = deadLettersOf(env);
       if (!letters) return refuseWithout("DEAD_LETTERS");
@@ -91,7 +92,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
       const page = found.slice(0, limit);
       const hasMore = found.length > limit;
       const mine = page.filter((letter) => opensBoth(identity.rooms, letter));
-      return respondPage(url, { ok: true, letters: mine, hasMore }, hasMore ? { after: page.at(-1)!.id } : undefined);
+      return respondPage(url, { ok: true, letters: mine, hasMore }, { after: page.at(-1)?.id });
     },
   }),
   call({

@@ -7,7 +7,7 @@ import { count } from "../../../protocol/schemas/fields.ts";
 import { memberSchema, overviewSchema, presenceSchema } from "../../../protocol/schemas/presence.ts";
 import { answering, call, done, room, type ApiCall } from "../call.ts";
 import { SERVICE, STAFF } from "../access.ts";
-import { respond } from "../responses.ts";
+import { asking } from "../responses.ts";
 
 export const ROOM_CALLS: readonly ApiCall[] = [
   call({
@@ -50,7 +50,7 @@ export const ROOM_CALLS: readonly ApiCall[] = [
         schema: answering(z.object({ count, members: z.array(memberSchema) })),
       },
     },
-    run: async ({ identity, given, roomRpc }) => respond(await roomRpc(given.room).ask("presence", identity, given)),
+    run: asking("presence"),
   }),
   call({
     id: "exportRoom",

@@ -11,7 +11,7 @@ import { call, room, type ApiCall } from "../call.ts";
 import { STAFF } from "../access.ts";
 import { refuseWithout } from "../../http/refusals.ts";
 import { LINK_HEADER, respondPage } from "../pages.ts";
-import { atMs, count } from "../../../protocol/schemas/fields.ts";
+import { atMs, count, limitOf } from "../../../protocol/schemas/fields.ts";
 import { overviewSchema } from "../../../protocol/schemas/presence.ts";
 import { costSchema, recentUseSchema, roomUseSchema } from "../../../protocol/schemas/usage.ts";
 import { described, named } from "../../../protocol/schemas/described.ts";
@@ -101,7 +101,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
     roles: STAFF,
     given: z.object({
       room,
-      limit: z._default(z.int().check(z.minimum(1), z.maximum(CONNECTIONS_LIMIT_MAX)), CONNECTIONS_LIMIT_DEFAULT),
+      limit: limitOf({ byDefault: CONNECTIONS_LIMIT_DEFAULT, max: CONNECTIONS_LIMIT_MAX }),
       after: z
         .optional(z.string().check(z.maxLength(64)))
         .apply(described, "The last `id` of the page before; `Link` has it"),
@@ -114,8 +114,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
       const [known] = (await lobby?.usage({ sort: "rows", limit: 1, room: name })) ?? [];
       const whole = { ...withUnreported(known, unreported), sinceMs: known?.sinceMs ?? awake.since };
       const body = { ok: true, room: name, awake, ...shown(whole, Date.now()), ...stats };
-      const last = stats.connections.at(-1);
-      return respondPage(url, body, stats.hasMore && last ? { after: last.id } : undefined);
+      return respondPage(url, body, { after: stats.connections.at(-1)?.id });
     },
   }),
   call({
@@ -132,7 +131,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
           described,
           "By deliveries and frames, rows and alarms, wakes, time awake or cost, lately; or by connections",
         ),
-      limit: z._default(z.int().check(z.minimum(1), z.maximum(USES_LIMIT_MAX)), USES_LIMIT_DEFAULT),
+      limit: limitOf({ byDefault: USES_LIMIT_DEFAULT, max: USES_LIMIT_MAX }),
       having: z
         .optional(z.string().check(z.minLength(1), z.maxLength(64)))
         .apply(described, "Only rooms that have a number of that name in `facts`"),
