@@ -10,6 +10,7 @@ import type { UploadAnswer } from "../src/chat/files/attachments.ts";
 import type { AnyFeature, RoomHandle } from "../src/extension/extension.ts";
 import { outcomeOfPost } from "../src/chat/announce/announced.ts";
 import type { PostContext, PostDraft, PostRules, PostVerdict } from "../src/chat/room/verdict.ts";
+import type { Reply } from "../src/chat/room/operation.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/room/notices.ts";
 import { POSTED_EVENT, type AnnouncedHere, type AnnounceOutcome } from "../src/protocol/announcement.ts";
 import type {
@@ -113,30 +114,25 @@ export class ChatRoom<Own = Cloudflare.Env>
     return this.#ask(event, caller, given);
   }
 
-  #ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {
-    return new Promise((resolve, reject) => {
-      const request = { event, bearer: caller, given, reply: resolve };
-      this.#inside.furtherTurn(() => this.#chat.requests.perform(request))?.catch(reject);
-    });
+  #ask(event: string, bearer: OutsideCaller, given: unknown): Promise<Answer<object>> {
+    return answerOf((reply) =>
+      this.#inside.furtherTurn(() => this.#chat.requests.perform({ event, bearer, given, reply })),
+    );
   }
 
   /** @internal */
-  askOwn(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {
+  askOwn(event: string, bearer: OutsideCaller, given: unknown): Promise<Answer<object>> {
     const { calls } = this.#chat;
     // Metrics have few names, and this one comes from outside.
     this.#inside.activity.request("call", calls.takesOwn(event) ? event : "unknown");
-    return new Promise((resolve, reject) => {
-      const request = { event, bearer: caller, given, reply: resolve };
-      this.#inside.furtherTurn(() => calls.askOwn(request))?.catch(reject);
-    });
+    return answerOf((reply) => this.#inside.furtherTurn(() => calls.askOwn({ event, bearer, given, reply })));
   }
 
   /** @internal */
   permitUpload(caller: OutsideCaller, file: object): Promise<UploadAnswer> {
-    return new Promise((resolve, reject) => {
-      const reply = (answer: Answer<object>): void => resolve(answer as UploadAnswer);
-      this.#inside.turn(() => this.#chat.calls.permitUpload(caller, file, reply), "upload")?.catch(reject);
-    });
+    return answerOf<UploadAnswer>((reply) =>
+      this.#inside.turn(() => this.#chat.calls.permitUpload(caller, file, reply as Reply<Answer<object>>), "upload"),
+    );
   }
 
   /** @internal */
@@ -306,4 +302,11 @@ export class ChatRoom<Own = Cloudflare.Env>
     // An erased room is a new one, although nothing has changed in it.
     this.#inside.furtherTurn(() => this.#chat.features.listing?.reportAgain());
   }
+}
+
+/** @param ask makes the request, whose answer may come later */
+function answerOf<Given extends Answer<object>>(ask: (reply: Reply<Given>) => void | Promise<void>): Promise<Given> {
+  return new Promise((resolve, reject) => {
+    ask(resolve)?.catch(reject);
+  });
 }

@@ -14,11 +14,7 @@ export interface BatchRow extends SeqsRow {
   body: string;
 }
 
-interface SegmentRow extends Record<string, SqlStorageValue> {
-  first_seq: number;
-  until_ms: number;
-  stored_before: number;
-}
+type SegmentRow = Segment & Record<string, SqlStorageValue>;
 
 /** Rows fetched by one query at most: few, because each of them may be as large as a row can be. */
 const ROWS_AT_ONCE = 8;
@@ -47,13 +43,8 @@ export class LogSegments {
     this.#sql = storage.sql;
     const tables = this.#sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray();
     this.tables = new Set(tables.map(({ name }) => name));
-    const query = `SELECT first_seq, until_ms, stored_before FROM ${LIST} ORDER BY first_seq`;
-    const listed = this.tables.has(LIST) ? this.#sql.exec<SegmentRow>(query).toArray() : [];
-    this.#all = listed.map((row) => ({
-      firstSeq: row.first_seq,
-      untilMs: row.until_ms,
-      storedBefore: row.stored_before,
-    }));
+    const query = `SELECT first_seq AS firstSeq, until_ms AS untilMs, stored_before AS storedBefore FROM ${LIST} ORDER BY first_seq`;
+    this.#all = this.tables.has(LIST) ? this.#sql.exec<SegmentRow>(query).toArray() : [];
   }
 
   get all(): readonly Segment[] {

@@ -14,11 +14,7 @@ import {
 } from "../../src/chat/search/search-index.ts";
 import { fillFreePages } from "./overwriting.ts";
 
-interface PartRow extends Record<string, SqlStorageValue> {
-  first_seq: number;
-  last_seq: number;
-  version: number;
-}
+type PartRow = IndexPart & Record<string, SqlStorageValue>;
 
 const LIST = "search_parts";
 const tableOf = ({ firstSeq }: IndexPart): string => `search_${firstSeq}`;
@@ -43,14 +39,9 @@ export class SqlSearchIndex implements SearchIndex {
   #load(): IndexPart[] {
     const isThere = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", LIST).toArray();
     if (isThere.length === 0) return [];
-    const rows = this.#sql
-      .exec<PartRow>(`SELECT first_seq, last_seq, version FROM ${LIST} ORDER BY first_seq`)
-      .toArray();
-    const parts = rows.map(({ version, ...row }) => ({ version, firstSeq: row.first_seq, lastSeq: row.last_seq }));
-    for (const part of parts) if (part.version !== INDEX_VERSION) this.#dropTable(part);
-    return parts
-      .filter(({ version }) => version === INDEX_VERSION)
-      .map(({ firstSeq, lastSeq }) => ({ firstSeq, lastSeq }));
+    const query = `SELECT first_seq AS firstSeq, last_seq AS lastSeq FROM ${LIST} WHERE version`;
+    for (const part of this.#sql.exec<PartRow>(`${query} != ?`, INDEX_VERSION).toArray()) this.#dropTable(part);
+    return this.#sql.exec<PartRow>(`${query} = ? ORDER BY first_seq`, INDEX_VERSION).toArray();
   }
 
   add(part: IndexPart, blocks: Iterable<IndexBlock>): void {

@@ -19,17 +19,17 @@ import { makeOrigin, routeOf } from "./origin.ts";
 
 const VERSION = 1;
 
-/** One message at rest; keys are short because they are stored with every message. */
+/** One message at rest; keys are short because they are stored with every message. JSON leaves out those that are undefined. */
 interface StoredMessage {
   readonly s: string;
-  readonly n?: string;
+  readonly n?: string | undefined;
   readonly c: string;
-  readonly t?: number;
-  readonly m?: string;
-  readonly r?: string;
-  readonly a?: StoredAttachment;
-  readonly o?: StoredOrigin;
-  readonly w?: StaffRole;
+  readonly t?: number | undefined;
+  readonly m?: string | undefined;
+  readonly r?: string | undefined;
+  readonly a?: StoredAttachment | undefined;
+  readonly o?: StoredOrigin | undefined;
+  readonly w?: StaffRole | undefined;
 }
 
 type StoredOrigin = readonly [room: string, seq: number, epoch: string, hops: number, ...via: [] | readonly [string]];
@@ -75,17 +75,16 @@ export function lifeOfBatch(text: string): string {
 
 function toStored(message: Message, startMs: number): StoredMessage {
   const { sender, name, content, timestamp, clientMsgId, replyTo, attachment, origin } = message;
-  const role = staffRoleOf(message);
   return {
     s: sender,
-    ...(name !== sender && { n: name }),
+    n: name === sender ? undefined : name,
     c: content,
-    ...(timestamp !== startMs && { t: timestamp - startMs }),
-    ...(clientMsgId !== undefined && { m: clientMsgId }),
-    ...(replyTo !== undefined && { r: replyTo }),
-    ...(attachment && { a: storedAttachment(attachment) }),
-    ...(origin && { o: storedOrigin(origin) }),
-    ...(role && { w: role }),
+    t: timestamp === startMs ? undefined : timestamp - startMs,
+    m: clientMsgId,
+    r: replyTo,
+    a: attachment && storedAttachment(attachment),
+    o: origin && storedOrigin(origin),
+    w: staffRoleOf(message),
   };
 }
 

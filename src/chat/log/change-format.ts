@@ -13,12 +13,13 @@ import type { Change } from "./change.ts";
 
 const VERSION = 1;
 
+/** JSON leaves out the fields that are undefined. */
 interface StoredChange {
-  readonly d?: string;
-  readonly e?: readonly StoredVersion[];
-  readonly r?: ReadonlyArray<readonly [emoji: string, users: readonly string[]]>;
-  readonly o?: number;
-  readonly l?: StoredVersion;
+  readonly d?: string | undefined;
+  readonly e?: readonly StoredVersion[] | undefined;
+  readonly r?: ReadonlyArray<readonly [emoji: string, users: readonly string[]]> | undefined;
+  readonly o?: number | undefined;
+  readonly l?: StoredVersion | undefined;
 }
 
 type StoredVersion = readonly [content: string, timestampMs: number, by: string];
@@ -28,11 +29,11 @@ const toVersion = ([content, timestamp, by]: StoredVersion): Version => ({ conte
 
 export function encodeChange({ deletedBy, edits, reactions, rootRev, rootEdit }: Change): string {
   const stored: StoredChange = {
-    ...(deletedBy !== undefined && { d: deletedBy }),
-    ...(edits.length > 0 && { e: edits.map(toStored) }),
-    ...(reactions.size > 0 && { r: [...reactions] }),
-    ...(rootRev !== undefined && { o: rootRev }),
-    ...(rootEdit && { l: toStored(rootEdit) }),
+    d: deletedBy,
+    e: edits.length > 0 ? edits.map(toStored) : undefined,
+    r: reactions.size > 0 ? [...reactions] : undefined,
+    o: rootRev,
+    l: rootEdit && toStored(rootEdit),
   };
   return JSON.stringify([VERSION, stored]);
 }
