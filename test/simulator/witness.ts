@@ -54,6 +54,7 @@ export class Witness {
   #skipped: Array<{ who: string; epoch: string; seq: number }> = [];
   /** Messages that a restored backup has not, by id. */
   readonly #lost = new Map<string, Message>();
+  readonly #lostTexts = new Set<string>();
   readonly #arrived = new Map<string, number>();
   acks = 0;
   sights = 0;
@@ -165,7 +166,7 @@ export class Witness {
 
   /** Whether a restored backup has not a message with this text, which was stored. */
   isLost(content: string): boolean {
-    return [...this.#lost.values()].some((message) => message.content === content);
+    return this.#lostTexts.has(content) || [...this.#lost.values()].some((message) => message.content === content);
   }
 
   isStored(content: string): boolean {
@@ -311,8 +312,13 @@ export class Witness {
         for (const [seq, message] of known) {
           if (seq <= keptSeq) continue;
           known.delete(seq);
-          log.contents.delete(message.content);
-          this.#lost.set(message.id, message);
+          // A message that was deleted before it was durable is stored without its text.
+          if (message.content !== "" || !this.#lost.has(message.id)) this.#lost.set(message.id, message);
+        }
+      for (const [content, seq] of log.contents)
+        if (seq > keptSeq) {
+          log.contents.delete(content);
+          this.#lostTexts.add(content);
         }
       this.#skipped = this.#skipped.filter(({ epoch, seq }) => epoch !== log.epoch || seq <= keptSeq);
       for (const key of this.#arrived.keys())
