@@ -6,6 +6,7 @@ import path from "node:path";
 import { DECLARED, SECTIONS, type Declared, type Setting } from "../src/settings/declared.ts";
 import { KEY_RULE, RULES, WARNINGS } from "../src/settings/setting-rules.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
+import { kindText } from "./setting-kinds.ts";
 import { TEXTS } from "./setting-texts.ts";
 
 const PAGE = path.join(PROJECT_ROOT, "docs/settings.md");
@@ -47,7 +48,7 @@ function rowOf({ name, kind, default: value, inDevelopment }: Setting, key: keyo
   const development = inDevelopment === undefined ? "" : ` (development: ${textOf(inDevelopment)})`;
   return [
     `\`${name}\``,
-    unit === undefined ? kind.type : `${kind.type} ${unit}`,
+    unit === undefined ? kindText(kind) : `${kindText(kind)} ${unit}`,
     defaultText ?? `${textOf(value)}${development}`,
     meaning,
   ];

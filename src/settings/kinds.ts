@@ -1,5 +1,5 @@
-// The kinds of values that a setting may have: how the text of a variable becomes a value, the error for a bad
-// text, and the name of the kind in docs/settings.md. Used by declared.ts.
+// The kinds of values that a setting may have: how the text of a variable becomes a value, and the error for a bad text. Used by declared.ts. The
+// names of the kinds in docs/settings.md stand in scripts/setting-kinds.ts.
 import * as z from "zod/mini";
 
 import { isRoomName } from "../protocol/room-name.ts";
@@ -7,8 +7,6 @@ import { isPublicKey } from "./public-key-form.ts";
 import { ROOMS_MAX } from "./tokens/claims.ts";
 
 export interface Kind<Value> {
-  /** With its bounds, for the page. */
-  readonly type: string;
   readonly schema: z.ZodMiniType<Value, string>;
   /** Where development is less strict. */
   readonly developmentSchema?: z.ZodMiniType<Value, string>;
@@ -18,12 +16,10 @@ export interface Kind<Value> {
 export type Origins = "*" | "same" | readonly string[];
 
 export const number = (min: number, max: number): Kind<number> => ({
-  type: `number, ${min} to ${max}`,
   schema: bounded(/^\d+(\.\d+)?$/, "must be a number", min, max),
 });
 
 export const integer = (min: number, max: number): Kind<number> => ({
-  type: `whole number, ${min} to ${max}`,
   schema: bounded(/^\d+$/, "must be a whole number", min, max),
 });
 
@@ -34,28 +30,24 @@ const bounded = (form: RegExp, error: string, min: number, max: number) =>
   );
 
 export const oneOf = <const Choice extends string>(...choices: [Choice, ...Choice[]]): Kind<Choice> => ({
-  type: choices.map((choice) => `\`${choice}\``).join(" or "),
   schema: z.literal(choices, { error: `must be ${choices.join(" or ")}` }),
 });
 
 export const onOff: Kind<boolean> = {
-  type: "`on` or `off`",
   schema: z.pipe(
     oneOf("on", "off").schema,
     z.transform((value) => value === "on"),
   ),
 };
 
-export const text: Kind<string> = { type: "text", schema: z.string() };
+export const text: Kind<string> = { schema: z.string() };
 
 export const textUpTo = (lengthMax: number): Kind<string> => ({
-  type: `text, at most ${lengthMax} characters`,
   schema: z.string().check(z.maxLength(lengthMax, `at most ${lengthMax} characters`)),
 });
 
 /** A secret of so many bytes, because strangers could try out shorter ones. */
 export const secret = (bytesMin: number): Kind<string> => ({
-  type: `secret, at least ${bytesMin} bytes in production`,
   schema: z.string().check(
     z.refine((value) => new TextEncoder().encode(value).length >= bytesMin, {
       error: `must have at least ${bytesMin} bytes in production, chosen by chance`,
@@ -65,7 +57,6 @@ export const secret = (bytesMin: number): Kind<string> => ({
 });
 
 export const publicKey: Kind<string> = {
-  type: "PEM or JWK of kind RSA, P-256 or Ed25519",
   schema: z.string().check(
     z.refine(isPublicKey, {
       error: "must be a public key: a PEM (-----BEGIN PUBLIC KEY-----) or a JWK, of kind RSA, P-256 or Ed25519",
@@ -74,7 +65,6 @@ export const publicKey: Kind<string> = {
 };
 
 export const url: Kind<string> = {
-  type: "http or https URL",
   schema: z.string().check(
     z.trim(),
     z.refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text), { error: "must be an http or https URL" }),
@@ -83,7 +73,6 @@ export const url: Kind<string> = {
 
 /** A URL whose user and password can be read out of it. */
 export const urlWithUser: Kind<string> = {
-  type: url.type,
   schema: url.schema.check(
     z.refine(isDecodable, { error: "has a % in its user or password that begins no escape: write %25" }),
   ),
@@ -104,7 +93,6 @@ const list = z.pipe(
 );
 
 export const transports: Kind<ReadonlyArray<"websocket" | "polling">> = {
-  type: "`websocket`, `polling` or both, comma-separated",
   schema: z.pipe(
     list,
     z.array(z.literal(["websocket", "polling"]), { error: "must be websocket, polling or both, comma-separated" }),
@@ -112,7 +100,6 @@ export const transports: Kind<ReadonlyArray<"websocket" | "polling">> = {
 };
 
 export const roomRules: Kind<readonly string[]> = {
-  type: `at most ${ROOMS_MAX} room names, or prefixes ending in \`*\`, comma-separated`,
   schema: list.check(
     z.refine((rules) => rules.length <= ROOMS_MAX && rules.every((rule) => isRoomName(rule.replace(/\*$/, "x"))), {
       error: `must be a comma-separated list of at most ${ROOMS_MAX} room names, or prefixes ending in *`,
@@ -121,7 +108,6 @@ export const roomRules: Kind<readonly string[]> = {
 };
 
 export const mediaTypes: Kind<readonly string[]> = {
-  type: "media types, comma-separated; `audio/*` is all of a kind",
   schema: z.pipe(
     z.pipe(
       z.string(),
@@ -138,7 +124,6 @@ export const mediaTypes: Kind<readonly string[]> = {
 };
 
 export const origins: Kind<Origins> = {
-  type: "`*`, or origins, comma-separated",
   schema: z.pipe(
     list.check(
       z.refine((all) => all.every((origin) => origin === "*" || isOrigin(origin)), {

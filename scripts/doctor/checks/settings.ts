@@ -10,8 +10,9 @@ import type { Facts } from "../facts.ts";
 import { nearest } from "../nearest.ts";
 import { hasOption, usesChat } from "../uses.ts";
 
+/** Development is less strict about secrets alone. */
 const SECRETS: readonly string[] = Object.values<Setting>(DECLARED)
-  .filter(({ kind }) => kind.type.startsWith("secret"))
+  .filter(({ kind }) => kind.developmentSchema !== undefined)
   .map(({ name }) => name);
 const KEYS = ["JWT_SECRET", "JWT_PUBLIC_KEY", "JWT_JWKS_URL"];
 /** In the place of a secret that is not to be seen: a good one. */

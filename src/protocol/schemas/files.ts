@@ -38,7 +38,6 @@ export const uploadedSchema = z.object({ attachment: attachmentSchema.apply(name
 export const uploadSchema = z.object({
   ...facts,
   id: z.string().check(z.regex(/^[0-9a-z]{20,40}$/)),
-  isPermitted: z
-    .optional(z.literal(true))
-    .apply(described, "The room permitted this upload before, by the type that the client claimed"),
+  /** The room permitted this upload before, by the type that the client claimed. */
+  isPermitted: z.optional(z.literal(true)),
 });
