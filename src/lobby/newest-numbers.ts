@@ -1,6 +1,7 @@
 // Remembers the highest number that each source has sent, because calls may arrive twice or in the wrong order. Called by lobby.ts:
 // by `madeAtMs`, so that a late report does not bring a deleted room back (LOB-1), and by the id of counter deltas, so that one that
 // is sent again counts once (MET-2).
+import { RecentMap } from "../clock/recent-map.ts";
 import { OVERTAKEN_MS_MAX } from "../protocol/room-list.ts";
 
 /** Sources that are remembered, in memory only. */
@@ -9,7 +10,7 @@ const SOURCES_MAX = 10_000;
 export class NewestNumbers {
   readonly #takesEqual: boolean;
   /** By source, the one that sent last comes last. */
-  readonly #newest = new Map<string, number>();
+  readonly #newest = new RecentMap<string, number>(SOURCES_MAX);
 
   /** @param takesEqual takes a number that the source has sent before */
   constructor({ takesEqual }: { readonly takesEqual: boolean }) {
@@ -25,10 +26,7 @@ export class NewestNumbers {
     const newest = this.#newest.get(source) ?? storedNumber;
     const isNew = this.#takesEqual ? number >= newest : number > newest;
     if (!isNew && newest - number <= OVERTAKEN_MS_MAX) return false;
-    this.#newest.delete(source);
     this.#newest.set(source, number);
-    const [oldest] = this.#newest.keys();
-    if (this.#newest.size > SOURCES_MAX) this.#newest.delete(oldest!);
     return true;
   }
 }

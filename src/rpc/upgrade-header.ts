@@ -11,27 +11,28 @@ const VERSION = 1;
 /** No name under `.invalid` is ever registered (RFC 6761), so no client reaches a Worker by this one. */
 export const INNER_ORIGIN = "https://parley.invalid";
 
+/** The header leaves out fields that are undefined. */
 export interface UpgradeFacts {
   /** The client's address, or `unknown` where the platform does not say. */
   readonly address: string;
   readonly query: Readonly<Record<string, string>>;
-  readonly identity?: Identity;
+  readonly identity?: Identity | undefined;
   /** The client knows connection state recovery. */
   readonly canRecover?: boolean;
   /** The WebSocket carries the extensions (EXT-1). */
   readonly isExtended?: true;
   /** A browser or another JavaScript runtime sent the request: its polls may hold any number of packets (EIO-8). */
-  readonly isJavaScript?: true;
+  readonly isJavaScript?: true | undefined;
   /** The session that the request belongs to; without it a new one is meant. */
   readonly sid?: string;
   /** The id of the request's TCP connection, if the server can end that (tcp-connections.ts). */
-  readonly tcpId?: string;
+  readonly tcpId?: string | undefined;
   /** Where the client is, as the platform names it for objects, or empty. Set where the Worker can bring the connection to a shard. */
   readonly region?: string;
   /** Shards that refused the connection, because they are full. */
   readonly full?: readonly number[];
   /** The WebSocket subprotocol to select, if the client offered any (EIO-11). */
-  readonly subprotocol?: string;
+  readonly subprotocol?: string | undefined;
 }
 
 /** JSON in percent-encoding: headers carry ASCII only, names do not. */

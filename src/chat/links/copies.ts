@@ -1,4 +1,5 @@
 // Finds the copies of messages that began in other rooms, to apply their edits and deletions (RLY-6). Used by relayed.ts.
+import { RecentMap } from "../../clock/recent-map.ts";
 import { newestSince } from "../log/message-log.ts";
 import type { RelayedChange, Root } from "../../protocol/relay-batch.ts";
 import { rootOf } from "../log/origin.ts";
@@ -17,15 +18,13 @@ const keyOf = ({ room, epoch, seq }: Root): string => `${room} ${epoch} ${seq}`;
 export class Copies {
   readonly #room: Room;
   /** The seqs of copies by root, the oldest first. */
-  readonly #remembered = new Map<string, number>();
+  readonly #remembered = new RecentMap<string, number>(COPIES_REMEMBERED_MAX);
 
   constructor(room: Room) {
     this.#room = room;
   }
 
   note(root: Root, seq: number): void {
-    const [oldest] = this.#remembered.size >= COPIES_REMEMBERED_MAX ? this.#remembered.keys() : [];
-    if (oldest !== undefined) this.#remembered.delete(oldest);
     this.#remembered.set(keyOf(root), seq);
   }
 

@@ -1,6 +1,7 @@
 // Keeps verdicts on posts that were not stored, so that a retry gets the verdict of its first try (RULE-4). In memory only. Called by
 // screening.ts.
 import { hasPassed } from "../../clock/has-passed.ts";
+import { RecentMap } from "../../clock/recent-map.ts";
 import { DEDUPE_WINDOW_MS } from "../log/posted-ids.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -14,7 +15,7 @@ interface KeptVerdict {
 
 export class KeptVerdicts {
   /** By sender and client message id, the oldest first. */
-  readonly #verdicts = new Map<string, KeptVerdict>();
+  readonly #verdicts = new RecentMap<string, KeptVerdict>(VERDICTS_KEPT_MAX);
 
   find(key: string, nowMs: number): Verdict | undefined {
     const kept = this.#verdicts.get(key);
@@ -23,10 +24,6 @@ export class KeptVerdicts {
 
   keep(key: string, verdict: Verdict, nowMs: number): void {
     this.#verdicts.set(key, { verdict, atMs: nowMs });
-    for (const oldest of this.#verdicts.keys()) {
-      if (this.#verdicts.size <= VERDICTS_KEPT_MAX) break;
-      this.#verdicts.delete(oldest);
-    }
   }
 
   forget(key: string): void {

@@ -125,8 +125,7 @@ async function goOn(
   const address = addressOf(request);
   const waitSeconds = knownSessions.has(room, sid) ? 0 : unknownSessions.look(address, Date.now());
   if (waitSeconds > 0) {
-    const message = "Too many unknown sessions";
-    return refuseConnection("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
+    return refuseForNow("Too many unknown sessions", waitSeconds);
   }
   const response = await forward(request, endpoint, { room, query }, { address, query: {}, sid, ...extensions(query) });
   if (response.status === 400) {
@@ -145,8 +144,7 @@ async function open(
   const { connectRate } = endpoint;
   const waitSeconds = connectRate.take(addressOf(request), Date.now());
   if (waitSeconds > 0) {
-    const message = `At most ${connectRate.perMinute} connections a minute from one address`;
-    return refuseConnection("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
+    return refuseForNow(`At most ${connectRate.perMinute} connections a minute from one address`, waitSeconds);
   }
   const identity = await endpoint.identify(request, room, findToken(request, token).token);
   if (identity instanceof Response) return identity;
@@ -161,11 +159,14 @@ async function open(
       canRecover: knowsRecovery(query["recovery"] ?? null, userAgent, request.headers.get("Sec-WebSocket-Extensions")),
       ...extensions(query),
       ...endpoint.placement?.(request),
-      ...((isFromBrowser(request) || isJavaScriptAgent(userAgent)) && { isJavaScript: true }),
-      ...(identity && { identity }),
+      isJavaScript: isFromBrowser(request) || isJavaScriptAgent(userAgent) || undefined,
+      identity,
     },
   );
 }
+
+const refuseForNow = (message: string, waitSeconds: number): Response =>
+  refuseConnection("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
 
 /** Only a WebSocket carries them (EXT-1). */
 function extensions(query: Query): Pick<UpgradeFacts, "isExtended"> {
@@ -190,14 +191,7 @@ async function forward(
   inner.headers.delete("Authorization");
   inner.headers.delete("Sec-WebSocket-Protocol");
   if (subprotocol !== undefined) inner.headers.set("Sec-WebSocket-Protocol", subprotocol);
-  inner.headers.set(
-    UPGRADE_HEADER,
-    encodeUpgradeFacts({
-      ...facts,
-      ...(subprotocol !== undefined && { subprotocol }),
-      ...(tcp && { tcpId: tcp.id }),
-    }),
-  );
+  inner.headers.set(UPGRADE_HEADER, encodeUpgradeFacts({ ...facts, subprotocol, tcpId: tcp?.id }));
   const response = await object.fetch(inner);
   // LIM-1, LIM-5: the room's answer has no code for the log and the counters.
   const isFull = response.status === 429 || response.status === 503;

@@ -1,5 +1,6 @@
 // Finds the object for a connection: the room, or one of its shards (SHD-1). A room that has no space left answers with its shards and their space;
 // the isolate remembers them for a while, and then brings connections there without asking. Made by chat-endpoint.ts.
+import { RecentMap } from "../../clock/recent-map.ts";
 import { shardName, shardOfSession } from "../../protocol/shards.ts";
 import { decodeUpgradeFacts, encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
@@ -44,7 +45,7 @@ type Bound = Pick<Bindings, "CHAT_ROOM" | "ROOM_SHARD">;
 
 export class Placement {
   readonly #bindings: Bound;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new RecentMap<string, Known>(ROOMS_MAX);
 
   constructor(bindings: Bound) {
     this.#bindings = bindings;
@@ -118,9 +119,7 @@ export class Placement {
       const [region = "", free] = space.split(":");
       return { shard, region, free: Number(free) };
     });
-    this.#known.delete(room);
     this.#known.set(room, { shards, untilMs: Date.now() + REMEMBERED_MS });
-    if (this.#known.size > ROOMS_MAX) this.#known.delete(this.#known.keys().next().value!);
   }
 }
 

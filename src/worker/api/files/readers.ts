@@ -1,5 +1,6 @@
 // Caches file-read permissions per user and room for a minute (FILE-4). A page shows many images again and again; without the cache each
 // of them would wake the room. Called by reading.ts.
+import { RecentMap } from "../../../clock/recent-map.ts";
 
 /** After a ban or a deletion of the room, files are served no longer than this. */
 export const READER_MS = 60_000;
@@ -8,7 +9,7 @@ export const READER_MS = 60_000;
 const READERS_MAX = 10_000;
 
 export class FileReaders {
-  readonly #untilMs = new Map<string, number>();
+  readonly #untilMs = new RecentMap<string, number>(READERS_MAX);
 
   /** @param files the beginning of their keys */
   mayRead(files: string, { user, role }: { readonly user: string; readonly role: string }, nowMs: number): boolean {
@@ -18,13 +19,7 @@ export class FileReaders {
   }
 
   note(files: string, { user, role }: { readonly user: string; readonly role: string }, nowMs: number): void {
-    const name = nameOf(files, user, role);
-    this.#untilMs.delete(name);
-    this.#untilMs.set(name, nowMs + READER_MS);
-    for (const oldest of this.#untilMs.keys()) {
-      if (this.#untilMs.size <= READERS_MAX) break;
-      this.#untilMs.delete(oldest);
-    }
+    this.#untilMs.set(nameOf(files, user, role), nowMs + READER_MS);
   }
 
   /** Drops the permissions of all readers of a room. Rare: looks through all entries. */
