@@ -35,10 +35,8 @@ interface ConnectionOptions {
 
 export class RoomConnection {
   readonly socket: StockSocket;
-  readonly #token: Token | undefined;
-  readonly #authAt: AuthAt;
+  readonly #options: ConnectionOptions;
   readonly #reconnection: Reconnection;
-  readonly #dialling: (token: string) => void;
   #transports = WEBSOCKET_FIRST;
   /** Why the room did not accept the last token, or ended the connection. */
   #refused: RefusalCode | undefined;
@@ -47,10 +45,9 @@ export class RoomConnection {
   #attempts = 0;
   #stopWaitingForToken = (): void => {};
 
-  constructor({ base, room, token, authAt, changed, dialling }: ConnectionOptions) {
-    this.#token = token;
-    this.#dialling = dialling;
-    this.#authAt = authAt;
+  constructor(options: ConnectionOptions) {
+    const { base, room, token, changed } = options;
+    this.#options = options;
     // A path after the origin would be taken for a namespace.
     this.socket = io(new URL(base).origin, {
       path: `${basePathOf(base)}/rooms/${room}/socket.io`,
@@ -115,12 +112,13 @@ export class RoomConnection {
 
   /** A fresh token, given in time, keeps the connection. Without one it ends, and the next attempt asks again. */
   async #refresh(): Promise<void> {
-    if (typeof this.#token !== "function") return;
+    const { token: makeToken } = this.#options;
+    if (typeof makeToken !== "function") return;
     const { id } = this.socket;
     // Another connection has a token of its own.
     const isSame = (): boolean => this.socket.connected && this.socket.id === id;
     try {
-      const token = await this.#inTime(this.#token("TOKEN_EXPIRED"));
+      const token = await this.#inTime(makeToken("TOKEN_EXPIRED"));
       if (!isSame()) return;
       const answer = await ask(this.socket, "refresh-token", { token });
       if (!("error" in answer) || answer.error.code !== "UNAVAILABLE") return;
@@ -134,8 +132,9 @@ export class RoomConnection {
 
   async #attempt(): Promise<void> {
     const attempt = ++this.#attempts;
+    const { token: given } = this.#options;
     try {
-      const token = typeof this.#token === "function" ? await this.#inTime(this.#token(this.#refused)) : this.#token;
+      const token = typeof given === "function" ? await this.#inTime(given(this.#refused)) : given;
       if (attempt === this.#attempts) this.#dial(token);
     } catch (error) {
       if (attempt === this.#attempts)
@@ -159,12 +158,12 @@ export class RoomConnection {
   #dial(token: string | undefined): void {
     const { socket } = this;
     this.#notice = undefined;
-    if (token !== undefined) this.#dialling(token);
+    if (token !== undefined) this.#options.dialling(token);
     socket.auth = token === undefined ? {} : { token };
     // Read again for each connection: https://socket.io/docs/v4/client-options/#transports
     const { opts } = socket.io;
     opts.transports = this.#transports;
-    if (this.#authAt === "upgrade" && token !== undefined) {
+    if (this.#options.authAt === "upgrade" && token !== undefined) {
       // Browsers allow no headers on a WebSocket, but subprotocols.
       opts.protocols = ["bearer", token];
       opts.extraHeaders = { Authorization: `Bearer ${token}` };

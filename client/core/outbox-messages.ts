@@ -18,7 +18,7 @@ interface MessagesPorts {
 export class OutboxMessages {
   readonly #ports: MessagesPorts;
   /** In the order of sending. */
-  readonly #queue: StoredMessage[] = [];
+  readonly #queue = new Map<string, StoredMessage>();
   readonly #failed = new Map<string, FailedMessage>();
   /** Messages that the storage holds: once they are gone from there, another tab has dealt with them. */
   readonly #kept = new Set<string>();
@@ -30,11 +30,11 @@ export class OutboxMessages {
       this.#kept.add(message.clientMsgId);
       this.#lastOrder = message.order;
       if (hasFailed(message)) this.#failed.set(message.clientMsgId, message);
-      else this.#queue.push(message);
+      else this.#queue.set(message.clientMsgId, message);
     }
   }
 
-  get queue(): readonly StoredMessage[] {
+  get queue(): ReadonlyMap<string, StoredMessage> {
     return this.#queue;
   }
 
@@ -49,7 +49,8 @@ export class OutboxMessages {
       state: "failed" as const,
       error: message.failure,
     }));
-    return [...failed, ...this.#queue.map((message) => ({ ...draftOf(message), state: "pending" as const }))];
+    const waiting = Array.from(this.#queue.values(), (message) => ({ ...draftOf(message), state: "pending" as const }));
+    return [...failed, ...waiting];
   }
 
   /** Queues a new message, or one that failed before, behind all others. */
@@ -58,15 +59,14 @@ export class OutboxMessages {
     this.#lastOrder = Math.max(nowMs, this.#lastOrder + 1);
     const ordered = { ...message, order: this.#lastOrder };
     this.#failed.delete(message.clientMsgId);
-    this.#queue.push(ordered);
+    this.#queue.set(message.clientMsgId, ordered);
     this.keep(ordered);
     this.report(ordered, { state: "pending" });
   }
 
   /** Puts a changed message in its former place in the queue. */
   replace(changed: StoredMessage): void {
-    const at = this.#queue.findIndex(({ clientMsgId }) => clientMsgId === changed.clientMsgId);
-    if (at >= 0) this.#queue[at] = changed;
+    if (this.#queue.has(changed.clientMsgId)) this.#queue.set(changed.clientMsgId, changed);
   }
 
   /** The message as its last editor left it, which may be another tab; `undefined` once another tab has dealt with it. */
@@ -83,7 +83,7 @@ export class OutboxMessages {
 
   /** Forgets a message, waiting or failed. @returns it, if it was there */
   remove(clientMsgId: string): StoredMessage | undefined {
-    const message = this.#queue.find((queued) => queued.clientMsgId === clientMsgId) ?? this.#failed.get(clientMsgId);
+    const message = this.#queue.get(clientMsgId) ?? this.#failed.get(clientMsgId);
     if (!message) return undefined;
     this.#takeOut(message);
     this.#forget(clientMsgId);
@@ -119,10 +119,9 @@ export class OutboxMessages {
 
   #takeOut({ clientMsgId }: StoredMessage): void {
     this.#failed.delete(clientMsgId);
-    const at = this.#queue.findIndex((queued) => queued.clientMsgId === clientMsgId);
-    if (at < 0) return;
-    this.#queue.splice(at, 1);
-    if (at === 0) this.#ports.firstGone();
+    const [first] = this.#queue.keys();
+    this.#queue.delete(clientMsgId);
+    if (first === clientMsgId) this.#ports.firstGone();
   }
 
   #forget(clientMsgId: string): void {

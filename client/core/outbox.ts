@@ -72,7 +72,7 @@ export class Outbox {
   /** Queues a message behind all others, unless it is in the queue already. */
   add(draft: Draft): void {
     const { clientMsgId } = draft;
-    if (this.#messages.queue.some((queued) => queued.clientMsgId === clientMsgId)) return;
+    if (this.#messages.queue.has(clientMsgId)) return;
     const failed = this.#messages.failed.get(clientMsgId);
     const known = failed && this.#messages.stored(failed);
     // Another tab has sent it, or a tab of another user takes it over.
@@ -97,8 +97,7 @@ export class Outbox {
   /** Fails all waiting messages: the room has refused this user for good. */
   giveUp(failure: SendFailure): void {
     this.#isOpen = false;
-    const { queue } = this.#messages;
-    while (queue.length > 0) this.#fail(queue[0]!.clientMsgId, failure);
+    for (const clientMsgId of this.#messages.queue.keys()) this.#fail(clientMsgId, failure);
   }
 
   /** The token names the user of the next connection: messages written until then are theirs. */
@@ -151,7 +150,7 @@ export class Outbox {
   /** Decides on stored messages of other users: sends them as this user, sets them aside, or leaves them to their writer. */
   #sortOut(): void {
     const { queue, failed } = this.#messages;
-    for (const message of queue.filter((message) => !this.#mayBeMine(message))) {
+    for (const message of [...queue.values()].filter((message) => !this.#mayBeMine(message))) {
       const inheritance = this.#ports.inherit(message.user!);
       // Another tab may have been quicker.
       const isTaken = this.#messages.stored(message)?.user !== message.user;
@@ -173,9 +172,9 @@ export class Outbox {
   /** A message that was tried may be stored: do not report it as not sent. */
   #dropOldest(): void {
     const { queue } = this.#messages;
-    const excess = queue.length - this.#ports.queueLimit;
+    const excess = queue.size - this.#ports.queueLimit;
     if (excess <= 0) return;
-    const untried = queue.filter(({ triedAtMs }) => triedAtMs === undefined);
+    const untried = [...queue.values()].filter(({ triedAtMs }) => triedAtMs === undefined);
     for (const { clientMsgId } of untried.slice(0, excess)) this.#fail(clientMsgId, QUEUE_FULL);
   }
 
@@ -183,7 +182,7 @@ export class Outbox {
   #pump(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    while (this.#isOpen && this.#sending === undefined && !this.#cancelRetry && this.#messages.queue.length > 0) {
+    while (this.#isOpen && this.#sending === undefined && !this.#cancelRetry && this.#messages.queue.size > 0) {
       const next = this.#refreshNext();
       if (!next) continue;
       const isExpired = this.#ports.clock.now() - next.order > WAITING_MAX_MS;
@@ -199,7 +198,7 @@ export class Outbox {
 
   /** The first message as its last editor left it; `undefined` if another tab has dealt with it. */
   #refreshNext(): StoredMessage | undefined {
-    const next = this.#messages.queue[0]!;
+    const [next] = this.#messages.queue.values() as Iterable<StoredMessage> as [StoredMessage];
     const stored = this.#messages.stored(next);
     if (!stored || !this.#mayBeMine(stored)) this.#messages.leaveElsewhere(next);
     else if (hasFailed(stored)) this.#messages.setAside(next, stored.failure);
@@ -281,7 +280,7 @@ export class Outbox {
   }
 
   #fail(clientMsgId: string, error: SendFailure): void {
-    const message = this.#messages.queue.find((queued) => queued.clientMsgId === clientMsgId);
+    const message = this.#messages.queue.get(clientMsgId);
     if (!message) return;
     this.#messages.fail(message, error);
     this.#next(clientMsgId);

@@ -295,8 +295,7 @@ class ConnectedRoom implements Room {
 
 /** At most 64 characters, never the same twice. */
 function newMessageId(): string {
-  // Outside secure contexts (http:// on a local network) browsers have no randomUUID.
-  if (typeof crypto.randomUUID === "function") return crypto.randomUUID();
+  // Not `randomUUID`: outside secure contexts (http:// on a local network) browsers have none.
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -57,7 +57,7 @@ export class History {
     this.#rev ??= rev;
     if (this.isLoaded) return this.catchUp();
     const range = around === undefined ? NEWEST : { around, limit: PAGE_LIMIT };
-    if (!(await this.#loadFrom(range))) this.#restUntil = this.#ports.clock.now() + REST_MS;
+    await this.#loadFrom(range);
     this.isOpening = false;
     this.#ports.changed();
   }
@@ -75,11 +75,15 @@ export class History {
   async #loadFrom(range: HistoryPayload): Promise<boolean> {
     const page = await this.#fetch(range);
     if (!page) return false;
-    const { timeline, self, changed } = this.#ports;
-    timeline.replace(page.messages, { earlier: page.hasMore, later: page.hasMoreAfter === true }, self());
     this.isLoaded = true;
-    changed();
+    this.#show(page);
     return true;
+  }
+
+  #show({ messages, hasMore, hasMoreAfter = false }: Page): void {
+    const { timeline, self, changed } = this.#ports;
+    timeline.replace(messages, { earlier: hasMore, later: hasMoreAfter }, self());
+    changed();
   }
 
   async loadEarlier(): Promise<void> {
@@ -89,7 +93,7 @@ export class History {
     if (!this.isLoaded) {
       // The newest messages could not be loaded when the room was entered.
       this.loading = "earlier";
-      if (!(await this.loadNewest())) this.#restUntil = this.#ports.clock.now() + REST_MS;
+      await this.loadNewest();
       this.loading = undefined;
       return this.#ports.changed();
     }
@@ -133,15 +137,14 @@ export class History {
    * @returns whether it exists and is shown now
    */
   async showAround(seq: number): Promise<Outcome> {
-    const { room, timeline, self, changed } = this.#ports;
+    const { room, timeline } = this.#ports;
     const has = (messages: readonly Message[]): boolean => messages.some((message) => message.seq === seq);
     if (has(timeline.messages)) return { ok: true };
     const page = await settledNow(room, () => room.history({ around: seq, limit: PAGE_LIMIT }));
     if ("error" in page) return page;
     this.#noteAuthors(page);
     if (!has(page.messages)) return { error: { code: "NOT_FOUND", message: "The message is not there any more." } };
-    timeline.replace(page.messages, { earlier: page.hasMore, later: page.hasMoreAfter === true }, self());
-    changed();
+    this.#show(page);
     return { ok: true };
   }
 
@@ -203,19 +206,19 @@ export class History {
     this.#ports.changed();
     const page = await this.#fetch({ ...range, limit: PAGE_LIMIT });
     this.loading = undefined;
-    if (!page) this.#restUntil = this.#ports.clock.now() + REST_MS;
     this.#ports.changed();
     return page;
   }
 
   /** `undefined` on failure. After a lost connection the next welcome asks again, so the user need not know. */
   async #fetch(range: HistoryPayload): Promise<Page | undefined> {
-    const { room, failed } = this.#ports;
+    const { room, clock, failed } = this.#ports;
     const answer = await settled(room.history(range));
     if ("ok" in answer) {
       this.#noteAuthors(answer);
       return answer;
     }
+    this.#restUntil = clock.now() + REST_MS;
     if (room.connection.state === "connected") failed(answer.error);
     return undefined;
   }

@@ -4,7 +4,7 @@ import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
 import type { SendFailure } from "../core/api.ts";
 import type { Outcome } from "./api.ts";
 import type { History } from "./history.ts";
-import { remembering } from "./remembering.ts";
+import { steady } from "./remembering.ts";
 import type { Signals } from "./signals.ts";
 import type { ReadingState } from "./state.ts";
 import type { Timeline } from "./timeline.ts";
@@ -34,18 +34,14 @@ export class Reading {
   readonly #ports: ReadingPorts;
   #hasWritten = false;
   #lastSeq = 0;
-  readonly #made = remembering((place: Place, readSeq: number, lastSeq: number): ReadingState => ({
-    ...place,
-    readSeq,
-    lastSeq,
-  }));
+  readonly #state = steady<ReadingState>();
 
   constructor(ports: ReadingPorts) {
     this.#ports = ports;
   }
 
   get state(): ReadingState {
-    return this.#made(this.#place, this.#ports.signals.read, this.#lastSeq);
+    return this.#state({ ...this.#place, readSeq: this.#ports.signals.read, lastSeq: this.#lastSeq });
   }
 
   get following(): boolean {

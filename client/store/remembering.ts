@@ -1,6 +1,15 @@
-// Makes a value once for the same parts, so that a part of the state is the same object until something in it changes. The parts of
-// the store call it.
+// Keep a part of the state the same object until something in it changes. The parts of the store call them.
 
+/** Gives the last object again while all fields are the same. */
+export function steady<State extends object>(): (state: State) => State {
+  let last: State | undefined;
+  return (state) => {
+    const isSame = last && Object.entries(last).every(([name, value]) => value === state[name as keyof State]);
+    return isSame ? last! : (last = state);
+  };
+}
+
+/** Makes a value once for the same parts. */
 export function remembering<Parts extends readonly unknown[], Made>(
   make: (...parts: Parts) => Made,
 ): (...parts: Parts) => Made {

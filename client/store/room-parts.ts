@@ -13,7 +13,7 @@ import { Names } from "./names.ts";
 import { Presence } from "./presence.ts";
 import { ReadMarks } from "./read-marks.ts";
 import { Reading } from "./reading.ts";
-import { remembering } from "./remembering.ts";
+import { remembering, steady } from "./remembering.ts";
 import { Signals } from "./signals.ts";
 import type { Hold, Me, MessagesState, Outgoing, Problem, RoomState } from "./state.ts";
 import { Timeline } from "./timeline.ts";
@@ -38,9 +38,9 @@ export class RoomParts {
   #role: Role = "member";
   #modes: RoomModes = { slowModeSeconds: 0, readOnly: false };
   #moderation: ModerationChange | undefined;
-  readonly #me = remembering(meOf);
+  readonly #me = steady<Me>();
   readonly #outgoing = remembering(outgoingOf);
-  readonly #messages = remembering(messagesOf);
+  readonly #messages = steady<MessagesState>();
   #state: RoomState | undefined;
   #isTelling = false;
   readonly #listeners = new Set<() => void>();
@@ -80,16 +80,16 @@ export class RoomParts {
   #made(): RoomState {
     const { room, timeline, history } = this;
     const { connection } = room;
-    const { messages, hasEarlier, hasLater, notShown } = timeline;
+    const { messages: stored, hasEarlier, hasLater, notShown } = timeline;
     const { isLoaded, isOpening, loading } = history;
     const { state: hold } = this.#holds;
     const outgoing = this.#outgoing(timeline.outgoing, connection.state === "connected" && !hold);
     return {
       connection,
       welcome: this.#welcome,
-      me: this.#me(this.#welcome, connection, this.#role, this.#modes, hold),
+      me: this.#me(meOf(this.#welcome, connection, this.#role, this.#modes, hold)),
       modes: this.#modes,
-      messages: this.#messages(messages, outgoing, hasEarlier, hasLater, notShown, isLoaded, isOpening, loading),
+      messages: this.#messages({ stored, outgoing, hasEarlier, hasLater, notShown, isLoaded, isOpening, loading }),
       presence: this.presence.roster.state,
       typing: this.#typing.state,
       typingCount: this.#typing.count,
@@ -282,14 +282,3 @@ function outgoingOf(outgoing: readonly Outgoing[], isSending: boolean): readonly
   const next = isSending ? outgoing.findIndex(({ state }) => state === "queued") : -1;
   return next < 0 ? outgoing : outgoing.with(next, { ...outgoing[next]!, state: "sending" });
 }
-
-const messagesOf = (
-  stored: readonly Message[],
-  outgoing: readonly Outgoing[],
-  hasEarlier: boolean,
-  hasLater: boolean,
-  notShown: MessagesState["notShown"],
-  isLoaded: boolean,
-  isOpening: boolean,
-  loading: MessagesState["loading"],
-): MessagesState => ({ stored, outgoing, hasEarlier, hasLater, notShown, isLoaded, isOpening, loading });
