@@ -9,7 +9,9 @@ import { JsonSchemas, type Side } from "../../src/worker/api/json-schemas.ts";
 const stable = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 function byZod(schema: z.core.$ZodType, io: Side): { own: unknown; named: object } {
-  const text = JSON.stringify(z.toJSONSchema(schema, { metadata: DESCRIPTIONS, io }));
+  // All that the function asks of a registry.
+  const metadata = DESCRIPTIONS as unknown as typeof z.globalRegistry;
+  const text = JSON.stringify(z.toJSONSchema(schema, { metadata, io }));
   const { $schema: _, $defs: defs = {}, ...own } = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'));
   return { own, named: defs as object };
 }

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 
 import { userSchema } from "../../../settings/tokens/claims.ts";
 import { parseFileKey } from "../../../protocol/file-key.ts";
-import { described, DESCRIPTIONS } from "../../../protocol/schemas/described.ts";
+import { bytes, described } from "../../../protocol/schemas/described.ts";
 import { uploadedSchema } from "../../../protocol/schemas/files.ts";
 import { answering, call, room, type ApiCall } from "../call.ts";
 import { EVERYONE, MEMBERS } from "../access.ts";
@@ -13,7 +13,7 @@ import { uploadFile } from "../files/upload.ts";
 /** UTF-16 units of a given name; a longer text is no name. */
 const NAME_GIVEN_LENGTH_MAX = 1024;
 
-const BYTES = z.string().register(DESCRIPTIONS, { format: "binary" });
+const BYTES = bytes();
 
 export const FILE_CALLS: readonly ApiCall[] = [
   call({
