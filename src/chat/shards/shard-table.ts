@@ -25,8 +25,15 @@ export interface ShardRow {
 const FORMER_MAX = 8;
 
 interface Reported extends Pick<ShardReport, "from" | "number"> {
-  /** Instances of the shard before that one. */
-  readonly former: readonly string[];
+  /** Instances of the shard that seem to have come before that one. */
+  readonly former: ReadonlyMap<string, Former>;
+}
+
+interface Former {
+  /** Of its last report. */
+  readonly number: number;
+  /** Whether a later report came, after that of another instance. */
+  readonly isBack: boolean;
 }
 
 export interface ShardLimits {
@@ -82,13 +89,26 @@ export class ShardTable {
     return [...this.#rows.keys()].filter((shard) => !this.#heard.has(shard));
   }
 
-  /** A call that failed may arrive all the same, after later ones. */
+  /** A call that failed may arrive all the same, after later ones, also of another instance of the shard. */
   isNew({ shard, from, number }: ShardReport): boolean {
-    const last = this.#reported.get(shard) ?? { from, number: -1, former: [] };
-    const isSame = from === last.from;
-    if (isSame ? number <= last.number : last.former.includes(from)) return false;
-    const former = isSame ? last.former : [...last.former, last.from].slice(-FORMER_MAX);
-    this.#reported.set(shard, { from, number, former });
+    const last = this.#reported.get(shard);
+    if (last?.from === from) {
+      if (number <= last.number) return false;
+      this.#reported.set(shard, { ...last, number });
+      return true;
+    }
+    const former = new Map(last?.former);
+    const known = former.get(from);
+    if (known && number <= known.number) return false;
+    // One later report may have been on its way. An instance that sends another one is there; that which seemed to follow it came late.
+    if (known?.isBack === false) {
+      former.set(from, { number, isBack: true });
+      this.#reported.set(shard, { ...last!, former });
+      return false;
+    }
+    former.delete(from);
+    if (last) former.set(last.from, { number: last.number, isBack: false });
+    this.#reported.set(shard, { from, number, former: new Map([...former].slice(-FORMER_MAX)) });
     return true;
   }
 
