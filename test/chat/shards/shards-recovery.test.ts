@@ -242,8 +242,8 @@ describe("a gap: SHD-4, SHD-7", () => {
 describe("calls that failed, and arrive later all the same", () => {
   it("do not silence a shard, where a report of its former instance comes behind the first of the present one", async () => {
     const { big, ada, ben } = await hall();
-    const [report] = big.reports.filter(({ shard }) => shard === 0);
-    const late = { ...report!, from: "the former one", number: 7, joins: [], requests: [], sockets: 5, users: 5 };
+    const report = big.reports.find(({ shard }) => shard === 0)!;
+    const late = { ...report, from: "the former one", number: 7, joins: [], requests: [], sockets: 5, users: 5 };
     await big.report(late);
     ben.emit("chat-message", { content: "1" });
     await big.pass(40_000);
