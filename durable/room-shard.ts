@@ -56,6 +56,7 @@ export class RoomShard<Own = Cloudflare.Env> extends SocketObject<Own> implement
       feeds.stop();
       // The place is one in a log that is deleted.
       await this.erase(end);
+      audience.stop();
     }
     return size;
   }

@@ -94,6 +94,11 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     this.follower = new Follower(this, { kept, keep, count, close, log: this.#log, link, attention });
   }
 
+  /** Called once the object was erased, and has another audience. */
+  stop(): void {
+    this.#link.stop();
+  }
+
   #count(): ReturnType<RoomLinkPorts["count"]> {
     const counts = this.#ports.takeCounts();
     const others = Number(this.channels.has(STAFF_CHANNEL)) + Number(this.#attention.isAsked);

@@ -59,6 +59,7 @@ export class RoomLink {
   #loads = new Map<string, Load>();
   #isReporting = false;
   #isOwed = false;
+  #isStopped = false;
   #reportedAtMs = -Infinity;
   #failures = 0;
 
@@ -137,6 +138,12 @@ export class RoomLink {
     this.#fail([...this.#waiting].flatMap(([id, { isSent }]) => (isSent ? id : [])));
   }
 
+  /** The shard was erased: reports nothing any more, and waits for no answer. Another link reports in its place. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#fail([...this.#waiting.keys()]);
+  }
+
   #take(id: string): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
@@ -180,12 +187,12 @@ export class RoomLink {
 
   #hurry(): void {
     this.#isOwed = true;
-    if (!this.#isReporting) void this.#report();
+    if (!this.#isReporting && !this.#isStopped) void this.#report();
   }
 
   async #report(): Promise<void> {
     this.#isReporting = true;
-    while (this.#isOwed) {
+    while (this.#isOwed && !this.#isStopped) {
       const [joins, requests, recovered] = [this.#joins, this.#requests, this.#recovered];
       [this.#joins, this.#requests, this.#recovered] = [[], [], []];
       [this.#load, this.#isOwed] = [NO_LOAD, false];

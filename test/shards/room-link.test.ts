@@ -1,28 +1,35 @@
-// The way from a shard to its room: what it gathers is bounded.
+// The way from a shard to its room: what it gathers is bounded, and ends with the shard.
 import { expect, it } from "vitest";
 
 import type { ShardReport } from "../../src/protocol/shards.ts";
 import { RoomLink } from "../../src/shards/room-link.ts";
 import { Deadlines } from "../../src/clock/deadlines.ts";
 
-it("SHD-7: names of events count as payloads do, so that a report never gets too large for a call", async () => {
+const member = { user: "eve", name: "Eve", role: "member", sinceMs: 0, owner: "eve" } as const;
+
+/** A link that has no room before `taken` is resolved. */
+function linkTo(taken: Promise<string>): { link: RoomLink; reports: Array<Omit<ShardReport, "shard">> } {
   const reports: Array<Omit<ShardReport, "shard">> = [];
-  const first = Promise.withResolvers<string>();
   let ids = 0;
   const deadlines = new Deadlines();
   const link = new RoomLink({
     report: (report) => {
       reports.push(report);
-      return reports.length === 1 ? first.promise : Promise.resolve("room");
+      return reports.length === 1 ? taken : Promise.resolve("room");
     },
-    count: () => ({ sockets: 1, users: 1 }),
+    count: () => ({ sockets: 1, users: 1, typing: 0 }),
     now: () => 0,
     newId: () => `${++ids}`,
     turn: (work) => work(),
     deadline: (name, run, options) => deadlines.add(name, run, options),
     problem: () => {},
   });
-  const member = { user: "eve", name: "Eve", role: "member", sinceMs: 0, owner: "eve" } as const;
+  return { link, reports };
+}
+
+it("SHD-7: names of events count as payloads do, so that a report never gets too large for a call", async () => {
+  const first = Promise.withResolvers<string>();
+  const { link, reports } = linkTo(first.promise);
   const ask = (event: string, socket = "s"): boolean =>
     link.ask(
       { socket, address: "::1", member, event },
@@ -36,4 +43,24 @@ it("SHD-7: names of events count as payloads do, so that a report never gets too
   await Promise.resolve();
   await Promise.resolve();
   expect(JSON.stringify(reports[1]).length).toBeLessThan(3_000_000);
+});
+
+it("API-9: a shard that was erased reports nothing more, and what waits for the room is given up", async () => {
+  const first = Promise.withResolvers<string>();
+  const { link, reports } = linkTo(first.promise);
+  let failed = 0;
+  const request = { socket: "s", address: "::1", member, event: "presence" };
+  for (let i = 0; i < 2; i++) {
+    link.ask(
+      request,
+      () => {},
+      () => failed++,
+    );
+  }
+  link.stop();
+  expect(failed).toBe(2);
+  first.resolve("room");
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(reports).toHaveLength(1);
 });
