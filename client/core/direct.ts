@@ -3,6 +3,7 @@ import { isAboutToken, type TokenCode } from "../../src/protocol/failures.ts";
 import type { ConnectOptions, DirectError, Room, Token } from "./api.ts";
 import type { FeatureEvents } from "./feature-events.ts";
 import { baseOf } from "./base.ts";
+import { errorOf } from "./files.ts";
 import { connectRoom } from "./room.ts";
 
 /**
@@ -22,8 +23,7 @@ export async function connectDirect<Own extends FeatureEvents = FeatureEvents>(
   if ("code" in answer && isAboutToken(answer.code) && typeof token === "function")
     answer = await open(base, user, token, answer.code);
   if ("room" in answer) return connectRoom<Own>(base, answer.room, options);
-  const { message, ...failure } = answer;
-  throw Object.assign(new Error(message), failure) satisfies DirectError;
+  throw errorOf(answer) satisfies DirectError;
 }
 
 type Failure = Pick<DirectError, "code" | "message" | "retryAfterMs">;

@@ -2,7 +2,7 @@
 // otherwise. Room calls it.
 import { isAboutToken, RETRY_AFTER, type TokenCode } from "../../src/protocol/failures.ts";
 import type { Attachment } from "../../src/protocol/chat-events.ts";
-import type { DownloadOptions, FileError, UploadOptions } from "./api.ts";
+import type { DownloadOptions, UploadOptions } from "./api.ts";
 import { readRetryAfterMs, retryDelayMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 import type { Transfer, Transferred } from "./transfer.ts";
@@ -52,11 +52,11 @@ export class Files {
   }
 
   close(): void {
-    this.#closing.abort(fileError({ code: "CLOSED", message: "The room was closed." }));
+    this.#closing.abort(errorOf({ code: "CLOSED", message: "The room was closed." }));
   }
 
   async #ask(asked: Asked, given: AbortSignal | undefined): Promise<Blob> {
-    const signal = given ? AbortSignal.any([given, this.#closing.signal]) : this.#closing.signal;
+    const signal = AbortSignal.any([this.#closing.signal, ...(given ? [given] : [])]);
     let refused: TokenCode | undefined;
     for (let tries = 1; ; tries++) {
       signal.throwIfAborted();
@@ -67,7 +67,7 @@ export class Files {
       // `INTERNAL` may be a bug that the same file meets again.
       const isPassing = RETRY_AFTER.includes(answer.code) && answer.code !== "INTERNAL";
       const mayHelp = isStale ? this.#ports.hasTokenFunction && refused === undefined : isPassing;
-      if (!mayHelp || tries === FILE_TRIES_MAX) throw fileError(answer);
+      if (!mayHelp || tries === FILE_TRIES_MAX) throw errorOf(answer);
       if (isStale) refused = answer.code as typeof refused;
       else await this.#wait(tries, answer, signal);
     }
@@ -85,18 +85,16 @@ export class Files {
     }
   }
 
+  /** Also until the signal aborts. */
   #wait(tries: number, { retryAfterMs }: Failure, signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#ports;
-    return new Promise((resolve, reject) => {
-      const cancel = clock.after(retryDelayMs(tries - 1, random(), readRetryAfterMs(retryAfterMs)), () => {
-        signal.removeEventListener("abort", abort);
+    const waitMs = retryDelayMs(tries - 1, random(), readRetryAfterMs(retryAfterMs));
+    return new Promise((resolve) => {
+      const cancel = clock.after(waitMs, resolve);
+      signal.addEventListener("abort", () => {
+        cancel();
         resolve();
       });
-      const abort = (): void => {
-        cancel();
-        reject(signal.reason as Error);
-      };
-      signal.addEventListener("abort", abort, { once: true });
     });
   }
 }
@@ -112,6 +110,6 @@ async function failureOf(body: Blob): Promise<Failure> {
   return { code: "NO_ANSWER", message: "The server's answer makes no sense." };
 }
 
-function fileError({ code, message, retryAfterMs }: Failure): FileError {
-  return Object.assign(new Error(message), { code, ...(retryAfterMs !== undefined && { retryAfterMs }) });
-}
+/** The error of a refused request, with the server's code. */
+export const errorOf = <Refused extends Failure>({ message, ...failure }: Refused) =>
+  Object.assign(new Error(message), failure);

@@ -38,6 +38,10 @@ export class OutboxMessages {
     return this.#queue;
   }
 
+  get first(): StoredMessage | undefined {
+    return this.#queue.values().next().value;
+  }
+
   get failed(): ReadonlyMap<string, FailedMessage> {
     return this.#failed;
   }
@@ -119,9 +123,9 @@ export class OutboxMessages {
 
   #takeOut({ clientMsgId }: StoredMessage): void {
     this.#failed.delete(clientMsgId);
-    const [first] = this.#queue.keys();
+    const isFirst = this.first?.clientMsgId === clientMsgId;
     this.#queue.delete(clientMsgId);
-    if (first === clientMsgId) this.#ports.firstGone();
+    if (isFirst) this.#ports.firstGone();
   }
 
   #forget(clientMsgId: string): void {

@@ -182,8 +182,8 @@ export class Outbox {
   #pump(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    while (this.#isOpen && this.#sending === undefined && !this.#cancelRetry && this.#messages.queue.size > 0) {
-      const next = this.#refreshNext();
+    while (this.#isOpen && this.#sending === undefined && !this.#cancelRetry && this.#messages.first) {
+      const next = this.#refreshed(this.#messages.first);
       if (!next) continue;
       const isExpired = this.#ports.clock.now() - next.order > WAITING_MAX_MS;
       if (isExpired) this.#fail(next.clientMsgId, EXPIRED);
@@ -197,8 +197,7 @@ export class Outbox {
   }
 
   /** The first message as its last editor left it; `undefined` if another tab has dealt with it. */
-  #refreshNext(): StoredMessage | undefined {
-    const [next] = this.#messages.queue.values() as Iterable<StoredMessage> as [StoredMessage];
+  #refreshed(next: StoredMessage): StoredMessage | undefined {
     const stored = this.#messages.stored(next);
     if (!stored || !this.#mayBeMine(stored)) this.#messages.leaveElsewhere(next);
     else if (hasFailed(stored)) this.#messages.setAside(next, stored.failure);

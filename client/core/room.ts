@@ -167,11 +167,7 @@ class ConnectedRoom implements Room {
       this.#messages.receive(message);
     });
     this.socket.on("disconnect", () => this.#lost());
-    this.#unwatch = watchPage({
-      wake: () => this.#connection.wake(),
-      doubt: () => this.#connection.probe(),
-      suspend: () => this.#connection.suspend(),
-    });
+    this.#unwatch = watchPage(this.#connection);
     this.#connection.connect();
   }
 

@@ -152,10 +152,8 @@ export class History {
   quoted(id: string): Message | null | undefined {
     const loaded = this.#ports.timeline.find(id);
     if (loaded) return loaded;
-    const known = this.#quotes.get(id);
-    if (known !== undefined || this.#quotes.has(id)) return known;
-    void this.#fetchQuoted(id);
-    return undefined;
+    if (!this.#quotes.has(id)) void this.#fetchQuoted(id);
+    return this.#quotes.get(id);
   }
 
   async #fetchQuoted(id: string): Promise<void> {
