@@ -198,6 +198,8 @@ export interface ShardReport {
   /** Names the instance of the shard, and counts its reports: one that arrives after a later one is void. */
   readonly from: string;
   readonly number: number;
+  /** Of the log that it knows, once it knows one: a room that was deleted since carries out no requests of before. */
+  readonly epoch?: string;
   /** Its connections, and the users among them. */
   readonly sockets: number;
   readonly users: number;

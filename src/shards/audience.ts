@@ -103,7 +103,14 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     const counts = this.#ports.takeCounts();
     const others = Number(this.channels.has(STAFF_CHANNEL)) + Number(this.#attention.isAsked);
     const { typing } = this.#events;
-    return { sockets: this.sockets.size, users: this.channels.size - others, typing, ...(counts && { counts }) };
+    const { place } = this.follower;
+    return {
+      sockets: this.sockets.size,
+      users: this.channels.size - others,
+      typing,
+      ...(counts && { counts }),
+      ...(place && { epoch: place.epoch }),
+    };
   }
 
   override onWake(): void {

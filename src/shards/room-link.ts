@@ -35,7 +35,7 @@ export interface RoomLinkPorts {
   /** @returns the instance of the room that took the report. @throws Error where none did, or it is not known */
   readonly report: (report: Omit<ShardReport, "shard">) => Promise<string>;
   /** Connections and users, and what else the room has to hear. */
-  readonly count: () => Pick<ShardReport, "sockets" | "users" | "typing" | "counts">;
+  readonly count: () => Pick<ShardReport, "sockets" | "users" | "typing" | "counts" | "epoch">;
   readonly now: () => number;
   readonly newId: () => string;
   readonly turn: <Result>(work: () => Result) => Result;

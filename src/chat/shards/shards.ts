@@ -182,7 +182,7 @@ export class Shards implements Feature, Elsewhere {
     return this.#standing.instance;
   }
 
-  #take({ shard, joins, requests, recovered, counts, typing, ...size }: ShardReport): void {
+  #take({ shard, joins, requests, recovered, counts, typing, epoch, ...size }: ShardReport): void {
     const { meter, members } = this.#room;
     if (counts) meter.add(counts);
     if (typing !== (this.#typing.get(shard) ?? 0)) {
@@ -197,6 +197,8 @@ export class Shards implements Feature, Elsewhere {
     if (joins.length > 0) this.#room.catchUp();
     for (const socket of recovered) this.#supersede(socket, shard);
     this.#requests.decide(shard, joins);
+    // A call may arrive after the log that its members saw was deleted: what they said belongs to that one.
+    if (epoch !== undefined && epoch !== this.#room.log.epoch) return;
     for (const request of requests) this.#requests.perform(shard, request);
   }
 

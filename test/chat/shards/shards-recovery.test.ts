@@ -269,6 +269,17 @@ describe("calls that failed, and arrive later all the same", () => {
     expect(seen(ada)).toEqual(["1"]);
   });
 
+  it("carry out nothing in the log that follows on a deleted one", async () => {
+    const { big, ada, ben } = await hall();
+    ben.emit("chat-message", { content: "1" });
+    await big.pass(1000);
+    const report = big.reports.find(({ requests }) => requests.length > 0)!;
+    expect(report.epoch).toBe(big.room.log.epoch);
+    await big.report({ ...report, from: "a former one", epoch: "deleted" });
+    await big.pass(1000);
+    expect(seen(ada)).toEqual(["1"]);
+  });
+
   it("show nothing again, also those of a former feed", async () => {
     const { big, ada, ben } = await hall();
     ada.emit("chat-message", { content: "1" });
