@@ -288,6 +288,7 @@ export class ChatRoom<Own = Cloudflare.Env>
   /** API-9. @internal */
   async deleteRoom(): Promise<void> {
     const { chat, server, endShards } = this.#inside.parts;
+    chat.features.shards?.stop();
     const ending = endShards({});
     const ended = ending && (await ending);
     this.#logInfo("room.deleted", { connections: server.sessions.size });

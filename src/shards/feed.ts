@@ -5,7 +5,10 @@ import type { FeedAnswer, FeedCall, LogPlace, ShardItem, ShardPiece } from "../p
 
 /** SHD-7: characters that wait for a shard at most; beyond them it has to mend the gap. */
 export const WAITING_CHARS_MAX = 4_000_000;
-/** SHD-12: where something waits for shards below, the feed looks so long after its last piece whether it has arrived. */
+/**
+ * SHD-12: where something waits for shards below, the feed looks so long after its last piece whether it has arrived. A shard cannot sleep as
+ * soon as that: one that does not have it any more has died.
+ */
 const LOOK_MS = 1000;
 /** Characters of a call. One larger piece makes a call of its own. */
 const CALL_CHARS_MAX = 1_000_000;
@@ -70,6 +73,7 @@ export class Feed {
     this.#renew();
     this.#waiting = [];
     this.#chars = 0;
+    this.#below = undefined;
     this.#hasDropped = true;
   }
 

@@ -50,7 +50,8 @@ export class Intake {
       this.#life = life;
       this.#next = first;
       if (lost.hasDropped) audience.follower.loseAnswers();
-      if (pieces[0] && (lost.hasDropped || (isFirst && lost.hasWaiting))) feeds.lose(pieces[0].before);
+      const isLostBelow = lost.hasDropped || (isFirst && lost.hasWaiting);
+      if (isLostBelow && pieces[0]) feeds.lose(pieces[0].before);
     }
     let taken = this.#next - first;
     for (const piece of pieces.slice(taken)) {

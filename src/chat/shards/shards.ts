@@ -100,14 +100,17 @@ export class Shards implements Feature, Elsewhere {
     this.size.watch();
   }
 
+  /** Called before the room is deleted: its shards, which are erased first, hear nothing more of this log. */
+  stop(): void {
+    this.#reach.feeds.stop();
+  }
+
   /** Called before the room is erased. @param shards that could not close their connections: the next log sends these away */
   outlive(shards: readonly number[]): void {
     this.#outliving = shards;
   }
 
-  /** The shards belong to the room that is deleted. */
   onErase(): StoreAfterErase | undefined {
-    this.#reach.feeds.stop();
     const shards = this.#outliving;
     return shards.length > 0 ? () => this.#table.storeOnly(shards) : undefined;
   }

@@ -42,7 +42,7 @@ describe("a room that is deleted", () => {
     await big.pass(20_000);
     const { length } = big.shard(0).calls;
     big.crash();
-    big.room.turn(() => void big.room.chat.calls.prepareErase());
+    big.room.turn(() => big.room.chat.features.shards!.stop());
     await big.pass(1000);
     expect(big.shard(0).calls).toHaveLength(length);
   });
