@@ -2,6 +2,7 @@
 // (features.ts). Made by durable/create-chat.ts; the Socket.IO server calls it as a namespace.
 import type { RoomWelcome, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import { denyOverLimit } from "../protocol/connection-limits.ts";
+import { messageId } from "../protocol/message-id.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { memberEvent } from "../protocol/member-event.ts";
 import { deny } from "../protocol/refuse.ts";
@@ -50,9 +51,9 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     this.features = makeFeatures(this.room, { ...outside, perform, entry });
     this.requests = new Requests(this.room, this.features.all, this.features);
     this.calls = new RoomCalls(this.room, this.features, this.requests);
-    const { seenSeq, catchUp, reportProblem } = this.room;
+    const { toldSeq, catchUp, reportProblem } = this.room;
     const countChanges = (): number => this.features.changes.count;
-    const recoveryLog = new ChatRecoveryLog({ log, seenSeq, catchUp, countChanges, report: reportProblem });
+    const recoveryLog = new ChatRecoveryLog({ log, toldSeq, catchUp, countChanges, report: reportProblem });
     const { recoveryWindowMs } = settings;
     this.recovery = recoveryWindowMs > 0 ? new Recovery(recoveryLog, recoveryWindowMs) : undefined;
   }
@@ -130,14 +131,16 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   #welcome(client: Connection): Welcome {
     const { user, name, role } = client.peek();
     const { settings, log } = this.room;
+    const lastSeq = Math.min(log.lastSeq, this.room.toldSeq());
+    const lastId = lastSeq === log.lastSeq ? log.lastId : messageId(log.epoch, lastSeq, log.lifeAt(lastSeq));
     const ofRoom: RoomWelcome = {
       room: this.room.name,
       user,
       name,
       role,
       epoch: log.epoch,
-      lastSeq: log.lastSeq,
-      ...(log.lastId !== undefined && { lastId: log.lastId }),
+      lastSeq,
+      ...(lastId !== undefined && { lastId }),
       now: this.room.now(),
       settings: {
         maxContentLength: settings.maxContentLength,

@@ -14,7 +14,8 @@ const QUESTION_PAYLOADS: Readonly<Record<Exclude<keyof ClientToServerEvents, Mod
   presence: [{}],
   history: [{ limit: 20 }],
   typing: [{ on: true }],
-  attend: [{ to: "all" }],
+  // A step of its own: look-away.
+  attend: [],
   "read-marks": [{}],
   changes: [{ after: 0 }],
   search: [{ query: "says" }],

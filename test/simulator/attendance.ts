@@ -120,9 +120,9 @@ function checkList(
 export function checkTyping({ witness, people }: Run): void {
   for (const { plan, isConnected, typists } of people)
     witness.demand(
-      !isConnected || typists.users.length === 0,
+      !isConnected || typists.told.length === 0,
       "presence",
-      () => `${plan.name} believes that ${typists.users.join(", ")} is typing, and nobody is`,
+      () => `${plan.name} believes that ${typists.told.join(", ")} is typing, and nobody is`,
     );
 }
 

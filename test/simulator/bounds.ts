@@ -72,7 +72,7 @@ const UNDER_WAY: ReadonlySet<string> = new Set([
   "Searching.searches",
   "SocketSession.connecting",
   "UnjoinedSessions.sessions",
-  "Typing.typists",
+  "Typists.byUser",
 ]);
 
 /** Zod's are large, and the same for all rooms. */

@@ -44,13 +44,14 @@ export class Changes {
   }
 
   /** Notes the request of a person. @returns called with the answer */
-  noteRequest({ plan }: Person, event: ChangeEvent, message: Message): (answer: unknown) => void {
+  noteRequest(person: Person, event: ChangeEvent, message: Message): (answer: unknown) => void {
+    const { plan } = person;
     const known = this.#of(message.id);
     known.asked.add(event);
     const epoch = epochOf(message.id);
     const restores = this.#witness.restoresOf(epoch);
     // This check cannot see the packets of a poll that never arrived.
-    if (plan.kind === "polling" || plan.kind === "upgrading") known.announced.add(event);
+    if (person.isAway || plan.kind === "polling" || plan.kind === "upgrading") known.announced.add(event);
     return (answer) => {
       if (!(answer as { readonly ok?: true } | undefined)?.ok || this.#witness.restoresOf(epoch) > restores) return;
       known.done.add(event);
@@ -63,7 +64,8 @@ export class Changes {
         () => `${plan.name} was allowed to ${event} ${id}, which ${sender} posted`,
       );
       this.#witness.demand(
-        known.announced.has(event),
+        // Who looks away meanwhile gets the answer alone.
+        known.announced.has(event) || person.isAway,
         "changed for all",
         () => `${plan.name} got an ack for its ${event} of ${id}, which was announced to nobody`,
       );

@@ -234,6 +234,7 @@ function settingsOf(plan: Plan): Record<string, string> {
       MAX_SHARDS: String(plan.shards.maxShards),
       SHARD_FAN_OUT: String(plan.shards.fanOut),
     }),
+    ...(plan.shownRate !== undefined && { CROWD_MEMBERS: "1", CROWD_SHOWN_RATE: String(plan.shownRate) }),
     MAX_CONNECTIONS_PER_IP: "0",
     MAX_CONNECTIONS_PER_USER: "0",
     CONNECT_RATE_PER_IP: "0",

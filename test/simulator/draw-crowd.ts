@@ -33,6 +33,19 @@ export function drawShards(chance: Chance, { length }: readonly PlannedClient[])
   };
 }
 
+/** In some plans the room shows only so many messages in a second. */
+export const drawShownRate = (chance: Chance): number | undefined =>
+  chance.happens(0.3) ? chance.pick([1, 2, 5]) : undefined;
+
+/** Members look away, while messages come and connections break. */
+export function drawLooks(chance: Chance, { clients, durationMs }: Pick<Crowded, "clients" | "durationMs">): Step[] {
+  if (!chance.happens(0.5)) return [];
+  return Array.from({ length: 4 }, () => {
+    const atMs = chance.between(2000, durationMs);
+    return { atMs, do: "look-away", who: chance.pick(clients).name, forMs: chance.pick([200, 3000, 15_000]) };
+  });
+}
+
 export function drawCrowdScenes(chance: Chance, crowded: Crowded): { steps: Step[]; faults: Fault[] } {
   const exodus = drawExodus(chance.branch("exodus"), crowded);
   const deaths = Array.from({ length: 2 }, (_, at) => drawDeath(chance.branch(`death ${at}`), crowded));

@@ -2,7 +2,7 @@
 import { Chance } from "../kit/testing.ts";
 import type { CurationEvent } from "./curation.ts";
 import { ACTIONS, DISPUTED, MODES, QUESTIONS } from "./asked-events.ts";
-import { drawCrowd, drawCrowdScenes, drawShards, isCrowded } from "./draw-crowd.ts";
+import { drawCrowd, drawCrowdScenes, drawLooks, drawShards, drawShownRate, isCrowded } from "./draw-crowd.ts";
 import type { ClientKind, Fault, Plan, PlannedClient, Step } from "./plan.ts";
 
 const USERS = ["ada", "ben", "cleo", "dan", "eve"];
@@ -28,6 +28,8 @@ export function drawPlan(seed: number, size: "any" | "short" = "any"): Plan {
   const stalls = drawStalls(chance.branch("stalls"), drawn);
   const curating = drawCurating(chance.branch("features"), drawn);
   const crowded = shards ? drawCrowdScenes(chance.branch("crowd scenes"), { ...drawn, shards }) : NONE;
+  const looks = drawLooks(chance.branch("looks"), drawn);
+  const shownRate = crowd && drawShownRate(chance.branch("shown rate"));
   return {
     seed,
     durability,
@@ -47,6 +49,7 @@ export function drawPlan(seed: number, size: "any" | "short" = "any"): Plan {
     ...(rules && { rules }),
     ...(curating.length > 0 && { hasFeatures: true }),
     ...(shards && { shards }),
+    ...(shownRate !== undefined && { shownRate }),
     durationMs,
     clients,
     steps: draw(busy, () => drawStep(chance.branch(`step ${chance.next()}`), drawn), [
@@ -54,6 +57,7 @@ export function drawPlan(seed: number, size: "any" | "short" = "any"): Plan {
       ...disputes.steps,
       ...curating,
       ...crowded.steps,
+      ...looks,
     ]),
     faults: draw(trouble, () => drawFault(chance.branch(`fault ${chance.next()}`), drawn), [
       ...talks.faults,

@@ -43,6 +43,8 @@ export abstract class Person {
   isCalm = false;
   /** Whether it has joined and not left; the connection may be broken meanwhile. */
   isHere = false;
+  /** Whether it has asked for counts in place of messages, and not for all again. */
+  isAway = false;
   /** The last number of members that the room sent. */
   count: number | undefined;
   epoch: string | undefined;
@@ -80,6 +82,8 @@ export abstract class Person {
   abstract say(): void;
   /** Emits with an ack callback. */
   abstract call(event: string, payload: object, done?: (answer: unknown) => void): void;
+  /** Attends to counts, or to all again. */
+  abstract attend(to: "all" | "counts"): void;
   /** Leaves, and comes back with the memory of a reloaded page. */
   abstract reload(forMs: number): void;
 

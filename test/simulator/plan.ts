@@ -30,6 +30,8 @@ export type Step = At<
   /** How far it has read: so many messages before the newest it has seen. */
   | { readonly do: "read"; readonly who: string; readonly back: number }
   | { readonly do: "change"; readonly who: string; readonly event: "edit-message" | "delete-message" | "react" }
+  /** It attends to counts for a while. */
+  | { readonly do: "look-away"; readonly who: string; readonly forMs: number }
   | { readonly do: "leave"; readonly who: string; readonly forMs: number }
   | { readonly do: "reload"; readonly who: string; readonly forMs: number }
   | { readonly do: "post"; readonly room: string; readonly times: number; readonly length?: number }
@@ -79,6 +81,8 @@ export interface Plan {
   readonly hasFeatures?: boolean;
   /** Present where one object holds few of a room's connections, and shards the others. */
   readonly shards?: ShardSettings;
+  /** Messages that a room shows in a second; absent: all. Each room is a crowd then. */
+  readonly shownRate?: number;
   readonly durationMs: number;
   readonly clients: readonly PlannedClient[];
   readonly steps: readonly Step[];

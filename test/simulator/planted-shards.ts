@@ -91,6 +91,35 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
     breaks: "presence",
     isCostly: true,
   },
+  {
+    bug: "a shard shows messages to members who attend to counts",
+    file: FOLLOWER,
+    find: "this.#ports.attention.of(event, audience)",
+    replace: "audience",
+    breaks: "seen in order",
+  },
+  {
+    bug: "a crowd does not hear which messages it was not shown",
+    file: "src/chat/room/shown-rate.ts",
+    find: "        steps.push(...this.tell());\n",
+    replace: "        this.tell();\n",
+    breaks: "seen in order",
+  },
+  {
+    bug: "offsets lead beyond messages that nobody was told of",
+    file: "src/chat/room/room.ts",
+    find: "this.#showing.toldSeq ?? this.seenSeq()",
+    replace: "this.seenSeq()",
+    breaks: "recovered whole",
+    isCostly: true,
+  },
+  {
+    bug: "a room does not hear that nobody types in a shard any more",
+    file: "src/shards/member-events.ts",
+    find: "    if (this.#typists.end(user)) this.#ports.link.changed();\n",
+    replace: "    this.#typists.end(user);\n",
+    breaks: "presence",
+  },
 ];
 
 export const PLANTED_IN_SHARDS: readonly PlantedChatBug[] = BUGS.map((bug) => ({ ...bug, isInShards: true }));

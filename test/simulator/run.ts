@@ -223,6 +223,9 @@ export class Run {
         return this.#read(person!, step.back);
       case "change":
         return this.#change(person!, step.event);
+      case "look-away":
+        this.#look(person!, "counts");
+        return void this.world.after(step.forMs, person!.zone, () => this.#look(person!, "all"));
       case "leave":
         person!.leave();
         return void this.world.after(step.forMs, person!.zone, () => person!.join());
@@ -236,6 +239,11 @@ export class Run {
       case "curate":
         return this.witness.curation.take(step, person!, this.askAsModerator);
     }
+  }
+
+  #look(person: StockPerson | ShimPerson, to: "all" | "counts"): void {
+    person.isAway = to === "counts";
+    person.attend(to);
   }
 
   #read(person: StockPerson | ShimPerson, back: number): void {

@@ -91,6 +91,10 @@ export class ShimPerson extends Person {
     });
   }
 
+  attend(to: "all" | "counts"): void {
+    this.around.world.within(this.zone, () => void this.room?.attend(to));
+  }
+
   call(event: string, payload: object, done: (answer: unknown) => void = () => {}): void {
     this.around.world.within(this.zone, () => {
       const socket = this.room?.socket as unknown as Socket | undefined;

@@ -2,7 +2,7 @@
 // by run.ts, driven by faults.ts and read by verdict.ts.
 import { Fetch, io, NodeWebSocket, type Socket } from "socket.io-client";
 
-import type { Message, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
+import type { Message, NotShown, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
 import { newChain, type Chain } from "./chain.ts";
 import { epochOf, offsetOf, setOffset } from "./offset.ts";
 import { ORIGIN, Person, type Said, type Surroundings } from "./person.ts";
@@ -18,6 +18,8 @@ export class StockPerson extends Person {
   #notice: Notice | undefined;
   readonly offsets: string[] = [];
   #connections = 0;
+  /** Whether this connection attends to counts, or has done so: then its offset does not lead to the last message of the chain. */
+  #attends: "all" | "counts" | "all again" = "all";
   /** A false offset that a fault gave to the socket; absent again after the next connect. */
   #planted: { readonly offset: string; readonly seq: number | undefined } | undefined;
 
@@ -83,6 +85,9 @@ export class StockPerson extends Person {
     socket.on("connect", () => this.#onConnect(socket));
     socket.on("welcome", (welcome: Welcome) => this.#onWelcome(welcome));
     socket.on("chat-message", (message: Message, offset?: string) => this.#onMessage(message, offset));
+    socket.on("not-shown", (range: NotShown) =>
+      this.around.witness.unshown.told(this.chain, this.plan.room, range, this.isFromBefore),
+    );
     this.typists.follow(socket);
     socket.on("presence", ({ count }: { count: number }) => (this.count = count));
     socket.on("notice", (notice: Notice) => (this.#notice = notice));
@@ -105,17 +110,37 @@ export class StockPerson extends Person {
     );
   }
 
+  attend(to: "all" | "counts"): void {
+    this.call("attend", { to }, (answer) => {
+      const { lastSeq } = answer as { lastSeq?: number };
+      if (lastSeq === undefined) return;
+      this.#attends = to === "all" && this.#attends !== "all" ? "all again" : to;
+      if (this.#attends === "all again") this.around.witness.unshown.jumped(this.chain, lastSeq);
+    });
+  }
+
   /** Expects the messages behind the offset that leaves now: more messages may have come after a fault had replaced it. */
   #resume(socket: Socket): void {
-    if (!this.#planted || offsetOf(socket) !== this.#planted.offset) return;
+    const offset = offsetOf(socket);
+    const { chain } = this;
+    if (
+      this.#attends !== "all" &&
+      chain.last !== undefined &&
+      (offset === undefined || epochOf(offset) === chain.epoch)
+    )
+      chain.last = Math.max(chain.begun, Number.parseInt(offset?.split(".")[1] ?? "0", 36));
+    if (!this.#planted || offset !== this.#planted.offset) return;
     const { seq } = this.#planted;
-    this.chain.mayRecover = seq !== undefined;
-    this.chain.last = seq ?? this.chain.last;
+    chain.mayRecover = seq !== undefined;
+    chain.last = seq ?? chain.last;
   }
 
   #onConnect(socket: Socket): void {
     this.#notice = undefined;
     this.#planted = undefined;
+    // Also after a recovery.
+    this.#attends = this.#attends === "all" ? "all" : "all again";
+    if (!socket.recovered) this.#attends = "all";
     this.#connections++;
     // If it was recovered before the backup was restored, that was right then.
     if (!this.isFromBefore || this.chain.mayRecover)
@@ -143,6 +168,7 @@ export class StockPerson extends Person {
     if (this.isLost(message.id)) return void (this.chain.mayRecover = false);
     this.seenIds.push(message.id);
     if (offset !== undefined) this.offsets.push(offset);
+    if (this.#attends === "counts") this.around.witness.unshown.disturbed(this.chain, message);
     this.around.witness.saw(this.chain, message);
   }
 

@@ -14,6 +14,7 @@ import type { Kept, Restored } from "./restored.ts";
 import { Ruling } from "./ruling.ts";
 import { SaidOrder } from "./said-order.ts";
 import { Silences } from "./silence.ts";
+import { Unshown } from "./unshown.ts";
 import { isTracing, trace, type Violation } from "../kit/simulation.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 
@@ -47,6 +48,7 @@ export class Witness {
   readonly saidOrder = new SaidOrder(this);
   readonly readers = new Readers(this);
   readonly curation = new Curation(this);
+  readonly unshown = new Unshown(this);
   readonly isStrict: boolean;
   readonly now: () => number;
   readonly #logs = new Map<string, Log>();
@@ -229,7 +231,7 @@ export class Witness {
     if (chain.last === undefined) chain.begun = chain.last = lastSeq;
     else if (chain.last < lastSeq) {
       // Its replay is over by now.
-      for (let seq = chain.last + 1; seq <= lastSeq; seq++) this.#miss(chain, seq, "recovered whole");
+      for (let seq = chain.last + 1; seq <= lastSeq; seq++) this.miss(chain, seq, "recovered whole");
       chain.last = lastSeq;
     }
   }
@@ -242,11 +244,11 @@ export class Witness {
     if (last === undefined) return this.broken("seen in order", `${chain.who} saw ${seq} before it was welcomed`);
     if (seq <= last) return this.broken("seen in order", `${chain.who} saw ${seq} after ${last}`);
     for (let missed = last + 1; missed < seq; missed++)
-      this.#miss(chain, missed, chain.isWelcomed ? "seen in order" : "recovered whole");
+      this.miss(chain, missed, chain.isWelcomed ? "seen in order" : "recovered whole");
     chain.last = seq;
   }
 
-  #miss({ who, epoch }: Chain, seq: number, invariant: Invariant): void {
+  miss({ who, epoch }: Chain, seq: number, invariant: Invariant): void {
     const missed = this.#logs.get(epoch)?.durable.get(seq);
     if (this.isStrict || missed)
       return this.broken(invariant, `${who} was not shown ${seq} "${missed?.content ?? ""}"`);

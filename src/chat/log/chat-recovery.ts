@@ -10,8 +10,8 @@ export const MISSED_MESSAGES_MAX = 1000;
 
 export interface ChatRecoveryContext {
   readonly log: MessageLog;
-  /** The newest seq that a client can have seen. */
-  readonly seenSeq: () => number;
+  /** The newest seq of which all members have heard. */
+  readonly toldSeq: () => number;
   /** Stores messages that were shown before they were stored. */
   readonly catchUp: () => void;
   /** Number of changes in this life of the room. */
@@ -45,7 +45,7 @@ export class ChatRecoveryLog implements RecoveryLog {
   }
 
   get lastSeq(): number {
-    return this.#context.seenSeq();
+    return this.#context.toldSeq();
   }
 
   lifeAt(seq: number): string | undefined {

@@ -10,8 +10,6 @@ import { ThrottledRun, type Rate } from "../../clock/throttle.ts";
 import type { Hub } from "../../socketio/server/hub.ts";
 import type { NamespaceContext } from "../../socketio/server/namespace.ts";
 import type { Socket } from "../../socketio/server/socket.ts";
-import { isStaff } from "../../protocol/roles.ts";
-import { staffRoleOf } from "../log/authorship.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { Elsewhere } from "./elsewhere.ts";
 import type { Feature, KeptChange, MadeChange } from "./feature.ts";
@@ -19,7 +17,7 @@ import { Members } from "./members.ts";
 import { DeliverySampler } from "./metering.ts";
 import type { RateLimit } from "../../clock/token-bucket.ts";
 import type { Sanctions } from "./sanctions.ts";
-import { ShownRate, type ShownStep } from "./shown-rate.ts";
+import { Showing } from "./showing.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 
 /** `strict`: stored, then seen. `relaxed`: a busy room shows messages first. An ack always means stored. */
@@ -127,9 +125,7 @@ export class Room {
   #listeners: readonly Feature[] = [];
   #writer!: Writer;
   #sanctions!: Sanctions;
-  /** Absent where all messages are shown. */
-  readonly #shownRate: ShownRate | undefined;
-  #untold!: Deadline;
+  #showing!: Showing;
 
   constructor({ name, settings, log, state, meter, durable }: RoomParts) {
     this.name = name;
@@ -138,7 +134,6 @@ export class Room {
     this.log = log;
     this.state = state;
     this.meter = meter;
-    this.#shownRate = settings.crowdShownRate > 0 ? new ShownRate(settings.crowdShownRate) : undefined;
     this.#delivery = new DeliverySampler(meter, this.now, durable);
   }
 
@@ -155,7 +150,7 @@ export class Room {
       counts: () => ({ lastSeq: this.seenSeq() }),
       throttled: (run) => this.throttled("counts", { windowMs: () => COUNTS_WINDOW_MS }, run, { keepsAwake: true }),
     });
-    this.#untold = this.deadline("not-shown", () => this.#show(this.#shownRate!.tell()), { keepsAwake: true });
+    this.#showing = new Showing({ room: this, emit: (messages) => this.#emitMessages(messages) });
     for (const feature of all) feature.start?.();
   }
 
@@ -242,6 +237,9 @@ export class Room {
   /** The newest seq that a client can have seen: in a relaxed room its message may not be stored yet. */
   readonly seenSeq = (): number => this.#writer.seenSeq;
 
+  /** The newest seq of which all members have heard: a crowd may not have been told yet which messages it was not shown (CROWD-1). */
+  readonly toldSeq = (): number => this.#showing.toldSeq ?? this.seenSeq();
+
   /** Stores messages that were shown before they were stored. Call it before reading the log. */
   readonly catchUp = (): void => this.#writer.catchUp();
 
@@ -263,31 +261,11 @@ export class Room {
 
   /** Shows messages to everyone, in one go. They are stored; in a busy room with durability `relaxed` they will be. */
   readonly show = (messages: readonly Message[]): void => {
-    const rate = this.members.isLarge ? this.#shownRate : undefined;
-    if (rate) {
-      this.#show(rate.take(messages, this.now(), this.#isStaffs));
-      const { dueMs } = rate;
-      if (dueMs !== undefined) this.#untold.pull(dueMs);
-    } else this.#show([{ shown: messages }]);
+    this.#showing.show(messages);
     this.meter.count("posted", messages.length);
     this.#delivery.sample();
     for (const feature of this.#features) feature.onPosted?.(messages);
   };
-
-  readonly #isStaffs = (message: Message): boolean => {
-    const tokenRole = staffRoleOf(message) ?? "member";
-    return isStaff(this.sanctions.roleOf({ user: message.sender, tokenRole }));
-  };
-
-  #show(steps: readonly ShownStep[]): void {
-    for (const step of steps) {
-      if ("shown" in step) this.#emitMessages(step.shown);
-      else {
-        this.meter.count("not_shown", step.notShown.to - step.notShown.from + 1);
-        this.everyone.emit("not-shown", step.notShown);
-      }
-    }
-  }
 
   #emitMessages(messages: readonly Message[]): void {
     const argLists = messages.map((message) => [message]);

@@ -23,6 +23,11 @@ export class ShownRate {
     return this.#untold && this.#windowFromMs + WINDOW_MS;
   }
 
+  /** The last message before those that nobody has been told of; `undefined` where there are none. */
+  get toldSeq(): number | undefined {
+    return this.#untold && this.#untold.from - 1;
+  }
+
   /** @param isAlwaysShown asked only for messages beyond the rate */
   take(messages: readonly Message[], nowMs: number, isAlwaysShown: (message: Message) => boolean): ShownStep[] {
     // A clock that was set back begins another window.

@@ -37,7 +37,7 @@ export class LogItems {
 
   /** @returns the messages after the lowest of some seqs, as far as these are near enough; `undefined` where none are needed */
   earlier(seqs: readonly number[]): ShardItem | undefined {
-    return this.#room.read((log) => earlierItem(log, seqs));
+    return this.#room.read((log) => earlierItem(log, Math.min(log.lastSeq, this.#room.toldSeq()), seqs));
   }
 }
 
@@ -55,11 +55,11 @@ function missedItems(log: MessageLog, from: LogPlace, to: LogPlace): ShardItem[]
   return messages.length < count || newest(messages).length < count ? undefined : [shown(messages)];
 }
 
-function earlierItem(log: MessageLog, seqs: readonly number[]): ShardItem | undefined {
-  const { lastSeq } = log;
+/** @param lastSeq the end of the messages */
+function earlierItem(log: MessageLog, lastSeq: number, seqs: readonly number[]): ShardItem | undefined {
   const after = Math.min(...seqs.filter((seq) => seq < lastSeq && lastSeq - seq <= MISSED_MESSAGES_MAX));
   if (after === Infinity) return undefined;
-  const { messages } = log.page({ after, limit: MISSED_MESSAGES_MAX });
+  const { messages } = log.page({ after, limit: lastSeq - after });
   if (messages.length !== lastSeq - after) return undefined;
   const kept = newest(messages);
   return { type: "earlier", messages: kept, life: log.lifeAt(lastSeq - kept.length) ?? "" };

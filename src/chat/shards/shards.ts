@@ -174,6 +174,8 @@ export class Shards implements Feature, Elsewhere {
 
   /** @returns the items that lead a shard from one place of the log to a later one */
   missed(from: LogPlace, to: LogPlace): ShardItem[] {
+    // The log has no typing.
+    this.#ports.typing.recount();
     return this.#logItems.missed(from, to);
   }
 

@@ -50,8 +50,8 @@ export class Standing {
   }
 
   get place(): LogPlace {
-    const { log, seenSeq } = this.#room;
-    const seq = seenSeq();
+    const { log, toldSeq } = this.#room;
+    const seq = toldSeq();
     const { changes, trail } = this.#ports;
     const life = log.lifeAt(seq) ?? "";
     return { epoch: log.epoch, life, seq, rev: changes.lastRev, by: this.instance, ruling: trail.lastNumber };
