@@ -5,7 +5,7 @@ import { denyOverLimit } from "../protocol/connection-limits.ts";
 import { messageId } from "../protocol/message-id.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { memberEvent } from "../protocol/member-event.ts";
-import { deny } from "../protocol/refuse.ts";
+import { UNDECIDED } from "../protocol/refuse.ts";
 import type { NamedFormer } from "../protocol/shards.ts";
 import { Meter } from "../metrics/meter.ts";
 import { Recovery } from "../socketio/recovery/recovery.ts";
@@ -23,9 +23,6 @@ import { ChatRecoveryLog } from "./log/chat-recovery.ts";
 import { RoomCalls } from "./room-calls.ts";
 import { Requests, type Request } from "./room/requests.ts";
 import { Room, type Client, type Connection, type Membership } from "./room/room.ts";
-
-/** A failed read is tried again after this long: stock clients, whom the closing of their session tells, wait about as long. */
-const UNDECIDED_MS = 1000;
 
 export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership> {
   readonly room: Room;
@@ -77,14 +74,13 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     return this.#decide(() => this.#admit(membership));
   }
 
-  /** SIO-13: the storage may be readable again soon, and stock clients never come back after a CONNECT_ERROR. */
+  /** SIO-13: the storage may be readable again soon. */
   #decide<Verdict>(ask: () => Verdict): Verdict | Refusal {
     try {
       return ask();
     } catch (error) {
       this.room.reportProblem("a CONNECT could not be decided", error);
-      const refusal = deny("INTERNAL", "The room could not decide on this connection", { retryAfterMs: UNDECIDED_MS });
-      return { ...refusal, passesInMs: UNDECIDED_MS };
+      return UNDECIDED;
     }
   }
 

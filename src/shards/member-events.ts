@@ -7,7 +7,7 @@ import type { Answer } from "../protocol/chat-events.ts";
 import { REQUEST_LIMIT } from "../protocol/limits.ts";
 import { memberEvent } from "../protocol/member-event.ts";
 import { readAs } from "../protocol/read-as.ts";
-import { refuse, refuseBusy } from "../protocol/refuse.ts";
+import { refuse, refuseBusy, refuseTooMany } from "../protocol/refuse.ts";
 import { attendSchema } from "../protocol/schemas/attending.ts";
 import { readSchema } from "../protocol/schemas/reading.ts";
 import { refreshTokenSchema } from "../protocol/schemas/tokens.ts";
@@ -84,8 +84,7 @@ export class MemberEvents {
   /** CHAT-6 holds here, too: an answer costs the shard something. */
   #charged(client: Client, answer: () => Answer<object>, reply: Reply): void {
     const taking = this.#buckets.take(client.peek().user, this.#ports.now());
-    const limited = "Rate limit exceeded: too many requests.";
-    reply(taking.ok ? answer() : refuse("RATE_LIMITED", limited, taking.retryAfterMs));
+    reply(taking.ok ? answer() : refuseTooMany(taking.retryAfterMs));
   }
 
   /** @returns makes the answer to an event that is none of the room's business; a wrong payload gets the error of the room */

@@ -4,6 +4,7 @@ import { waitAfter } from "../clock/backoff.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import type { Answer } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
+import { UNDECIDED } from "../protocol/refuse.ts";
 import type { JoinVerdict, NamedFormer, ShardJoin, ShardReport, ShardRequest } from "../protocol/shards.ts";
 
 /** The room has so long to answer. It may have died, and then it owes no answer any more. */
@@ -231,11 +232,3 @@ const grown = ({ requests, chars }: Load, { event, given = "" }: Pick<ShardReque
 });
 
 const isOver = (load: Load, max: Load): boolean => load.requests > max.requests || load.chars > max.chars;
-
-/** SIO-13: the session is closed, and its client comes back. */
-const UNDECIDED: JoinVerdict = {
-  accepted: false,
-  message: "The room could not decide on this connection",
-  data: { code: "INTERNAL", retryAfterMs: 1000 },
-  passesInMs: 1000,
-};

@@ -5,7 +5,7 @@ import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import { REQUEST_LIMIT } from "../../protocol/limits.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
-import { refuse } from "../../protocol/refuse.ts";
+import { refuse, refuseTooMany } from "../../protocol/refuse.ts";
 import type { Feature } from "./feature.ts";
 import type { Bearer, Caller, Operation, Reply } from "./operation.ts";
 import type { Connection, Room } from "./room.ts";
@@ -120,8 +120,7 @@ export class Requests {
   #takeTokens({ user }: Caller, cost: number): ErrorAnswer | undefined {
     if (cost === 0) return undefined;
     const taking = this.#buckets.take(user, this.#room.now(), cost);
-    if (taking.ok) return undefined;
-    return refuse("RATE_LIMITED", "Rate limit exceeded: too many requests.", taking.retryAfterMs);
+    return taking.ok ? undefined : refuseTooMany(taking.retryAfterMs);
   }
 
   /** Asks each feature whether it refuses the request. Each rule, such as that of muted users, is in one of them. */
