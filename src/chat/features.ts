@@ -1,37 +1,38 @@
 // The features of a chat room. To add one: a class in one of the folders, and a line in `list` below, whose order is that in which
 // hooks are called; those of features of one's own (`own`) follow. `records` and `announced` have no hooks: features or calls
 // use them. Called by chat.ts.
-import type { FilesWelcome, RoomWelcome, Welcome } from "../protocol/chat-events.ts";
+import type { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Meter } from "../metrics/meter.ts";
-import { Announced } from "./announce/announced.ts";
-import { Attending } from "./people/attending.ts";
-import { Attachments } from "./files/attachments.ts";
-import { AuditTrail } from "./moderation/audit-trail.ts";
-import { Direct, type OpenDirect } from "./direct/direct.ts";
-import { Editing } from "./messages/editing.ts";
-import { Bans } from "./moderation/bans.ts";
-import { FileSweep, type FileStore } from "./files/file-sweep.ts";
-import { Flooding } from "./moderation/flooding.ts";
-import { History } from "./messages/history.ts";
-import { Links } from "./links/links.ts";
+import type { FilesWelcome, RoomWelcome, Welcome } from "../protocol/chat-events.ts";
 import type { LinkTransport } from "../relay/transport.ts";
+import type { RoomState } from "../storage/room-state.ts";
+import { Announced } from "./announce/announced.ts";
+import { Direct, type OpenDirect } from "./direct/direct.ts";
+import { Attachments } from "./files/attachments.ts";
+import { FileSweep, type FileStore } from "./files/file-sweep.ts";
+import { Links } from "./links/links.ts";
+import { Relayed } from "./links/relayed.ts";
 import { Counters } from "./listing/counters.ts";
 import { Listing, type ReportToLobby } from "./listing/listing.ts";
-import { MessageChanges } from "./messages/message-changes.ts";
 import type { MessageLog } from "./log/message-log.ts";
+import { Editing } from "./messages/editing.ts";
+import { History } from "./messages/history.ts";
+import { MessageChanges } from "./messages/message-changes.ts";
+import { Reacting } from "./messages/reacting.ts";
+import { AuditTrail } from "./moderation/audit-trail.ts";
+import { Bans } from "./moderation/bans.ts";
+import { Flooding } from "./moderation/flooding.ts";
 import { ModerationLists } from "./moderation/moderation-lists.ts";
 import { Moderation } from "./moderation/moderation.ts";
+import { Speaking } from "./moderation/speaking.ts";
+import { UserRecords } from "./moderation/user-records.ts";
 import { OwnFeatures, type MakeFeatures } from "./own/own-features.ts";
-import { Posting } from "./posting/posting.ts";
+import { Attending } from "./people/attending.ts";
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS, Presence } from "./people/presence.ts";
-import { Reacting } from "./messages/reacting.ts";
 import { Reading } from "./people/reading.ts";
 import { Refreshing } from "./people/refreshing.ts";
-import { Relayed } from "./links/relayed.ts";
-import { Shards, type ShardsOutside, type ShardsPorts } from "./shards/shards.ts";
-import { Speaking } from "./moderation/speaking.ts";
-import type { RoomState } from "../storage/room-state.ts";
-import type { TokenBuckets } from "../clock/token-bucket.ts";
+import { Typing } from "./people/typing.ts";
+import { Posting } from "./posting/posting.ts";
 import type { Feature } from "./room/feature.ts";
 import type { Bearer, Caller, ChatEvent } from "./room/operation.ts";
 import type { Request } from "./room/requests.ts";
@@ -41,8 +42,7 @@ import type { PostRules } from "./room/verdict.ts";
 import type { SearchAllowance } from "./search/search-allowance.ts";
 import type { SearchIndex } from "./search/search-index.ts";
 import { Searching } from "./search/searching.ts";
-import { UserRecords } from "./moderation/user-records.ts";
-import { Typing } from "./people/typing.ts";
+import { Shards, type ShardsOutside, type ShardsPorts } from "./shards/shards.ts";
 import { Webhooks, type Deliver } from "./webhooks/webhooks.ts";
 
 export interface ChatDependencies {
