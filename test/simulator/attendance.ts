@@ -8,6 +8,9 @@ import type { Run } from "./run.ts";
 import { roomNameOf } from "./shard-calls.ts";
 import { ShimPerson } from "./shim-person.ts";
 
+/** The question wakes a room, which then looks for dead connections of clients with extensions (EXT-4): 6 s later their users have left (PRES-2). */
+const ASKED_MS = 7000;
+
 interface PresenceAnswer {
   readonly ok?: true;
   readonly count: number;
@@ -84,7 +87,7 @@ export async function checkPresence(run: Run, pass: (ms: number) => Promise<void
       world.at(world.nowMs, asking.zone, () =>
         asking.call("presence", {}, (given) => (answer = given as PresenceAnswer)),
       );
-    await pass(5000);
+    await pass(ASKED_MS);
     if (!answer?.ok) continue;
     const { count, members } = answer;
     const isRight = isCountOf(attendance, count);
