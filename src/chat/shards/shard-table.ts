@@ -90,13 +90,15 @@ export class ShardTable {
   }
 
   /** A call that failed may arrive all the same, after later ones, also of another instance of the shard. */
-  isNew({ shard, from, number }: ShardReport): boolean {
+  isNew({ shard, from, number, epoch }: ShardReport, log: { readonly epoch: string }): boolean {
     const last = this.#reported.get(shard);
     if (last?.from === from) {
       if (number <= last.number) return false;
       this.#reported.set(shard, { ...last, number });
       return true;
     }
+    // Of before a deletion, when another instance had not begun.
+    if (last && epoch !== undefined && epoch !== log.epoch) return false;
     const former = new Map(last?.former);
     const known = former.get(from);
     if (known && number <= known.number) return false;

@@ -183,7 +183,7 @@ export class Shards implements Feature, Elsewhere {
 
   /** Takes the report of a shard, in a turn. @returns the instance of the room */
   take(report: ShardReport): string {
-    if (this.#table.isNew(report)) this.#take(report);
+    if (this.#table.isNew(report, this.#room.log)) this.#take(report);
     return this.#standing.instance;
   }
 

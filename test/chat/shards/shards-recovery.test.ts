@@ -276,8 +276,9 @@ describe("calls that failed, and arrive later all the same", () => {
     const report = big.reports.find(({ requests }) => requests.length > 0)!;
     expect(report.epoch).toBe(big.room.log.epoch);
     await big.report({ ...report, from: "a former one", epoch: "deleted" });
+    ben.emit("chat-message", { content: "2" });
     await big.pass(1000);
-    expect(seen(ada)).toEqual(["1"]);
+    expect(seen(ada)).toEqual(["1", "2"]);
   });
 
   it("show nothing again, also those of a former feed", async () => {
