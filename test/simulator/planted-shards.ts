@@ -38,7 +38,7 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   {
     bug: "requests of a shard whose call arrives twice are carried out twice",
     file: SHARDS,
-    find: "    if (this.#table.isNew(report)) this.#take(report);\n",
+    find: "    if (this.#table.isNew(report, this.#room.log)) this.#take(report);\n",
     replace: "    this.#take(report);\n",
     breaks: "said in order",
   },
