@@ -1,11 +1,11 @@
 // A server of Engine.IO sessions: takes each input as a turn, has the engine read it, and passes messages to the layer above, which is
 // Socket.IO (server/server.ts) or another protocol. Called by the shell of an object.
+import { Deadlines } from "../../clock/deadlines.ts";
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import { ENGINE_CLOSE, splitPackets, type Frame } from "../wire/engine-io.ts";
 import type { AddressRefusal } from "./addresses.ts";
-import { Deadlines } from "../../clock/deadlines.ts";
-import { Engine, type EngineOptions, type Transport } from "./engine.ts";
 import { Effects, type Effect } from "./effects.ts";
+import { Engine, type EngineOptions, type Transport } from "./engine.ts";
 import type { Handshake, Session, SessionRecord } from "./session.ts";
 import { countPolled, countSent, NO_METER, weigh, type Meter } from "./traffic.ts";
 import type { UnjoinedQuota } from "./unjoined-quota.ts";
