@@ -55,8 +55,10 @@ export class Intake {
     }
     let taken = this.#next - first;
     for (const piece of pieces.slice(taken)) {
-      if (!this.#follows(piece)) return this.#answer({ taken, behind: audience.follower.place! });
-      await this.#carryOut(piece);
+      const follows = this.#follows(piece);
+      if (!follows && !this.#isPast(piece)) return this.#answer({ taken, behind: audience.follower.place! });
+      if (follows) await this.#carryOut(piece);
+      if (piece.to !== this.#parts.self) feeds.push(piece);
       this.#next = first + ++taken;
     }
     return this.#answer({ taken });
@@ -74,14 +76,19 @@ export class Intake {
     return !place || isSamePlace(place, before) || sockets.size === 0;
   }
 
+  /** Its sender died before it could say that the shard has taken it, and another instance sends it again. */
+  #isPast({ after }: ShardPiece): boolean {
+    const { epoch, by, seq, rev, ruling } = this.#parts.audience.follower.place!;
+    return epoch === after.epoch && by === after.by && seq >= after.seq && rev >= after.rev && ruling >= after.ruling;
+  }
+
   async #carryOut(piece: ShardPiece): Promise<void> {
-    const { self, audience, feeds, giveWay } = this.#parts;
+    const { self, audience, giveWay } = this.#parts;
     if (piece.to === undefined || piece.to === self) {
       const items = JSON.parse(piece.items) as readonly ShardItem[];
       audience.follower.carryOut(items, piece);
       // Connections that were let in have to be there before the next event.
       if (items.some(({ type }) => type === "verdict")) await giveWay();
     }
-    if (piece.to !== self) feeds.push(piece);
   }
 }

@@ -1,4 +1,6 @@
 // More shards than one object calls, and shards that nobody needs any more.
+import { setImmediate } from "node:timers/promises";
+
 import { describe, expect, it } from "vitest";
 
 import { SHRINK_AFTER_MS } from "../../../src/chat/shards/crowd-size.ts";
@@ -56,6 +58,24 @@ describe("a shard that passes pieces on, and has no members itself: SHD-12", () 
     await big.pass(3000);
     expect(seen(last)).toEqual(["1", "2"]);
     expect(last.closing).toBeUndefined();
+  });
+
+  it("may die before it says that it took a piece: the shard below, which has it, gets it once, and keeps its connections", async () => {
+    const { big, ada, last } = await chain();
+    const { intake, shell } = big.shard(0);
+    const take = intake.take.bind(intake);
+    intake.take = async (call) => {
+      await take(call);
+      // Until the shard below has it.
+      for (let rounds = 0; rounds < 20; rounds++) await setImmediate();
+      shell.crash();
+      throw new Error("died");
+    };
+    ada.emit("chat-message", { content: "2" });
+    await big.pass(3000);
+    ada.emit("chat-message", { content: "3" });
+    await big.pass(3000);
+    expect([seen(last), last.closing]).toEqual([["1", "2", "3"], undefined]);
   });
 
   it("may die with an answer: the connection that waits for it is closed at once", async () => {
