@@ -53,9 +53,9 @@ export class ChatRecoveryLog implements RecoveryLog {
   }
 
   since(seq: number): readonly MissedEvent[] | undefined {
-    const { log, catchUp, countChanges, report } = this.#context;
+    const { catchUp, countChanges, report } = this.#context;
     catchUp();
-    const { lastSeq } = log;
+    const { lastSeq } = this;
     const changes = countChanges();
     const answered = this.#answered;
     if (answered?.seq === seq && answered.lastSeq === lastSeq && answered.changes === changes) return answered.missed;
@@ -71,7 +71,8 @@ export class ChatRecoveryLog implements RecoveryLog {
 
   #read(seq: number, count: number): MissedEvent[] | undefined {
     if (count > MISSED_MESSAGES_MAX) return undefined;
-    const { messages } = this.#context.log.page({ after: seq, limit: MISSED_MESSAGES_MAX });
+    if (count === 0) return [];
+    const { messages } = this.#context.log.page({ after: seq, limit: count });
     // Fewer than there are seqs: some were trimmed, or seen and never stored. The gap is not provably complete.
     if (messages.length !== count) return undefined;
     return messages.map((message) => toMissedEvent(message, this.epoch));

@@ -32,9 +32,13 @@ export class Showing {
 
   show(messages: readonly Message[]): void {
     const { room, emit } = this.#ports;
-    const rate = room.members.isLarge ? this.#rate : undefined;
+    const rate = this.#rate;
     if (!rate) return emit(messages);
-    this.#take(rate.take(messages, room.now(), this.#isStaffs));
+    // A room that is no crowd any more may have messages to tell of.
+    const steps = room.members.isLarge
+      ? rate.take(messages, room.now(), this.#isStaffs)
+      : [...rate.tell(), { shown: messages }];
+    this.#take(steps);
     const { dueMs } = rate;
     if (dueMs !== undefined) this.#due.pull(dueMs);
   }

@@ -135,6 +135,37 @@ describe("CROWD-1: a crowd is shown CROWD_SHOWN_RATE messages in a second", () =
   });
 });
 
+describe("CROWD-1: recovery while messages wait to be told of", () => {
+  it("leads no further than the others have been told, and is possible again at once", async () => {
+    const { room, ada, ben } = await crowd({ crowdShownRate: 1 });
+    say(ada, "1", "2", "3");
+    const place = placeOf(ben);
+    ben.leave();
+    const again = await room.join("ben", { canRecover: true }, place);
+    expect(contents(again)).toEqual([]);
+    again.leave();
+    const third = await room.join("ben", { canRecover: true }, place);
+    expect(third.accepted("/")).toMatchObject({ sid: ben.accepted("/").sid });
+    room.shell.advance(1000);
+    expect(third.received("not-shown")).toEqual([{ from: 2, to: 3 }]);
+  });
+
+  it("in a room that is no crowd any more they are told before the next message, which is a place to recover from", async () => {
+    const { room, ada, people } = await crowd({ crowdShownRate: 1 }, { user: "mo", role: "moderator" });
+    say(ada, "1", "2", "3");
+    for (const user of ["cyd", "ben"]) await people[3]!.ask("kick", { user });
+    say(ada, "4");
+    const names = ada.events().map(({ event }) => String(event[0]));
+    expect(names.filter((name) => /^(chat-message|not-shown)$/.test(name)).join(" ")).toBe(
+      "chat-message not-shown chat-message",
+    );
+    const place = placeOf(ada);
+    ada.leave();
+    const again = await room.join("ada", { canRecover: true }, place);
+    expect(again.accepted("/")).toMatchObject({ sid: ada.accepted("/").sid });
+  });
+});
+
 describe("ATT-1: a connection that attends to counts", () => {
   it("gets the number of the newest message now and then, in place of messages and what happens to them", async () => {
     const { room, ada, ben, cyd } = await crowd();
