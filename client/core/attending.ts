@@ -32,6 +32,11 @@ export class Attending {
     if (this.#to === "counts") void this.#say();
   }
 
+  /** The room still sends counts: it may have refused to send all, as it does with too many requests, or its answer was lost. */
+  counted(): void {
+    if (this.#to === "all") void this.#say();
+  }
+
   /** A room that does not know the event goes on with messages; without an answer the connection is about to break. */
   async #say(): Promise<void> {
     const to = this.#to;

@@ -161,6 +161,7 @@ class ConnectedRoom implements Room {
       this.#outbox.open(user, settings.durability);
       this.#attending.welcome();
     });
+    this.socket.on("counts", () => this.#attending.counted());
     this.socket.on("not-shown", (messages) => this.#messages.notShown(messages));
     this.socket.on("chat-message", (message) => {
       this.#outbox.seen(message);

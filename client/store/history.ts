@@ -51,6 +51,10 @@ export class History {
     this.#ports = ports;
   }
 
+  get rev(): number | undefined {
+    return this.#rev;
+  }
+
   /** @param around the part of the history that is loaded first, if not the newest */
   async welcome(rev: number, around?: number): Promise<void> {
     // Undefined at the first welcome, and after a restart of the room.
@@ -175,11 +179,11 @@ export class History {
   }
 
   /** Asks for changes of messages that were missed. */
-  async catchUp(): Promise<void> {
-    if (this.#rev === undefined || this.#isCatchingUp) return;
+  async catchUp(from = this.#rev): Promise<void> {
+    if (from === undefined || this.#isCatchingUp) return;
     this.#isCatchingUp = true;
     const { room, timeline, names, changed } = this.#ports;
-    let after: number = this.#rev;
+    let after = from;
     for (let hasMore = true; hasMore;) {
       const answer = await settled<ChangesAnswer>(room.ask("changes", { after }));
       // The next welcome goes on from here.

@@ -98,7 +98,9 @@ class ConnectedStore extends RoomParts implements RoomStore {
   }
 
   async attend(to: "all" | "counts"): Promise<void> {
-    if (await this.room.attend(to)) await this.history.catchUp();
+    // Changes that come right behind the answer are later than those that were missed.
+    const { rev } = this.history;
+    if (await this.room.attend(to)) await this.history.catchUp(rev);
   }
 
   showNewest(): Promise<void> {

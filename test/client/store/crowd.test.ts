@@ -117,3 +117,41 @@ it("a new connection attends to counts as the one before", async () => {
   await world.pass(100);
   expect(stored(ben)).toEqual(["dan 1"]);
 });
+
+it("changes that come right behind the answer do not hide those that were missed", async () => {
+  const [ada, ben] = await crowd();
+  await ada.send("one");
+  await ada.send("two");
+  await world.pass(100);
+  const [one, two] = ada.getSnapshot().messages.stored;
+  await ben.attend("counts");
+  void ada.edit(one!.id, "one, edited");
+  // Longer than the minute by which the room has each change asked for again.
+  await world.pass(70_000);
+  const line = world.lines[1]!;
+  const deliver = line.onmessage!;
+  const frames: object[] = [];
+  Object.assign(line, { onmessage: (frame: object) => void frames.push(frame) });
+  void ben.attend("all");
+  await world.pass(100);
+  void ada.edit(two!.id, "two, edited");
+  await world.pass(100);
+  Object.assign(line, { onmessage: deliver });
+  for (const frame of frames) deliver(frame as never);
+  await world.pass(100);
+  expect(stored(ben)).toEqual(["one, edited", "two, edited"]);
+});
+
+it("asks for all messages again where the room refused to, because there were too many requests", async () => {
+  const [, ben] = await crowd();
+  await ben.attend("counts");
+  const { room } = ben;
+  for (let isRefused = false; !isRefused;) isRefused = "error" in (await room.ask("attend", { to: "counts" }));
+  void ben.attend("all");
+  await world.pass(1000);
+  await world.post("dan", 1);
+  await world.pass(3000);
+  await world.post("dan", 1);
+  await world.pass(100);
+  expect(stored(ben)).toEqual(["dan 1", "dan 1"]);
+});
