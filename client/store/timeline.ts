@@ -11,7 +11,7 @@ import type {
 import type { Gap } from "../core/api.ts";
 import type { Outgoing } from "./state.ts";
 
-/** New messages kept while an older part of the history is shown; the others are loaded again. */
+/** New messages, and ranges of those that were not shown, kept while an older part of the history is shown; the others are loaded again. */
 const TAIL_MAX = 200;
 
 export class Timeline {
@@ -24,7 +24,7 @@ export class Timeline {
   outgoing: readonly Outgoing[] = [];
   /** Messages between those here that the room did not show to its crowd, ascending. Replaced, never changed. */
   notShown: readonly NotShown[] = [];
-  /** All that are known, also those beyond the window. */
+  /** Those, and the newest behind the window. */
   #left: readonly NotShown[] = [];
   #tail: readonly Message[] = [];
 
@@ -65,8 +65,9 @@ export class Timeline {
   #leave(ranges: readonly NotShown[]): void {
     const first = this.messages[0]?.seq ?? Infinity;
     const last = this.hasLater ? (this.messages.at(-1)?.seq ?? 0) : Infinity;
-    this.#left = ranges;
     this.notShown = ranges.filter(({ from, to }) => from > first && to < last);
+    // Those before the window, and older ones behind it, are loaded with the pages there.
+    this.#left = [...this.notShown, ...ranges.filter(({ from }) => from > last).slice(-TAIL_MAX)];
   }
 
   /** Later messages than those here; without more of them, the window ends at the newest again. */
@@ -188,7 +189,7 @@ export class Timeline {
     if (excess <= 0 || this.hasLater) return;
     this.messages = this.messages.slice(excess);
     this.hasEarlier = true;
-    if (this.#left.length > 0) this.#leave(this.#left.filter(({ to }) => to > this.messages[0]!.seq));
+    this.#leave(this.#left);
   }
 
   #settle({ sender, clientMsgId }: Message, self: string): void {
