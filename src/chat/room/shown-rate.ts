@@ -11,6 +11,8 @@ export class ShownRate {
   readonly #perSecond: number;
   #windowFromMs = -Infinity;
   #left = 0;
+  /** Whose messages were shown in this window. */
+  readonly #shown = new Set<string>();
   /** Messages that were not shown, and that nobody has been told of. */
   #untold: NotShown | undefined;
 
@@ -28,12 +30,13 @@ export class ShownRate {
     return this.#untold && this.#untold.from - 1;
   }
 
-  /** @param isAlwaysShown asked only for messages beyond the rate */
+  /** @param isAlwaysShown asked only for messages that have no place by the rate */
   take(messages: readonly Message[], nowMs: number, isAlwaysShown: (message: Message) => boolean): ShownStep[] {
     // A clock that was set back begins another window.
     if (nowMs < this.#windowFromMs || nowMs >= this.#windowFromMs + WINDOW_MS) {
       this.#windowFromMs = nowMs;
       this.#left = this.#perSecond;
+      this.#shown.clear();
     }
     const steps: ShownStep[] = [];
     let run: Message[] = [];
@@ -42,9 +45,10 @@ export class ShownRate {
       run = [];
     };
     for (const message of messages) {
-      const { seq } = message;
-      if (this.#left > 0 || isAlwaysShown(message)) {
+      const { seq, sender } = message;
+      if (this.#hasPlaceFor(sender) || isAlwaysShown(message)) {
         this.#left = Math.max(0, this.#left - 1);
+        this.#shown.add(sender);
         steps.push(...this.tell());
         run.push(message);
       } else {
@@ -54,6 +58,11 @@ export class ShownRate {
     }
     endRun();
     return steps;
+  }
+
+  /** The last places are for those who had none: one member alone, as fast as the room allows, would take all of them. */
+  #hasPlaceFor(sender: string): boolean {
+    return this.#left > 0 && (2 * this.#left >= this.#perSecond || !this.#shown.has(sender));
   }
 
   /** The messages that nobody has been told of, if there are any. */

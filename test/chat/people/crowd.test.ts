@@ -117,6 +117,19 @@ describe("CROWD-1: a crowd is shown CROWD_SHOWN_RATE messages in a second", () =
     expect(ben.received("not-shown")).toEqual([{ from: 2, to: 2 }]);
   });
 
+  it("of which one member has no more than half and one: the others are shown, too", async () => {
+    const { room, ada, ben, cyd, people } = await crowd({ crowdShownRate: 10 }, "dan");
+    say(ada, ...Array.from({ length: 20 }, (_, at) => `ada ${at}`));
+    say(ben, "ben", "ben again");
+    say(cyd, "cyd");
+    room.shell.advance(1000);
+    const shown = contents(people[3]!);
+    expect(shown.slice(-2)).toEqual(["ben", "cyd"]);
+    expect(shown.filter((content) => content.startsWith("ada"))).toHaveLength(6);
+    say(ada, "in the next second");
+    expect(contents(ben).at(-1)).toBe("in the next second");
+  });
+
   it("a smaller room is shown all", async () => {
     const room = new ChatRoom({ ...CROWD, crowdShownRate: 1 });
     const [ada, ben] = [await room.join("ada"), await room.join("ben")];
