@@ -76,7 +76,7 @@ export class Reach {
   /** Sends what the turn added, and leaves shards that nothing is for any more. @returns whether it sent anything */
   endTurn(): boolean {
     const hasSent = this.#pieces.send();
-    if (hasSent) this.#ports.standing.carry();
+    this.#ports.standing.carry(hasSent);
     for (const shard of this.#reached) if (this.#isOver(shard)) this.#leave(shard);
     return hasSent;
   }

@@ -165,7 +165,7 @@ export class Shards implements Feature, Elsewhere {
   }
 
   onTurnEnd(): void {
-    if (this.#reach.isEmpty) return;
+    if (this.#reach.isEmpty) return this.#standing.carry(false);
     this.size.askUnheard();
     const hasSent = this.#reach.endTurn();
     if (hasSent && this.#sampling.passIfOpen(this.#room.now()))

@@ -43,10 +43,9 @@ export class Standing {
     return (this.#named ??= this.#ports.newId());
   }
 
-  /** Called before the first piece: all changes of earlier instances come before those of this one. */
+  /** Called before the first piece: without a memory, changes of which this instance does not know come before those of it. */
   begin(): void {
-    const { changes } = this.#ports;
-    if (changes.lastRev === 0) changes.raise(this.#room.now());
+    if (this.carried.size === 0) this.#ports.changes.raise(this.#room.now());
   }
 
   get place(): LogPlace {
@@ -57,10 +56,13 @@ export class Standing {
     return { epoch: log.epoch, life, seq, rev: changes.lastRev, by: this.instance, ruling: trail.lastNumber };
   }
 
-  /** Called once pieces with the present place were sent. */
-  carry(): void {
+  /**
+   * Called at the end of a turn. The memory is kept up to date while no shard is reached, too: those that are next get the place after it.
+   * @param hasSent whether pieces with the present place were sent: from then on the room has a memory
+   */
+  carry(hasSent: boolean): void {
     const { lastRev: rev } = this.#ports.changes;
     const [carried] = this.carried.items();
-    if (carried?.rev !== rev) this.carried.put("", { by: this.instance, rev });
+    if ((carried || hasSent) && carried?.rev !== rev) this.carried.put("", { by: this.instance, rev });
   }
 }

@@ -211,6 +211,40 @@ describe("a gap: SHD-4, SHD-7", () => {
     expect(seen(ben)).toEqual(["1", "night 0", "night 1", "night 2"]);
   });
 
+  it("is none for those who came after a change that no shard was there to hear of, when the room has slept and died", async () => {
+    const { big, ada, ben, cyd } = await hall();
+    const post = ada.call("chat-message", { content: "1" });
+    await big.pass(100);
+    for (const client of [ben, cyd]) client.leave();
+    await big.pass(3000);
+    big.room.turn(() => {});
+    ada.emit("react", { id: post.answer.id, emoji: "👍", on: true });
+    await big.pass(20_000);
+    big.room.shell.evict();
+    const dan = await big.join("dan", 0);
+    await big.pass(3000);
+    big.crash();
+    big.room.turn(() => {});
+    await big.pass(3000);
+    expect(dan.closing).toBeUndefined();
+  });
+
+  it("is none where a room with a link dies twice, and a message was changed after the link was set", async () => {
+    const { big, ada, ben } = await hall();
+    const post = ada.call("chat-message", { content: "1" });
+    await big.pass(100);
+    expect(big.room.chat.features.links.add("elsewhere")).toEqual({ ok: true });
+    await big.pass(100);
+    ada.emit("react", { id: post.answer.id, emoji: "👍", on: true });
+    for (let death = 0; death < 2; death++) {
+      await big.pass(3000);
+      big.crash();
+      big.room.turn(() => {});
+    }
+    await big.pass(3000);
+    expect(ben.closing).toBeUndefined();
+  });
+
   it("of calls that fail is none: they are made again, and a piece that arrived twice counts once", async () => {
     const { big, ada, ben } = await hall();
     const { intake } = big.shard(0);
