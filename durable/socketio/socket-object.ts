@@ -38,6 +38,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
   #clock!: WakeClock;
   #requests!: ConnectionRequests;
   readonly #webSockets: WebSockets;
+  readonly #probes = new Set<Session>();
   /** The deadline that a timer ran before the alarm that woke this instance. */
   #ranBeforeAlarm: string | undefined;
 
@@ -98,6 +99,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
       meter: activity.meter,
       storage: this.#storage,
       unjoined: UNJOINED,
+      probes: this.#probes,
     });
     this.#inside.started = parts;
     const { server, limits } = parts;

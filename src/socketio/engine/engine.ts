@@ -36,6 +36,7 @@ export interface EngineContext {
   readonly lastPongAtMs: (session: Session) => number | undefined;
   /** Spreads the periodic work of servers: from 0 to below 1, the same for the life of this server. */
   readonly phase: number;
+  readonly probes: Set<Session>;
   readonly now: () => number;
   readonly newId: () => string;
 }

@@ -21,6 +21,8 @@ export interface SessionPorts {
   /** The last pong of this session that the runtime absorbed, in ms since 1970. */
   lastPongAtMs(session: Session): number | undefined;
   report(problem: string, error: unknown): void;
+  /** The WebSockets of the object that want to take over from long-polling; those of a former server among them (EIO-9). */
+  readonly probes?: Set<Session>;
   /** LIM-5: counts unjoined sessions in all objects of this isolate. */
   readonly unjoined?: UnjoinedQuota;
   readonly meter?: Meter;
@@ -88,15 +90,7 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
       },
     });
     this.effects = effects;
-    this.#engine = new Engine(options, {
-      effects,
-      deadlines,
-      meter,
-      phase: ports.phase,
-      now: () => ports.now(),
-      newId: () => ports.newId(),
-      lastPongAtMs: (session) => ports.lastPongAtMs(session),
-    });
+    this.#engine = new Engine(options, { probes: new Set(), ...ports, effects, deadlines, meter });
     this.layer = makeLayer({ engine: this.#engine, sessions: this.sessions, effects, deadlines, meter });
   }
 

@@ -13,22 +13,26 @@ export interface UpgradeContext {
   readonly effects: Effects;
   readonly deadlines: Deadlines;
   readonly end: (session: Session, closing: Closing) => void;
+  /** Shared by the servers of an object: probes of before an erasure stay until their clients have got their last frames. */
+  readonly probes: Set<Session>;
 }
 
 export class TransportUpgrades {
   readonly #context: UpgradeContext;
-  readonly #probes = new Set<Session>();
   readonly #deadline: Deadline;
 
   constructor(context: UpgradeContext) {
+    const { probes } = context;
     this.#context = context;
     this.#deadline = context.deadlines.add("upgrade", (nowMs) => {
-      for (const probe of this.#probes) {
+      for (const probe of probes) {
         const dueMs = probe.pingedAtMs + UPGRADE_TIMEOUT_MS;
         if (dueMs > nowMs) this.#deadline.pull(dueMs);
         else context.end(probe, CLOSINGS.connectTimeout);
       }
     });
+    // It finds out when those of before an erasure are due.
+    if (probes.size > 0) this.#deadline.set(0);
   }
 
   /** @returns the probe, or `undefined` if the session does not use long-polling, or has a probe */
@@ -38,7 +42,7 @@ export class TransportUpgrades {
     probe.isExtended = isExtended;
     probe.probeOf = session;
     session.probe = probe;
-    this.#probes.add(probe);
+    this.#context.probes.add(probe);
     this.#deadline.pull(nowMs + UPGRADE_TIMEOUT_MS);
     return probe;
   }
@@ -65,7 +69,7 @@ export class TransportUpgrades {
   }
 
   #takeOver(probe: Session, session: Session): "upgraded" | undefined {
-    const { effects } = this.#context;
+    const { effects, probes } = this.#context;
     const { polling } = session;
     if (!polling) return undefined;
     // The poll came after `3probe`, so the client did not wait for it before it went on.
@@ -76,7 +80,7 @@ export class TransportUpgrades {
     session.isUpgrading = false;
     session.isExtended = probe.isExtended;
     probe.closed = true;
-    this.#probes.delete(probe);
+    probes.delete(probe);
     effects.adopt(session, probe);
     effects.save(session);
     if (unfetched.length > 0) effects.send([session], unfetched);
@@ -85,7 +89,7 @@ export class TransportUpgrades {
 
   /** Called when the probe is gone; its session goes on over long-polling. */
   ended(probe: Session): void {
-    this.#probes.delete(probe);
+    this.#context.probes.delete(probe);
     const session = probe.probeOf!;
     session.probe = undefined;
     // Otherwise each of its polls would end at once.
