@@ -9,6 +9,9 @@ import type { Witness } from "./witness.ts";
 /** The reaction of the rules to a text. `throw` and `never` fail once; about the next try the rules accept. */
 export type RuleKind = "accept" | "reject" | "replace" | "throw" | "never" | "post";
 
+/** The room waits no longer for a verdict, and counts the rules as failed. */
+const DECIDED_MS_MAX = 5000;
+
 /** The user as whom the rules post. */
 export const RULE_USER = "rule";
 
@@ -72,7 +75,9 @@ export class Ruling {
     const { instance, room, key, kind, postId } = question;
     const place = `${room} ${key}`;
     const before = this.#last.get(place);
-    const hasFailed = before?.does === "throw" || before?.does === "never";
+    // A rule that posts waits for the room, which may store the post too late for it.
+    const isLate = before && (before.decidedAtMs ?? this.#witness.now()) - before.askedAtMs >= DECIDED_MS_MAX;
+    const hasFailed = isLate || before?.does === "throw" || before?.does === "never";
     const isAgain = postId !== undefined && before?.instance === instance && !before.isExcused;
     this.#witness.demand(!isAgain || hasFailed, "ruled", () => `${room} asked about "${key}" twice`);
     const fails = kind === "throw" || kind === "never";
