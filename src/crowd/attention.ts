@@ -1,7 +1,8 @@
 // Connections whose users do not look at the messages, and which asked for counts only (ATT-1 to ATT-3): they get no messages and nothing
 // that happens to them, and the number of the newest message now and then. A room has one, and each of its shards (chat/room, shards).
 import type { AttendPayload, Counts } from "../protocol/chat-events.ts";
-import type { ThrottledRun } from "../clock/throttle.ts";
+import type { Deadline } from "../clock/deadlines.ts";
+import { ThrottledRun } from "../clock/throttle.ts";
 import type { Audience, Hub } from "../socketio/server/hub.ts";
 import type { Socket } from "../socketio/server/socket.ts";
 
@@ -26,8 +27,7 @@ const OF_MESSAGES: ReadonlySet<string> = new Set([
 export interface AttentionPorts {
   readonly hub: Pick<Hub, "channels" | "emit" | "join" | "leave">;
   readonly counts: () => Counts;
-  /** Makes the run that sends them. */
-  readonly throttled: (run: () => void) => ThrottledRun;
+  readonly deadline: (name: string, run: (nowMs: number) => void, options: { keepsAwake: true }) => Deadline;
 }
 
 export class Attention {
@@ -37,7 +37,8 @@ export class Attention {
 
   constructor(ports: AttentionPorts) {
     this.#ports = ports;
-    this.#sending = ports.throttled(() => this.#send());
+    const deadline = (due: (nowMs: number) => void): Deadline => ports.deadline("counts", due, { keepsAwake: true });
+    this.#sending = new ThrottledRun({ windowMs: () => COUNTS_WINDOW_MS }, () => this.#send(), deadline);
   }
 
   /** ATT-2: takes the wish of a connection. @returns the counts as they are now */

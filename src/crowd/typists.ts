@@ -1,4 +1,6 @@
-// The users who type at present. In memory only: a notice is over in seconds. A room has one (chat/people), and each of its shards.
+// The users who type at present; each notice ends by itself. In memory only: a notice is over in seconds. A room has one (chat/people), and each
+// of its shards.
+import type { Deadline } from "../clock/deadlines.ts";
 
 /** A notice that is not repeated for so long ends (TYP-2). */
 export const TYPING_MS = 5000;
@@ -11,21 +13,25 @@ export interface CurrentTyping {
   readonly isNamed: boolean;
 }
 
+export interface TypistsPorts {
+  readonly now: () => number;
+  readonly deadline: (name: string, run: (nowMs: number) => void, options: { keepsAwake: true }) => Deadline;
+  readonly ended: (user: string, typing: CurrentTyping) => void;
+}
+
 export class Typists {
+  readonly #ports: TypistsPorts;
   readonly #byUser = new Map<string, CurrentTyping & { readonly untilMs: number }>();
-  #unnamed = 0;
+  readonly #due: Deadline;
+
+  constructor(ports: TypistsPorts) {
+    this.#ports = ports;
+    this.#due = ports.deadline("typing", (nowMs) => this.#expire(nowMs), { keepsAwake: true });
+  }
 
   /** Users whose names the others did not hear. */
   get unnamed(): number {
-    return this.#unnamed;
-  }
-
-  get isEmpty(): boolean {
-    return this.#byUser.size === 0;
-  }
-
-  get(user: string): CurrentTyping | undefined {
-    return this.#byUser.get(user);
+    return this.#byUser.size - this.named.length;
   }
 
   /** The users whose names the others heard, the first to type first. */
@@ -33,30 +39,29 @@ export class Typists {
     return [...this.#byUser].flatMap(([user, { name, isNamed }]) => (isNamed ? [{ user, name }] : []));
   }
 
-  /** A user types, or still does. @returns the end of the notice, in milliseconds since 1970 */
-  begin(user: string, typing: CurrentTyping, nowMs: number): number {
-    const { name, isNamed } = this.#byUser.get(user) ?? typing;
-    if (!isNamed && !this.#byUser.has(user)) this.#unnamed++;
-    const untilMs = nowMs + TYPING_MS;
+  /** A user types, or still does. @returns whether that is new */
+  begin(user: string, typing: CurrentTyping): boolean {
+    const known = this.#byUser.get(user);
+    const { name, isNamed } = known ?? typing;
+    const untilMs = this.#ports.now() + TYPING_MS;
     this.#byUser.set(user, { ...typing, name, isNamed, untilMs });
-    return untilMs;
+    this.#due.pull(untilMs);
+    return !known;
   }
 
-  end(user: string): CurrentTyping | undefined {
+  /** @param socketId only if that connection sent the last notice: another tab of the user may be the one that types; absent: in any case */
+  end(user: string, socketId?: string): void {
     const typing = this.#byUser.get(user);
-    if (!typing) return undefined;
+    if (!typing || (socketId ?? typing.socketId) !== typing.socketId) return;
     this.#byUser.delete(user);
-    if (!typing.isNamed) this.#unnamed--;
-    return typing;
+    if (this.#byUser.size === 0) this.#due.clear();
+    this.#ports.ended(user, typing);
   }
 
-  /** The users whose notices are over. */
-  over(nowMs: number): string[] {
-    return [...this.#byUser].filter(([, { untilMs }]) => untilMs <= nowMs).map(([user]) => user);
-  }
-
-  /** The end of the next notice, in milliseconds since 1970; `Infinity` while nobody types. */
-  get nextMs(): number {
-    return Math.min(...Array.from(this.#byUser.values(), ({ untilMs }) => untilMs));
+  #expire(nowMs: number): void {
+    for (const [user, { untilMs }] of this.#byUser) {
+      if (untilMs <= nowMs) this.end(user);
+      else this.#due.pull(untilMs);
+    }
   }
 }

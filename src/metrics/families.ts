@@ -79,7 +79,7 @@ export const COUNTERS = {
   },
   posted: { name: "messages_posted_total", help: "Messages posted." },
   delivered: { name: "message_deliveries_total", help: "Messages sent to clients, each recipient counted." },
-  not_shown: { name: "messages_not_shown_total", help: "Messages stored and not shown, because the crowd had enough." },
+  not_shown: { name: "messages_not_shown_total", help: "Messages stored, and not shown to a crowd." },
   duplicates: { name: "message_duplicates_total", help: "Posts that repeated a stored message." },
   announced: {
     name: "announcement_deliveries_total",
@@ -133,13 +133,13 @@ export const COUNTERS = {
   shard_pieces: { name: "shard_pieces_total", help: "Pieces that shards took of what rooms send, each shard counted." },
   shard_gaps: {
     name: "shard_gaps_total",
-    help: "Gaps in what shards got, by result: mended, or lost where connections had to be closed.",
+    help: "Gaps in what shards got, by result: mended, or lost (they closed their connections).",
     labels: ["result"],
     always: [["mended"], ["lost"]],
   },
   shard_sent_away: {
     name: "shard_connections_sent_away_total",
-    help: "Connections that shards closed for their clients to come back, by cause: gap, or home where the room has space again.",
+    help: "Connections that shards closed, by cause: gap, or home (the room has space again).",
     labels: ["cause"],
     always: [["gap"], ["home"]],
   },

@@ -1,8 +1,7 @@
 // The part of a big room's audience that one shard holds: a namespace like the room's own, which asks the room about every CONNECT and event,
 // and does what the room says (follower.ts). Made by durable/create-shard.ts; the Socket.IO server calls it as a namespace.
-import { ThrottledRun } from "../clock/throttle.ts";
-import { Attention, COUNTS_WINDOW_MS } from "../crowd/attention.ts";
-import type { ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
+import { Attention } from "../crowd/attention.ts";
+import type { Counts, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import { denyOverLimit } from "../protocol/connection-limits.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { STAFF_CHANNEL, userChannel, type NamedFormer, type ShardMember } from "../protocol/shards.ts";
@@ -61,32 +60,27 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
   }
 
   override onStart(): void {
-    const { now, newId, report, deadlines } = this[CONTEXT];
+    const { now, newId, report, deadlines, hub } = this[CONTEXT];
     const ports = this.#ports;
+    const deadline: RoomLinkPorts["deadline"] = (name, run, options) => deadlines.add(name, run, options);
     const link = new RoomLink({
       report: ports.report,
       count: () => this.#count(),
       now,
       newId,
       turn: (work) => this[CONTEXT].turn(work),
-      deadline: (name, run, options) => deadlines.add(name, run, options),
+      deadline,
       problem: report,
     });
     this.#link = link;
-    const attention = new Attention({
-      hub: this[CONTEXT].hub,
-      counts: () => ({ lastSeq: this.follower.place?.seq ?? 0 }),
-      throttled: (run) =>
-        new ThrottledRun({ windowMs: () => COUNTS_WINDOW_MS }, run, (due) =>
-          deadlines.add("counts", due, { keepsAwake: true }),
-        ),
-    });
+    const counts = (): Counts => ({ lastSeq: this.follower.place?.seq ?? 0 });
+    const attention = new Attention({ hub, counts, deadline });
     this.#attention = attention;
     this.#events = new MemberEvents({
       link,
       attention,
       now,
-      deadline: (name, run, options) => deadlines.add(name, run, options),
+      deadline,
       refreshToken: (...given) => this[CONTEXT].refreshToken(...given),
       close: (client) => ports.close(client, CLOSINGS.restart),
     });

@@ -1,8 +1,7 @@
 // The events of members in a shard. The room carries them out; those that change nothing beyond the shard are answered here. Called by audience.ts. SHD-3, SHD-9
-import type { Deadline, DeadlineOptions } from "../clock/deadlines.ts";
 import { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Attention } from "../crowd/attention.ts";
-import { Typists } from "../crowd/typists.ts";
+import { Typists, type TypistsPorts } from "../crowd/typists.ts";
 import type { Answer } from "../protocol/chat-events.ts";
 import { REQUEST_LIMIT } from "../protocol/limits.ts";
 import { memberEvent } from "../protocol/member-event.ts";
@@ -20,7 +19,7 @@ import type { RoomLink } from "./room-link.ts";
 export interface MemberEventsPorts extends Pick<NamespaceContext, "now" | "refreshToken"> {
   readonly link: RoomLink;
   readonly attention: Attention;
-  readonly deadline: (name: string, run: (nowMs: number) => void, options: DeadlineOptions) => Deadline;
+  readonly deadline: TypistsPorts["deadline"];
   /** Closes a connection, whose client comes back. */
   readonly close: (client: Client) => void;
 }
@@ -31,12 +30,11 @@ export class MemberEvents {
   readonly #ports: MemberEventsPorts;
   /** Of requests that are answered here. */
   readonly #buckets = new TokenBuckets(REQUEST_LIMIT);
-  readonly #typists = new Typists();
-  readonly #typingEnds: Deadline;
+  readonly #typists: Typists;
 
   constructor(ports: MemberEventsPorts) {
     this.#ports = ports;
-    this.#typingEnds = ports.deadline("typing", (nowMs) => this.#expire(nowMs), { keepsAwake: true });
+    this.#typists = new Typists({ ...ports, ended: () => ports.link.changed() });
   }
 
   /** How many members here type. */
@@ -46,14 +44,14 @@ export class MemberEvents {
 
   /** A connection has ended. */
   gone(client: Client): void {
-    if (this.#typists.get(client.peek().user)?.socketId === client.id) this.#endTyping(client.peek().user);
+    this.#typists.end(client.peek().user, client.id);
   }
 
   take(client: Client, event: string, args: readonly unknown[]): void | Promise<void> {
     const { given, reply } = memberEvent(args, (error) => void client.emit("error", error));
     const answer = this.#answerHere(client, event, given);
     if (answer) return this.#charged(client, answer, reply);
-    if (event === "chat-message") this.#endTyping(client.peek().user);
+    if (event === "chat-message") this.#typists.end(client.peek().user);
     if (event === "refresh-token") {
       const parsed = readAs(refreshTokenSchema, given);
       if (parsed.success) return this.#ports.refreshToken(client as Socket, parsed.data.token, reply);
@@ -109,27 +107,13 @@ export class MemberEvents {
     }
   }
 
-  // ---- typing: the room hears how many do ------------------------------------------------------------------
-
+  /** The room hears how many do. */
   #setTyping(client: Client, on: boolean): Answer<object> {
     const { user, name } = client.peek();
-    const known = this.#typists.get(user);
-    if (on) {
-      const typing = { name, socketId: client.id, isNamed: false };
-      this.#typingEnds.pull(this.#typists.begin(user, typing, this.#ports.now()));
-      if (!known) this.#ports.link.changed();
-    } else if (known?.socketId === client.id) this.#endTyping(user);
+    const { id: socketId } = client;
+    if (!on) this.#typists.end(user, socketId);
+    else if (this.#typists.begin(user, { name, socketId, isNamed: false })) this.#ports.link.changed();
     return { ok: true };
-  }
-
-  #endTyping(user: string): void {
-    if (this.#typists.end(user)) this.#ports.link.changed();
-    if (this.#typists.isEmpty) this.#typingEnds.clear();
-  }
-
-  #expire(nowMs: number): void {
-    for (const user of this.#typists.over(nowMs)) this.#endTyping(user);
-    if (!this.#typists.isEmpty) this.#typingEnds.set(this.#typists.nextMs);
   }
 }
 

@@ -9,6 +9,8 @@ export interface Chain {
   /** Where the socket began: recovery replays nothing before it, whatever offset the client names (REC-1). */
   begun: number;
   last: number | undefined;
+  /** Places of messages that it was told of and not shown: a recovery may show them. */
+  readonly told: Set<number>;
   isWelcomed: boolean;
   mayRecover: boolean;
 }
@@ -19,6 +21,7 @@ export const newChain = (who: string): Chain => ({
   epoch: "",
   begun: 0,
   last: undefined,
+  told: new Set(),
   isWelcomed: false,
   mayRecover: true,
 });

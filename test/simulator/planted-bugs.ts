@@ -233,9 +233,9 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   },
   {
     bug: "a room may sleep while a user is typing",
-    file: "src/chat/people/typing.ts",
+    file: "src/crowd/typists.ts",
     find: "this.#expire(nowMs), { keepsAwake: true });",
-    replace: "this.#expire(nowMs), {});",
+    replace: "this.#expire(nowMs), {} as { keepsAwake: true });",
     breaks: "presence",
     isCostly: true,
   },

@@ -100,9 +100,9 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   },
   {
     bug: "a crowd does not hear which messages it was not shown",
-    file: "src/chat/room/shown-rate.ts",
-    find: "        steps.push(...this.tell());\n",
-    replace: "        this.tell();\n",
+    file: "src/chat/room/showing.ts",
+    find: "        this.#tell();\n",
+    replace: "        this.#untold = undefined;\n",
     breaks: "seen in order",
   },
   {
@@ -116,8 +116,8 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   {
     bug: "a room does not hear that nobody types in a shard any more",
     file: "src/shards/member-events.ts",
-    find: "    if (this.#typists.end(user)) this.#ports.link.changed();\n",
-    replace: "    this.#typists.end(user);\n",
+    find: "ended: () => ports.link.changed()",
+    replace: "ended: () => {}",
     breaks: "presence",
   },
 ];

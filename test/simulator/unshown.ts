@@ -31,12 +31,14 @@ export class Unshown {
     for (let missed = last + 1; missed < from; missed++)
       this.#witness.miss(chain, missed, chain.isWelcomed ? "seen in order" : "recovered whole");
     const { durable, isErased } = this.#witness.log(room, epoch);
-    for (let seq = Math.max(from, last + 1); this.#witness.isStrict && seq <= to; seq++)
+    for (let seq = Math.max(from, last + 1); seq <= to; seq++) {
+      chain.told.add(seq);
       this.#witness.demand(
-        mayBeLost || isErased || durable.has(seq),
+        !this.#witness.isStrict || mayBeLost || isErased || durable.has(seq),
         "seen is stored",
         () => `${who} was told that ${seq} is stored and not shown`,
       );
+    }
     chain.last = Math.max(last, to);
   }
 }

@@ -212,6 +212,7 @@ export class Witness {
     } else {
       chain.id = id;
       chain.last = undefined;
+      chain.told.clear();
     }
     chain.mayRecover = true;
     chain.isWelcomed = false;
@@ -242,6 +243,7 @@ export class Witness {
     const { last } = chain;
     this.#see(chain.who, epoch, message);
     if (last === undefined) return this.broken("seen in order", `${chain.who} saw ${seq} before it was welcomed`);
+    if (chain.told.delete(seq)) return;
     if (seq <= last) return this.broken("seen in order", `${chain.who} saw ${seq} after ${last}`);
     for (let missed = last + 1; missed < seq; missed++)
       this.miss(chain, missed, chain.isWelcomed ? "seen in order" : "recovered whole");

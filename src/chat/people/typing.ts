@@ -2,9 +2,8 @@
 // room stays awake while a user types, which writes no row and is over in seconds (TYP-3).
 import { typingSchema } from "../../protocol/schemas/typing.ts";
 import type { Answer, Message, TypingWelcome } from "../../protocol/chat-events.ts";
-import type { Deadline } from "../../clock/deadlines.ts";
 import type { ThrottledRun } from "../../clock/throttle.ts";
-import { Typists } from "../../crowd/typists.ts";
+import { Typists, type CurrentTyping } from "../../crowd/typists.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
@@ -19,8 +18,7 @@ export const TYPISTS_SHOWN_MAX = 20;
 
 export class Typing implements Feature {
   readonly #room: Room;
-  readonly #typists = new Typists();
-  #deadline!: Deadline;
+  #typists!: Typists;
   #counting!: ThrottledRun;
   /** As the others heard it last. */
   #count = 0;
@@ -37,8 +35,8 @@ export class Typing implements Feature {
   }
 
   start(): void {
-    const { deadline, throttled } = this.#room;
-    this.#deadline = deadline("typing", (nowMs) => this.#expire(nowMs), { keepsAwake: true });
+    const { deadline, now, throttled } = this.#room;
+    this.#typists = new Typists({ deadline, now, ended: (user, typing) => this.#onEnd(user, typing) });
     const windowMs = (): number => presenceWindowMs(this.#room.connectionCount);
     this.#counting = throttled("typing-count", { windowMs }, () => this.#sendCount(), { keepsAwake: true });
   }
@@ -51,50 +49,36 @@ export class Typing implements Feature {
 
   /** A post ends the typing of its sender. */
   onPosted(messages: readonly Message[]): void {
-    for (const { sender } of messages) this.#end(sender);
+    for (const { sender } of messages) this.#typists.end(sender);
   }
 
   onDisconnect(client: Client): void {
-    const { user } = client.peek();
-    if (this.#typists.get(user)?.socketId === client.id) this.#end(user);
+    this.#typists.end(client.peek().user, client.id);
   }
 
-  #setTyping(caller: Caller, on: boolean): Answer<object> {
-    const { user, name, client } = caller;
+  #setTyping({ user, name, client }: Caller, on: boolean): Answer<object> {
     if (!client) return refuse("FORBIDDEN", "Only a connection can type.");
-    const known = this.#typists.get(user);
     if (!on) {
-      // Another tab of the same user may be the one that types.
-      if (known?.socketId === client.id) this.#end(user);
+      this.#typists.end(user, client.id);
       return { ok: true };
     }
-    const nowMs = this.#room.now();
     const isNamed = !this.#room.members.isLarge;
-    this.#deadline.pull(this.#typists.begin(user, { name, socketId: client.id, isNamed }, nowMs));
-    if (known) return { ok: true };
+    const isNew = this.#typists.begin(user, { name, socketId: client.id, isNamed });
     // Volatile: a client that polls may miss it.
-    if (isNamed) this.#others(user).volatile.emit("typing", { user, name, on: true });
-    else this.countChanged();
+    if (isNew && isNamed) this.#others(user).volatile.emit("typing", { user, name, on: true });
+    else if (isNew) this.countChanged();
     return { ok: true };
   }
 
-  #end(user: string): void {
-    const typing = this.#typists.end(user);
-    if (!typing) return;
-    if (this.#typists.isEmpty) this.#deadline.clear();
+  #onEnd(user: string, { name, isNamed }: CurrentTyping): void {
     // Not volatile: a client that got the beginning must get the end.
-    if (typing.isNamed) this.#others(user).emit("typing", { user, name: typing.name, on: false });
+    if (isNamed) this.#others(user).emit("typing", { user, name, on: false });
     else this.countChanged();
   }
 
   /** Not the user's own other connections (TYP-1). Shards hear of nobody (SHD-9): if the room died, they would not hear of the end. */
   #others(user: string): Room["here"] {
     return this.#room.here.except(this.#room.members.socketsOf(user));
-  }
-
-  #expire(nowMs: number): void {
-    for (const user of this.#typists.over(nowMs)) this.#end(user);
-    if (!this.#typists.isEmpty) this.#deadline.set(this.#typists.nextMs);
   }
 
   /** The number of those who type without being named has changed: here, or in a shard. */

@@ -1,11 +1,11 @@
 // The room that its features share: its log and state, its connections, and the clock. Made by chat.ts, which hands it to every
 // feature.
-import type { Message, RefreshAnswer, Role, ServerToClientEvents } from "../../protocol/chat-events.ts";
+import type { Counts, Message, RefreshAnswer, Role, ServerToClientEvents } from "../../protocol/chat-events.ts";
 import type { Meter } from "../../metrics/meter.ts";
 import { userChannel } from "../../protocol/shards.ts";
 import { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../../clock/deadlines.ts";
-import { Attention, COUNTS_WINDOW_MS } from "../../crowd/attention.ts";
+import { Attention } from "../../crowd/attention.ts";
 import { ThrottledRun, type Rate } from "../../clock/throttle.ts";
 import type { Hub } from "../../socketio/server/hub.ts";
 import type { NamespaceContext } from "../../socketio/server/namespace.ts";
@@ -145,11 +145,8 @@ export class Room {
     this.#listeners = all.filter((feature) => "onChanged" in feature);
     this.#writer = writer;
     this.#sanctions = sanctions;
-    this.attention = new Attention({
-      hub: context.hub,
-      counts: () => ({ lastSeq: this.seenSeq() }),
-      throttled: (run) => this.throttled("counts", { windowMs: () => COUNTS_WINDOW_MS }, run, { keepsAwake: true }),
-    });
+    const counts = (): Counts => ({ lastSeq: this.seenSeq() });
+    this.attention = new Attention({ hub: context.hub, counts, deadline: this.deadline });
     this.#showing = new Showing({ room: this, emit: (messages) => this.#emitMessages(messages) });
     for (const feature of all) feature.start?.();
   }

@@ -1,10 +1,12 @@
-// Shows messages to everybody: to a crowd only so many in a second, and then it tells which ones it did not show (CROWD-1). Made by room.ts.
-import type { Message } from "../../protocol/chat-events.ts";
+// Shows messages to everybody: to a crowd only so many in a second, because more than that nobody can read. The others are stored, and all
+// members hear which they are, before the next message that they see (CROWD-1). Made by room.ts.
+import type { Message, NotShown } from "../../protocol/chat-events.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { staffRoleOf } from "../log/authorship.ts";
 import type { Room } from "./room.ts";
-import { ShownRate, type ShownStep } from "./shown-rate.ts";
+
+const WINDOW_MS = 1000;
 
 export interface ShowingPorts {
   readonly room: Pick<Room, "deadline" | "everyone" | "members" | "meter" | "now" | "sanctions" | "settings">;
@@ -14,49 +16,85 @@ export interface ShowingPorts {
 
 export class Showing {
   readonly #ports: ShowingPorts;
-  /** Absent where all messages are shown. */
-  readonly #rate: ShownRate | undefined;
-  readonly #due: Deadline;
+  readonly #untoldDue: Deadline;
+  #windowFromMs = -Infinity;
+  /** Messages that the window has space for. */
+  #left = 0;
+  /** Users whose messages were shown in it. */
+  readonly #seen = new Set<string>();
+  /** Messages that were not shown, and that nobody has been told of. */
+  #untold: NotShown | undefined;
+  #toldSeq: number | undefined;
 
   constructor(ports: ShowingPorts) {
-    const { deadline, settings } = ports.room;
     this.#ports = ports;
-    this.#rate = settings.crowdShownRate > 0 ? new ShownRate(settings.crowdShownRate) : undefined;
-    this.#due = deadline("not-shown", () => this.#take(this.#rate!.tell()), { keepsAwake: true });
+    const tellAll = (): void => {
+      this.#tell();
+      this.#toldSeq = undefined;
+    };
+    this.#untoldDue = ports.room.deadline("not-shown", tellAll, { keepsAwake: true });
   }
 
-  /** The last message before those that nobody has been told of; `undefined` where there are none. */
+  /** The place up to which everybody was shown each message, or told of it; `undefined`: all of them. */
   get toldSeq(): number | undefined {
-    return this.#rate?.toldSeq;
+    return this.#toldSeq;
   }
 
   show(messages: readonly Message[]): void {
     const { room, emit } = this.#ports;
-    const rate = this.#rate;
-    if (!rate) return emit(messages);
-    // A room that is no crowd any more may have messages to tell of.
-    const steps = room.members.isLarge
-      ? rate.take(messages, room.now(), this.#isStaffs)
-      : [...rate.tell(), { shown: messages }];
-    this.#take(steps);
-    const { dueMs } = rate;
-    if (dueMs !== undefined) this.#due.pull(dueMs);
+    const { crowdShownRate } = room.settings;
+    if (crowdShownRate === 0) return emit(messages);
+    let run: Message[] = [];
+    for (const message of messages) {
+      if (!room.members.isLarge || this.#takesPlace(message)) {
+        this.#tell();
+        run.push(message);
+        continue;
+      }
+      this.#emit(run);
+      run = [];
+      const { seq } = message;
+      this.#toldSeq ??= seq - 1;
+      this.#untold = { from: this.#untold?.from ?? seq, to: seq };
+      this.#untoldDue.pull(this.#windowFromMs + WINDOW_MS);
+    }
+    this.#emit(run);
+    if (!this.#untold) this.#toldSeq = undefined;
   }
 
-  readonly #isStaffs = (message: Message): boolean => {
-    const tokenRole = staffRoleOf(message) ?? "member";
-    return isStaff(this.#ports.room.sanctions.roleOf({ user: message.sender, tokenRole }));
-  };
+  #emit(run: readonly Message[]): void {
+    if (run.length === 0) return;
+    this.#toldSeq = run.at(-1)!.seq;
+    this.#ports.emit(run);
+  }
 
-  #take(steps: readonly ShownStep[]): void {
-    const { room, emit } = this.#ports;
-    for (const step of steps) {
-      if ("shown" in step) emit(step.shown);
-      else {
-        const { from, to } = step.notShown;
-        room.meter.count("not_shown", to - from + 1);
-        room.everyone.emit("not-shown", { from, to });
-      }
+  /** Messages of moderators are always shown. */
+  #takesPlace(message: Message): boolean {
+    const { settings, now, sanctions } = this.#ports.room;
+    const { sender: user } = message;
+    const passedMs = now() - this.#windowFromMs;
+    // A clock that was set back begins another window.
+    if (passedMs < 0 || passedMs >= WINDOW_MS) {
+      this.#windowFromMs = now();
+      this.#left = settings.crowdShownRate;
+      this.#seen.clear();
     }
+    // The last places are for those who had none: one member alone, as fast as the room allows, would take all of them.
+    const isFree = this.#left > 0 && (2 * this.#left >= settings.crowdShownRate || !this.#seen.has(user));
+    if (!isFree && !isStaff(sanctions.roleOf({ user, tokenRole: staffRoleOf(message) ?? "member" }))) return false;
+    this.#left = Math.max(0, this.#left - 1);
+    this.#seen.add(user);
+    return true;
+  }
+
+  #tell(): void {
+    if (!this.#untold) return;
+    const { from, to } = this.#untold;
+    this.#untold = undefined;
+    this.#untoldDue.clear();
+    this.#toldSeq = to;
+    const { room } = this.#ports;
+    room.meter.count("not_shown", to - from + 1);
+    room.everyone.emit("not-shown", { from, to });
   }
 }
