@@ -27,14 +27,12 @@ export class Attending {
     return to === "all";
   }
 
-  /** A new connection attends to all messages. */
-  welcome(): void {
-    if (this.#to === "counts") void this.#say();
-  }
-
-  /** The room still sends counts: it may have refused to send all, as it does with too many requests, or its answer was lost. */
-  counted(): void {
-    if (this.#to === "all") void this.#say();
+  /**
+   * Says it again where the room has it otherwise: a new connection attends to all messages, and one that gets counts still attends to
+   * counts, because its request was refused or lost.
+   */
+  heard(to: AttendTo): void {
+    if (to !== this.#to) void this.#say();
   }
 
   /** A room that does not know the event goes on with messages; without an answer the connection is about to break. */

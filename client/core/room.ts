@@ -159,9 +159,9 @@ class ConnectedRoom implements Room {
       this.#maxContentLength = settings.maxContentLength;
       this.#messages.welcome(lastSeq, epoch, lastId);
       this.#outbox.open(user, settings.durability);
-      this.#attending.welcome();
+      this.#attending.heard("all");
     });
-    this.socket.on("counts", () => this.#attending.counted());
+    this.socket.on("counts", () => this.#attending.heard("counts"));
     this.socket.on("not-shown", (messages) => this.#messages.notShown(messages));
     this.socket.on("chat-message", (message) => {
       this.#outbox.seen(message);

@@ -59,7 +59,7 @@ export class Timeline {
 
   #cover(range: NotShown): void {
     if (this.#left.length === 0) return;
-    this.#leave(allOutside(this.#left, range));
+    this.#leave(this.#left.flatMap((left) => outside(left, range)));
   }
 
   #leave(ranges: readonly NotShown[]): void {
@@ -98,10 +98,10 @@ export class Timeline {
   leaveOut({ from, to, reason }: Gap, following: boolean): void {
     if (reason === "missing" || this.messages.length === 0) return;
     if (reason === "not shown") {
+      this.#leave([...this.#left, { from, to }]);
       // The user's own messages among them are here.
-      const known = [...this.messages, ...this.#tail].filter(({ seq }) => seq >= from && seq <= to);
-      const apart = known.map(({ seq }) => ({ from: seq, to: seq }));
-      return this.#leave([...this.#left, ...apart.reduce(allOutside, [{ from, to }])]);
+      for (const { seq } of [...this.messages, ...this.#tail]) if (seq >= from) this.#cover({ from: seq, to: seq });
+      return;
     }
     if (following || this.hasLater) this.#tail = [];
     if (this.hasLater) return;
@@ -239,6 +239,3 @@ function outside({ from, to }: NotShown, other: NotShown): NotShown[] {
   const after = { from: Math.max(from, other.to + 1), to };
   return [before, after].filter((part) => part.from <= part.to);
 }
-
-const allOutside = (ranges: readonly NotShown[], other: NotShown): NotShown[] =>
-  ranges.flatMap((range) => outside(range, other));
