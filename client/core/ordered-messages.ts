@@ -110,11 +110,8 @@ export class OrderedMessages {
 
   /** The room stored messages and did not show them. Where others before them are missing, they are fetched together. */
   notShown({ from, to }: NotShown): void {
-    const isNext = this.#through === undefined || from <= this.#through + 1;
-    if (!isNext || this.#isDoubted) return this.reach(to);
-    this.#through ??= from - 1;
-    this.#leaveOut(to, "not shown");
-    this.#fetchMissing();
+    if (from <= this.through + 1 && !this.#isDoubted) this.#leaveOut(to, "not shown");
+    this.reach(to);
   }
 
   #restart(): void {

@@ -163,6 +163,19 @@ describe("CROWD-1: recovery while messages wait to be told of", () => {
     expect(third.received("not-shown")).toEqual([{ from: 2, to: 3 }]);
   });
 
+  it("from the news of them goes on with the message right behind it", async () => {
+    const settings = { crowdShownRate: 1, flushWindowMs: 50 };
+    const { room, ada, ben, people } = await crowd(settings, { user: "mo", role: "moderator" });
+    say(ada, "1", "2");
+    say(people[3]!, "3");
+    room.shell.advance(50);
+    expect(contents(ben)).toEqual(["1", "3"]);
+    const news = ben.events().find(({ event }) => event[0] === "not-shown")!;
+    const place = { ...placeOf(ben), offset: news.event.at(-1) };
+    ben.leave();
+    expect(contents(await room.join("ben", { canRecover: true }, place))).toEqual(["3"]);
+  });
+
   it("in a room that is no crowd any more they are told before the next message, which is a place to recover from", async () => {
     const { room, ada, people } = await crowd({ crowdShownRate: 1 }, { user: "mo", role: "moderator" });
     say(ada, "1", "2", "3");
