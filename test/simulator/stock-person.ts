@@ -112,7 +112,7 @@ export class StockPerson extends Person {
 
   attend(to: "all" | "counts"): void {
     this.call("attend", { to }, (answer) => {
-      const { lastSeq } = answer as { lastSeq?: number };
+      const { lastSeq } = (answer ?? {}) as { lastSeq?: number };
       if (lastSeq === undefined) return;
       this.#attends = to === "all" && this.#attends !== "all" ? "all again" : to;
       if (this.#attends === "all again") this.around.witness.unshown.jumped(this.chain, lastSeq);
@@ -207,8 +207,10 @@ export class StockPerson extends Person {
   call(event: string, payload: object, done: (answer: unknown) => void = () => {}): void {
     // With `retries` the stock client calls back with an error first.
     const hear = this.plan.insists === "retries" ? (_error: unknown, answer: unknown): void => done(answer) : done;
+    // With `retries` the wish to look away would be sent again over a later connection, which did not wish to look again.
+    const isFleeting = event === "attend" && this.isAway;
     this.around.world.within(this.zone, () => {
-      if (this.isConnected) this.socket!.emit(event, payload, hear);
+      if (this.isConnected) (isFleeting ? this.socket!.volatile : this.socket!).emit(event, payload, hear);
     });
   }
 
