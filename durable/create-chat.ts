@@ -141,7 +141,7 @@ export function createChat(
   const redirect = ({ region, full, query }: UpgradeFacts): Response | undefined => {
     const isFull = server.sessions.size >= settings.maxMembers;
     if (!isFull || region === undefined || query[WATCH_QUERY] !== undefined) return undefined;
-    const space = server.effects.turn(() => chat.features.shards?.size.growFor(region, full));
+    const space = server.effects.turn(() => chat.features.shards?.growth.growFor(region, full));
     if (space === undefined) return undefined;
     return new Response(null, { status: 503, headers: { [SPACE_HEADER]: space } });
   };

@@ -25,7 +25,7 @@ export class Timeline {
   /** Messages between those here that the room did not show to its crowd, ascending. Replaced, never changed. */
   notShown: readonly NotShown[] = [];
   /** Those, and the newest behind the window. */
-  #left: readonly NotShown[] = [];
+  #unshown: readonly NotShown[] = [];
   #tail: readonly Message[] = [];
 
   find(id: string): Message | undefined {
@@ -58,16 +58,16 @@ export class Timeline {
   }
 
   #cover(range: NotShown): void {
-    if (this.#left.length === 0) return;
-    this.#leave(this.#left.flatMap((left) => outside(left, range)));
+    if (this.#unshown.length === 0) return;
+    this.#setUnshown(this.#unshown.flatMap((unshown) => outside(unshown, range)));
   }
 
-  #leave(ranges: readonly NotShown[]): void {
+  #setUnshown(ranges: readonly NotShown[]): void {
     const first = this.messages[0]?.seq ?? Infinity;
     const last = this.hasLater ? (this.messages.at(-1)?.seq ?? 0) : Infinity;
     this.notShown = ranges.filter(({ from, to }) => from > first && to < last);
     // Those before the window, and older ones behind it, are loaded with the pages there.
-    this.#left = [...this.notShown, ...ranges.filter(({ from }) => from > last).slice(-TAIL_MAX)];
+    this.#unshown = [...this.notShown, ...ranges.filter(({ from }) => from > last).slice(-TAIL_MAX)];
   }
 
   /** Later messages than those here; without more of them, the window ends at the newest again. */
@@ -77,7 +77,7 @@ export class Timeline {
     if (hasMore) return;
     this.#put(this.#tail, self);
     this.#tail = [];
-    this.#leave(this.#left);
+    this.#setUnshown(this.#unshown);
   }
 
   /** Shows another part of the history instead. */
@@ -91,14 +91,14 @@ export class Timeline {
     // Messages that came while the page was loading.
     this.messages = has.later ? [] : newest.filter(({ seq }) => seq > last);
     this.merge(page, self);
-    this.#leave(this.#left);
+    this.#setUnshown(this.#unshown);
   }
 
   /** The client skipped messages after the last one here. The window can show the messages before the gap, or those after it. */
   leaveOut({ from, to, reason }: Gap, following: boolean): void {
     if (reason === "missing" || this.messages.length === 0) return;
     if (reason === "not shown") {
-      this.#leave([...this.#left, { from, to }]);
+      this.#setUnshown([...this.#unshown, { from, to }]);
       // The user's own messages among them are here.
       for (const { seq } of [...this.messages, ...this.#tail]) if (seq >= from) this.#cover({ from: seq, to: seq });
       return;
@@ -108,11 +108,11 @@ export class Timeline {
     if (following) {
       this.messages = this.messages.filter(({ seq }) => seq > to);
       this.hasEarlier = true;
-      this.#leave([]);
+      this.#setUnshown([]);
     } else {
       this.#tail = [];
       this.hasLater = true;
-      this.#leave(this.#left);
+      this.#setUnshown(this.#unshown);
     }
   }
 
@@ -169,7 +169,7 @@ export class Timeline {
     this.#tail = [];
     this.hasEarlier = false;
     this.hasLater = false;
-    this.#leave([]);
+    this.#setUnshown([]);
   }
 
   /** Adds an outgoing message, or changes it at its place. */
@@ -189,7 +189,7 @@ export class Timeline {
     if (excess <= 0 || this.hasLater) return;
     this.messages = this.messages.slice(excess);
     this.hasEarlier = true;
-    this.#leave(this.#left);
+    this.#setUnshown(this.#unshown);
   }
 
   #settle({ sender, clientMsgId }: Message, self: string): void {

@@ -50,7 +50,7 @@ export class Attention {
   }
 
   /** @returns the recipients of an event: those of `audience`, but for those who do without it */
-  of(event: string, audience: Audience): Audience {
+  audienceOf(event: string, audience: Audience): Audience {
     const { channels, except = [] } = audience;
     if (channels || !OF_MESSAGES.has(event) || !this.isAsked) return audience;
     return { ...audience, except: [...except, CHANNEL] };

@@ -43,7 +43,7 @@ export class Follower {
   readonly #keeping: Deadline;
   #place: LogPlace | undefined;
   /** The instance of the room that sent the last piece. */
-  #room: string | undefined;
+  #instance: string | undefined;
 
   constructor(namespace: Namespace<EventsMap, ServerToClientEvents, ShardMember>, ports: FollowerPorts) {
     this.#namespace = namespace;
@@ -82,16 +82,16 @@ export class Follower {
       for (const item of items) this.#step(item);
       log.move(after);
     });
-    if (this.#room !== after.by) this.#meet(after.by);
+    if (this.#instance !== after.by) this.#onInstance(after.by);
     this.#place = after;
     this.#ports.attention.moved(this.#namespace[CONTEXT].now());
     this.keepSoon();
   }
 
   /** Another instance of the room, or the first one that this shard hears of, does not know how many are here. */
-  #meet(instance: string): void {
+  #onInstance(instance: string): void {
     const { link } = this.#ports;
-    this.#room = instance;
+    this.#instance = instance;
     link.forgottenBut(instance);
     link.changed();
   }
@@ -106,7 +106,7 @@ export class Follower {
     switch (item.type) {
       case "emit":
         if (item.seqs) log.show(item.argLists.map(([message]) => message as Message));
-        if (item.event === "moderation") this.#regard(item.argLists[0]![0] as ModerationChange);
+        if (item.event === "moderation") this.#applyGrant(item.argLists[0]![0] as ModerationChange);
         return this.#emit(item);
       case "answer":
         return link.answered(item.id, item.answer);
@@ -131,11 +131,11 @@ export class Follower {
   }
 
   #emit({ audience, event, argLists, seqs }: ShardItem & { type: "emit" }): void {
-    this.#namespace[CONTEXT].hub.emitAll(this.#ports.attention.of(event, audience), event, argLists, seqs);
+    this.#namespace[CONTEXT].hub.emitAll(this.#ports.attention.audienceOf(event, audience), event, argLists, seqs);
   }
 
   /** A grant, and its end, change who hears what is for moderators. */
-  #regard({ action, user, role }: ModerationChange): void {
+  #applyGrant({ action, user, role }: ModerationChange): void {
     if (action !== "grant" && action !== "revoke") return;
     for (const client of this.#namespace.to(userChannel(user!)).fetchSockets())
       setStaff(client, role ?? client.peek().role);

@@ -85,7 +85,7 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   },
   {
     bug: "a room forgets in its sleep how many members its shards have",
-    file: "src/chat/shards/crowd-size.ts",
+    file: "src/chat/shards/growth.ts",
     find: "    if (!table.isStored) this.#keep.set(",
     replace: "    if (!table) this.#keep.set(",
     breaks: "presence",
@@ -94,7 +94,7 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   {
     bug: "a shard shows messages to members who attend to counts",
     file: FOLLOWER,
-    find: "this.#ports.attention.of(event, audience)",
+    find: "this.#ports.attention.audienceOf(event, audience)",
     replace: "audience",
     breaks: "seen in order",
   },

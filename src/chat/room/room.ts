@@ -182,7 +182,7 @@ export class Room {
     const { hub } = this.#context;
     return {
       emit: (audience, event, args) => {
-        hub.emit(this.attention.of(event, audience), event, args);
+        hub.emit(this.attention.audienceOf(event, audience), event, args);
         elsewhere?.emit(audience, event, [args]);
       },
       select: (audience) => hub.select(audience),
@@ -267,7 +267,7 @@ export class Room {
   #emitMessages(messages: readonly Message[]): void {
     const argLists = messages.map((message) => [message]);
     const seqs = messages.map(({ seq }) => seq);
-    this.#context.hub.emitAll(this.attention.of("chat-message", {}), "chat-message", argLists, seqs);
+    this.#context.hub.emitAll(this.attention.audienceOf("chat-message", {}), "chat-message", argLists, seqs);
     this.elsewhere?.emit({}, "chat-message", argLists, seqs);
     this.meter.count("delivered", messages.length * this.connectionCount);
   }

@@ -16,7 +16,7 @@ import type { FeedPorts } from "../../shards/feed.ts";
 import type { Elsewhere } from "../room/elsewhere.ts";
 import type { Feature, StoreAfterErase } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
-import { CrowdSize } from "./crowd-size.ts";
+import { Growth } from "./growth.ts";
 import { LogItems } from "./log-items.ts";
 import { MemberRequests, type MemberRequestsPorts } from "./member-requests.ts";
 import { Reach } from "./reach.ts";
@@ -45,7 +45,7 @@ const SAMPLE_MS = 1000;
 
 export class Shards implements Feature, Elsewhere {
   /** Grows for connections that the room has no space for. */
-  size!: CrowdSize;
+  growth!: Growth;
   readonly #room: Room;
   readonly #ports: ShardsPorts;
   readonly #table: ShardTable;
@@ -79,7 +79,7 @@ export class Shards implements Feature, Elsewhere {
 
   start(): void {
     const { maxMembers } = this.#ports;
-    this.size = new CrowdSize(this.#room, { table: this.#table, reach: this.#reach, maxMembers });
+    this.growth = new Growth(this.#room, { table: this.#table, reach: this.#reach, maxMembers });
     this.#room.elsewhere = this;
   }
 
@@ -97,7 +97,7 @@ export class Shards implements Feature, Elsewhere {
 
   onDisconnect(client: Client): void {
     this.#standing.carried.release(client);
-    this.size.watch();
+    this.growth.watch();
   }
 
   /** Called before the room is deleted: its shards, which are erased first, hear nothing more of this log. */
@@ -166,7 +166,7 @@ export class Shards implements Feature, Elsewhere {
 
   onTurnEnd(): void {
     if (this.#reach.isEmpty) return this.#standing.carry(false);
-    this.size.askUnheard();
+    this.growth.askUnheard();
     const hasSent = this.#reach.endTurn();
     if (hasSent && this.#sampling.passIfOpen(this.#room.now()))
       this.#room.meter.observe("shard_waiting", this.#reach.feeds.charsMax);
@@ -197,7 +197,7 @@ export class Shards implements Feature, Elsewhere {
     const isAsking = joins.length + requests.length > 0;
     if (size.sockets > 0 || isAsking) this.#reach.reach(shard);
     // Those who are let in count until the next report, so that the shard stays reached.
-    this.size.note({ shard, users: size.users + joins.length, sockets: size.sockets + joins.length });
+    this.growth.note({ shard, users: size.users + joins.length, sockets: size.sockets + joins.length });
     members.setElsewhere(this.users, true);
     if (joins.length > 0) this.#room.catchUp();
     for (const socket of recovered) this.#supersede(socket, shard);

@@ -1,7 +1,7 @@
 // The counts of a big room for operators: in its report to the lobby, in its stats, and in its metrics.
 import { describe, expect, it } from "vitest";
 
-import { SHRINK_AFTER_MS } from "../../../src/chat/shards/crowd-size.ts";
+import { SHRINK_AFTER_MS } from "../../../src/chat/shards/growth.ts";
 import { BigRoom } from "../../host/big-room.ts";
 import { UNLIMITED } from "../../host/chat-room.ts";
 

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 
 import { describe, expect, it } from "vitest";
 
-import { SHRINK_AFTER_MS } from "../../../src/chat/shards/crowd-size.ts";
+import { SHRINK_AFTER_MS } from "../../../src/chat/shards/growth.ts";
 import { HISTORY_LIMIT_MAX } from "../../../src/protocol/limits.ts";
 import { BigRoom, seen } from "../../host/big-room.ts";
 import type { AnyAnswer } from "../../host/client.ts";

@@ -1,7 +1,7 @@
 // Members of a room and of its shards: the same messages, answers, rules and recovery, wherever a connection is.
 import { describe, expect, it } from "vitest";
 
-import { ASK_AGAIN_MS } from "../../../src/chat/shards/crowd-size.ts";
+import { ASK_AGAIN_MS } from "../../../src/chat/shards/growth.ts";
 import type { MakeFeatures } from "../../../src/chat/own/own-features.ts";
 import type { Audience } from "../../../src/extension/extension.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
@@ -331,7 +331,7 @@ describe("a shard of a full room that died", () => {
     const ada = await big.room.join("ada");
     await big.join("ben", 0);
     await big.pass(2000);
-    const places = (): string | undefined => big.room.chat.features.shards!.size.growFor("");
+    const places = (): string | undefined => big.room.chat.features.shards!.growth.growFor("");
     const isFull = (): boolean => {
       let found: string | undefined;
       big.room.turn(() => (found = places()));
@@ -358,7 +358,7 @@ describe("a shard of a full room that died", () => {
     await big.join("ben", 0);
     await big.pass(2000);
     const places = (full: readonly number[]): string | undefined =>
-      big.room.chat.room.turn(() => big.room.chat.features.shards!.size.growFor("", full));
+      big.room.chat.room.turn(() => big.room.chat.features.shards!.growth.growFor("", full));
     expect(places([])).toBe(":5");
     expect(places([0])).toBeUndefined();
     await big.pass(ASK_AGAIN_MS);

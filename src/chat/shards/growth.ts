@@ -16,23 +16,23 @@ export const ASK_AGAIN_MS = 10_000;
 /** Rows that have changed are stored after so long a quiet: before the room can sleep. */
 const QUIET_MS = 1000;
 
-interface CrowdSizeParts {
+interface GrowthParts {
   readonly table: ShardTable;
   readonly reach: Reach;
   /** Sockets of one object. */
   readonly maxMembers: number;
 }
 
-export class CrowdSize {
+export class Growth {
   readonly #room: Room;
-  readonly #parts: CrowdSizeParts;
+  readonly #parts: GrowthParts;
   readonly #shrink: Deadline;
   readonly #keep: Deadline;
   readonly #asking = new Throttle(ASK_AGAIN_MS);
   #hasAsked = false;
 
   /** Called once the room has started. */
-  constructor(room: Room, parts: CrowdSizeParts) {
+  constructor(room: Room, parts: GrowthParts) {
     this.#room = room;
     this.#parts = parts;
     this.#shrink = room.deadline("shards-shrink", () => this.#sendHome());
