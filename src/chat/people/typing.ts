@@ -20,8 +20,8 @@ export class Typing implements Feature {
   readonly #room: Room;
   #typists!: Typists;
   #counting!: ThrottledRun;
-  /** As the others heard it last. */
-  #count = 0;
+  /** How many type, as the others heard it last. */
+  told = 0;
   readonly operations = {
     typing: operation(
       typingSchema,
@@ -44,7 +44,7 @@ export class Typing implements Feature {
   welcome(client: Connection): TypingWelcome {
     const self = client.peek().user;
     const others = this.#typists.named.filter(({ user }) => user !== self);
-    return { typing: others.slice(0, TYPISTS_SHOWN_MAX), ...(this.#count > 0 && { typingCount: this.#count }) };
+    return { typing: others.slice(0, TYPISTS_SHOWN_MAX), ...(this.told > 0 && { typingCount: this.told }) };
   }
 
   /** A post ends the typing of its sender. */
@@ -88,14 +88,14 @@ export class Typing implements Feature {
 
   /** The room died with members in shards, which may have heard of those who typed then, and of no end. */
   recount(): void {
-    this.#count = -1;
+    this.told = -1;
     this.#counting.requestLater(this.#room.now());
   }
 
   #sendCount(): void {
     const count = this.#typists.unnamed + (this.#room.elsewhere?.typing ?? 0);
-    if (count === this.#count) return;
-    this.#count = count;
+    if (count === this.told) return;
+    this.told = count;
     this.#room.everyone.emit("typing-count", { count });
   }
 }

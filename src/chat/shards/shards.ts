@@ -32,7 +32,7 @@ export interface ShardsOutside extends ShardLimits, Omit<FeedPorts, "missed" | "
 }
 
 export interface ShardsPorts extends ShardsOutside, StandingPorts, MemberRequestsPorts {
-  readonly typing: {
+  readonly typing: StandingPorts["typing"] & {
     /** More or fewer members of shards type. */
     countChanged(): void;
     /** The members of shards may have heard another count. */
@@ -190,7 +190,7 @@ export class Shards implements Feature, Elsewhere {
   #take({ shard, joins, requests, recovered, counts, typing, epoch, ...size }: ShardReport): void {
     const { meter, members } = this.#room;
     if (counts) meter.add(counts);
-    if (typing !== (this.#typing.get(shard) ?? 0)) {
+    if (typing !== this.#typing.get(shard)) {
       this.#typing.set(shard, typing);
       this.#ports.typing.countChanged();
     }

@@ -6,12 +6,16 @@ import type { Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
 /** What the room's own connections carry through its sleep: without it the room counts as dead. */
-type Memory = Pick<LogPlace, "by" | "rev">;
+interface Memory extends Pick<LogPlace, "by" | "rev"> {
+  /** How many type, as all have heard: shards tell only that it has changed. */
+  readonly typing: number;
+}
 
 export interface StandingPorts {
   /** Changes of messages. */
   readonly changes: { readonly lastRev: number; raise(rev: number): void };
   readonly trail: { readonly lastNumber: number };
+  readonly typing: { told: number };
   /** An id that no other instance has. */
   readonly newId: () => string;
 }
@@ -35,6 +39,7 @@ export class Standing {
     if (!memory) return false;
     this.#named = memory.by;
     this.#ports.changes.raise(memory.rev);
+    this.#ports.typing.told = memory.typing;
     return true;
   }
 
@@ -62,7 +67,9 @@ export class Standing {
    */
   carry(hasSent: boolean): void {
     const { lastRev: rev } = this.#ports.changes;
+    const { told: typing } = this.#ports.typing;
     const [carried] = this.carried.items();
-    if ((carried || hasSent) && carried?.rev !== rev) this.carried.put("", { by: this.instance, rev });
+    if (carried ? carried.rev !== rev || carried.typing !== typing : hasSent)
+      this.carried.put("", { by: this.instance, rev, typing });
   }
 }
