@@ -11,6 +11,15 @@ const browser = await useBrowser();
 const enterAs = async (room: string, user: string) =>
   join(server.url, room, user, { auth: { token: await tokenFor(user, { name: user }) } });
 
+/** The tab comes into view, or goes out of it. */
+const looking =
+  ({ page }: Visitor) =>
+  (state: "hidden" | "visible"): Promise<void> =>
+    page.evaluate((state) => {
+      Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
+
 it("shows how many type, and messages that were not shown once the reader wants them", async () => {
   const ada = await (await Visitor.open(browser, server.url)).enter("crowd", "Ada");
   const [ben, cyd] = [await enterAs("crowd", "ben"), await enterAs("crowd", "cyd")];
@@ -47,11 +56,7 @@ it("asks for counts while nobody looks at the tab, and has all messages when it 
   await ada.enter("asleep", "Ada");
   const ben = await enterAs("asleep", "ben");
   await ada.countsMembers(2);
-  const look = (state: "hidden" | "visible"): Promise<void> =>
-    ada.page.evaluate((state) => {
-      Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
-      document.dispatchEvent(new Event("visibilitychange"));
-    }, state);
+  const look = looking(ada);
   const heard = (part: string) => vi.waitFor(() => expect(frames.join("\n")).toContain(part), WAIT);
   await look("hidden");
   await ada.page.clock.fastForward(21_000);
@@ -64,6 +69,23 @@ it("asks for counts while nobody looks at the tab, and has all messages when it 
   await ask(ben, "chat-message", { content: "seen" });
   await ada.sees("unseen", "seen");
   expect(ada.complaints).toEqual([]);
+  ben.disconnect();
+  await ada.close();
+});
+
+it("asks for counts also where the room grows to a crowd while nobody looks at the tab", async () => {
+  const ada = await Visitor.open(browser, server.url);
+  const sent: string[] = [];
+  ada.page.on("websocket", (socket) => socket.on("framesent", ({ payload }) => sent.push(String(payload))));
+  await ada.page.clock.install();
+  await ada.enter("growing", "Ada");
+  await looking(ada)("hidden");
+  await ada.page.clock.fastForward(21_000);
+  expect(sent.join("\n")).not.toContain("attend");
+  const ben = await enterAs("growing", "ben");
+  await ada.countsMembers(2);
+  await ada.page.clock.fastForward(21_000);
+  await vi.waitFor(() => expect(sent.join("\n")).toContain('"attend",{"to":"counts"}'), WAIT);
   ben.disconnect();
   await ada.close();
 });

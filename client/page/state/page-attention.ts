@@ -7,22 +7,28 @@ const OUT_OF_VIEW_MS = 20_000;
 export class PageAttention {
   readonly #view: () => RoomView | undefined;
   readonly #watching = new AbortController();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(view: () => RoomView | undefined) {
     this.#view = view;
     document.addEventListener("visibilitychange", () => this.#onVisibility(), { signal: this.#watching.signal });
+    if (document.visibilityState === "hidden") this.#watch();
   }
 
   close(): void {
     this.#watching.abort();
-    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
   }
 
   #onVisibility(): void {
-    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
     if (document.visibilityState === "visible") void this.#view()?.store.attend("all");
-    else this.#timer = setTimeout(() => this.#leave(), OUT_OF_VIEW_MS);
+    else this.#watch();
+  }
+
+  /** Looks again and again: the room may grow meanwhile, or the page enter another one. */
+  #watch(): void {
+    this.#timer = setInterval(() => this.#leave(), OUT_OF_VIEW_MS);
   }
 
   #leave(): void {
