@@ -243,7 +243,8 @@ export class Witness {
     const { last } = chain;
     this.#see(chain.who, epoch, message);
     if (last === undefined) return this.broken("seen in order", `${chain.who} saw ${seq} before it was welcomed`);
-    if (chain.told.delete(seq)) return;
+    // A planted offset may lead back to before what it was told.
+    if (chain.told.delete(seq) && seq <= last) return;
     if (seq <= last) return this.broken("seen in order", `${chain.who} saw ${seq} after ${last}`);
     for (let missed = last + 1; missed < seq; missed++)
       this.miss(chain, missed, chain.isWelcomed ? "seen in order" : "recovered whole");
