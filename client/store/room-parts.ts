@@ -33,7 +33,7 @@ export class RoomParts {
   #problem: Problem | undefined;
   readonly #holds: Holds;
   readonly #marks = new ReadMarks();
-  readonly #typing = new Typing();
+  protected readonly typists = new Typing();
   #welcome: Welcome | undefined;
   #role: Role = "member";
   #modes: RoomModes = { slowModeSeconds: 0, readOnly: false };
@@ -91,8 +91,8 @@ export class RoomParts {
       modes: this.#modes,
       messages: this.#messages({ stored, outgoing, hasEarlier, hasLater, notShown, isLoaded, isOpening, loading }),
       presence: this.presence.roster.state,
-      typing: this.#typing.state,
-      typingCount: this.#typing.count,
+      typing: this.typists.state,
+      typingCount: this.typists.count,
       reading: this.reading.state,
       readMarks: this.#marks.state,
       names: this.names.state,
@@ -145,11 +145,11 @@ export class RoomParts {
     room.on("reaction", (reaction) => onEdit(reaction, () => timeline.react(reaction)));
     room.on("moderation", (change) => this.#onModeration(change));
     room.on("typing", (change) => {
-      this.#typing.change(change);
+      this.typists.change(change);
       changed();
     });
     room.on("typing-count", ({ count }) => {
-      this.#typing.count = count - (this.signals.isTyping ? 1 : 0);
+      this.typists.count = count - (this.signals.isTyping ? 1 : 0);
       changed();
     });
     room.on("counts", ({ lastSeq }) => {
@@ -176,7 +176,7 @@ export class RoomParts {
   }
 
   #onConnection(connection: Connection): void {
-    if (connection.state !== "connected") this.#typing.replace([]);
+    if (connection.state !== "connected") this.typists.replace([]);
     if (connection.state === "stopped" && connection.code === blockedBy(connection, this.#role, this.#modes))
       this.room.giveUp(connection);
     this.changed();
@@ -192,7 +192,7 @@ export class RoomParts {
     if (mutedUntil === undefined) this.#holds.lift();
     else this.#holds.mute(mutedUntil);
     this.names.note(welcome);
-    this.#typing.replace(welcome.typing ?? [], welcome.typingCount);
+    this.typists.replace(welcome.typing ?? [], welcome.typingCount);
     this.uploads.welcome();
     this.changed();
     this.presence.welcome(welcome.presence.count);

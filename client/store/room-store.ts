@@ -100,7 +100,11 @@ class ConnectedStore extends RoomParts implements RoomStore {
   async attend(to: "all" | "counts"): Promise<void> {
     // Changes that come right behind the answer are later than those that were missed.
     const { rev } = this.history;
-    if (await this.room.attend(to)) await this.history.catchUp(rev);
+    if (!(await this.room.attend(to))) return;
+    // Their ends may have come meanwhile.
+    this.typists.replace([]);
+    this.changed();
+    await this.history.catchUp(rev);
   }
 
   showNewest(): Promise<void> {

@@ -243,6 +243,7 @@ export class Run {
 
   #look(person: StockPerson | ShimPerson, to: "all" | "counts"): void {
     person.isAway = to === "counts";
+    if (to === "all") person.typists.forget();
     person.attend(to);
   }
 

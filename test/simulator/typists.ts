@@ -16,6 +16,12 @@ export class Typists {
     return this.#count > 0 ? [...this.#users, `${this.#count} without a name`] : [...this.#users];
   }
 
+  /** The client did not look, and may have missed the ends. */
+  forget(): void {
+    this.#users.clear();
+    this.#count = 0;
+  }
+
   follow(line: Line): void {
     line.on("welcome", ({ typing, typingCount = 0 }) => {
       this.#users = new Set(typing.map(({ user }) => user));

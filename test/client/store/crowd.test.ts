@@ -27,6 +27,22 @@ it("others who type are counted, without the user", async () => {
   expect([ada, ben, cyd].map((store) => store.getSnapshot().typingCount)).toEqual([0, 0, 0]);
 });
 
+it.each([{ crowdMembers: 10 }, { crowdMembers: 2 }])(
+  "nobody types any more for a user who looks again, where the end came meanwhile: $crowdMembers",
+  async (settings) => {
+    const [ada, ben] = await crowd(settings);
+    ada.typing(true);
+    await world.pass(100);
+    const { typing, typingCount } = ben.getSnapshot();
+    expect(typing.length + typingCount).toBe(1);
+    await ben.attend("counts");
+    await world.pass(10_000);
+    void ben.attend("all");
+    await world.pass(100);
+    expect(ben.getSnapshot()).toMatchObject({ typing: [], typingCount: 0 });
+  },
+);
+
 it("messages that were not shown have places, and are loaded when wanted; nothing is fetched before", async () => {
   const [ada, ben] = await crowd({ crowdShownRate: 2 });
   await world.post("dan", 5);
