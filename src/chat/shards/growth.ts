@@ -35,7 +35,8 @@ export class Growth {
   constructor(room: Room, parts: GrowthParts) {
     this.#room = room;
     this.#parts = parts;
-    this.#shrink = room.deadline("shards-shrink", () => this.#sendHome());
+    // In its sleep the room would forget since when the crowd is gone.
+    this.#shrink = room.deadline("shards-shrink", () => this.#sendHome(), { keepsAwake: true });
     this.#keep = room.deadline("shards-table", () => this.#store(), { keepsAwake: true });
   }
 

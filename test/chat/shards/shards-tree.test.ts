@@ -135,6 +135,25 @@ describe("the crowd goes: SHD-11", () => {
     expect(big.room.state.get("shards")).toBeUndefined();
   });
 
+  it("also from a room that nobody is in itself, and that died meanwhile", async () => {
+    const big = new BigRoom({ maxMembers: 4 });
+    const ada = await big.room.join("ada");
+    const ben = await big.join("ben", 0);
+    await big.pass(1000);
+    ada.leave();
+    await big.pass(SHRINK_AFTER_MS / 2);
+    const { shell } = big.room;
+    if (shell.canSleep) shell.evict();
+    await big.pass(SHRINK_AFTER_MS / 2 + 1000);
+    expect(ben.closing?.code).toBe(1012);
+
+    const eve = await big.join("eve", 1);
+    await big.pass(SHRINK_AFTER_MS / 2);
+    big.crash();
+    await big.pass(SHRINK_AFTER_MS + 1000);
+    expect(eve.closing?.code).toBe(1012);
+  });
+
   it("also where only members of the room itself went, but not while the room fills again", async () => {
     const big = new BigRoom({ maxMembers: 4 });
     const [, bob, ben] = [await big.room.join("ada"), await big.room.join("bob"), await big.join("ben", 0)];
