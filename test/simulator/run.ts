@@ -147,6 +147,9 @@ export class Run {
     await this.#until(plan.durationMs);
     faults.cease();
     this.#everybody((person) => person.join());
+    // A restored backup may not know of a shard, until one of its members asks for something (docs/operations.md).
+    if (plan.shards && plan.faults.some(({ fault }) => fault === "restore"))
+      this.#everybody((person) => person.call("presence", {}));
     await this.#until(plan.durationMs + CALM_MS);
     const isUnderWay = (): boolean => deployment.underWay > 0 || this.people.some((person) => person.isSending);
     for (let ms = 0; isUnderWay() && ms < UNDER_WAY_MS_MAX; ms += 10_000)

@@ -116,6 +116,8 @@ export class StockPerson extends Person {
       if (lastSeq === undefined) return;
       this.#attends = to === "all" && this.#attends !== "all" ? "all again" : to;
       if (this.#attends === "all again") this.around.witness.unshown.jumped(this.chain, lastSeq);
+      // The stock client kept the wish for a later connection, from which nobody looks away.
+      if (to === "counts" && !this.isAway) this.attend("all");
     });
   }
 
@@ -143,7 +145,7 @@ export class StockPerson extends Person {
     if (!socket.recovered) this.#attends = "all";
     this.#connections++;
     // If it was recovered before the backup was restored, that was right then.
-    if (!this.isFromBefore || this.chain.mayRecover)
+    if (!this.isFromBefore || this.chain.mayRecover || !socket.recovered)
       this.around.witness.connected(this.chain, socket.id!, socket.recovered);
     if (this.plan.insists === "again") for (const said of this.said) if (said.state === "open") this.#post(said);
   }
@@ -207,10 +209,8 @@ export class StockPerson extends Person {
   call(event: string, payload: object, done: (answer: unknown) => void = () => {}): void {
     // With `retries` the stock client calls back with an error first.
     const hear = this.plan.insists === "retries" ? (_error: unknown, answer: unknown): void => done(answer) : done;
-    // With `retries` the wish to look away would be sent again over a later connection, which did not wish to look again.
-    const isFleeting = event === "attend" && this.isAway;
     this.around.world.within(this.zone, () => {
-      if (this.isConnected) (isFleeting ? this.socket!.volatile : this.socket!).emit(event, payload, hear);
+      if (this.isConnected) this.socket!.emit(event, payload, hear);
     });
   }
 
