@@ -43,6 +43,8 @@ export class OrderedMessages {
   #isDoubted = false;
   /** The newest message known to exist. */
   #newest = 0;
+  /** While nobody looks at the messages none are fetched: with the next `reach` after that they are. */
+  isAway = false;
   readonly #held = new Map<number, Message>();
   /** Names the log that `seq` counts in. */
   #epoch: string | undefined;
@@ -77,8 +79,7 @@ export class OrderedMessages {
     this.#isDoubted = lastId !== undefined && this.#throughId !== undefined && lastId !== this.#throughId;
     if (this.#through === undefined) this.#throughId = lastId;
     this.#through ??= lastSeq;
-    this.#newest = Math.max(this.#newest, lastSeq);
-    this.#fetchMissing();
+    this.reach(lastSeq);
   }
 
   lost(): void {
@@ -94,12 +95,10 @@ export class OrderedMessages {
     const { seq } = message;
     this.#through ??= seq - 1;
     if (seq <= this.#through) return;
-    this.#newest = Math.max(this.#newest, seq);
-    const isEarly = seq > this.#through + 1;
-    if (!isEarly && !this.#isDoubted) this.#deliver(message);
-    else if (this.#held.size < HELD_MAX) this.#held.set(seq, message);
+    const isNext = seq === this.#through + 1;
+    if (isNext || this.#held.size < HELD_MAX) this.#held.set(seq, message);
     this.#deliverHeld();
-    this.#fetchMissing();
+    this.reach(seq);
   }
 
   /** The room has messages up to there, of which the connection has not heard. */
@@ -161,7 +160,7 @@ export class OrderedMessages {
 
   #fetchMissing(): void {
     const isComplete = this.#newest <= this.through && !this.#isDoubted;
-    if (!this.#isConnected || this.#isFetching || this.#cancelRetry || isComplete) return;
+    if (!this.#isConnected || this.isAway || this.#isFetching || this.#cancelRetry || isComplete) return;
     this.#isFetching = true;
     const connection = this.#connection;
     const { through } = this;

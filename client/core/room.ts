@@ -220,6 +220,7 @@ class ConnectedRoom implements Room {
   }
 
   attend(to: AttendTo): Promise<boolean> {
+    this.#messages.isAway = to === "counts";
     return this.#attending.attend(to);
   }
 

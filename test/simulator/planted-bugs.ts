@@ -176,8 +176,8 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   {
     bug: "the client shows a message although one before it is missing",
     file: "client/core/ordered-messages.ts",
-    find: "    const isEarly = seq > this.#through + 1;\n",
-    replace: "    const isEarly = seq > this.#through + 30;\n",
+    find: "    if (isNext || this.#held.size < HELD_MAX) this.#held.set(seq, message);\n",
+    replace: "    if (seq <= this.#through + 30) this.#deliver(message);\n",
     breaks: "seen in order",
     isCostly: true,
   },

@@ -171,3 +171,18 @@ it("asks for all messages again where the room refused to, because there were to
   await world.pass(100);
   expect(stored(ben)).toEqual(["dan 1", "dan 1"]);
 });
+
+it("fetches nothing on a new connection while nobody looks, and all of it afterwards", async () => {
+  const [, ben] = await crowd();
+  await world.post("dan", 1);
+  await world.pass(100);
+  await ben.attend("counts");
+  await world.post("dan", 3);
+  await world.pass(3000);
+  await world.down();
+  await world.up();
+  expect([stored(ben), ben.getSnapshot().reading.lastSeq]).toEqual([["dan 1"], 4]);
+  void ben.attend("all");
+  await world.pass(100);
+  expect(stored(ben)).toEqual(["dan 1", "dan 1", "dan 2", "dan 3"]);
+});
