@@ -85,6 +85,9 @@ export class OrderedMessages {
   lost(): void {
     this.#isConnected = false;
     this.#isDoubted = false;
+    // The next welcome says what there is: a restored backup may have less.
+    this.#newest = this.through;
+    this.#held.clear();
     this.#connection += 1;
     this.#isFetching = false;
     this.#cancelRetry?.();

@@ -273,6 +273,24 @@ describe("a room whose backup was restored while the client was away", () => {
     early.settle();
     expect([early.restarts, early.delivered]).toEqual([0, room.log.slice(5)]);
   });
+
+  it("hides nothing that is said since from a client that had heard of more, and not fetched it", () => {
+    const early = new Page({ room, clock });
+    early.connect();
+    early.settle();
+    early.cut();
+    say(6);
+    early.connect();
+    early.deliver("toPage");
+    early.cut();
+    room.restore(5);
+    say(2);
+    early.connect();
+    early.settle();
+    say(4);
+    early.settle();
+    expect([early.gaps, early.delivered]).toEqual([[], room.log.slice(5)]);
+  });
 });
 
 describe("a room of which no backup was restored", () => {
