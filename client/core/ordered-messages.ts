@@ -41,7 +41,7 @@ export class OrderedMessages {
   #throughId: string | undefined;
   /** Whether the room may have another message at that place by now; nothing is delivered until a page of history shows. */
   #isDoubted = false;
-  /** The newest message known to exist. */
+  /** The newest message known to exist, by the present connection. */
   #newest = 0;
   /** While nobody looks at the messages none are fetched: with the next `reach` after that they are. */
   isAway = false;
@@ -86,7 +86,7 @@ export class OrderedMessages {
     this.#isConnected = false;
     this.#isDoubted = false;
     // The next welcome says what there is: a restored backup may have less.
-    this.#newest = this.through;
+    this.#newest = 0;
     this.#held.clear();
     this.#connection += 1;
     this.#isFetching = false;
@@ -120,8 +120,6 @@ export class OrderedMessages {
     this.#through = 0;
     this.#throughId = undefined;
     this.#isDoubted = false;
-    this.#newest = 0;
-    this.#held.clear();
     this.#ports.restarted();
   }
 
@@ -173,7 +171,7 @@ export class OrderedMessages {
     this.#ports.fetch(isDoubted ? through - 1 : through, PAGE_MESSAGES, (page, error) => {
       if (connection !== this.#connection) return;
       this.#isFetching = false;
-      const isOver = page && isDoubted && this.#hasRestarted(page, known);
+      const isOver = page && isDoubted && this.#hasRestarted(page);
       if (page && !isOver) this.#deliverPage(page, known);
       if (this.through === through && (!page || this.#newest > through)) return this.#onFailure(error);
       this.#failedTries = 0;
@@ -182,12 +180,11 @@ export class OrderedMessages {
   }
 
   /** @param page begins where the last message stood that was handed on */
-  #hasRestarted({ messages: [first] }: HistoryPage, known: number): boolean {
+  #hasRestarted({ messages: [first] }: HistoryPage): boolean {
     const isAnother = first?.seq === this.through && first.id !== this.#throughId;
     this.#isDoubted = false;
     if (!isAnother) return false;
     this.#restart();
-    this.#newest = known;
     return true;
   }
 
