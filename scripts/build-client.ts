@@ -41,10 +41,13 @@ function leavingOut(parts: Readonly<Record<string, string>>): Plugin {
   return {
     name: "leaving-out",
     setup: (building) =>
-      building.onLoad({ filter: /[/\\](engine|socket)\.io-client[/\\]build[/\\]esm[/\\]/ }, ({ path: file }) => {
-        const contents = parts[nameOf(file)];
-        return contents === undefined ? undefined : { contents, resolveDir: path.dirname(file) };
-      }),
+      building.onLoad(
+        { filter: /[/\\](engine|socket)\.io-(client|parser)[/\\]build[/\\]esm[/\\]/ },
+        ({ path: file }) => {
+          const contents = parts[nameOf(file)];
+          return contents === undefined ? undefined : { contents, resolveDir: path.dirname(file) };
+        },
+      ),
   };
 }
 
@@ -53,12 +56,32 @@ const UNNAMED = { webtransport: "export class WT {}" };
 /** Needed in Node only, where `client.js` runs, too. */
 const ELSEWHERE = { "polling-fetch": 'export { XHR as Fetch } from "./polling-xhr.js"' };
 
-/** The pages connect to an origin, with the name of a namespace at most, which needs no parser of its own. */
+/** The pages connect to an origin, with the name of a namespace at most: browsers parse and encode that, and base64, by themselves. */
 const BY_THE_BROWSER = {
   parseuri: `export function parse(source) {
     const { protocol, hostname, port, pathname: path } = new URL(source);
     return { source, protocol: protocol.slice(0, -1), host: hostname.replace(/[[\\]]/g, ""), port, path };
   }`,
+  url: `import { parse } from "engine.io-client";
+  export function url(source, path) {
+    const place = parse(source);
+    return { ...place, id: source + path };
+  }`,
+  parseqs: `export const encode = (query) => String(new URLSearchParams(query));
+  export const decode = (text) => Object.fromEntries(new URLSearchParams(text));`,
+  "base64-arraybuffer": `export const decode = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0)).buffer;`,
+  "has-cors": "export const hasCORS = true;",
+  globals: `export const nextTick = (run) => void Promise.resolve().then(run);
+  export const [globalThisShim, defaultBinaryType] = [globalThis, "arraybuffer"];
+  export const createCookieJar = () => {};`,
+  util: `export const pick = (from, ...names) =>
+    Object.fromEntries(names.filter((name) => Object.hasOwn(from, name)).map((name) => [name, from[name]]));
+  export function installTimerFunctions(on) {
+    on.setTimeoutFn = setTimeout.bind(globalThis);
+    on.clearTimeoutFn = clearTimeout.bind(globalThis);
+  }
+  export const byteLength = (data) => (typeof data === "string" ? new Blob([data]).size : Math.ceil((data.byteLength || data.size) * 1.33));
+  export const randomString = () => Date.now().toString(36) + Math.random().toString(36).slice(2, 5);`,
 };
 
 /** Rooms reconnect by client/core/reconnection.ts; the operator page lets the stock client do it. */

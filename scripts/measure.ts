@@ -16,6 +16,10 @@ import { requireProc } from "./process.ts";
 import { exitOnStop } from "./stopping.ts";
 import { helpOf } from "./help.ts";
 
+/** More than four digits of a measurement are noise; counts stay whole. */
+const rounded = (_name: string, value: unknown): unknown =>
+  typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
+
 exitOnStop();
 
 try {
@@ -48,7 +52,7 @@ async function bench(wishes: BenchArguments): Promise<void> {
   // After each run: a bench that is interrupted keeps its results so far.
   const keep = (): void => {
     if (jsonFile !== undefined)
-      writeFileSync(jsonFile, `${JSON.stringify({ machine, ...asked, outcomes }, null, 2)}\n`);
+      writeFileSync(jsonFile, `${JSON.stringify({ machine, ...asked, outcomes }, rounded, 2)}\n`);
     const chart = raceChart(outcomes, new Map(RACING_PEERS.map(({ name, title }) => [name, title])));
     if (chartFile !== undefined && chart !== undefined) writeFileSync(chartFile, chart);
   };

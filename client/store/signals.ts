@@ -27,7 +27,7 @@ export class Signals {
 
   /** Whether the room counts the user among those who type. */
   get isTyping(): boolean {
-    return this.#typingSaidAtMs > 0 && this.#clock.now() - this.#typingSaidAtMs < TYPING_MS;
+    return this.#clock.now() - this.#typingSaidAtMs < TYPING_MS;
   }
 
   typing(on: boolean): void {

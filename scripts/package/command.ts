@@ -25,6 +25,7 @@ export async function buildCommand(): Promise<void> {
     entryPoints: [path.join(PROJECT_ROOT, "scripts", "command", "main.ts")],
     outfile: COMMAND,
     bundle: true,
+    minify: true,
     format: "esm",
     platform: "node",
     target: "node20",

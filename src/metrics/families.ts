@@ -130,7 +130,7 @@ export const COUNTERS = {
     labels: ["queue", "result"],
     always: ["relay", "webhooks"].flatMap((queue) => ["done", "retried", "dead"].map((result) => [queue, result])),
   },
-  shard_pieces: { name: "shard_pieces_total", help: "Pieces that shards took of what rooms send, each shard counted." },
+  shard_pieces: { name: "shard_pieces_total", help: "Pieces that shards took, each shard counted." },
   shard_gaps: {
     name: "shard_gaps_total",
     help: "Gaps in what shards got, by result: mended, or lost (they closed their connections).",
@@ -145,7 +145,7 @@ export const COUNTERS = {
   },
   shard_failures: {
     name: "shard_calls_failed_total",
-    help: "Failed calls between rooms and shards, by call: pieces (down) or report (up).",
+    help: "Failed calls between rooms and shards: pieces (down) or report (up).",
     labels: ["call"],
     always: [["pieces"], ["report"]],
   },
@@ -183,7 +183,7 @@ export const HISTOGRAMS = {
   },
   shard_waiting: {
     name: "shard_waiting_chars",
-    help: "Characters that wait for the slowest shard of a room, sampled.",
+    help: "Characters that wait for a room's slowest shard, sampled.",
     buckets: BUCKETS.shard_waiting,
   },
   relay_lag: {

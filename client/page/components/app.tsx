@@ -58,6 +58,7 @@ function Chat({ store, view }: ChatProps) {
       <DropZone view={view} within={isEmbedded ? chat : undefined} />
       {later && panel === "members" && <later.MemberList store={store} view={view} />}
       {later && panel === "search" && <later.SearchPanel key={view.room} store={store} view={view} />}
+      {later && <later.PageAttention view={view} />}
       {later && <later.Dialogs store={store} view={view} />}
       <div class="unseen" role="log" aria-live="polite" aria-label="New messages">
         {store.announcements.map(({ id, text }) => (

@@ -3,6 +3,8 @@ export { Dialogs } from "./dialogs.tsx";
 export { completionOf, Suggestions } from "./mention-completion.tsx";
 export { MemberList } from "./member-list.tsx";
 export { MenuPopover } from "./popover.tsx";
+export { NewestButton, NewsBar } from "./newest.tsx";
+export { PageAttention } from "./page-attention.tsx";
 export { PinnedBar } from "./pinned-bar.tsx";
 export { onRowKey } from "./row-keys.ts";
 export { ReactionPicker } from "./reaction-picker.tsx";

@@ -22,7 +22,6 @@ import {
   tabStopOf,
   topOf,
 } from "./list-place.ts";
-import { NewestButton, NewsBar } from "./newest.tsx";
 import { RowView } from "./row-view.tsx";
 
 /** Pixels beyond the view that are drawn as well, and from which on more is loaded. */
@@ -37,7 +36,7 @@ const GUESSES: Readonly<Record<Row["kind"], number>> = {
   beginning: 120,
   day: 44,
   unread: 32,
-  "not-shown": 40,
+  "not-shown": 44,
   message: 44,
   outgoing: 60,
 };
@@ -203,8 +202,8 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
           ))}
         </ol>
       </div>
-      {isLoaded && news && <NewsBar view={view} now={now} />}
-      {isLoaded && !news && (!state.reading.following || hasLater) && <NewestButton view={view} />}
+      {later && isLoaded && news && <later.NewsBar view={view} now={now} />}
+      {later && isLoaded && !news && (!state.reading.following || hasLater) && <later.NewestButton view={view} />}
       {loading === "earlier" && <p class="loading-earlier">Loading earlier messages…</p>}
     </div>
   );

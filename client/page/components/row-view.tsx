@@ -45,7 +45,7 @@ export function RowView(props: RowViewProps) {
     case "not-shown":
       return (
         <li data-key={row.key} class="not-shown" data-testid="not-shown">
-          <span>{row.count === 1 ? "1 message was" : `${row.count} messages were`} not shown: too many at once.</span>{" "}
+          {row.to - row.from + 1} not shown: too many at once.{" "}
           <Button class="plain" onClick={() => void view.store.loadNotShown(row.from)}>
             Show
           </Button>

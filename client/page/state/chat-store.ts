@@ -7,7 +7,6 @@ import { ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity
 import { keep, local, readJson } from "./json-storage.ts";
 import { clearStoredData, countUnfinished, joinKey, type Owner, type Unfinished } from "./stored-data.ts";
 import { RoomDirectory } from "./room-directory.ts";
-import { PageAttention } from "./page-attention.ts";
 import { neighbour, roomItems } from "./room-items.ts";
 
 const ANNOUNCEMENTS_MAX = 5;
@@ -72,7 +71,6 @@ export class ChatStore {
   readonly isEmbedded: boolean;
   readonly #ports: ChatStorePorts;
   readonly #identity: ReaderIdentity;
-  readonly #attention = new PageAttention(() => this.view);
   #name = "";
   #frame = 0;
   #announced = 0;
@@ -264,7 +262,6 @@ export class ChatStore {
 
   close(): void {
     this.leave();
-    this.#attention.close();
     cancelAnimationFrame(this.#frame);
   }
 

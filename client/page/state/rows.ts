@@ -10,7 +10,7 @@ export type Row =
   | { readonly kind: "day"; readonly key: string; readonly at: number }
   | { readonly kind: "unread"; readonly key: string }
   /** Messages that were not shown to the crowd. */
-  | { readonly kind: "not-shown"; readonly key: string; readonly from: number; readonly count: number }
+  | { readonly kind: "not-shown"; readonly key: string; readonly from: number; readonly to: number }
   /** `isHead`: the first of a group, which shows author and time. */
   | { readonly kind: "message"; readonly key: string; readonly message: Message; readonly isHead: boolean }
   | { readonly kind: "outgoing"; readonly key: string; readonly outgoing: Outgoing; readonly isHead: boolean };
@@ -33,9 +33,8 @@ export function rowsOf({ messages, outgoing, hasEarlier, hasLater, notShown, sel
   let isMarked = unreadAfter === undefined;
   const left = [...notShown];
   const pushNotShown = (beforeSeq: number): void => {
-    while (left.length > 0 && left[0]!.from < beforeSeq) {
-      const { from, to } = left.shift()!;
-      rows.push({ kind: "not-shown", key: `not-shown ${from}`, from, count: to - from + 1 });
+    while (left[0] && left[0].from < beforeSeq) {
+      rows.push({ kind: "not-shown", key: `not-shown ${left[0].from}`, ...left.shift()! });
       before = undefined;
     }
   };
