@@ -65,7 +65,7 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   crowdShownRate: {
     unit: "messages per second",
     meaning:
-      "Messages that a room of more than `CROWD_MEMBERS` members shows in a second; 0 is all. Further ones are stored, and everybody is told which they are. Messages of moderators are always shown.",
+      "Messages that a room of more than `CROWD_MEMBERS` members shows in a second; 0 is all. The room stores further ones and tells everybody which they are. It always shows messages of moderators.",
   },
   maxShards: {
     unit: "shards",

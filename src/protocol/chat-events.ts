@@ -165,7 +165,7 @@ export interface TypingChange extends Typist {
   readonly on: boolean;
 }
 
-/** In a large room nobody is named. */
+/** A large room sends it in place of names. */
 export interface TypingCount {
   /** Members who type, the recipient among them. */
   readonly count: number;

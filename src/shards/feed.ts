@@ -68,7 +68,7 @@ export class Feed {
     if (!this.#isSending) void this.#run();
   }
 
-  /** Forgets what waits, answers among it. The next call says so. */
+  /** Forgets the pieces that wait, and the answers in them. The next call tells the shard that pieces were forgotten. */
   drop(): void {
     this.#renew();
     this.#waiting = [];

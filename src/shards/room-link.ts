@@ -109,7 +109,7 @@ export class RoomLink {
     return id;
   }
 
-  /** A connection was recovered: the former one may still be in another object. The next report says so. */
+  /** A connection was recovered. The next report names it, because another object may still hold the former one. */
   recovered(socket: string): void {
     this.#recovered.push(socket);
   }

@@ -1,5 +1,5 @@
-// How many shards a room has: it grows by one where the others have little space left, and sends the members of all of them home once the
-// crowd has gone. Made by shards.ts. SHD-1, SHD-11
+// The number of shards of a room. The room adds a shard when the others have little space left, and sends the members of all shards home once
+// the crowd has gone. Made by shards.ts. SHD-1, SHD-11
 import type { Deadline } from "../../clock/deadlines.ts";
 import { Throttle } from "../../clock/throttle.ts";
 import type { ShardReport } from "../../protocol/shards.ts";

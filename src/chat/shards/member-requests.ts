@@ -1,4 +1,4 @@
-// What members of shards ask of the room: their CONNECTs, and their events. The answers go back among the pieces. Made by shards.ts.
+// Decides on the CONNECTs of members in shards, and carries their events out. The answers go back among the pieces. Made by shards.ts.
 import type { Answer, Welcome } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuse, refuseBusy } from "../../protocol/refuse.ts";

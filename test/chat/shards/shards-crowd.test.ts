@@ -1,4 +1,4 @@
-// What a crowd is told and not told, in a room with shards: the same in each object.
+// Crowds in a room with shards: counts of typing, messages that are not shown, and counts in place of messages are the same in each object.
 import { describe, expect, it } from "vitest";
 
 import { COUNTS_WINDOW_MS } from "../../../src/crowd/attention.ts";
