@@ -7,8 +7,8 @@ import type { ChatRoom } from "../../durable/chat-room.ts";
 import { VERSION_KEY } from "../../durable/socketio/stored-format.ts";
 import { shardName } from "../../src/protocol/shards.ts";
 import * as kit from "../kit/testing.ts";
-import type { RawClient } from "./raw-client.ts";
-import { freshRoom, join, stubOf, useSettings } from "./rooms.ts";
+import { RawClient } from "./raw-client.ts";
+import { freshRoom, join, stubOf, tokenFor, useSettings } from "./rooms.ts";
 
 useSettings({ MAX_MEMBERS: "1", MAX_SHARDS: "4" });
 
@@ -64,4 +64,19 @@ it("API-9: a deletion is carried out where a shard fails", async () => {
   expect(await codesOf(members)).toEqual([4003, 1012, 4003]);
   const again = await join(room, "dan");
   expect(await again.ask("history", {})).toMatchObject({ messages: [] });
+});
+
+it("SHD-1: the members of a shard that died come back, where the other objects are full, and nobody else gets in", async () => {
+  const room = freshRoom();
+  const members: RawClient[] = [];
+  for (const user of ["ada", "ben", "cyd", "dan", "eve"]) members.push(await join(room, user));
+  await kit.evict(shardOf(room, 2), "close");
+  await members[3]!.until("the closing", () => members[3]!.closed);
+  // As stock clients do.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const [dan, fay] = [await RawClient.open({ room }), await RawClient.open({ room })];
+  await dan.connect({ token: await tokenFor("dan") });
+  await dan.receives("welcome");
+  await expect(fay.connect({ token: await tokenFor("fay") })).rejects.toMatchObject({ data: { code: "ROOM_FULL" } });
+  expect(members.filter(({ closed }) => closed)).toEqual([members[3]]);
 });

@@ -1,7 +1,6 @@
 // The number of shards of a room. The room adds a shard when the others have little space left, and sends the members of all shards home once
 // the crowd has gone. Made by shards.ts. SHD-1, SHD-11
 import type { Deadline } from "../../clock/deadlines.ts";
-import { Throttle } from "../../clock/throttle.ts";
 import type { ShardReport } from "../../protocol/shards.ts";
 import type { Room } from "../room/room.ts";
 import type { Reach } from "./reach.ts";
@@ -9,9 +8,6 @@ import type { ShardTable } from "./shard-table.ts";
 
 /** SHD-11: a crowd that is gone for so long does not need its shards any more. */
 export const SHRINK_AFTER_MS = 60_000;
-
-/** A room that is full with all its shards asks them whether they still are, at most this often. */
-export const ASK_AGAIN_MS = 10_000;
 
 /** Rows that have changed are stored after so long a quiet: before the room can sleep. */
 const QUIET_MS = 1000;
@@ -28,7 +24,6 @@ export class Growth {
   readonly #parts: GrowthParts;
   readonly #shrink: Deadline;
   readonly #keep: Deadline;
-  readonly #asking = new Throttle(ASK_AGAIN_MS);
   #hasAsked = false;
 
   /** Called once the room has started. */
@@ -61,15 +56,11 @@ export class Growth {
    * @returns the shards as the header of src/rpc/shard.ts has them; `undefined` where none has space
    */
   growFor(region: string, full: readonly number[] = []): string | undefined {
-    const { table, reach } = this.#parts;
+    const { table } = this.#parts;
     const nowMs = this.#room.now();
     table.refused(full, nowMs);
     this.askUnheard();
-    const space = table.growFor(region, nowMs);
-    // One that died meanwhile has space again.
-    const isTime = space === undefined && this.#asking.passIfOpen(nowMs);
-    if (isTime) reach.greet([...table.rows.keys()]);
-    return space;
+    return table.growFor(region, nowMs);
   }
 
   /** The room died: shards that hear of that report how full they are, and get what they missed. */

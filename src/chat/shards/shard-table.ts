@@ -11,8 +11,11 @@ const SPARE = 0.25;
 
 const TENTHS = 10;
 
-/** A shard that refused a connection gets none for so long: a request that asks again finds another one, and the shard may report meanwhile. */
-const REFUSED_MS = 2000;
+/**
+ * A shard that refused a connection gets none for so long: a request that asks again finds another one. If the shard dies, its members come
+ * back later than that.
+ */
+export const REFUSED_MS = 500;
 
 export interface ShardRow {
   /** A part of the world, as the platform names it for objects; empty where the Worker does not know. */
@@ -139,13 +142,14 @@ export class ShardTable {
 
   /**
    * Adds and stores a shard for connections from a region where those that stand there have little space left.
-   * @returns all shards, each with the tenths of it that are free: `weur:7,enam:10`; `undefined` where all are full, and no other one
-   * may be added
+   * @returns all shards, each with the tenths of it that are free: `weur:7,enam:10`; `undefined` where all are full and say so themselves,
+   * and no other one may be added
    */
   growFor(region: string, nowMs: number): string | undefined {
     const { maxMembers, maxShards } = this.#limits;
+    const refuses = (shard: number): boolean => nowMs < (this.#refusesUntilMs.get(shard) ?? 0);
     const freeOf = (row: ShardRow, shard: number): number => {
-      if (nowMs < (this.#refusesUntilMs.get(shard) ?? 0)) return 0;
+      if (refuses(shard)) return 0;
       return this.#heard.has(shard) ? Math.max(0, maxMembers - row.sockets) : maxMembers;
     };
     const free = this.#rows.reduce((sum, row, shard) => sum + (row.region === region ? freeOf(row, shard) : 0), 0);
@@ -154,8 +158,10 @@ export class ShardTable {
       this.#rows.push({ region, sockets: 0, users: 0 });
       this.store();
     }
-    const tenths = this.#rows.map((row, shard) => TENTHS - this.#tenthsOf(maxMembers - freeOf(row, shard)));
-    if (tenths.every((tenth) => tenth === 0)) return undefined;
+    let tenths = this.#rows.map((row, shard) => TENTHS - this.#tenthsOf(maxMembers - freeOf(row, shard)));
+    // One of them may have died since its report, and has space: the connection asks the shards themselves.
+    if (!tenths.some(Boolean)) tenths = tenths.map((_, shard) => Number(!refuses(shard)));
+    if (!tenths.some(Boolean)) return undefined;
     return this.#rows.map(({ region: of }, shard) => `${of}:${tenths[shard]}`).join();
   }
 

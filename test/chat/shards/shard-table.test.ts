@@ -1,7 +1,7 @@
 // Growth and shrinkage of a room's shards, and the places that the Worker gets.
 import { describe, expect, it } from "vitest";
 
-import { ShardTable } from "../../../src/chat/shards/shard-table.ts";
+import { REFUSED_MS, ShardTable } from "../../../src/chat/shards/shard-table.ts";
 import { MemoryState } from "../../host/memory-state.ts";
 
 const LIMITS = { maxMembers: 100, maxShards: 3 };
@@ -30,15 +30,21 @@ describe("places", () => {
     expect(shards.growFor("enam", 0)).toBe("weur:2,weur:10,enam:10");
   });
 
-  it("end where all are full and there may be no other", () => {
+  it("end where all are full, and say so themselves, and there may be no other", () => {
     const shards = table();
     for (let shard = 0; shard < 3; shard++) {
       expect(shards.growFor("", 0)).toContain(":10");
       note(shards, shard, 100);
     }
-    expect(shards.growFor("", 0)).toBeUndefined();
-    note(shards, 1, 99);
+    // By their reports: each of them may have died since.
+    expect(shards.growFor("", 0)).toBe(":1,:1,:1");
+    shards.refused([0, 2], 0);
     expect(shards.growFor("", 0)).toBe(":0,:1,:0");
+    shards.refused([1], 0);
+    expect(shards.growFor("", REFUSED_MS - 1)).toBeUndefined();
+    expect(shards.growFor("", REFUSED_MS)).toBe(":1,:1,:1");
+    note(shards, 1, 99);
+    expect(shards.growFor("", REFUSED_MS)).toBe(":0,:1,:0");
   });
 
   it("of shards that the room has not heard of since it woke are free: they may have died", () => {

@@ -1,7 +1,7 @@
 // Members of a room and of its shards: the same messages, answers, rules and recovery, wherever a connection is.
 import { describe, expect, it } from "vitest";
 
-import { ASK_AGAIN_MS } from "../../../src/chat/shards/growth.ts";
+import { REFUSED_MS } from "../../../src/chat/shards/shard-table.ts";
 import type { MakeFeatures } from "../../../src/chat/own/own-features.ts";
 import type { Audience } from "../../../src/extension/extension.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
@@ -325,31 +325,20 @@ describe("a room without shards: SHD-13", () => {
   });
 });
 
-describe("a shard of a full room that died", () => {
-  it("has its space again once it hears of anything, or once somebody asks in vain", async () => {
+describe("a shard of a full room that died: SHD-1", () => {
+  it("has its space again: connections ask it whether it is full, and its report tells the room that it is not", async () => {
     const big = new BigRoom({ maxMembers: 1, messageRate: UNLIMITED }, { maxShards: 1 });
-    const ada = await big.room.join("ada");
+    await big.room.join("ada");
     await big.join("ben", 0);
     await big.pass(2000);
-    const places = (): string | undefined => big.room.chat.features.shards!.growth.growFor("");
-    const isFull = (): boolean => {
-      let found: string | undefined;
-      big.room.turn(() => (found = places()));
-      return found === undefined;
-    };
-    expect(isFull()).toBe(true);
+    const space = (full: readonly number[] = []): string | undefined =>
+      big.room.chat.room.turn(() => big.room.chat.features.shards!.growth.growFor("", full));
+    expect([space(), space([0]), space()]).toEqual([":1", undefined, undefined]);
+    await big.pass(REFUSED_MS);
+    expect(space()).toBe(":1");
     big.shard(0).shell.crash();
-    ada.emit("chat-message", { content: "1" });
-    await big.pass(2000);
-    expect(isFull()).toBe(false);
-
-    const again = await big.join("ben", 0);
-    await big.pass(2 * ASK_AGAIN_MS);
-    expect(again.received("welcome")).toHaveLength(1);
-    big.shard(0).shell.crash();
-    expect(isFull()).toBe(true);
-    await big.pass(2000);
-    expect(isFull()).toBe(false);
+    await big.pass(100);
+    expect(space()).toBe(":10");
   });
 
   it("has its space again though it refused a connection: those that never joined are in no report", async () => {
@@ -361,7 +350,7 @@ describe("a shard of a full room that died", () => {
       big.room.chat.room.turn(() => big.room.chat.features.shards!.growth.growFor("", full));
     expect(places([])).toBe(":5");
     expect(places([0])).toBeUndefined();
-    await big.pass(ASK_AGAIN_MS);
+    await big.pass(REFUSED_MS);
     expect(places([])).toBe(":5");
   });
 });
