@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 
 import { ANNOUNCE_VERSION, ANNOUNCEMENT_ID_CHARS_MAX, isReservedEvent, POSTED_EVENT } from "../announcement.ts";
+import { readAs } from "../read-as.ts";
 import { count, type Sent } from "./fields.ts";
 import { roomName } from "./relay-batch.ts";
 
@@ -24,10 +25,10 @@ const announceSchema = z.object({
 export type Announcement = Sent<typeof announceSchema>;
 
 const number = count.check(z.maximum(NUMBER_MAX));
-const usersSchema = z.array(z.tuple([number, z.string()]));
-
 /** An addressed user, and their number among all. */
-export type NumberedUser = Sent<typeof usersSchema>[number];
+export type NumberedUser = readonly [number: number, user: string];
+
+const usersSchema = z.array(z.custom<NumberedUser>(isNumberedUser));
 
 const destinationSchema = z.object({
   room: roomName,
@@ -76,3 +77,9 @@ export type AnnounceLook = Sent<typeof lookSchema>;
 export const itemSchema = z.union([partSchema, walkSchema, lookSchema]);
 
 export type AnnounceItem = AnnouncePart | AnnounceWalk | AnnounceLook;
+
+function isNumberedUser(given: unknown): boolean {
+  if (!Array.isArray(given)) return false;
+  const [at, user] = given as unknown[];
+  return readAs(number, at).success && typeof user === "string";
+}

@@ -3,5 +3,5 @@ import * as z from "zod/mini";
 
 import type { Given } from "./fields.ts";
 
-export const attendSchema = z.object({ to: z.enum(["all", "counts"]) });
+export const attendSchema = z.object({ to: z.literal(["all", "counts"]) });
 export type AttendPayload = Given<typeof attendSchema>;

@@ -24,10 +24,11 @@ export const searchSchema = z.object({
  */
 export type SearchPayload = Given<typeof searchSchema>;
 
-export const rangeSchema = z.tuple([count, count]);
-
 /** UTF-16 positions in `content`: the first of the found text, and the one after its last. */
-export type MatchRange = Sent<typeof rangeSchema>;
+export type MatchRange = readonly [from: number, to: number];
+
+// `z.tuple` would be a hundred lines of the Worker, for this alone.
+const rangeSchema = z.array(count).check(z.minLength(2), z.maxLength(2)) as unknown as z.ZodMiniType<MatchRange>;
 
 export const foundMessageSchema = z
   .object({

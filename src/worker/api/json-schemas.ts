@@ -46,10 +46,6 @@ export class JsonSchemas {
         const { min: minItems, max: maxItems } = boundsOf(schema);
         return { type: "array", ...defined({ minItems, maxItems }), items: inner(def.element) };
       }
-      case "tuple": {
-        const { length } = def.items;
-        return { type: "array", prefixItems: def.items.map(inner), items: false, minItems: length, maxItems: length };
-      }
       case "union":
         return { [isDistinct(def) ? "oneOf" : "anyOf"]: def.options.map(inner) };
       case "nullable":

@@ -33,7 +33,7 @@ export const cursorSchema = z
   .optional(z.string().check(z.maxLength(CURSOR_LENGTH_MAX)))
   .apply(described, "Where the page before ended; `Link` has it");
 
-export const writeCursor = (place: readonly unknown[]): string => encodeJson(place);
+export const writeCursor = (place: object): string => encodeJson(place);
 
 /** @returns `null` where the text is no cursor of such a place */
 export function readCursor<Place>(schema: z.ZodMiniType<Place>, cursor: string): Place | null {

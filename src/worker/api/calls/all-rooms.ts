@@ -32,7 +32,11 @@ const DRAIN_AT_ONCE = 25;
 /** Ten minutes: within it everyone is back after a drain. */
 export const RECONNECT_WITHIN_MS_MAX = 600_000;
 
-const placeSchema = z.tuple([z.literal(ROOM_SORTS), z.number(), z.string().check(z.regex(ROOM_NAME))]);
+const placeSchema = z.object({
+  sort: z.literal(ROOM_SORTS),
+  value: z.number(),
+  room: z.string().check(z.regex(ROOM_NAME)),
+});
 
 const roomsPage = z.object({
   rooms: z
@@ -160,10 +164,10 @@ async function drainEach(names: readonly string[], drain: (room: string) => Prom
   return { rooms: drained, ...(failed.length > 0 && { failed }) };
 }
 
-const cursorOf = (sort: RoomSort, { value, room }: RoomPlace): string => writeCursor([sort, value, room]);
+const cursorOf = (sort: RoomSort, { value, room }: RoomPlace): string => writeCursor({ sort, value, room });
 
 /** @returns `null` for a text that names no place in that order */
 function placeIn(cursor: string, sort: RoomSort): RoomPlace | null {
   const place = readCursor(placeSchema, cursor);
-  return place?.[0] === sort ? { value: place[1], room: place[2] } : null;
+  return place?.sort === sort ? place : null;
 }

@@ -18,7 +18,7 @@ import { described } from "../../../protocol/schemas/described.ts";
 export const DMS_LIMIT_DEFAULT = 50;
 export const DMS_LIMIT_MAX = 200;
 
-const placeSchema = z.tuple([count, z.string().check(z.regex(ROOM_NAME))]);
+const placeSchema = z.object({ lastActivity: count, room: z.string().check(z.regex(ROOM_NAME)) });
 
 const opened = answering(z.object({ room: z.string().apply(described, "To be connected to like any other") }));
 
@@ -78,10 +78,10 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
   }),
 ];
 
-const cursorOf = ({ lastActivity, room }: DirectOverview): string => writeCursor([lastActivity ?? 0, room]);
+const cursorOf = ({ lastActivity, room }: DirectOverview): string => writeCursor({ lastActivity: lastActivity ?? 0, room });
 
 /** @returns `null` for a text that names no place in the list */
 function placeIn(cursor: string): DirectOverview | null {
   const place = readCursor(placeSchema, cursor);
-  return place && { room: place[1], user: "", lastSeq: 0, lastActivity: place[0], unread: 0 };
+  return place && { ...place, user: "", lastSeq: 0, unread: 0 };
 }
