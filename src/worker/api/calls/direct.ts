@@ -78,7 +78,8 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
   }),
 ];
 
-const cursorOf = ({ lastActivity, room }: DirectOverview): string => writeCursor({ lastActivity: lastActivity ?? 0, room });
+const cursorOf = ({ lastActivity, room }: DirectOverview): string =>
+  writeCursor({ lastActivity: lastActivity ?? 0, room });
 
 /** @returns `null` for a text that names no place in the list */
 function placeIn(cursor: string): DirectOverview | null {
