@@ -1,4 +1,4 @@
-// Bounds of what clients send. The schemas apply them; the page reads some, so this file imports nothing.
+// Bounds of what clients send and get. The schemas apply them; the page reads some, so this file imports nothing.
 
 /** UTF-16 units. */
 export const USER_LENGTH_MAX = 128;
@@ -15,6 +15,9 @@ export const REASON_LENGTH_MAX = 300;
 /** Messages of a page of history. */
 export const HISTORY_LIMIT_DEFAULT = 50;
 export const HISTORY_LIMIT_MAX = 200;
+
+/** Messages replayed at most: a client that missed more reads `history` in pages (REC-5), and a shard closes its connections (SHD-4). */
+export const MISSED_MESSAGES_MAX = 1000;
 
 /** CHAT-6: requests of a user besides posts: every event takes one token, a page of history more. */
 export const REQUEST_LIMIT = { perSecond: 50, burst: 200 };

@@ -33,8 +33,7 @@ export const STAFF_CHANNEL = "staff";
 /** Whether a channel is one of those in shards. The others are sockets of the room itself. */
 export const isShardChannel = (channel: string): boolean => channel === STAFF_CHANNEL || channel.startsWith(USER);
 
-/** SHD-4: a shard keeps so many messages, and gets as many after a gap; and so many characters of their texts. */
-export const MISSED_MESSAGES_MAX = 1000;
+/** SHD-4: characters of the texts that a shard keeps, and gets after a gap. `MISSED_MESSAGES_MAX` bounds their number. */
 export const MISSED_CHARS_MAX = 500_000;
 
 /** A place in the log of a room: after its newest message, and its latest change. */

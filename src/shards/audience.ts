@@ -65,7 +65,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     const deadline: RoomLinkPorts["deadline"] = (name, run, options) => deadlines.add(name, run, options);
     const link = new RoomLink({
       report: ports.report,
-      count: () => this.#count(),
+      facts: () => this.#facts(),
       now,
       newId,
       turn: (work) => this[CONTEXT].turn(work),
@@ -93,7 +93,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
     this.#link.stop();
   }
 
-  #count(): ReturnType<RoomLinkPorts["count"]> {
+  #facts(): ReturnType<RoomLinkPorts["facts"]> {
     const counts = this.#ports.takeCounts();
     const others = Number(this.channels.has(STAFF_CHANNEL)) + Number(this.#attention.isAsked);
     const { typing } = this.#events;
@@ -168,6 +168,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
 
   override onDisconnect(client: Client): void {
     this.#events.gone(client);
+    this.#link.ended(client.id);
     this.#changed();
   }
 

@@ -36,7 +36,7 @@ export interface RoomLinkPorts {
   /** @returns the instance of the room that took the report. @throws Error where none did, or it is not known */
   readonly report: (report: Omit<ShardReport, "shard">) => Promise<string>;
   /** Connections and users, and what else the room has to hear. */
-  readonly count: () => Pick<ShardReport, "sockets" | "users" | "typing" | "counts" | "epoch">;
+  readonly facts: () => Pick<ShardReport, "sockets" | "users" | "typing" | "counts" | "epoch">;
   readonly now: () => number;
   readonly newId: () => string;
   readonly turn: <Result>(work: () => Result) => Result;
@@ -54,7 +54,8 @@ export class RoomLink {
   readonly #later: Deadline;
   #joins: ShardJoin[] = [];
   #requests: ShardRequest[] = [];
-  #recovered: string[] = [];
+  /** Of which the room has not heard. */
+  readonly #recovered = new Set<string>();
   /** What waits for the next report: of all connections, and of each one. */
   #load = NO_LOAD;
   #loads = new Map<string, Load>();
@@ -111,7 +112,12 @@ export class RoomLink {
 
   /** A connection was recovered. The next report names it, because another object may still hold the former one. */
   recovered(socket: string): void {
-    this.#recovered.push(socket);
+    this.#recovered.add(socket);
+  }
+
+  /** A connection ended. Its client may have come back to the object that held the former one, which stays open then. */
+  ended(socket: string): void {
+    this.#recovered.delete(socket);
   }
 
   /** The counts are other ones now. */
@@ -194,8 +200,8 @@ export class RoomLink {
   async #report(): Promise<void> {
     this.#isReporting = true;
     while (this.#isOwed && !this.#isStopped) {
-      const [joins, requests, recovered] = [this.#joins, this.#requests, this.#recovered];
-      [this.#joins, this.#requests, this.#recovered] = [[], [], []];
+      const [joins, requests, recovered] = [this.#joins, this.#requests, [...this.#recovered]];
+      [this.#joins, this.#requests] = [[], []];
       [this.#load, this.#isOwed] = [NO_LOAD, false];
       this.#loads.clear();
       this.#later.clear();
@@ -203,8 +209,9 @@ export class RoomLink {
       this.#mark([...joins, ...requests], { isSent: true });
       try {
         const named = { from: this.#name, number: this.#number++, requests: this.#withDebts(requests) };
-        const by = await this.#ports.report({ ...named, ...this.#ports.count(), joins, recovered });
+        const by = await this.#ports.report({ ...named, ...this.#ports.facts(), joins, recovered });
         this.#failures = 0;
+        for (const socket of recovered) this.#recovered.delete(socket);
         this.#mark([...joins, ...requests], { by });
         // The room counts those whom it lets in until it knows better.
         if (joins.length > 0) this.changed();

@@ -1,8 +1,9 @@
 // The recovery log of a shard (SHD-6): the messages that it has shown last. Once one of them was changed it forgets all; the room sends those that
 // a client needs with the verdict on its CONNECT. Made by audience.ts.
 import type { Message } from "../protocol/chat-events.ts";
+import { MISSED_MESSAGES_MAX } from "../protocol/limits.ts";
 import { parseMessageId } from "../protocol/message-id.ts";
-import { MISSED_CHARS_MAX, MISSED_MESSAGES_MAX, type LogPlace } from "../protocol/shards.ts";
+import { MISSED_CHARS_MAX, type LogPlace } from "../protocol/shards.ts";
 import type { MissedEvent, RecoveryLog } from "../socketio/recovery/recovery.ts";
 
 export class ShardLog implements RecoveryLog {

@@ -17,7 +17,7 @@ function linkTo(taken: Promise<string>): { link: RoomLink; reports: Array<Omit<S
       reports.push(report);
       return reports.length === 1 ? taken : Promise.resolve("room");
     },
-    count: () => ({ sockets: 1, users: 1, typing: 0 }),
+    facts: () => ({ sockets: 1, users: 1, typing: 0 }),
     now: () => 0,
     newId: () => `${++ids}`,
     turn: (work) => work(),

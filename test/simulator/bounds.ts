@@ -1,7 +1,7 @@
 // Checks the memory of a room: the sizes of all reachable collections, at any time and after quiet. The bounds are for the few
 // clients of a plan, so that a leak shows within minutes.
 import { COPIES_REMEMBERED_MAX } from "../../src/chat/links/copies.ts";
-import { MISSED_MESSAGES_MAX } from "../../src/chat/log/chat-recovery.ts";
+import { MISSED_MESSAGES_MAX } from "../../src/protocol/limits.ts";
 import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
 import { UNSTORED_POSTS_MAX } from "../../src/chat/posting/relaxed-commit.ts";
 import { PRUNE_AT_SIZE_MIN } from "../../src/socketio/engine/unjoined-quota.ts";

@@ -2,11 +2,9 @@
 // so a broadcast costs no row of its own. `welcome` has the rest of the room's state. Made by chat.ts.
 import type { Message } from "../../protocol/chat-events.ts";
 import type { MissedEvent, RecoveryLog } from "../../socketio/recovery/recovery.ts";
+import { MISSED_MESSAGES_MAX } from "../../protocol/limits.ts";
 import { parseMessageId } from "../../protocol/message-id.ts";
 import type { MessageLog } from "./message-log.ts";
-
-/** Messages replayed at most; a client that missed more reads `history` in pages (REC-5). */
-export const MISSED_MESSAGES_MAX = 1000;
 
 export interface ChatRecoveryContext {
   readonly log: MessageLog;

@@ -1,5 +1,6 @@
 // The messages of the log that shards lack: after a gap in their feed, and for connections that recover. Made by shards.ts.
-import { MISSED_CHARS_MAX, MISSED_MESSAGES_MAX, type LogPlace, type ShardItem } from "../../protocol/shards.ts";
+import { MISSED_MESSAGES_MAX } from "../../protocol/limits.ts";
+import { MISSED_CHARS_MAX, type LogPlace, type ShardItem } from "../../protocol/shards.ts";
 import type { Message, ServerToClientEvents } from "../../protocol/chat-events.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { Room } from "../room/room.ts";

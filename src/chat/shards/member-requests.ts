@@ -9,7 +9,7 @@ import type { Connection, Membership, Room } from "../room/room.ts";
 import type { LogItems } from "./log-items.ts";
 import type { Reach } from "./reach.ts";
 import { shardConnection, type ConnectionFacts, type ShardConnectionPorts } from "./shard-connection.ts";
-import type { Standing } from "./standing.ts";
+import type { PlaceOfLog } from "./place-of-log.ts";
 
 export interface MemberRequestsPorts {
   /** Decides on a CONNECT, as for the room's own connections. */
@@ -24,7 +24,7 @@ export interface MemberRequestsPorts {
 
 interface MemberRequestsParts {
   readonly reach: Reach;
-  readonly standing: Standing;
+  readonly placeOfLog: PlaceOfLog;
   readonly logItems: LogItems;
 }
 
@@ -32,15 +32,15 @@ export class MemberRequests {
   readonly #room: Room;
   readonly #ports: MemberRequestsPorts;
   readonly #reach: Reach;
-  readonly #standing: Standing;
+  readonly #placeOfLog: PlaceOfLog;
 
   readonly #logItems: LogItems;
 
-  constructor(room: Room, ports: MemberRequestsPorts, { reach, standing, logItems }: MemberRequestsParts) {
+  constructor(room: Room, ports: MemberRequestsPorts, { reach, placeOfLog, logItems }: MemberRequestsParts) {
     this.#room = room;
     this.#ports = ports;
     this.#reach = reach;
-    this.#standing = standing;
+    this.#placeOfLog = placeOfLog;
     this.#logItems = logItems;
   }
 
@@ -71,7 +71,7 @@ export class MemberRequests {
 
   perform(shard: number, { id, event, given, owedBy, ...connection }: ShardRequest): void {
     // It would overtake one that died with the room. The shard closes the connection.
-    if (owedBy !== undefined && owedBy !== this.#standing.instance) return;
+    if (owedBy !== undefined && owedBy !== this.#placeOfLog.instance) return;
     const { user, name, role } = connection.member;
     const end = this.#reach.owe(shard);
     const reply = (answer: Answer<object>): void => {

@@ -4,7 +4,7 @@ import type { ShardItem } from "../../protocol/shards.ts";
 import { WAITING_CHARS_MAX, type FeedPorts } from "../../shards/feed.ts";
 import { Feeds } from "../../shards/feeds.ts";
 import { Pieces } from "./pieces.ts";
-import type { Standing } from "./standing.ts";
+import type { PlaceOfLog } from "./place-of-log.ts";
 
 /**
  * SHD-7: with more characters on their way to a shard its members' requests are refused. Pages of history alone could otherwise fill the
@@ -15,7 +15,7 @@ const ANSWERS_CHARS_MAX = WAITING_CHARS_MAX / 2;
 export interface ReachPorts extends FeedPorts {
   /** Shards that one object calls. */
   readonly fanOut: number;
-  readonly standing: Standing;
+  readonly placeOfLog: PlaceOfLog;
   readonly hasMembers: (shard: number) => boolean;
 }
 
@@ -31,7 +31,7 @@ export class Reach {
     this.#ports = ports;
     this.feeds = new Feeds({ fanOut: ports.fanOut }, ports);
     this.#pieces = new Pieces(
-      () => ports.standing.place,
+      () => ports.placeOfLog.now,
       (piece) => this.feeds.push(piece),
     );
   }
@@ -43,7 +43,7 @@ export class Reach {
   reach(shard: number): void {
     if (this.#reached.has(shard)) return;
     if (this.isEmpty) {
-      this.#ports.standing.begin();
+      this.#ports.placeOfLog.begin();
       this.#pieces.begin();
     }
     this.#reached.add(shard);
@@ -76,7 +76,7 @@ export class Reach {
   /** Sends what the turn added, and leaves shards that nothing is for any more. @returns whether it sent anything */
   endTurn(): boolean {
     const hasSent = this.#pieces.send();
-    this.#ports.standing.carry(hasSent);
+    this.#ports.placeOfLog.carry(hasSent);
     for (const shard of this.#reached) if (this.#isOver(shard)) this.#leave(shard);
     return hasSent;
   }

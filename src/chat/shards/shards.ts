@@ -21,7 +21,7 @@ import { LogItems } from "./log-items.ts";
 import { MemberRequests, type MemberRequestsPorts } from "./member-requests.ts";
 import { Reach } from "./reach.ts";
 import { ShardTable, type ShardLimits } from "./shard-table.ts";
-import { Standing, type StandingPorts } from "./standing.ts";
+import { PlaceOfLog, type PlaceOfLogPorts } from "./place-of-log.ts";
 
 /** The part of the ports that is outside of the room. */
 export interface ShardsOutside extends ShardLimits, Omit<FeedPorts, "missed" | "report" | "count"> {
@@ -31,8 +31,8 @@ export interface ShardsOutside extends ShardLimits, Omit<FeedPorts, "missed" | "
   readonly close: (client: Client) => void;
 }
 
-export interface ShardsPorts extends ShardsOutside, StandingPorts, MemberRequestsPorts {
-  readonly typing: StandingPorts["typing"] & {
+export interface ShardsPorts extends ShardsOutside, PlaceOfLogPorts, MemberRequestsPorts {
+  readonly typing: PlaceOfLogPorts["typing"] & {
     /** More or fewer members of shards type. */
     countChanged(): void;
     /** The members of shards may have heard another count. */
@@ -49,7 +49,7 @@ export class Shards implements Feature, Elsewhere {
   readonly #room: Room;
   readonly #ports: ShardsPorts;
   readonly #table: ShardTable;
-  readonly #standing: Standing;
+  readonly #placeOfLog: PlaceOfLog;
   readonly #reach: Reach;
   readonly #requests: MemberRequests;
   readonly #logItems: LogItems;
@@ -63,18 +63,18 @@ export class Shards implements Feature, Elsewhere {
     this.#ports = ports;
     this.#table = new ShardTable(room.state, ports);
     this.#logItems = new LogItems(room, ports.changes);
-    const standing = new Standing(room, ports);
+    const placeOfLog = new PlaceOfLog(room, ports);
     const reach = new Reach({
       ...ports,
-      standing,
+      placeOfLog,
       hasMembers: (shard) => (this.#table.rows[shard]?.sockets ?? 0) > 0,
       missed: (from, to) => this.missed(from, to),
       report: room.reportProblem,
       count: (series, by) => room.meter.count(series, by),
     });
-    this.#standing = standing;
+    this.#placeOfLog = placeOfLog;
     this.#reach = reach;
-    this.#requests = new MemberRequests(room, ports, { reach, standing, logItems: this.#logItems });
+    this.#requests = new MemberRequests(room, ports, { reach, placeOfLog, logItems: this.#logItems });
   }
 
   start(): void {
@@ -84,19 +84,19 @@ export class Shards implements Feature, Elsewhere {
   }
 
   onRestore(client: Client): void {
-    this.#standing.carried.restore(client);
+    this.#placeOfLog.carried.restore(client);
   }
 
   /** Called once all connections of the room are back. */
   wake(): void {
-    if (this.#standing.wake()) this.#table.trust();
+    if (this.#placeOfLog.wake()) this.#table.trust();
     else if (this.connections > 0) this.#ports.typing.recount();
     this.#table.rows.forEach(({ sockets }, shard) => sockets > 0 && this.#reach.reach(shard));
     this.#room.members.setElsewhere(this.users, false);
   }
 
   onDisconnect(client: Client): void {
-    this.#standing.carried.release(client);
+    this.#placeOfLog.carried.release(client);
     this.growth.watch();
   }
 
@@ -165,7 +165,7 @@ export class Shards implements Feature, Elsewhere {
   }
 
   onTurnEnd(): void {
-    if (this.#reach.isEmpty) return this.#standing.carry(false);
+    if (this.#reach.isEmpty) return this.#placeOfLog.carry(false);
     this.growth.askUnheard();
     const hasSent = this.#reach.endTurn();
     if (hasSent && this.#sampling.passIfOpen(this.#room.now()))
@@ -184,7 +184,7 @@ export class Shards implements Feature, Elsewhere {
   /** Takes the report of a shard, in a turn. @returns the instance of the room */
   take(report: ShardReport): string {
     if (this.#table.isNew(report, this.#room.log)) this.#take(report);
-    return this.#standing.instance;
+    return this.#placeOfLog.instance;
   }
 
   #take({ shard, joins, requests, recovered, counts, typing, epoch, ...size }: ShardReport): void {

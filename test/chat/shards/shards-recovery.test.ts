@@ -86,6 +86,32 @@ describe("recovery: SHD-6", () => {
     expect([cydAgain.socketId(), cyd.closing?.code, cydAgain.closing]).toEqual([cyd.socketId(), 4005, undefined]);
   });
 
+  it("closes the former connection where it was, also where the room took no report: with the next one", async () => {
+    const { big, ada } = await hall();
+    await back(big, ada, 1, undefined);
+    big.failure = new Error("overloaded");
+    await big.pass(1000);
+    expect(ada.closing).toBeUndefined();
+    big.failure = undefined;
+    await big.pass(3000);
+    expect(ada.closing?.code).toBe(4005);
+  });
+
+  it("closes no connection that came after the one which the room hears of late", async () => {
+    const { big, ada } = await hall();
+    const inShard = await back(big, ada, 1, undefined);
+    big.failure = new Error("overloaded");
+    await big.pass(1000);
+    ada.leave();
+    inShard.leave();
+    const { pid } = inShard.accepted("/") as { pid?: string };
+    const inRoom = await big.room.join("ada", { canRecover: true }, { pid });
+    expect(inRoom.socketId()).toBe(ada.socketId());
+    big.failure = undefined;
+    await big.pass(3000);
+    expect(inRoom.closing).toBeUndefined();
+  });
+
   it("is refused to a user who was kicked", async () => {
     const { big, ada, ben } = await hall();
     ada.emit("chat-message", { content: "1" });

@@ -11,7 +11,7 @@ interface Memory extends Pick<LogPlace, "by" | "rev"> {
   readonly typing: number;
 }
 
-export interface StandingPorts {
+export interface PlaceOfLogPorts {
   /** Changes of messages. */
   readonly changes: { readonly lastRev: number; raise(rev: number): void };
   readonly trail: { readonly lastNumber: number };
@@ -20,14 +20,14 @@ export interface StandingPorts {
   readonly newId: () => string;
 }
 
-export class Standing {
+export class PlaceOfLog {
   /** On the room's own connections. */
   readonly carried: Carried<Memory>;
   readonly #room: Room;
-  readonly #ports: StandingPorts;
+  readonly #ports: PlaceOfLogPorts;
   #named: string | undefined;
 
-  constructor(room: Room, ports: StandingPorts) {
+  constructor(room: Room, ports: PlaceOfLogPorts) {
     this.#room = room;
     this.#ports = ports;
     this.carried = new Carried(room, { slot: new Slot<readonly Memory[]>("shards"), keyOf: () => "", perHolder: 1 });
@@ -53,7 +53,7 @@ export class Standing {
     if (this.carried.size === 0) this.#ports.changes.raise(this.#room.now());
   }
 
-  get place(): LogPlace {
+  get now(): LogPlace {
     const { log, toldSeq } = this.#room;
     const seq = toldSeq();
     const { changes, trail } = this.#ports;
