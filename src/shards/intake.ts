@@ -50,8 +50,11 @@ export class Intake {
       this.#life = life;
       this.#next = first;
       if (lost.hasDropped) audience.follower.loseAnswers();
-      const isLostBelow = lost.hasDropped || (isFirst && lost.hasWaiting);
-      if (isLostBelow && pieces[0]) feeds.lose(pieces[0].before);
+      const [next] = pieces;
+      const hasDied = isFirst && lost.hasWaiting;
+      if (next && (lost.hasDropped || hasDied)) feeds.lose(next.before);
+      // With what waited here counts were lost, which are in no log: the room tells them again to those who ask what they missed.
+      if (next && hasDied) return this.#answer({ taken: 0, behind: next.before });
     }
     let taken = this.#next - first;
     for (const piece of pieces.slice(taken)) {

@@ -68,7 +68,11 @@ export class Members {
   setElsewhere(count: number, isNew: boolean): void {
     if (count === this.#elsewhere) return;
     this.#elsewhere = count;
-    if (!isNew) return;
+    if (isNew) this.tellAgain();
+  }
+
+  /** The others hear the number, also where it is the one that they heard last. */
+  tellAgain(): void {
     this.#hasMoved = true;
     this.#changed();
   }

@@ -174,8 +174,9 @@ export class Shards implements Feature, Elsewhere {
 
   /** @returns the items that lead a shard from one place of the log to a later one */
   missed(from: LogPlace, to: LogPlace): ShardItem[] {
-    // The log has no typing.
+    // Counts are in no log.
     this.#ports.typing.recount();
+    this.#room.members.tellAgain();
     return this.#logItems.missed(from, to);
   }
 

@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 
 import { describe, expect, it } from "vitest";
 
+import { LEAVE_GRACE_MS } from "../../../src/chat/people/presence.ts";
 import { SHRINK_AFTER_MS } from "../../../src/chat/shards/growth.ts";
 import { HISTORY_LIMIT_MAX } from "../../../src/protocol/limits.ts";
 import { BigRoom, seen } from "../../host/big-room.ts";
@@ -58,6 +59,25 @@ describe("a shard that passes pieces on, and has no members itself: SHD-12", () 
     await big.pass(3000);
     expect(seen(last)).toEqual(["1", "2"]);
     expect(last.closing).toBeUndefined();
+  });
+
+  it("may die with a count, which is in no log: the shard below gets the present one", async () => {
+    const { big, ada, last } = await chain();
+    const counts = (): unknown[] =>
+      ["typing-count", "presence"].map((event) => last.received<{ count: number }>(event).at(-1)?.count);
+    last.emit("typing", { on: true });
+    await big.pass(1000);
+    expect(counts()).toEqual([1, 2]);
+    big.shard(1).failure = new Error("away");
+    last.emit("typing", { on: false });
+    ada.leave();
+    await big.pass(LEAVE_GRACE_MS + 2000);
+    big.shard(0).shell.crash();
+    await big.pass(0);
+    expect(counts()).toEqual([1, 2]);
+    big.shard(1).failure = undefined;
+    await big.pass(3000);
+    expect(counts()).toEqual([0, 1]);
   });
 
   it("may die before it says that it took a piece: the shard below, which has it, gets it once, and keeps its connections", async () => {
