@@ -68,50 +68,6 @@ describe("recovery: SHD-6", () => {
     expect(seen(again)).toEqual(["2"]);
   });
 
-  it("ends the former connection where that began, which is half open: in another shard, in the room, and in a shard for the room", async () => {
-    const big = new BigRoom({ maxMembers: 2 });
-    const [ada, ben] = [await big.room.join("ada", { canRecover: true }), await big.join("ben", 0)];
-    await big.pass(1000);
-    const [adaAgain, benAgain] = [await back(big, ada, 1, undefined), await back(big, ben, 1, undefined)];
-    await big.pass(2000);
-    expect([ada.closing?.code, ben.closing?.code]).toEqual([4005, 4005]);
-    expect([adaAgain.socketId(), benAgain.socketId()]).toEqual([ada.socketId(), ben.socketId()]);
-    expect([adaAgain.closing, benAgain.closing]).toEqual([undefined, undefined]);
-
-    const cyd = await big.join("cyd", 0);
-    await big.pass(1000);
-    const { pid } = cyd.accepted("/") as { pid?: string };
-    const cydAgain = await big.room.join("cyd", { canRecover: true }, { pid });
-    await big.pass(1000);
-    expect([cydAgain.socketId(), cyd.closing?.code, cydAgain.closing]).toEqual([cyd.socketId(), 4005, undefined]);
-  });
-
-  it("closes the former connection where it was, also where the room took no report: with the next one", async () => {
-    const { big, ada } = await hall();
-    await back(big, ada, 1, undefined);
-    big.failure = new Error("overloaded");
-    await big.pass(1000);
-    expect(ada.closing).toBeUndefined();
-    big.failure = undefined;
-    await big.pass(3000);
-    expect(ada.closing?.code).toBe(4005);
-  });
-
-  it("closes no connection that came after the one which the room hears of late", async () => {
-    const { big, ada } = await hall();
-    const inShard = await back(big, ada, 1, undefined);
-    big.failure = new Error("overloaded");
-    await big.pass(1000);
-    ada.leave();
-    inShard.leave();
-    const { pid } = inShard.accepted("/") as { pid?: string };
-    const inRoom = await big.room.join("ada", { canRecover: true }, { pid });
-    expect(inRoom.socketId()).toBe(ada.socketId());
-    big.failure = undefined;
-    await big.pass(3000);
-    expect(inRoom.closing).toBeUndefined();
-  });
-
   it("is refused to a user who was kicked", async () => {
     const { big, ada, ben } = await hall();
     ada.emit("chat-message", { content: "1" });
