@@ -1,7 +1,7 @@
 // Members of shards after connections, rooms, shards or calls between them broke: they miss nothing, or the shard closes their connections.
 import { describe, expect, it } from "vitest";
 
-import { back, BigRoom, hall, lastOffset, seen } from "../../host/big-room.ts";
+import { back, hall, lastOffset, seen } from "../../host/big-room.ts";
 
 describe("recovery: SHD-6", () => {
   it("brings what was missed, also in another shard, and one that has just begun", async () => {
