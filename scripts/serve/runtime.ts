@@ -1,9 +1,14 @@
 // Runs Workers in workerd for `npm run serve` and the bench: by way of Miniflare, which brings storage, assets and
 // restarts after a crash, but with sockets that lead straight into the Worker. Measured, that is as cheap as workerd alone.
+import { availableParallelism } from "node:os";
+
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare";
 
 /** A larger young generation: V8 collects garbage less often, so fewer messages wait for that (docs/bench). Takes some 50 MB more. */
-const V8_FLAGS = "--semi-space-growth-factor=4 --min-semi-space-size=32 --max-semi-space-size=64";
+const LARGE_YOUNG = "--semi-space-growth-factor=4 --min-semi-space-size=32 --max-semi-space-size=64";
+/** V8's helpers would take the only core from the thread that serves, for longer than its pause alone. */
+const WITHOUT_HELPERS = "--single-threaded-gc";
+const V8_FLAGS = availableParallelism() > 1 ? LARGE_YOUNG : `${LARGE_YOUNG} ${WITHOUT_HELPERS}`;
 
 export interface Runtime {
   /** Ends workerd. Acked messages are on the disk. */

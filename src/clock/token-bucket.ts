@@ -39,6 +39,11 @@ export class TokenBuckets {
     if (isLater) this.#byUser.set(user, bucket);
   }
 
+  /** Whether it is not full again after so many milliseconds. */
+  lacksAfter(bucket: Bucket, ms: number): boolean {
+    return !this.#isFull(bucket, bucket.atMs + ms);
+  }
+
   /** Takes `cost` tokens if there are as many. */
   take(user: string, nowMs: number, cost = 1): TokenResult {
     const { perSecond } = this.#limit;

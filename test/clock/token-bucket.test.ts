@@ -39,3 +39,10 @@ it("restores the latest state of a bucket, and of two at one time the emptier", 
   for (const state of states) buckets.restore("ada", state, 1500);
   expect(buckets.of("ada", 1500)).toEqual({ tokens: 0, atMs: 1500 });
 });
+
+it("knows whether a bucket is full again after a while", () => {
+  const buckets = new TokenBuckets(SLOW);
+  const bucket = { tokens: 1, atMs: 1000 };
+  expect(buckets.lacksAfter(bucket, 1999)).toBe(true);
+  expect(buckets.lacksAfter(bucket, 2000)).toBe(false);
+});

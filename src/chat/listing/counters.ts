@@ -85,13 +85,14 @@ export class Counters implements Feature {
   }
 
   #keep(): void {
-    let left = KEPT_SERIES_MAX;
-    const few = (counts: Counts): Counts => {
-      const kept = Object.entries(counts).slice(0, left);
-      left -= kept.length;
-      return Object.fromEntries(kept);
-    };
-    const sent = this.#sent && { id: this.#sent.id, counts: few(this.#sent.counts) };
-    this.#carried.put("counters", { lastId: this.#lastId, sent, counts: few(this.#meter.read()) });
+    const sent = this.#sent && { id: this.#sent.id, counts: firstOf(this.#sent.counts, KEPT_SERIES_MAX) };
+    const left = KEPT_SERIES_MAX - Object.keys(sent?.counts ?? {}).length;
+    this.#carried.put("counters", { lastId: this.#lastId, sent, counts: firstOf(this.#meter.read(), left) });
   }
+}
+
+/** Runs with every input: most often there are few, and nothing is copied. */
+function firstOf(counts: Counts, max: number): Counts {
+  const all = Object.entries(counts);
+  return all.length <= max ? counts : Object.fromEntries(all.slice(0, max));
 }

@@ -18,6 +18,9 @@ import type { Feature } from "../room/feature.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
+/** A room with connections falls asleep after so much silence (docs/cost.md). */
+const SLEEP_AFTER_MS = 10_000;
+
 type Payload = z.output<typeof postSchema>;
 
 export class Posting implements Feature {
@@ -69,7 +72,7 @@ export class Posting implements Feature {
   onConnect(client: Client): void {
     const { user } = client.peek();
     const bucket = this.#buckets.of(user, this.#room.now());
-    if (bucket.tokens < this.#room.settings.messageRate.burst) this.#carried.put(user, bucket);
+    this.#carry(user, bucket);
   }
 
   onRestore(client: Client): void {
@@ -128,8 +131,13 @@ export class Posting implements Feature {
       const limit = `at most ${this.#room.settings.messageRate.perSecond} messages per second`;
       return refuse("RATE_LIMITED", `Rate limit exceeded: ${limit}.`, taking.retryAfterMs);
     }
-    if (client) this.#carried.put(user, taking.bucket);
+    if (client) this.#carry(user, taking.bucket);
     return undefined;
+  }
+
+  /** A bucket that is full again before the room can fall asleep needs no keeping. */
+  #carry(user: string, bucket: Bucket): void {
+    if (this.#buckets.lacksAfter(bucket, SLEEP_AFTER_MS)) this.#carried.put(user, bucket);
   }
 
   #replyProblem(replyTo: string | undefined): ErrorAnswer | undefined {
