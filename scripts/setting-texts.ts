@@ -103,7 +103,11 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
     meaning:
       "Compresses frames (permessage-deflate), at some 200 KB of memory per connection. A deployment also removes `no_web_socket_compression` from wrangler.toml.",
   },
-  flushWindowMs: { unit: "ms", meaning: "A busy room commits once per window." },
+  flushWindowMs: {
+    unit: "ms",
+    meaning:
+      "A busy room commits once per window. With more than 1,000 connections it is longer in proportion, at most ten times.",
+  },
   flushBurst: {
     unit: "batches",
     meaning:

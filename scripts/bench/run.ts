@@ -94,7 +94,7 @@ function secondsOf(job: LoadJob): number {
 
 function start(job: LoadJob, peer: string): Promise<RunningServer> {
   if (job.kind === "big") {
-    const room = { members: job.membersPerRoom, shards: job.shards };
+    const room = { members: job.membersPerRoom, shards: job.shards, clients: job.clients };
     return BIG_PEERS.find(({ name }) => name === peer)!.start(room);
   }
   if (job.kind === "race") return RACING_PEERS.find(({ name }) => name === peer)!.start(job);

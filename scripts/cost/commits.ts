@@ -1,5 +1,6 @@
 // Predicts how many rows a room writes per message, and how long posts wait. Called by the models of bills and of runs.
 import { BURST_GAP } from "../../src/clock/throttle.ts";
+import type { BatchRate } from "../../src/chat/posting/batch-rate.ts";
 import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
 
 /** The accuracy of the calculation below: a window is divided into so many steps. */
@@ -17,7 +18,7 @@ export interface Commits {
  * Independent posts at a rate, in a room that may commit `burst` batches ahead of their windows. The state after a commit is the time
  * that is used up ahead, at most `burst` windows; its stationary distribution gives the mean time from one commit to the next.
  */
-export function commitsOf(postsPerSecond: number, windowMs: number, burst: number): Commits {
+export function commitsOf(postsPerSecond: number, { windowMs, burst }: BatchRate): Commits {
   const windowSeconds = windowMs / 1000;
   if (postsPerSecond === 0 || windowSeconds === 0) return { perPost: 1, waitSeconds: 0 };
   const perStep = (postsPerSecond * windowSeconds) / STEPS;

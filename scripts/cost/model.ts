@@ -1,6 +1,6 @@
 // Computes the billable events of a workload from the costs per action in docs/cost.md. Pure; tests compare it with rooms in
 // workerd.
-import { burstOf } from "../../src/chat/posting/posts.ts";
+import { batchRate } from "../../src/chat/posting/batch-rate.ts";
 import { commitsOf, type Commits } from "./commits.ts";
 import { shardEvents, shardsOf } from "./shards.ts";
 
@@ -126,8 +126,8 @@ export interface Events {
 }
 
 function commitsOfRoom(workload: Workload, postsPerSecond: number): Commits {
-  const { durability, flushWindowMs, users, rooms } = workload;
-  const commits = commitsOf(postsPerSecond, flushWindowMs, burstOf(users / rooms, workload.flushBurst));
+  const { durability, users, rooms } = workload;
+  const commits = commitsOf(postsPerSecond, batchRate(users / rooms, workload));
   if (durability === "strict" || commits.perPost * postsPerSecond < RELAXED_BUSY_COMMITS_PER_SECOND) return commits;
   return { ...commits, perPost: RELAXED_ROWS_PER_SECOND / postsPerSecond };
 }
@@ -173,7 +173,8 @@ export function eventsOf(asked: Workload): Events {
   const frames =
     posts * (1 - pollingShare) + userMinutes * (workload.readsPerUserMinute + workload.eventsPerUserMinute);
   const relayed = posts * workload.relayShare;
-  const relayFlushes = relayed * commitsOf(postsPerSecond * workload.relayShare, RELAY_WINDOW_MS, 1).perPost;
+  const relayFlushes =
+    relayed * commitsOf(postsPerSecond * workload.relayShare, { windowMs: RELAY_WINDOW_MS, burst: 1 }).perPost;
   const uploads = users * workload.uploadsPerUserDay * DAYS_PER_MONTH;
   const worked =
     (frames + connects) * (workload.handlerMs / 1000) +

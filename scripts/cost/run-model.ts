@@ -1,6 +1,6 @@
 // Predicts the server's counters of a load test: simulates each room on a clock of its own, with members that connect, post
 // and are pinged. Pure; the same run gives the same prediction.
-import { burstOf } from "../../src/chat/posting/posts.ts";
+import { batchRate } from "../../src/chat/posting/batch-rate.ts";
 import { commitsOf } from "./commits.ts";
 import {
   ARM_SECONDS,
@@ -79,8 +79,7 @@ export function predict(run: RunFacts): Predicted {
   const rooms = Math.min(run.rooms, connects);
   if (rooms === 0) return { events: NOTHING, spread: NOTHING };
   const postsPerSecond = posts / rooms / Math.max(1e-3, run.postingTo - run.postingFrom);
-  const burst = burstOf(connects / rooms, run.flushBurst);
-  const commits = posts * commitsOf(postsPerSecond, run.flushWindowMs, burst).perPost;
+  const commits = posts * commitsOf(postsPerSecond, batchRate(connects / rooms, run)).perPost;
   const spoken = rooms * (1 - Math.exp(-posts / rooms));
   const deedsPerRoom = (posts + connects) / rooms;
   const tried = Math.max(LIVES_MIN, Math.min(LIVES_MAX, Math.floor(DEEDS_MAX / (1 + deedsPerRoom))));

@@ -33,7 +33,7 @@ export function shardEvents(
   const { shards, roomSeconds, commits, connects, posts } = happening;
   if (shards === 0) return { calls: 0, rows: 0, awakeSeconds: 0 };
   const share = shards / (1 + shards);
-  const perSecond = roomSeconds === 0 ? 0 : commits / roomSeconds;
+  const perSecond = roomSeconds === 0 ? 0 : posts / roomSeconds;
   const quiet = Math.exp(-perSecond * PLACE_SECONDS);
   return {
     calls: commits * shards + share * (connects * CALLS_PER_CONNECT + posts),

@@ -51,19 +51,21 @@ describe("rows per message", () => {
       let counted = 0;
       for (let seed = 1; seed <= rooms; seed++)
         counted += await rowsOfRoom(perSecond, burst, count, seeded(seed * 1009));
-      const predicted = rooms * count * commitsOf(perSecond, WINDOW_MS, burst).perPost;
+      const predicted = rooms * count * commitsOf(perSecond, { windowMs: WINDOW_MS, burst }).perPost;
       expect(Math.abs(predicted - counted) / counted).toBeLessThan(0.05);
     },
   );
 
   it("knows how many messages one row takes", () => {
-    expect(commitsOf(1e6, WINDOW_MS, 1).perPost).toBe(1 / BATCH_POSTS_MAX);
-    expect(commitsOf(0, WINDOW_MS, 1).perPost).toBe(1);
-    expect(commitsOf(5, 0, 1).perPost).toBe(1);
+    expect(commitsOf(1e6, { windowMs: WINDOW_MS, burst: 1 }).perPost).toBe(1 / BATCH_POSTS_MAX);
+    expect(commitsOf(0, { windowMs: WINDOW_MS, burst: 1 }).perPost).toBe(1);
+    expect(commitsOf(5, { windowMs: 0, burst: 1 }).perPost).toBe(1);
   });
 
   it("a batch waits for less than its window, and longer the busier the room", () => {
-    const waits = [0, 1, 10, 100, 1000].map((perSecond) => commitsOf(perSecond, 50, 1).waitSeconds);
+    const waits = [0, 1, 10, 100, 1000].map(
+      (perSecond) => commitsOf(perSecond, { windowMs: 50, burst: 1 }).waitSeconds,
+    );
     expect(waits).toEqual(waits.toSorted((a, b) => a - b));
     expect(waits[0]).toBe(0);
     expect(waits.at(-1)).toBeLessThan(0.05);
@@ -161,7 +163,7 @@ describe("a run", () => {
     expect(predicted({})).toMatchObject({ posts: 600, upgrades: 200, framesIn: 800 });
     expect(predicted({})).toEqual(predicted({}));
     expect(predicted({ pollingShare: 0.25 }).framesIn).toBe(600);
-    expect(predicted({}).commits).toBeCloseTo(600 * commitsOf(2, 50, 8).perPost);
+    expect(predicted({}).commits).toBeCloseTo(600 * commitsOf(2, { windowMs: 50, burst: 8 }).perPost);
   });
 
   // The counts of `npm run load -- --counts` in such runs.

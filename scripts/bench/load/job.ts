@@ -37,6 +37,8 @@ export interface TrafficJob extends Crowd {
 /** The same in one room that is larger than an object, one of whose shards is killed afterwards. */
 export interface BigJob extends Omit<TrafficJob, "kind"> {
   readonly kind: "big";
+  /** Stock clients get a frame per message, Parley's own one per batch. */
+  readonly clients: "stock" | "own";
   /** Of the room, where the server has any. */
   readonly shards: number;
   /** Posting goes on for so long after the death of a shard. */

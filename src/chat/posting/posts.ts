@@ -2,6 +2,7 @@
 // relaxed-commit.ts) stores and shows them (CHAT-7). Called by posting.ts.
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
+import { batchRate, type BatchRate } from "./batch-rate.ts";
 import { BATCH_CHARS_MAX, StrictCommit, type Commit, type Numbered, type Outcome, type Post } from "./commit.ts";
 import { countCommit } from "../room/metering.ts";
 import type { Repeat } from "../room/operation.ts";
@@ -14,16 +15,6 @@ import { RelaxedCommit } from "./relaxed-commit.ts";
 export const BATCH_POSTS_MAX = 64;
 /** Characters that a message costs besides what people wrote: keys, quotes, times. */
 const MESSAGE_CHARS = 64;
-
-/**
- * Sends that a room may make ahead of its window. A batch takes one send per connection, so after quiet a small room commits several batches
- * at once, and a room of more than 100 connections one.
- */
-const SENDS_AHEAD = 200;
-
-/** @returns the batches that a room of so many connections may commit at once after quiet, from 1 to `max` */
-export const burstOf = (connections: number, max: number): number =>
-  Math.min(Math.max(1, Math.trunc(SENDS_AHEAD / Math.max(1, connections))), max);
 
 export class Posts implements Writer {
   readonly #room: Room;
@@ -44,8 +35,8 @@ export class Posts implements Writer {
   /** @param afterCommit called when messages were stored, after the acks */
   start(afterCommit: () => void): void {
     const { settings, throttled } = this.#room;
-    const { flushWindowMs, flushBurst } = settings;
-    const rate = { windowMs: () => flushWindowMs, burst: () => burstOf(this.#room.connectionCount, flushBurst) };
+    const now = (): BatchRate => batchRate(this.#room.connectionCount, settings);
+    const rate = { windowMs: () => now().windowMs, burst: () => now().burst };
     // The open batch is in memory only.
     this.#throttle = throttled("flush", rate, () => this.#closeBatch(), { keepsAwake: true });
     const outcome: Outcome = {

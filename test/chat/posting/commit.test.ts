@@ -1,6 +1,7 @@
 // Group commit: posts of one batch, the order of storing, showing and acks, and failures of the storage.
 import { describe, expect, it } from "vitest";
 
+import { batchRate } from "../../../src/chat/posting/batch-rate.ts";
 import { BATCH_POSTS_MAX } from "../../../src/chat/posting/posts.ts";
 import type { Client } from "../../host/harness.ts";
 import { ChatRoom, SETTINGS, UNLIMITED } from "../../host/chat-room.ts";
@@ -52,6 +53,17 @@ describe("a batch", () => {
     expect(await inRoomOf(50, 8)).toBe(4);
     expect(await inRoomOf(101, 8)).toBe(1);
     expect(await inRoomOf(2, 1)).toBe(1);
+  });
+
+  it("waits longer in a room of more than 1,000 connections, in proportion, and the second after quiet a tenth of that", () => {
+    const of = (connections: number, flushBurst = 8): readonly number[] => {
+      const { windowMs, burst } = batchRate(connections, { flushWindowMs: 50, flushBurst });
+      return [windowMs, burst];
+    };
+    expect(of(1000)).toEqual([50, 1]);
+    expect(of(9000)).toEqual([450, 2]);
+    expect(of(100_000)).toEqual([500, 2]);
+    expect(of(9000, 1)).toEqual([450, 1]);
   });
 
   it("is committed by the next post while a burst of input starves the timer", async () => {
