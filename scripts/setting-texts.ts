@@ -106,7 +106,7 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   flushWindowMs: {
     unit: "ms",
     meaning:
-      "A busy room commits once per window. With more than 1,000 connections it is longer in proportion, at most ten times.",
+      "A busy room commits once per window. With more than 1,000 connections it is longer in proportion, at most ten times and a second.",
   },
   flushBurst: {
     unit: "batches",

@@ -13,11 +13,12 @@ const requestFor = (sid: string | undefined, query: Readonly<Record<string, stri
   });
 
 /** A room and shards that answer with their names; `full` ones refuse. @param places the answers of the room, the last one again and again */
-function deployment(places: Array<string | undefined>, full: readonly string[] = []) {
+function deployment(places: Array<string | undefined>, full: readonly string[] = [], broken: readonly string[] = []) {
   const asked: string[] = [];
   const answer = (name: string) => async (request: Request) => {
     const facts = decodeUpgradeFacts(request.headers.get(UPGRADE_HEADER)!);
     const isRoom = name === "plaza";
+    if (broken.includes(name)) throw new Error("broken");
     asked.push(isRoom && facts.full?.length ? `${name} without ${facts.full.join()}` : name);
     const header = isRoom ? (places.length > 1 ? places.shift() : places[0]) : full.includes(name) ? "" : undefined;
     const isTaken = facts.region === undefined || facts.query["watch"] !== undefined;
@@ -66,6 +67,20 @@ it("the room refuses where no shard has space", async () => {
   const { place, asked } = deployment([":10"], ["plaza/0"]);
   expect(await place()).toBe("plaza");
   expect(asked).toContain("plaza without 0");
+});
+
+it("a shard that fails passes the connection on to another one", async () => {
+  const { place } = deployment([":10,:10"], [], ["plaza/0"]);
+  const places = await Promise.all(Array.from({ length: 20 }, () => place()));
+  expect(new Set(places)).toEqual(new Set(["plaza/1"]));
+});
+
+it("asks 32 of many full shards, and is then refused by the room", async () => {
+  const names = Array.from({ length: 200 }, (_, shard) => `plaza/${shard}`);
+  const { place, asked } = deployment([names.map(() => ":1").join()], names);
+  expect(await place()).toBe("plaza");
+  expect(asked.filter((name) => names.includes(name))).toHaveLength(32);
+  expect(asked.length).toBeLessThan(50);
 });
 
 it("prefers shards in the client's part of the world, the emptier ones more often", () => {

@@ -7,6 +7,8 @@ const SENDS_AHEAD = 200;
 /** The sends of one batch to so many connections take 25 ms, half of the usual window. In a larger room windows are longer in proportion. */
 const WINDOW_CONNECTIONS = 1000;
 const WINDOWS_MAX = 10;
+/** The largest value of the setting: clients wait ten seconds for an ack. */
+const WINDOW_MS_MAX = 1000;
 /** Such a room may commit so many batches at once after quiet, or else a few posts a second would wait for its long windows. */
 const LARGE_BURST = 2;
 
@@ -24,5 +26,6 @@ export function batchRate(
 ): BatchRate {
   const windows = Math.min(Math.max(1, connections / WINDOW_CONNECTIONS), WINDOWS_MAX);
   const ahead = windows > 1 ? LARGE_BURST : Math.max(1, Math.trunc(SENDS_AHEAD / Math.max(1, connections)));
-  return { windowMs: settings.flushWindowMs * windows, burst: Math.min(ahead, settings.flushBurst) };
+  const windowMs = Math.min(Math.round(settings.flushWindowMs * windows), WINDOW_MS_MAX);
+  return { windowMs, burst: Math.min(ahead, settings.flushBurst) };
 }

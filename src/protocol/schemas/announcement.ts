@@ -79,7 +79,7 @@ export const itemSchema = z.union([partSchema, walkSchema, lookSchema]);
 export type AnnounceItem = AnnouncePart | AnnounceWalk | AnnounceLook;
 
 function isNumberedUser(given: unknown): boolean {
-  if (!Array.isArray(given)) return false;
+  if (!Array.isArray(given) || given.length !== 2) return false;
   const [at, user] = given as unknown[];
   return readAs(number, at).success && typeof user === "string";
 }

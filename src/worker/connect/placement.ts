@@ -1,6 +1,7 @@
 // Finds the object for a connection: the room, or one of its shards (SHD-1). A room that has no space left answers with its shards and their space;
 // the isolate remembers them for a while, and then brings connections there without asking. Made by chat-endpoint.ts.
 import { RecentMap } from "../../clock/recent-map.ts";
+import { logProblem } from "../../settings/log.ts";
 import { shardName, shardOfSession } from "../../protocol/shards.ts";
 import { decodeUpgradeFacts, encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
@@ -18,6 +19,8 @@ const REMEMBERED_MS = 10_000;
  * connections that fills several shards at once finds space.
  */
 const ASKS_MAX = 10;
+/** Shards that one connection asks at most: with the room's own part that stays below the 50 calls of a request on Cloudflare's free plan. */
+const SHARDS_MAX = 32;
 
 /** Source: https://developers.cloudflare.com/durable-objects/reference/data-location/ */
 const REGIONS: Readonly<Record<string, DurableObjectLocationHint>> = {
@@ -70,7 +73,7 @@ export class Placement {
   async #place(room: string, ofRoom: Answering, request: Request): Promise<Response> {
     // A shard that has refused is full, also where the room has not heard of its size yet.
     const full: number[] = [];
-    for (let asked = 0; asked < ASKS_MAX; asked++) {
+    for (let asked = 0; asked < ASKS_MAX && full.length < SHARDS_MAX; asked++) {
       const inShard = await this.#try(room, full, request);
       if (inShard) return inShard;
       const answer = await ofRoom.fetch(
@@ -95,14 +98,19 @@ export class Placement {
     const { region = "", query } = factsOf(request);
     // WATCH-1: operators watch the room itself.
     if (query[WATCH_QUERY] !== undefined) return undefined;
-    for (;;) {
+    while (full.length < SHARDS_MAX) {
       const known = choose(shards, region, Math.random());
       if (!known) return undefined;
-      const answer = await this.#ask(room, known, request);
+      // A shard that fails counts as full, so that no others are sent into it.
+      const answer = await this.#ask(room, known, request).catch((error: unknown) => {
+        logProblem("shard.failed", "a shard failed to take a connection", error, { room, shard: known.shard });
+        return undefined;
+      });
       if (answer) return answer;
       known.free = 0;
       full.push(known.shard);
     }
+    return undefined;
   }
 
   /** @returns `undefined` where the shard is full */

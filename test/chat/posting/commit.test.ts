@@ -56,14 +56,15 @@ describe("a batch", () => {
   });
 
   it("waits longer in a room of more than 1,000 connections, in proportion, and the second after quiet a tenth of that", () => {
-    const of = (connections: number, flushBurst = 8): readonly number[] => {
-      const { windowMs, burst } = batchRate(connections, { flushWindowMs: 50, flushBurst });
+    const of = (connections: number, flushBurst = 8, flushWindowMs = 50): readonly number[] => {
+      const { windowMs, burst } = batchRate(connections, { flushWindowMs, flushBurst });
       return [windowMs, burst];
     };
     expect(of(1000)).toEqual([50, 1]);
     expect(of(9000)).toEqual([450, 2]);
     expect(of(100_000)).toEqual([500, 2]);
     expect(of(9000, 1)).toEqual([450, 1]);
+    expect([of(1001)[0], of(9000, 8, 0)[0], of(9000, 8, 1000)[0]]).toEqual([50, 0, 1000]);
   });
 
   it("is committed by the next post while a burst of input starves the timer", async () => {
