@@ -6,6 +6,7 @@ import path from "node:path";
 import * as z from "zod/mini";
 
 import { DESCRIPTIONS } from "../src/protocol/schemas/described.ts";
+import { boundsOf } from "../src/worker/api/json-schemas.ts";
 
 const root = path.join(import.meta.dirname, "..");
 const protocol = path.join(root, "src", "protocol");
@@ -93,10 +94,11 @@ function print(schema: Schema, { isOpen = false, ...printing }: Printing): strin
         .map((field) => `\n${printField(field, printing)}`)
         .join("")
         .replaceAll("\n", "\n  ")}\n}`;
-    case "array":
-      return `ReadonlyArray<${inner(def.element)}>`;
-    case "tuple":
-      return `readonly [${def.items.map(inner).join(", ")}]`;
+    case "array": {
+      const { min, max } = boundsOf(schema);
+      if (min === undefined || min !== max) return `ReadonlyArray<${inner(def.element)}>`;
+      return `readonly [${Array.from({ length: min }, () => inner(def.element)).join(", ")}]`;
+    }
     case "optional":
     case "default":
       return inner(def.innerType);
