@@ -91,7 +91,7 @@ export class Counters implements Feature {
   }
 }
 
-/** Runs with every input: most often there are few, and nothing is copied. */
+/** Runs with every input: where there are few, as most often, no second object is made. */
 function firstOf(counts: Counts, max: number): Counts {
   const all = Object.entries(counts);
   return all.length <= max ? counts : Object.fromEntries(all.slice(0, max));
