@@ -129,7 +129,7 @@ export interface ShardPiece {
   /** The log before and after it. */
   readonly before: LogPlace;
   readonly after: LogPlace;
-  /** `ShardItem[]` as JSON, encoded once for all shards. */
+  /** `ShardItem[]` as JSON, encoded once for all shards. One with bytes stands there as the text of `socketio/wire/value-text.ts`. */
   readonly items: string;
 }
 
@@ -187,7 +187,7 @@ export interface ShardRequest {
   /** The instance of the room that owes an answer to an earlier request of the connection, where one does. */
   readonly owedBy?: string;
   readonly event: string;
-  /** The payload as JSON, untrusted; absent where there was none. */
+  /** The payload as `socketio/wire/value-text.ts` encodes it, untrusted; absent where there was none. */
   readonly given?: string;
 }
 

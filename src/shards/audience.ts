@@ -85,7 +85,7 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
       close: (client) => ports.close(client, CLOSINGS.restart),
     });
     const { kept, keep, count, close } = ports;
-    this.follower = new Follower(this, { kept, keep, count, close, log: this.#log, link, attention });
+    this.follower = new Follower(this, { kept, keep, count, close, report, log: this.#log, link, attention });
   }
 
   /** Called once the object was erased, and has another audience. */

@@ -7,6 +7,7 @@ import { userChannel, type LogPlace, type ShardItem, type ShardMember, type Shar
 import type { EventsMap } from "../socketio/server/events.ts";
 import { CONTEXT, type Namespace } from "../socketio/server/namespace.ts";
 import { CLOSINGS, type Closing } from "../socketio/wire/closings.ts";
+import { decodeValue } from "../socketio/wire/value-text.ts";
 import { setStaff, type Client } from "./members.ts";
 import type { RoomLink } from "./room-link.ts";
 import type { ShardLog } from "./shard-log.ts";
@@ -35,6 +36,7 @@ export interface FollowerPorts extends Keeping {
   /** Counts a series for `GET /metrics`. */
   readonly count: (series: string, by: number) => void;
   readonly close: (client: Client, closing: Closing) => void;
+  readonly report: (problem: string, error: unknown) => void;
 }
 
 export class Follower {
@@ -74,18 +76,33 @@ export class Follower {
     this.#keeping.clear();
   }
 
-  /** Carries out the items of a piece, in one turn. */
-  carryOut(items: readonly ShardItem[], { before, after }: Pick<ShardPiece, "before" | "after">): void {
+  /** Carries out the items of a piece, in one turn. @returns whether CONNECTs were decided on */
+  carryOut({ before, after, items }: ShardPiece): { readonly hasDecided: boolean } {
     const { log } = this.#ports;
+    let hasDecided = false;
     this.#namespace[CONTEXT].turn(() => {
       log.move(before);
-      for (const item of items) this.#step(item);
+      for (const item of JSON.parse(items) as ReadonlyArray<ShardItem | string>)
+        if (this.#carryOutOne(item) === "verdict") hasDecided = true;
       log.move(after);
     });
     if (this.#instance !== after.by) this.#onInstance(after.by);
     this.#place = after;
     this.#ports.attention.moved(this.#namespace[CONTEXT].now());
     this.keepSoon();
+    return { hasDecided };
+  }
+
+  /** One that cannot be carried out here could not be either when the piece came again: the others go on without it. */
+  #carryOutOne(given: ShardItem | string): ShardItem["type"] | undefined {
+    try {
+      const item = typeof given === "string" ? (decodeValue(given) as ShardItem) : given;
+      this.#step(item);
+      return item.type;
+    } catch (error) {
+      this.#ports.report("something that the room sent could not be carried out", error);
+      return undefined;
+    }
   }
 
   /** Another instance of the room, or the first one that this shard hears of, does not know how many are here. */

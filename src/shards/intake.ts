@@ -1,6 +1,6 @@
 // Takes the pieces that a shard gets, each once and in order, has them carried out, and passes them on to the shards below it. A piece that
 // does not follow on the place of the shard is refused, and the sender mends the gap. Called by durable/room-shard.ts.
-import { isSamePlace, type FeedAnswer, type FeedCall, type ShardItem, type ShardPiece } from "../protocol/shards.ts";
+import { isSamePlace, type FeedAnswer, type FeedCall, type ShardPiece } from "../protocol/shards.ts";
 import type { Audience } from "./audience.ts";
 import type { Feeds } from "./feeds.ts";
 
@@ -88,10 +88,9 @@ export class Intake {
   async #carryOut(piece: ShardPiece): Promise<void> {
     const { self, audience, giveWay } = this.#parts;
     if (piece.to === undefined || piece.to === self) {
-      const items = JSON.parse(piece.items) as readonly ShardItem[];
-      audience.follower.carryOut(items, piece);
+      const { hasDecided } = audience.follower.carryOut(piece);
       // Connections that were let in have to be there before the next event.
-      if (items.some(({ type }) => type === "verdict")) await giveWay();
+      if (hasDecided) await giveWay();
     }
   }
 }

@@ -13,6 +13,7 @@ import { refreshTokenSchema } from "../protocol/schemas/tokens.ts";
 import { typingSchema } from "../protocol/schemas/typing.ts";
 import type { NamespaceContext } from "../socketio/server/namespace.ts";
 import type { Socket } from "../socketio/server/socket.ts";
+import { encodeValue } from "../socketio/wire/value-text.ts";
 import type { Client } from "./members.ts";
 import type { RoomLink } from "./room-link.ts";
 
@@ -63,7 +64,7 @@ export class MemberEvents {
     const { link, close } = this.#ports;
     const text = textOf(given);
     const { exp } = client.token ?? {};
-    if (text === null) return reply(refuse("INVALID_PAYLOAD", "The payload is no JSON"));
+    if (text === null) return reply(refuse("INVALID_PAYLOAD", "The payload is no JSON, or holds bytes too often"));
     const isTaken = link.ask(
       {
         socket: client.id,
@@ -117,10 +118,10 @@ export class MemberEvents {
   }
 }
 
-/** @returns the payload as JSON; `undefined` where there is none, `null` where it is not JSON */
+/** @returns the payload as a text; `undefined` where there is none, `null` where it has none */
 function textOf(given: unknown): string | undefined | null {
   try {
-    return JSON.stringify(given);
+    return encodeValue(given);
   } catch {
     return null;
   }

@@ -1,10 +1,12 @@
-// The objects of a big room: a drain and a deletion reach all of them, also where one fails.
+// The objects of a big room: a drain and a deletion reach all of them, also where one fails; bytes reach members in all of them.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
+import * as z from "zod";
 
 import type { ChatRoom } from "../../durable/chat-room.ts";
 import { VERSION_KEY } from "../../durable/socketio/stored-format.ts";
+import { RoomFeature, roomEvent, type AnyFeature, type RoomHandle } from "../../src/extension/extension.ts";
 import { shardName } from "../../src/protocol/shards.ts";
 import * as kit from "../kit/testing.ts";
 import { RawClient } from "./raw-client.ts";
@@ -79,4 +81,45 @@ it("SHD-1: the members of a shard that died come back, where the other objects a
   await dan.receives("welcome");
   await expect(fay.connect({ token: await tokenFor("fay") })).rejects.toMatchObject({ data: { code: "ROOM_FULL" } });
   expect(members.filter(({ closed }) => closed)).toEqual([members[3]]);
+});
+
+interface Sketches {
+  sketched(sketch: { readonly raw: Uint8Array }): void;
+}
+
+/** Sends the bytes that a member gives it to everyone, and back. */
+class Sketching extends RoomFeature<Sketches> {
+  readonly name = "sketching";
+  override readonly sends = ["sketched"] as const;
+  override readonly events = {
+    sketch: roomEvent({
+      schema: z.object({ raw: z.instanceof(Uint8Array) }),
+      run: (sketch) => {
+        this.room.everyone.emit("sketched", sketch);
+        return sketch;
+      },
+    }),
+  };
+}
+
+it("SHD-2: bytes of a feature's event, of its answer and of the payload are bytes in the room and in each shard", async () => {
+  const room = freshRoom();
+  const features = (handle: RoomHandle): readonly AnyFeature[] => [new Sketching(handle)];
+  await runInDurableObject(stubOf(room), (instance: ChatRoom) => void Object.assign(instance, { features }));
+  // The next life of the room has them.
+  await stubOf(room).deleteRoom();
+  const members: RawClient[] = [];
+  for (const user of ["ada", "ben", "cyd"]) members.push(await join(room, user));
+  // WebSockets of this runtime give bytes as a Blob.
+  const read = async ({ raw }: { raw: Blob }): Promise<number[]> => [...(await new Response(raw).bytes())];
+  for (const [at, member] of members.entries())
+    expect(await read(await member.ask("sketch", { raw: new Uint8Array([at, 255]) }))).toEqual([at, 255]);
+  for (const member of members) {
+    const heard = await member.receives<{ raw: Blob }>("sketched", 3);
+    expect(await Promise.all(heard.map(read))).toEqual([
+      [0, 255],
+      [1, 255],
+      [2, 255],
+    ]);
+  }
 });

@@ -7,6 +7,7 @@ import type { AnyFeature, FeatureConnection } from "../../extension/extension.ts
 import { isPromise } from "../../socketio/server/connect-decision.ts";
 import { withChange } from "../log/change.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
+import { encodeValue } from "../../socketio/wire/value-text.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Caller } from "../room/operation.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
@@ -111,7 +112,7 @@ function welcome(
   try {
     const given = Object.entries(atOnce(feature.welcome!(connection)));
     // An error at sending would cost the connection all of its welcome.
-    JSON.stringify(given);
+    encodeValue(given);
     const fields = given.filter(([field]) => {
       const problem = takeField(field);
       if (problem) failed("welcome", new Error(problem));

@@ -2,6 +2,7 @@
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { ANSWERS } from "../../protocol/failures.ts";
 import { isPromise } from "../../socketio/server/connect-decision.ts";
+import { encodeValue } from "../../socketio/wire/value-text.ts";
 
 /** @throws Error for a promise: the room cannot wait here */
 export function atOnce<Value>(given: Value | Promise<Value>, what = "it"): Value {
@@ -15,7 +16,7 @@ export function readAnswer(given: unknown): Answer<object> {
   if (given === undefined) return { ok: true };
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw new Error(`it returned ${describe(given)}: return an object, nothing, or refuse(…)`);
-  JSON.stringify(given);
+  encodeValue(given);
   return "error" in given ? readError(given.error) : { ...given, ok: true };
 }
 

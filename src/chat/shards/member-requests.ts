@@ -1,9 +1,10 @@
 // Decides on the CONNECTs of members in shards, and carries their events out. The answers go back among the pieces. Made by shards.ts.
 import type { Answer, Welcome } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
-import { refuse, refuseBusy } from "../../protocol/refuse.ts";
+import { refuse, refuseBusy, UNDECIDED } from "../../protocol/refuse.ts";
 import type { JoinVerdict, NamedFormer, ShardJoin, ShardRequest } from "../../protocol/shards.ts";
 import type { AuthorizeResult } from "../../socketio/server/namespace.ts";
+import { decodeValue } from "../../socketio/wire/value-text.ts";
 import type { Request } from "../room/requests.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
 import type { LogItems } from "./log-items.ts";
@@ -56,7 +57,17 @@ export class MemberRequests {
     });
     const earlier = this.#logItems.earlier(decided.flatMap(({ seq }) => (typeof seq === "number" ? seq : [])));
     if (earlier) this.#reach.add(earlier, shard);
-    for (const { id, verdict } of decided) this.#reach.add({ type: "verdict", id, verdict }, shard);
+    for (const { id, verdict } of decided) this.#tell(shard, id, verdict);
+  }
+
+  /** Features of one's own may fill `welcome` with more bytes together than a packet carries: that ends this CONNECT alone. */
+  #tell(shard: number, id: string, verdict: JoinVerdict): void {
+    try {
+      this.#reach.add({ type: "verdict", id, verdict }, shard);
+    } catch (error) {
+      this.#room.reportProblem("a CONNECT of a shard could not be answered", error);
+      this.#reach.add({ type: "verdict", id, verdict: UNDECIDED }, shard);
+    }
   }
 
   #verdictOn(shard: number, identity: Identity): JoinVerdict {
@@ -80,12 +91,12 @@ export class MemberRequests {
     };
     if (this.#reach.isBusy(shard)) return reply(refuseBusy());
     const client = this.#connectionOf(shard, connection);
-    const request = { event, bearer: { user, name, role }, client, given: given && JSON.parse(given), reply };
     const fail = (error: unknown): void => {
       this.#room.reportProblem(`a request ${event} of a shard failed`, error);
       this.#room.turn(() => reply(refuse("INTERNAL", "The request failed; try again.")));
     };
     try {
+      const request = { event, bearer: { user, name, role }, client, given: given && decodeValue(given), reply };
       void Promise.resolve(this.#ports.perform(request)).catch(fail);
     } catch (error) {
       fail(error);

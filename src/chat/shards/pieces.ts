@@ -1,6 +1,7 @@
 // Gathers what a room sends to its shards in a turn, and makes pieces of it: items in a row for the same shards are one, encoded once. Called
 // by shards.ts.
 import type { LogPlace, ShardItem, ShardPiece } from "../../protocol/shards.ts";
+import { encodeValue, hasBytes } from "../../socketio/wire/value-text.ts";
 
 interface Gathered {
   /** The only shard that it is for. */
@@ -35,9 +36,10 @@ export class Pieces {
     return this.#chars;
   }
 
-  /** @throws TypeError for an item that JSON cannot hold. It would take the others of its turn along. */
+  /** @throws TypeError, RangeError for an item that cannot be sent. It would take the others of its turn along. */
   add(item: ShardItem, to?: number): void {
-    const text = JSON.stringify(item);
+    const encoded = encodeValue(item)!;
+    const text = hasBytes(encoded) ? JSON.stringify(encoded) : encoded;
     this.#chars += text.length;
     this.#gathered.push({ to, item: text, after: this.#now() });
   }

@@ -57,7 +57,7 @@ export class Reach {
     this.#pieces.greet();
   }
 
-  /** @param to the only shard that it is for; absent: all. @throws TypeError for an item that JSON cannot hold */
+  /** @param to the only shard that it is for; absent: all. @throws TypeError, RangeError for an item that cannot be sent */
   add(item: ShardItem, to?: number): void {
     this.#pieces.add(item, to);
   }

@@ -108,10 +108,14 @@ function encode(packet: Packet): Frame[] {
 }
 
 function toFrame(part: string | ArrayBufferLike | ArrayBufferView): Frame {
-  if (typeof part === "string") return part;
-  return ArrayBuffer.isView(part)
-    ? new Uint8Array(part.buffer as ArrayBuffer, part.byteOffset, part.byteLength)
-    : new Uint8Array(part as ArrayBuffer);
+  return typeof part === "string" ? part : toBytes(part);
+}
+
+/** The bytes of a buffer or a view, without a copy. */
+export function toBytes(bytes: ArrayBufferLike | ArrayBufferView): Uint8Array<ArrayBuffer> {
+  return ArrayBuffer.isView(bytes)
+    ? new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength)
+    : new Uint8Array(bytes as ArrayBuffer);
 }
 
 /**
