@@ -128,14 +128,6 @@ function beyond<Reading>(read: Read<Reading>) {
   };
 }
 
-/** Only runs in which a shard died. */
-function ofDeaths(read: Read<NonNullable<BigReading["death"]>>, show: (value: number) => string) {
-  return (readings: readonly BigReading[]): string => {
-    const deaths = readings.flatMap(({ death }) => death ?? []);
-    return deaths.length === 0 ? NONE : spread(read, show)(deaths);
-  };
-}
-
 const BIG: readonly Column<BigReading>[] = [
   ["CPU µs / delivery", spread((one) => cpuPerDelivery(one) * 1e6, tenths)],
   ["ratio", ratio(cpuPerDelivery)],
@@ -146,10 +138,11 @@ const BIG: readonly Column<BigReading>[] = [
   ["hop, p99 ms", beyond((one) => one.p99Ms)],
   ["ack p99 ms", spread((one) => one.ackP99Ms, tenths)],
   [FAULTS, faults],
-  ["shard killed: members", ofDeaths((death) => death.members, whole)],
-  ["all back, s", ofDeaths((death) => death.backMs / 1000, tenths)],
-  ["recovered", ofDeaths((death) => death.recovered, whole)],
-  ["p99 ms of others", ofDeaths((death) => death.othersP99Ms, tenths)],
+  ["broken connections", spread(({ broken }) => broken.members, whole)],
+  ["all back, s", spread(({ broken }) => broken.backMs / 1000, tenths)],
+  ["recovered", spread(({ broken }) => broken.recovered, whole)],
+  ["others, p99 ms", spread(({ broken }) => broken.othersP99Ms, tenths)],
+  ["others, hop, p99 ms", beyond(({ broken }) => broken.othersP99Ms)],
   ["server busy", spread(serverBusy, percent)],
   ["generator busy", spread(generatorBusy, percent)],
   [

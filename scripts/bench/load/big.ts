@@ -1,11 +1,11 @@
 // One room that is larger than an object. While messages go on, one of its shards is killed: its members come back, recover, and must have
-// missed nothing. Called by generator.ts.
+// missed nothing. In one object as many connections break, so that the two can be compared. Called by generator.ts.
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { Histogram } from "../../measuring/statistics.ts";
 import { roomName, type Gathering } from "./crowd.ts";
-import type { BigJob, BigReading, ServerFacts, ShardDeath } from "./job.ts";
+import type { BigJob, BigReading, BrokenPart, ServerFacts } from "./job.ts";
 import type { Member } from "./member.ts";
 import { measureTraffic, type Posting } from "./traffic.ts";
 
@@ -18,12 +18,13 @@ const POLL_MS = 10;
 const US_PER_MS = 1000;
 
 export async function runBig(server: ServerFacts, job: BigJob): Promise<BigReading> {
-  const seen: { placed: readonly number[]; death?: ShardDeath } = { placed: [] };
+  let placed: readonly number[] = [];
+  let broken: BrokenPart | undefined;
   const reading = await measureTraffic(server, job, async (gathering, posting) => {
-    seen.placed = placesOf(gathering.members, job.shards);
-    if (server.killPath !== undefined) seen.death = await kill(server, job, gathering, posting);
+    placed = placesOf(gathering.members, job.shards);
+    broken = await breakPart(server, job, gathering, posting);
   });
-  return { kind: "big", ...reading, ...seen };
+  return { kind: "big", ...reading, placed, broken: broken! };
 }
 
 /** Session ids in a shard begin with its number. */
@@ -38,33 +39,53 @@ function placesOf(members: readonly Member[], shards: number): number[] {
   return counts;
 }
 
-async function kill(server: ServerFacts, job: BigJob, gathering: Gathering, posting: Posting): Promise<ShardDeath> {
-  const shard = gathering.members.map(shardOf).find((one) => one !== undefined);
-  if (shard === undefined) throw new Error("no member is in a shard");
-  const victims = new Set(gathering.members.filter((member) => shardOf(member) === shard));
+/** Breaks the connections of one shard; of one object, those of as many members. */
+async function breakPart(
+  server: ServerFacts,
+  job: BigJob,
+  gathering: Gathering,
+  posting: Posting,
+): Promise<BrokenPart> {
+  const { members } = gathering;
+  const shard = members.map(shardOf).find((one) => one !== undefined);
+  const part =
+    shard === undefined ? everyNth(members, 1 + job.shards) : members.filter((one) => shardOf(one) === shard);
+  const victims = new Set(part);
   // A post that is under way when its connection breaks may be stored or not, and nobody would know.
   posting.silent = victims;
   for (const member of victims) member.tracksOffset = true;
   await sleep(CALM_MS);
 
   const returns: Array<Promise<void>> = [];
-  for (const member of victims) member.onBroken = () => void returns.push(comeBack(member));
+  const onBroken = (member: Member): void => void returns.push(comeBack(member));
+  for (const member of victims) member.onBroken = () => onBroken(member);
   gathering.apart = victims;
   gathering.latencies = new Histogram();
   gathering.measure(gathering.now(), gathering.now() + job.killSeconds * 1000 * US_PER_MS);
-  const diedMs = performance.now();
-  const { host, ports, killPath } = server;
-  await fetch(`http://${host}:${ports[0]}${killPath}?room=${roomName(0)}&shard=${shard}`, { method: "POST" });
-  while (returns.length < victims.size && performance.now() - diedMs < BACK_MS_MAX) await sleep(POLL_MS);
+  const brokenMs = performance.now();
+  if (shard !== undefined) await kill(server, shard);
+  else
+    for (const member of victims) {
+      member.drop();
+      onBroken(member);
+    }
+  while (returns.length < victims.size && performance.now() - brokenMs < BACK_MS_MAX) await sleep(POLL_MS);
   await Promise.all(returns);
-  const backMs = performance.now() - diedMs;
+  const backMs = performance.now() - brokenMs;
   await sleep(Math.max(0, job.killSeconds * 1000 - backMs));
   return {
     members: victims.size,
-    recovered: [...victims].filter(({ recovered }) => recovered).length,
+    recovered: part.filter(({ recovered }) => recovered).length,
     backMs,
     othersP99Ms: gathering.latencies.percentile(0.99) / US_PER_MS,
   };
+}
+
+const everyNth = (members: readonly Member[], n: number): Member[] => members.filter((_, at) => at % n === 0);
+
+async function kill({ host, ports, killPath }: ServerFacts, shard: number): Promise<void> {
+  if (killPath === undefined) throw new Error("the server does not say how to kill a shard");
+  await fetch(`http://${host}:${ports[0]}${killPath}?room=${roomName(0)}&shard=${shard}`, { method: "POST" });
 }
 
 async function comeBack(member: Member): Promise<void> {

@@ -34,14 +34,14 @@ export interface TrafficJob extends Crowd {
   readonly isEven?: true;
 }
 
-/** The same in one room that is larger than an object, one of whose shards is killed afterwards. */
+/** The same in one room that is larger than an object. Afterwards one of its shards is killed; in one object as many connections break. */
 export interface BigJob extends Omit<TrafficJob, "kind"> {
   readonly kind: "big";
   /** Stock clients get a frame per message, Parley's own one per batch. */
   readonly clients: "stock" | "own";
   /** Of the room, where the server has any. */
   readonly shards: number;
-  /** Posting goes on for so long after the death of a shard. */
+  /** Posting goes on for so long after the break. */
   readonly killSeconds: number;
 }
 
@@ -136,18 +136,17 @@ export interface BigReading extends Omit<TrafficReading, "kind"> {
   readonly kind: "big";
   /** Members by the object that held them: the room first, then each shard. */
   readonly placed: readonly number[];
-  /** The death of a shard; absent where there is none. */
-  readonly death?: ShardDeath;
+  readonly broken: BrokenPart;
 }
 
-export interface ShardDeath {
-  /** Connections that it held. */
+/** A part of the connections that broke at once. */
+export interface BrokenPart {
   readonly members: number;
   /** Of those the ones that recovered their session. */
   readonly recovered: number;
-  /** From its death until all of them were connected again. */
+  /** From the break until all of them were connected again. */
   readonly backMs: number;
-  /** Deliveries to all others, from its death to the end of the run. */
+  /** Deliveries to all others, from the break to the end of the run. */
   readonly othersP99Ms: number;
 }
 
