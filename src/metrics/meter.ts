@@ -50,9 +50,19 @@ export class Meter {
     for (const [series, by] of Object.entries(counts)) this.count(series, by);
   }
 
-  /** All counts so far. */
-  read(): Counts {
-    return Object.fromEntries(this.#counts);
+  /**
+   * All counts so far, those that were counted first before others.
+   * @param max series at most
+   */
+  read(max = Infinity): Counts {
+    const counts: Record<string, number> = {};
+    let left = max;
+    // Runs with every input of a room: Object.fromEntries would make a list for each series.
+    for (const [series, count] of this.#counts) {
+      if (left-- <= 0) break;
+      counts[series] = count;
+    }
+    return counts;
   }
 
   /** The same, and starts at 0 again. */

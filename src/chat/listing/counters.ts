@@ -87,12 +87,8 @@ export class Counters implements Feature {
   #keep(): void {
     const sent = this.#sent && { id: this.#sent.id, counts: firstOf(this.#sent.counts, KEPT_SERIES_MAX) };
     const left = KEPT_SERIES_MAX - Object.keys(sent?.counts ?? {}).length;
-    this.#carried.put("counters", { lastId: this.#lastId, sent, counts: firstOf(this.#meter.read(), left) });
+    this.#carried.put("counters", { lastId: this.#lastId, sent, counts: this.#meter.read(left) });
   }
 }
 
-/** Runs with every input: where there are few, as most often, no second object is made. */
-function firstOf(counts: Counts, max: number): Counts {
-  const all = Object.entries(counts);
-  return all.length <= max ? counts : Object.fromEntries(all.slice(0, max));
-}
+const firstOf = (counts: Counts, max: number): Counts => Object.fromEntries(Object.entries(counts).slice(0, max));
