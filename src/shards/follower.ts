@@ -100,7 +100,7 @@ export class Follower {
       this.#step(item);
       return item.type;
     } catch (error) {
-      this.#ports.report("something that the room sent could not be carried out", error);
+      this.#ports.report("an item of the room could not be carried out", error);
       return undefined;
     }
   }
