@@ -94,6 +94,11 @@ export class KeySet {
     throw new KeysUnavailable(Math.max(0, KEY_FETCH_INTERVAL_MS - this.#sinceAskedMs));
   };
 
+  /** The present keys are used without a fetch until then, in milliseconds since 1970. */
+  get freshUntilMs(): number {
+    return (this.#kept?.atMs ?? -Infinity) + KEYS_FRESH_MS;
+  }
+
   /** @throws JOSEError where a token says too little of its key */
   #find(ageMsMax: number, asked: Asked): CryptoKey | undefined {
     if (!this.#kept || this.#ports.now() - this.#kept.atMs >= ageMsMax) return undefined;

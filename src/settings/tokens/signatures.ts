@@ -1,6 +1,6 @@
 // Verifies the signatures and times of JSON Web Tokens by keys of one's own. Called by TokenVerifier for the chat's settings, and by jwt.ts
 // for any application. Source: RFC 7519 (JWT), RFC 8725 (best current practices).
-import { jwtVerify, type CryptoKey } from "jose";
+import { jwtVerify, type CryptoKey, type JWTVerifyResult } from "jose";
 import {
   JOSEAlgNotAllowed,
   JOSEError,
@@ -52,17 +52,22 @@ export class SignatureVerifier {
     this.#keySet = keys.jwksUrl === undefined ? undefined : keySetOf(keys.jwksUrl);
   }
 
+  /** The keys count so long without a look at their provider, in milliseconds since 1970; those in the settings for ever. */
+  get freshUntilMs(): number {
+    return this.#keySet?.freshUntilMs ?? Infinity;
+  }
+
   async verify(token: string): Promise<Verified> {
     const { secrets, publicKey } = this.#keys;
     if (secrets.length === 0 && publicKey === undefined && !this.#keySet)
       return unauthorized("No token is accepted here: the server has no key to verify one");
     if (token.length > TOKEN_LENGTH_MAX) return unauthorized("The token is too long");
     try {
-      const payload = await this.#payloadOf(token);
+      const { payload, protectedHeader } = await this.#read(token);
       const { exp } = payload;
       // Without the leeway that other times have.
       if (typeof exp === "number" && exp * 1000 <= Date.now()) return expired();
-      return { ok: true, payload, algorithm: algorithmOf(token) };
+      return { ok: true, payload, algorithm: protectedHeader.alg };
     } catch (error) {
       if (error instanceof JWTExpired) return expired();
       if (error instanceof JWTClaimValidationFailed)
@@ -79,7 +84,7 @@ export class SignatureVerifier {
   }
 
   /** Each algorithm is tied to its own kind of key: a public key never serves as an HMAC secret. */
-  async #payloadOf(token: string): Promise<Payload> {
+  async #read(token: string): Promise<JWTVerifyResult> {
     const { secrets, publicKey, issuer, audience } = this.#keys;
     const expected = {
       clockTolerance: CLOCK_LEEWAY_SECONDS,
@@ -93,21 +98,21 @@ export class SignatureVerifier {
     }
     if (publicKey !== undefined) {
       const { key, algorithm } = await (this.#publicKey ??= importPublicKey(publicKey));
-      return (await jwtVerify(token, key, { ...expected, algorithms: [algorithm] })).payload;
+      return jwtVerify(token, key, { ...expected, algorithms: [algorithm] });
     }
     if (!this.#keySet) throw new JOSEAlgNotAllowed("no public key is set");
-    return (await jwtVerify(token, this.#keySet.keyOf, { ...expected, algorithms: [...PUBLIC_ALGORITHMS] })).payload;
+    return jwtVerify(token, this.#keySet.keyOf, { ...expected, algorithms: [...PUBLIC_ALGORITHMS] });
   }
 }
 
 /** Tries the keys in turn. @throws the error of the last key where none fits */
 async function verifyByAny(
   keys: ReadonlyArray<Promise<CryptoKey>>,
-  verify: (key: CryptoKey) => Promise<{ readonly payload: Payload }>,
-): Promise<Payload> {
+  verify: (key: CryptoKey) => Promise<JWTVerifyResult>,
+): Promise<JWTVerifyResult> {
   const [key, ...others] = keys;
   try {
-    return (await verify(await key!)).payload;
+    return await verify(await key!);
   } catch (error) {
     if (others.length === 0 || !(error instanceof JWSSignatureVerificationFailed)) throw error;
     return verifyByAny(others, verify);

@@ -2,6 +2,7 @@
 // (JWT), RFC 8725 (best current practices).
 import { encode } from "jose/base64url";
 
+import { RecentMap } from "../../clock/recent-map.ts";
 import { encodeJson } from "../../http/base64-json.ts";
 import type { Authentication } from "../../protocol/identity.ts";
 import { CLAIM_NAMES, readClaims, type ClaimNames } from "./claims.ts";
@@ -9,10 +10,21 @@ import type { KeySet } from "./key-set.ts";
 import { importSecret, SignatureVerifier, unauthorized } from "./signatures.ts";
 import { claimNamesOf, type Settings } from "../settings.ts";
 
+/** Good tokens that are remembered: the newest ones. */
+const KNOWN_MAX = 5000;
+
+/** A good token, and `freshUntilMs` of the keys that it was verified by: other keys have another one. */
+interface Known {
+  readonly authentication: Extract<Authentication, { ok: true }>;
+  readonly freshUntilMs: number;
+}
+
 /** Verifies tokens against the keys of the settings, and reads their claims. */
 export class TokenVerifier {
   readonly #settings: Settings;
   readonly #signatures: SignatureVerifier;
+  /** By token. Clients come back with the one that they had, often all at once, and verifying is a tenth of what that costs. */
+  readonly #known = new RecentMap<string, Known>(KNOWN_MAX);
 
   /** @param keySetOf the key set at an address */
   constructor(settings: Settings, keySetOf?: (url: string) => KeySet) {
@@ -23,6 +35,17 @@ export class TokenVerifier {
   }
 
   async verify(token: string): Promise<Authentication> {
+    const { freshUntilMs } = this.#signatures;
+    const known = this.#known.get(token);
+    // A provider may have withdrawn the key since.
+    if (known?.freshUntilMs === freshUntilMs && Date.now() < Math.min(freshUntilMs, endMs(known)))
+      return known.authentication;
+    const authentication = await this.#authenticate(token);
+    if (authentication.ok) this.#known.set(token, { authentication, freshUntilMs });
+    return authentication;
+  }
+
+  async #authenticate(token: string): Promise<Authentication> {
     const verified = await this.#signatures.verify(token);
     if (!verified.ok) return verified;
     const { payload, algorithm } = verified;
@@ -37,6 +60,9 @@ export class TokenVerifier {
     return { ok: true, identity: isGuest ? { ...(rooms && { rooms }), ...claims, isGuest: true } : claims };
   }
 }
+
+/** In milliseconds since 1970. */
+const endMs = ({ authentication }: Known): number => (authentication.identity.exp ?? Infinity) * 1000;
 
 /** The secret that tokens are signed with, and the one before it while that is being rotated out. */
 export function secretsOf({ jwtSecret, jwtSecretPrevious }: Settings): readonly string[] {

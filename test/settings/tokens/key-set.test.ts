@@ -55,6 +55,8 @@ beforeAll(async () => {
 beforeEach(() => {
   logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
   clock = new VirtualClock();
+  clock.nowMs = Date.now();
+  vi.spyOn(Date, "now").mockImplementation(() => clock.now());
   asked = 0;
   published = [jwk];
   answering = () => Response.json({ keys: published });
@@ -121,6 +123,15 @@ describe("TOK-5: a provider that works", () => {
     clock.advance(KEYS_FRESH_MS);
     expect(await verify()).toEqual(UNAUTHORIZED);
     expect(await verify(await tokenOf("k2", nextKey.privateKey))).toEqual(IN);
+  });
+
+  it("that withdraws a key: its tokens are refused as soon as another token brings the new keys", async () => {
+    await verify();
+    published = [nextKey.jwk];
+    clock.advance(KEY_FETCH_INTERVAL_MS);
+    expect(await verify()).toEqual(IN);
+    expect(await verify(await tokenOf("k2", nextKey.privateKey))).toEqual(IN);
+    expect(await verify()).toEqual(UNAUTHORIZED);
   });
 
   it("that rotates right after a fetch: a token that may be newer than the set is UNAVAILABLE, and passes later", async () => {

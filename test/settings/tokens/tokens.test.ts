@@ -80,6 +80,23 @@ describe("HS256", () => {
     expect(await bySecret.verify(token.slice(0, -2))).toEqual(UNAUTHORIZED);
   });
 
+  it("a good token that comes again is good until its end, and no other passes in its place", async () => {
+    const exp = nowSeconds() + 60;
+    const [token, ofBen] = [await sign({ exp }), await sign({ sub: "ben", exp })];
+    const [header, payload, signature] = token.split(".");
+    const good = { ok: true, identity: { user: "ada", name: "ada", role: "member", exp } };
+    for (let turn = 0; turn < 2; turn++) expect(await bySecret.verify(token)).toEqual(good);
+    expect(await bySecret.verify(`${header}.${ofBen.split(".")[1]}.${signature}`)).toEqual(UNAUTHORIZED);
+    expect(await bySecret.verify(`${header}.${payload}.${ofBen.split(".")[2]}`)).toEqual(UNAUTHORIZED);
+    expect(await bySecret.verify(ofBen)).toMatchObject({ identity: { user: "ben" } });
+    vi.useFakeTimers({ now: exp * 1000, toFake: ["Date"] });
+    try {
+      expect(await bySecret.verify(token)).toMatchObject({ ok: false, code: "TOKEN_EXPIRED" });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it.each(["", ".", "..", "x", "a.b.c", "null.null.null", "\u{1F600}.x.y", `${base64url(null)}.e30.x`, "e30.e30.e30"])(
     "%j is no token",
     async (token) => {
