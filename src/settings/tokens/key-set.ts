@@ -53,6 +53,12 @@ interface ListedKey extends PublicKey {
   readonly jwk: JWK;
 }
 
+/** The last good keys, and when they came. */
+interface Kept {
+  readonly keys: readonly ListedKey[];
+  readonly atMs: number;
+}
+
 /** The fields of a token's header that name its key. */
 type Asked = Parameters<JWTVerifyGetKey>[0];
 
@@ -68,8 +74,7 @@ export function keySetAt(url: string): KeySet {
 export class KeySet {
   readonly #url: string;
   readonly #ports: KeySetPorts;
-  /** The last good keys, and when they came. */
-  #kept: { readonly keys: readonly ListedKey[]; readonly atMs: number } | undefined;
+  #kept: Kept | undefined;
   #askedAtMs = -Infinity;
   #asking: Promise<void> | undefined;
   /** The last fetch that began has brought keys. */
@@ -94,15 +99,18 @@ export class KeySet {
     throw new KeysUnavailable(Math.max(0, KEY_FETCH_INTERVAL_MS - this.#sinceAskedMs));
   };
 
-  /** The present keys are used without a fetch until then, in milliseconds since 1970. */
-  get freshUntilMs(): number {
-    return (this.#kept?.atMs ?? -Infinity) + KEYS_FRESH_MS;
+  /** Another object for each set of keys; `undefined` while the kept one is too old to be used without a fetch. */
+  get fresh(): object | undefined {
+    return this.#keptWithin(KEYS_FRESH_MS);
+  }
+
+  #keptWithin(ageMsMax: number): Kept | undefined {
+    return this.#kept && this.#ports.now() - this.#kept.atMs < ageMsMax ? this.#kept : undefined;
   }
 
   /** @throws JOSEError where a token says too little of its key */
   #find(ageMsMax: number, asked: Asked): CryptoKey | undefined {
-    if (!this.#kept || this.#ports.now() - this.#kept.atMs >= ageMsMax) return undefined;
-    const [found, ...others] = this.#kept.keys.filter((listed) => isFor(listed, asked));
+    const [found, ...others] = this.#keptWithin(ageMsMax)?.keys.filter((listed) => isFor(listed, asked)) ?? [];
     if (others.length > 0) throw new JOSEError("several keys fit the token");
     return found?.key;
   }

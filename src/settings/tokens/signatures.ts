@@ -52,9 +52,9 @@ export class SignatureVerifier {
     this.#keySet = keys.jwksUrl === undefined ? undefined : keySetOf(keys.jwksUrl);
   }
 
-  /** The keys count so long without a look at their provider, in milliseconds since 1970; those in the settings for ever. */
-  get freshUntilMs(): number {
-    return this.#keySet?.freshUntilMs ?? Infinity;
+  /** Another object for other keys; `undefined` where they have to be fetched. */
+  get freshKeys(): object | undefined {
+    return this.#keySet ? this.#keySet.fresh : this.#keys;
   }
 
   async verify(token: string): Promise<Verified> {

@@ -22,8 +22,8 @@ export function encodeValue(value: unknown): string | undefined {
   let count = 0;
   const marked = JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, key, plain: unknown) {
     // A Buffer has a `toJSON`, which was called.
-    const given = this[key];
-    if (!isBytes(given)) return typeof plain === "string" ? TEXT + plain : plain;
+    const given = [this[key], plain].find(isBytes);
+    if (!given) return isText(plain) ? `${TEXT}${String(plain)}` : plain;
     if (++count > ATTACHMENTS_MAX) throw new RangeError(`a value holds bytes at most ${ATTACHMENTS_MAX} times`);
     return BYTES + encodeBase64(toBytes(given));
   });
@@ -44,11 +44,17 @@ export function decodeValue(text: string): unknown {
 
 const isBytes = (value: unknown): value is Bytes => ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
 
-/** All messages of a busy room pass it: it copies nothing. */
-function holdsBytes(value: unknown): boolean {
+/** JSON has texts that are objects as texts, too. */
+// oxlint-disable-next-line unicorn/no-instanceof-builtins -- `typeof` does not find them
+const isText = (value: unknown): boolean => typeof value === "string" || value instanceof String;
+
+/** All messages of a busy room pass it: it copies nothing. @param isPlain whether `toJSON` was called */
+function holdsBytes(value: unknown, isPlain = false): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) return value.some(holdsItem);
   if (isBytes(value)) return true;
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  if (typeof toJSON === "function" && !isPlain) return holdsBytes(toJSON.call(value), true);
   for (const key in value) {
     const field = (value as Readonly<Record<string, unknown>>)[key];
     if (typeof field === "object" && holdsBytes(field)) return true;

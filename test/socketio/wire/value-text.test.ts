@@ -71,6 +71,9 @@ describe("a value with bytes", () => {
     ["a Buffer, whose `toJSON` makes a list", Buffer.from([1, 2]), bytesOf(1, 2)],
     ["more than a chunk", new Uint8Array(20_000).fill(255), new Uint8Array(20_000).fill(255)],
     ["a date beside them", [bytesOf(1), new Date(0)], [bytesOf(1), "1970-01-01T00:00:00.000Z"]],
+    ["a `toJSON` that gives them", { toJSON: () => ({ raw: bytesOf(1) }) }, { raw: bytesOf(1) }],
+    ["a `toJSON` that gives bytes themselves", [{ toJSON: () => Buffer.from([1]) }], [bytesOf(1)]],
+    ["a text that is an object", [bytesOf(1), Object("bAAEC")], [bytesOf(1), "bAAEC"]],
     ["what JSON leaves out", { raw: bytesOf(1), none: undefined, run: () => {} }, { raw: bytesOf(1) }],
     ["what JSON has as null", [bytesOf(1), undefined, NaN], [bytesOf(1), null, null]],
   ])("gives them as a Uint8Array: %s", (_form, value, expected) => {
