@@ -51,7 +51,7 @@ export class Meter {
   }
 
   /**
-   * All counts so far, those that were counted first before others.
+   * All counts so far, in the order in which their series began.
    * @param max series at most
    */
   read(max = Infinity): Counts {

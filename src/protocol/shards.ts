@@ -129,7 +129,7 @@ export interface ShardPiece {
   /** The log before and after it. */
   readonly before: LogPlace;
   readonly after: LogPlace;
-  /** `ShardItem[]` as JSON, encoded once for all shards. One with bytes stands there as the text of `socketio/wire/value-text.ts`. */
+  /** `ShardItem[]` as JSON, encoded once for all shards. An item with bytes is a string in this list: its text by `encodeValue`. */
   readonly items: string;
 }
 

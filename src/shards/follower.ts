@@ -93,7 +93,7 @@ export class Follower {
     return { hasDecided };
   }
 
-  /** One that cannot be carried out here could not be either when the piece came again: the others go on without it. */
+  /** An item that fails here would fail again if the piece came again. It is logged and left out. */
   #carryOutOne(given: ShardItem | string): ShardItem["type"] | undefined {
     try {
       const item = typeof given === "string" ? (decodeValue(given) as ShardItem) : given;

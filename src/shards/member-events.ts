@@ -64,7 +64,7 @@ export class MemberEvents {
     const { link, close } = this.#ports;
     const text = textOf(given);
     const { exp } = client.token ?? {};
-    if (text === null) return reply(refuse("INVALID_PAYLOAD", "The payload is no JSON, or holds bytes too often"));
+    if (text === null) return this.#charged(client, () => UNSENDABLE, reply);
     const isTaken = link.ask(
       {
         socket: client.id,
@@ -118,7 +118,9 @@ export class MemberEvents {
   }
 }
 
-/** @returns the payload as a text; `undefined` where there is none, `null` where it has none */
+const UNSENDABLE = refuse("INVALID_PAYLOAD", "The payload is no JSON, or too deep, or bytes in more than 10 places");
+
+/** @returns the payload as text; `undefined` without one, `null` for one that cannot be encoded */
 function textOf(given: unknown): string | undefined | null {
   try {
     return encodeValue(given);

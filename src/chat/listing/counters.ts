@@ -91,4 +91,7 @@ export class Counters implements Feature {
   }
 }
 
-const firstOf = (counts: Counts, max: number): Counts => Object.fromEntries(Object.entries(counts).slice(0, max));
+function firstOf(counts: Counts, max: number): Counts {
+  const all = Object.entries(counts);
+  return all.length <= max ? counts : Object.fromEntries(all.slice(0, max));
+}

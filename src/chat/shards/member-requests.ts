@@ -60,7 +60,7 @@ export class MemberRequests {
     for (const { id, verdict } of decided) this.#tell(shard, id, verdict);
   }
 
-  /** Features of one's own may fill `welcome` with more bytes together than a packet carries: that ends this CONNECT alone. */
+  /** Features of one's own may fill `welcome` with more bytes together than a packet carries. Then only this CONNECT is refused. */
   #tell(shard: number, id: string, verdict: JoinVerdict): void {
     try {
       this.#reach.add({ type: "verdict", id, verdict }, shard);

@@ -18,7 +18,11 @@ export function encodeBase64(bytes: Uint8Array): string {
 /** @returns `undefined` for text that is no base64 */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
-    return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+    const binary = atob(text);
+    const bytes = new Uint8Array(binary.length);
+    // `Uint8Array.from` takes thirty times as long.
+    for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
+    return bytes;
   } catch {
     return undefined;
   }

@@ -1,30 +1,42 @@
-// Values that events, answers and `welcome` may hold as text, for calls between the objects of a room: JSON, which cannot hold bytes, and a form
-// that can. Called by chat/shards and shards, and by chat/own, which checks that a value can be sent.
+// Encodes values of events, answers and `welcome` as text, for calls between the objects of a room: as JSON, or with marks where a value holds
+// bytes. Called by chat/shards and shards, and by chat/own, which checks that a value can be sent.
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 import { ATTACHMENTS_MAX, toBytes } from "./socket-io.ts";
 
-/**
- * Begins the text of a value with bytes, as no JSON does. The JSON after it has bytes as base64 behind the mark of bytes, and each text behind that
- * of texts: so no text of a client is ever read as bytes.
- */
+/** The first character of the text of a value with bytes. No JSON begins with it. */
 const HAS_BYTES = "b";
+
+/**
+ * In the JSON that follows, every string begins with a mark: of bytes as base64, of bytes that stood there before, by their number, or of a
+ * text. So a client's text is never read as bytes.
+ */
 const BYTES = "b";
+const SAME_BYTES = "s";
 const TEXT = "t";
+
+/** Levels of lists and objects in a value: decoding takes more of the stack than encoding, and must not fail for what was encoded. */
+const LEVELS_MAX = 500;
+
+const TOO_MUCH = "too deep, or bytes in more than 10 places";
 
 type Bytes = ArrayBuffer | ArrayBufferView;
 
 /**
  * As `JSON.stringify`, but bytes (SIO-8: an `ArrayBuffer`, or any view of one) stay bytes.
- * @throws TypeError, RangeError for a value that JSON cannot hold, as of cycles; RangeError for more bytes than a packet carries
+ * @throws TypeError, RangeError for a value that JSON cannot hold, as of cycles; RangeError for more bytes than a packet carries, or more than
+ * 500 levels
  */
 export function encodeValue(value: unknown): string | undefined {
-  if (!holdsBytes(value)) return JSON.stringify(value);
-  let count = 0;
+  if (countBytes(value) === 0) return JSON.stringify(value);
+  const numbers = new Map<Bytes, number>();
   const marked = JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, key, plain: unknown) {
     // A Buffer has a `toJSON`, which was called.
     const given = [this[key], plain].find(isBytes);
     if (!given) return isText(plain) ? `${TEXT}${String(plain)}` : plain;
-    if (++count > ATTACHMENTS_MAX) throw new RangeError(`a value holds bytes at most ${ATTACHMENTS_MAX} times`);
+    const number = numbers.get(given);
+    // A client may name an attachment in several places: once is enough.
+    if (number !== undefined) return `${SAME_BYTES}${number}`;
+    numbers.set(given, numbers.size);
     return BYTES + encodeBase64(toBytes(given));
   });
   return HAS_BYTES + marked;
@@ -33,12 +45,18 @@ export function encodeValue(value: unknown): string | undefined {
 /** Whether `encodeValue` made a text of a value with bytes: it is no JSON then. */
 export const hasBytes = (text: string): boolean => text.startsWith(HAS_BYTES);
 
-/** @returns the value of a text that `encodeValue` made, in which all bytes are a `Uint8Array`. @throws RangeError for one too deep for the stack */
+/** @returns the value of a text that `encodeValue` made, in which all bytes are a `Uint8Array` */
 export function decodeValue(text: string): unknown {
   if (!hasBytes(text)) return JSON.parse(text);
+  const known: unknown[] = [];
   return JSON.parse(text.slice(HAS_BYTES.length), (_key, marked: unknown) => {
     if (typeof marked !== "string") return marked;
-    return marked.startsWith(BYTES) ? decodeBase64(marked.slice(BYTES.length)) : marked.slice(TEXT.length);
+    const rest = marked.slice(1);
+    if (marked.startsWith(TEXT)) return rest;
+    if (marked.startsWith(SAME_BYTES)) return known[Number(rest)];
+    const bytes = decodeBase64(rest);
+    known.push(bytes);
+    return bytes;
   });
 }
 
@@ -49,17 +67,17 @@ const isBytes = (value: unknown): value is Bytes => ArrayBuffer.isView(value) ||
 const isText = (value: unknown): boolean => typeof value === "string" || value instanceof String;
 
 /** All messages of a busy room pass it: it copies nothing. @param isPlain whether `toJSON` was called */
-function holdsBytes(value: unknown, isPlain = false): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (Array.isArray(value)) return value.some(holdsItem);
-  if (isBytes(value)) return true;
+function countBytes(value: unknown, level = 0, isPlain = false): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (isBytes(value)) return 1;
+  if (level > LEVELS_MAX) throw new RangeError(TOO_MUCH);
   const { toJSON } = value as { readonly toJSON?: unknown };
-  if (typeof toJSON === "function" && !isPlain) return holdsBytes(toJSON.call(value), true);
+  if (typeof toJSON === "function" && !isPlain) return countBytes(toJSON.call(value), level, true);
+  let count = 0;
   for (const key in value) {
     const field = (value as Readonly<Record<string, unknown>>)[key];
-    if (typeof field === "object" && holdsBytes(field)) return true;
+    if (typeof field === "object") count += countBytes(field, level + 1);
+    if (count > ATTACHMENTS_MAX) throw new RangeError(TOO_MUCH);
   }
-  return false;
+  return count;
 }
-
-const holdsItem = (item: unknown): boolean => typeof item === "object" && holdsBytes(item);

@@ -25,6 +25,7 @@ function plain(value: unknown): unknown {
     return plain(value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength));
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
+  if ("toJSON" in value) return plain((value as { toJSON(): unknown }).toJSON());
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, plain(field)]));
 }
 
@@ -77,6 +78,7 @@ describe("SHD-2: bytes that a feature sends", () => {
     ["numbers of 16 bits", new Uint16Array([0x0201])],
     ["no bytes", new Uint8Array()],
     ["100,000 bytes", new Uint8Array(100_000).fill(7)],
+    ["those of a `toJSON`", { toJSON: () => ({ raw: bytesOf(1) }) }],
   ])("arrive in a shard as in the room: %s", async (_kind, bytes) => {
     const { big, ada, ben } = await drawing(({ everyone }) => everyone.emit("drawn", bytes));
     ada.emit("draw", {});
@@ -202,6 +204,27 @@ describe("SHD-3: bytes that a member of a shard sends", () => {
     expect(answers).toMatchObject([{ error: { code: "INVALID_PAYLOAD" } }]);
     expect(other.answer).toEqual({ ok: true });
     expect(payloads).toEqual(["mine"]);
+  });
+});
+
+describe("SHD-3: a payload that a shard cannot pass on", () => {
+  const nested = (levels: number): unknown =>
+    Array.from({ length: levels }).reduce<unknown>((inner) => ({ inner }), { raw: bytesOf(1) });
+
+  it("nests too deep: it is refused, and nothing is in the log of the room", async () => {
+    const { big, ben, payloads } = await drawing(() => {});
+    const calls = [nested(3000), nested(600), nested(400)].map((payload) => ben.call("draw", payload));
+    await big.pass(100);
+    expect(calls.map(({ answer }) => answer.error?.code ?? "ok")).toEqual(["INVALID_PAYLOAD", "INVALID_PAYLOAD", "ok"]);
+    expect(payloads).toHaveLength(1);
+    expect(big.room.shell.problems).toEqual([]);
+  });
+
+  it("CHAT-6: counts as a request: a flood of them is RATE_LIMITED", async () => {
+    const { big, ben } = await drawing(() => {});
+    const calls = Array.from({ length: 300 }, () => ben.call("draw", nested(600)));
+    await big.pass(100);
+    expect(new Set(calls.map(({ answer }) => answer.error.code))).toEqual(new Set(["INVALID_PAYLOAD", "RATE_LIMITED"]));
   });
 });
 

@@ -88,8 +88,17 @@ describe("a value with bytes", () => {
   it("SIO-8: holds them at most 10 times, also the same ones", () => {
     const same = bytesOf(1);
     expect(() => encodeValue(Array(ATTACHMENTS_MAX + 1).fill(same))).toThrow(
-      new RangeError("a value holds bytes at most 10 times"),
+      new RangeError("too deep, or bytes in more than 10 places"),
     );
+  });
+});
+
+describe("the same bytes in several places", () => {
+  it("are written once", () => {
+    const [one, other] = [new Uint8Array(60_000).fill(1), new Uint8Array(60_000).fill(2)];
+    const value = { list: [one, other, one], 0: other, text: "s0" };
+    expect(encodeValue(value)!.length).toBeLessThan(170_000);
+    expect(roundTrip(value)).toStrictEqual(value);
   });
 });
 
