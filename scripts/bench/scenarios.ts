@@ -102,7 +102,7 @@ export function scenarios(isQuick: boolean): readonly Scenario[] {
     },
     {
       name: "big",
-      question: "one room in one object, and spread over shards, of which one is killed",
+      question: "one room in one object, and spread over shards; then a ninth of the connections breaks",
       peers: BIG_PEERS,
       runs: isQuick ? [big(450, 20, "stock", 3)] : [big(9000, 2, "stock", 20), big(9000, 10, "own", 20)],
     },
