@@ -9,7 +9,7 @@ import { described, named } from "./described.ts";
 export const reactionSchema = z.object({
   emoji: z.string(),
   count,
-  users: z.array(z.string()).apply(described, "Those who set it first; fewer than `count` where there are many"),
+  users: z.array(z.string()).apply(described, "The first ones; fewer than `count` where there are many"),
 });
 
 /** One emoji below a message, as messages carry it. */
@@ -28,7 +28,7 @@ export const messageSchema = z
     seq: count.apply(described, "Rises by exactly 1 per message of the room"),
     room: z.string(),
     sender: z.string().apply(described, "The user id of the author"),
-    name: z.string().apply(described, "The author's display name when the message was posted"),
+    name: z.string().apply(described, "The author's name when it was posted"),
     content: z.string(),
     timestamp: atMs("When it was posted"),
     clientMsgId: z.exactOptional(z.string()),

@@ -51,8 +51,8 @@ export const progressSchema = z.object({
   at: atMs("When it was accepted"),
   accepted: count,
   delivered: count.apply(described, "Rooms where a connection heard it, or users who did"),
-  absent: count.apply(described, "Empty rooms, or users who were nowhere; known once it is done"),
-  failed: count.apply(described, "Those that could not be reached: `GET /api/relay/dead` has them"),
+  absent: count.apply(described, "Empty rooms, or absent users; known once it is done"),
+  failed: count.apply(described, "Not reached; `GET /api/relay/dead` has them"),
   done: z.boolean(),
 });
 

@@ -35,10 +35,7 @@ export const foundMessageSchema = z
     ...messageSchema.shape,
     matches: z
       .array(rangeSchema)
-      .apply(
-        described,
-        "What was found of the words: positions in `content` in UTF-16 units, the second one exclusive",
-      ),
+      .apply(described, "Found words in `content`: from, and to (exclusive), in UTF-16 units"),
   })
   .apply(named, "FoundMessage");
 
@@ -47,6 +44,6 @@ export type FoundMessage = Sent<typeof foundMessageSchema>;
 
 export const foundSchema = z.object({
   messages: z.array(foundMessageSchema).apply(described, "Newest first"),
-  hasMore: z.boolean().apply(described, "Whether there are older messages that have not been looked at"),
+  hasMore: z.boolean().apply(described, "Whether older messages have not been looked at"),
   before: count.apply(described, "Everything from this seq on has been looked at"),
 });

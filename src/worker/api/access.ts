@@ -29,10 +29,7 @@ export const EVERYONE: readonly Role[] = ROLES;
 /** On whose behalf a service acts. */
 export const actingAs = z
   .union([userSchema, z.object({ user: userSchema, name: z.optional(nameSchema) })])
-  .apply(
-    described,
-    "The user that the service speaks for: an id, or that and a name. The room judges as if that user asked",
-  );
+  .apply(described, "The user that the service speaks for: an id, or that and a name");
 
 /** The same where it stands in a query. */
 export const actingAsUser = userSchema.apply(

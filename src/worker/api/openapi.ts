@@ -42,7 +42,7 @@ const REFUSALS: Readonly<Record<number, readonly [description: string, headers?:
   408: ["The body did not come in time"],
   411: ["`Content-Length` is missing"],
   413: ["The input is too large"],
-  415: ["The body has a type that is not accepted: not application/json, or a file of another type"],
+  415: ["The body's type is not accepted"],
   416: ["The file has no such range", { "Content-Range": undefined }],
   429: ["Too many requests", RETRY_AFTER],
 };

@@ -41,7 +41,7 @@ const placeSchema = z.object({
 const roomsPage = z.object({
   rooms: z
     .array(overviewSchema.apply(named, "Room"))
-    .apply(described, "As they last said, a minute ago at most where they are busy"),
+    .apply(described, "As they last said; of busy ones a minute ago at most"),
   hasMore: z.boolean(),
 });
 
@@ -55,10 +55,8 @@ const drainedAnswer = answering(
     ),
     failed: z
       .exactOptional(z.array(z.string()))
-      .apply(described, "Rooms that could not be reached, or not all of their shards; ask again for these"),
-    hasMore: z
-      .exactOptional(z.literal(true))
-      .apply(described, "There are more than one call drains; ask again with `after`"),
+      .apply(described, "Rooms that were not reached, or not with all shards; ask again for these"),
+    hasMore: z.exactOptional(z.literal(true)).apply(described, "There are more; ask again with `after`"),
     after: z.exactOptional(z.string()).apply(described, "The last room of this call, where there are more"),
   }),
 );

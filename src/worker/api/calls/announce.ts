@@ -45,13 +45,13 @@ const given = z.object({
     .apply(described, "By name"),
   prefix: z
     .optional(z.string().check(z.maxLength(64)))
-    .apply(described, "All rooms of the list whose names begin so; empty: all there are"),
+    .apply(described, "Rooms of the list whose names begin so; empty: all"),
   users: z
     .optional(z.array(userSchema).check(z.minLength(1), z.maxLength(ANNOUNCE_USERS_MAX)))
     .apply(described, "Wherever they are connected"),
   event: z
     .optional(z.string().check(z.minLength(1), z.maxLength(EVENT_LENGTH_MAX)))
-    .apply(described, "What clients listen for; it comes with `data` alone. Without it: `announcement {id, data}`"),
+    .apply(described, "What clients listen for, with `data`. Without it: `announcement {id, data}`"),
   // A body has nothing but JSON in it.
   data: z
     .unknown()
@@ -66,7 +66,7 @@ const given = z.object({
 const acceptedAnswer = answering(
   z.object({
     id: z.string(),
-    accepted: count.apply(described, "Rooms, or users, that are addressed; by prefix those that the list has just now"),
+    accepted: count.apply(described, "Rooms or users; by prefix those that the list has now"),
     duplicate: z.exactOptional(z.literal(true)).apply(described, "It was accepted before"),
   }),
 );
@@ -95,7 +95,7 @@ export const ANNOUNCE_CALLS: readonly ApiCall[] = [
     method: "get",
     path: "/api/announce/{id}",
     summary: "The progress of an announcement",
-    description: "For the service that announced it, and for services whose token opens every room; for a day.",
+    description: "For a day, to the service that announced it and to those whose token opens every room.",
     roles: SERVICE,
     given: z.object({ id: z.string().check(z.maxLength(ANNOUNCEMENT_ID_CHARS_MAX)) }),
     answers: { 200: { description: "So far", schema: answering(progressSchema) } },

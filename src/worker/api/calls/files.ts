@@ -44,8 +44,7 @@ export const FILE_CALLS: readonly ApiCall[] = [
     method: "get",
     path: "/files/{key}",
     summary: "Read a file",
-    description:
-      "For everyone whose token opens the room that it was uploaded to. A range of it, where `Range` asks for one.",
+    description: "For everyone whose token opens its room. `Range` asks for a part.",
     roles: EVERYONE,
     given: z.object({ key: z.string().apply(described, "The `key` of an attachment") }),
     answers: {

@@ -12,9 +12,7 @@ export const OWN_CALLS: readonly ApiCall[] = [
     method: "post",
     path: "/api/rooms/{room}/events/{event}",
     summary: "Send an event to a feature of the room's own class",
-    description:
-      "For features that a deployment adds to the chat, with the rules and answers for clients. " +
-      "Events of the chat itself have calls of their own.",
+    description: "Events of the chat itself have calls of their own.",
     roles: STAFF,
     given: z.object({
       room,

@@ -33,14 +33,11 @@ const cost = costAs("the time since `since`");
 
 const lately = z
   .object({ ...recentUseSchema.shape, monthlyCost: costAs("the last hours") })
-  .apply(
-    described,
-    "The same by the hour: what is an hour old counts half. The first ten minutes of a room count as ten",
-  )
+  .apply(described, "The same by the hour: what is an hour old counts half; a new room counts as ten minutes old")
   .apply(named, "RecentUse");
 
 const connection = z.object({
-  id: z.string().apply(described, "Names the connection here; it is not the session id, which stays a secret"),
+  id: z.string().apply(described, "Not the session id, which stays a secret"),
   user: z.exactOptional(z.string()).apply(described, "Absent before CONNECT"),
   name: z.exactOptional(z.string()),
   role: z.exactOptional(z.string()),
@@ -48,14 +45,14 @@ const connection = z.object({
     .exactOptional(z.literal(true))
     .apply(described, "Of an operator who watches the room, and is no member"),
   transport: z.literal(["websocket", "polling"]),
-  isExtended: z.boolean().apply(described, "Whether it is Parley's own client, for which the room need not wake"),
+  isExtended: z.boolean().apply(described, "Parley's own client, whose heartbeats do not wake the room"),
   since: atMs("When it was opened"),
   lastSeen: atMs("Its last sign of life"),
 });
 
 const shard = z.object({
-  region: z.string().apply(described, "A part of the world, as the platform names it; empty where it is unknown"),
-  sockets: count.apply(described, "Connections that it holds"),
+  region: z.string().apply(described, "As the platform names it; empty where it is unknown"),
+  sockets: count,
   waitingChars: count.apply(described, "Characters on their way to it"),
 });
 
@@ -83,7 +80,7 @@ const usesAnswer = z.object({
       connections: count,
       facts: z
         .exactOptional(z.catchall(z.object({}), z.number()))
-        .apply(described, "Numbers that features of the room's own class say about it; those that are 0 are left out"),
+        .apply(described, "Numbers that its features report; without those that are 0"),
       use: roomUseSchema,
       monthlyCost: cost,
       lately,
@@ -127,10 +124,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
     given: z.object({
       sort: z
         ._default(z.literal(USAGE_SORTS), "traffic")
-        .apply(
-          described,
-          "By deliveries and frames, rows and alarms, wakes, time awake or cost, lately; or by connections",
-        ),
+        .apply(described, "By deliveries and frames, rows and alarms, wakes, time awake, cost or connections"),
       limit: limitOf({ byDefault: USES_LIMIT_DEFAULT, max: USES_LIMIT_MAX }),
       having: z
         .optional(z.string().check(z.minLength(1), z.maxLength(64)))
