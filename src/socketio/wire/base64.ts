@@ -19,10 +19,8 @@ export function encodeBase64(bytes: Uint8Array): string {
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const binary = atob(text);
-    const bytes = new Uint8Array(binary.length);
-    // `Uint8Array.from` takes thirty times as long.
-    for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
-    return bytes;
+    // `Uint8Array.from` of the text takes many times as long.
+    return new Uint8Array(binary.length).map((_, at) => binary.charCodeAt(at));
   } catch {
     return undefined;
   }
