@@ -39,6 +39,9 @@ export interface FollowerPorts extends Keeping {
   readonly report: (problem: string, error: unknown) => void;
 }
 
+/** As it stands in the JSON of a piece: one with bytes is a text. */
+export type EncodedItem = ShardItem | string;
+
 export class Follower {
   readonly #namespace: Namespace<EventsMap, ServerToClientEvents, ShardMember>;
   readonly #ports: FollowerPorts;
@@ -76,32 +79,26 @@ export class Follower {
     this.#keeping.clear();
   }
 
-  /** Carries out the items of a piece, in one turn. @returns whether CONNECTs were decided on */
-  carryOut({ before, after, items }: ShardPiece): { readonly hasDecided: boolean } {
+  /** Carries out the items of a piece, in one turn. */
+  carryOut({ before, after }: Pick<ShardPiece, "before" | "after">, items: readonly EncodedItem[]): void {
     const { log } = this.#ports;
-    let hasDecided = false;
     this.#namespace[CONTEXT].turn(() => {
       log.move(before);
-      for (const item of JSON.parse(items) as ReadonlyArray<ShardItem | string>)
-        if (this.#carryOutOne(item) === "verdict") hasDecided = true;
+      for (const item of items) this.#carryOutOne(item);
       log.move(after);
     });
     if (this.#instance !== after.by) this.#onInstance(after.by);
     this.#place = after;
     this.#ports.attention.moved(this.#namespace[CONTEXT].now());
     this.keepSoon();
-    return { hasDecided };
   }
 
   /** An item that fails here would fail again if the piece came again. It is logged and left out. */
-  #carryOutOne(given: ShardItem | string): ShardItem["type"] | undefined {
+  #carryOutOne(item: EncodedItem): void {
     try {
-      const item = typeof given === "string" ? (decodeValue(given) as ShardItem) : given;
-      this.#step(item);
-      return item.type;
+      this.#step(typeof item === "string" ? (decodeValue(item) as ShardItem) : item);
     } catch (error) {
       this.#ports.report("an item of the room could not be carried out", error);
-      return undefined;
     }
   }
 

@@ -3,6 +3,7 @@
 import { isSamePlace, type FeedAnswer, type FeedCall, type ShardPiece } from "../protocol/shards.ts";
 import type { Audience } from "./audience.ts";
 import type { Feeds } from "./feeds.ts";
+import type { EncodedItem } from "./follower.ts";
 
 export interface IntakeParts {
   /** The number of the shard. */
@@ -25,6 +26,8 @@ export class Intake {
   #call = 0;
   /** The number of the next piece. */
   #next = 0;
+  /** The connections of members who were let in may not be there yet. */
+  #isEntering = false;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: IntakeParts) {
@@ -39,7 +42,7 @@ export class Intake {
   }
 
   async #take({ life, call, first, pieces, below, ...lost }: FeedCall): Promise<FeedAnswer> {
-    const { audience, feeds } = this.#parts;
+    const { self, audience, feeds } = this.#parts;
     const isVoid = life === this.#life ? call <= this.#call : this.#former.includes(life);
     if (isVoid) return { taken: 0, isVoid };
     this.#call = call;
@@ -58,10 +61,17 @@ export class Intake {
     }
     let taken = this.#next - first;
     for (const piece of pieces.slice(taken)) {
+      const isForThis = piece.to === undefined || piece.to === self;
+      const items = isForThis ? (JSON.parse(piece.items) as readonly EncodedItem[]) : [];
+      // Connections that were let in have to be there before the next event.
+      if (!items.every(isOfConnects)) await this.#entered();
       const follows = this.#follows(piece);
       if (!follows && !this.#isPast(piece)) return this.#answer({ taken, behind: audience.follower.place! });
-      if (follows) await this.#carryOut(piece);
-      if (piece.to !== this.#parts.self) feeds.push(piece);
+      if (follows && isForThis) {
+        audience.follower.carryOut(piece, items);
+        this.#isEntering ||= items.some(mayLetIn);
+      }
+      if (piece.to !== self) feeds.push(piece);
       this.#next = first + ++taken;
     }
     return this.#answer({ taken });
@@ -72,11 +82,17 @@ export class Intake {
     return waiting ? { ...answer, waiting } : answer;
   }
 
+  async #entered(): Promise<void> {
+    if (this.#isEntering) await this.#parts.giveWay();
+    this.#isEntering = false;
+  }
+
   /** A shard without members has nobody who could miss anything. */
   #follows({ before }: ShardPiece): boolean {
     const { follower, sockets } = this.#parts.audience;
     const { place } = follower;
-    return !place || isSamePlace(place, before) || sockets.size === 0;
+    const isEmpty = sockets.size === 0 && !this.#isEntering;
+    return !place || isSamePlace(place, before) || isEmpty;
   }
 
   /** Its sender died before it could say that the shard has taken it, and another instance sends it again. */
@@ -84,13 +100,10 @@ export class Intake {
     const { epoch, by, seq, rev, ruling } = this.#parts.audience.follower.place!;
     return epoch === after.epoch && by === after.by && seq >= after.seq && rev >= after.rev && ruling >= after.ruling;
   }
-
-  async #carryOut(piece: ShardPiece): Promise<void> {
-    const { self, audience, giveWay } = this.#parts;
-    if (piece.to === undefined || piece.to === self) {
-      const { hasDecided } = audience.follower.carryOut(piece);
-      // Connections that were let in have to be there before the next event.
-      if (hasDecided) await giveWay();
-    }
-  }
 }
+
+const mayLetIn = (item: EncodedItem): boolean => typeof item === "string" || item.type === "verdict";
+
+/** Verdicts on CONNECTs, and what goes with them, need not wait for each other's connections. */
+const isOfConnects = (item: EncodedItem): boolean =>
+  typeof item === "object" && (item.type === "verdict" || item.type === "earlier");

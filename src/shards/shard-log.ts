@@ -78,6 +78,8 @@ export class ShardLog implements RecoveryLog {
   /** All messages after some seq up to the place, as they are now. @param life of the message with that seq */
   fill(messages: readonly Message[], life: string): void {
     const place = this.#place;
+    // Those for somebody else reach further back.
+    if (this.hasAllAfter(place.seq - messages.length)) return;
     this.#forget(life);
     this.#place = { ...place, seq: place.seq - messages.length };
     this.show(messages);

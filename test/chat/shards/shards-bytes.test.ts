@@ -4,6 +4,7 @@ import * as z from "zod";
 
 import type { MakeFeatures } from "../../../src/chat/own/own-features.ts";
 import { refuse, roomEvent, type Audience } from "../../../src/extension/extension.ts";
+import type { ShardItem } from "../../../src/protocol/shards.ts";
 import { ATTACHMENTS_MAX } from "../../../src/socketio/wire/socket-io.ts";
 import { BigRoom, seen } from "../../host/big-room.ts";
 import { UNLIMITED } from "../../host/chat-room.ts";
@@ -294,9 +295,8 @@ it("an item that a shard cannot carry out fails alone, and is in its log: the fe
   const { big, ben } = await drawing(() => {});
   const { audience, shell } = big.shard(0);
   const place = audience.follower.place!;
-  const emit = (event: string): object => ({ type: "emit", audience: {}, event, argLists: [[{ count: 7 }]] });
-  const items = JSON.stringify([emit("disconnect"), "b{", emit("presence")]);
-  audience.follower.carryOut({ before: place, after: place, items });
+  const emit = (event: string): ShardItem => ({ type: "emit", audience: {}, event, argLists: [[{ count: 7 }]] });
+  audience.follower.carryOut({ before: place, after: place }, [emit("disconnect"), "b{", emit("presence")]);
   expect(ben.received("presence").at(-1)).toEqual({ count: 7 });
   expect(shell.problems).toHaveLength(2);
   const post = ben.call("chat-message", { content: "1" });
