@@ -79,26 +79,31 @@ export class Follower {
     this.#keeping.clear();
   }
 
-  /** Carries out the items of a piece, in one turn. */
-  carryOut({ before, after }: Pick<ShardPiece, "before" | "after">, items: readonly EncodedItem[]): void {
+  /** Carries out the items of a piece, in one turn. @returns whether somebody was let in, whose connection is about to be there */
+  carryOut({ before, after }: Pick<ShardPiece, "before" | "after">, items: readonly EncodedItem[]): boolean {
     const { log } = this.#ports;
+    let hasLetIn = false;
     this.#namespace[CONTEXT].turn(() => {
       log.move(before);
-      for (const item of items) this.#carryOutOne(item);
+      for (const item of items) if (this.#carryOutOne(item)) hasLetIn = true;
       log.move(after);
     });
     if (this.#instance !== after.by) this.#onInstance(after.by);
     this.#place = after;
     this.#ports.attention.moved(this.#namespace[CONTEXT].now());
     this.keepSoon();
+    return hasLetIn;
   }
 
   /** An item that fails here would fail again if the piece came again. It is logged and left out. */
-  #carryOutOne(item: EncodedItem): void {
+  #carryOutOne(encoded: EncodedItem): boolean {
     try {
-      this.#step(typeof item === "string" ? (decodeValue(item) as ShardItem) : item);
+      const item = typeof encoded === "string" ? (decodeValue(encoded) as ShardItem) : encoded;
+      this.#step(item);
+      return item.type === "verdict" && item.verdict.accepted;
     } catch (error) {
       this.#ports.report("an item of the room could not be carried out", error);
+      return false;
     }
   }
 

@@ -63,14 +63,11 @@ export class Intake {
     for (const piece of pieces.slice(taken)) {
       const isForThis = piece.to === undefined || piece.to === self;
       const items = isForThis ? (JSON.parse(piece.items) as readonly EncodedItem[]) : [];
-      // Connections that were let in have to be there before the next event.
-      if (!items.every(isOfConnects)) await this.#entered();
+      // Connections that were let in have to be there before the next event, and before the shard counts as empty.
+      if (!items.every(isOfConnects) || !this.#isNext(piece)) await this.#entered();
       const follows = this.#follows(piece);
       if (!follows && !this.#isPast(piece)) return this.#answer({ taken, behind: audience.follower.place! });
-      if (follows && isForThis) {
-        audience.follower.carryOut(piece, items);
-        this.#isEntering ||= items.some(mayLetIn);
-      }
+      if (follows && isForThis && audience.follower.carryOut(piece, items)) this.#isEntering = true;
       if (piece.to !== self) feeds.push(piece);
       this.#next = first + ++taken;
     }
@@ -88,11 +85,13 @@ export class Intake {
   }
 
   /** A shard without members has nobody who could miss anything. */
-  #follows({ before }: ShardPiece): boolean {
-    const { follower, sockets } = this.#parts.audience;
-    const { place } = follower;
-    const isEmpty = sockets.size === 0 && !this.#isEntering;
-    return !place || isSamePlace(place, before) || isEmpty;
+  #follows(piece: ShardPiece): boolean {
+    return this.#isNext(piece) || this.#parts.audience.sockets.size === 0;
+  }
+
+  #isNext({ before }: ShardPiece): boolean {
+    const { place } = this.#parts.audience.follower;
+    return !place || isSamePlace(place, before);
   }
 
   /** Its sender died before it could say that the shard has taken it, and another instance sends it again. */
@@ -102,8 +101,6 @@ export class Intake {
   }
 }
 
-const mayLetIn = (item: EncodedItem): boolean => typeof item === "string" || item.type === "verdict";
-
-/** Verdicts on CONNECTs, and what goes with them, need not wait for each other's connections. */
+/** Verdicts on CONNECTs, and what goes with them, need not wait for each other's connections. A text is one of bytes, and may be anything. */
 const isOfConnects = (item: EncodedItem): boolean =>
   typeof item === "object" && (item.type === "verdict" || item.type === "earlier");

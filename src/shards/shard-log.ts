@@ -15,6 +15,8 @@ export class ShardLog implements RecoveryLog {
   /** That of the message before the first one. */
   #lifeBefore = "";
   #chars = 0;
+  /** The last answer of `since`: after a break many clients ask for the same, and it is encoded once (recovery.ts). */
+  #answered: { readonly seq: number; readonly missed: readonly MissedEvent[] } | undefined;
 
   get epoch(): string {
     return this.#place.epoch;
@@ -34,13 +36,16 @@ export class ShardLog implements RecoveryLog {
 
   since(seq: number): readonly MissedEvent[] | undefined {
     if (!this.hasAllAfter(seq)) return undefined;
-    return this.#shown.slice(this.#shown.length - (this.lastSeq - seq)).map((message) => ({
+    if (this.#answered?.seq === seq) return this.#answered.missed;
+    const missed = this.#shown.slice(this.#shown.length - (this.lastSeq - seq)).map((message) => ({
       seq: message.seq,
       life: this.#lifeOf(message),
       atMs: message.timestamp,
       event: "chat-message",
       args: [message],
     }));
+    this.#answered = { seq, missed };
+    return missed;
   }
 
   hasAllAfter(seq: number): boolean {
@@ -57,6 +62,7 @@ export class ShardLog implements RecoveryLog {
 
   /** These messages are about to be shown. */
   show(messages: readonly Message[]): void {
+    this.#answered = undefined;
     for (const message of messages) {
       const { seq } = message;
       const [before, life] = [this.#place.seq, this.#lifeOf(message)];
@@ -87,6 +93,7 @@ export class ShardLog implements RecoveryLog {
   }
 
   #forget(life: string): void {
+    this.#answered = undefined;
     this.#shown = [];
     this.#lifeBefore = life;
     this.#chars = 0;

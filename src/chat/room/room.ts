@@ -182,8 +182,9 @@ export class Room {
     const { hub } = this.#context;
     return {
       emit: (audience, event, args) => {
-        hub.emit(this.attention.audienceOf(event, audience), event, args);
+        // First, because it refuses more: then nobody gets the event.
         elsewhere?.emit(audience, event, [args]);
+        hub.emit(this.attention.audienceOf(event, audience), event, args);
       },
       select: (audience) => hub.select(audience),
     };

@@ -1,7 +1,7 @@
 // Gathers what a room sends to its shards in a turn, and makes pieces of it: items in a row for the same shards are one, encoded once. Called
 // by shards.ts.
 import type { LogPlace, ShardItem, ShardPiece } from "../../protocol/shards.ts";
-import { encodeValue, hasBytes } from "../../socketio/wire/value-text.ts";
+import { encodeValue, hasBytes, ITEM_LEVELS_MAX } from "../../socketio/wire/value-text.ts";
 
 interface Gathered {
   /** The only shard that it is for. */
@@ -38,7 +38,7 @@ export class Pieces {
 
   /** @throws TypeError, RangeError for an item that cannot be sent. It would take the others of its turn along. */
   add(item: ShardItem, to?: number): void {
-    const encoded = encodeValue(item)!;
+    const encoded = encodeValue(item, ITEM_LEVELS_MAX)!;
     const text = hasBytes(encoded) ? JSON.stringify(encoded) : encoded;
     this.#chars += text.length;
     this.#gathered.push({ to, item: text, after: this.#now() });

@@ -94,6 +94,6 @@ export type HistoryPayload = Given<typeof historySchema>;
 
 export const pageSchema = z.object({
   messages: z.array(messageSchema).apply(described, "Ascending by seq"),
-  hasMore: z.boolean().apply(described, "Whether there are more in the direction of the query"),
-  hasMoreAfter: z.exactOptional(z.boolean()).apply(described, "Whether there are newer ones, where `around` was given"),
+  hasMore: z.boolean().apply(described, "Whether there are more in that direction"),
+  hasMoreAfter: z.exactOptional(z.boolean()).apply(described, "Whether there are newer ones, with `around`"),
 });

@@ -120,6 +120,6 @@ export type RoomModes = Sent<typeof modesSchema>;
 
 export const moderationPageSchema = z.object({
   ...modes,
-  users: z.array(moderatedUserSchema).apply(described, "About whom something was decided that still holds"),
+  users: z.array(moderatedUserSchema).apply(described, "About whom a decision holds"),
   hasMore: z.boolean(),
 });

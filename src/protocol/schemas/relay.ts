@@ -8,7 +8,7 @@ const linkSchema = z
   .object({
     to: z.string(),
     at: atMs("Since when"),
-    seq: count.apply(described, "Messages of this room up to here are handed over"),
+    seq: count.apply(described, "Messages up to here are handed over"),
     failures: count.apply(described, "Tries in a row that have failed by now"),
   })
   .apply(named, "Link");
@@ -50,7 +50,7 @@ export const progressSchema = z.object({
   id: z.string(),
   at: atMs("When it was accepted"),
   accepted: count,
-  delivered: count.apply(described, "Rooms where a connection heard it, or users who did"),
+  delivered: count.apply(described, "Rooms, or users, that heard it"),
   absent: count.apply(described, "Empty rooms, or absent users; known once it is done"),
   failed: count.apply(described, "Not reached; `GET /api/relay/dead` has them"),
   done: z.boolean(),

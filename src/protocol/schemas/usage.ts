@@ -20,7 +20,7 @@ const counts = (amount: z.ZodMiniNumber) => ({
   awakeSeconds: z.number().check(z.minimum(0)).apply(described, "In which the room could not sleep"),
   wakes: z
     .object({ connect: amount, message: amount, close: amount, alarm: amount, call: amount, watch: amount })
-    .apply(described, "By what woke the room; `watch` is a connection of an operator"),
+    .apply(described, "By what woke the room; `watch`: an operator"),
 });
 
 export const roomUseSchema = z

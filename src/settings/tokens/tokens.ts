@@ -14,7 +14,7 @@ import { claimNamesOf, type Settings } from "../settings.ts";
 const KNOWN_MAX = 5000;
 /** Longer ones are not: the memory of an isolate is shared by many rooms. */
 const KNOWN_LENGTH_MAX = 1000;
-/** A signature may be written in many ways, with blanks for example: only one is remembered. */
+/** A signature may be written in many ways, with blanks for example: few of them are remembered. */
 const CANONICAL = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** A good token, and the keys that verified it. */

@@ -16,6 +16,8 @@ const TEXT = "t";
 
 /** Levels of lists and objects in a value: decoding takes more of the stack than encoding, and must not fail for what was encoded. */
 const LEVELS_MAX = 500;
+/** Of the item of a piece, with a value in it. */
+export const ITEM_LEVELS_MAX = LEVELS_MAX + 8;
 
 const TOO_MUCH = "too deep, or bytes in more than 10 places";
 
@@ -23,11 +25,11 @@ type Bytes = ArrayBuffer | ArrayBufferView;
 
 /**
  * As `JSON.stringify`, but bytes (SIO-8: an `ArrayBuffer`, or any view of one) stay bytes.
- * @throws TypeError, RangeError for a value that JSON cannot hold, as of cycles; RangeError for more bytes than a packet carries, or more than
- * 500 levels
+ * @throws TypeError, RangeError for a value that JSON cannot hold, as of cycles; RangeError for more bytes than a packet carries, or more
+ * levels
  */
-export function encodeValue(value: unknown): string | undefined {
-  if (countBytes(value) === 0) return JSON.stringify(value);
+export function encodeValue(value: unknown, levelsMax = LEVELS_MAX): string | undefined {
+  if (countBytes(value, levelsMax) === 0) return JSON.stringify(value);
   const numbers = new Map<Bytes, number>();
   const marked = JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, key, plain: unknown) {
     // A Buffer has a `toJSON`, which was called.
@@ -67,16 +69,16 @@ const isBytes = (value: unknown): value is Bytes => ArrayBuffer.isView(value) ||
 const isText = (value: unknown): boolean => typeof value === "string" || value instanceof String;
 
 /** All messages of a busy room pass it: it copies nothing. @param isPlain whether `toJSON` was called */
-function countBytes(value: unknown, level = 0, isPlain = false): number {
+function countBytes(value: unknown, levels: number, isPlain = false): number {
   if (typeof value !== "object" || value === null) return 0;
   if (isBytes(value)) return 1;
-  if (level > LEVELS_MAX) throw new RangeError(TOO_MUCH);
+  if (levels < 0) throw new RangeError(TOO_MUCH);
   const { toJSON } = value as { readonly toJSON?: unknown };
-  if (typeof toJSON === "function" && !isPlain) return countBytes(toJSON.call(value), level, true);
+  if (typeof toJSON === "function" && !isPlain) return countBytes(toJSON.call(value), levels, true);
   let count = 0;
   for (const key in value) {
     const field = (value as Readonly<Record<string, unknown>>)[key];
-    if (typeof field === "object") count += countBytes(field, level + 1);
+    if (typeof field === "object") count += countBytes(field, levels - 1);
     if (count > ATTACHMENTS_MAX) throw new RangeError(TOO_MUCH);
   }
   return count;

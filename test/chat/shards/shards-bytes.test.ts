@@ -229,6 +229,27 @@ describe("SHD-3: a payload that a shard cannot pass on", () => {
   });
 });
 
+describe("SHD-2: a value with many levels", () => {
+  const nested = (levels: number): unknown => Array.from({ length: levels }).reduce<unknown>((inner) => ({ inner }), 1);
+
+  it.each([400, 498, 499, 500, 501, 2000])("is heard by all or by nobody: %i", async (levels) => {
+    const { big, ada, ben } = await drawing(({ payload, everyone }) => void everyone.emit("drawn", payload));
+    const call = ada.call("draw", nested(levels));
+    await big.pass(100);
+    const counts = [ada, ben].map((one) => one.heard("drawn").length);
+    expect(counts).toEqual("error" in call.answer ? [0, 0] : [1, 1]);
+  });
+
+  it.each([400, 498, 499, 500, 501, 2000])("keeps nobody out of a shard in `welcome`: %i", async (levels) => {
+    const { ada, ben } = await drawing(() => {}, [() => ({ state: nested(levels) })]);
+    const [inRoom, inShard] = [ada, ben].map((one) =>
+      one.received("welcome").map((welcome) => "state" in (welcome as object)),
+    );
+    expect(inRoom).toHaveLength(1);
+    expect(inShard).toEqual(inRoom);
+  });
+});
+
 describe("SIO-8: more than 10 bytes in a packet", () => {
   const ALL_ELSEWHERE = "to a user who is in a shard";
   it.each(["to everyone", ALL_ELSEWHERE])(

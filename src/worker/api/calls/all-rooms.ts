@@ -57,7 +57,7 @@ const drainedAnswer = answering(
       .exactOptional(z.array(z.string()))
       .apply(described, "Rooms that were not reached, or not with all shards; ask again for these"),
     hasMore: z.exactOptional(z.literal(true)).apply(described, "There are more; ask again with `after`"),
-    after: z.exactOptional(z.string()).apply(described, "The last room of this call, where there are more"),
+    after: z.exactOptional(z.string()).apply(described, "The last room of this call"),
   }),
 );
 
@@ -68,7 +68,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     path: "/api/rooms",
     summary: "List the rooms",
     description:
-      "Those that the token opens, with members or a message. No room is woken for it. Members and readers may ask " +
+      "Those that the token opens, with members or a message. Wakes no room. Members and readers may ask " +
       "while `ROOM_LIST` is on. Rooms between two people are in no list but theirs (`GET /api/dms`).",
     roles: EVERYONE,
     given: z.object({
@@ -99,14 +99,14 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     path: "/api/drain",
     summary: "Disconnect everyone for a while",
     description:
-      "Everyone gets a notice SERVER_SHUTDOWN with a moment within the window to come back at, and is disconnected. Without " +
+      "Everyone gets a notice SERVER_SHUTDOWN with a moment within the window, and is disconnected. Without " +
       `\`rooms\` all rooms with members are meant, ${DRAIN_ALL_MAX} per call, as \`GET /api/rooms\` has them: one that was ` +
       "entered within the last second may be missing. Name it in `rooms`.",
     roles: SERVICE,
     given: z.object({
       rooms: z.optional(z.array(room).check(z.minLength(1), z.maxLength(DRAIN_ROOMS_MAX))),
       reconnectWithinMs: z.int().check(z.minimum(0), z.maximum(RECONNECT_WITHIN_MS_MAX)),
-      after: z.optional(room).apply(described, "Where `rooms` is absent: the last room of the call before"),
+      after: z.optional(room).apply(described, "Without `rooms`: the last room of the call before"),
     }),
     answers: { 200: { description: "All of these rooms are empty now", schema: drainedAnswer } },
     run: async ({ identity, given: { rooms, reconnectWithinMs, after }, roomRpc, env, deployment }) => {

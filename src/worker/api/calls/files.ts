@@ -32,7 +32,7 @@ export const FILE_CALLS: readonly ApiCall[] = [
       name: z
         ._default(z.string().check(z.maxLength(NAME_GIVEN_LENGTH_MAX)), "")
         .apply(described, "What the file is called; a path is cut off"),
-      as: z.optional(userSchema).apply(described, "The user who will post it, where a service uploads for a user"),
+      as: z.optional(userSchema).apply(described, "The user who will post it, where a service uploads"),
     }),
     rawBody: "The file's bytes, with `Content-Length`",
     answers: { 201: { description: "It is stored", schema: answering(uploadedSchema) } },
@@ -46,14 +46,14 @@ export const FILE_CALLS: readonly ApiCall[] = [
     summary: "Read a file",
     description: "For everyone whose token opens its room. `Range` asks for a part.",
     roles: EVERYONE,
-    given: z.object({ key: z.string().apply(described, "The `key` of an attachment") }),
+    given: z.object({ key: z.string().apply(described, "Of an attachment") }),
     answers: {
       200: {
         description: "The file",
         schema: BYTES,
         contentType: "*/*",
         headers: {
-          ETag: "Names the content, which never changes",
+          ETag: "Names the content",
           "Content-Disposition": "The file's name, and whether it is safe to show in place",
           "Accept-Ranges": "`bytes`",
         },

@@ -36,7 +36,7 @@ const lettersPage = z.object({
 const replayedAnswer = answering(
   z.object({
     replayed: z.array(count).apply(described, "Ids of those that their rooms have taken"),
-    failed: z.array(z.object({ id: count, reason: z.string() })).apply(described, "Those that stay where they are"),
+    failed: z.array(z.object({ id: count, reason: z.string() })).apply(described, "Those that stay"),
   }),
 );
 

@@ -62,7 +62,7 @@ const statsAnswer = z.object({
   members: count,
   awake: z
     .object({ since: atMs("When it began to run"), cause: z.string(), detail: z.string() })
-    .apply(described, "Why the room runs now; `call`, `stats` where this call woke it"),
+    .apply(described, "Why the room runs now; `call`, `stats`: this call"),
   use: roomUseSchema,
   monthlyCost: cost,
   lately,
@@ -94,7 +94,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
     method: "get",
     path: "/api/rooms/{room}/stats",
     summary: "Why a room is awake, who is connected, what it uses and costs",
-    description: "Asking wakes the room, which is counted as a wake by `call`.",
+    description: "Wakes the room, which counts as a wake by `call`.",
     roles: STAFF,
     given: z.object({
       room,
