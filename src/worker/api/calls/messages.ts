@@ -61,7 +61,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     given: z.object({ ...postSchema.shape, room, as: z.optional(actingAs) }),
     headers: { "Idempotency-Key": "clientMsgId" },
     answers: {
-      201: { description: "The message is stored, and all members have it", schema: answering(postedSchema) },
+      201: { description: "Stored, and all members have it", schema: answering(postedSchema) },
       200: { description: "The message was stored before", schema: answering(postedSchema) },
     },
     run: asking("chat-message", (answer) => Response.json(answer, { status: answer.duplicate ? 200 : 201 })),
@@ -87,7 +87,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     given: z.object({ ...editSchema.shape, ...which, as: z.optional(actingAs) }),
     answers: {
       200: {
-        description: "The edit is stored, and all members have it",
+        description: "Stored, and all members have it",
         schema: answering(z.object({ editedAt: atMs("When it was edited") })),
       },
     },
@@ -134,7 +134,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     description: "The user's own, or of the user in `as`.",
     roles: STAFF,
     given: z.object({ ...reactSchema.shape, ...which, as: z.optional(actingAs) }),
-    answers: { 200: { description: "The reaction is set or taken back, and all members have it", schema: done } },
+    answers: { 200: { description: "Stored, and all members have it", schema: done } },
     run: asking("react"),
   }),
   call({

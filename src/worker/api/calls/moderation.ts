@@ -41,7 +41,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     description: "`action` is the event of that name, with its fields beside it.",
     roles: STAFF,
     given: z.discriminatedUnion("action", ACTIONS, { error: `must be one of ${NAMES.join(", ")}` }),
-    answers: { 200: { description: "The action is stored, it holds, and all members know it", schema: done } },
+    answers: { 200: { description: "Stored, and all members have it", schema: done } },
     run: async ({ caller, given: { as: _as, action, ...payload }, roomRpc }) =>
       respond(await roomRpc(payload.room).ask(action, caller, payload)),
   }),

@@ -46,7 +46,7 @@ export const ROOM_CALLS: readonly ApiCall[] = [
     given: z.object({ ...presenceSchema.shape, room }),
     answers: {
       200: {
-        description: "Those who have been here longest come first",
+        description: "The longest present first",
         schema: answering(z.object({ count, members: z.array(memberSchema) })),
       },
     },

@@ -51,7 +51,7 @@ const connection = z.object({
 });
 
 const shard = z.object({
-  region: z.string().apply(described, "As the platform names it; empty where it is unknown"),
+  region: z.string().apply(described, "As the platform names it; empty: unknown"),
   sockets: count,
   waitingChars: count.apply(described, "Characters on their way to it"),
 });
@@ -80,7 +80,7 @@ const usesAnswer = z.object({
       connections: count,
       facts: z
         .exactOptional(z.catchall(z.object({}), z.number()))
-        .apply(described, "Numbers that its features report; without those that are 0"),
+        .apply(described, "Numbers above 0 that its features report"),
       use: roomUseSchema,
       monthlyCost: cost,
       lately,
@@ -130,7 +130,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
         .optional(z.string().check(z.minLength(1), z.maxLength(64)))
         .apply(described, "Only rooms that have a number of that name in `facts`"),
     }),
-    answers: { 200: { description: "The rooms, the one that uses most first", schema: usesAnswer } },
+    answers: { 200: { description: "The most first", schema: usesAnswer } },
     run: async ({ identity, given: { sort, limit, having }, env: { LOBBY }, deployment: { settings } }) => {
       if (!LOBBY) return refuseWithout("LOBBY");
       const query = { sort, limit, having, rooms: identity.rooms };
