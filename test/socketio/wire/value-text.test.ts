@@ -1,4 +1,4 @@
-// Values as texts between objects: JSON as it is, and bytes that stay bytes, whatever stands beside them.
+// The codec of values as text: it writes plain values as JSON, and keeps bytes as bytes beside any other text.
 import { deepStrictEqual } from "node:assert/strict";
 
 import { describe, expect, it } from "vitest";
