@@ -118,7 +118,10 @@ export class MemberEvents {
   }
 }
 
-const UNSENDABLE = refuse("INVALID_PAYLOAD", "The payload is no JSON, is too deep, or has bytes in more than 10 places");
+const UNSENDABLE = refuse(
+  "INVALID_PAYLOAD",
+  "The payload is no JSON, is too deep, or has bytes in more than 10 places",
+);
 
 /** @returns the payload as text; `undefined` without one, `null` for one that cannot be encoded */
 function textOf(given: unknown): string | undefined | null {
