@@ -46,7 +46,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
       claimedSeq: (former: NamedFormer, owner: string) => this.recovery?.claim(former, { nsp: "/", owner })?.seq,
     };
     this.features = makeFeatures(this.room, { ...outside, perform, entry });
-    this.requests = new Requests(this.room, this.features.all, this.features);
+    this.requests = new Requests(this.room, this.features);
     this.calls = new RoomCalls(this.room, this.features, this.requests);
     const { toldSeq, catchUp, reportProblem } = this.room;
     const countChanges = (): number => this.features.changes.count;
@@ -56,8 +56,8 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   }
 
   override onStart(): void {
-    const { all, posting, records } = this.features;
-    this.room.open(this[CONTEXT], { all, writer: posting.posts, sanctions: records });
+    const { hooks, posting, records } = this.features;
+    this.room.open(this[CONTEXT], { hooks, writer: posting.posts, sanctions: records });
   }
 
   override onWake(): void {
@@ -94,12 +94,12 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   }
 
   #noteToken(membership: Membership, identity: Identity): void {
-    for (const feature of this.features.all) feature.onToken?.(membership, identity);
+    this.features.hooks.tell("onToken", membership, identity);
   }
 
   #refuseEntry(membership: Membership): Refusal | undefined {
-    for (const feature of this.features.all) {
-      const refusal = feature.admit?.(membership);
+    for (const feature of this.features.hooks.with("admit")) {
+      const refusal = feature.admit(membership);
       if (refusal) return refusal;
     }
     return undefined;
@@ -119,9 +119,10 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   override onConnect(client: Client): void {
     // A newcomer reads the log from here on, so all messages that the others have seen have to be in it.
     this.room.catchUp();
-    for (const feature of this.features.all) feature.onConnect?.(client);
+    const { hooks } = this.features;
+    hooks.tell("onConnect", client);
     client.emit("welcome", this.#welcome(client));
-    for (const feature of this.features.all) feature.onWelcomed?.(client);
+    hooks.tell("onWelcomed", client);
   }
 
   #welcome(client: Connection): Welcome {
@@ -148,20 +149,21 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
       },
     };
     // features.ts makes the compiler demand a feature for each other field.
-    return Object.assign(ofRoom, ...this.features.all.map((feature) => feature.welcome?.(client))) as Welcome;
+    const parts = this.features.hooks.with("welcome").map((feature) => feature.welcome(client));
+    return Object.assign(ofRoom, ...parts) as Welcome;
   }
 
   override onRestore(client: Client): void {
-    for (const feature of this.features.all) feature.onRestore?.(client);
+    this.features.hooks.tell("onRestore", client);
   }
 
   override onRefresh(client: Client, identity: Identity): void {
     this.#noteToken(client.data, identity);
-    for (const feature of this.features.all) feature.onRefresh?.(client, identity);
+    this.features.hooks.tell("onRefresh", client, identity);
   }
 
   override onDisconnect(client: Client): void {
-    for (const feature of this.features.all) feature.onDisconnect?.(client);
+    this.features.hooks.tell("onDisconnect", client);
   }
 
   // ---- events of members -----------------------------------------------------------------------------------

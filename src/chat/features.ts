@@ -34,6 +34,7 @@ import { Refreshing } from "./people/refreshing.ts";
 import { Typing } from "./people/typing.ts";
 import { Posting } from "./posting/posting.ts";
 import type { Feature } from "./room/feature.ts";
+import { Hooks } from "./room/hooks.ts";
 import type { Bearer, Caller, ChatEvent } from "./room/operation.ts";
 import type { Request } from "./room/requests.ts";
 import type { ChatSettings, Client, Connection, Room } from "./room/room.ts";
@@ -208,13 +209,13 @@ export function makeFeatures(
       ofChat: new Set(ofChat.flatMap(({ operations = {} }) => Object.keys(operations))),
       refuseSpeech: (event, caller) => speaking.refuseSpeech(event, caller),
     });
-  const all = own ? [...ofChat, ...own.all] : ofChat;
+  const hooks = new Hooks(own ? [...ofChat, ...own.all] : ofChat);
   const announced = new Announced(room, {
     reportMembers: () => listing?.reportPeople(),
     isTaken: (event) => own?.sends(event) ?? false,
   });
   return {
-    all,
+    hooks,
     callerOf,
     screening,
     posting,

@@ -85,7 +85,7 @@ export class RoomCalls {
   /** All connections are about to be closed: answers open requests and sends each member a notice (API-9, API-10). */
   prepareShutdown(noticeFor: (client: Client) => Notice): void {
     this.#room.finishPosts();
-    for (const feature of this.#features.all) feature.onShutdown?.();
+    this.#features.hooks.tell("onShutdown");
     for (const client of this.#room.clients.values()) client.emit("notice", noticeFor(client));
   }
 
@@ -94,7 +94,7 @@ export class RoomCalls {
    * @returns stores the features' data for the room's next log, if any has some
    */
   prepareErase(): StoreAfterErase | undefined {
-    const stores = this.#features.all.flatMap((feature) => feature.onErase?.() ?? []);
+    const stores = this.#features.hooks.with("onErase").flatMap((feature) => feature.onErase() ?? []);
     return stores.length === 0 ? undefined : () => stores.forEach((store) => store());
   }
 }

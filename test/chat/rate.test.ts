@@ -278,7 +278,9 @@ it("takes for each event the tokens of CHAT-6, and one where it names none", () 
     const cost = Number(/^\s*(\d+) /.exec(part)?.[1] ?? 0);
     for (const [, event] of part.matchAll(/`([a-z-]+)`/g)) stated[event!] = cost;
   }
-  const operations = new ChatRoom().chat.features.all.flatMap((feature) => Object.entries(feature.operations ?? {}));
+  const operations = new ChatRoom().chat.features.hooks.features.flatMap((feature) =>
+    Object.entries(feature.operations ?? {}),
+  );
   const taken = operations.map(([event, { cost }]) => [event, cost({ limit: 0 })] as const);
   expect(Object.fromEntries(taken)).toEqual({ ...Object.fromEntries(taken.map(([event]) => [event, 1])), ...stated });
 });

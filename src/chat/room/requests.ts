@@ -6,7 +6,7 @@ import { readAs } from "../../protocol/read-as.ts";
 import { REQUEST_LIMIT } from "../../protocol/limits.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
 import { refuse, refuseTooMany } from "../../protocol/refuse.ts";
-import type { Feature } from "./feature.ts";
+import type { Hooks } from "./hooks.ts";
 import type { Bearer, Caller, Operation, Reply } from "./operation.ts";
 import type { Connection, Room } from "./room.ts";
 import type { Screening } from "./screening.ts";
@@ -26,6 +26,7 @@ export interface Request {
 }
 
 export interface RequestsPorts {
+  readonly hooks: Hooks;
   /** Finds the role that counts in the room. */
   readonly callerOf: (bearer: Bearer, client?: Connection) => Caller;
   readonly screening: Screening;
@@ -33,24 +34,23 @@ export interface RequestsPorts {
 
 export class Requests {
   readonly #room: Room;
-  readonly #features: readonly Feature[];
+  readonly #hooks: Hooks;
   readonly #callerOf: (bearer: Bearer, client?: Connection) => Caller;
   readonly #screening: Screening;
-  /** Features with `follow`, and those with `onAnswered`: few, and all requests pass them. */
-  readonly #followers: readonly Feature[];
-  readonly #listeners: readonly Feature[];
-  readonly #operations: ReadonlyMap<string, Operation>;
+  /** By event, each with the series that counts it. */
+  readonly #operations: ReadonlyMap<string, { readonly operation: Operation; readonly series: string }>;
   /** In memory only, because a bucket is full again before a room falls asleep. */
   readonly #buckets = new TokenBuckets(REQUEST_LIMIT);
 
-  constructor(room: Room, features: readonly Feature[], { callerOf, screening }: RequestsPorts) {
+  constructor(room: Room, { hooks, callerOf, screening }: RequestsPorts) {
     this.#room = room;
-    this.#features = features;
+    this.#hooks = hooks;
     this.#callerOf = callerOf;
     this.#screening = screening;
-    this.#followers = features.filter((feature) => "follow" in feature);
-    this.#listeners = features.filter((feature) => "onAnswered" in feature);
-    this.#operations = new Map(features.flatMap(({ operations = {} }) => Object.entries<Operation>(operations)));
+    const operations = hooks.features.flatMap(({ operations = {} }) => Object.entries<Operation>(operations));
+    this.#operations = new Map(
+      operations.map(([event, operation]) => [event, { operation, series: `events:${event}` }]),
+    );
   }
 
   /** Answers a request of a client or the HTTP API by the name of its event, and counts it (MET-1). */
@@ -58,13 +58,13 @@ export class Requests {
     const { meter } = this.#room;
     const { event, reply } = request;
     const caller = this.#callerOf(request.bearer, request.client);
-    const operation = this.#operations.get(event);
-    meter.count(`events:${operation ? event : "unknown"}`);
+    const { operation, series = "events:unknown" } = this.#operations.get(event) ?? {};
+    meter.count(series);
     const counted: Reply<Answer<object>> = (answer) => {
       if ("error" in answer) meter.count(`rejects:${answer.error.code}`);
       else if ("duplicate" in answer) meter.count("duplicates");
       reply(answer);
-      for (const feature of this.#listeners) feature.onAnswered?.(caller, answer);
+      this.#hooks.tell("onAnswered", caller, answer);
     };
     if (operation) return this.run(operation, caller, request, counted);
     counted(this.#takeTokens(caller, 1) ?? noSuchEvent(event));
@@ -108,7 +108,7 @@ export class Requests {
 
   /** Tells the features that follow requests that this one is about to run. @returns the reply that tells them the answer, too */
   #followed(event: string, caller: Caller, reply: Reply<Answer<object>>): Reply<Answer<object>> {
-    const followers = this.#followers.flatMap((feature) => feature.follow?.(event, caller) ?? []);
+    const followers = this.#hooks.with("follow").flatMap((feature) => feature.follow(event, caller) ?? []);
     if (followers.length === 0) return reply;
     return (answer) => {
       for (const follower of followers) follower(answer);
@@ -125,8 +125,8 @@ export class Requests {
 
   /** Asks each feature whether it refuses the request. Each rule, such as that of muted users, is in one of them. */
   #refuse(event: string, caller: Caller, payload: unknown): ErrorAnswer | undefined {
-    for (const feature of this.#features) {
-      const refusal = feature.refuse?.(event, caller, payload);
+    for (const feature of this.#hooks.with("refuse")) {
+      const refusal = feature.refuse(event, caller, payload);
       if (refusal) return refusal;
     }
     return undefined;

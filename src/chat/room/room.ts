@@ -12,7 +12,8 @@ import type { NamespaceContext } from "../../socketio/server/namespace.ts";
 import type { Socket } from "../../socketio/server/socket.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { Elsewhere } from "./elsewhere.ts";
-import type { Feature, KeptChange, MadeChange } from "./feature.ts";
+import type { KeptChange, MadeChange } from "./feature.ts";
+import { Hooks } from "./hooks.ts";
 import { Members } from "./members.ts";
 import { DeliverySampler } from "./metering.ts";
 import type { RateLimit } from "../../clock/token-bucket.ts";
@@ -97,8 +98,7 @@ export interface Writer {
 }
 
 export interface RoomFeatures {
-  /** In the order of their hooks. */
-  readonly all: readonly Feature[];
+  readonly hooks: Hooks;
   readonly writer: Writer;
   readonly sanctions: Sanctions;
 }
@@ -119,10 +119,7 @@ export class Room {
   elsewhere: Elsewhere | undefined;
   readonly #delivery: DeliverySampler;
   #context!: NamespaceContext;
-  #features: readonly Feature[] = [];
-  /** Features with `onTurnEnd`, which is called with every input, and those with `onChanged`, which few have. */
-  #enders: readonly Feature[] = [];
-  #listeners: readonly Feature[] = [];
+  #hooks = new Hooks([]);
   #writer!: Writer;
   #sanctions!: Sanctions;
   #showing!: Showing;
@@ -138,17 +135,15 @@ export class Room {
   }
 
   /** Called by the chat when its server takes it in, before any connection is there. */
-  open(context: NamespaceContext, { all, writer, sanctions }: RoomFeatures): void {
+  open(context: NamespaceContext, { hooks, writer, sanctions }: RoomFeatures): void {
     this.#context = context;
-    this.#features = all;
-    this.#enders = all.filter((feature) => "onTurnEnd" in feature);
-    this.#listeners = all.filter((feature) => "onChanged" in feature);
+    this.#hooks = hooks;
     this.#writer = writer;
     this.#sanctions = sanctions;
     const counts = (): Counts => ({ lastSeq: this.seenSeq() });
     this.attention = new Attention({ hub: context.hub, counts, deadline: this.deadline });
     this.#showing = new Showing({ room: this, emit: (messages) => this.#emitMessages(messages) });
-    for (const feature of all) feature.start?.();
+    hooks.tell("start");
   }
 
   get sanctions(): Sanctions {
@@ -212,7 +207,7 @@ export class Room {
 
   /** Tells the features that an input was dealt with. */
   readonly endTurn = (): void => {
-    for (const feature of this.#enders) feature.onTurnEnd?.();
+    this.#hooks.tell("onTurnEnd");
   };
 
   /** Reports a failure to the operator's log. */
@@ -262,7 +257,7 @@ export class Room {
     this.#showing.show(messages);
     this.meter.count("posted", messages.length);
     this.#delivery.sample();
-    for (const feature of this.#features) feature.onPosted?.(messages);
+    this.#hooks.tell("onPosted", messages);
   };
 
   #emitMessages(messages: readonly Message[]): void {
@@ -275,16 +270,16 @@ export class Room {
 
   /** Tells the features that a message is about to change. @throws errors of the features */
   readonly changing = (changing: KeptChange): void => {
-    for (const feature of this.#features) feature.onChanging?.(changing);
+    this.#hooks.tell("onChanging", changing);
   };
 
   /** Tells the features that a change is made, once everyone has heard of it. */
   readonly changed = (made: MadeChange): void => {
-    for (const feature of this.#listeners) feature.onChanged?.(made);
+    this.#hooks.tell("onChanged", made);
   };
 
   /** Tells the features that the log may have forgotten its oldest messages. @throws errors of the features */
   readonly trimmed = (): void => {
-    for (const feature of this.#features) feature.onTrimmed?.();
+    this.#hooks.tell("onTrimmed");
   };
 }

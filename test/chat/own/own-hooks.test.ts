@@ -224,5 +224,5 @@ describe("OWN-6: a hook that throws", () => {
 it("OWN-1: a room whose class names no features has no further hooks", () => {
   const plain = new OwnRoom(undefined as never).chat.features;
   expect(plain.own).toBeUndefined();
-  expect(roomOf({}).chat.features.all.length - plain.all.length).toBe(2);
+  expect(roomOf({}).chat.features.hooks.features.length - plain.hooks.features.length).toBe(2);
 });
