@@ -21,7 +21,6 @@ let strayCount = 0;
 
 export class WebSockets {
   readonly #ctx: DurableObjectState;
-  readonly #webSocketBySession = new Map<Session, WebSocket>();
   readonly #sessionByWebSocket = new Map<WebSocket, Session>();
   /**
    * Closed WebSockets that carry no live session, each with its id in `UNJOINED`: the live session uses another WebSocket, or the takeover
@@ -83,7 +82,7 @@ export class WebSockets {
   }
 
   link(session: Session, ws: WebSocket): void {
-    this.#webSocketBySession.set(session, ws);
+    session.connection = ws;
     this.#sessionByWebSocket.set(ws, session);
   }
 
@@ -95,7 +94,7 @@ export class WebSockets {
   forget(ws: WebSocket): void {
     const session = this.#sessionByWebSocket.get(ws);
     this.#sessionByWebSocket.delete(ws);
-    if (session) this.#webSocketBySession.delete(session);
+    if (session) session.connection = undefined;
     ws.serializeAttachment(null);
   }
 
@@ -130,28 +129,29 @@ export class WebSockets {
 
   /** The last pong of the session that the runtime absorbed, in ms since 1970. */
   lastPongAtMs(session: Session): number | undefined {
-    const ws = this.#webSocketBySession.get(session);
+    const ws = webSocketOf(session);
     return ws && this.#ctx.getWebSocketAutoResponseTimestamp(ws)?.getTime();
   }
 
   send(session: Session, frames: readonly Frame[]): void {
-    const ws = this.#webSocketBySession.get(session);
+    const ws = webSocketOf(session);
     if (!ws) return;
-    const early = this.#early.get(ws);
+    // Mostly empty, and each frame to each session passes here.
+    const early = this.#early.size > 0 ? this.#early.get(ws) : undefined;
     if (early) early.push(...frames);
     else sendAll(ws, frames);
   }
 
   /** Gives the WebSocket of the probe to the session. */
   adopt(session: Session, probe: Session): void {
-    const ws = this.#webSocketBySession.get(probe);
+    const ws = webSocketOf(probe);
     if (!ws) return;
     this.forget(ws);
     this.link(session, ws);
   }
 
   close(session: Session, { code, reason }: { code: number; reason: string }): void {
-    const ws = this.#webSocketBySession.get(session);
+    const ws = webSocketOf(session);
     if (!ws) return;
     this.forget(ws);
     // LIM-1: the server counts it until it is gone.
@@ -165,7 +165,7 @@ export class WebSockets {
    * @throws Error when the record is too large, or no plain data
    */
   save(session: Session, looseMax: number): void {
-    const ws = this.#webSocketBySession.get(session);
+    const ws = webSocketOf(session);
     if (!ws) return;
     const record = session.toRecord();
     try {
@@ -196,6 +196,8 @@ export class WebSockets {
     }
   }
 }
+
+const webSocketOf = ({ connection }: Session): WebSocket | undefined => connection as WebSocket | undefined;
 
 function sendAll(ws: WebSocket, frames: readonly Frame[]): void {
   try {

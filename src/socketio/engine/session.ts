@@ -48,6 +48,8 @@ export interface SessionRecord {
 export class Session {
   readonly sid: string;
   readonly handshake: Handshake;
+  /** The connection that the shell sends over, if there is one: for the shell alone. */
+  connection: unknown;
   closed = false;
   /** Present while the session uses long-polling; otherwise it has a WebSocket. */
   polling: PollQueue | undefined;
