@@ -9,14 +9,13 @@ export function countedStorage(
   series = "rows:room",
 ): DurableObjectStorage {
   const countRow = (): void => meter.count(series);
-  const sql = wrap(storage.sql, {
-    exec: (...args: Parameters<SqlStorage["exec"]>) => {
-      const cursor = storage.sql.exec(...args);
-      // A statement that writes has written by now. One that reads goes on with the cursor, and writes nothing.
-      const { rowsWritten } = cursor;
-      if (rowsWritten > 0) meter.count(series, rowsWritten);
-      return cursor;
-    },
+  const { sql: own } = storage;
+  const sql = withExec(own, (...args) => {
+    const cursor = own.exec(...args);
+    // A statement that writes has written by now. One that reads goes on with the cursor, and writes nothing.
+    const { rowsWritten } = cursor;
+    if (rowsWritten > 0) meter.count(series, rowsWritten);
+    return cursor;
   });
   const kv = wrap(storage.kv, {
     put: (...args: Parameters<SyncKvStorage["put"]>) => {
@@ -35,6 +34,18 @@ export function countedStorage(
   };
   return wrap(storage, { sql, kv, setAlarm });
 }
+
+/** The same database with another `exec`. No proxy, because each statement passes it. */
+export const withExec = (
+  sql: SqlStorage,
+  exec: (...args: Parameters<SqlStorage["exec"]>) => ReturnType<SqlStorage["exec"]>,
+): SqlStorage =>
+  ({
+    exec,
+    get databaseSize() {
+      return sql.databaseSize;
+    },
+  }) as SqlStorage;
 
 /** Wraps an object of the platform. Its methods are bound to it, because they throw when the proxy is their `this`. */
 export function wrap<Target extends object>(target: Target, replaced: object): Target {

@@ -1,7 +1,7 @@
 // The version of an object's data. Older data is migrated when the object wakes; newer data is refused, and nothing of it is read or
 // written, so that an older release can be deployed again at any time. Used by all classes of objects.
 import { OtherRelease } from "../../src/rpc/other-release.ts";
-import { wrap } from "./counted-storage.ts";
+import { withExec, wrap } from "./counted-storage.ts";
 
 /** The data of one kind of object. */
 export interface StoredFormat {
@@ -68,11 +68,10 @@ function versionedByFirstWrite(storage: DurableObjectStorage, format: StoredForm
     if (storedVersion(storage) === undefined) storage.kv.put(VERSION_KEY, versionOf(format));
     isStored = true;
   };
-  const sql = wrap(storage.sql, {
-    exec: (...args: Parameters<SqlStorage["exec"]>) => {
-      if (!READS.test(args[0])) beforeWrite();
-      return storage.sql.exec(...args);
-    },
+  const { sql: own } = storage;
+  const sql = withExec(own, (...args) => {
+    if (!isStored && !READS.test(args[0])) beforeWrite();
+    return own.exec(...args);
   });
   const kv = wrap(storage.kv, {
     put: (...args: Parameters<SyncKvStorage["put"]>) => {
