@@ -82,14 +82,14 @@ export class Backpressure {
 
   /** Counts the frames that leave at the end of a turn. The pings and closings that follow leave after them. */
   count(sent: readonly SentFrames[]): void {
-    const full = new Set<Session>();
+    let full: Set<Session> | undefined;
     for (const { sessions, bytes } of sent) {
       for (const session of sessions) {
         session.sendWindow.bytes += bytes;
-        if (isFarBehind(session)) full.add(session);
+        if (isFarBehind(session)) (full ??= new Set()).add(session);
       }
     }
-    for (const session of full) if (!session.closed && !session.probeOf) this.#check(session);
+    for (const session of full ?? []) if (!session.closed && !session.probeOf) this.#check(session);
     this.#sample();
   }
 

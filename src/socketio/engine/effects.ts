@@ -3,7 +3,7 @@
 import type { Closing } from "../wire/closings.ts";
 import { ENGINE_NOOP, type Frame } from "../wire/engine-io.ts";
 import { encodePayload } from "../wire/polling-payload.ts";
-import { batchFrames, hasExtended } from "./frame-batches.ts";
+import { batchFrames } from "./frame-batches.ts";
 import type { PollQueue } from "./poll-queue.ts";
 import type { Session } from "./session.ts";
 
@@ -30,15 +30,22 @@ export interface EffectsPorts {
   leaving(effects: readonly Effect[]): void;
 }
 
+/** `clear` makes a new table even for an empty set, and this runs with every turn. */
+function empty(sessions: Set<Session>): void {
+  if (sessions.size > 0) sessions.clear();
+}
+
 export class Effects {
   #effects: Effect[] = [];
-  #unsaved = new Set<Session>();
+  readonly #unsaved = new Set<Session>();
   /** Polling sessions for which this turn queued frames. */
-  #queued = new Set<Session>();
+  readonly #queued = new Set<Session>();
   /** Those of them whose queue is too long. */
-  #overflowing = new Set<Session>();
+  readonly #overflowing = new Set<Session>();
   /** Sessions that changed between turns. */
-  #touched = new Set<Session>();
+  readonly #touched = new Set<Session>();
+  /** Whether an extended session gets frames in this turn: they have to be joined. */
+  #hasExtended = false;
   #depth = 0;
   #isEnding = false;
   readonly #ports: EffectsPorts;
@@ -59,12 +66,15 @@ export class Effects {
 
   send(sessions: readonly Session[], frames: readonly Frame[]): void {
     if (sessions.length === 0) return;
-    if (!sessions.some(({ polling }) => polling)) return this.#push({ type: "send", sessions, frames });
-    const overWebSocket: Session[] = [];
+    let isPolled = false;
     for (const session of sessions) {
-      if (session.polling) this.#queue(session, session.polling, frames);
-      else overWebSocket.push(session);
+      const { polling, isExtended } = session;
+      this.#hasExtended ||= isExtended;
+      if (!polling) continue;
+      isPolled = true;
+      this.#queue(session, polling, frames);
     }
+    const overWebSocket = isPolled ? sessions.filter(({ polling }) => !polling) : sessions;
     if (overWebSocket.length > 0) this.#push({ type: "send", sessions: overWebSocket, frames });
     else this.#endLoneTurn();
   }
@@ -148,12 +158,12 @@ export class Effects {
     this.#depth++;
     try {
       for (const session of this.#overflowing) this.#ports.overflow(session);
-      this.#overflowing.clear();
+      empty(this.#overflowing);
       // Polling sessions, too: they have no record, but their clients come back all the same.
       for (const session of this.#unsaved) if (!session.closed) this.#ports.changed(session);
       // At the end of the turn, so that one poll takes all frames of the turn.
       for (const session of this.#queued) this.answerPoll(session);
-      this.#queued.clear();
+      empty(this.#queued);
     } finally {
       // Otherwise a failure would leave the turn open, and nothing would be sent any more.
       this.#depth--;
@@ -161,9 +171,10 @@ export class Effects {
     // State first: a frame must not leave before the state that it speaks of is stored.
     const saves: Effect[] = [];
     for (const session of this.#unsaved) if (session.isKept) saves.push({ type: "save", session });
-    const effects = [...saves, ...(hasExtended(this.#effects) ? batchFrames(this.#effects) : this.#effects)];
+    const effects = [...saves, ...(this.#hasExtended ? batchFrames(this.#effects) : this.#effects)];
     this.#effects = [];
-    this.#unsaved = new Set();
+    this.#hasExtended = false;
+    empty(this.#unsaved);
     this.#ports.leaving(effects);
     this.#ports.apply(effects);
   }

@@ -6,12 +6,12 @@ import { Addresses } from "./addresses.ts";
 import { Backpressure, isFarBehind } from "./backpressure.ts";
 import type { Deadlines } from "../../clock/deadlines.ts";
 import { Liveness, type LivenessOptions } from "./liveness.ts";
-import type { Effects } from "./effects.ts";
+import type { Effect, Effects } from "./effects.ts";
 import { POLL_PACKETS_MAX, PollQueue } from "./poll-queue.ts";
 import { PollingTransport } from "./polling-transport.ts";
 import { IDLE_PACKETS_MAX, SessionFlood } from "./session-flood.ts";
 import { Session, type Handshake } from "./session.ts";
-import { countClosed, countReceived, type Meter, type SentFrames } from "./traffic.ts";
+import { countClosed, countLeaving, countReceived, type Meter } from "./traffic.ts";
 import { TransportUpgrades } from "./transport-upgrades.ts";
 
 export type Transport = "websocket" | "polling";
@@ -112,9 +112,9 @@ export class Engine {
     this.addresses.add(session);
   }
 
-  /** Counts the frames that are about to leave at the end of a turn (EIO-10). */
-  countSent(sent: readonly SentFrames[]): void {
-    this.#backpressure.count(sent);
+  /** Counts what is about to leave at the end of a turn (EIO-10). */
+  countLeaving(effects: readonly Effect[]): void {
+    this.#backpressure.count(countLeaving(this.#meter, effects));
   }
 
   /** Receives a frame. @returns whether the caller has to `read` its packets: several, if the session is extended */

@@ -11,11 +11,6 @@ interface Path {
   readonly next: Map<Effect, Path>;
 }
 
-/** Whether anything in the turn needs joining. */
-export function hasExtended(effects: readonly Effect[]): boolean {
-  return effects.some((effect) => effect.type === "send" && effect.sessions.some(({ isExtended }) => isExtended));
-}
-
 /** Keeps the order of the frames of each session, and sends them before its closing. */
 export function batchFrames(effects: readonly Effect[]): Effect[] {
   const batched: Effect[] = [];

@@ -7,7 +7,7 @@ import type { AddressRefusal } from "./addresses.ts";
 import { Effects, type Effect } from "./effects.ts";
 import { Engine, type EngineOptions, type Transport } from "./engine.ts";
 import type { Handshake, Session, SessionRecord } from "./session.ts";
-import { countPolled, countSent, NO_METER, weigh, type Meter } from "./traffic.ts";
+import { NO_METER, type Meter } from "./traffic.ts";
 import type { UnjoinedQuota } from "./unjoined-quota.ts";
 
 /** The functions of the outside world that a server of sessions calls. */
@@ -82,10 +82,7 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
       changed: (session) => this.layer.onChange?.(this.#own(session)),
       overflow: (session) => this.#close(session, CLOSINGS.queueTooLong),
       leaving: (leaving) => {
-        const sent = weigh(leaving);
-        countSent(meter, sent);
-        countPolled(meter, leaving);
-        this.#engine.countSent(sent);
+        this.#engine.countLeaving(leaving);
         this.#closeEnding();
       },
     });

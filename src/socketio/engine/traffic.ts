@@ -23,39 +23,30 @@ export function countReceived(meter: Meter, { polling }: Session, frame: Frame):
 /** Frames that leave for some sessions over their WebSockets. */
 export interface SentFrames {
   readonly sessions: readonly Session[];
-  readonly frames: number;
   /** Of all frames together, to each session. */
   readonly bytes: number;
 }
 
-/** Sums up the sizes of frames, once for all counters. */
-export function weigh(effects: readonly Effect[]): SentFrames[] {
-  return effects.flatMap((effect) => {
-    if (effect.type !== "send") return [];
-    let bytes = 0;
-    for (const frame of effect.frames) bytes += frameBytes(frame);
-    return [{ sessions: effect.sessions, frames: effect.frames.length, bytes }];
-  });
-}
-
-/** Counts each frame, and its bytes, once per recipient. */
-export function countSent(meter: Meter, sent: readonly SentFrames[]): void {
-  let [all, allBytes] = [0, 0];
-  for (const { sessions, frames, bytes } of sent) {
-    all += frames * sessions.length;
-    allBytes += bytes * sessions.length;
-  }
-  if (all > 0) meter.count("frames_out:websocket", all);
-  if (allBytes > 0) meter.count("bytes_out", allBytes);
-}
-
-/** Counts the answers to polls. */
-export function countPolled(meter: Meter, effects: readonly Effect[]): void {
+/** Counts each frame that leaves, and its bytes, once per recipient. @returns what goes over WebSockets */
+export function countLeaving(meter: Meter, effects: readonly Effect[]): SentFrames[] {
+  const sent: SentFrames[] = [];
+  let [framesOut, bytesOut] = [0, 0];
   for (const effect of effects) {
-    if (effect.type !== "answer-poll") continue;
-    meter.count("frames_out:polling");
-    meter.count("bytes_out", frameBytes(effect.payload));
+    if (effect.type === "send") {
+      const { sessions, frames } = effect;
+      let bytes = 0;
+      for (const frame of frames) bytes += frameBytes(frame);
+      framesOut += frames.length * sessions.length;
+      bytesOut += bytes * sessions.length;
+      sent.push({ sessions, bytes });
+    } else if (effect.type === "answer-poll") {
+      meter.count("frames_out:polling");
+      bytesOut += frameBytes(effect.payload);
+    }
   }
+  if (framesOut > 0) meter.count("frames_out:websocket", framesOut);
+  if (bytesOut > 0) meter.count("bytes_out", bytesOut);
+  return sent;
 }
 
 /** Closings by the peer or the network have no reason, so they count under the disconnect reason. */
