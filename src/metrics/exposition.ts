@@ -1,6 +1,6 @@
 // Writes metrics as Prometheus reads them: text format 0.0.4. Called by the route of `GET /metrics`.
 // Source: https://prometheus.io/docs/instrumenting/exposition_formats/
-import type { HistogramName } from "./buckets.ts";
+import { BUCKETS, type HistogramName } from "./buckets.ts";
 import {
   COUNTERS,
   GAUGES,
@@ -9,8 +9,8 @@ import {
   TOP_COUNTERS,
   type CounterFamily,
   type CounterName,
+  type Family,
   type GaugeName,
-  type HistogramFamily,
   type TopCounterName,
 } from "./families.ts";
 import type { Counts } from "./meter.ts";
@@ -43,7 +43,7 @@ export function expose({ totals, gauges, top }: Exposed): string {
   for (const [key, family] of Object.entries<CounterFamily>(TOP_COUNTERS)) {
     lines.push(...head(family, "counter"), ...samplesOf(family, top[key as TopCounterName] ?? []));
   }
-  for (const [key, family] of Object.entries<HistogramFamily>(HISTOGRAMS)) {
+  for (const [key, family] of Object.entries(HISTOGRAMS)) {
     lines.push(...head(family, "histogram"), ...bucketsOf(key as HistogramName, family, totals));
   }
   return `${lines.join("\n")}\n`;
@@ -87,9 +87,9 @@ function samplesOf({ name, labels: names = [], scale = 1 }: CounterFamily, sampl
 }
 
 /** Buckets are cumulative. */
-function bucketsOf(key: HistogramName, { name, buckets }: HistogramFamily, totals: Counts): string[] {
+function bucketsOf(key: HistogramName, { name }: Family, totals: Counts): string[] {
   let count = 0;
-  const lines = [...buckets.map(String), "+Inf"].map((bound, place) => {
+  const lines = [...BUCKETS[key].map(String), "+Inf"].map((bound, place) => {
     count += totals[`${key}:${place}`] ?? 0;
     return `${PREFIX}${name}_bucket{le="${bound}"} ${count}`;
   });

@@ -11,6 +11,14 @@ export type Counts = Readonly<Record<string, number>>;
 export const SERIES_MAX = 500;
 export const OVERFLOW = "overflow";
 
+/** The series of each histogram: its buckets, the sum, and last the bucket without a bound. Each post is observed, so they are made once. */
+const SERIES = new Map(
+  Object.entries(BUCKETS).map(([histogram, bounds]) => [
+    histogram,
+    [...bounds.keys(), "sum", bounds.length].map((label) => `${histogram}:${label}`),
+  ]),
+);
+
 export class Meter {
   readonly #seriesMax: number;
   #counts = new Map<string, number>();
@@ -40,10 +48,11 @@ export class Meter {
 
   /** @param value in the unit of the family */
   observe(histogram: HistogramName, value: number, times = 1): void {
-    const buckets: readonly number[] = BUCKETS[histogram];
-    const place = buckets.findIndex((bound) => value <= bound);
-    this.count(`${histogram}:${place === -1 ? buckets.length : place}`, times);
-    this.count(`${histogram}:sum`, value * times);
+    const series = SERIES.get(histogram)!;
+    // -1 beyond the last bound
+    const place = BUCKETS[histogram].findIndex((bound) => value <= bound);
+    this.count(series.at(place)!, times);
+    this.count(series.at(-2)!, value * times);
   }
 
   add(counts: Counts): void {

@@ -60,16 +60,22 @@ export interface PartialPacket {
  */
 export function readMessage(data: Frame, partial?: PartialPacket): ReadResult {
   const frames = partial ? [...partial.frames, data] : [data];
-  const decoder = new Decoder({ maxAttachments: ATTACHMENTS_MAX });
-  let decoded: Packet | undefined;
-  decoder.on("decoded", (packet) => (decoded = packet));
+  decoded = undefined;
   try {
     for (const frame of frames) decoder.add(frame);
   } catch (error) {
     return { kind: "error", reason: error instanceof Error ? error.message : "unreadable packet" };
+  } finally {
+    // What it holds of a packet that is not whole.
+    decoder.destroy();
   }
   return decoded ? toClientPacket(decoded) : { kind: "partial", partial: { frames } };
 }
+
+/** One for all packets: to make one and to watch it takes as long as to decode a short packet. */
+const decoder = new Decoder({ maxAttachments: ATTACHMENTS_MAX });
+let decoded: Packet | undefined;
+decoder.on("decoded", (packet) => (decoded = packet));
 
 function toClientPacket(packet: Packet): ReadResult {
   const { nsp, id, data } = packet as { nsp: string; id?: number; data?: unknown };
