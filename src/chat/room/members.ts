@@ -23,7 +23,8 @@ export interface Remembered {
 
 /** One person's time in the room, reloads and all. */
 interface Stay {
-  readonly connections: Map<string, Connection>;
+  /** Few. A list takes a quarter of the memory that a Map takes. */
+  connections: Connection[];
   /** The name to go by while no connection is there. */
   name: string;
   sinceMs: number;
@@ -107,7 +108,7 @@ export class Members {
   note(user: string, connection: Connection, memberSinceMs = connection.sinceMs): void {
     this.noteAbsent(user, { name: connection.name, sinceMs: memberSinceMs });
     const stay = this.#stays.get(user)!;
-    stay.connections.set(connection.socketId, connection);
+    connect(stay, connection);
     if (memberSinceMs >= stay.sinceMs) return;
     stay.sinceMs = memberSinceMs;
     this.#isOrdered = false;
@@ -116,7 +117,7 @@ export class Members {
   /** A member who is not connected just now, as remembered. */
   noteAbsent(user: string, { name, sinceMs }: Remembered): void {
     if (this.#stays.has(user)) return;
-    this.#stays.set(user, { connections: new Map(), name, sinceMs });
+    this.#stays.set(user, { connections: [], name, sinceMs });
     this.#isOrdered = false;
   }
 
@@ -125,10 +126,10 @@ export class Members {
    * @returns since when its user is a member, in milliseconds since 1970
    */
   add(user: string, connection: Connection): number {
-    const { name, sinceMs, socketId } = connection;
+    const { name, sinceMs } = connection;
     const known = this.#stays.get(user);
-    const stay = known ?? { connections: new Map<string, Connection>(), name, sinceMs };
-    stay.connections.set(socketId, connection);
+    const stay = known ?? { connections: [], name, sinceMs };
+    connect(stay, connection);
     if (known) return known.sinceMs;
     this.#stays.set(user, stay);
     // Left and back within one window: neither was sent.
@@ -140,16 +141,16 @@ export class Members {
   /** @returns the name and time to remember if that was the last connection: the user stays a member until `end` */
   remove(user: string, socketId: string): Remembered | undefined {
     const stay = this.#stays.get(user);
-    const connection = stay?.connections.get(socketId);
+    const connection = stay?.connections.find((each) => each.socketId === socketId);
     if (!stay || !connection) return undefined;
     stay.name = connection.name;
-    stay.connections.delete(socketId);
-    return stay.connections.size === 0 ? { name: stay.name, sinceMs: stay.sinceMs } : undefined;
+    stay.connections = stay.connections.filter((each) => each !== connection);
+    return stay.connections.length === 0 ? { name: stay.name, sinceMs: stay.sinceMs } : undefined;
   }
 
   /** A member has left, unless a connection is there after all. */
   end(user: string): void {
-    if (this.#stays.get(user)?.connections.size !== 0) return;
+    if (this.#stays.get(user)?.connections.length !== 0) return;
     this.#stays.delete(user);
     if (!this.#joined.delete(user)) this.#left.add(user);
     this.#changed();
@@ -165,12 +166,12 @@ export class Members {
 
   /** Number of a user's sockets. */
   connectionsOf(user: string): number {
-    return this.#stays.get(user)?.connections.size ?? 0;
+    return this.#stays.get(user)?.connections.length ?? 0;
   }
 
   /** The ids of a user's sockets. */
   socketsOf(user: string): string[] {
-    return [...(this.#stays.get(user)?.connections.keys() ?? [])];
+    return this.#stays.get(user)?.connections.map(({ socketId }) => socketId) ?? [];
   }
 
   /**
@@ -208,17 +209,20 @@ export class Members {
   }
 }
 
+/** Adds a connection, or its new name. */
+function connect({ connections }: Stay, connection: Connection): void {
+  const at = connections.findIndex(({ socketId }) => socketId === connection.socketId);
+  connections[at === -1 ? connections.length : at] = connection;
+}
+
 /** A member goes by the name of the oldest connection. */
 function toMember(user: string, stay: Stay): Member {
-  const name = stay.connections.size > 0 ? oldestOf(stay).name : stay.name;
-  return { user, name, connections: stay.connections.size, since: stay.sinceMs };
+  const { connections, sinceMs: since } = stay;
+  const { name } = connections.length > 0 ? connections.reduce((a, b) => (isOlder(a, b) ? a : b)) : stay;
+  return { user, name, connections: connections.length, since };
 }
 
 const byStay = (a: Member, b: Member): number => a.since - b.since || (a.user < b.user ? -1 : 1);
-
-function oldestOf({ connections }: Stay): Connection {
-  return [...connections.values()].reduce((a, b) => (isOlder(a, b) ? a : b));
-}
 
 /** In the same millisecond the ids decide, so that the answer is the same after sleep. */
 function isOlder(a: Connection, b: Connection): boolean {
