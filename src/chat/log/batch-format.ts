@@ -141,7 +141,7 @@ function parseBatch(text: string, { firstSeq, lastSeq }: BatchPosition): { start
   }
   const count = lastSeq - firstSeq + 1;
   if (!Array.isArray(stored) || stored.length !== count) {
-    throw new UnreadableBatch(`the batch at seq ${firstSeq} does not hold the ${count} messages it is said to hold`);
+    throw new UnreadableBatch(`the batch at seq ${firstSeq} does not hold ${count} messages`);
   }
   return { startMs, stored };
 }

@@ -99,9 +99,8 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     path: "/api/drain",
     summary: "Disconnect everyone for a while",
     description:
-      "Everyone gets a notice SERVER_SHUTDOWN with a moment within the window, and is disconnected. Without " +
-      `\`rooms\` all rooms with members are meant, ${DRAIN_ALL_MAX} per call, as \`GET /api/rooms\` has them: one that was ` +
-      "entered within the last second may be missing. Name it in `rooms`.",
+      "Everyone gets a notice SERVER_SHUTDOWN with a moment within the window. Without `rooms`: all rooms with members, " +
+      `${DRAIN_ALL_MAX} per call; one that was entered within the last second may be missing.`,
     roles: SERVICE,
     given: z.object({
       rooms: z.optional(z.array(room).check(z.minLength(1), z.maxLength(DRAIN_ROOMS_MAX))),

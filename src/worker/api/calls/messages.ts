@@ -44,8 +44,8 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     path: "/api/rooms/{room}/messages",
     summary: "A page of history",
     description:
-      "The newest messages, or those at one place: `before` or `after` a seq, `beforeTime` or `afterTime` in milliseconds since " +
-      "1970, `around` a seq. `Link` leads to the next page in that direction; from `around` back in time.",
+      "The newest messages, or those `before`, `after` or `around` a seq, `beforeTime` or `afterTime` in milliseconds since " +
+      "1970. `Link` leads on in that direction; from `around` back in time.",
     roles: STAFF,
     given: z.object({ ...historySchema.shape, room }).check(oneBound),
     answers: pageAnswers(pageSchema),
