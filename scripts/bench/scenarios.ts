@@ -40,25 +40,33 @@ const RACERS = ["socketio-ws", "socketio-bun", "parley"];
 const EMIT_CHARS = 350;
 const MEMBERS_PER_IDLE_ROOM = 100;
 
+type Times = Pick<TrafficJob, "warmUpSeconds" | "seconds">;
+
+/** V8 compiles what runs often, for the first ten seconds and more at so few posts; a server that runs for months does not. */
+const FULL: Times = { warmUpSeconds: 10, seconds: 10 };
+const QUICK: Times = { warmUpSeconds: 3, seconds: 4 };
+
 export function scenarios(isQuick: boolean): readonly Scenario[] {
   return [
     {
       name: "busy",
       question: "one room, everybody talks",
       peers: CROWD_PEERS,
-      runs: isQuick ? [busy(100, 1, 3), busy(500, 1, 3)] : [busy(100, 1, 7), busy(500, 1, 7), busy(1000, 0.5, 7)],
+      runs: isQuick
+        ? [busy(100, 1, QUICK), busy(500, 1, QUICK)]
+        : [busy(100, 1, FULL), busy(500, 1, FULL), busy(1000, 0.5, FULL)],
     },
     {
       name: "rooms",
       question: "many quiet rooms",
       peers: CROWD_PEERS,
-      runs: [rooms(isQuick ? 40 : 100, isQuick ? 4 : 10)],
+      runs: [isQuick ? rooms(40, QUICK) : rooms(100, FULL)],
     },
     {
       name: "quiet",
       question: "rooms with a post now and then",
       peers: CROWD_PEERS,
-      runs: [isQuick ? quiet(40, 8) : quiet(80, 30)],
+      runs: [isQuick ? quiet(40, QUICK) : quiet(80, { warmUpSeconds: 20, seconds: 30 })],
     },
     { name: "echo", question: "post to ack, little going on", peers: CHAT_PEERS, runs: [echo(isQuick ? 3 : 8)] },
     {
@@ -116,27 +124,27 @@ export function scenarios(isQuick: boolean): readonly Scenario[] {
   ];
 }
 
-function busy(membersPerRoom: number, perMemberPerSecond: number, seconds: number): Run {
+function busy(membersPerRoom: number, perMemberPerSecond: number, times: Times): Run {
   const label = `busy ${membersPerRoom} × ${perMemberPerSecond}/s`;
   return {
     label,
     searchesRate: true,
-    job: { kind: "traffic", rooms: 1, membersPerRoom, perMemberPerSecond, warmUpSeconds: 3, seconds },
+    job: { kind: "traffic", rooms: 1, membersPerRoom, perMemberPerSecond, ...times },
   };
 }
 
-function rooms(count: number, seconds: number): Run {
+function rooms(count: number, times: Times): Run {
   const [membersPerRoom, perMemberPerSecond] = [50, 0.2];
   const label = `rooms ${count} × ${membersPerRoom} × ${perMemberPerSecond}/s`;
   return {
     label,
     searchesRate: true,
-    job: { kind: "traffic", rooms: count, membersPerRoom, perMemberPerSecond, warmUpSeconds: 3, seconds },
+    job: { kind: "traffic", rooms: count, membersPerRoom, perMemberPerSecond, ...times },
   };
 }
 
 /** Members connect at a steady rate, as on a usual day, so that this measures a connect as well. */
-function quiet(count: number, seconds: number): Run {
+function quiet(count: number, times: Times): Run {
   const [membersPerRoom, perMemberPerSecond] = [50, 0.05];
   return {
     label: `quiet ${count} × ${membersPerRoom} × ${perMemberPerSecond}/s`,
@@ -146,8 +154,7 @@ function quiet(count: number, seconds: number): Run {
       membersPerRoom,
       perMemberPerSecond,
       connectsPerSecond: 300,
-      warmUpSeconds: 5,
-      seconds,
+      ...times,
     },
   };
 }
