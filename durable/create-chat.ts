@@ -105,9 +105,17 @@ export function createChat(
         },
       }),
     settings: {
-      ...settings,
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
+      maxContentLength: settings.maxContentLength,
       editWindowMs: settings.editWindowSeconds * 1000,
+      flushWindowMs: settings.flushWindowMs,
+      flushBurst: settings.flushBurst,
+      durability: settings.durability,
+      guestRatePerIp: settings.guestRatePerIp,
+      maxMembers: settings.maxMembers,
+      crowdMembers: settings.crowdMembers,
+      crowdShownRate: settings.crowdShownRate,
+      maxConnectionsPerUser: settings.maxConnectionsPerUser,
       recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
     },
   });

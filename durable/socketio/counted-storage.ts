@@ -35,7 +35,7 @@ export function countedStorage(
   return wrap(storage, { sql, kv, setAlarm });
 }
 
-/** The same database with another `exec`. No proxy, because each statement passes it. */
+/** What this project uses of the database, with another `exec`. No proxy, because each statement would pass it. */
 export const withExec = (
   sql: SqlStorage,
   exec: (...args: Parameters<SqlStorage["exec"]>) => ReturnType<SqlStorage["exec"]>,

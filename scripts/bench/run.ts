@@ -89,6 +89,7 @@ async function generate(job: LoadJob, peer: string): Promise<Reading> {
 
 function secondsOf(job: LoadJob): number {
   if (job.kind === "big") return job.warmUpSeconds + job.seconds + job.killSeconds;
+  if (job.kind === "traffic") return job.warmUpSeconds + job.seconds;
   return "seconds" in job ? job.seconds : 0;
 }
 

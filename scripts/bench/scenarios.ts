@@ -42,7 +42,7 @@ const MEMBERS_PER_IDLE_ROOM = 100;
 
 type Times = Pick<TrafficJob, "warmUpSeconds" | "seconds">;
 
-/** V8 compiles what runs often, for the first ten seconds and more at so few posts; a server that runs for months does not. */
+/** V8 compiles what runs often during the first ten seconds, longer at few posts. A server that runs for months is past that. */
 const FULL: Times = { warmUpSeconds: 10, seconds: 10 };
 const QUICK: Times = { warmUpSeconds: 3, seconds: 4 };
 

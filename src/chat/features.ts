@@ -115,7 +115,7 @@ type Complete<Each extends Feature> = [ChatEvent, EventsOf<Each>, FieldOfFeature
       readonly welcomeFieldsWithoutFeature: Exclude<FieldOfFeatures, FieldsOf<Each>>;
     };
 
-/** All of them, and by name those that chat.ts and room-calls.ts have business with. */
+/** The hooks of all features, and by name the features that chat.ts and room-calls.ts have business with. */
 export type Features = ReturnType<typeof makeFeatures>;
 
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- `Features` is its type

@@ -1,5 +1,4 @@
-// The interface of a feature of a chat room. room.ts, chat.ts, requests.ts and room-calls.ts call the hooks of all features, in the
-// order of features.ts.
+// The interface of a feature of a chat room. Its hooks are called through hooks.ts, in the order of features.ts.
 import type { Answer, ErrorAnswer, Message, Welcome } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";

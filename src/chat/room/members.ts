@@ -23,8 +23,8 @@ export interface Remembered {
 
 /** One person's time in the room, reloads and all. */
 interface Stay {
-  /** Few. A list takes a quarter of the memory that a Map takes. */
-  connections: Connection[];
+  /** A list that is made at its size, because a Map takes four times the memory. */
+  connections: readonly Connection[];
   /** The name to go by while no connection is there. */
   name: string;
   sinceMs: number;
@@ -108,7 +108,7 @@ export class Members {
   note(user: string, connection: Connection, memberSinceMs = connection.sinceMs): void {
     this.noteAbsent(user, { name: connection.name, sinceMs: memberSinceMs });
     const stay = this.#stays.get(user)!;
-    connect(stay, connection);
+    stay.connections = joined(stay.connections, connection);
     if (memberSinceMs >= stay.sinceMs) return;
     stay.sinceMs = memberSinceMs;
     this.#isOrdered = false;
@@ -128,10 +128,11 @@ export class Members {
   add(user: string, connection: Connection): number {
     const { name, sinceMs } = connection;
     const known = this.#stays.get(user);
-    const stay = known ?? { connections: [], name, sinceMs };
-    connect(stay, connection);
-    if (known) return known.sinceMs;
-    this.#stays.set(user, stay);
+    if (known) {
+      known.connections = joined(known.connections, connection);
+      return known.sinceMs;
+    }
+    this.#stays.set(user, { connections: [connection], name, sinceMs });
     // Left and back within one window: neither was sent.
     if (!this.#left.delete(user)) this.#joined.set(user, name);
     this.#changed();
@@ -209,11 +210,9 @@ export class Members {
   }
 }
 
-/** Adds a connection, or its new name. */
-function connect({ connections }: Stay, connection: Connection): void {
-  const at = connections.findIndex(({ socketId }) => socketId === connection.socketId);
-  connections[at === -1 ? connections.length : at] = connection;
-}
+/** With a further connection, or with the new name of one. */
+const joined = (connections: readonly Connection[], connection: Connection): readonly Connection[] =>
+  connections.filter(({ socketId }) => socketId !== connection.socketId).concat(connection);
 
 /** A member goes by the name of the oldest connection. */
 function toMember(user: string, stay: Stay): Member {

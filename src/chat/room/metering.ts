@@ -16,7 +16,7 @@ export function countVerdict(meter: Meter, verdict: Verdict["type"], waitedMs: n
   meter.observe("verdict", Math.max(0, waitedMs) / 1000);
 }
 
-/** From one sample to the next, at least: each costs another turn of the object. */
+/** From one sample to the next, at least: each makes the platform enter the object once more. */
 const SAMPLE_MS = 10_000;
 
 /** Measures the time until a write is durable: the platform holds frames back until then. */

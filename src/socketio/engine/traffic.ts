@@ -1,4 +1,4 @@
-// Counts frames, bytes and closings in the meter of an object. Called by engine.ts and session-server.ts.
+// Counts frames, bytes and closings in the meter of an object. Called by engine.ts.
 import { frameBytes, type Frame } from "../wire/engine-io.ts";
 import type { Closing } from "../wire/closings.ts";
 import type { Effect } from "./effects.ts";

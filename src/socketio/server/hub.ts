@@ -5,6 +5,7 @@ import type { Frame } from "../wire/engine-io.ts";
 import type { Effects } from "../engine/effects.ts";
 import type { Recovery } from "../recovery/recovery.ts";
 import type { Session } from "../engine/session.ts";
+import type { Namespace } from "./namespace.ts";
 import type { Socket } from "./socket.ts";
 
 /** A selection of sockets; without `channels` all sockets in the namespace. */
@@ -15,29 +16,26 @@ export interface Audience {
 }
 
 /** The hooks of a namespace that its hub calls. */
-export interface HubEvents {
-  channelCreated?(channel: string): void;
-  channelDeleted?(channel: string): void;
-  channelJoined?(channel: string, socket: Socket): void;
-  channelLeft?(channel: string, socket: Socket): void;
-  outgoing?(socket: Socket, event: string, args: readonly unknown[]): void;
-}
+type HubHooks = Pick<
+  Namespace,
+  "onChannelCreated" | "onChannelDeleted" | "onChannelJoined" | "onChannelLeft" | "onAnyOutgoing"
+>;
 
 export class Hub {
   readonly nsp: string;
   readonly sockets: Map<string, Socket> = new Map();
   readonly #channels = new Map<string, Set<Socket>>();
   readonly #effects: Effects;
-  readonly #events: HubEvents;
+  readonly #hooks: HubHooks;
   readonly recovery: Recovery | undefined;
   /** The sessions of all sockets. Replaced and never changed, because effects refer to it. */
   #everyone: Recipients | undefined;
 
-  constructor(nsp: string, effects: Effects, recovery: Recovery | undefined, events: HubEvents) {
+  constructor(nsp: string, effects: Effects, recovery: Recovery | undefined, hooks: HubHooks) {
     this.nsp = nsp;
     this.#effects = effects;
     this.recovery = recovery;
-    this.#events = events;
+    this.#hooks = hooks;
   }
 
   /** The channels that are not empty. */
@@ -91,8 +89,8 @@ export class Hub {
   #enter(socket: Socket, channel: string): void {
     const isNew = !this.#channels.has(channel);
     this.#put(socket, channel);
-    if (isNew) this.#events.channelCreated?.(channel);
-    this.#events.channelJoined?.(channel, socket);
+    if (isNew) this.#hooks.onChannelCreated?.(channel);
+    this.#hooks.onChannelJoined?.(channel, socket);
   }
 
   #put(socket: Socket, channel: string): void {
@@ -104,10 +102,10 @@ export class Hub {
   #exit(socket: Socket, channel: string): void {
     const members = this.#channels.get(channel);
     members?.delete(socket);
-    this.#events.channelLeft?.(channel, socket);
+    this.#hooks.onChannelLeft?.(channel, socket);
     if (members?.size !== 0) return;
     this.#channels.delete(channel);
-    this.#events.channelDeleted?.(channel);
+    this.#hooks.onChannelDeleted?.(channel);
   }
 
   emit(audience: Audience, event: string, args: readonly unknown[]): void {
@@ -127,9 +125,9 @@ export class Hub {
     // Before it is stored, because an event with a reserved name must not be replayed either.
     for (const args of argLists) checkEvent(event, args);
     // Before it gets a place: events that the hook emits come first, in the log and on the wire.
-    if (this.#events.outgoing) {
+    if (this.#hooks.onAnyOutgoing) {
       for (const socket of this.select(audience)) {
-        for (const args of argLists) this.#events.outgoing(socket, event, args);
+        for (const args of argLists) this.#hooks.onAnyOutgoing(socket, event, args);
       }
     }
     const offsets = this.#offsetsOf(audience, event, argLists, seqs);
@@ -161,7 +159,7 @@ export class Hub {
 
   /** Calls the namespace's `onAnyOutgoing`, if it has one. */
   callOutgoing(socket: Socket, event: string, args: readonly unknown[]): void {
-    this.#events.outgoing?.(socket, event, args);
+    this.#hooks.onAnyOutgoing?.(socket, event, args);
   }
 
   #recipientsOf(audience: Audience): Recipients {

@@ -146,17 +146,7 @@ export class Namespaces {
 
   #enter(nsp: string, namespace: Namespace, rule?: number): NamespaceEntry {
     const recovery = namespace.recovery ?? this.#table.recovery?.(nsp);
-    const hub = new Hub(nsp, this.#context.effects, recovery, {
-      ...(namespace.onChannelCreated && { channelCreated: (channel) => namespace.onChannelCreated?.(channel) }),
-      ...(namespace.onChannelDeleted && { channelDeleted: (channel) => namespace.onChannelDeleted?.(channel) }),
-      ...(namespace.onChannelJoined && {
-        channelJoined: (channel, socket) => namespace.onChannelJoined?.(channel, socket),
-      }),
-      ...(namespace.onChannelLeft && { channelLeft: (channel, socket) => namespace.onChannelLeft?.(channel, socket) }),
-      ...(namespace.onAnyOutgoing && {
-        outgoing: (socket, event, args) => namespace.onAnyOutgoing?.(socket, event, args),
-      }),
-    });
+    const hub = new Hub(nsp, this.#context.effects, recovery, namespace);
     const handlers = handlersOf(nsp, namespace);
     const entry: NamespaceEntry = {
       waiting: new Set(),

@@ -60,7 +60,6 @@ export interface PartialPacket {
  */
 export function readMessage(data: Frame, partial?: PartialPacket): ReadResult {
   const frames = partial ? [...partial.frames, data] : [data];
-  decoded = undefined;
   try {
     for (const frame of frames) decoder.add(frame);
   } catch (error) {
@@ -69,7 +68,9 @@ export function readMessage(data: Frame, partial?: PartialPacket): ReadResult {
     // What it holds of a packet that is not whole.
     decoder.destroy();
   }
-  return decoded ? toClientPacket(decoded) : { kind: "partial", partial: { frames } };
+  const packet = decoded;
+  decoded = undefined;
+  return packet ? toClientPacket(packet) : { kind: "partial", partial: { frames } };
 }
 
 /** One for all packets: to make one and to watch it takes as long as to decode a short packet. */

@@ -100,7 +100,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     summary: "Disconnect everyone for a while",
     description:
       "Everyone gets a notice SERVER_SHUTDOWN with a moment within the window. Without `rooms`: all rooms with members, " +
-      `${DRAIN_ALL_MAX} per call; one that was entered within the last second may be missing.`,
+      `${DRAIN_ALL_MAX} per call, but perhaps one that was entered within the last second: name it.`,
     roles: SERVICE,
     given: z.object({
       rooms: z.optional(z.array(room).check(z.minLength(1), z.maxLength(DRAIN_ROOMS_MAX))),

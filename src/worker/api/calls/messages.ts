@@ -45,7 +45,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     summary: "A page of history",
     description:
       "The newest messages, or those `before`, `after` or `around` a seq, `beforeTime` or `afterTime` in milliseconds since " +
-      "1970. `Link` leads on in that direction; from `around` back in time.",
+      "1970. `Link` leads on in that direction, otherwise back in time.",
     roles: STAFF,
     given: z.object({ ...historySchema.shape, room }).check(oneBound),
     answers: pageAnswers(pageSchema),
