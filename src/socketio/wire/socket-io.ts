@@ -60,16 +60,17 @@ export interface PartialPacket {
  */
 export function readMessage(data: Frame, partial?: PartialPacket): ReadResult {
   const frames = partial ? [...partial.frames, data] : [data];
+  let packet: Packet | undefined;
   try {
     for (const frame of frames) decoder.add(frame);
+    packet = decoded;
   } catch (error) {
     return { kind: "error", reason: error instanceof Error ? error.message : "unreadable packet" };
   } finally {
-    // What it holds of a packet that is not whole.
+    // The next packet may be of another session: nothing of this one stays.
     decoder.destroy();
+    decoded = undefined;
   }
-  const packet = decoded;
-  decoded = undefined;
   return packet ? toClientPacket(packet) : { kind: "partial", partial: { frames } };
 }
 

@@ -205,6 +205,20 @@ describe("reading binary packets", () => {
     expect(readMessage(bytesOf(1)).kind).toBe("error");
     expect(readAll([header(1), '2["x"]']).kind).toBe("error");
   });
+
+  it("reads a packet of one session between the frames of another's, and after an error", () => {
+    const first = readMessage(header(2));
+    if (first.kind !== "partial") throw new Error(first.kind);
+    expect(packetOf('2["y",1]')).toMatchObject({ event: "y", args: [1] });
+    expect(readMessage("2[").kind).toBe("error");
+    const second = readMessage(bytesOf(1), first.partial);
+    if (second.kind !== "partial") throw new Error(second.kind);
+    expect(readMessage(bytesOf(9)).kind).toBe("error");
+    expect(readMessage(bytesOf(2), second.partial)).toMatchObject({
+      kind: "packet",
+      packet: { event: "x", args: [bytesOf(1), bytesOf(2)] },
+    });
+  });
 });
 
 describe("writing", () => {
