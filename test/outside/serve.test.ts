@@ -33,7 +33,7 @@ function serve(port: number, stateDir: string, env: Record<string, string> = {})
   return group;
 }
 
-/** Ends the server by a signal to its first process; it writes nothing more. */
+/** Ends the server by a signal to its first process; it writes nothing more. What it has to log before has to be waited for. */
 async function endBy(signal: NodeJS.Signals, group: ProcessGroup, port: number): Promise<void> {
   const written = group.stderr;
   group.signal(signal);
@@ -91,6 +91,7 @@ describe.concurrent("npm run serve", () => {
     expect([await open(here), await open(here), await open(here), await open(there)]).toEqual([200, 200, 429, 200]);
     const ofPage = { Origin: `https://${HOST}:${port}` };
     expect(await open({ ...ofPage, "X-Forwarded-For": "3.3.3.3" })).toBe(403);
+    await server.prints(/"event":"connection\.refused".*"status":429.*\n.*"event":"connection\.refused".*"status":403.*\n/);
     expect(await open({ ...ofPage, "X-Forwarded-For": "3.3.3.3", "X-Forwarded-Proto": "https" })).toBe(200);
     await endBy("SIGTERM", server, port);
   });
