@@ -91,7 +91,9 @@ describe.concurrent("npm run serve", () => {
     expect([await open(here), await open(here), await open(here), await open(there)]).toEqual([200, 200, 429, 200]);
     const ofPage = { Origin: `https://${HOST}:${port}` };
     expect(await open({ ...ofPage, "X-Forwarded-For": "3.3.3.3" })).toBe(403);
-    await server.prints(/"event":"connection\.refused".*"status":429.*\n.*"event":"connection\.refused".*"status":403.*\n/);
+    await server.prints(
+      /"event":"connection\.refused".*"status":429.*\n.*"event":"connection\.refused".*"status":403.*\n/,
+    );
     expect(await open({ ...ofPage, "X-Forwarded-For": "3.3.3.3", "X-Forwarded-Proto": "https" })).toBe(200);
     await endBy("SIGTERM", server, port);
   });
