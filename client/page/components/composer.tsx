@@ -4,11 +4,10 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Attachment } from "parley-rooms/client";
 
 import { holdText } from "../state/hold-words.ts";
-import { lineOf } from "../state/markup.ts";
 import type { RoomView } from "../state/room-view.ts";
 import { statusOf } from "../state/shown-connection.ts";
 import { typingLine } from "../state/typing-line.ts";
-import type { ChatProps, ChatPropsWithLater, ViewProps } from "./chat-props.ts";
+import type { ChatProps, ChatPropsWithLater } from "./chat-props.ts";
 import { Button, IconButton, submitting } from "./controls.tsx";
 import { useNow } from "./hooks.ts";
 
@@ -94,12 +93,7 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
   if (blocked !== "") return <Blocked store={store} view={view} />;
   return (
     <form class="composer" onSubmit={submitting(submit)}>
-      <About view={view} />
-      {edit && (
-        <p class="problem" role="status" data-testid="edit-problem">
-          {edit.problem && `Not saved. ${edit.problem}`}
-        </p>
-      )}
+      {later && <later.About view={view} />}
       {later && <later.UploadList view={view} />}
       {later && completion && <later.Suggestions view={view} completion={completion} />}
       <div class="composer-row">
@@ -164,37 +158,6 @@ function Blocked({ store, view }: ChatProps) {
           Rejoin
         </Button>
       )}
-    </div>
-  );
-}
-
-/** Shows the message that the draft replies to, or the message that is being edited. */
-function About({ view }: ViewProps) {
-  const { writing } = view;
-  const { replyTo, edit } = writing;
-  if (edit)
-    return (
-      <div class="about" data-testid="about">
-        <p>
-          {edit.isSaving ? "Saving " : "Editing "}
-          <span class="muted" dir="auto">
-            {lineOf(edit.original)}
-          </span>
-        </p>
-        <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
-      </div>
-    );
-  if (replyTo === undefined) return null;
-  const quoted = view.store.quoted(replyTo);
-  return (
-    <div class="about" data-testid="about">
-      <p>
-        {writing.isEditWaiting && "Your edit waits · "}Replying to <bdi class="author">{quoted?.name}</bdi>{" "}
-        <span class="muted" dir="auto">
-          {quoted && (lineOf(view.people.withNames(quoted.content)) || quoted.attachment?.name)}
-        </span>
-      </p>
-      <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
     </div>
   );
 }

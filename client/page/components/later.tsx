@@ -1,4 +1,5 @@
 // The parts of the page that the reader uses later: dialogs, menus, side panels, keys. The app loads them once the room is on the screen.
+export { About } from "./about.tsx";
 export { Dialogs } from "./dialogs.tsx";
 export { completionOf, Suggestions } from "./mention-completion.tsx";
 export { MemberList } from "./member-list.tsx";
@@ -10,4 +11,5 @@ export { onRowKey } from "./row-keys.ts";
 export { ReactionPicker } from "./reaction-picker.tsx";
 export { SearchPanel } from "./search-panel.tsx";
 export { onShortcut } from "./shortcuts.ts";
+export { Tools } from "./tools.tsx";
 export { UploadList } from "./uploads.tsx";

@@ -193,7 +193,7 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
           {drawn.map((row) => (
             <RowView
               key={row.key}
-              {...{ store, view, row, now }}
+              {...{ store, view, later, row, now }}
               isTabStop={row.key === tabStop}
               isActive={row.key === pointed || row.key === focused}
               isTarget={target !== undefined && !target.isUnread && row.key === `m${target.seq}`}

@@ -5,15 +5,14 @@ import { named } from "../state/names.ts";
 import { lineOf } from "../state/markup.ts";
 import { clockTime, exactTime, shortTime } from "../state/times.ts";
 import type { RoomView } from "../state/room-view.ts";
-import type { ChatProps, ViewProps } from "./chat-props.ts";
+import type { ChatPropsWithLater, ViewProps } from "./chat-props.ts";
 import { AttachmentView } from "./attachment.tsx";
 import { Avatar } from "./avatar.tsx";
 import { Content } from "./content.tsx";
-import { IconButton } from "./controls.tsx";
 import { Reactions } from "./reactions.tsx";
 import { Tag } from "./tag.tsx";
 
-interface MessageRowProps extends ChatProps {
+interface MessageRowProps extends ChatPropsWithLater {
   readonly message: Message;
   readonly isHead: boolean;
   /** The reader points at it or has the focus in it. */
@@ -23,7 +22,7 @@ interface MessageRowProps extends ChatProps {
 }
 
 export function MessageRow(props: MessageRowProps) {
-  const { store, view, message, isHead, isActive, readers, now } = props;
+  const { store, view, later, message, isHead, isActive, readers, now } = props;
   return (
     <>
       {isHead ? (
@@ -49,7 +48,7 @@ export function MessageRow(props: MessageRowProps) {
         </>
       )}
       {readers.length > 0 && <SeenBy view={view} readers={readers} />}
-      {isActive && !message.deleted && <Tools store={store} view={view} message={message} />}
+      {later && isActive && !message.deleted && <later.Tools store={store} view={view} message={message} />}
     </>
   );
 }
@@ -112,34 +111,5 @@ function SeenBy({ view, readers }: ViewProps & { readonly readers: readonly stri
       {readers.length > SEEN_NAMED_MAX && <span class="more-readers">+{readers.length - SEEN_NAMED_MAX}</span>}
       {readers.length > 1 && <span class="reader-count">{readers.length}</span>}
     </span>
-  );
-}
-
-function Tools({ store, view, message }: ChatProps & { readonly message: Message }) {
-  const can = view.store.abilitiesOf(message);
-  const { welcome } = view.state;
-  const hasMore = message.content !== "" || can.remove || (welcome && ("reports" in welcome || "pinRules" in welcome));
-  return (
-    <div class="tools" role="group" aria-label="Actions of this message">
-      {can.react && (
-        <IconButton
-          icon="smile"
-          label="React"
-          testId="react"
-          onClick={({ currentTarget }) => store.set({ reacting: { anchor: currentTarget, message } })}
-        />
-      )}
-      {can.reply && (
-        <IconButton icon="reply" label="Reply" testId="reply" onClick={() => view.writing.reply(message.id)} />
-      )}
-      {hasMore && (
-        <IconButton
-          icon="more"
-          label="More actions"
-          testId="more"
-          onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, message } })}
-        />
-      )}
-    </div>
   );
 }

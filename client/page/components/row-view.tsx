@@ -2,12 +2,12 @@
 // message list calls it.
 import type { Row } from "../state/rows.ts";
 import { dayTitle } from "../state/times.ts";
-import type { ChatProps } from "./chat-props.ts";
+import type { ChatPropsWithLater } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
 import { MessageRow } from "./message-row.tsx";
 import { OutgoingRow } from "./outgoing-row.tsx";
 
-interface RowViewProps extends ChatProps {
+interface RowViewProps extends ChatPropsWithLater {
   readonly row: Row;
   readonly now: number;
   /** Tab leads to this row; from here the arrow keys lead to the others. */
@@ -60,7 +60,7 @@ export function RowView(props: RowViewProps) {
 
 type Of<Kind extends Row["kind"]> = RowViewProps & { readonly row: Extract<Row, { readonly kind: Kind }> };
 
-function MessageItem({ store, view, row, now, isTabStop, isActive, isTarget, readers }: Of<"message">) {
+function MessageItem({ store, view, later, row, now, isTabStop, isActive, isTarget, readers }: Of<"message">) {
   const { key, message, isHead } = row;
   const isOwn = message.sender === view.self;
   const isToMe = message.mentions?.includes(view.self) === true;
@@ -73,7 +73,7 @@ function MessageItem({ store, view, row, now, isTabStop, isActive, isTarget, rea
       data-seq={message.seq}
       tabIndex={isTabStop ? 0 : -1}
     >
-      <MessageRow {...{ store, view, message, isHead, isActive, readers, now }} />
+      <MessageRow {...{ store, view, later, message, isHead, isActive, readers, now }} />
     </li>
   );
 }

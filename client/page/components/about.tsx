@@ -1,0 +1,40 @@
+// The lines above the composer's field: the message that the draft replies to, or the message that is being edited. The composer draws
+// them.
+import { lineOf } from "../state/markup.ts";
+import type { ViewProps } from "./chat-props.ts";
+import { IconButton } from "./controls.tsx";
+
+export function About({ view }: ViewProps) {
+  const { writing } = view;
+  const { replyTo, edit } = writing;
+  if (edit)
+    return (
+      <>
+        <div class="about" data-testid="about">
+          <p>
+            {edit.isSaving ? "Saving " : "Editing "}
+            <span class="muted" dir="auto">
+              {lineOf(edit.original)}
+            </span>
+          </p>
+          <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
+        </div>
+        <p class="problem" role="status" data-testid="edit-problem">
+          {edit.problem && `Not saved. ${edit.problem}`}
+        </p>
+      </>
+    );
+  if (replyTo === undefined) return null;
+  const quoted = view.store.quoted(replyTo);
+  return (
+    <div class="about" data-testid="about">
+      <p>
+        {writing.isEditWaiting && "Your edit waits · "}Replying to <bdi class="author">{quoted?.name}</bdi>{" "}
+        <span class="muted" dir="auto">
+          {quoted && (lineOf(view.people.withNames(quoted.content)) || quoted.attachment?.name)}
+        </span>
+      </p>
+      <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
+    </div>
+  );
+}
