@@ -37,3 +37,30 @@ it("a search finds messages, and opens them in the history", async () => {
   expect(ada.complaints).toEqual([]);
   await ada.close();
 });
+
+it("a mentioned person is found by name, and a search for nothing clears the list", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("found-mentions", "Ada");
+  const bob = await (await Visitor.open(browser, url)).enter("found-mentions", "Bob");
+  await ada.countsMembers(2);
+  await ada.say("hey @Bob, look");
+  await ada.say("hey all");
+  await bob.message("hey all").waitFor();
+  await ada.page.getByTestId("search-toggle").click();
+  const { keyboard } = ada.page;
+  await ada.page.getByTestId("search-field").click();
+  await keyboard.type("hey");
+  await keyboard.press("Enter");
+  await ada.reads("search-outcome", "2 found");
+  await ada.reads("found", /hey @Bob, look$/);
+  await keyboard.press("Control+A");
+  await keyboard.type("@Bob");
+  await keyboard.press("Enter");
+  await ada.reads("search-outcome", "1 found");
+  await ada.reads("found", /hey @Bob, look$/);
+  await keyboard.press("Control+A");
+  await keyboard.press("Delete");
+  await keyboard.press("Enter");
+  await ada.reads("search-outcome", /^$/);
+  expect(await ada.page.getByTestId("found").locator("li").count()).toBe(0);
+  await Promise.all([ada.close(), bob.close()]);
+});

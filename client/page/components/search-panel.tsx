@@ -2,15 +2,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { FoundMessage } from "parley-rooms/client";
 
+import { excerptOf } from "../state/excerpt.ts";
 import { describeFailure } from "../state/room-answers.ts";
 import { exactTime, dayTitle, clockTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";
-import type { ChatProps } from "./chat-props.ts";
+import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { Button, submitting } from "./controls.tsx";
 import { SidePanel } from "./side-panel.tsx";
-
-/** Characters shown before the first match. */
-const LEAD = 40;
 
 interface Found {
   readonly query: string;
@@ -28,9 +26,14 @@ export function SearchPanel({ store, view }: ChatProps) {
   const [isBusy, setBusy] = useState(false);
   useEffect(() => field.current?.focus(), []);
   const search = async (query: string, after: Found): Promise<void> => {
-    if (query === "" || isBusy) return;
+    if (isBusy) return;
+    if (query === "") return setFound(NOTHING);
     setBusy(true);
-    const answer = await view.store.search({ query, ...(after.before !== undefined && { before: after.before }) });
+    // A mention is an id in the room.
+    const answer = await view.store.search({
+      query: view.people.withIds(query),
+      ...(after.before !== undefined && { before: after.before }),
+    });
     setBusy(false);
     if ("error" in answer) return setFound({ ...after, query, problem: describeFailure(answer.error) });
     const messages = [...after.messages, ...answer.messages];
@@ -47,7 +50,7 @@ export function SearchPanel({ store, view }: ChatProps) {
           ref={field}
           type="search"
           aria-label="Search in this room"
-          placeholder="Words, or “a phrase”"
+          placeholder="Words, “a phrase” or @name"
           data-testid="search-field"
           enterkeyhint="search"
         />
@@ -66,7 +69,7 @@ export function SearchPanel({ store, view }: ChatProps) {
                   {dayTitle(message.timestamp, view.store.now())} {clockTime(message.timestamp)}
                 </time>
               </span>
-              <Excerpt message={message} />
+              <Excerpt view={view} message={message} />
             </button>
           </li>
         ))}
@@ -91,30 +94,11 @@ function jumpTo({ store, view }: ChatProps, seq: number): void {
   void view.store.jumpTo(seq);
 }
 
-function Excerpt({ message: { content, matches } }: { readonly message: FoundMessage }) {
-  const from = beginOfExcerpt(content, matches[0]?.[0] ?? 0);
-  const parts = [];
-  let at = from;
-  for (const [start, end] of matches) {
-    if (start < at) continue;
-    parts.push(unmarked(content.slice(at, start)), <mark key={start}>{content.slice(start, end)}</mark>);
-    at = end;
-  }
+function Excerpt({ view, message }: ViewProps & { readonly message: FoundMessage }) {
+  const parts = excerptOf(message, view.people.labelledIn(message.content));
   return (
     <span class="excerpt" dir="auto">
-      {from > 0 && "…"}
-      {parts}
-      {unmarked(content.slice(at))}
+      {parts.map(({ text, isMatch }, at) => (isMatch ? <mark key={at}>{text}</mark> : text))}
     </span>
   );
 }
-
-/** A little before the first match, at the beginning of a word. */
-function beginOfExcerpt(content: string, found: number): number {
-  if (found <= LEAD) return 0;
-  const space = content.slice(found - LEAD, found).search(/\s\S/);
-  return found - LEAD + space + 1;
-}
-
-/** Without the marks of bold and code, which may be unpaired in an excerpt. */
-const unmarked = (text: string): string => text.replaceAll(/\*\*|`+/g, "");

@@ -1,7 +1,7 @@
 // Converts mentions between the field, which shows names, and the room, which stores ids (MSG-8). Pure; people.ts calls it.
 
 /** Text between backticks mentions no user. */
-const CODE = /(```[\s\S]*?(?:```|$)|`[^`\n]*`)/;
+const CODE = /(```[\s\S]*?(?:```|$)|`[^`\n]*`)/g;
 /** Characters before an `@` that rule a mention out, such as those of mail addresses and URLs. */
 const WORD_SO_FAR = /[\p{L}\p{N}_.+\-/@:=&?#%~]$/u;
 /** An id that needs no angle brackets. */
@@ -28,15 +28,30 @@ export function withIds(text: string, labels: ReadonlyMap<string, string>): stri
   });
 }
 
-/** Converts the room's text to the field's. @param labelOf the known label of a user */
-export function withNames(content: string, labelOf: (user: string) => string | undefined): string {
-  return outsideCode(content, (part) =>
-    part.replaceAll(WRITTEN, (mention, quoted: string | undefined, plain: string | undefined, at: number) => {
-      const label = WORD_SO_FAR.test(part.slice(0, at)) ? undefined : labelOf((quoted ?? plain)!);
-      const isWhole = !WORD_BEGIN.test(part.slice(at + mention.length));
-      return label !== undefined && isWhole ? `@${label}` : mention;
-    }),
-  );
+/** A mention of a person whose label is known: the text in its place, and the UTF-16 positions of its begin and end. */
+export type Labelled = readonly [text: string, from: number, to: number];
+
+type LabelOf = (user: string) => string | undefined;
+
+/** The mentions in the room's text of people whose labels are known, in order. */
+export function labelledIn(content: string, labelOf: LabelOf): Labelled[] {
+  // Of the same length, so that places stay.
+  const text = content.replaceAll(CODE, (code) => "\n".repeat(code.length));
+  return Array.from(text.matchAll(WRITTEN)).flatMap(({ 0: mention, 1: quoted, 2: plain, index: from }): Labelled[] => {
+    const label = WORD_SO_FAR.test(text.slice(0, from)) ? undefined : labelOf((quoted ?? plain)!);
+    const to = from + mention.length;
+    return label !== undefined && isWhole(text, to) ? [[`@${label}`, from, to]] : [];
+  });
+}
+
+/** Converts the room's text to the field's. */
+export function relabelled(content: string, mentions: readonly Labelled[]): string {
+  let [text, at] = ["", 0];
+  for (const [label, from, to] of mentions) {
+    text += content.slice(at, from) + label;
+    at = to;
+  }
+  return text + content.slice(at);
 }
 
 /** The longest whole label at this place; empty where there is none, or where a user's id stands. */

@@ -3,7 +3,7 @@
 import type { Person } from "parley-rooms/client";
 
 import { isGuest } from "./reader-identity.ts";
-import { withIds, withNames } from "./mentions.ts";
+import { labelledIn, relabelled, withIds, type Labelled } from "./mentions.ts";
 import { bare } from "./names.ts";
 
 /** Characters of a guest's id in the tag that tells guests of the same name apart. */
@@ -68,9 +68,14 @@ export class People {
     return withIds(text, labels);
   }
 
+  /** The mentions in the room's text of people whose labels are known. */
+  labelledIn(content: string): Labelled[] {
+    return labelledIn(content, (user) => this.labelOf(user));
+  }
+
   /** Converts the room's text to that of the composer. */
   withNames(content: string): string {
-    return withNames(content, (user) => this.labelOf(user));
+    return relabelled(content, this.labelledIn(content));
   }
 }
 
