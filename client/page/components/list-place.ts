@@ -73,9 +73,12 @@ export function measure(list: HTMLElement, heights: Map<string, number>): boolea
   return isChanged;
 }
 
-/** @returns how far the reader has scrolled since the last known place; downwards is positive */
+/**
+ * A list that is hidden or resized scrolls by itself: the composer resizes it while the reader writes and sends.
+ * @returns how far the reader has scrolled since the last known place; downwards is positive
+ */
 export function movementOf(scroller: HTMLElement, { top, size }: Place): number {
-  if (size === "") return 0;
+  if (sizeOf(scroller) !== size) return 0;
   // The browser itself takes back a scroll beyond the end.
   const lowest = lowestOf(scroller);
   const moved = Math.min(scroller.scrollTop, lowest) - Math.min(top, lowest);

@@ -97,8 +97,8 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
       hear(moved);
     }
     const { following } = view.state.reading;
-    const shown = [rows, place.version, sizeOf(scroller.current!), following, target];
-    if (shown.every((part, at) => part === place.settled[at])) return;
+    const shown = [rows, place.version, following, target];
+    if (sizeOf(scroller.current!) === place.size && shown.every((part, at) => part === place.settled[at])) return;
     place.settled = shown;
     settle(scroller.current!, list.current!, place, following);
   };
@@ -149,7 +149,7 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
   });
 
   const onScroll = (): void => {
-    // A list that is hidden or resized scrolls by itself. The reader did not scroll, so their place is restored.
+    // The reader did not scroll, so their place is restored.
     if (sizeOf(scroller.current!) !== place.size) return again();
     const moved = movementOf(scroller.current!, place);
     place.anchor = anchorHere();
