@@ -109,3 +109,64 @@ it("Shift+Tab leaves the suggestions without choosing one", async () => {
   ben.disconnect();
   await ada.close();
 });
+
+it("a message that is deleted by its menu keeps the focus", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("keys-delete", "Ada");
+  for (const text of ["one", "two"]) await ada.say(text);
+  await ada.sees("one", "two");
+  const { keyboard } = ada.page;
+  await ada.use("two", "more");
+  await ada.choose("Delete");
+  await ada.page.getByTestId("dialog").waitFor();
+  await keyboard.press("Escape");
+  await hasFocus(ada, "message", "two");
+  await ada.use("two", "more");
+  await ada.choose("Delete");
+  await ada.page.getByTestId("dialog-submit").click();
+  await ada.sees("one");
+  await expect.poll(() => ada.page.locator(":focus").textContent()).toMatch("Message deleted");
+  await keyboard.press("ArrowUp");
+  await hasFocus(ada, "message", "one");
+  await ada.close();
+});
+
+it("the search gives the focus back where it was when it opened", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("keys-search", "Ada");
+  const focused = ada.page.locator(":focus");
+  const stands = (testId: string): Promise<void> =>
+    expect.poll(() => focused.getAttribute("data-testid", { timeout: 500 })).toBe(testId);
+  const { keyboard } = ada.page;
+  for (const close of ["Escape", "Control+Shift+F"]) {
+    await ada.page.getByTestId("composer").click();
+    await keyboard.press("Control+Shift+F");
+    await stands("search-field");
+    await keyboard.press(close);
+    await stands("composer");
+  }
+  await ada.page.getByTestId("search-toggle").click();
+  await stands("search-field");
+  await keyboard.press("Escape");
+  await stands("search-toggle");
+  await ada.close();
+});
+
+it("the dialog of a room keeps the focus when a restriction ends", async () => {
+  const mo = await Visitor.open(browser, url);
+  await mo.enterWith(await tokenFor("mo", { role: "moderator", name: "Mo" }), "keys-moderate", "Mo");
+  await mo.isConnected();
+  const ben = await join(url, "keys-moderate", "ben");
+  await mo.countsMembers(2);
+  await mo.page.getByRole("button", { name: "2 members" }).click();
+  await mo.page.getByTestId("moderate").click();
+  await mo.choose("Mute…");
+  await mo.page.getByTestId("dialog-submit").click();
+  await expect.poll(() => mo.page.locator(":focus").getAttribute("data-testid")).toBe("moderate");
+  await mo.page.getByTestId("room-menu").click();
+  await mo.choose("Moderate this room…");
+  await mo.page.getByRole("button", { name: "Unmute" }).focus();
+  await mo.page.keyboard.press("Enter");
+  await mo.page.getByText("None.").waitFor();
+  await expect.poll(() => mo.page.locator(":focus").textContent()).toBe("Active restrictions");
+  ben.disconnect();
+  await mo.close();
+});

@@ -17,7 +17,7 @@ export interface MenuItem {
 export function menuItems({ store, view }: ChatProps): MenuItem[] {
   const { anchor, message, person } = store.ui.menu!;
   const items = message
-    ? itemsOfMessage({ store, view }, message)
+    ? itemsOfMessage({ store, view }, message, anchor)
     : person
       ? itemsOfPerson({ store, view }, person)
       : itemsOfRoom({ store, view }, anchor);
@@ -26,15 +26,20 @@ export function menuItems({ store, view }: ChatProps): MenuItem[] {
 
 type Items = Array<MenuItem | false>;
 
-function itemsOfMessage({ store, view }: ChatProps, message: Message): Items {
+function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: Element): Items {
   const { sender } = message;
   const can = view.store.abilitiesOf(message);
   const name = named(message.name);
+  const remove = (): void => {
+    // Deleting removes the button, so its message takes the focus.
+    anchor.closest("li")?.focus({ preventScroll: true });
+    store.set({ dialog: { kind: "delete", message } });
+  };
   return [
     message.content !== "" && { label: "Copy text", act: () => void copy(view.people.withNames(message.content)) },
     can.edit && { label: "Edit", act: () => store.edit(message) },
     ...featureItems({ store, view }, message),
-    can.remove && { label: "Delete", act: () => store.set({ dialog: { kind: "delete", message } }), isGrave: true },
+    can.remove && { label: "Delete", act: remove, isGrave: true },
     can.moderate && { label: `Mute ${name}…`, act: asking(store, "mute", sender) },
     can.moderate && { label: `Kick ${name}…`, act: asking(store, "kick", sender) },
     can.moderate && { label: `Ban ${name}…`, act: asking(store, "ban", sender), isGrave: true },

@@ -4,7 +4,7 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { Button, submitting } from "./controls.tsx";
-import { giveBackFocus } from "./focus.ts";
+import { focusKeeper } from "./focus.ts";
 
 /** Shows the dialog it is given to while it is drawn. */
 export function useModal(): RefObject<HTMLDialogElement | null> {
@@ -12,12 +12,11 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
   useLayoutEffect(() => {
     const { current } = dialog;
     if (!current) return undefined;
-    const root = current.getRootNode();
-    const before = (root as Document | ShadowRoot).activeElement;
+    const giveBack = focusKeeper(current);
     current.showModal();
     return () => {
       current.close();
-      queueMicrotask(() => giveBackFocus(before, root));
+      giveBack();
     };
   }, []);
   return dialog;

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 import type { ChatProps } from "./chat-props.ts";
-import { giveBackFocus } from "./focus.ts";
+import { focusKeeper } from "./focus.ts";
 import { menuItems } from "./menu-items.ts";
 
 const MARGIN = 8;
@@ -26,9 +26,7 @@ export function Popover({ anchor, label, onClose, children, class: extra = "", r
     current.showPopover();
     place(current, anchor.getBoundingClientRect());
     current.querySelector("button")?.focus();
-    const root = current.getRootNode();
-    // Once it is gone from the document.
-    return () => queueMicrotask(() => giveBackFocus(anchor, root));
+    return focusKeeper(current, anchor);
   }, [anchor]);
   return (
     <div
@@ -59,6 +57,8 @@ export function MenuPopover({ store, view }: ChatProps) {
           aria-checked={isChosen}
           class={isGrave ? "grave" : ""}
           onClick={() => {
+            // A dialog that opens now gives it back there.
+            (menu.anchor as HTMLElement).focus({ preventScroll: true });
             close();
             act();
           }}

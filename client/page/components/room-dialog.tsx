@@ -1,5 +1,5 @@
 // The dialog of a room's modes and of the restrictions that are active in it. The page's dialogs draw it for moderators.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { ModeratedUser } from "parley-rooms/client";
 
 import { exactTime } from "../state/times.ts";
@@ -14,8 +14,11 @@ export function RoomDialog({ view, onClose }: ViewProps & { readonly onClose: ()
   const load = (): void => void view.actions.moderated().then((page) => setUsers(page?.users ?? []));
   useEffect(load, []);
   const { slowModeSeconds, readOnly } = view.state.modes;
+  const heading = useRef<HTMLHeadingElement>(null);
   const undo = async (action: "unban" | "unmute" | "revoke", user: string): Promise<void> => {
-    await view.actions.moderate(action, { user });
+    const isDone = await view.actions.moderate(action, { user });
+    // The button goes with the restriction.
+    if (isDone) heading.current?.focus();
     load();
   };
   const spans = [...new Set([...SLOW_MODES, slowModeSeconds])].sort((a, b) => a - b);
@@ -37,7 +40,9 @@ export function RoomDialog({ view, onClose }: ViewProps & { readonly onClose: ()
         />{" "}
         Only moderators may write
       </label>
-      <h3>Active restrictions</h3>
+      <h3 ref={heading} tabIndex={-1}>
+        Active restrictions
+      </h3>
       {users === undefined && <p class="muted">Loading…</p>}
       {users?.length === 0 && <p class="muted">None.</p>}
       <ul class="decisions" data-testid="decisions">

@@ -1,8 +1,10 @@
 // The panel beside the messages; on a phone it covers them. The member list and the search draw it.
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 import type { ChatStore } from "../state/chat-store.ts";
 import { IconButton } from "./controls.tsx";
+import { focusKeeper } from "./focus.ts";
 
 interface SidePanelProps {
   readonly store: ChatStore;
@@ -11,8 +13,10 @@ interface SidePanelProps {
 }
 
 export function SidePanel({ store, title, children }: SidePanelProps) {
+  const panel = useRef<HTMLElement>(null);
+  useLayoutEffect(() => focusKeeper(panel.current!), []);
   return (
-    <aside class="side-panel" aria-label={title}>
+    <aside ref={panel} class="side-panel" aria-label={title}>
       <header class="bar">
         <h2>{title}</h2>
         <span class="spring" />
