@@ -28,6 +28,7 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
   const left = max - Array.from(view.people.withIds(text.trim())).length;
   // Counted down.
   useNow(me.hold ? 1000 : 0);
+  const [reason, time] = holdText(me.hold, view.store.now());
   const completed = (text: string, caret: number): void => {
     write(text);
     setCaret(caret);
@@ -136,8 +137,9 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
         <span class="typing" data-testid="typing">
           {typingLine(typing, typingCount)}
         </span>
-        <span data-testid="hold" role="status">
-          {holdText(me.hold, view.store.now())}
+        <span data-testid="hold">
+          <span role="status">{reason}</span>
+          {time}
         </span>
         <span>{remaining(left)}</span>
       </p>

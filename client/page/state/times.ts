@@ -36,14 +36,15 @@ export function sinceTime(at: number, now: number): string {
   return `${day === "Yesterday" ? "yesterday" : day}, ${timeOfDay.format(at)}`;
 }
 
-/** "1:05 min", "12 s". */
+/** "12 s", "1:05 min", "1 h", "1 h 5 min", "2 days". */
 export function duration(ms: number): string {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes}:${String(seconds % 60).padStart(2, "0")} min`;
   const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+  const rest = minutes % 60 === 0 ? "" : ` ${minutes % 60} min`;
+  return hours < 48 ? `${hours} h${rest}` : `${Math.floor(hours / 24)} days`;
 }
 
 export function bytesText(bytes: number): string {

@@ -31,7 +31,7 @@ let answers: Record<string, () => object>;
 
 let history: object[];
 const messageOf = (seq: number, content: string): object => ({ id: content, seq, sender: "ben", name: "Ben", content });
-const hold = (): string => holdText(view.state.me.hold, view.store.now());
+const hold = (): string => holdText(view.state.me.hold, view.store.now()).join("");
 const shown = (): string[] => view.state.messages.stored.map(({ content }) => content);
 
 async function enter(epoch: string, user = "ada", also = (): object => ({})): Promise<void> {
@@ -170,13 +170,13 @@ describe("where the reader's clock is off by an hour", () => {
   it.each([-HOUR_MS, HOUR_MS])("mutes and slow mode end by the room's clock: %i ms", async (offMs) => {
     const roomNow = (): number => Date.now() + offMs;
     await enter("first", "ada", () => ({ now: roomNow(), moderation: { mutedUntil: roomNow() + 60_000 } }));
-    expect([hold(), view.state.me.hold?.code === "MUTED"]).toEqual(["A moderator muted you for 1:00 min", true]);
+    expect([hold(), view.state.me.hold?.code === "MUTED"]).toEqual(["A moderator muted you: 1:00 min left", true]);
     await vi.advanceTimersByTimeAsync(60_000);
     expect([hold(), view.state.me.hold?.code === "MUTED"]).toEqual(["", false]);
 
     moderated({ action: "mute", until: roomNow() + 10_000 });
     await vi.advanceTimersByTimeAsync(1000);
-    expect(hold()).toBe("A moderator muted you for 9 s");
+    expect(hold()).toBe("A moderator muted you: 9 s left");
     moderated({ action: "unmute" });
     moderated({ action: "slow-mode", seconds: 30 });
     await vi.advanceTimersByTimeAsync(0);

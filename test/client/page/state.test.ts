@@ -127,7 +127,7 @@ describe("the sentences about moderation", () => {
   const nameOf = (user: string): string => ({ mo: "Mo", me: "you" })[user] ?? user;
   it.each([
     [{ action: "kick", by: "mo", user: "me", reason: "noise" }, "Mo kicked you: “noise”"],
-    [{ action: "ban", by: "mo", user: "ben", seconds: 3600 }, "Mo banned ben for 1 h 0 min"],
+    [{ action: "ban", by: "mo", user: "ben", seconds: 3600 }, "Mo banned ben for 1 h"],
     [{ action: "unban", by: "mo", user: "ben" }, "Mo unbanned ben"],
     [{ action: "unmute", by: "mo", user: "me" }, "Mo unmuted you"],
     [{ action: "revoke", by: "mo", user: "ben" }, "Mo removed the role of ben"],
