@@ -125,7 +125,7 @@ it("unsent messages of an earlier guest are sent under the new name only when th
   await ada.close();
 });
 
-it("a name of right-to-left characters does not reverse a label, tooltip or announcement", async () => {
+it("characters of a name that turn text around are shown nowhere, also not in a label, tooltip or announcement", async () => {
   const room = freshRoom();
   const name = "\u202Enimda\u2066";
   const mallory = await join(url, room, "mallory", { auth: { token: await tokenFor("mallory", { name }) } });
@@ -135,11 +135,11 @@ it("a name of right-to-left characters does not reverse a label, tooltip or anno
   await mo.page.getByRole("button", { name: "2 members" }).click();
   await mo.page.getByRole("button", { name: "Moderate nimda" }).waitFor();
   const { id } = await ask<{ id: string }>(mallory, "chat-message", { content: "hello @mallory" });
-  await mo.sees(`hello @${name}`);
+  await mo.sees("hello @nimda");
   await ask(mallory, "react", { id, emoji: "👍", on: true });
   await mo.page.getByRole("button", { name: "👍 1: nimda" }).waitFor();
   await mo.say("an answer");
-  await mo.sees(`hello @${name}`, "an answer");
+  await mo.sees("hello @nimda", "an answer");
   await ask(mallory, "read", { seq: 2 });
   await mo.page.getByRole("img", { name: "Seen by nimda" }).waitFor();
   mallory.emit("typing", { on: true });
@@ -148,12 +148,34 @@ it("a name of right-to-left characters does not reverse a label, tooltip or anno
   await mo.choose("Mute nimda…");
   await mo.page.getByRole("heading", { name: "Mute nimda" }).waitFor();
   const texts = await mo.page.evaluate(() => [
+    document.body.innerText,
     ...Array.from(document.querySelectorAll("[role=log] p"), (said) => said.textContent),
     ...Array.from(document.querySelectorAll<HTMLElement>("*"), ({ ariaLabel, title }) => `${ariaLabel} ${title}`),
   ]);
   expect(texts.join("\n")).toContain("nimda: hello");
   expect(texts.filter((text) => /[\u202A-\u202E\u2066-\u2069]/.test(text))).toEqual([]);
   await mo.close();
+});
+
+it("a name that looks like another person's has a tag, and reversed text stays reversed", async () => {
+  const room = freshRoom();
+  const ada = await (await open()).enter(room, "Ada");
+  const [copy, mirror] = [
+    await (await open()).enter(room, "A\u00ADda"),
+    await (await open()).enter(room, "\u202EadA\u202C"),
+  ];
+  await ada.countsMembers(3);
+  await copy.say("I am Ada");
+  await ada.message("I am Ada").locator(".tag").waitFor();
+  await mirror.say("me too");
+  const author = ada.message("me too").locator(".head");
+  await vi.waitFor(async () => expect(await author.textContent()).toMatch(/^adA +just now$/), WAIT);
+  await ada.page.getByRole("button", { name: "3 members" }).click();
+  const members = ada.page.getByTestId("members").locator(".member-name");
+  await vi.waitFor(async () => expect(await members.filter({ hasText: /Ada #[0-9a-f]{4}/ }).count()).toBe(1), WAIT);
+  await members.filter({ hasText: /A\u00ADda #[0-9a-f]{4}/ }).waitFor();
+  await members.filter({ hasText: /^adA *$/ }).waitFor();
+  await Promise.all([ada.close(), copy.close(), mirror.close()]);
 });
 
 it("signing out asks about unsent messages, and leaves nothing for the next user", async () => {

@@ -1,6 +1,7 @@
 // The lines above the composer's field: the message that the draft replies to, or the message that is being edited. The composer draws
 // them.
 import { lineOf } from "../state/markup.ts";
+import { bare } from "../state/names.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
 
@@ -29,7 +30,8 @@ export function About({ view }: ViewProps) {
   return (
     <div class="about" data-testid="about">
       <p>
-        {writing.isEditWaiting && "Your edit waits · "}Replying to <bdi class="author">{quoted?.name}</bdi>{" "}
+        {writing.isEditWaiting && "Your edit waits · "}Replying to{" "}
+        <bdi class="author">{quoted && bare(quoted.name)}</bdi>{" "}
         <span class="muted" dir="auto">
           {quoted && (lineOf(view.people.withNames(quoted.content)) || quoted.attachment?.name)}
         </span>

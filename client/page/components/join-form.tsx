@@ -1,6 +1,6 @@
 // The form that a visitor fills in first: name, room and, where guests are not admitted, a token. The app draws it.
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { DEFAULT_ROOM, isRoomName } from "parley-rooms/client";
 
 import type { ChatStore } from "../state/chat-store.ts";
@@ -20,7 +20,8 @@ export function JoinForm({ store, room }: JoinFormProps) {
   const [isTried, setTried] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const { isTokenAsked, isTokenNeeded, isJoining } = store;
-  useEffect(() => {
+  // In the layout effect, before the visitor types a letter.
+  useLayoutEffect(() => {
     if (room !== undefined) setWanted(room);
   }, [room]);
   useEffect(() => {

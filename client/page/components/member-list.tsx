@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Person } from "parley-rooms/client";
 
-import { named } from "../state/names.ts";
+import { bare, named } from "../state/names.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { Avatar } from "./avatar.tsx";
 import { IconButton, submitting } from "./controls.tsx";
@@ -55,7 +55,7 @@ function Member({ store, view, person }: ChatProps & { readonly person: Person }
         <Avatar user={user} name={name} />
       </span>
       <span class="member-name">
-        <bdi title={named(user)}>{name}</bdi> <Tag view={view} user={user} />
+        <bdi title={named(user)}>{bare(name)}</bdi> <Tag view={view} user={user} />
         {isSelf && <span class="muted"> (you)</span>} {person.role && <span class="role">{person.role}</span>}
       </span>
       {view.store.mayModerate(user) && (

@@ -4,6 +4,7 @@ import type { Person } from "parley-rooms/client";
 
 import { openMentionIn, suggestionsFor, withMention } from "../state/completion.ts";
 import { mentionOf } from "../state/mentions.ts";
+import { bare } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { useFound } from "./found-members.ts";
@@ -78,7 +79,7 @@ export function Suggestions({ view, completion }: ViewProps & { readonly complet
             complete(person);
           }}
         >
-          <bdi>{person.name}</bdi> <bdi class="muted">{view.people.tagOf(person.user)}</bdi>
+          <bdi>{bare(person.name)}</bdi> <bdi class="muted">{view.people.tagOf(person.user)}</bdi>
         </li>
       ))}
     </ul>

@@ -1,7 +1,7 @@
 // Draws one message: author, time, text, file, reactions, and its tools while the reader points at it. row-view.tsx calls it.
 import type { Message } from "parley-rooms/client";
 
-import { named } from "../state/names.ts";
+import { bare, named } from "../state/names.ts";
 import { lineOf } from "../state/markup.ts";
 import { clockTime, exactTime, shortTime } from "../state/times.ts";
 import type { RoomView } from "../state/room-view.ts";
@@ -63,7 +63,7 @@ function Head({ view, message, now }: Pick<MessageRowProps, "view" | "message" |
       <Avatar user={message.sender} name={message.name} />
       <p class="head">
         <bdi class="author" title={named(message.sender)}>
-          {message.name}
+          {bare(message.name)}
         </bdi>{" "}
         <Tag view={view} user={message.sender} />{" "}
         {message.origin && <span class="origin">via #{message.origin.room} </span>}
@@ -92,7 +92,7 @@ function Quote({ view, id }: ViewProps & { readonly id: string }) {
   if (!quoted || quoted.deleted) return <p class="quote gone">{quoted === undefined ? "…" : "Deleted message"}</p>;
   return (
     <button type="button" class="quote" data-testid="quote" onClick={() => void view.store.jumpTo(quoted.seq)}>
-      <bdi class="author">{quoted.name}</bdi>{" "}
+      <bdi class="author">{bare(quoted.name)}</bdi>{" "}
       <span dir="auto">{lineOf(view.people.withNames(quoted.content)) || quoted.attachment?.name}</span>
     </button>
   );

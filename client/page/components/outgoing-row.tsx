@@ -2,7 +2,7 @@
 import type { Outgoing } from "parley-rooms/client";
 
 import { waitText } from "../state/hold-words.ts";
-import { named } from "../state/names.ts";
+import { bare, named } from "../state/names.ts";
 import { describeFailure, mayRetry } from "../state/room-answers.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
@@ -17,7 +17,7 @@ interface OutgoingRowProps extends ChatProps {
 
 export function OutgoingRow({ store, view, outgoing, isHead }: OutgoingRowProps) {
   const { content, attachment, state, error } = outgoing;
-  const name = view.state.me.name || "You";
+  const name = bare(view.state.me.name) || "You";
   return (
     <>
       {isHead && (

@@ -1,6 +1,6 @@
 // The bar of pinned messages above the list: a press leads to the message, and the bar goes on to the next one. The app draws it.
 import { lineOf } from "../state/markup.ts";
-import { named } from "../state/names.ts";
+import { bare, named } from "../state/names.ts";
 import { Pinned } from "../state/pinned.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ChatProps } from "./chat-props.ts";
@@ -34,7 +34,7 @@ export function PinnedBar({ store, view }: ChatProps) {
         <path d="M9 4h6l-1 6 3 3v2H7v-2l3-3zM12 15v6" />
       </svg>
       <span class="pinned-text" dir="auto">
-        <bdi class="author">{pin.name}</bdi> {lineOf(view.people.withNames(pin.text)) || pin.file}
+        <bdi class="author">{bare(pin.name)}</bdi> {lineOf(view.people.withNames(pin.text)) || pin.file}
       </span>
       {pins.length > 1 && (
         <span class="muted">

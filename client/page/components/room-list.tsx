@@ -2,6 +2,7 @@
 // app draws it.
 import { useRef, useState } from "preact/hooks";
 
+import { bare } from "../state/names.ts";
 import { roomItems, type RoomItem } from "../state/room-items.ts";
 import type { ChatStore } from "../state/chat-store.ts";
 import { Avatar } from "./avatar.tsx";
@@ -63,7 +64,7 @@ export function RoomList({ store, view }: ChatProps) {
       {directory.isListable === false && <p class="muted none">Only rooms you have been in are listed here.</p>}
       <footer>
         <Avatar user={me.user} name={me.name || "?"} small />
-        <bdi class="me">{me.name}</bdi>
+        <bdi class="me">{bare(me.name)}</bdi>
         {me.role !== "member" && <span class="role">{me.role}</span>}
       </footer>
     </nav>

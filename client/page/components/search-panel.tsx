@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { FoundMessage } from "parley-rooms/client";
 
 import { excerptOf } from "../state/excerpt.ts";
+import { bare } from "../state/names.ts";
 import { describeFailure } from "../state/room-answers.ts";
 import { exactTime, dayTitle, clockTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";
@@ -64,7 +65,7 @@ export function SearchPanel({ store, view }: ChatProps) {
             <button type="button" onClick={() => jumpTo({ store, view }, message.seq)}>
               <Avatar user={message.sender} name={message.name} small />
               <span class="found-head">
-                <bdi>{message.name}</bdi>{" "}
+                <bdi>{bare(message.name)}</bdi>{" "}
                 <time title={exactTime(message.timestamp)}>
                   {dayTitle(message.timestamp, view.store.now())} {clockTime(message.timestamp)}
                 </time>

@@ -4,7 +4,7 @@ import type { Person } from "parley-rooms/client";
 
 import { isGuest } from "./reader-identity.ts";
 import { labelledIn, relabelled, withIds, type Labelled } from "./mentions.ts";
-import { bare } from "./names.ts";
+import { bare, visible } from "./names.ts";
 
 /** Characters of a guest's id in the tag that tells guests of the same name apart. */
 const TAG_LENGTH = 4;
@@ -13,7 +13,7 @@ const UNSAFE = /[`<>\n]/;
 
 export class People {
   readonly #known: () => ReadonlyMap<string, string>;
-  /** The number of people by name, counted once for the same people. */
+  /** The number of people by the visible part of their name, counted once for the same people. */
   #counted: { readonly known: ReadonlyMap<string, string>; readonly byName: ReadonlyMap<string, number> } | undefined;
 
   /** @param known names by user, as they are now */
@@ -23,10 +23,10 @@ export class People {
 
   /** The id of an unknown person; a generic word for a guest, whose id is random. */
   nameOf(user: string): string {
-    return this.#known().get(user) ?? (isGuest(user) ? `Guest ${shortOf(user)}` : user);
+    return bare(this.#known().get(user) ?? (isGuest(user) ? `Guest ${shortOf(user)}` : user));
   }
 
-  /** The tag that distinguishes people of the same name; empty for a unique name. */
+  /** The tag that distinguishes people whose names look the same; empty for a unique name. */
   tagOf(user: string): string {
     const name = this.#known().get(user);
     if (name === undefined || this.#sharing(name) < 2) return "";
@@ -37,10 +37,10 @@ export class People {
     const known = this.#known();
     if (this.#counted?.known !== known) {
       const byName = new Map<string, number>();
-      for (const each of known.values()) byName.set(each, (byName.get(each) ?? 0) + 1);
+      for (const each of known.values()) byName.set(visible(each), (byName.get(visible(each)) ?? 0) + 1);
       this.#counted = { known, byName };
     }
-    return this.#counted.byName.get(name)!;
+    return this.#counted.byName.get(visible(name))!;
   }
 
   /** All people who are known in this room. */

@@ -43,12 +43,20 @@ describe("names", () => {
     expect(people.nameOf("ben")).toBe("ben");
   });
 
-  it("shared by two people get tags, as long as two have them", () => {
+  it("lose the characters that turn text around", () => {
+    expect(peopleOf([ADA, "\u202EadA\u202C"]).nameOf(ADA)).toBe("adA");
+  });
+
+  it("that look the same get tags, as long as two people have them", () => {
     const { names, people } = namesOf([ADA, "Ada"], ["ben", "Ben"]);
     expect(people.tagOf(ADA)).toBe("");
     names.note({ user: OTHER, name: "Ada" });
     names.note({ user: "u9", name: "Ben" });
     expect([ADA, OTHER, "ben", "u9"].map((user) => people.tagOf(user))).toEqual(["#1b2c", "#00ba", "#ben", "#u9"]);
+    names.note({ user: OTHER, name: "A\u00ADd\u{E0001}a\u200B" });
+    expect([people.tagOf(ADA), people.tagOf(OTHER)]).toEqual(["#1b2c", "#00ba"]);
+    names.note({ user: OTHER, name: "ada" });
+    expect([people.tagOf(ADA), people.tagOf(OTHER)]).toEqual(["", ""]);
     names.note({ user: OTHER, name: "Adam" });
     expect([people.tagOf(ADA), people.tagOf(OTHER)]).toEqual(["", ""]);
   });
