@@ -145,7 +145,7 @@ export class Follower {
         return;
       case "send-away":
         count(`shard_sent_away:${item.cause}`, this.#namespace.sockets.size);
-        for (const client of this.#namespace.everyone.fetchSockets()) close(client, CLOSINGS.restart);
+        for (const client of this.#namespace.fetchSockets()) close(client, CLOSINGS.restart);
     }
   }
 

@@ -98,7 +98,7 @@ class Races extends Namespace<ClientToServerEvents, ServerToClientEvents, Entran
   }
 
   #isHere(key: string): boolean {
-    return this.everyone.fetchSockets().some((racer) => racer.peek().key === key);
+    return this.fetchSockets().some((racer) => racer.peek().key === key);
   }
 
   #onBeat(nowMs: number) {

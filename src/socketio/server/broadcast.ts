@@ -1,65 +1,72 @@
-// Selects recipients with `to`, `in`, `except` and flags, and emits to all of them or moves them: the BroadcastOperator of Socket.IO.
-// Immutable. Made by namespaces and sockets, for applications.
-import { checkAwaitMs } from "./acks.ts";
+// Selects recipients with `to`, `in`, `except` and flags, and emits to all of them or moves them: the BroadcastOperator of Socket.IO, and the
+// same methods of a namespace. Selections are immutable. Made by namespaces and sockets, for applications.
+import { ACK_AWAIT_MS_MAX, checkAwaitMs } from "./acks.ts";
 import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import type { Audience, Hub } from "./hub.ts";
 import type { Socket } from "./socket.ts";
 
 type Channels = string | readonly string[];
 
-export class BroadcastOperator<Outgoing extends EventsMap, Data> {
-  readonly #hub: Pick<Hub, "emit" | "select">;
-  readonly #audience: Audience;
-  readonly #ackTimeoutMs: number | undefined;
+interface Asked extends Audience {
+  /** How long `emitWithAck` waits, in ms. */
+  readonly ackTimeoutMs?: number;
+}
 
-  constructor(hub: Pick<Hub, "emit" | "select">, audience: Audience, ackTimeoutMs?: number) {
-    this.#hub = hub;
-    this.#audience = audience;
-    this.#ackTimeoutMs = ackTimeoutMs;
-  }
+interface Selected {
+  readonly hub: Pick<Hub, "emit" | "select">;
+  readonly audience: Asked;
+}
 
-  #with(change: Partial<Audience>): this {
-    const audience = { ...this.#audience, ...change };
-    return new BroadcastOperator<Outgoing, Data>(this.#hub, audience, this.#ackTimeoutMs) as this;
+/** A symbol, so that an application's namespace cannot hide it by chance. */
+export const SELECTED: unique symbol = Symbol();
+
+/** The methods of a namespace and of a BroadcastOperator: they go on from the sockets that are selected. */
+export abstract class Broadcasts<Outgoing extends EventsMap, Data> {
+  abstract readonly [SELECTED]: Selected;
+
+  #with(change: Asked): BroadcastOperator<Outgoing, Data> {
+    const { hub, audience } = this[SELECTED];
+    return new BroadcastOperator<Outgoing, Data>(hub, { ...audience, ...change });
   }
 
   /** Adds the sockets in the channel to the selection. The id of a socket is a channel with that socket. */
-  to(channel: Channels): this {
-    return this.#with({ channels: [...(this.#audience.channels ?? []), ...listed(channel)] });
+  to(channel: Channels): BroadcastOperator<Outgoing, Data> {
+    return this.#with({ channels: [...(this[SELECTED].audience.channels ?? []), ...listed(channel)] });
   }
 
   /** The same as `to`, as in Socket.IO. */
-  in(channel: Channels): this {
+  in(channel: Channels): BroadcastOperator<Outgoing, Data> {
     return this.to(channel);
   }
 
-  except(channel: Channels): this {
-    return this.#with({ except: [...(this.#audience.except ?? []), ...listed(channel)] });
+  except(channel: Channels): BroadcastOperator<Outgoing, Data> {
+    return this.#with({ except: [...(this[SELECTED].audience.except ?? []), ...listed(channel)] });
   }
 
   /** Drops events for sockets that cannot receive at once; these events are never replayed. */
-  get volatile(): this {
+  get volatile(): BroadcastOperator<Outgoing, Data> {
     return this.#with({ isVolatile: true });
   }
 
   /** Accepted for compatibility: compression is a setting of the whole server. */
-  compress(_compress: boolean): this {
-    return this;
+  compress(_compress: boolean): BroadcastOperator<Outgoing, Data> {
+    return this.#with({});
   }
 
   /** Changes nothing: one room is one server. */
-  get local(): this {
-    return this;
+  get local(): BroadcastOperator<Outgoing, Data> {
+    return this.#with({});
   }
 
   /** How long `emitWithAck` waits, in ms; at most `ACK_AWAIT_MS_MAX`. */
-  timeout(ms: number): this {
-    return new BroadcastOperator<Outgoing, Data>(this.#hub, this.#audience, ms) as this;
+  timeout(ms: number): BroadcastOperator<Outgoing, Data> {
+    return this.#with({ ackTimeoutMs: ms });
   }
 
   /** Encodes the event once and sends it to all selected sockets. */
   emit<Event extends EventName<Outgoing>>(event: Event, ...args: EventArgs<Outgoing, Event>): true {
-    this.#hub.emit(this.#audience, event, args);
+    const { hub, audience } = this[SELECTED];
+    hub.emit(audience, event, args);
     return true;
   }
 
@@ -71,11 +78,11 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
     event: Event,
     ...args: QuestionArgs<Outgoing, Event>
   ): Promise<Array<AnswerOf<Outgoing, Event>>> {
-    if (this.#ackTimeoutMs !== undefined) checkAwaitMs(this.#ackTimeoutMs);
-    const waits = this.fetchSockets().map((socket) =>
-      // Each socket has its own ack ids.
-      (this.#ackTimeoutMs === undefined ? socket : socket.timeout(this.#ackTimeoutMs)).emitWithAck(event, ...args),
-    );
+    const { ackTimeoutMs = ACK_AWAIT_MS_MAX } = this[SELECTED].audience;
+    // Here, too, because there may be no socket.
+    checkAwaitMs(ackTimeoutMs);
+    // Each socket has its own ack ids.
+    const waits = this.fetchSockets().map((socket) => socket.timeout(ackTimeoutMs).emitWithAck(event, ...args));
     const results = await Promise.allSettled(waits);
     const responses = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     if (responses.length === results.length) return responses;
@@ -84,7 +91,8 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
 
   /** The selected sockets. */
   fetchSockets(): Array<Socket<Outgoing, Data>> {
-    return [...this.#hub.select(this.#audience)] as Array<Socket<Outgoing, Data>>;
+    const { hub, audience } = this[SELECTED];
+    return [...hub.select(audience)] as Array<Socket<Outgoing, Data>>;
   }
 
   socketsJoin(channel: Channels): void {
@@ -101,65 +109,19 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
   }
 }
 
-/** The methods of a namespace that select its sockets, or address all of them. */
-export abstract class Broadcasts<Outgoing extends EventsMap, Data> {
-  abstract get everyone(): BroadcastOperator<Outgoing, Data>;
+export class BroadcastOperator<Outgoing extends EventsMap, Data> extends Broadcasts<Outgoing, Data> {
+  override readonly [SELECTED]: Selected;
 
-  emit<Event extends EventName<Outgoing>>(event: Event, ...args: EventArgs<Outgoing, Event>): true {
-    return this.everyone.emit(event, ...args);
-  }
-
-  to(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
-    return this.everyone.to(channel);
-  }
-
-  in(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
-    return this.everyone.to(channel);
-  }
-
-  except(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
-    return this.everyone.except(channel);
-  }
-
-  get volatile(): BroadcastOperator<Outgoing, Data> {
-    return this.everyone.volatile;
-  }
-
-  get local(): BroadcastOperator<Outgoing, Data> {
-    return this.everyone;
-  }
-
-  compress(_compress: boolean): BroadcastOperator<Outgoing, Data> {
-    return this.everyone;
-  }
-
-  timeout(ms: number): BroadcastOperator<Outgoing, Data> {
-    return this.everyone.timeout(ms);
-  }
-
-  emitWithAck<Event extends EventName<Outgoing>>(
-    event: Event,
-    ...args: QuestionArgs<Outgoing, Event>
-  ): Promise<Array<AnswerOf<Outgoing, Event>>> {
-    return this.everyone.emitWithAck(event, ...args);
-  }
-
-  fetchSockets(): Array<Socket<Outgoing, Data>> {
-    return this.everyone.fetchSockets();
-  }
-
-  socketsJoin(channel: string | readonly string[]): void {
-    this.everyone.socketsJoin(channel);
-  }
-
-  socketsLeave(channel: string | readonly string[]): void {
-    this.everyone.socketsLeave(channel);
-  }
-
-  disconnectSockets(close = false): void {
-    this.everyone.disconnectSockets(close);
+  constructor(hub: Selected["hub"], audience: Asked) {
+    super();
+    this[SELECTED] = { hub, audience };
   }
 }
 
-/** One name, or several. */
-export const listed = (names: Channels): readonly string[] => (typeof names === "string" ? [names] : names);
+/** One name, or several. @throws TypeError for anything else, as in code without types */
+export function listed(names: Channels): readonly string[] {
+  const list = [names].flat();
+  for (const name of list)
+    if (typeof name !== "string") throw new TypeError(`the name of a room must be a string, not ${typeof name}`);
+  return list;
+}

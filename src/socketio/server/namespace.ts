@@ -3,7 +3,7 @@
 // `onConnect` would be gone.
 import type { DisconnectReason } from "../wire/closings.ts";
 import type { AskAnswer } from "./acks.ts";
-import { BroadcastOperator, Broadcasts, listed } from "./broadcast.ts";
+import { Broadcasts, listed, SELECTED } from "./broadcast.ts";
 import type { Deadline, DeadlineOptions, Deadlines } from "../../clock/deadlines.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
 import type { Hub } from "./hub.ts";
@@ -144,7 +144,7 @@ export abstract class Namespace<
    */
   onWake?(): void;
 
-  /** Called once when a socket is gone. It is in no channel any more, and nothing can be sent to it. */
+  /** Called once when a socket is gone. It is in no channel any more. An event to it is dropped, or kept where it may be recovered. */
   onDisconnect?(socket: Socket<Outgoing, Data>, reason: DisconnectReason): void | Promise<void>;
 
   /** Called before a socket leaves its channels: `socket.rooms` still names them. */
@@ -218,9 +218,9 @@ export abstract class Namespace<
     return deadline;
   }
 
-  /** All sockets in the namespace; `to`, `except` and others narrow the selection. */
-  get everyone(): BroadcastOperator<Outgoing, Data> {
-    return new BroadcastOperator<Outgoing, Data>(this[CONTEXT].hub, {});
+  /** All its sockets. */
+  override get [SELECTED](): Broadcasts<Outgoing, Data>[typeof SELECTED] {
+    return { hub: this[CONTEXT].hub, audience: {} };
   }
 
   /**

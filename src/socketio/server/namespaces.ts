@@ -177,11 +177,12 @@ export class Namespaces {
   }
 }
 
-/** @throws Error for a reserved name, which no client can send: on Node it is an event of the server, here a method */
+/** @throws Error for no function, and for a reserved name, which no client can send: on Node it is an event of the server, here a method */
 function handlersOf(nsp: string, { handlers }: Namespace): NamespaceEntry["handlers"] {
-  for (const event of Object.keys(handlers)) {
+  for (const [event, handler] of Object.entries<unknown>(handlers)) {
     if (isReservedEvent(event))
       throw new Error(`${nsp}: handlers.${event} is never called; use a method such as onDisconnect`);
+    if (typeof handler !== "function") throw new Error(`${nsp}: handlers.${event}: must be a function`);
   }
   return new Map(Object.entries(handlers));
 }

@@ -4,7 +4,7 @@ import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks } from "./acks.ts
 import type { DisconnectReason } from "../wire/closings.ts";
 import type { Frame } from "../wire/engine-io.ts";
 import { checkEvent, encodeDisconnect, encodeEvent } from "../wire/socket-io.ts";
-import { BroadcastOperator } from "./broadcast.ts";
+import { BroadcastOperator, listed } from "./broadcast.ts";
 import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import { isReady, type Hub } from "./hub.ts";
 import type { Effects } from "../engine/effects.ts";
@@ -19,6 +19,13 @@ export interface SocketHost {
   now(): number;
   dismissSession(session: SocketSession): void;
   removeSocket(socket: Socket, reason: DisconnectReason): void;
+}
+
+interface Sending {
+  /** Of an event whose ack is waited for. */
+  readonly ackId?: number;
+  /** Whether it is dropped if the client cannot receive at once. */
+  readonly isVolatile?: boolean;
 }
 
 export interface AskOptions {
@@ -56,7 +63,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
   }
 
   join(channel: string | readonly string[]): void {
-    for (const name of typeof channel === "string" ? [channel] : channel) this.#hub.join(this, name);
+    for (const name of listed(channel)) this.#hub.join(this, name);
   }
 
   leave(channel: string): void {
@@ -64,31 +71,29 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
   }
 
   emit<Event extends EventName<Outgoing>>(event: Event, ...args: EventArgs<Outgoing, Event>): true {
-    this.#send(event, args);
-    return true;
+    return this.#send(event, args);
   }
 
-  #send(event: string, args: readonly unknown[], ackId?: number): void {
+  #send(event: string, args: readonly unknown[], { ackId, isVolatile = false }: Sending = {}): true {
     checkEvent(event, args);
-    if (!this.connected) return;
-    this.#hub.callOutgoing(this as Socket, event, args);
-    // Clients read no offset in an event that asks for an ack: their callback is its last argument.
-    const offset = ackId === undefined ? this.#nextOffset(event, args) : undefined;
-    this.#write(event, args, offset, ackId);
-  }
-
-  #write(event: string, args: readonly unknown[], offset: string | undefined, ackId?: number): void {
-    if (!this.connected) return;
-    const withOffset = offset === undefined ? args : [...args, offset];
-    this.#host.effects.send([this.session], encodeEvent(this.nsp, event, withOffset, ackId));
-  }
-
-  /** Each event to a client that knows recovery ends with an offset; the client would take another string there for one. */
-  #nextOffset(event: string, args: readonly unknown[]): string | undefined {
     const { recovery } = this.#hub;
-    if (!recovery || this.pid === undefined) return undefined;
-    const { log } = recovery;
-    return recovery.offset(log.append?.({ event, args, channels: [this.id] }) ?? log.lastSeq);
+    // Clients read no offset in an event that asks for an ack: their callback is its last argument.
+    const log = this.pid === undefined || ackId !== undefined ? undefined : recovery?.log;
+    const isStored = log?.append !== undefined && !isVolatile;
+    const channels = [this.id];
+    if (!this.connected) {
+      // Its client may come back with this id, and would miss the event.
+      if (isStored) this.#hub.emit({ channels }, event, args);
+      return true;
+    }
+    this.#hub.callOutgoing(this as Socket, event, args);
+    // Each event to a client that knows recovery ends with an offset, because the client would take another text there for one.
+    const stored = isStored ? log.append!({ event, args, channels }) : undefined;
+    const withOffset = log ? [...args, recovery!.offset(stored ?? log.lastSeq)] : args;
+    // The hook may have ended the socket.
+    if (this.connected && (!isVolatile || isReady(this.session)))
+      this.#host.effects.send([this.session], encodeEvent(this.nsp, event, withOffset, ackId));
+    return true;
   }
 
   /** Sends missed events, with their offsets. Called by connects.ts. */
@@ -99,21 +104,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
 
   /** Emits only to clients that can receive at once, this one or those selected next; for others the event is dropped. */
   get volatile(): Pick<this, "emit" | "broadcast" | "to" | "in" | "except"> {
-    const broadcast = this.broadcast.volatile;
-    return {
-      emit: (event, ...args) => {
-        if (!isReady(this.session)) return true;
-        const { recovery } = this.#hub;
-        // The event is not stored, so it gets the offset of the last one that was.
-        const offset = recovery && this.pid !== undefined ? recovery.offset(recovery.log.lastSeq) : undefined;
-        this.#write(event, args, offset);
-        return true;
-      },
-      broadcast,
-      to: (channel) => broadcast.to(channel),
-      in: (channel) => broadcast.to(channel),
-      except: (channel) => broadcast.except(channel),
-    };
+    const emit: this["emit"] = (event, ...args) => this.#send(event, args, { isVolatile: true });
+    return Object.assign(this.broadcast.volatile, { emit, broadcast: this.broadcast.volatile });
   }
 
   /** Accepted for compatibility: compression is a setting of the whole server. */
@@ -145,7 +137,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
     const id = this.#takeAckId(event, args);
     const answer = effects.turn(() => {
       // First, because the ack of an event that could not be sent is not waited for.
-      this.#send(event, args, id);
+      this.#send(event, args, { ackId: id });
       if (!this.connected) throw new Error("socket has been disconnected");
       return acks.wait(this as Socket, id, this.#host.now() + timeoutMs);
     });
@@ -170,7 +162,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
     const id = this.#takeAckId(event, args);
     return effects.turn(() => {
       // First, because an event that could not be sent is no ask.
-      this.#send(event, args, id);
+      this.#send(event, args, { ackId: id });
       if (!this.connected) return false;
       this.setAsks([...this.asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
       acks.watch(this as Socket);

@@ -21,7 +21,7 @@ async function room() {
   const { shell } = probeShell({
     handlers: {
       give(_socket, bytes: number) {
-        this.everyone.emit("given", "x".repeat(bytes));
+        this.emit("given", "x".repeat(bytes));
       },
     },
   });

@@ -148,7 +148,7 @@ class Life {
     };
     for (const other of this.people) if (other.pid && isMeant[to](other)) other.meant.push(text);
     const audience = {
-      all: this.#app.everyone,
+      all: this.#app,
       one: this.#app.to(person.id),
       in: this.#app.to(name),
       except: this.#app.except(name),

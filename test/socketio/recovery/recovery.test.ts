@@ -1,6 +1,6 @@
 // Recovery: the state and the missed events that a socket gets back.
 import { PacketType } from "socket.io-parser";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { MISSED_BYTES_MAX } from "../../../src/socketio/recovery/recovery.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
@@ -190,6 +190,62 @@ describe("a client that got no event", () => {
       const back = await restored.connect(HANDSHAKE, { ...recoveryAuth, ...(offset && { offset }) });
       expect((back.packets[0]!.data as { pid: string }).pid).not.toBe(recoveryAuth.pid);
     }
+  });
+});
+
+describe("events to one socket whose connection has broken: REC-4", () => {
+  /** A handler goes on once the connection of its client has broken. */
+  async function interrupted(emit: (socket: Socket) => unknown) {
+    const waiting = Promise.withResolvers<void>();
+    const { shell, logs } = recoverableShell({
+      handlers: {
+        async work(socket) {
+          await waiting.promise;
+          await emit(socket);
+        },
+      },
+    });
+    const ada = await shell.connect(HANDSHAKE);
+    ada.emit("work");
+    const recoveryAuth = recoveryAuthOf(ada);
+    ada.leave();
+    const goOn = async (): Promise<void> => {
+      waiting.resolve();
+      await shell.settle();
+    };
+    return { shell, log: logs[0]!, recoveryAuth, goOn };
+  }
+
+  it("are replayed, between those to its channels", async () => {
+    const { shell, log, recoveryAuth, goOn } = await interrupted((socket) => socket.emit("result", 1));
+    log.append({ event: "before", args: [] });
+    await goOn();
+    log.append({ event: "after", args: [] });
+    const back = await shell.connect(HANDSHAKE, recoveryAuth);
+    expect(back.socketId()).toBe(recoveryAuth.sid);
+    expect(namesOf(back)).toEqual(["before", "result", "after"]);
+    expect(back.heard("result")[0]![0]).toBe(1);
+  });
+
+  it("reach the socket that its client recovered meanwhile, at once and once", async () => {
+    const { shell, recoveryAuth, goOn } = await interrupted((socket) => socket.emit("result", 1));
+    const back = shell.open(HANDSHAKE);
+    const connecting = back.connect(recoveryAuth);
+    await vi.waitFor(() => expect(back.socketId()).toBe(recoveryAuth.sid));
+    await goOn();
+    expect(namesOf(await connecting)).toEqual(["result"]);
+    const again = await shell.connect(HANDSHAKE, recoveryAuthOf(back));
+    expect(namesOf(again)).toEqual([]);
+  });
+
+  it.each<[kind: string, emit: (socket: Socket) => unknown]>([
+    ["volatile events", (socket) => socket.volatile.emit("result")],
+    ["questions", (socket) => socket.emitWithAck("result").catch(() => {})],
+  ])("are not replayed: %s", async (_kind, ask) => {
+    const { shell, recoveryAuth, goOn } = await interrupted(ask);
+    await goOn();
+    const back = await shell.connect(HANDSHAKE, recoveryAuth);
+    expect([back.socketId(), namesOf(back)]).toEqual([recoveryAuth.sid, []]);
   });
 });
 

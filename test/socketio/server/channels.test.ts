@@ -139,3 +139,27 @@ describe("namespaces", () => {
     expect(new Set(clients.map(({ frames }) => frames.at(-1)))).toEqual(new Set(['42["said",{"n":1}]']));
   });
 });
+
+it.each<[call: string, run: (io: Probe, socket: Parameters<Verb>[1]) => unknown]>([
+  ["socket.join(42)", (_io, socket) => socket.join(42 as never)],
+  ["socket.join([undefined])", (_io, socket) => socket.join([undefined] as never)],
+  ["to(42)", (io) => io.to(42 as never)],
+  ["except([42])", (io) => io.except([42] as never)],
+])("%s is an error that names the mistake, as numbers are no rooms", async (_call, run) => {
+  const errors: string[] = [];
+  const { shell } = probeShell({
+    handlers: {
+      go(socket) {
+        try {
+          run(this, socket);
+        } catch (error) {
+          errors.push(String(error));
+        }
+      },
+    },
+  });
+  (await shell.connect()).emit("go");
+  expect(errors).toEqual([
+    expect.stringMatching(/^TypeError: the name of a room must be a string, not (number|undefined)$/),
+  ]);
+});

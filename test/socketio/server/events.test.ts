@@ -5,6 +5,7 @@ import { ATTACHMENTS_MAX } from "../../../src/socketio/wire/socket-io.ts";
 import { HANDLE_EVENT, Namespace } from "../../../src/socketio/server/namespace.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
 import { FakeShell, OPTIONS } from "../../host/harness.ts";
+import { MemoryRecoveryLog, RecoverableProbe } from "../../host/memory-recovery-log.ts";
 import { probeShell, type AnyArgument, type Probe } from "../../host/probe.ts";
 
 const bytesOf = (...values: number[]): Uint8Array<ArrayBuffer> => new Uint8Array(values);
@@ -41,11 +42,16 @@ describe("events", () => {
     ["that may be dropped", (socket) => void socket.volatile.emit("told", () => {})],
     ["for a long answer", (socket) => void socket.ask("told", [() => {}], { handler: "none", timeoutMs: 1 })],
   ])("with a callback are not emitted %s, and the error says why", async (_way, emit) => {
-    const { shell } = probeShell({ handlers: { tell: emit } });
-    const client = await shell.connect();
-    client.emit("tell");
-    expect(client.heard("told")).toEqual([]);
-    expect(shell.problems.map(({ error }) => String(error))).toEqual(['TypeError: "told": use emitWithAck for an ack']);
+    const parts = { handlers: { tell: emit } };
+    const recoverable = new RecoverableProbe(new MemoryRecoveryLog("one"), parts, []);
+    for (const shell of [probeShell(parts).shell, new FakeShell(() => ({ "/": recoverable }))]) {
+      const client = await shell.connect({ canRecover: true });
+      client.emit("tell");
+      expect(client.heard("told")).toEqual([]);
+      expect(shell.problems.map(({ error }) => String(error))).toEqual([
+        'TypeError: "told": use emitWithAck for an ack',
+      ]);
+    }
   });
 
   it("go to HANDLE_EVENT of a namespace that has it, known or not, behind the middleware", async () => {

@@ -61,3 +61,31 @@ it("events that onAnyOutgoing emits come first, and have the earlier offset", as
   client.emit("go");
   expect(client.frames.slice(-2)).toEqual(['42["two","e.1"]', '42["one","e.2"]']);
 });
+
+it("onAnyOutgoing hears each kind of event to a socket once", async () => {
+  const heard: string[] = [];
+  class Hearing extends Probe {
+    override readonly recovery = new Recovery(new CountingLog(), 60_000);
+    override onAnyOutgoing(_socket: Socket, event: string): void {
+      heard.push(event);
+    }
+  }
+  const shell = new FakeShell(() => ({
+    "/": new Hearing(
+      {
+        handlers: {
+          go(this: Probe, socket) {
+            socket.emit("one");
+            socket.volatile.emit("two");
+            this.emit("three");
+            this.volatile.emit("four");
+            void socket.emitWithAck("five").catch(() => {});
+          },
+        },
+      },
+      [],
+    ),
+  }));
+  (await shell.connect({ canRecover: true })).emit("go");
+  expect(heard).toEqual(["one", "two", "three", "four", "five"]);
+});
