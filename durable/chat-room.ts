@@ -39,7 +39,7 @@ import { objectBindings } from "./object-bindings.ts";
 import type { Chat } from "../src/chat/chat.ts";
 import { createChat, shardsOf, type ChatParts } from "./create-chat.ts";
 import { countedStorage } from "./socketio/counted-storage.ts";
-import { refuseTakenNames } from "./taken-names.ts";
+import { refuseTakenNames } from "./socketio/taken-names.ts";
 
 /** @typeParam Own the bindings that a subclass uses */
 export class ChatRoom<Own = Cloudflare.Env>

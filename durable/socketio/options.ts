@@ -1,4 +1,5 @@
 // The options of a SocketIoObject: names, units and defaults are those of Socket.IO on Node. Called by socketio-object.ts.
+import { readTransports, refuseUnknown, wholeNumber, type Transport } from "../../src/protocol/given-options.ts";
 import type { ServerOptions } from "../../src/socketio/server/server.ts";
 import type { ObjectLimits } from "./application.ts";
 
@@ -13,7 +14,7 @@ export interface SocketIoOptions {
   /** Bytes of one packet of a client, beyond which its connection is closed. Default: 1,000,000. */
   readonly maxHttpBufferSize?: number | undefined;
   /** Those offered to clients. Default: both, and long-polling upgrades to WebSocket. */
-  readonly transports?: ReadonlyArray<"polling" | "websocket"> | undefined;
+  readonly transports?: readonly Transport[] | undefined;
   /** Connections of one address to one object; 0 is no limit. Default: 0. */
   readonly maxConnectionsPerIp?: number | undefined;
 }
@@ -23,8 +24,6 @@ type GivenOptions = ServerOptions & ObjectLimits;
 
 /** The longest time of a timer, which clients wait with. */
 const MS_MAX = 2 ** 31 - 1;
-
-const TRANSPORTS = ["polling", "websocket"] as const;
 
 const NAMES: readonly string[] = [
   "pingInterval",
@@ -37,24 +36,15 @@ const NAMES: readonly string[] = [
 
 /** @throws Error that names the option which is wrong */
 export function readOptions(options: SocketIoOptions): GivenOptions {
-  for (const name of Object.keys(options))
-    if (!NAMES.includes(name)) throw new Error(`options: there is no "${name}"; there are ${NAMES.join(", ")}`);
+  refuseUnknown("options", options, NAMES);
   const { pingInterval = 25_000, pingTimeout = 20_000, connectTimeout = 45_000 } = options;
-  const { maxHttpBufferSize = 1_000_000, maxConnectionsPerIp = 0, transports = TRANSPORTS } = options;
-  if (!Array.isArray(transports) || transports.length === 0 || transports.some((name) => !TRANSPORTS.includes(name)))
-    throw new Error("options.transports: must list polling, websocket or both");
+  const { maxHttpBufferSize = 1_000_000, maxConnectionsPerIp = 0 } = options;
   return {
     pingIntervalMs: wholeNumber("options.pingInterval", pingInterval, 1, MS_MAX - pingTimeout),
     pingTimeoutMs: wholeNumber("options.pingTimeout", pingTimeout, 1, MS_MAX),
     connectTimeoutMs: wholeNumber("options.connectTimeout", connectTimeout, 1, MS_MAX),
     maxPayloadBytes: wholeNumber("options.maxHttpBufferSize", maxHttpBufferSize, 1),
     maxConnectionsPerIp: wholeNumber("options.maxConnectionsPerIp", maxConnectionsPerIp, 0),
-    transports,
+    transports: readTransports("options.transports", options.transports),
   };
-}
-
-/** @throws Error that names the value where it is not such a number */
-export function wholeNumber(name: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
-  if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
-  throw new Error(`${name}: must be a whole number from ${min} to ${max}, not ${JSON.stringify(value)}`);
 }

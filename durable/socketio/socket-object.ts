@@ -293,7 +293,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> implements Se
     try {
       this.#webSockets.save(session, this.#parts.limits.maxConnectionsPerIp);
     } catch (error) {
-      this.#inside.report("a session is too large", error);
+      this.#inside.report("a session could not be stored", error);
       this.#parts.server.close(session, CLOSINGS.stateTooLarge);
     }
   }

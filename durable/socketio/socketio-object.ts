@@ -9,6 +9,7 @@ import { ownKind } from "./own-kind.ts";
 import { readOptions, type SocketIoOptions } from "./options.ts";
 import { SocketObject } from "./socket-object.ts";
 import type { MakeRecovery } from "./state-recovery.ts";
+import { refuseTakenNames } from "./taken-names.ts";
 import { tokenPorts, type VerifyToken } from "./token-users.ts";
 
 /** A binding to the objects of one class. */
@@ -34,11 +35,12 @@ export abstract class SocketIoObject<Env = Cloudflare.Env> extends SocketObject<
   }
 
   #create(ports: ObjectPorts): Application {
+    refuseTakenNames(this, SocketIoObject);
     const { namespaces, dynamicNamespaces: dynamic } = this;
     for (const [nsp, namespace] of Object.entries<Namespace | undefined>(namespaces ?? { "": undefined }))
       if (nsp[0] !== "/" || !namespace?.[STEPS] || !namespace.handlers)
         throw new Error(
-          `${this.constructor.name}: it needs namespaces, as in \`namespaces = { "/": new Board() }\`, not "${nsp}"`,
+          `${this.constructor.name}: namespaces: "${nsp}" is no Namespace with handlers, as in { "/": new Board() }`,
         );
     const limits = readOptions(this.options ?? {});
     const tokens = tokenPorts(this.ctx.id.name ?? "", this);

@@ -1,10 +1,10 @@
 // connectionStateRecovery: keeps the broadcasts of a SocketIoObject in its storage, and replays them to clients that come back. Called in its
 // field `recovery`; an object without it bundles nothing of this.
+import { refuseUnknown, wholeNumber } from "../../src/protocol/given-options.ts";
 import { Recovery } from "../../src/socketio/recovery/recovery.ts";
 import type { ObjectPorts } from "./application.ts";
 import { LOG_NAME_CHARS_MAX } from "./named-logs.ts";
 import { newId } from "./new-id.ts";
-import { wholeNumber } from "./options.ts";
 import { SqlRecoveryLog } from "./sql-recovery-log.ts";
 import { openStored, RECOVERY_FORMAT } from "./stored-format.ts";
 
@@ -18,8 +18,10 @@ export type MakeRecovery = (nsp: string, ports: Pick<ObjectPorts, "storage" | "n
 
 const WINDOW_MS = 120_000;
 
-/** @throws Error for an option out of range, which it names */
-export function connectionStateRecovery({ maxDisconnectionDuration = WINDOW_MS }: RecoveryOptions = {}): MakeRecovery {
+/** @throws Error for an option that is unknown or out of range, which it names */
+export function connectionStateRecovery(options: RecoveryOptions = {}): MakeRecovery {
+  refuseUnknown("connectionStateRecovery", options, ["maxDisconnectionDuration"]);
+  const { maxDisconnectionDuration = WINDOW_MS } = options;
   const windowMs = wholeNumber("connectionStateRecovery: maxDisconnectionDuration", maxDisconnectionDuration, 1);
   let opened: { readonly ports: object; readonly storage: DurableObjectStorage } | undefined;
   return (nsp, ports) => {

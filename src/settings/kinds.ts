@@ -2,6 +2,7 @@
 // names of the kinds in docs/settings.md stand in scripts/setting-kinds.ts.
 import * as z from "zod/mini";
 
+import { isOrigin } from "../http/origin.ts";
 import { isRoomName } from "../protocol/room-name.ts";
 import { isPublicKey } from "./public-key-form.ts";
 import { ROOMS_MAX } from "./tokens/claims.ts";
@@ -133,12 +134,3 @@ export const origins: Kind<Origins> = {
     z.transform((all): Origins => (all.includes("*") ? "*" : all)),
   ),
 };
-
-/** As browsers write it; also that of a page in a native shell or an extension, whose scheme is the shell's own. */
-function isOrigin(value: string): boolean {
-  if (!/^https?:/.test(value)) return SHELL_ORIGIN.test(value);
-  return URL.canParse(value) && new URL(value).origin === value;
-}
-
-/** `capacitor://localhost`, `tauri://localhost`, `chrome-extension://…`. */
-const SHELL_ORIGIN = /^(?!(?:wss?|ftp|file|blob|data|javascript):)[a-z][a-z0-9+.-]*:\/\/[a-z0-9._~-]+(?::\d+)?$/;

@@ -170,7 +170,7 @@ describe("a simulation that cannot run", () => {
     const { failures } = await simulate(NOTES, { seeds: 1, planted, shrinks: 0 });
     expect(failures[0]).toMatchObject({
       invariant: "no trouble",
-      message: expect.stringContaining("it needs namespaces"),
+      message: expect.stringContaining("is no Namespace with handlers"),
     });
   });
 

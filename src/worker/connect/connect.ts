@@ -1,6 +1,8 @@
 // connect: passes the connections of Socket.IO clients to the objects of any application. Called by Workers; `parley-rooms/socketio`
 // exports it.
 import { isUnauthenticated, type Unauthenticated } from "../../protocol/identity.ts";
+import { readTransports, refuseUnknown, wholeNumber } from "../../protocol/given-options.ts";
+import { isOrigin } from "../../http/origin.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import { logProblem } from "../../settings/log.ts";
 import { askHost } from "../http/host-user.ts";
@@ -10,7 +12,6 @@ import { checkBasePath, enginePath } from "./base-path.ts";
 import { ConnectRate } from "./connect-rate.ts";
 import {
   answerEngineRequest,
-  TRANSPORTS,
   UNKNOWN_SESSIONS_PER_CONNECT,
   type Answering,
   type EngineEndpoint,
@@ -53,33 +54,24 @@ export interface Asked {
   readonly token?: string | undefined;
 }
 
-type Rule = readonly [must: string, isKept: (value: unknown) => boolean];
+const NAMES: readonly string[] = [
+  "object",
+  "path",
+  "otherwise",
+  "authenticate",
+  "allowedOrigins",
+  "transports",
+  "connectsPerMinute",
+] satisfies Array<keyof ConnectOptions>;
 
-const isFunction: Rule = ["be a function", (value) => typeof value === "function"];
-
-/** The rules of options that are given; `path` is checked where it is read. */
-const RULES: Readonly<Record<keyof ConnectOptions, Rule>> = {
-  object: isFunction,
-  path: ["", () => true],
-  otherwise: isFunction,
-  authenticate: isFunction,
-  allowedOrigins: ['be "*", "same" or a list', (given) => given === "*" || given === "same" || Array.isArray(given)],
-  transports: [
-    "list polling, websocket or both",
-    (given) => Array.isArray(given) && given.length > 0 && given.every((name) => TRANSPORTS.includes(name as never)),
-  ],
-  connectsPerMinute: ["be a whole number, 0 or more", (given) => Number.isSafeInteger(given) && (given as number) >= 0],
-};
-
-/** @throws Error that names the first option which is wrong */
+/** @throws Error that names the first option which is wrong; the others are checked where they are read */
 function check(options: ConnectOptions): void {
-  const { object } = options;
-  for (const [name, value] of Object.entries({ ...options, object })) {
-    if (!Object.hasOwn(RULES, name))
-      throw new Error(`connect: there is no option "${name}"; there are ${Object.keys(RULES).join(", ")}`);
-    const [must, isKept] = RULES[name as keyof ConnectOptions];
-    if ((value !== undefined || name === "object") && !isKept(value)) throw new Error(`connect: ${name}: must ${must}`);
-  }
+  refuseUnknown("connect", options, NAMES);
+  const { object, otherwise = object, authenticate = object, allowedOrigins: origins = "same" } = options;
+  for (const [name, value] of Object.entries({ object, otherwise, authenticate }))
+    if (typeof value !== "function") throw new Error(`connect: ${name}: must be a function`);
+  if (origins !== "*" && origins !== "same" && !(Array.isArray(origins) && origins.every(isOrigin)))
+    throw new Error('connect: allowedOrigins: must be "*", "same" or a list of origins such as https://example.com');
 }
 
 /**
@@ -108,11 +100,11 @@ async function answer(request: Request, endpoint: EngineEndpoint, room: string |
 }
 
 function endpointOf({ object, authenticate, connectsPerMinute = 0, ...given }: ConnectOptions): EngineEndpoint {
-  const { allowedOrigins = "same", transports = TRANSPORTS } = given;
+  const { allowedOrigins = "same", transports } = given;
   return {
     allowedOrigins,
-    transports,
-    ...ratesOf(connectsPerMinute),
+    transports: readTransports("connect: transports", transports),
+    ...ratesOf(wholeNumber("connect: connectsPerMinute", connectsPerMinute, 0)),
     knownSessions,
     identify: (request, room, token) =>
       authenticate && identify(asTrusted(allowedOrigins, request), { room, token }, authenticate),

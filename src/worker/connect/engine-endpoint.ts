@@ -9,6 +9,7 @@ import { addressOf, isFromBrowser, isOriginAllowed, type AllowedOrigins } from "
 import { answerPreflight, withCors } from "./polling-cors.ts";
 import { refuseConnection, refuseEngine, refuseRoomName, withCode } from "../http/endpoint-refusals.ts";
 import { findSubprotocol, findToken } from "../http/token-source.ts";
+import type { Transport } from "../../protocol/given-options.ts";
 import type { ConnectRate } from "./connect-rate.ts";
 import type { KnownSessions } from "./known-sessions.ts";
 
@@ -21,15 +22,13 @@ const QUERY_CHARS_MAX = 2048;
 /** Requests with an unknown session that an address may send per connection that it may open: each wakes a room once after its sleep. */
 export const UNKNOWN_SESSIONS_PER_CONNECT = 10;
 
-export const TRANSPORTS = ["websocket", "polling"] as const;
-
 /** The identity of a client as the Worker passes it to the object. */
 export type VouchedIdentity = NonNullable<UpgradeFacts["identity"]>;
 
 /** The objects behind an endpoint, and the checks before them. */
 export interface EngineEndpoint {
   readonly allowedOrigins: AllowedOrigins;
-  readonly transports: readonly (typeof TRANSPORTS)[number][];
+  readonly transports: readonly Transport[];
   readonly connectRate: ConnectRate;
   /** Counts requests that name an unknown session. */
   readonly unknownSessions: ConnectRate;

@@ -123,6 +123,9 @@ describe("options", () => {
     [{ connectsPerMinute: "60" }, "connect: connectsPerMinute: must be a whole number"],
     [{ transports: ["websocket", "carrier pigeon"] }, "connect: transports: must list"],
     [{ allowedOrigins: "https://a.test" }, "connect: allowedOrigins: must be"],
+    [{ allowedOrigins: ["localhost:5173"] }, "connect: allowedOrigins: must be"],
+    [{ allowedOrigins: ["https://a.test", "https://b.test/"] }, "connect: allowedOrigins: must be"],
+    [{ allowedOrigins: ["HTTP://LOCALHOST:5173"] }, "connect: allowedOrigins: must be"],
     [{ object: undefined }, "connect: object: must be a function"],
   ];
 

@@ -3,7 +3,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { RaceObject } from "../../../docs/examples/league/index.ts";
+import { SocketObject } from "../../../durable/socketio/socket-object.ts";
 import { RawClient } from "../raw-client.ts";
 import { serving } from "./worker.ts";
 import { PacketType } from "../../wire/wire-client.ts";
@@ -48,7 +48,7 @@ it("SIO-12: the league asks races, in their order, also without connections", as
 it("SIO-12: an event of another room is one request, and wakes the object", async () => {
   const ada = await enter("race-5", "ada");
   await evictDurableObject(env.RACE.getByName("league"));
-  const heard = vi.spyOn(RaceObject.prototype, "receiveServerSideEvent");
+  const heard = vi.spyOn(SocketObject.prototype, "receiveServerSideEvent");
   ada.emit("finish", 3);
   await vi.waitFor(() => expect(heard).toHaveBeenCalledTimes(1));
 });

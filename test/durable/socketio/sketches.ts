@@ -143,6 +143,7 @@ const WRONG: Readonly<Record<string, object | undefined>> = {
   slashless: { board: new Sketch() },
   plain: { "/": { handlers: {} } },
   handlerless: { "/": Object.assign(new Sketch(), { handlers: undefined }) },
+  deaf: { "/": Object.assign(new Sketch(), { handlers: { hear: 5 } }) },
 };
 
 /** The name of its room says how it is made, and its fault. */
@@ -155,4 +156,5 @@ export class MistakenObject extends SocketIoObject {
       : { "/": new Sketch() };
   override options = (OPTIONS[this.#name] ?? {}) as SocketIoOptions;
   override verify = VERIFIERS[this.#name] as never;
+  readonly made = this.#name === "hiding" && Object.assign(this, { alarm() {} });
 }

@@ -105,11 +105,13 @@ describe("mistakes of an application", () => {
   );
 
   const named: Array<[room: string, error: string]> = [
-    ["bare", 'MistakenObject: it needs namespaces, as in `namespaces = { "/": new Board() }`'],
-    ["slashless", 'as in `namespaces = { "/": new Board() }`, not "board"'],
-    ["plain", 'as in `namespaces = { "/": new Board() }`, not "/"'],
-    ["handlerless", 'as in `namespaces = { "/": new Board() }`, not "/"'],
-    ["option", 'options: there is no "pingIntervall"; there are pingInterval, '],
+    ["bare", 'MistakenObject: namespaces: "" is no Namespace with handlers, as in { "/": new Board() }'],
+    ["slashless", 'namespaces: "board" is no Namespace with handlers'],
+    ["plain", 'namespaces: "/" is no Namespace with handlers'],
+    ["handlerless", 'namespaces: "/" is no Namespace with handlers'],
+    ["deaf", "/: handlers.hear: must be a function"],
+    ["hiding", '"alarm" is a method of its base class; take another name'],
+    ["option", 'options: there is no option "pingIntervall"; there are pingInterval, '],
     ["range", "options.pingTimeout: must be a whole number from 1 to "],
     ["sum", "options.pingInterval: must be a whole number from 1 to 1073741823, not 1073741824"],
     ["pigeon", "options.transports: must list polling, websocket or both"],

@@ -1,0 +1,10 @@
+// Whether a text is the origin of a page. Called for settings, and for options of `connect`.
+
+/** Addresses with these schemes are no pages that could connect. */
+const NO_PAGES = /^(wss?|ftp|file|blob|data|javascript):/;
+
+/** As browsers write it; also that of a page in a native shell (`capacitor://localhost`) or an extension, whose scheme is the shell's own. */
+export function isOrigin(value: string): boolean {
+  const url = URL.parse(value);
+  return url !== null && url.host !== "" && value === `${url.protocol}//${url.host}` && !NO_PAGES.test(value);
+}
