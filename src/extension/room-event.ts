@@ -33,7 +33,7 @@ export interface RoomEvent<
   Schema extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined,
   Good extends object = object,
 > {
-  /** Checks the payload, synchronously; zod's schemas are of this standard. Without it the event takes nothing, or `{}`. */
+  /** Checks the payload, synchronously; zod's schemas are of this standard. Without it the event takes nothing, or any object. */
   readonly schema?: Schema;
   /** Default: `speakers`. */
   readonly by?: Callers;

@@ -1,5 +1,5 @@
 // Reads bodies up to a limit of bytes and time. Called by the Worker, by rooms, and for key sets.
-import { BodyTooLate, TimedBody } from "./timed-body.ts";
+import { TimedBody } from "./timed-body.ts";
 
 /** The time that a body may take: a request that never ends would hold up its reader. */
 export const BODY_MS_MAX = 30_000;
@@ -11,8 +11,8 @@ export const BODY_MS_MAX = 30_000;
 const DISCARDED_BYTES_MAX = 1 << 20;
 
 /**
- * @returns `undefined` for a body of more than `maxBytes`, of which no more than that is kept, and for one that is not there
- * after `msMax`
+ * @returns `undefined` for a body of more than `maxBytes`, of which no more than that is kept
+ * @throws BodyLost for one that breaks off, or is not there after `msMax`
  */
 export async function readText(
   message: Pick<Request, "headers" | "body">,
@@ -26,9 +26,6 @@ export async function readText(
   const body = new TimedBody(stream, msMax);
   try {
     return await readAll(body, maxBytes);
-  } catch (error) {
-    if (error instanceof BodyTooLate) return undefined;
-    throw error;
   } finally {
     body.end();
   }

@@ -1,8 +1,15 @@
 // Reads a body piece by piece until a deadline; the reader of a body that never ends would hold its pieces for ever. Called by uploads and
 // by body.ts.
 
-/** The body did not come in time. */
-export class BodyTooLate extends Error {}
+/** The sender did not send the body in time, or broke off, or wrote it wrong. */
+export class BodyLost extends Error {
+  readonly isLate: boolean;
+
+  constructor(isLate: boolean) {
+    super("the body did not come");
+    this.isLate = isLate;
+  }
+}
 
 export class TimedBody {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -21,12 +28,13 @@ export class TimedBody {
 
   /**
    * @returns the next piece, or nothing at the end
-   * @throws BodyTooLate when the time is over
+   * @throws BodyLost
    */
   async next(): Promise<Uint8Array | undefined> {
-    const { done, value } = await this.#reader.read();
-    if (this.#isLate) throw new BodyTooLate();
-    return done ? undefined : value;
+    // Where the time is over, some streams end and others fail.
+    const piece = await this.#reader.read().catch(() => undefined);
+    if (this.#isLate || !piece) throw new BodyLost(this.#isLate);
+    return piece.value;
   }
 
   /** Nothing more of it is wanted. */

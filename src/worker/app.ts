@@ -12,8 +12,9 @@ import { answerEngineRequest } from "./connect/engine-endpoint.ts";
 import { deploymentOf, type App } from "./deployment.ts";
 import { countAnswer, laterOf, noteConnect } from "./http/answers-counted.ts";
 import { newHono } from "./http/hono.ts";
+import { BodyLost } from "../http/timed-body.ts";
 import { refusePassing } from "./http/endpoint-refusals.ts";
-import { refuseMethod, refuseRequest } from "./http/refusals.ts";
+import { refuseIssues, refuseMethod, refuseRequest } from "./http/refusals.ts";
 import { showMetrics } from "./metrics/metrics-route.ts";
 import { pathWithin, type Mount } from "./mount.ts";
 import { VERSION } from "./version.ts";
@@ -78,6 +79,11 @@ export function chatWorker(mount: Mount): HonoBase<App> {
   app.notFound(refuseUnknown);
 
   app.onError((error, c) => {
+    // A fault of the client: it is neither logged nor counted as one of the server.
+    if (error instanceof BodyLost)
+      return error.isLate
+        ? refuseRequest("TIMED_OUT", "The body did not come in time")
+        : refuseIssues([{ path: "", message: "the body broke off" }]);
     const { pathname } = new URL(c.req.url);
     logProblem("request.failed", "a request failed", error, { method: c.req.method, path: pathname });
     c.var.deployment?.meter.count("problems:worker");

@@ -79,3 +79,16 @@ it.each([
     await expect.poll(post, WAIT).toBe(good);
   },
 );
+
+it("a body that its client wrote wrong is no fault of the server's", async () => {
+  const type = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const line = await begin(
+    "POST /api/rooms/general/messages",
+    await tokenFor("sam", { role: "service" }),
+    `${type}ZZ\r\n`,
+  );
+  await line.until(() => line.heard.includes("broke off") || line.isOver);
+  expect(line.heard).toMatch(/^HTTP\/1\.1 400 [^]*"message":"the body broke off"/);
+  line.close();
+  expect(server.group.output).not.toContain("request.failed");
+});

@@ -25,7 +25,12 @@ describe("a body", () => {
   });
 
   it("that never ends is given up", async () => {
-    expect(await readText(posted(endless()), 100, 20)).toBeUndefined();
+    await expect(readText(posted(endless()), 100, 20)).rejects.toMatchObject({ isLate: true });
+  });
+
+  it("that breaks off has no text", async () => {
+    const broken = new ReadableStream({ start: (rest) => rest.error(new Error("gone")) });
+    await expect(readText(posted(broken), 100)).rejects.toMatchObject({ isLate: false });
   });
 });
 

@@ -158,7 +158,7 @@ async function fetchKeys(url: string, fetch: KeySetPorts["fetch"]): Promise<List
     throw new Error(`its server answered ${response.status}`);
   }
   const text = await readText(response, KEY_SET_BYTES_MAX, KEY_FETCH_MS_MAX);
-  if (text === undefined) throw new Error(`its body is longer than ${KEY_SET_BYTES_MAX} bytes, or took too long`);
+  if (text === undefined) throw new Error(`its body is longer than ${KEY_SET_BYTES_MAX} bytes`);
   const { keys } = (JSON.parse(text) ?? {}) as { readonly keys?: unknown };
   const listed = (Array.isArray(keys) ? keys : []) as readonly JWK[];
   const read = await Promise.allSettled(listed.map(async (jwk) => ({ jwk, ...(await importJwk(jwk)) })));

@@ -2,7 +2,7 @@
 // calls/files.ts.
 // Memory holds no more than the head of an image and a few chunks, however large the file is.
 import { logProblem } from "../../../settings/log.ts";
-import { BodyTooLate, TimedBody } from "../../../http/timed-body.ts";
+import { BodyLost, TimedBody } from "../../../http/timed-body.ts";
 import { imageFacts, IMAGE_HEAD_BYTES, type ImageFacts } from "./image-facts.ts";
 import { fileNameOf, isTypeAllowed, mediaTypeOf } from "../../../protocol/media-type.ts";
 import { UPLOADS_MAX } from "../../deployment.ts";
@@ -71,9 +71,6 @@ async function takeFile(asked: Asked, bucket: R2Bucket, claimed: Upload): Promis
     const { attachment } = answer;
     const refusal = await store(bucket, attachment.key, upload, peeked);
     return refusal ?? Response.json({ ok: true, attachment }, { status: 201 });
-  } catch (error) {
-    if (error instanceof BodyTooLate) return refuseLate();
-    throw error;
   } finally {
     body?.end();
   }
@@ -83,8 +80,6 @@ function bodyOf({ body }: Request, { size }: Upload): TimedBody | undefined {
   const msMax = UPLOAD_MS_MIN + (1000 * size) / UPLOAD_BYTES_PER_SECOND_MIN;
   return body ? new TimedBody(body as ReadableStream<Uint8Array>, msMax) : undefined;
 }
-
-const refuseLate = (): Response => refuseRequest("TIMED_OUT", "The body did not come in time");
 
 /** Reads the file's facts from the headers, and refuses those that are not allowed. */
 function readClaims({ request, given, deployment }: Asked): Upload | Response {
@@ -148,7 +143,7 @@ async function store(bucket: R2Bucket, key: string, upload: Upload, peeked: Peek
   putting.catch((error: unknown) => isTaken(writer.abort(error)));
   const [poured, put] = await Promise.allSettled([pour(peeked, upload.size, writer), putting]);
   if (put.status === "fulfilled") return undefined;
-  if (poured.status === "rejected" && poured.reason instanceof BodyTooLate) return refuseLate();
+  if (poured.status === "rejected" && poured.reason instanceof BodyLost) throw poured.reason;
   if (poured.status === "rejected")
     return refuseIssues([{ path: "", message: `the body has not the ${upload.size} bytes that Content-Length says` }]);
   logProblem("file.unstored", "a file could not be stored", put.reason);
