@@ -23,6 +23,7 @@ const store = new ChatStore({
     if (room !== undefined && room !== roomOfHash()) history.pushState(null, "", `#${room}`);
     document.title = room === undefined ? "Parley" : `#${room} · Parley`;
   },
+  left: () => history.pushState(null, "", location.pathname + location.search),
 });
 
 keepFilesOut();

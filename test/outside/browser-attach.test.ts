@@ -195,3 +195,21 @@ it.each([1280, 320])("a refused file shows the reason and can be removed, %i px 
   await chip.waitFor({ state: "detached" });
   await ada.close();
 });
+
+it("a message waits until its failed file is removed", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("refused-waits", "Ada");
+  const file = { name: NAME, mimeType: "application/x-msdownload", buffer: Buffer.from("MZ") };
+  await ada.page.getByTestId("file-input").setInputFiles(file);
+  await ada.page.getByRole("alert").getByText("Remove the file that was not uploaded").waitFor();
+  await ada.page.getByTestId("composer").click();
+  const { keyboard } = ada.page;
+  await keyboard.type("see the file");
+  await keyboard.press("Enter");
+  expect(await ada.page.getByTestId("send").isDisabled()).toBe(true);
+  await ada.drafts("see the file");
+  await ada.page.getByRole("button", { name: `Remove ${NAME}` }).click();
+  await ada.page.getByTestId("composer").click();
+  await keyboard.press("Enter");
+  await ada.sees("see the file");
+  await ada.close();
+});

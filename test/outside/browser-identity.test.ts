@@ -178,6 +178,21 @@ it("a name that looks like another person's has a tag, and reversed text stays r
   await Promise.all([ada.close(), copy.close(), mirror.close()]);
 });
 
+it("a room that the reader left is not entered again by a reload", async () => {
+  const room = freshRoom();
+  const ada = await (await open()).enter(room, "Ada");
+  await ada.page.getByTestId("room-menu").click();
+  await ada.choose("Leave the room");
+  await ada.page.getByTestId("join-form").waitFor();
+  await expect.poll(() => ada.page.url()).toBe(`${url}/`);
+  expect(await ada.page.getByTestId("room").inputValue()).toBe("global");
+  await ada.page.reload();
+  await ada.page.getByTestId("join-form").waitFor();
+  expect(await ada.page.getByTestId("name").inputValue()).toBe("Ada");
+  expect(await ada.page.getByTestId("room").inputValue()).toBe("global");
+  await ada.close();
+});
+
 it("signing out asks about unsent messages, and leaves nothing for the next user", async () => {
   const room = freshRoom();
   const ada = await (await open()).enter(room, "Ada");

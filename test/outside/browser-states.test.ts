@@ -61,6 +61,10 @@ it("banned: the page shows the reason, also after another try, and disables writ
   await ada.page.reload();
   await ada.stands("banned");
   await ada.reads("blocked", "You cannot write here.");
+  // Nothing seems to be on its way.
+  expect(await ada.page.locator(".skeleton").count()).toBe(0);
+  expect(await ada.page.getByTestId("log").getAttribute("aria-busy")).toBe("false");
+  expect(await ada.page.getByTestId("rooms").locator("footer").textContent()).toMatch(/^AAda/);
   expect(await ada.page.getByTestId("composer").count()).toBe(0);
   expect(await ada.page.getByTestId("rejoin").count()).toBe(0);
   expect(await ada.page.getByTestId("reconnect").count()).toBe(0);

@@ -17,7 +17,7 @@ const ROWS_MAX = 8;
 
 export function Composer({ store, view, later }: ChatPropsWithLater) {
   const { writing, blocked } = view;
-  const { me, typing, typingCount, welcome } = view.state;
+  const { me, typing, typingCount, uploads, welcome } = view.state;
   const { text, files, replyTo, edit } = writing;
   const [, redraw] = useState(0);
   const [caret, setCaret] = useState(0);
@@ -36,7 +36,8 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
   };
   const completion = later?.completionOf({ view, text, caret, chosen, choose, completed });
   const isSuggesting = completion !== undefined && completion.people.length > 0;
-  const isWaiting = edit ? edit.isSaving : view.isUploading;
+  // Also for a failed file: the reader sees that it is missing, and removes it.
+  const isWaiting = edit ? edit.isSaving : uploads.length > 0;
   const isEmpty = text.trim() === "" && (edit !== undefined || files.length === 0);
   const isReady = left >= 0 && !isEmpty && !isWaiting && !view.isOver && blocked === "" && me.hold?.code !== "MUTED";
 
@@ -74,7 +75,6 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
     if (!isReady) return;
     if (edit) return void writing.save();
     post(view, text.trim(), files, replyTo);
-    view.store.clearUploads();
     writing.sent();
     redraw((count) => count + 1);
     field.current?.focus();

@@ -55,6 +55,7 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
   const { state, self } = view;
   const { unreadAfter, target, news } = state.reading;
   const { stored, outgoing, hasLater, notShown, isLoaded, isOpening, loading } = state.messages;
+  const isComing = !isLoaded && view.connection.kind !== "stopped";
   // Until the first page of history has arrived, new messages have no place.
   const messages = isOpening ? NONE : stored;
   const hasEarlier = state.messages.hasEarlier || !isLoaded;
@@ -171,9 +172,9 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
         tabIndex={0}
         data-testid="log"
         onScroll={onScroll}
-        aria-busy={loading !== undefined || !isLoaded}
+        aria-busy={loading !== undefined || isComing}
       >
-        {!isLoaded && rows.length === 0 && <Skeleton />}
+        {isComing && rows.length === 0 && <Skeleton />}
         <ol
           ref={list}
           class="messages"

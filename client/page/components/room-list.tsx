@@ -16,6 +16,8 @@ export function RoomList({ store, view }: ChatProps) {
   const shown = useRef<readonly string[]>([]);
   const { directory } = store;
   const { me } = view.state;
+  // The room has not answered yet, or never will.
+  const name = me.name || store.name;
   if (!directory) return null;
   const held = list.current?.matches(":hover, :focus-within") ? shown.current : [];
   const known = { listed: directory.listed, seen: directory.seen, current: view.room, held };
@@ -63,8 +65,8 @@ export function RoomList({ store, view }: ChatProps) {
       {items.length === 0 && <p class="muted none">No room of that name. Create it with +.</p>}
       {directory.isListable === false && <p class="muted none">Only rooms you have been in are listed here.</p>}
       <footer>
-        <Avatar user={me.user} name={me.name || "?"} small />
-        <bdi class="me">{bare(me.name)}</bdi>
+        <Avatar user={me.user} name={name} small />
+        <bdi class="me">{bare(name)}</bdi>
         {me.role !== "member" && <span class="role">{me.role}</span>}
       </footer>
     </nav>

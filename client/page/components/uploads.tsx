@@ -13,22 +13,29 @@ export function UploadList({ view: { state, store, writing } }: ViewProps) {
   const { uploads, welcome } = state;
   if (uploads.length + writing.files.length === 0) return null;
   return (
-    <ul class="uploads" data-testid="uploads">
-      {writing.files.map(({ key, name, size }) => (
-        <Chip key={key} name={name} note={bytesText(size)} onRemove={() => writing.detach(key)} />
-      ))}
-      {uploads.map(({ id, name, size, progress, error }) => (
-        <Chip
-          key={id}
-          name={name}
-          note={error ? problemOf(error, size, welcome) : bytesText(size)}
-          isFailed={error !== undefined}
-          onRemove={() => store.removeUpload(id)}
-        >
-          {!error && <progress max={1} value={progress} aria-label={`Uploading ${named(name)}`} />}
-        </Chip>
-      ))}
-    </ul>
+    <>
+      <ul class="uploads" data-testid="uploads">
+        {writing.files.map(({ key, name, size }) => (
+          <Chip key={key} name={name} note={bytesText(size)} onRemove={() => writing.detach(key)} />
+        ))}
+        {uploads.map(({ id, name, size, progress, error }) => (
+          <Chip
+            key={id}
+            name={name}
+            note={error ? problemOf(error, size, welcome) : bytesText(size)}
+            isFailed={error !== undefined}
+            onRemove={() => store.removeUpload(id)}
+          >
+            {!error && <progress max={1} value={progress} aria-label={`Uploading ${named(name)}`} />}
+          </Chip>
+        ))}
+      </ul>
+      {uploads.some(({ error }) => error) && (
+        <p class="problem" role="alert">
+          Remove the file that was not uploaded to send your message.
+        </p>
+      )}
+    </>
   );
 }
 

@@ -51,6 +51,8 @@ export interface ChatStorePorts {
   readonly token?: TokenSource;
   /** The room on the screen is another one. */
   readonly entered?: (room: string | undefined) => void;
+  /** The reader does not want to come back to the room on the screen. */
+  readonly left?: () => void;
   readonly announced?: (text: string) => void;
 }
 
@@ -68,10 +70,11 @@ export class ChatStore {
   /** Whether the server requires a token. */
   isTokenNeeded = false;
   isJoining = false;
+  /** The reader's, as they gave it. */
+  name = "";
   readonly isEmbedded: boolean;
   readonly #ports: ChatStorePorts;
   readonly #identity: ReaderIdentity;
-  #name = "";
   #frame = 0;
   #announced = 0;
   #welcomed: Welcome | undefined;
@@ -95,7 +98,7 @@ export class ChatStore {
   resume(room: string): boolean {
     const identity = this.#identity.kept;
     if (!identity) return false;
-    this.#name = identity.name;
+    this.name = identity.name;
     this.enter(room);
     return true;
   }
@@ -105,7 +108,7 @@ export class ChatStore {
     this.problem = "";
     this.changed();
     try {
-      this.#name = name;
+      this.name = name;
       if (token !== "") this.#identity.keep({ name, token });
       await this.#token();
       keep(local, this.#joinKey, { name, room });
@@ -134,7 +137,7 @@ export class ChatStore {
     this.view = undefined;
     const token = this.#ports.token ?? {
       current: () => this.#token(),
-      renew: () => this.#identity.renew(this.#name),
+      renew: () => this.#identity.renew(this.name),
     };
     this.view = new RoomView(this.#ports.base, room, token, {
       inherit: (user) => this.#identity.inheritanceOf(user),
@@ -155,9 +158,11 @@ export class ChatStore {
     this.changed();
   }
 
-  /** Takes the room off the reader's list, too. */
+  /** Takes the room off the reader's list, too, out of the address and the form. */
   forget(): void {
     if (this.view) this.directory?.forget(this.view.room);
+    keep(local, this.#joinKey, { name: this.name });
+    this.#ports.left?.();
     this.leave();
   }
 
@@ -178,7 +183,7 @@ export class ChatStore {
     const { connection } = this.view ?? {};
     const isForbidden = connection?.kind === "stopped" && connection.code === "FORBIDDEN_ROOM";
     // Other rooms may be open to a guest, who stays the same person there.
-    if (!(isForbidden && this.#identity.guest(this.#name))) this.#identity.forget();
+    if (!(isForbidden && this.#identity.guest(this.name))) this.#identity.forget();
     this.problem = "Paste a token, or go on as a guest without one.";
     this.isTokenAsked = true;
     this.leave();
@@ -196,7 +201,7 @@ export class ChatStore {
     this.leave();
     this.#identity.forget();
     clearStoredData(owner);
-    this.#name = "";
+    this.name = "";
     this.problem = "";
     this.isTokenAsked = this.isTokenNeeded = false;
   }
@@ -292,6 +297,6 @@ export class ChatStore {
 
   /** Returns at once where the token is stored: the first letter of a draft needs its writer. */
   #token(): Promise<string> | string {
-    return this.#identity.token(this.#name) ?? this.#identity.renew(this.#name);
+    return this.#identity.token(this.name) ?? this.#identity.renew(this.name);
   }
 }

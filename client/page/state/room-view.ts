@@ -112,10 +112,6 @@ export class RoomView {
     return this.state.messages.outgoing.filter(({ state }) => state !== "failed").length;
   }
 
-  get isUploading(): boolean {
-    return this.state.uploads.some(({ state }) => state === "uploading");
-  }
-
   post(content: string, options?: SendOptions): void {
     void this.store.send(this.people.withIds(content), options);
   }
