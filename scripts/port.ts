@@ -4,6 +4,9 @@ import { createServer } from "node:net";
 const PORT_DEFAULT = 8787;
 const PORT_MAX = 65_535;
 
+/** The name has no address, or the address is that of another machine. */
+const NO_ADDRESS_CODES = new Set(["ENOTFOUND", "EAI_AGAIN", "EADDRNOTAVAIL"]);
+
 const FREE_PORT_MIN = 20_000;
 /** From here on Linux lends ports to outgoing connections (ip_local_port_range). */
 const LENT_PORT_MIN = 32_768;
@@ -21,13 +24,18 @@ export function readPort(text: string | undefined): number {
 
 /**
  * @param command named in the advice where the port is taken
- * @throws Error that says why the port cannot be used
+ * @throws Error that says why the port, or the host, cannot be used
  */
 export async function assertPortFree(port: number, host: string, command: string): Promise<void> {
   try {
     await listenOnce(port, host);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (NO_ADDRESS_CODES.has(code))
+      throw new Error(
+        `HOST=${host} is no address of this machine (${code}). Choose another one: HOST=127.0.0.1 ${command}`,
+        { cause: error },
+      );
     const reason = code === "EADDRINUSE" ? "is in use" : `cannot be opened on ${host} (${code})`;
     throw new Error(`Port ${port} ${reason}. Choose another one: PORT=${port + 1} ${command}`, { cause: error });
   }

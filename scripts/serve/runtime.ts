@@ -2,7 +2,9 @@
 // restarts after a crash, but with sockets that lead straight into the Worker. Measured, that is as cheap as workerd alone.
 import { availableParallelism } from "node:os";
 
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare";
+import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare";
+
+import { RuntimeLog, writeRuntimeLine } from "./runtime-log.ts";
 
 /** A larger young generation: V8 collects garbage less often, so fewer messages wait for that (docs/bench). Takes some 50 MB more. */
 const LARGE_YOUNG = "--semi-space-growth-factor=4 --min-semi-space-size=32 --max-semi-space-size=64";
@@ -37,11 +39,11 @@ export async function startRuntime(
       host: "127.0.0.1",
       port: 0,
       resourcePersistencePath: stateDir,
-      log: new Log(LogLevel.WARN),
+      log: new RuntimeLog(),
       logRequests: false,
       // Nothing is looked up over the network.
       cf: false,
-      handleStructuredLogs: ({ message }) => console.error(message),
+      handleStructuredLogs: writeRuntimeLine,
       workers: [{ ...worker, unsafeDirectSockets: [{ ...address, entrypoint }] }, ...beside],
     }),
   );

@@ -1,11 +1,13 @@
 // `npm run serve` for people who host the server on their own machine.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
 import type { HistoryAnswer } from "../../src/protocol/chat-events.ts";
+import { RawLine } from "./raw-line.ts";
 import { freePort, HOST, isListening, ProcessGroup, TEST_SECRET } from "./servers.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 
@@ -31,6 +33,15 @@ function serve(port: number, stateDir: string, env: Record<string, string> = {})
   });
   started.push(group);
   return group;
+}
+
+/** The processes of a server, by whether they are workerd. */
+function processesOf(group: ProcessGroup): { workerd: number[]; node: number[] } {
+  const { true: workerd = [], false: node = [] } = Object.groupBy(
+    group.members(),
+    (pid) => `${readFileSync(`/proc/${pid}/comm`, "utf8") === "workerd\n"}`,
+  );
+  return { workerd, node };
 }
 
 /** Ends the server by a signal to its first process; it writes nothing more. What it has to log before has to be waited for. */
@@ -112,6 +123,60 @@ describe.concurrent("npm run serve", () => {
     await serve(other, stateDir).prints(/Ready on/);
   });
 
+  it(
+    "refuses a directory that the workerd of a killed server still uses, and names the process; the log is JSON without addresses of clients",
+    { timeout: 120_000 },
+    async () => {
+      const [port, other, parent] = [await freePort(), await freePort(), newStateDir()];
+      const stateDir = path.join(parent, "rooms");
+      const first = serve(port, stateDir);
+      await first.prints(/Ready on/);
+      expect((statSync(stateDir).mode & 0o777).toString(8)).toBe("700");
+
+      for (const target of [`http://${HOST}/rooms/a?token=TOPSECRET`, "rooms/a?token=TOPSECRET"])
+        (await RawLine.open(port)).write(`GET ${target} HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`);
+      await first.prints(/(invalid URL[^]*){2}/);
+      process.kill(processesOf(first).workerd[0]!, "SIGKILL");
+      await first.prints(/"event":"runtime\.message".*crashed/);
+      await vi.waitFor(async () => expect((await fetch(`http://${HOST}:${port}/health`)).status).toBe(200), {
+        timeout: 30_000,
+      });
+      expect(first.stdout).toBe(`Ready on http://${HOST}:${port}\n`);
+      expect(first.stderr).not.toContain("TOPSECRET");
+      for (const line of first.stderr.trimEnd().split("\n"))
+        expect(JSON.parse(line)).toMatchObject({ level: expect.any(String), event: "runtime.message" });
+
+      const { workerd, node } = processesOf(first);
+      // The child first: it would end workerd when its parent is gone.
+      for (const pid of node.toReversed()) process.kill(pid, "SIGKILL");
+      const refused = serve(other, stateDir);
+      expect(await refused.exit()).toBe(1);
+      expect(refused.output).toBe(
+        `${stateDir} is in use by workerd, process ${workerd.join()}, whose server was killed without it. ` +
+          `End it (kill -9 ${workerd.join()}; acked messages are on the disk), and start again.\n`,
+      );
+      process.kill(workerd[0]!, "SIGKILL");
+      await first.exit();
+      await serve(other, stateDir).prints(/Ready on/);
+    },
+  );
+
+  it("names a directory of a read-only file system", async (ctx) => {
+    const stateDir = newStateDir();
+    writeFileSync(path.join(stateDir, "lock.sqlite"), "");
+    const inReadOnly = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
+    const unshare = ["--map-root-user", "--mount", "sh", "-c", inReadOnly, stateDir];
+    ctx.skip(spawnSync("unshare", [...unshare, "true"]).status !== 0, "no private mounts on this machine");
+    const group = new ProcessGroup({
+      program: "unshare",
+      args: [...unshare, process.execPath, path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
+      env: { PORT: String(await freePort()), JWT_SECRET: TEST_SECRET },
+    });
+    started.push(group);
+    expect(await group.exit()).toBe(1);
+    expect(group.output).toMatch(/^\S+ cannot be used \(.*readonly.*\)\. Choose another one: .*\n$/);
+  });
+
   it("names a directory that it cannot use", async () => {
     const file = path.join(newStateDir(), "a-file");
     writeFileSync(file, "");
@@ -120,7 +185,7 @@ describe.concurrent("npm run serve", () => {
     expect(group.output).toMatch(/^.*a-file cannot be used \(.+\)\. Choose another one: .*\n$/);
   });
 
-  it("names the fault and exits: a port in use, a bad setting, an unknown option", async () => {
+  it("names the fault and exits: a port in use, a bad setting, an unknown option, a host, an empty directory", async () => {
     const port = await freePort();
     const squatter = createServer().listen(port, HOST);
     const taken = serve(port, newStateDir());
@@ -130,10 +195,15 @@ describe.concurrent("npm run serve", () => {
 
     const wrong = serve(port, newStateDir(), { FLUSH_WINDOW_MS: "soon" });
     const misspelt = new ProcessGroup({ args: [path.join("scripts", "run.mjs"), "serve", "--sate", "here"] });
+    const nowhere = serve(port, newStateDir(), { HOST: "nosuch.invalid" });
+    const unset = serve(port, "");
     started.push(misspelt);
     expect([await wrong.exit(), await misspelt.exit()]).toEqual([1, 1]);
+    expect([await nowhere.exit(), await unset.exit()]).toEqual([1, 1]);
+    expect(nowhere.output).toMatch(/^HOST=nosuch\.invalid is no address of this machine \([A-Z_]+\)\..*\n$/);
+    expect(unset.output).toMatch(/^--state is empty\. .*\n$/);
     expect(wrong.output).toMatch(/FLUSH_WINDOW_MS: must be a whole number/);
     expect(misspelt.output).toMatch(/Unknown option '--sate'/);
-    for (const { output } of [taken, wrong, misspelt]) expect(output).not.toMatch(/^ +at /m);
+    for (const { output } of [taken, wrong, misspelt, nowhere, unset]) expect(output).not.toMatch(/^ +at /m);
   });
 });
