@@ -196,6 +196,14 @@ it.each([1280, 320])("a refused file shows the reason and can be removed, %i px 
   await ada.close();
 });
 
+it("an empty file is refused with a sentence", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("refused-empty", "Ada");
+  const file = { name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) };
+  await ada.page.getByTestId("file-input").setInputFiles(file);
+  await ada.page.getByTestId("uploads").locator("li.failed").getByText("The file is empty.").waitFor();
+  await ada.close();
+});
+
 it("a message waits until its failed file is removed", async () => {
   const ada = await (await Visitor.open(browser, url)).enter("refused-waits", "Ada");
   const file = { name: NAME, mimeType: "application/x-msdownload", buffer: Buffer.from("MZ") };

@@ -161,3 +161,35 @@ it("files can be pasted and dropped", async () => {
   expect([...ada.complaints, ...ben.complaints]).toEqual([]);
   await Promise.all([ada.close(), ben.close()]);
 });
+
+it("an edit without a text shows why it is not saved", async () => {
+  const ada = await enter(freshRoom());
+  await ada.say("first words");
+  await ada.sees("first words");
+  await edit(ada, "first words");
+  const { keyboard } = ada.page;
+  await ada.page.getByTestId("composer").click();
+  await keyboard.press("Control+A");
+  await keyboard.press("Delete");
+  await keyboard.press("Enter");
+  await ada.reads("edit-problem", "Write a text to save, or delete the message.");
+  expect(await ada.page.getByTestId("composer").getAttribute("placeholder")).toBe("Edit the message");
+  await keyboard.type("better words");
+  await ada.reads("edit-problem", /^$/);
+  await keyboard.press("Enter");
+  await ada.sees("better words");
+  await ada.close();
+});
+
+it("a reply shows that its message was deleted meanwhile", async () => {
+  const room = freshRoom();
+  const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
+  const ada = await enter(room);
+  const { id } = await ask<{ id: string }>(ben, "chat-message", { content: "a question" });
+  await ada.use("a question", "reply");
+  await ada.reads("about", /Replying to Ben a question/);
+  await ask(ben, "delete-message", { id });
+  await ada.reads("about", /Replying to a message that was deleted/);
+  ben.disconnect();
+  await ada.close();
+});

@@ -178,6 +178,19 @@ it("a name that looks like another person's has a tag, and reversed text stays r
   await Promise.all([ada.close(), copy.close(), mirror.close()]);
 });
 
+it("the form says what is wrong with a name of the user or of the room", async () => {
+  const { page, ...ada } = await open();
+  await page.goto(url);
+  await page.getByTestId("name").fill("\u200B\u200B");
+  await page.getByTestId("room").fill("my room");
+  await page.getByTestId("join").click();
+  await page.getByText("Only letters, digits and _ . ~ - are allowed, and the first is a letter or digit.").waitFor();
+  await page.getByTestId("room").fill(freshRoom());
+  await page.keyboard.press("Enter");
+  await page.getByText("This name cannot be used. Choose another one.").waitFor();
+  await ada.context.close();
+});
+
 it("a room that the reader left is not entered again by a reload", async () => {
   const room = freshRoom();
   const ada = await (await open()).enter(room, "Ada");

@@ -21,17 +21,20 @@ export function About({ view }: ViewProps) {
           <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
         </div>
         <p class="problem" role="status" data-testid="edit-problem">
-          {edit.problem && `Not saved. ${edit.problem}`}
+          {edit.text.trim() === ""
+            ? "Write a text to save, or delete the message."
+            : edit.problem && `Not saved. ${edit.problem}`}
         </p>
       </>
     );
   if (replyTo === undefined) return null;
   const quoted = view.store.quoted(replyTo);
+  const isGone = quoted === null || quoted?.deleted === true;
   return (
     <div class="about" data-testid="about">
       <p>
         {writing.isEditWaiting && "Your edit waits · "}Replying to{" "}
-        <bdi class="author">{quoted && bare(quoted.name)}</bdi>{" "}
+        {isGone ? "a message that was deleted" : <bdi class="author">{quoted && bare(quoted.name)}</bdi>}{" "}
         <span class="muted" dir="auto">
           {quoted && (lineOf(view.people.withNames(quoted.content)) || quoted.attachment?.name)}
         </span>

@@ -104,7 +104,7 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
           class="draft"
           data-testid="composer"
           aria-label={`Message to #${view.room}`}
-          placeholder={`Message #${view.room}`}
+          placeholder={edit ? "Edit the message" : `Message #${view.room}`}
           enterkeyhint="send"
           rows={Math.min(ROWS_MAX, text.split("\n").length)}
           dir="auto"

@@ -30,7 +30,9 @@ export function JoinForm({ store, room }: JoinFormProps) {
   }, [isTokenAsked]);
   const problems = {
     name: name.trim() === "" ? "Enter a name." : "",
-    room: isRoomName(wanted.trim()) ? "" : "This is not a room name.",
+    room: isRoomName(wanted.trim())
+      ? ""
+      : "Only letters, digits and _ . ~ - are allowed, and the first is a letter or digit.",
     token: isTokenNeeded && token.trim() === "" ? "Paste a token." : "",
   };
   const submit = (): void => {

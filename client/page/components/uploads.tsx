@@ -41,6 +41,7 @@ export function UploadList({ view: { state, store, writing } }: ViewProps) {
 
 function problemOf(error: SendFailure, size: number, welcome: Welcome | undefined): string {
   const bytesMax = welcome?.files?.bytesMax ?? Infinity;
+  if (size === 0) return "The file is empty.";
   return size > bytesMax ? `Larger than ${bytesText(bytesMax)}` : describeFailure(error);
 }
 

@@ -126,8 +126,9 @@ export async function fetchGuestToken(base: string, name: string, former?: strin
     | { token?: unknown; error?: { message?: unknown } }
     | undefined;
   if (response.ok && typeof body?.token === "string") return body.token;
+  if (response.status === 400) throw new Error("This name cannot be used. Choose another one.");
   const reason = typeof body?.error?.message === "string" ? body.error.message : `status ${response.status}`;
-  throw new Error(`No guest token: ${reason}`);
+  throw new Error(`You cannot join now: ${reason}`);
 }
 
 async function requestGuest(base: string, name: string, former: string | undefined): Promise<Response> {

@@ -207,7 +207,8 @@ export class RoomView {
   #onConnection(connection: Connection): void {
     if (this.isOver) return;
     this.#display.follow(connection);
-    if (connection.state === "connected") this.notice = "";
+    // Past the end, the line about the connection has the reason.
+    if (connection.state === "connected" || connection.state === "stopped") this.notice = "";
     this.#hooks.changed();
   }
 

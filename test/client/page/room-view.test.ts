@@ -299,6 +299,25 @@ it("a right-to-left name does not reorder the words around it", async () => {
   expect(typingLine(view.state.typing)).toBe("nimdA is typing…");
 });
 
+it("the line about a moderator's action goes after a while, and with the end of the connection", async () => {
+  const receive = (event: string, payload: object): void => line.receive(`42${JSON.stringify([event, payload])}`);
+  const unmuted = { action: "unmute", by: "ben", user: "ada", at: 1 };
+  answers["presence"] = () => ({ ok: true, members: [], count: 1 });
+  await enter("first");
+  receive("moderation", unmuted);
+  await vi.advanceTimersByTimeAsync(14_000);
+  expect(view.notice).toBe("Ben unmuted you");
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(view.notice).toBe("");
+  receive("moderation", unmuted);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(view.notice).toBe("Ben unmuted you");
+  receive("notice", { code: "KICKED", message: "You were kicked from this room." });
+  line.receive("41");
+  await vi.advanceTimersByTimeAsync(0);
+  expect([view.connection.kind, view.notice]).toEqual(["stopped", ""]);
+});
+
 describe("unsent messages of another name", () => {
   const tokenOf = (user: string): string => `.${Buffer.from(JSON.stringify({ sub: user })).toString("base64url")}.`;
   const [before, now, stranger] = ["a", "b", "c"].map((digit) => `guest-${digit.repeat(16)}`) as [
