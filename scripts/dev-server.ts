@@ -4,7 +4,7 @@ import path from "node:path";
 
 import { withCompression } from "../src/settings/compression-flags.ts";
 import { overridesFromEnvironment } from "./environment-settings.ts";
-import { readLocalSettings, readLocalVariables } from "./local-variables.ts";
+import { readLocalSettings, readLocalVariables, warnOfMisspeltSettings } from "./local-variables.ts";
 import { assertPortFree, readPort } from "./port.ts";
 import { helpOf } from "./help.ts";
 import { readOptions } from "./options.ts";
@@ -24,6 +24,7 @@ try {
 async function serve(): Promise<void> {
   const port = readPort(process.env["PORT"]);
   const { compression } = readLocalSettings();
+  warnOfMisspeltSettings();
   await assertPortFree(port, DEV_HOST, "npm start");
   const variables = Object.entries(overridesFromEnvironment()).map(([name, value]) => `${name}:${value}`);
   const args = [

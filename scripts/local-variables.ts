@@ -5,7 +5,8 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parseEnv } from "node:util";
 
-import { readSettings, type Settings } from "../src/settings/settings.ts";
+import { readSettings, SETTING_NAMES, type Settings } from "../src/settings/settings.ts";
+import { nearest } from "./doctor/nearest.ts";
 import { overridesFromEnvironment } from "./environment-settings.ts";
 
 export const PROJECT_ROOT = path.join(import.meta.dirname, "..");
@@ -25,6 +26,21 @@ export function readLocalSettings(environment?: Settings["environment"]): Settin
   if (!result.ok)
     throw new Error(["These settings are wrong:", ...result.problems.map((problem) => `  ${problem}`)].join("\n"));
   return result.settings;
+}
+
+/**
+ * Warns of each variable of .dev.vars and of the environment that is no setting and nearly has the name of one. In the
+ * environment only names of several words count: a single word may well belong to another program.
+ */
+export function warnOfMisspeltSettings(): void {
+  const given = [...Object.keys(parseDevVars()), ...Object.keys(process.env).filter((name) => name.includes("_"))];
+  for (const name of new Set(given)) {
+    if (SETTING_NAMES.includes(name)) continue;
+    const meant = nearest(name, SETTING_NAMES);
+    if (meant === undefined) continue;
+    const warning = `${name} is no setting. Did you mean ${meant}?`;
+    console.error(JSON.stringify({ level: "warn", event: "settings.warning", warning }));
+  }
 }
 
 /** Settings that are not as by default on this machine, keys and addresses with keys apart. */

@@ -24,6 +24,7 @@ A setting is a variable of the Worker. An empty value counts as none.
 \`ENVIRONMENT=development\` turns on the defaults for development. Every other value, and none, means production.
 
 The server names each bad value. \`npm start\` and \`npm run serve\` then stop; a deployed Worker answers 503 and writes the reason to its log.
+Both commands warn of a variable that nearly has the name of a setting; for a deployment the [doctor](doctor.md) does.
 `;
 
 /** The page as the declarations have it. */

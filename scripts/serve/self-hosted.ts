@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import type { V4WorkerOptions } from "miniflare";
 
 import { withCompression } from "../../src/settings/compression-flags.ts";
-import { PROJECT_ROOT, readLocalSettings, readLocalVariables } from "../local-variables.ts";
+import { PROJECT_ROOT, readLocalSettings, readLocalVariables, warnOfMisspeltSettings } from "../local-variables.ts";
 import { assertPortFree, readPort } from "../port.ts";
 import { onStop } from "../stopping.ts";
 import { startRuntime } from "./runtime.ts";
@@ -28,6 +28,7 @@ const BUNDLE_BYTES_MAX = 64 * 1024 * 1024;
 export async function serveAlone(state: string, entryFile?: string): Promise<void> {
   const address = { host: process.env["HOST"] || HOST_DEFAULT, port: readPort(process.env["PORT"]) };
   const { compression } = readLocalSettings(ENVIRONMENT);
+  warnOfMisspeltSettings();
   await assertPortFree(address.port, address.host, "npm run serve");
   const stateDir = path.resolve(PROJECT_ROOT, state);
   takeStateDirectory(stateDir);

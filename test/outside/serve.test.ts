@@ -109,10 +109,12 @@ describe.concurrent("npm run serve", () => {
     await endBy("SIGTERM", server, port);
   });
 
-  it("locks its directory against a second server, and frees it at its end, also by SIGKILL", async () => {
+  it("locks its directory against a second server, and frees it at its end, also by SIGKILL; warns of a misspelt setting", async () => {
     const [port, other, stateDir] = [await freePort(), await freePort(), newStateDir()];
-    const first = serve(port, stateDir);
+    const first = serve(port, stateDir, { MESAGE_RATE: "5" });
     await first.prints(/Ready on/);
+    const warning = "MESAGE_RATE is no setting. Did you mean MESSAGE_RATE?";
+    expect(JSON.parse(first.stderr)).toEqual({ level: "warn", event: "settings.warning", warning });
     const second = serve(other, stateDir);
     expect(await second.exit()).toBe(1);
     expect(second.output).toBe(
