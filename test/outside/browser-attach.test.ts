@@ -215,8 +215,10 @@ it("a message waits until its failed file is removed", async () => {
   await keyboard.press("Enter");
   expect(await ada.page.getByTestId("send").isDisabled()).toBe(true);
   await ada.drafts("see the file");
-  await ada.page.getByRole("button", { name: `Remove ${NAME}` }).click();
-  await ada.page.getByTestId("composer").click();
+  // The focus goes back to the field.
+  await ada.page.getByRole("button", { name: `Remove ${NAME}` }).focus();
+  await keyboard.press("Enter");
+  await expect.poll(() => ada.page.locator(":focus").getAttribute("data-testid")).toBe("composer");
   await keyboard.press("Enter");
   await ada.sees("see the file");
   await ada.close();

@@ -175,6 +175,10 @@ it("a name that looks like another person's has a tag, and reversed text stays r
   await vi.waitFor(async () => expect(await members.filter({ hasText: /Ada #[0-9a-f]{4}/ }).count()).toBe(1), WAIT);
   await members.filter({ hasText: /A\u00ADda #[0-9a-f]{4}/ }).waitFor();
   await members.filter({ hasText: /^adA *$/ }).waitFor();
+  await ada.page.keyboard.press("Control+Shift+F");
+  await ada.page.getByTestId("search-field").fill("Ada");
+  await ada.page.keyboard.press("Enter");
+  await ada.page.getByTestId("found").locator(".tag").waitFor();
   await Promise.all([ada.close(), copy.close(), mirror.close()]);
 });
 

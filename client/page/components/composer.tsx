@@ -38,6 +38,7 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
   const isSuggesting = completion !== undefined && completion.people.length > 0;
   // Also for a failed file: the reader sees that it is missing, and removes it.
   const isWaiting = edit ? edit.isSaving : uploads.length > 0;
+  const label = edit ? "Edit the message" : `Message #${view.room}`;
   const isEmpty = text.trim() === "" && (edit !== undefined || files.length === 0);
   const isReady = left >= 0 && !isEmpty && !isWaiting && !view.isOver && blocked === "" && me.hold?.code !== "MUTED";
 
@@ -103,8 +104,8 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
           ref={field}
           class="draft"
           data-testid="composer"
-          aria-label={`Message to #${view.room}`}
-          placeholder={edit ? "Edit the message" : `Message #${view.room}`}
+          aria-label={label}
+          placeholder={label}
           enterkeyhint="send"
           rows={Math.min(ROWS_MAX, text.split("\n").length)}
           dir="auto"

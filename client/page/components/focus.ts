@@ -1,4 +1,4 @@
-// Moves the focus to a useful element when the focused one disappears. Dialogs, popovers and side panels call it.
+// Moves the focus to a useful element when the focused one disappears. Dialogs, popovers, side panels and files of the draft call it.
 
 /**
  * Call it when a part opens. @returns gives the focus back once that part is gone from the document, unless the focus is elsewhere

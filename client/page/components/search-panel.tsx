@@ -10,6 +10,7 @@ import { Avatar } from "./avatar.tsx";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { Button, submitting } from "./controls.tsx";
 import { SidePanel } from "./side-panel.tsx";
+import { Tag } from "./tag.tsx";
 
 interface Found {
   readonly query: string;
@@ -65,7 +66,7 @@ export function SearchPanel({ store, view }: ChatProps) {
             <button type="button" onClick={() => jumpTo({ store, view }, message.seq)}>
               <Avatar user={message.sender} name={message.name} small />
               <span class="found-head">
-                <bdi>{bare(message.name)}</bdi>{" "}
+                <bdi>{bare(message.name)}</bdi> <Tag view={view} user={message.sender} />{" "}
                 <time title={exactTime(message.timestamp)}>
                   {dayTitle(message.timestamp, view.store.now())} {clockTime(message.timestamp)}
                 </time>

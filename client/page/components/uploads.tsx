@@ -1,5 +1,6 @@
 // Draws the files of the draft: uploaded ones, and those under way with their progress. The app draws it in the composer.
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { SendFailure, Welcome } from "parley-rooms/client";
 
 import { named } from "../state/names.ts";
@@ -7,6 +8,7 @@ import { describeFailure } from "../state/room-answers.ts";
 import { bytesText } from "../state/times.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
+import { focusKeeper } from "./focus.ts";
 import { Icon } from "./icons.tsx";
 
 export function UploadList({ view: { state, store, writing } }: ViewProps) {
@@ -55,8 +57,10 @@ interface ChipProps {
 }
 
 function Chip({ name, note, isFailed = false, onRemove, children }: ChipProps) {
+  const chip = useRef<HTMLLIElement>(null);
+  useLayoutEffect(() => focusKeeper(chip.current!), []);
   return (
-    <li class={isFailed ? "failed" : ""}>
+    <li ref={chip} class={isFailed ? "failed" : ""}>
       <Icon name="file" />
       <span class="file-name" dir="auto">
         {name}

@@ -170,6 +170,7 @@ export class RoomView {
       if (error instanceof TokenNeeded && !this.isOver) {
         // Unsent messages are kept until the reader comes back.
         this.#close();
+        this.notice = "";
         this.#display.end(refused ?? "TOKEN_NEEDED", error.message);
         this.#hooks.changed();
       }
