@@ -54,7 +54,8 @@ export class Webhooks implements Feature {
 
   start(): void {
     const { log, reportProblem, state } = this.#room;
-    const dues = (): Due[] => [this.#courier, { dueMs: this.#graceDueMs, maySleep: true }];
+    // Without a connection that was restored, a room that slept would begin its grace again with each wake.
+    const dues = (): Due[] => [this.#courier, { dueMs: this.#graceDueMs, maySleep: this.#wasAsleep }];
     this.#clock = new CourierClock(this.#room, "webhooks", dues, (nowMs) => this.#run(nowMs));
     const known = state.get(STATE_KEY) as Mark | undefined;
     const isKnown = known !== undefined && known.epoch === log.epoch;

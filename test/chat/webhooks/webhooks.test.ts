@@ -201,6 +201,17 @@ describe("people", () => {
     expect(room.shell.quietMs).toBe(Infinity);
   });
 
+  it("HOOK-4: a room does not sleep before it has sent those whom a crash took from it", async () => {
+    const { room } = await roomWithAda();
+    room.shell.crash();
+    for (let seconds = 0; seconds < 2 * (RESTART_GRACE_MS / 1000); seconds++) {
+      // The platform puts away what sleeps and has no connections.
+      if (room.shell.canSleep) room.shell.evict();
+      await room.pass(1000);
+    }
+    expect(room.queue.story).toEqual(["occupied", "joined ada", "left ada", "vacated"]);
+  });
+
   it("HOOK-4: every member of a crowd is sent by name", async () => {
     const { room } = await withEmptyQueue();
     const crowd = Array.from({ length: 400 }, (_, i) => `user-${i}`);
