@@ -39,6 +39,7 @@ import { objectBindings } from "./object-bindings.ts";
 import type { Chat } from "../src/chat/chat.ts";
 import { createChat, shardsOf, type ChatParts } from "./create-chat.ts";
 import { countedStorage } from "./socketio/counted-storage.ts";
+import { FREE_BYTES_FILLED_MAX, fillFreePages } from "./sql/overwriting.ts";
 import { refuseTakenNames } from "./socketio/taken-names.ts";
 
 /** @typeParam Own the bindings that a subclass uses */
@@ -297,7 +298,12 @@ export class ChatRoom<Own = Cloudflare.Env>
         chat.calls.prepareShutdown(() => ROOM_DELETED);
         for (const session of server.sessions.values()) server.dismissSession(session);
         chat.features.shards?.outlive(ended?.failed ?? []);
-        return chat.calls.prepareErase();
+        const storeAfter = chat.calls.prepareErase();
+        if (!storeAfter) return undefined;
+        // The tables will be dropped, which leaves their text in free pages.
+        const { storage } = this.ctx;
+        const bytes = storage.sql.databaseSize;
+        return () => (storeAfter(), fillFreePages(storage, bytes, FREE_BYTES_FILLED_MAX.room));
       }, "delete");
     await this.erase(prepare);
     // An erased room is a new one, although nothing has changed in it.

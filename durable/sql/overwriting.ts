@@ -5,8 +5,11 @@
 /** Sizes of the texts that fill free pages, in bytes: the large ones as long as they fit, then smaller ones. A page has 4,096. */
 const FILLERS_BYTES = [262_144, 65_536, 16_384, 3900];
 
-/** Free pages are filled up to so many bytes at a time. */
-export const FREE_BYTES_FILLED_MAX = 16 * 1024 * 1024;
+/** Free pages are filled up to so many bytes: after a part of the search index was dropped, and after a whole room was. */
+export const FREE_BYTES_FILLED_MAX = { part: 16 * 1024 * 1024, room: 64 * 1024 * 1024 };
+
+/** Filled besides, because SQLite may take pages first that were free before. The file grows by so much at most, once. */
+const OTHER_FREE_BYTES = 1024 * 1024;
 
 const TABLE = "overwriting";
 
@@ -29,15 +32,20 @@ export const blankAs = (before: string): string => " ".repeat(bytesOf(before));
  */
 export const PAGE_FILLER = " ".repeat(4050);
 
-/** Fills the pages that nothing uses, and gives them back. The file does not grow by it. */
-export function fillFreePages(storage: DurableObjectStorage): void {
+/**
+ * Fills pages that have become free, and gives them back.
+ * @param bytes the size of the database before: it does not count free pages, and the platform does not say how many there are
+ */
+export function fillFreePages(
+  storage: DurableObjectStorage,
+  bytes: number,
+  filledMax = FREE_BYTES_FILLED_MAX.part,
+): void {
   const { sql } = storage;
   storage.transactionSync(() => {
     sql.exec(`CREATE TABLE ${TABLE} (filler BLOB)`);
-    const bytes = sql.databaseSize;
     let filled = 0;
-    for (const size of FILLERS_BYTES)
-      while (filled < FREE_BYTES_FILLED_MAX && fits(storage, size, bytes)) filled += size;
+    for (const size of FILLERS_BYTES) while (filled < filledMax && fits(storage, size, bytes + OTHER_FREE_BYTES)) filled += size;
     sql.exec(`DROP TABLE ${TABLE}`);
   });
 }

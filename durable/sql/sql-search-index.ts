@@ -85,8 +85,9 @@ export class SqlSearchIndex implements SearchIndex {
   }
 
   erase(part: IndexPart): void {
+    const bytes = this.#sql.databaseSize;
     this.drop(part);
-    fillFreePages(this.#storage);
+    fillFreePages(this.#storage, bytes);
   }
 
   #dropTable(part: IndexPart): void {

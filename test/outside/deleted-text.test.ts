@@ -1,10 +1,10 @@
-// MSG-3: no file of the server contains the text of a deleted message.
+// MSG-3: no file of the server contains the text of a deleted message, or of a deleted room.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import { startServer, type TestServer } from "./servers.ts";
-import { ask, join } from "./stock-clients.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -102,7 +102,16 @@ it(
     await remove(large, [first, indexed, indexedAndEdited]);
     expect((await search("quizzaciously*")).messages).toEqual([]);
 
-    for (const client of [small, many, large]) client.disconnect();
+    // A room with a file keeps the task to delete it.
+    const erased = await join(url, "erased", "ada");
+    for (let n = 0; n < 40; n++) await post(erased, `quizzaciouslyerased ${n} ${"and so on ".repeat(20)}`);
+    const Authorization = `Bearer ${await tokenFor("backend", { role: "service" })}`;
+    const upload = { method: "POST", headers: { Authorization, "Content-Type": "text/plain" }, body: "hello" };
+    expect((await fetch(`${url}/api/rooms/erased/files?name=a.txt`, upload)).status).toBe(201);
+    const deletion = await fetch(`${url}/api/rooms/erased`, { method: "DELETE", headers: { Authorization } });
+    expect(deletion.ok).toBe(true);
+
+    for (const client of [small, many, large, erased]) client.disconnect();
     // An empty room is put away after a while, and with it goes the log that SQLite writes ahead.
     await vi.waitFor(() => expect(walsIn(stateDir)).toEqual([]), { timeout: 120_000, interval: 500 });
     expect(foundIn(stateDir)).toEqual([KEPT]);
