@@ -45,7 +45,8 @@ export function fillFreePages(
   storage.transactionSync(() => {
     sql.exec(`CREATE TABLE ${TABLE} (filler BLOB)`);
     let filled = 0;
-    for (const size of FILLERS_BYTES) while (filled < filledMax && fits(storage, size, bytes + OTHER_FREE_BYTES)) filled += size;
+    for (const size of FILLERS_BYTES)
+      while (filled < filledMax && fits(storage, size, bytes + OTHER_FREE_BYTES)) filled += size;
     sql.exec(`DROP TABLE ${TABLE}`);
   });
 }
