@@ -3,7 +3,7 @@
 import { expect, inject, it, vi } from "vitest";
 
 import type { ReadMark } from "../../src/protocol/chat-events.ts";
-import { ScrollMeter } from "./scroll-meter.ts";
+import { inView, ScrollMeter } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
@@ -34,15 +34,6 @@ async function enter(room: string, size = { width: 1280, height: 800 }): Promise
   return ada;
 }
 
-/** The messages of which something is in the window. */
-const inView = ({ page }: Visitor): Promise<number[]> =>
-  page.getByTestId("log").evaluate((log) => {
-    const { top, bottom } = log.getBoundingClientRect();
-    return Array.from(log.querySelectorAll<HTMLElement>("[data-seq]"))
-      .filter((row) => row.getBoundingClientRect().bottom > top && row.getBoundingClientRect().top < bottom)
-      .map((row) => Number(row.dataset["seq"]));
-  });
-
 it.each([
   ["a window", { width: 1280, height: 800 }],
   ["a phone", { width: 390, height: 780 }],
@@ -59,13 +50,13 @@ it.each([
   const bar = (await ada.page.getByTestId("news").boundingBox())!;
   expect(line.y).toBeGreaterThan(bar.y + bar.height - 1);
   expect(line.y).toBeLessThan(size.height / 3);
-  const seen = (await inView(ada)).at(-1)!;
-  expect(await inView(ada)).toContain(READ + 1);
+  const seen = (await inView(ada.page)).at(-1)!;
+  expect(await inView(ada.page)).toContain(READ + 1);
   expect(seen).toBeLessThan(READ + 50);
   await vi.waitFor(() => expect(markOf()).toBe(seen), WAIT);
 
   await meter.wheel({ px: -100, times: 5 });
-  const passed = (await inView(ada)).at(-1)!;
+  const passed = (await inView(ada.page)).at(-1)!;
   expect(passed).toBeGreaterThan(seen);
   await vi.waitFor(() => expect(markOf()).toBe(passed), WAIT);
   await ask(ben, "chat-message", { content: "one more" });
@@ -74,7 +65,7 @@ it.each([
   await ada.page.getByRole("button", { name: "Jump to newest" }).click();
   await ada.message("one more").waitFor();
   await ada.page.getByTestId("news").waitFor({ state: "detached" });
-  expect((await inView(ada)).at(-1)).toBe(MESSAGES + 1);
+  expect((await inView(ada.page)).at(-1)).toBe(MESSAGES + 1);
   await vi.waitFor(() => expect(markOf()).toBe(MESSAGES + 1), WAIT);
   expect(ada.complaints).toEqual([]);
   ben.disconnect();
@@ -92,7 +83,7 @@ it("scrolling to the end removes the bar", async () => {
   }, WAIT);
   await ask(ben, "chat-message", { content: "followed" });
   await ada.message("followed").waitFor();
-  expect((await inView(ada)).at(-1)).toBe(MESSAGES + 1);
+  expect((await inView(ada.page)).at(-1)).toBe(MESSAGES + 1);
   ben.disconnect();
   await ada.close();
 });
@@ -101,7 +92,7 @@ it("a few new messages stand at the end below a separator, without a bar", async
   const ben = await fill("little", 2);
   const ada = await enter("little");
   await ada.page.getByTestId("unread-line").waitFor();
-  await vi.waitFor(async () => expect((await inView(ada)).at(-1)).toBe(MESSAGES), WAIT);
+  await vi.waitFor(async () => expect((await inView(ada.page)).at(-1)).toBe(MESSAGES), WAIT);
   expect([await ada.page.getByTestId("news").count(), await ada.page.getByTestId("newest").count()]).toEqual([0, 0]);
   ben.disconnect();
   await ada.close();
@@ -114,7 +105,7 @@ it("posting scrolls to the end", async () => {
   await ada.say("what did I miss?");
   await ada.message("what did I miss?").waitFor();
   await ada.page.getByTestId("news").waitFor({ state: "detached" });
-  expect((await inView(ada)).at(-1)).toBe(MESSAGES + 1);
+  expect((await inView(ada.page)).at(-1)).toBe(MESSAGES + 1);
   ben.disconnect();
   await ada.close();
 });

@@ -3,13 +3,17 @@
 import type { BrowserContextOptions } from "playwright-core";
 import { beforeAll, describe, expect, inject, it, vi } from "vitest";
 
-import { ScrollMeter, sum, type Hand, type Movements } from "./scroll-meter.ts";
+import { inView, ScrollMeter, sum, type Hand, type Movements } from "./scroll-meter.ts";
 import { useBrowser } from "./stage.ts";
 import { ask, join } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const ROOM = "wheel";
 const MESSAGES = 400;
+/** A room of messages that are much higher than one line. */
+const TALL_ROOM = "wheel-tall";
+const TALL_MESSAGES = 200;
+const STEPS = 10;
 const FLOOD_EVERY_MS = 50;
 const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
@@ -40,11 +44,19 @@ beforeAll(async () => {
   seeder = await join(url, ROOM, "seeder");
   const said = Array.from({ length: MESSAGES }, (_, n) => `${n + 1} ${"word ".repeat((n * 7) % 60)}`);
   await Promise.all(said.map((content) => ask(seeder, "chat-message", { content })));
+  const teller = await join(url, TALL_ROOM, "teller");
+  const told = Array.from({ length: TALL_MESSAGES }, (_, n) => `${n + 1}${"\nline".repeat((n * 7) % 9)}`);
+  await Promise.all(told.map((content) => ask(teller, "chat-message", { content })));
+  teller.disconnect();
 });
 
 /** A reader at the end of the room, or further up in it. */
-async function open(device: BrowserContextOptions, from: "end" | "middle" = "end"): Promise<[Visitor, ScrollMeter]> {
-  const reader = await (await Visitor.open(browser, url, device)).enter(ROOM, "Reader");
+async function open(
+  device: BrowserContextOptions,
+  from: "end" | "middle" = "end",
+  room = ROOM,
+): Promise<[Visitor, ScrollMeter]> {
+  const reader = await (await Visitor.open(browser, url, device)).enter(room, "Reader");
   await reader.page.getByTestId("message").last().waitFor();
   const meter = await ScrollMeter.open(reader.page);
   await meter.rest();
@@ -113,6 +125,27 @@ describe.each(["end", "middle"] as const)("from the %s", (from) => {
     expectMoved(moved, FINGER[0]!, TAP_PX + ROUNDING_PX + slack);
     await phone.close();
   });
+});
+
+it.each([400, 600, 1000])("steps of %i px into the history show each message that they pass", async (px) => {
+  const [reader, meter] = await open(DESKTOP, "end", TALL_ROOM);
+  const { page } = reader;
+  const { y, height } = (await page.getByTestId("log").boundingBox())!;
+  let seen = await inView(page);
+  for (let n = 0; n < STEPS; n++) {
+    // Where the history that is loaded ends, the list cannot be scrolled.
+    await page.locator("[data-testid=log][aria-busy=false]").waitFor();
+    const moved = sum(await meter.wheel({ px, times: 1 }));
+    expect(Math.abs(moved - px)).toBeLessThanOrEqual(2);
+    const now = await inView(page);
+    if (px < height) expect(now.at(-1)).toBeGreaterThanOrEqual(seen[0]! - 1);
+    // No part of the view stays empty.
+    const rows = (await page.getByTestId("messages").locator("li").first().boundingBox())!;
+    expect(rows.y).toBeLessThanOrEqual(y);
+    seen = now;
+  }
+  expect(reader.complaints).toEqual([]);
+  await reader.close();
 });
 
 it.each([6, 40, 100, 400])("steps of %i px reach the end again, where the list follows new messages", async (px) => {

@@ -127,3 +127,12 @@ export class ScrollMeter {
 }
 
 export const sum = (movements: Movements): number => Math.round(movements.reduce((all, px) => all + px, 0));
+
+/** The messages of which something is in the window, by `seq`. */
+export const inView = (page: Page): Promise<number[]> =>
+  page.getByTestId("log").evaluate((log) => {
+    const { top, bottom } = log.getBoundingClientRect();
+    return Array.from(log.querySelectorAll<HTMLElement>("[data-seq]"))
+      .filter((row) => row.getBoundingClientRect().bottom > top && row.getBoundingClientRect().top < bottom)
+      .map((row) => Number(row.dataset["seq"]));
+  });

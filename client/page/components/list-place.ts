@@ -3,6 +3,8 @@
 import type { RowLayout } from "../state/row-layout.ts";
 import type { Row } from "../state/rows.ts";
 
+/** Pixels beyond the view that are drawn as well: more than the usual step of a wheel, or rows would come into view before they are drawn. */
+export const OVERSCAN = 800;
 /** Less than this is no movement: browsers round `scrollTop` to pixels of the screen. */
 const MOVEMENT_PX = 0.5;
 /** A reader who scrolls down to so many pixels above the end is at the end. */
@@ -95,19 +97,32 @@ export function isFollowing(scroller: HTMLElement, moved: number, wasFollowing: 
   return wasFollowing || left < (moved > 0 ? END_PX + 1 : 1);
 }
 
-/** The first message in view. New rows do not move it. If it is drawn, its measured place counts. */
+/**
+ * The first message in view, which new rows do not move. Beyond the drawn rows, whose places are measured, the nearest of them
+ * that stays drawn; the place of any other is guessed.
+ */
 export function anchorAt(
   layout: RowLayout,
   rows: readonly Row[],
   scroller: HTMLElement,
   list: HTMLElement,
 ): Anchor | undefined {
+  const { top } = scroller.getBoundingClientRect();
+  let anchor: Anchor | undefined;
+  for (const row of list.querySelectorAll<HTMLElement>("[data-seq]")) {
+    const box = row.getBoundingClientRect();
+    const offset = box.top - top;
+    if (offset >= OVERSCAN) break;
+    if (box.bottom > top - OVERSCAN) anchor = { key: row.dataset["key"]!, offset };
+    if (box.bottom > top) break;
+  }
+  if (anchor) return anchor;
   const { scrollTop } = scroller;
   let index = layout.at(scrollTop);
   // Days and lines between messages come and go.
   while (index < rows.length - 1 && rows[index]!.kind !== "message") index++;
   const row = rows[index];
-  return row && { key: row.key, offset: offsetOf(scroller, list, row.key) ?? layout.topOf(index) - scrollTop };
+  return row && { key: row.key, offset: layout.topOf(index) - scrollTop };
 }
 
 const lowestOf = ({ scrollHeight, clientHeight }: HTMLElement): number => Math.max(0, scrollHeight - clientHeight);

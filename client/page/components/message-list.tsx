@@ -16,6 +16,7 @@ import {
   keepFocus,
   measure,
   movementOf,
+  OVERSCAN,
   Place,
   settle,
   sizeOf,
@@ -24,8 +25,7 @@ import {
 } from "./list-place.ts";
 import { RowView } from "./row-view.tsx";
 
-/** Pixels beyond the view that are drawn as well, and from which on more is loaded. */
-const OVERSCAN = 400;
+/** Pixels beyond the view from which on more is loaded. */
 const LOAD_AHEAD = 1200;
 /** Where the first new message stands when the room is opened: below the bar and the "New" line; pixels. */
 const NEWS_OFFSET = 100;
@@ -86,6 +86,7 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
   const hear = (moved: number): void => {
     place.heard(scroller.current!.scrollTop);
     view.store.follow(isFollowing(scroller.current!, moved, view.state.reading.following));
+    if (moved !== 0) again();
   };
   const keepPlace = (): void => {
     // The browser reports the pointer before it reports the scroll.
@@ -152,10 +153,8 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
   const onScroll = (): void => {
     // The reader did not scroll, so their place is restored.
     if (sizeOf(scroller.current!) !== place.size) return again();
-    const moved = movementOf(scroller.current!, place);
     place.anchor = anchorHere();
-    hear(moved);
-    if (moved !== 0) again();
+    hear(movementOf(scroller.current!, place));
   };
   const onFocusIn = (event: FocusEvent): void => {
     place.focus = event.target as Element;
