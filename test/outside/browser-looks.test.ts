@@ -318,42 +318,6 @@ it.each([
   await ada.close();
 });
 
-it("copied messages have no hidden times between them", async () => {
-  const ada = await (await Visitor.open(browser, url)).enter("looks-copy", "Ada");
-  for (const text of ["one", "two", "three"]) await ada.say(text);
-  await ada.sees("one", "two", "three");
-  const [first, last] = [
-    (await ada.message("one").locator(".content").boundingBox())!,
-    (await ada.message("three").locator(".content").boundingBox())!,
-  ];
-  const { mouse } = ada.page;
-  await mouse.move(first.x + 2, first.y + first.height / 2);
-  await mouse.down();
-  await mouse.move(last.x + last.width - 2, last.y + last.height / 2, { steps: 5 });
-  await mouse.up();
-  expect(await ada.page.evaluate("getSelection().toString()")).toMatch(/^one\s+two\s+three$/);
-  await ada.close();
-});
-
-it("a long name in the search panel is cut before the time", async () => {
-  const room = "looks-found";
-  const name = "W".repeat(64);
-  const ben = await join(url, room, "wide", { auth: { token: await tokenFor("wide", { name }) } });
-  await post(ben, "a needle");
-  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
-  await ada.page.getByTestId("search-toggle").click();
-  await ada.page.getByTestId("search-field").fill("needle");
-  await ada.page.keyboard.press("Enter");
-  const found = ada.page.getByTestId("found").locator("button");
-  const [row, time] = [(await found.boundingBox())!, (await found.locator("time").boundingBox())!];
-  expect(time.x + time.width).toBeLessThanOrEqual(row.x + row.width);
-  const author = found.locator("bdi").first();
-  expect(await author.evaluate((cut) => cut.scrollWidth > cut.clientWidth)).toBe(true);
-  expect(await author.evaluate((cut) => getComputedStyle(cut).textOverflow)).toBe("ellipsis");
-  ben.disconnect();
-  await ada.close();
-});
-
 it("the button to the newest message covers no tools", async () => {
   const room = "looks-newest";
   const ben = await writer(room);

@@ -74,3 +74,20 @@ it("in a large room, silent members outside the list can be found and mentioned"
   for (const socket of [...crowd, zoe]) socket.disconnect();
   await ada.close();
 });
+
+it("the dialog that kicks one of two people of the same name says which one", async () => {
+  const tokens = [await tokenFor("ada-1", { name: "Ada" }), await tokenFor("ada-2", { name: "Ada" })];
+  const both = await Promise.all(
+    tokens.map((token, at) => join(url, "members-same", `ada-${at}`, { auth: { token } })),
+  );
+  const mo = await Visitor.open(browser, url);
+  await mo.enterWith(await tokenFor("mo", { role: "moderator", name: "Mo" }), "members-same", "Mo");
+  await mo.countsMembers(3);
+  await mo.page.getByRole("button", { name: "3 members" }).click();
+  const members = mo.page.getByTestId("members").locator("li");
+  await members.filter({ hasText: "#ada-2" }).getByTestId("moderate").click();
+  await mo.choose("Kick…");
+  await mo.page.getByRole("heading", { name: "Kick Ada #ada-2" }).waitFor();
+  for (const socket of both) socket.disconnect();
+  await mo.close();
+});

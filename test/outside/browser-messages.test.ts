@@ -273,3 +273,20 @@ it("the actions of a message work without a mouse", async () => {
   await ada.page.getByTestId("members").waitFor();
   await ada.close();
 });
+
+it("copied messages have no hidden times between them", async () => {
+  const ada = await (await open()).enter(freshRoom(), "Ada");
+  for (const text of ["one", "two", "three"]) await ada.say(text);
+  await ada.sees("one", "two", "three");
+  const [first, last] = [
+    (await ada.message("one").locator(".content").boundingBox())!,
+    (await ada.message("three").locator(".content").boundingBox())!,
+  ];
+  const { mouse } = ada.page;
+  await mouse.move(first.x + 2, first.y + first.height / 2);
+  await mouse.down();
+  await mouse.move(last.x + last.width - 2, last.y + last.height / 2, { steps: 5 });
+  await mouse.up();
+  expect(await ada.page.evaluate("getSelection().toString()")).toMatch(/^one\s+two\s+three$/);
+  await ada.close();
+});

@@ -3,7 +3,7 @@ import { expect, inject, it, vi } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
 import { useBrowser } from "./stage.ts";
-import { ask, join } from "./stock-clients.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const ROOM = "haystack";
@@ -63,4 +63,23 @@ it("a mentioned person is found by name, and a search for nothing clears the lis
   await ada.reads("search-outcome", /^$/);
   expect(await ada.page.getByTestId("found").locator("li").count()).toBe(0);
   await Promise.all([ada.close(), bob.close()]);
+});
+
+it("a long name in the search panel is cut before the time", async () => {
+  const room = "found-wide";
+  const name = "W".repeat(64);
+  const ben = await join(url, room, "wide", { auth: { token: await tokenFor("wide", { name }) } });
+  await ask<PostAnswer>(ben, "chat-message", { content: "a needle" });
+  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  await ada.page.getByTestId("search-toggle").click();
+  await ada.page.getByTestId("search-field").fill("needle");
+  await ada.page.keyboard.press("Enter");
+  const found = ada.page.getByTestId("found").locator("button");
+  const [row, time] = [(await found.boundingBox())!, (await found.locator("time").boundingBox())!];
+  expect(time.x + time.width).toBeLessThanOrEqual(row.x + row.width);
+  const author = found.locator("bdi").first();
+  expect(await author.evaluate((cut) => cut.scrollWidth > cut.clientWidth)).toBe(true);
+  expect(await author.evaluate((cut) => getComputedStyle(cut).textOverflow)).toBe("ellipsis");
+  ben.disconnect();
+  await ada.close();
 });

@@ -137,7 +137,7 @@ function Moderate({ view, action, user, onClose }: ModerateProps) {
   return (
     <PersonDialog
       action={action}
-      name={named(view.people.nameOf(user))}
+      name={`${named(view.people.nameOf(user))} ${view.people.tagOf(user)}`.trim()}
       note={action === "kick" ? "They can rejoin at once." : ""}
       onDecide={(terms) => {
         onClose();

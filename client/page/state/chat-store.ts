@@ -75,6 +75,7 @@ export class ChatStore {
   readonly isEmbedded: boolean;
   readonly #ports: ChatStorePorts;
   readonly #identity: ReaderIdentity;
+  readonly #joinKey: string;
   #frame = 0;
   #announced = 0;
   #welcomed: Welcome | undefined;
@@ -82,6 +83,7 @@ export class ChatStore {
   constructor(ports: ChatStorePorts) {
     this.#ports = ports;
     this.#identity = new ReaderIdentity(ports.base);
+    this.#joinKey = joinKey(ports.base);
     this.isEmbedded = ports.token !== undefined;
   }
 
@@ -284,10 +286,6 @@ export class ChatStore {
     if (view && newest && document.visibilityState === "visible")
       directory?.saw(view.room, reading!.following ? newest.seq : reading!.readSeq);
     this.changed();
-  }
-
-  get #joinKey(): string {
-    return joinKey(this.#ports.base);
   }
 
   get #owner(): Owner {
