@@ -8,8 +8,8 @@ import { Log, LogLevel } from "miniflare";
 const WORKER_LINE = '{"level":';
 const MESSAGE_CHARS_MAX = 500;
 const PLACES_MAX = 8;
-/** The values that a failed check of workerd adds to its message, such as the address of a request. */
-const CHECKED_VALUES = /; \w[\w.()>-]* = .*/;
+/** The values that a failed check of workerd adds to its message, such as the address of a request. SQLite's errors hold none of clients. */
+const CHECKED_VALUES = /; (?!dbErrorMessage)[^;=]* = .*/;
 
 export function writeRuntimeLine({ level, message }: { level: string; message: string }): void {
   console.error(runtimeLine(level, message));

@@ -181,6 +181,15 @@ describe("docs/operations.md", () => {
     expect(names.filter((name) => !families.has(name))).toEqual([]);
   });
 
+  it("explains every family in its table of metrics", () => {
+    const table = guide.slice(guide.indexOf("| metric "), guide.indexOf("## The dashboard"));
+    const explained = new Set(metricsIn(table));
+    const families = [COUNTERS, GAUGES, HISTOGRAMS].flatMap((kind) => Object.values(kind).map(({ name }) => name));
+    const missing = families.filter((name) => !name.startsWith("top_room_") && !explained.has(PREFIX + name));
+    expect(missing).toEqual([]);
+    expect(table).toContain("`parley_top_room_…{room}`");
+  });
+
   it("gives the columns of a data point in their order", () => {
     const words = [
       "posted",

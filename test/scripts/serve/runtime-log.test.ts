@@ -20,13 +20,19 @@ it.each([
   ["a path", "kj/compat/url.c++:165: failed: invalid URL", "; url = rooms/x; y = z?token=SECRET"],
   ["a host", "kj/compat/url.c++:453: failed: invalid hostname", "; host = SECRET"],
   ["a header", "kj/compat/http.c++:2436: failed: invalid Content-Length", "; cl = SECRET"],
-  ["a call", "kj/x.c++:1: failed: no name", "; request.getName() = SECRET"],
+  ["a call", "kj/x.c++:1: failed: no name", "; request.getName(a, b) = SECRET"],
 ])("leaves out what a failed check of workerd quotes: %s", (_what, said, quoted) => {
   const facts = { level: "error", event: "runtime.message" };
   expect(messageOf(`Uncaught exception: ${said}${quoted}`)).toEqual({
     ...facts,
     message: `Uncaught exception: ${said}`,
   });
+});
+
+it("keeps the error of SQLite", () => {
+  const said =
+    "e = workerd/util/sqlite.c++:873: failed: SQLite failed; dbErrorMessage(prepareResult, db) = disk I/O error: SQLITE_IOERR";
+  expect(messageOf(`${said}; query = SECRET`)).toMatchObject({ message: said });
 });
 
 it("leaves out the query of an address, and its password", () => {
