@@ -10,8 +10,6 @@ const STATE_DEFAULT = path.join(".wrangler", "serve");
 
 try {
   const { values } = readOptions(helpOf("serve"), { options: { state: { type: "string", default: STATE_DEFAULT } } });
-  if (values.state === "")
-    throw new Error("--state is empty. Name the folder of the rooms: npm run serve -- --state DIRECTORY");
   await serveAlone(values.state);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -203,7 +203,7 @@ describe.concurrent("npm run serve", () => {
     expect([await wrong.exit(), await misspelt.exit()]).toEqual([1, 1]);
     expect([await nowhere.exit(), await unset.exit()]).toEqual([1, 1]);
     expect(nowhere.output).toMatch(/^HOST=nosuch\.invalid is no address of this machine \([A-Z_]+\)\..*\n$/);
-    expect(unset.output).toMatch(/^--state is empty\. .*\n$/);
+    expect(unset.output).toMatch(/^Option '--state' has an empty value\.\nUsage: npm run serve /);
     expect(wrong.output).toMatch(/FLUSH_WINDOW_MS: must be a whole number/);
     expect(misspelt.output).toMatch(/Unknown option '--sate'/);
     for (const { output } of [taken, wrong, misspelt, nowhere, unset]) expect(output).not.toMatch(/^ +at /m);
