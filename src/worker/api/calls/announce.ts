@@ -66,7 +66,7 @@ const given = z.object({
 const acceptedAnswer = answering(
   z.object({
     id: z.string(),
-    accepted: count.apply(described, "Rooms or users; by prefix those that the list has now"),
+    accepted: count.apply(described, "Rooms or users; by prefix those that it goes to now"),
     duplicate: z.exactOptional(z.literal(true)).apply(described, "It was accepted before"),
   }),
 );
