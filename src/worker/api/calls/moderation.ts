@@ -50,7 +50,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     method: "get",
     path: "/api/rooms/{room}/moderation",
     summary: "Who is banned or muted, and who has which role by grant",
-    description: "And how the room stands: slow mode, read-only. `after` is the last user of the page before.",
+    description: "With slow mode and read-only. `after` is the last user of the page before.",
     roles: STAFF,
     given: z.object({ ...moderationStateSchema.shape, room }),
     answers: { 200: { description: "What holds now", schema: answering(moderationPageSchema), headers: LINK_HEADER } },

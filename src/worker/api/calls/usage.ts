@@ -124,7 +124,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
     given: z.object({
       sort: z
         ._default(z.literal(USAGE_SORTS), "traffic")
-        .apply(described, "By deliveries and frames, rows and alarms, wakes, time awake, cost or connections"),
+        .apply(described, "By deliveries, frames, rows, alarms, wakes, time awake, cost or connections"),
       limit: limitOf({ byDefault: USES_LIMIT_DEFAULT, max: USES_LIMIT_MAX }),
       having: z
         .optional(z.string().check(z.minLength(1), z.maxLength(64)))
