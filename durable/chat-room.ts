@@ -303,7 +303,10 @@ export class ChatRoom<Own = Cloudflare.Env>
         // The tables will be dropped, which leaves their text in free pages.
         const { storage } = this.ctx;
         const bytes = storage.sql.databaseSize;
-        return () => (storeAfter(), fillFreePages(storage, bytes, FREE_BYTES_FILLED_MAX.room));
+        return () => {
+          storeAfter();
+          fillFreePages(storage, bytes, FREE_BYTES_FILLED_MAX.room);
+        };
       }, "delete");
     await this.erase(prepare);
     // An erased room is a new one, although nothing has changed in it.

@@ -12,7 +12,7 @@ import type { WebSockets } from "./web-sockets.ts";
 /** `Retry-After` for a client over a connection limit. */
 const RETRY_AFTER_SECONDS = 30;
 
-const NOT_FROM_CONNECT = "This object takes connections from createParley, or connect(request, …), in its Worker only.";
+const NOT_FROM_CONNECT = "This object takes connections from createParley or connect in its Worker only.";
 
 export class ConnectionRequests {
   readonly polling: PollingRequests;

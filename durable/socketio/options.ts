@@ -22,29 +22,31 @@ export interface SocketIoOptions {
 /** All that the server and the shell of an object need. */
 type GivenOptions = ServerOptions & ObjectLimits;
 
-/** The longest time of a timer, which clients wait with. */
+/** The longest time of a timer, which clients wait with. More bytes or connections no object has. */
 const MS_MAX = 2 ** 31 - 1;
 
-const NAMES: readonly string[] = [
-  "pingInterval",
-  "pingTimeout",
-  "connectTimeout",
-  "maxHttpBufferSize",
-  "maxConnectionsPerIp",
-  "transports",
-] satisfies Array<keyof SocketIoOptions>;
+const DEFAULTS = {
+  pingInterval: 25_000,
+  pingTimeout: 20_000,
+  connectTimeout: 45_000,
+  maxHttpBufferSize: 1_000_000,
+  maxConnectionsPerIp: 0,
+  transports: undefined,
+} satisfies Record<keyof SocketIoOptions, unknown>;
 
 /** @throws Error that names the option which is wrong */
 export function readOptions(options: SocketIoOptions): GivenOptions {
-  refuseUnknown("options", options, NAMES);
-  const { pingInterval = 25_000, pingTimeout = 20_000, connectTimeout = 45_000 } = options;
-  const { maxHttpBufferSize = 1_000_000, maxConnectionsPerIp = 0 } = options;
+  refuseUnknown("options", options, Object.keys(DEFAULTS));
+  const read = (name: Exclude<keyof SocketIoOptions, "transports">, min = 1, max = MS_MAX): number =>
+    wholeNumber(`options.${name}`, options[name] ?? DEFAULTS[name], min, max);
+  // First, because the other one has to leave room for it.
+  const pingTimeoutMs = read("pingTimeout", 1, MS_MAX - 1);
   return {
-    pingIntervalMs: wholeNumber("options.pingInterval", pingInterval, 1, MS_MAX - pingTimeout),
-    pingTimeoutMs: wholeNumber("options.pingTimeout", pingTimeout, 1, MS_MAX),
-    connectTimeoutMs: wholeNumber("options.connectTimeout", connectTimeout, 1, MS_MAX),
-    maxPayloadBytes: wholeNumber("options.maxHttpBufferSize", maxHttpBufferSize, 1),
-    maxConnectionsPerIp: wholeNumber("options.maxConnectionsPerIp", maxConnectionsPerIp, 0),
+    pingIntervalMs: read("pingInterval", 1, MS_MAX - pingTimeoutMs),
+    pingTimeoutMs,
+    connectTimeoutMs: read("connectTimeout"),
+    maxPayloadBytes: read("maxHttpBufferSize"),
+    maxConnectionsPerIp: read("maxConnectionsPerIp", 0),
     transports: readTransports("options.transports", options.transports),
   };
 }

@@ -40,7 +40,7 @@ export abstract class SocketIoObject<Env = Cloudflare.Env> extends SocketObject<
     for (const [nsp, namespace] of Object.entries<Namespace | undefined>(namespaces ?? { "": undefined }))
       if (nsp[0] !== "/" || !namespace?.[STEPS] || !namespace.handlers)
         throw new Error(
-          `${this.constructor.name}: namespaces: "${nsp}" is no Namespace with handlers, as in { "/": new Board() }`,
+          `${this.constructor.name}: namespaces: "${nsp}" is no Namespace with handlers, as { "/": new Board() }`,
         );
     const limits = readOptions(this.options ?? {});
     const tokens = tokenPorts(this.ctx.id.name ?? "", this);

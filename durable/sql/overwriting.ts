@@ -2,13 +2,19 @@
 // The platform takes no `PRAGMA secure_delete`. So a row that loses its text stays as long as it was, which SQLite writes
 // in place; and where whole tables were dropped, the pages that this left free are filled.
 
-/** Sizes of the texts that fill free pages, in bytes: the large ones as long as they fit, then smaller ones. A page has 4,096. */
-const FILLERS_BYTES = [262_144, 65_536, 16_384, 3900];
+/**
+ * Sizes of the blobs that fill free pages, in bytes: the large ones as long as they fit, then smaller ones. A page has 4,096. Of each blob, so
+ * much stands in the leaf of the table that nothing else fits beside it, and no old bytes are left between.
+ */
+const FILLERS_BYTES = [265_945, 69_529, 20_425, 4058];
 
 /** Free pages are filled up to so many bytes: after a part of the search index was dropped, and after a whole room was. */
 export const FREE_BYTES_FILLED_MAX = { part: 16 * 1024 * 1024, room: 64 * 1024 * 1024 };
 
-/** Filled besides, because SQLite may take pages first that were free before. The file grows by so much at most, once. */
+/**
+ * Filled besides, because SQLite may take pages first that were free before: a guess, and where more was free, some text stays. The file grows
+ * by so much at most, once.
+ */
 const OTHER_FREE_BYTES = 1024 * 1024;
 
 const TABLE = "overwriting";

@@ -1,14 +1,9 @@
 // Reads a body piece by piece until a deadline; the reader of a body that never ends would hold its pieces for ever. Called by uploads and
-// by body.ts.
+// by body.ts; app.ts answers what was lost.
 
-/** The sender did not send the body in time, or broke off, or wrote it wrong. */
+/** The sender did not send the body in time, or broke off, or wrote it wrong; the message says which. */
 export class BodyLost extends Error {
-  readonly isLate: boolean;
-
-  constructor(isLate: boolean) {
-    super("the body did not come");
-    this.isLate = isLate;
-  }
+  isLate = false;
 }
 
 export class TimedBody {
@@ -32,8 +27,10 @@ export class TimedBody {
    */
   async next(): Promise<Uint8Array | undefined> {
     // Where the time is over, some streams end and others fail.
-    const piece = await this.#reader.read().catch(() => undefined);
-    if (this.#isLate || !piece) throw new BodyLost(this.#isLate);
+    const piece = await this.#reader.read().catch(String);
+    const isLate = this.#isLate;
+    if (isLate || typeof piece === "string")
+      throw Object.assign(new BodyLost(isLate ? "the body took too long" : (piece as string)), { isLate });
     return piece.value;
   }
 

@@ -134,13 +134,13 @@ export const COUNTERS = {
   },
   shard_sent_away: {
     name: "shard_connections_sent_away_total",
-    help: "Connections that shards closed, by cause: gap, or home (the room has space again).",
+    help: "Connections that shards closed, by cause: gap or home.",
     labels: ["cause"],
     always: [["gap"], ["home"]],
   },
   shard_failures: {
     name: "shard_calls_failed_total",
-    help: "Failed calls between rooms and shards: pieces (down) or report (up).",
+    help: "Failed calls between rooms and shards: pieces or report.",
     labels: ["call"],
     always: [["pieces"], ["report"]],
   },
@@ -185,7 +185,7 @@ export const HISTOGRAMS = {
 export const GAUGES = {
   build: { name: "build_info", help: "The version; the value is 1.", labels: ["version"] },
   lobbies: { name: "lobbies", help: "Lobbies." },
-  max_members: { name: "room_connections_limit", help: "MAX_MEMBERS, in a room and in each of its MAX_SHARDS shards." },
+  max_members: { name: "room_connections_limit", help: "MAX_MEMBERS, of a room and of each shard." },
   rooms: { name: "rooms", help: "Rooms in the list: those with members or messages." },
   occupied: { name: "rooms_occupied", help: "Rooms with members." },
   members: { name: "members", help: "Members of all rooms, as last reported." },

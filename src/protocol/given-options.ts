@@ -20,5 +20,5 @@ export function refuseUnknown(where: string, given: object, names: readonly stri
 /** @throws Error that names the value where it is not such a number */
 export function wholeNumber(name: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
-  throw new Error(`${name}: must be a whole number from ${min} to ${max}, not ${JSON.stringify(value)}`);
+  throw new Error(`${name}: must be a whole number from ${min} to ${max}, not ${String(value)}`);
 }

@@ -88,7 +88,13 @@ export class Counted {
       return cursor;
     };
     const transactionSync = <Result>(run: () => Result): Result => storage.transactionSync(run);
-    this.storage = { sql: { exec }, transactionSync } as unknown as DurableObjectStorage;
+    const sql = {
+      exec,
+      get databaseSize(): number {
+        return storage.sql.databaseSize;
+      },
+    };
+    this.storage = { sql, transactionSync } as unknown as DurableObjectStorage;
   }
 
   /** Rows that `run` read and wrote. */

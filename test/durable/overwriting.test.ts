@@ -48,7 +48,7 @@ it("free pages are overwritten and freed again", async () => {
     const counted = new Counted(storage);
     const { written } = counted.rowsOf(() => fillFreePages(counted.storage, bytes));
     // Of 256 KiB and smaller.
-    expect(written).toBeGreaterThan((bytes - empty) / 262_144);
+    expect(written).toBeGreaterThan((bytes - empty) / 265_945);
     expect(sql.databaseSize).toBe(empty);
   });
 });
@@ -62,7 +62,7 @@ it("16 MiB of free pages are overwritten at a time", async () => {
     sql.exec("DROP TABLE large");
     const counted = new Counted(storage);
     const { written } = counted.rowsOf(() => fillFreePages(counted.storage, bytes));
-    const fillers = FREE_BYTES_FILLED_MAX.part / 262_144;
+    const fillers = FREE_BYTES_FILLED_MAX.part / 265_945;
     expect(written).toBeGreaterThanOrEqual(fillers);
     expect(written).toBeLessThanOrEqual(fillers + 4);
   });

@@ -247,7 +247,17 @@ describe("the document's unions and refusals: API-12", () => {
     expect(responses.Refused403.description).toMatch(/ `MUTED`, `ROOM_READ_ONLY`, `FORBIDDEN`, `FORBIDDEN_ROOM`$/);
     const statusesOf = (path: string): string[] => Object.keys(body.paths[path].post.responses);
     expect(statusesOf("/api/rooms/{room}/files")).toEqual(expect.arrayContaining(["404", "408", "411", "413", "415"]));
-    expect(statusesOf("/api/guest")).toEqual(["200", "400", "401", "403", "413", "429", "default"]);
+    expect(statusesOf("/api/guest")).toEqual(["200", "400", "401", "403", "408", "413", "429", "default"]);
+  });
+
+  it("lists 408 for every call with a body", async () => {
+    const { body } = await callApi("GET", "/openapi.json", { as: null });
+    const calls = Object.values(
+      body.paths as Record<string, Record<string, { requestBody?: object; responses: object }>>,
+    );
+    const withBody = calls.flatMap((methods) => Object.values(methods)).filter(({ requestBody }) => requestBody);
+    expect(withBody.length).toBeGreaterThan(10);
+    for (const { responses } of withBody) expect(responses).toHaveProperty("408");
   });
 
   it("lists failures of the server for every call", async () => {

@@ -31,6 +31,8 @@ export class PresenceFeed {
   #notified: PagedMap<NotifiedStay> | undefined;
   #occupied: NotifiedStay | undefined;
   #graceEndsMs: number | undefined;
+  /** Whether the room began, with members whom the receiver knows, and without a connection. */
+  isRestart: boolean;
   #isConfirmed = false;
   /** Counts changes of the members, and how many of them were compared; after a start none were. */
   #noticed = 0;
@@ -44,8 +46,9 @@ export class PresenceFeed {
     this.#room = room;
     this.#occupied = mark.occupied;
     this.#markedGraceEndsMs = mark.graceEndsMs;
-    // Counts as a restart until a connection is restored.
-    if (mark.occupied) this.#graceEndsMs = room.now() + RESTART_GRACE_MS;
+    // Counts as a restart until a connection is restored. A room that is about to be vacated has had its grace.
+    this.isRestart = mark.occupied !== undefined && mark.occupied.state !== "going";
+    if (this.isRestart) this.#graceEndsMs = Math.min(mark.graceEndsMs ?? Infinity, room.now() + RESTART_GRACE_MS);
     room.members.watch(() => {
       this.#noticed++;
       // Presence waits for members who may come back, except for the last one: no member is left to notify.
@@ -54,8 +57,10 @@ export class PresenceFeed {
     });
   }
 
+  /** With a member here the next restart is another one, with a grace of its own. */
   get mark(): PresenceMark {
-    return { occupied: this.#occupied, graceEndsMs: this.#graceEndsMs };
+    const graceEndsMs = this.isRestart && this.#room.members.count > 0 ? undefined : this.#graceEndsMs;
+    return { occupied: this.#occupied, graceEndsMs };
   }
 
   get graceEndsMs(): number | undefined {
@@ -75,6 +80,7 @@ export class PresenceFeed {
    * @param isConfirmed whether all that was about to be sent has been sent: no room sleeps in the middle of that
    */
   awake(isConfirmed: boolean): void {
+    this.isRestart = false;
     this.#isConfirmed = isConfirmed;
     const latestMs = this.#room.now() + RESTART_GRACE_MS;
     const markedMs = this.#markedGraceEndsMs;

@@ -54,8 +54,7 @@ export class Webhooks implements Feature {
 
   start(): void {
     const { log, reportProblem, state } = this.#room;
-    // Without a connection that was restored, a room that slept would begin its grace again with each wake.
-    const dues = (): Due[] => [this.#courier, { dueMs: this.#graceDueMs, maySleep: this.#wasAsleep }];
+    const dues = (): Due[] => [this.#courier, { dueMs: this.#graceDueMs, maySleep: true }];
     this.#clock = new CourierClock(this.#room, "webhooks", dues, (nowMs) => this.#run(nowMs));
     const known = state.get(STATE_KEY) as Mark | undefined;
     const isKnown = known !== undefined && known.epoch === log.epoch;
@@ -68,7 +67,7 @@ export class Webhooks implements Feature {
       throttle: new Throttle(WEBHOOK_WINDOW_MS),
       retryMs: WEBHOOK_RETRY_MS,
       timeoutMs: WEBHOOK_SEND_MS_MAX,
-      isBehind: () => this.#messages.isBehind || this.#presence.isBehind,
+      isBehind: () => this.#messages.isBehind || this.#presence.isBehind || this.#owesGrace,
       collect: (nowMs) => this.#collect(nowMs),
       send: ({ batch }) => this.#deliver(batch.events),
       settle: ({ onTaken }) => {
@@ -153,8 +152,14 @@ export class Webhooks implements Feature {
     const { batch, onSend, onTaken } = outgoing;
     const isEmpty = batch.events.length === 0;
     for (const apply of isEmpty ? onTaken : onSend) apply();
-    if (isEmpty ? this.#messages.mark.changedFrom !== this.#mark.changedFrom : onSend.length > 0) this.#store();
+    const hasChanged = this.#owesGrace || this.#messages.mark.changedFrom !== this.#mark.changedFrom;
+    if (isEmpty ? hasChanged : onSend.length > 0) this.#store();
     return { batch: isEmpty ? undefined : outgoing, isFull: batch.isFull };
+  }
+
+  /** The grace after a restart is not stored as it is: a room that wakes without connections would begin it again each time. */
+  get #owesGrace(): boolean {
+    return this.#presence.isRestart && this.#presence.mark.graceEndsMs !== this.#mark.graceEndsMs;
   }
 
   #pack(nowMs: number): OutgoingEvents {

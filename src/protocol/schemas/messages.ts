@@ -9,7 +9,7 @@ import { described, named } from "./described.ts";
 export const reactionSchema = z.object({
   emoji: z.string(),
   count,
-  users: z.array(z.string()).apply(described, "The first ones; fewer than `count` where there are many"),
+  users: z.array(z.string()).apply(described, "The first ones, where there are many"),
 });
 
 /** One emoji below a message, as messages carry it. */

@@ -16,7 +16,7 @@ export const memberSchema = z
     since: atMs("Since when the member is here"),
     role: z
       .exactOptional(roleSchema)
-      .apply(described, "What the member may do here, where that differs from a plain member"),
+      .apply(described, "The member's rights here, where they differ from a plain member's"),
     granted: z.exactOptional(z.literal(true)).apply(described, "The room itself gave that role"),
   })
   .apply(named, "Member");

@@ -33,9 +33,7 @@ const rangeSchema = z.array(count).check(z.minLength(2), z.maxLength(2)) as unkn
 export const foundMessageSchema = z
   .object({
     ...messageSchema.shape,
-    matches: z
-      .array(rangeSchema)
-      .apply(described, "Found words in `content`: from, and to (exclusive), in UTF-16 units"),
+    matches: z.array(rangeSchema).apply(described, "Found words in `content`: from, to (exclusive), in UTF-16 units"),
   })
   .apply(named, "FoundMessage");
 

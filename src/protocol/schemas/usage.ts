@@ -8,7 +8,7 @@ import { described, named } from "./described.ts";
 const counts = (amount: z.ZodMiniNumber) => ({
   posted: amount.apply(described, "Messages"),
   delivered: amount.apply(described, "Messages times the connections they went to"),
-  framesIn: amount.apply(described, "Over WebSockets, without heartbeats of a sleeping room"),
+  framesIn: amount.apply(described, "Without heartbeats of a sleeping room"),
   bytesIn: amount,
   framesOut: amount,
   bytesOut: amount,

@@ -21,7 +21,7 @@ export const ASK_MS_MAX = 365 * 24 * 3_600_000;
 
 /**
  * The end of an ask: the client answered, the time was over, or the socket ended first. `disconnected` comes in the turn of that end,
- * between `onDisconnecting` and `onDisconnect`: nothing can be sent to the socket any more, but `socket.rooms` still names its channels,
+ * between `onDisconnecting` and `onDisconnect`: no question to the socket is sent any more, but `socket.rooms` still names its channels,
  * and a recovered socket gets back the changes of `socket.data`.
  */
 export type AskAnswer =

@@ -121,7 +121,6 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> extends Broadca
 /** One name, or several. @throws TypeError for anything else, as in code without types */
 export function listed(names: Channels): readonly string[] {
   const list = [names].flat();
-  for (const name of list)
-    if (typeof name !== "string") throw new TypeError(`the name of a room must be a string, not ${typeof name}`);
+  for (const name of list) if (typeof name !== "string") throw new TypeError(`a room is a string, not ${typeof name}`);
   return list;
 }

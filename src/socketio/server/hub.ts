@@ -28,6 +28,8 @@ export class Hub {
   readonly #effects: Effects;
   readonly #hooks: HubHooks;
   readonly recovery: Recovery | undefined;
+  /** Its namespace is no longer in service. Another one may write the recovery log by now. */
+  isOver = false;
   /** The sessions of all sockets. Replaced and never changed, because effects refer to it. */
   #everyone: Recipients | undefined;
 
@@ -124,6 +126,7 @@ export class Hub {
   ): void {
     // Before it is stored, because an event with a reserved name must not be replayed either.
     for (const args of argLists) checkEvent(event, args);
+    if (this.isOver) return;
     // Before it gets a place: events that the hook emits come first, in the log and on the wire.
     if (this.#hooks.onAnyOutgoing) {
       for (const socket of this.select(audience)) {

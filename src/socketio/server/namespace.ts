@@ -144,7 +144,7 @@ export abstract class Namespace<
    */
   onWake?(): void;
 
-  /** Called once when a socket is gone. It is in no channel any more. An event to it is dropped, or kept where it may be recovered. */
+  /** Called once when a socket is gone. It is in no channel any more. An event to it is dropped, or kept where its client may recover it. */
   onDisconnect?(socket: Socket<Outgoing, Data>, reason: DisconnectReason): void | Promise<void>;
 
   /** Called before a socket leaves its channels: `socket.rooms` still names them. */

@@ -74,7 +74,11 @@ export class Namespaces {
 
   /** Called when their server is no longer in use: another one may start them. */
   stop(): void {
-    for (const { namespace } of this.#entries.values()) namespace[STOP]();
+    for (const { namespace, hub } of this.#entries.values()) {
+      namespace[STOP]();
+      hub.isOver = true;
+    }
+    this.#entries.clear();
   }
 
   #wakeOne(namespace: Namespace): void {
@@ -110,8 +114,7 @@ export class Namespaces {
     if (!recovery || entry.epoch !== undefined) return;
     const { epoch } = recovery.log;
     const writer = this.#writers.get(epoch);
-    if (writer !== undefined)
-      throw new Error(`namespaces ${writer} and ${hub.nsp} share one recovery log: name each its own`);
+    if (writer !== undefined) throw new Error(`namespaces ${writer} and ${hub.nsp} share one recovery log`);
     this.#writers.set(epoch, hub.nsp);
     entry.epoch = epoch;
   }
@@ -169,6 +172,7 @@ export class Namespaces {
     this.#entries.delete(nsp);
     if (entry.epoch !== undefined) this.#writers.delete(entry.epoch);
     entry.namespace[STOP]();
+    entry.hub.isOver = true;
     try {
       entry.recovery?.log.close?.();
     } catch (error) {
@@ -177,12 +181,11 @@ export class Namespaces {
   }
 }
 
-/** @throws Error for no function, and for a reserved name, which no client can send: on Node it is an event of the server, here a method */
+/** @throws Error for a reserved name, which no client can send: on Node it is an event of the server, here a method */
 function handlersOf(nsp: string, { handlers }: Namespace): NamespaceEntry["handlers"] {
-  for (const [event, handler] of Object.entries<unknown>(handlers)) {
+  for (const event of Object.keys(handlers)) {
     if (isReservedEvent(event))
       throw new Error(`${nsp}: handlers.${event} is never called; use a method such as onDisconnect`);
-    if (typeof handler !== "function") throw new Error(`${nsp}: handlers.${event}: must be a function`);
   }
   return new Map(Object.entries(handlers));
 }

@@ -7,6 +7,7 @@ import { checkEvent, encodeDisconnect, encodeEvent } from "../wire/socket-io.ts"
 import { BroadcastOperator, listed } from "./broadcast.ts";
 import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import { isReady, type Hub } from "./hub.ts";
+import type { NamespaceEntry } from "./namespaces.ts";
 import type { Effects } from "../engine/effects.ts";
 import type { SocketRecord } from "./records.ts";
 import type { SocketSession } from "./socket-session.ts";
@@ -17,15 +18,10 @@ export interface SocketHost {
   readonly effects: Effects;
   readonly acks: Acks;
   now(): number;
+  /** Its namespace in service: none where that was made on demand and is empty, or the object was erased since. */
+  entryOf(socket: Socket): NamespaceEntry | undefined;
   dismissSession(session: SocketSession): void;
   removeSocket(socket: Socket, reason: DisconnectReason): void;
-}
-
-interface Sending {
-  /** Of an event whose ack is waited for. */
-  readonly ackId?: number;
-  /** Whether it is dropped if the client cannot receive at once. */
-  readonly isVolatile?: boolean;
 }
 
 export interface AskOptions {
@@ -40,6 +36,8 @@ export interface AskOptions {
 // oxlint-disable-next-line typescript/no-explicit-any -- the default of an untyped application, as in Socket.IO
 export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends SocketState<Data> {
   connected = true;
+  /** Until when its client can recover it; 0 while it is connected, and where it cannot. In milliseconds since 1970. */
+  recoverableUntilMs = 0;
   /** Whether its `onDisconnecting` has begun. */
   isLeaving = false;
   readonly #hub: Hub;
@@ -74,7 +72,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
     return this.#send(event, args);
   }
 
-  #send(event: string, args: readonly unknown[], { ackId, isVolatile = false }: Sending = {}): true {
+  #send(event: string, args: readonly unknown[], ackId?: number, isVolatile = false): true {
     checkEvent(event, args);
     const { recovery } = this.#hub;
     // Clients read no offset in an event that asks for an ack: their callback is its last argument.
@@ -82,8 +80,12 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
     const isStored = log?.append !== undefined && !isVolatile;
     const channels = [this.id];
     if (!this.connected) {
-      // Its client may come back with this id, and would miss the event.
-      if (isStored) this.#hub.emit({ channels }, event, args);
+      // The client may be back with this id, or come back, and would miss the event.
+      const entry = ackId === undefined ? this.#host.entryOf(this as Socket) : undefined;
+      const back = entry?.hub.sockets.get(this.id);
+      if (back) return back.#send(event, args, undefined, isVolatile);
+      if (isStored && this.#host.now() < this.recoverableUntilMs)
+        entry?.recovery?.log.append?.({ event, args, channels });
       return true;
     }
     this.#hub.callOutgoing(this as Socket, event, args);
@@ -104,7 +106,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
 
   /** Emits only to clients that can receive at once, this one or those selected next; for others the event is dropped. */
   get volatile(): Pick<this, "emit" | "broadcast" | "to" | "in" | "except"> {
-    const emit: this["emit"] = (event, ...args) => this.#send(event, args, { isVolatile: true });
+    const emit: this["emit"] = (event, ...args) => this.#send(event, args, undefined, true);
     return Object.assign(this.broadcast.volatile, { emit, broadcast: this.broadcast.volatile });
   }
 
@@ -137,7 +139,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
     const id = this.#takeAckId(event, args);
     const answer = effects.turn(() => {
       // First, because the ack of an event that could not be sent is not waited for.
-      this.#send(event, args, { ackId: id });
+      this.#send(event, args, id);
       if (!this.connected) throw new Error("socket has been disconnected");
       return acks.wait(this as Socket, id, this.#host.now() + timeoutMs);
     });
@@ -162,7 +164,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
     const id = this.#takeAckId(event, args);
     return effects.turn(() => {
       // First, because an event that could not be sent is no ask.
-      this.#send(event, args, { ackId: id });
+      this.#send(event, args, id);
       if (!this.connected) return false;
       this.setAsks([...this.asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
       acks.watch(this as Socket);

@@ -168,6 +168,7 @@ export class Sockets implements SocketHost {
     const nowMs = this.now();
     const mayReturn = isReturnable(reason);
     recovery?.depart(socket.id, { atMs: nowMs, mayReturn });
+    if (recovery && mayReturn) socket.recoverableUntilMs = nowMs + recovery.windowMs;
     this.#survive("the state of a socket could not be stored", () =>
       socket.remember({ goneAtMs: nowMs, leftOnPurpose: !mayReturn }),
     );

@@ -97,7 +97,7 @@ function operationOf(call: ApiCall, schemas: JsonSchemas): Json {
       ...refusals([
         ...(["INVALID_PAYLOAD", "UNAUTHORIZED", "FORBIDDEN", "RATE_LIMITED"] as const),
         ...(inPath.length > 0 ? (["NOT_FOUND"] as const) : []),
-        ...(hasBody(call) ? (["TOO_LONG", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
+        ...(hasBody(call) ? (["TIMED_OUT", "TOO_LONG", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
         ...(call.refusals ?? []),
       ]),
     },
@@ -178,12 +178,11 @@ function mapValues<Value, Mapped>(
 const guestOperation = (schemas: JsonSchemas): Json => ({
   operationId: "becomeGuest",
   summary: "A token for a visitor without an account",
-  description:
-    "While `GUEST_ACCESS` is on. With the token of a guest, up to 30 days after its end: another one for the same user.",
+  description: "Needs `GUEST_ACCESS`. With a guest's token, up to 30 days after its end: a new one of the same user.",
   security: [{}, { token: [] }],
   requestBody: { content: content(guestSchema, schemas, "input") },
   responses: {
     200: goodResponse({ description: "A user of their own, for a day", schema: guestAnswerSchema }, schemas),
-    ...refusals(["INVALID_PAYLOAD", "UNAUTHORIZED", "FORBIDDEN", "TOO_LONG", "RATE_LIMITED"]),
+    ...refusals(["INVALID_PAYLOAD", "UNAUTHORIZED", "FORBIDDEN", "TIMED_OUT", "TOO_LONG", "RATE_LIMITED"]),
   },
 });

@@ -71,7 +71,7 @@ function check(options: ConnectOptions): void {
   for (const [name, value] of Object.entries({ object, otherwise, authenticate }))
     if (typeof value !== "function") throw new Error(`connect: ${name}: must be a function`);
   if (origins !== "*" && origins !== "same" && !(Array.isArray(origins) && origins.every(isOrigin)))
-    throw new Error('connect: allowedOrigins: must be "*", "same" or a list of origins such as https://example.com');
+    throw new Error('connect: allowedOrigins: must be "*", "same" or a list of origins');
 }
 
 /**

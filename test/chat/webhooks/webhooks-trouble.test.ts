@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 
 import { CHANGES_REMEMBERED_MAX } from "../../../src/chat/log/pending-changes.ts";
 import { WEBHOOK_RETRY_MS, WEBHOOK_SEND_MS_MAX } from "../../../src/chat/webhooks/webhooks.ts";
+import { RESTART_GRACE_MS } from "../../../src/chat/webhooks/presence-feed.ts";
 import { WEBHOOK_EVENTS_MAX } from "../../../src/chat/webhooks/webhook-batch.ts";
-import { say, sayAll, withEmptyQueue } from "../../host/webhook-room.ts";
+import { roomWithAda, say, sayAll, withEmptyQueue } from "../../host/webhook-room.ts";
 
 describe("a failing queue", () => {
   it("HOOK-3: is retried with doubled waits, and gets everything in order", async () => {
@@ -40,6 +41,19 @@ describe("a failing queue", () => {
     room.queue.mood = "takes";
     await room.pass(30_000);
     expect(room.queue.story.slice(0, 1)).toEqual(["posted 1 1"]);
+  });
+
+  it("HOOK-3: waits ever longer, also where the room sleeps in between and nobody is there", async () => {
+    const { room } = await roomWithAda();
+    room.queue.mood = "refuses";
+    room.shell.crash();
+    await room.pass(RESTART_GRACE_MS + 20_000);
+    const waits = (): number[] =>
+      room.shell.problems.map(({ problem }) => Number(/next try in (\d+) s/.exec(problem)![1]));
+    expect(waits()).toEqual([1, 2, 4, 8, 16]);
+    room.shell.evict();
+    await room.pass(100_000);
+    expect(waits()).toEqual([1, 2, 4, 8, 16, 32, 64]);
   });
 
   it("HOOK-3: without an answer times out, and a late answer changes nothing", async () => {

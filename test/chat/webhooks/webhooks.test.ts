@@ -201,7 +201,7 @@ describe("people", () => {
     expect(room.shell.quietMs).toBe(Infinity);
   });
 
-  it("HOOK-4: a room does not sleep before it has sent those whom a crash took from it", async () => {
+  it("HOOK-4: a room that sleeps meanwhile sends those whom a crash took from it", async () => {
     const { room } = await roomWithAda();
     room.shell.crash();
     for (let seconds = 0; seconds < 2 * (RESTART_GRACE_MS / 1000); seconds++) {

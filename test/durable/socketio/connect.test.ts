@@ -329,7 +329,7 @@ describe("the trusted header", () => {
       expect([address, response.status, await response.text()]).toEqual([
         address,
         404,
-        expect.stringContaining("connect("),
+        expect.stringContaining("takes connections from createParley or connect"),
       ]);
     }
   });

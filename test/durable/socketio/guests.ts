@@ -68,6 +68,10 @@ export class Guest {
     return { sid, pid, ...(last && { offset: last.at(-1) as string }) };
   }
 
+  emit(nsp: string, event: string, ...args: unknown[]): void {
+    this.#raw.send(`42${nsp},${JSON.stringify([event, ...args])}`);
+  }
+
   leave(nsp: string): void {
     this.#raw.send(`41${nsp},`);
   }

@@ -180,3 +180,40 @@ describe("banned while away: REC-3", () => {
     expect(back.said("/")).toEqual([]);
   });
 });
+
+describe("a handler that goes on when its namespace is no longer in service: REC-4", () => {
+  /** Whoever comes then hears each other, and the log goes on. */
+  async function isInService(house: string, nsp: string): Promise<void> {
+    const [ben, cyd] = [await arrive(house, "ben", [nsp]), await arrive(house, "cyd", [nsp])];
+    for (const text of ["one", "two"]) await ben.ask(nsp, "say", text);
+    await cyd.ask(nsp, "say", "three");
+    expect(cyd.said(nsp).slice(-3)).toEqual(["ben: one", "ben: two", "cyd: three"]);
+  }
+
+  it("made on demand, and made again meanwhile: its client that is back gets the event, and nobody else is disturbed", async () => {
+    const house = freshHouse();
+    const boss = await arrive(house, "boss", ["/lobby"]);
+    const ada = await arrive(house, "ada", ["/hall-x"]);
+    ada.emit("/hall-x", "work");
+    await ada.ask("/hall-x", "join", "a channel");
+    const recoveryAuth = ada.recoveryAuth("/hall-x");
+    await ada.drop();
+    const back = await Guest.open(house, "ada");
+    await back.enter("/hall-x", recoveryAuth);
+    await boss.ask("/lobby", "go on");
+    await isInService(house, "/hall-x");
+    expect(back.said("/hall-x")[0]).toBe("server: to one");
+  });
+
+  it("of an object that was erased meanwhile: nothing of it comes back", async () => {
+    const house = freshHouse();
+    const ada = await arrive(house, "ada", ["/lobby"]);
+    ada.emit("/lobby", "work");
+    await ada.ask("/lobby", "join", "a channel");
+    await runInDurableObject(env.HALLS.getByName(house), (instance) => instance.wipe());
+    const boss = await arrive(house, "boss", ["/lobby"]);
+    await boss.ask("/lobby", "go on");
+    await isInService(house, "/lobby");
+    expect(boss.said("/lobby")[0]).toBe("ben: one");
+  });
+});

@@ -21,11 +21,17 @@ interface Incoming {
   say: (text: string, ack: (lastWords: readonly string[]) => void) => void;
   join: (channel: string, ack: (rooms: readonly string[]) => void) => void;
   ban: (user: string, seconds: number, ack: () => void) => void;
+  /** Goes on when anybody in the house says `go on`. */
+  work: () => void;
+  "go on": (ack: () => void) => void;
 }
 interface Outgoing {
   said: (user: string, text: string) => void;
 }
 type Client = Socket<Outgoing, Guest>;
+
+/** The handlers that wait, of all houses: a test has one house. */
+const waiting: Array<() => Promise<void>> = [];
 
 class Hall extends Namespace<Incoming, Outgoing, Guest> {
   readonly #bans: SyncKvStorage;
@@ -38,6 +44,19 @@ class Hall extends Namespace<Incoming, Outgoing, Guest> {
     join: (socket, channel, ack) => {
       socket.join(channel);
       ack([...socket.rooms].slice(1));
+    },
+    work: async (socket) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const done = Promise.withResolvers<void>();
+      waiting.push(() => (resolve(), done.promise));
+      await promise;
+      socket.emit("said", "server", "to one");
+      socket.broadcast.emit("said", "server", "to others");
+      done.resolve();
+    },
+    "go on": async (_socket, ack) => {
+      for (const goOn of waiting.splice(0)) await goOn();
+      ack();
     },
     ban: (_socket, user, seconds, ack) => {
       this.#bans.put(`ban:${user}`, Date.now() + seconds * 1000);
@@ -72,6 +91,10 @@ export class Halls extends SocketIoObject {
     { match: /^\/hall-\w+$/, create: () => this.#hall() },
     { match: async ({ nsp }) => nsp.startsWith("/Hall-"), create: () => this.#hall() },
   ];
+
+  async wipe(): Promise<void> {
+    await this.erase();
+  }
 
   #hall(): Hall {
     return new Hall(this.ctx.storage.kv);

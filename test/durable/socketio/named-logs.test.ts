@@ -110,7 +110,7 @@ describe("two namespaces cannot write one log", () => {
     await withStorage((storage) => {
       const [a, b] = logs(storage);
       const start = (): Shell => new Shell(() => ({ static: { "/a": new Recoverable(a), "/b": new Recoverable(b) } }));
-      expect(start).toThrow("namespaces /a and /b share one recovery log: name each its own");
+      expect(start).toThrow("namespaces /a and /b share one recovery log");
     });
   });
 

@@ -143,7 +143,6 @@ const WRONG: Readonly<Record<string, object | undefined>> = {
   slashless: { board: new Sketch() },
   plain: { "/": { handlers: {} } },
   handlerless: { "/": Object.assign(new Sketch(), { handlers: undefined }) },
-  deaf: { "/": Object.assign(new Sketch(), { handlers: { hear: 5 } }) },
 };
 
 /** The name of its room says how it is made, and its fault. */

@@ -105,12 +105,11 @@ describe("mistakes of an application", () => {
   );
 
   const named: Array<[room: string, error: string]> = [
-    ["bare", 'MistakenObject: namespaces: "" is no Namespace with handlers, as in { "/": new Board() }'],
+    ["bare", 'MistakenObject: namespaces: "" is no Namespace with handlers, as { "/": new Board() }'],
     ["slashless", 'namespaces: "board" is no Namespace with handlers'],
     ["plain", 'namespaces: "/" is no Namespace with handlers'],
     ["handlerless", 'namespaces: "/" is no Namespace with handlers'],
-    ["deaf", "/: handlers.hear: must be a function"],
-    ["hiding", '"alarm" is a method of its base class; take another name'],
+    ["hiding", '"alarm" hides a method of its base class'],
     ["option", 'options: there is no option "pingIntervall"; there are pingInterval, '],
     ["range", "options.pingTimeout: must be a whole number from 1 to "],
     ["sum", "options.pingInterval: must be a whole number from 1 to 1073741823, not 1073741824"],

@@ -159,7 +159,5 @@ it.each<[call: string, run: (io: Probe, socket: Parameters<Verb>[1]) => unknown]
     },
   });
   (await shell.connect()).emit("go");
-  expect(errors).toEqual([
-    expect.stringMatching(/^TypeError: the name of a room must be a string, not (number|undefined)$/),
-  ]);
+  expect(errors).toEqual([expect.stringMatching(/^TypeError: a room is a string, not (number|undefined)$/)]);
 });

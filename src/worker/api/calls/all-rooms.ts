@@ -55,7 +55,7 @@ const drainedAnswer = answering(
     ),
     failed: z
       .exactOptional(z.array(z.string()))
-      .apply(described, "Rooms that were not reached, or not with all shards; ask again for these"),
+      .apply(described, "Rooms not reached with all shards; ask again for these"),
     hasMore: z.exactOptional(z.literal(true)).apply(described, "There are more; ask again with `after`"),
     after: z.exactOptional(z.string()).apply(described, "The last room of this call"),
   }),
@@ -75,7 +75,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
       prefix: z.optional(z.string().check(z.maxLength(64))).apply(described, "How the names begin"),
       sort: z
         ._default(z.literal(ROOM_SORTS), "activity")
-        .apply(described, "By the newest message, by members (most first), or by name"),
+        .apply(described, "By newest message, members (most first), or name"),
       limit: limitOf({ byDefault: ROOMS_LIMIT_DEFAULT, max: ROOMS_LIMIT_MAX }),
       cursor: cursorSchema,
     }),

@@ -43,9 +43,7 @@ const given = z.object({
   rooms: z
     .optional(z.array(room).check(z.minLength(1), z.maxLength(ANNOUNCE_ROOMS_NAMED_MAX)))
     .apply(described, "By name"),
-  prefix: z
-    .optional(z.string().check(z.maxLength(64)))
-    .apply(described, "Rooms of the list whose names begin so; empty: all"),
+  prefix: z.optional(z.string().check(z.maxLength(64))).apply(described, "Rooms whose names begin so; empty: all"),
   users: z
     .optional(z.array(userSchema).check(z.minLength(1), z.maxLength(ANNOUNCE_USERS_MAX)))
     .apply(described, "Wherever they are connected"),
@@ -66,7 +64,7 @@ const given = z.object({
 const acceptedAnswer = answering(
   z.object({
     id: z.string(),
-    accepted: count.apply(described, "Rooms or users; by prefix those that it goes to now"),
+    accepted: count.apply(described, "Rooms or users; by prefix those it goes to now"),
     duplicate: z.exactOptional(z.literal(true)).apply(described, "It was accepted before"),
   }),
 );
@@ -95,7 +93,7 @@ export const ANNOUNCE_CALLS: readonly ApiCall[] = [
     method: "get",
     path: "/api/announce/{id}",
     summary: "The progress of an announcement",
-    description: "For a day, to the service that announced it and to those whose token opens every room.",
+    description: "For a day, to its service and to tokens for every room.",
     roles: SERVICE,
     given: z.object({ id: z.string().check(z.maxLength(ANNOUNCEMENT_ID_CHARS_MAX)) }),
     answers: { 200: { description: "So far", schema: answering(progressSchema) } },

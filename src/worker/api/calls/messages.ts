@@ -71,7 +71,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     method: "get",
     path: MESSAGE,
     summary: "One message",
-    description: "As it stands now; a deleted message has no text.",
+    description: "A deleted message has no text.",
     roles: STAFF,
     given: z.object(which),
     answers: { 200: { description: "The message", schema: answering(z.object({ message: messageSchema })) } },

@@ -78,7 +78,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     method: "get",
     path: "/api/relay/dead",
     summary: "The dead letters of links",
-    description: "Batches between rooms that the token opens, the oldest first, without their texts.",
+    description: "Batches between rooms that the token opens, the oldest first, without texts.",
     roles: SERVICE,
     given: z.object({
       after: z._default(z.int().check(z.minimum(0)), 0).apply(described, "The last id of the page before"),

@@ -33,7 +33,7 @@ const cost = costAs("the time since `since`");
 
 const lately = z
   .object({ ...recentUseSchema.shape, monthlyCost: costAs("the last hours") })
-  .apply(described, "The same by the hour: what is an hour old counts half; a new room counts as ten minutes old")
+  .apply(described, "The same by the hour: what is an hour old counts half")
   .apply(named, "RecentUse");
 
 const connection = z.object({
@@ -41,11 +41,9 @@ const connection = z.object({
   user: z.exactOptional(z.string()).apply(described, "Absent before CONNECT"),
   name: z.exactOptional(z.string()),
   role: z.exactOptional(z.string()),
-  isWatching: z
-    .exactOptional(z.literal(true))
-    .apply(described, "Of an operator who watches the room, and is no member"),
+  isWatching: z.exactOptional(z.literal(true)).apply(described, "Of an operator who watches the room"),
   transport: z.literal(["websocket", "polling"]),
-  isExtended: z.boolean().apply(described, "Parley's own client, whose heartbeats do not wake the room"),
+  isExtended: z.boolean().apply(described, "Parley's own client"),
   since: atMs("When it was opened"),
   lastSeen: atMs("Its last sign of life"),
 });
