@@ -157,9 +157,13 @@ export class Webhooks implements Feature {
     return { batch: isEmpty ? undefined : outgoing, isFull: batch.isFull };
   }
 
-  /** The grace after a restart is not stored as it is: a room that wakes without connections would begin it again each time. */
+  /**
+   * The stored grace is wrong. That of a restart has to be stored, because a room that wakes without connections would begin it again each
+   * time; and one that is over must not stay, because the next restart would go by it.
+   */
   get #owesGrace(): boolean {
-    return this.#presence.isRestart && this.#presence.mark.graceEndsMs !== this.#mark.graceEndsMs;
+    const { graceEndsMs } = this.#mark;
+    return (this.#presence.isRestart || graceEndsMs !== undefined) && this.#presence.mark.graceEndsMs !== graceEndsMs;
   }
 
   #pack(nowMs: number): OutgoingEvents {

@@ -12,7 +12,7 @@ export const dmSchema = z
     user: z.string().apply(described, "The other one"),
     lastSeq: count,
     lastActivity: z.nullable(count).apply(described, "When the newest message was posted, in milliseconds since 1970"),
-    unread: count.apply(described, "Messages behind one's read mark, as the room last said"),
+    unread: count.apply(described, "Messages behind one's read mark"),
   })
   .apply(named, "Dm");
 

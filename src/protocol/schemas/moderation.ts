@@ -67,7 +67,7 @@ export const entrySchema = z
       .apply(described, "How long; of slow mode: from one post to the next"),
     on: z.exactOptional(z.boolean()).apply(described, "Of `read-only`"),
     role: z.exactOptional(grantedRoleSchema).apply(described, "Of `grant`"),
-    id: z.exactOptional(z.string()).apply(described, "Of a message of `user` that another user edited or deleted"),
+    id: z.exactOptional(z.string()).apply(described, "Of a message of `user` that another edited or deleted"),
     seq: z.exactOptional(z.int().check(z.minimum(1))).apply(described, "Its place"),
   })
   .apply(named, "AuditEntry");

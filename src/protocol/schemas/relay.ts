@@ -51,7 +51,7 @@ export const progressSchema = z.object({
   at: atMs("When it was accepted"),
   accepted: count,
   delivered: count.apply(described, "Rooms, or users, that heard it"),
-  absent: count.apply(described, "Empty rooms, or absent users; known once it is done"),
+  absent: count.apply(described, "Empty rooms or absent users, once it is done"),
   failed: count.apply(described, "Not reached; `GET /api/relay/dead` has them"),
   done: z.boolean(),
 });

@@ -192,6 +192,26 @@ describe("people", () => {
     expect(room.queue.story).toEqual(["occupied", "joined ada", "joined ben", "left ben"]);
   });
 
+  it("HOOK-4: a member who came back in time has not left, whatever was stored meanwhile", async () => {
+    const { room, ada } = await roomWithAda();
+    ada.leave();
+    await room.pass(1000);
+    // Stores a batch, and with it the grace that runs.
+    await room.ask(
+      "chat-message",
+      { user: "backend", name: "backend", role: "service" },
+      { content: "nobody is here" },
+    );
+    await room.pass(2000);
+    await room.join("ada");
+    await room.pass(60_000);
+    room.shell.crash();
+    await room.pass(5000);
+    await room.join("ada");
+    await room.pass(2 * RESTART_GRACE_MS);
+    expect(room.queue.story.filter((told) => /left|vacated/.test(told))).toEqual([]);
+  });
+
   it("HOOK-4: a room is vacated where no member comes back after a crash", async () => {
     const { room } = await roomWithAda();
     room.shell.crash();

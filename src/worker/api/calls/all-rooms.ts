@@ -41,7 +41,7 @@ const placeSchema = z.object({
 const roomsPage = z.object({
   rooms: z
     .array(overviewSchema.apply(named, "Room"))
-    .apply(described, "As they last said; of busy ones a minute ago at most"),
+    .apply(described, "As they last said; busy ones a minute ago at most"),
   hasMore: z.boolean(),
 });
 

@@ -32,7 +32,7 @@ export const FILE_CALLS: readonly ApiCall[] = [
       name: z
         ._default(z.string().check(z.maxLength(NAME_GIVEN_LENGTH_MAX)), "")
         .apply(described, "What the file is called; a path is cut off"),
-      as: z.optional(userSchema).apply(described, "The user who will post it, where a service uploads"),
+      as: z.optional(userSchema).apply(described, "The user who will post it, if a service uploads"),
     }),
     rawBody: "The file's bytes, with `Content-Length`",
     answers: { 201: { description: "It is stored", schema: answering(uploadedSchema) } },
