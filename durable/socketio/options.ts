@@ -22,7 +22,7 @@ export interface SocketIoOptions {
 /** All that the server and the shell of an object need. */
 type GivenOptions = ServerOptions & ObjectLimits;
 
-/** The longest time of a timer, which clients wait with. More bytes or connections no object has. */
+/** The longest time of a timer, which clients wait with. No object holds as many bytes or connections. */
 const MS_MAX = 2 ** 31 - 1;
 
 const DEFAULTS = {

@@ -3,12 +3,12 @@
 // in place; and where whole tables were dropped, the pages that this left free are filled.
 
 /**
- * Sizes of the blobs that fill free pages, in bytes: the large ones as long as they fit, then smaller ones. A page has 4,096. Of each blob, so
- * much stands in the leaf of the table that nothing else fits beside it, and no old bytes are left between.
+ * Sizes of the blobs that fill free pages, in bytes: the large ones as long as they fit, then smaller ones. A page has 4,096. Each
+ * blob fills a leaf of the table, and the rest of it whole pages, so that no old bytes are left between.
  */
 const FILLERS_BYTES = [265_945, 69_529, 20_425, 4058];
 
-/** Free pages are filled up to so many bytes: after a part of the search index was dropped, and after a whole room was. */
+/** The room fills free pages up to so many bytes: after it dropped a part of the search index, and after it was deleted. */
 export const FREE_BYTES_FILLED_MAX = { part: 16 * 1024 * 1024, room: 64 * 1024 * 1024 };
 
 /**

@@ -78,19 +78,18 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
     // Clients read no offset in an event that asks for an ack: their callback is its last argument.
     const log = this.pid === undefined || ackId !== undefined ? undefined : recovery?.log;
     const isStored = log?.append !== undefined && !isVolatile;
-    const channels = [this.id];
     if (!this.connected) {
       // The client may be back with this id, or come back, and would miss the event.
       const entry = ackId === undefined ? this.#host.entryOf(this as Socket) : undefined;
       const back = entry?.hub.sockets.get(this.id);
       if (back) return back.#send(event, args, undefined, isVolatile);
       if (isStored && this.#host.now() < this.recoverableUntilMs)
-        entry?.recovery?.log.append?.({ event, args, channels });
+        entry?.recovery?.log.append?.({ event, args, channels: [this.id] });
       return true;
     }
     this.#hub.callOutgoing(this as Socket, event, args);
     // Each event to a client that knows recovery ends with an offset, because the client would take another text there for one.
-    const stored = isStored ? log.append!({ event, args, channels }) : undefined;
+    const stored = isStored ? log.append!({ event, args, channels: [this.id] }) : undefined;
     const withOffset = log ? [...args, recovery!.offset(stored ?? log.lastSeq)] : args;
     // The hook may have ended the socket.
     if (this.connected && (!isVolatile || isReady(this.session)))

@@ -182,7 +182,7 @@ describe("banned while away: REC-3", () => {
 });
 
 describe("a handler that goes on when its namespace is no longer in service: REC-4", () => {
-  /** Whoever comes then hears each other, and the log goes on. */
+  /** Ben and Cyd enter, and Cyd hears all that they say: the recovery log takes further events. */
   async function isInService(house: string, nsp: string): Promise<void> {
     const [ben, cyd] = [await arrive(house, "ben", [nsp]), await arrive(house, "cyd", [nsp])];
     for (const text of ["one", "two"]) await ben.ask(nsp, "say", text);
