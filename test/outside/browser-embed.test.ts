@@ -14,7 +14,7 @@ import { useBrowser } from "./stage.ts";
 import { collect, join, tokenFor } from "./stock-clients.ts";
 import { WAIT } from "./visitor.ts";
 
-const FIRST_LOAD_BYTES_MAX = 60_000;
+const FIRST_LOAD_BYTES_MAX = 100_000;
 
 const url = inject("serverUrl");
 const browser = await useBrowser();

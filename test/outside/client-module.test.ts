@@ -17,7 +17,7 @@ import { Line } from "./line.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 
 const BUILT = path.join(PROJECT_ROOT, "dist", "client");
-const SIZE_MAX_BYTES = 30_000;
+const SIZE_MAX_BYTES = 40_000;
 const WAIT = { timeout: 15_000, interval: 20 };
 
 interface ClientModule {

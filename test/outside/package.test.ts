@@ -8,8 +8,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { consumer, CONSUMER_MS_MAX, type Consumer } from "./consumer.ts";
 
 /** Compressed: the client of a room as a page loads it, socket.io-client with it. */
-const PAGE_BYTES_MAX = 30_000;
-const TARBALL_BYTES_MAX = 2_000_000;
+const PAGE_BYTES_MAX = 40_000;
 
 /** Declarations with an `any`, each of which says why in its source. */
 const WITH_ANY = [
@@ -35,7 +34,6 @@ describe("the tarball", () => {
       .map(({ parentPath, name }) => path.join(parentPath, name));
 
   it("has the library, the pages and the documents, and nothing that the repository alone needs", () => {
-    expect(statSync(somebody.tarball).size).toBeLessThan(TARBALL_BYTES_MAX);
     const names = readdirSync(installed()).filter((name) => name !== "node_modules");
     expect(names.toSorted()).toEqual(
       [

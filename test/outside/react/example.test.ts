@@ -13,7 +13,7 @@ import { REACT_PROJECT_MS_MAX, ReactProject } from "./project.ts";
 import { becomes, WatchedPage } from "./watched-page.ts";
 
 /** React and React DOM take 62 kB of it, the client 21 kB with socket.io-client. */
-const APP_BYTES_MAX = 100_000;
+const APP_BYTES_MAX = 120_000;
 
 const browser = await useBrowser();
 const server = await useServer({ MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" });
