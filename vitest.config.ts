@@ -5,6 +5,8 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
+import { HANG_MS, PATIENCE_MS } from "./test/host/patience.ts";
+
 /** Tests of objects wait more than they work: some files at a time keep two cores busy. Each further worker loads all modules again. */
 const maxWorkers = 4;
 
@@ -17,10 +19,10 @@ const maxWorkersOutside = 6;
 /** Tests of one outside file that run side by side: each starts programs and waits for them. */
 const maxConcurrency = 6;
 
-/** A bound against hanging, for a machine that is much slower than a developer's. */
-const testTimeout = 60_000;
+const testTimeout = HANG_MS;
+const hookTimeout = HANG_MS;
 const setupFiles = ["test/host/patience.setup.ts"];
-const expect = { poll: { timeout: 15_000 } };
+const expect = { poll: { timeout: PATIENCE_MS } };
 /** Whatever imports the package by its name gets its sources, as in wrangler.toml. */
 const own = { ssr: { resolve: { conditions: ["parley-source", "workerd", "worker", "module", "browser"] } } };
 /** Bundled once, in place of some 150 modules that workerd would fetch one by one. */
@@ -135,6 +137,7 @@ export default defineConfig({
           exclude: ["test/{durable,worker,outside}/**"],
           isolate: false,
           testTimeout,
+          hookTimeout,
           setupFiles: [...setupFiles, "test/host/yielding.setup.ts"],
           expect,
           // A number of workers of its own needs a group of its own. `npm test` runs this project beside those of objects (run-tests.ts).
@@ -152,6 +155,7 @@ export default defineConfig({
           exclude: ["test/durable/{mounted,socketio}/**", ...ALONE],
           isolate: false,
           testTimeout,
+          hookTimeout,
           setupFiles: [...setupFiles, "test/durable/settings-again.setup.ts"],
           expect,
         },
@@ -159,7 +163,7 @@ export default defineConfig({
       {
         ...own,
         plugins: [chatObjects()],
-        test: { name: "object-alone", deps, maxWorkers, include: ALONE, testTimeout, setupFiles, expect },
+        test: { name: "object-alone", deps, maxWorkers, include: ALONE, testTimeout, hookTimeout, setupFiles, expect },
       },
       {
         ...own,
@@ -173,6 +177,7 @@ export default defineConfig({
           include: ["test/durable/socketio/**/*.test.ts"],
           isolate: false,
           testTimeout,
+          hookTimeout,
           setupFiles,
           expect,
         },
@@ -187,6 +192,7 @@ export default defineConfig({
           include: ["test/durable/mounted/**/*.test.ts"],
           isolate: false,
           testTimeout,
+          hookTimeout,
           setupFiles,
           expect,
         },
@@ -202,8 +208,8 @@ export default defineConfig({
           globalSetup: "test/outside/server.setup.ts",
           setupFiles: [...setupFiles, "test/outside/lines.setup.ts"],
           expect,
-          testTimeout: 2 * testTimeout,
-          hookTimeout: 2 * testTimeout,
+          testTimeout,
+          hookTimeout,
           sequence: { groupOrder: 2 },
         },
       },

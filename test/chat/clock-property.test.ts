@@ -5,7 +5,7 @@ import type { Message, PostAnswer } from "../../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../../src/socketio/wire/closings.ts";
 import { ChatRoom } from "../host/chat-room.ts";
 import type { Call, Client } from "../host/harness.ts";
-import { PATIENT, fc, runs } from "../host/properties.ts";
+import { fc, runs } from "../host/properties.ts";
 
 const JUMP_MS_MAX = 600_000;
 const STEPS_MAX = 30;
@@ -34,7 +34,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ is: fc.constant("wait" as const), ms: fc.nat({ max: 120_000 }) }) },
 );
 
-it("CHAT-2, PRES-2: a room whose clock jumps and whose alarms come when they like", PATIENT, async () => {
+it("CHAT-2, PRES-2: a room whose clock jumps and whose alarms come when they like", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: STEPS_MAX }), async (steps) => {
       const room = new ChatRoom();

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
 import { ChatRoom } from "../host/chat-room.ts";
 import type { Call, Client } from "../host/harness.ts";
-import { PATIENT, fc, runs } from "../host/properties.ts";
+import { fc, runs } from "../host/properties.ts";
 
 type Word = "post" | "wait" | "crash" | "storage fails" | "storage works";
 
@@ -85,7 +85,7 @@ const word = fc.oneof(
 );
 
 describe("a room whose process dies between any two steps", () => {
-  it("CHAT-2, CHAT-4: has every acked text once, and in the end every text once", PATIENT, async () => {
+  it("CHAT-2, CHAT-4: has every acked text once, and in the end every text once", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(word, { maxLength: 60 }), async (words) => {
         const { room, author } = await live(words);

@@ -6,7 +6,7 @@ import type { Message } from "../../src/protocol/chat-events.ts";
 import { nameLife } from "../../src/socketio/recovery/lives.ts";
 import { ChatRoom, identityOf, UNLIMITED } from "../host/chat-room.ts";
 import type { Client } from "../host/harness.ts";
-import { fc, PATIENT, runs } from "../host/properties.ts";
+import { fc, runs } from "../host/properties.ts";
 
 const PARAMETERS = runs(300);
 
@@ -142,7 +142,7 @@ class Story {
 
 const heardBy = (client: Client): string[] => client.received<Message>("chat-message").map(({ id }) => id);
 
-it("only clients without a loss are recovered, and no id means two messages", PATIENT, async () => {
+it("only clients without a loss are recovered, and no id means two messages", async () => {
   let recovered = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {

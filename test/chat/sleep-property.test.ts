@@ -7,7 +7,7 @@ import { DEDUPE_WINDOW_MS } from "../../src/chat/log/posted-ids.ts";
 import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
 import { ChatRoom } from "../host/chat-room.ts";
 import { answerOf, programs, Run, sightOf, type Step } from "../host/program.ts";
-import { PATIENT, fc, runs } from "../host/properties.ts";
+import { fc, runs } from "../host/properties.ts";
 
 const PARAMETERS = runs(1000);
 
@@ -61,7 +61,7 @@ function expectSeenInOrder({ clients, departed, room: { log } }: Run): void {
 }
 
 describe("a room that sleeps whenever it can", () => {
-  it("behaves as one that never sleeps, for each member", PATIENT, async () => {
+  it("behaves as one that never sleeps, for each member", async () => {
     let sleeps = 0;
     await fc.assert(
       fc.asyncProperty(programs, async (steps) => {
@@ -82,7 +82,7 @@ describe("a room that sleeps whenever it can", () => {
     expect(sleeps).toBeGreaterThan(PARAMETERS.numRuns);
   });
 
-  it("nor where it runs ahead of its storage when it is busy: CHAT-7", PATIENT, async () => {
+  it("nor where it runs ahead of its storage when it is busy: CHAT-7", async () => {
     const relaxed = (): ChatRoom => new ChatRoom({ durability: "relaxed" });
     let ahead = 0;
     await fc.assert(

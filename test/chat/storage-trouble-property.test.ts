@@ -6,7 +6,7 @@ import { seededRandom } from "../../scripts/crash/random.ts";
 import type { Message, PostAnswer } from "../../src/protocol/chat-events.ts";
 import { ChatRoom, identityOf, UNLIMITED } from "../host/chat-room.ts";
 import type { Call, Client } from "../host/harness.ts";
-import { PATIENT, fc, runs } from "../host/properties.ts";
+import { fc, runs } from "../host/properties.ts";
 
 const LOG_CALLS = ["append", "reserve", "has", "find", "keep", "changedAfter", "page", "ascending", "newest", "trim"];
 const STATE_CALLS = ["get", "put", "delete", "list"];
@@ -59,7 +59,7 @@ interface Asked {
   readonly call: Call<unknown>;
 }
 
-it("CHAT-2: storage fails at any call", PATIENT, async () => {
+it("CHAT-2: storage fails at any call", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.nat(), async (steps, seed) => {
       const random = seededRandom(seed);

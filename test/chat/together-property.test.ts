@@ -11,7 +11,7 @@ import { EPOCH } from "../host/memory-log.ts";
 import { DAY_MS, FileRoom } from "../host/file-room.ts";
 import type { Client } from "../host/harness.ts";
 import { MemoryFiles } from "../host/memory-files.ts";
-import { fc, PATIENT, runs } from "../host/properties.ts";
+import { fc, runs } from "../host/properties.ts";
 import { FakeQueue, type Mood } from "../host/webhook-room.ts";
 
 const seq = fc.integer({ min: 1, max: 80 });
@@ -245,21 +245,17 @@ class Life {
   }
 }
 
-it(
-  "FILE-5, FILE-6, SRCH-6, SRCH-7, HOOK-3: all of it holds together, through all events and outages",
-  PATIENT,
-  async () => {
-    const life = fc.array(step, { minLength: 15, maxLength: 60, size: "max" });
-    await fc.assert(
-      fc.asyncProperty(life, fc.constantFrom<Durability>("strict", "relaxed"), async (steps, durability) => {
-        const room = new Life(durability);
-        for (const each of steps) {
-          await room.take(each);
-          room.checkFiles();
-        }
-        await room.end();
-      }),
-      runs(40),
-    );
-  },
-);
+it("FILE-5, FILE-6, SRCH-6, SRCH-7, HOOK-3: all of it holds together, through all events and outages", async () => {
+  const life = fc.array(step, { minLength: 15, maxLength: 60, size: "max" });
+  await fc.assert(
+    fc.asyncProperty(life, fc.constantFrom<Durability>("strict", "relaxed"), async (steps, durability) => {
+      const room = new Life(durability);
+      for (const each of steps) {
+        await room.take(each);
+        room.checkFiles();
+      }
+      await room.end();
+    }),
+    runs(40),
+  );
+});

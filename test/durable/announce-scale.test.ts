@@ -27,9 +27,7 @@ it("80 followers in 16 rooms: a message of the queue, a call per room, and two r
     const { rows, alarms } = await rowsWrittenByAll(roomOf(0), async () => {
       const { body } = await callApi("POST", "/api/announce", { body: { users, data } });
       const all = { done: true, accepted: FOLLOWERS, delivered: FOLLOWERS, absent: 0, failed: 0 };
-      await vi.waitFor(async () => expect((await callApi("GET", `/api/announce/${body.id}`)).body).toMatchObject(all), {
-        timeout: 30_000,
-      });
+      await vi.waitFor(async () => expect((await callApi("GET", `/api/announce/${body.id}`)).body).toMatchObject(all));
     });
     const messages = queued.mock.calls.reduce((sum, [batch]) => sum + [...batch].length, 0);
     return { messages, calls: calls.mock.calls.length, rows, alarms };
@@ -42,7 +40,7 @@ it("80 followers in 16 rooms: a message of the queue, a call per room, and two r
       expect(unknown).toEqual([]);
       expect(found.flatMap(([, here]) => here as readonly number[])).toHaveLength(FOLLOWERS);
     },
-    { timeout: 15_000, interval: 200 },
+    { interval: 200 },
   );
   expect(await announce("now it is known")).toEqual({ messages: 1, calls: ROOMS, rows: 2, alarms: 0 });
   for (const person of people) expect(await person.receives("announcement", 2)).toHaveLength(2);

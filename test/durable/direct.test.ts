@@ -26,7 +26,7 @@ const list = async (user: string, query = ""): Promise<DirectOverview[]> =>
   (await callApi("GET", `/api/dms${query}`, { as: asMember(user) })).body.dms;
 
 const listed = (user: string, expected: readonly object[]): Promise<void> =>
-  vi.waitFor(async () => expect(await list(user)).toMatchObject(expected), { timeout: 15_000 });
+  vi.waitFor(async () => expect(await list(user)).toMatchObject(expected));
 
 /** The answer instead of a CONNECT. */
 async function refusalOf(room: string, user: string, claims: object = {}): Promise<unknown> {
@@ -288,7 +288,7 @@ describe("a service whose token names other rooms: DM-3", () => {
         answers.push((await callApi("POST", "/api/drain", { body: { reconnectWithinMs: 0 } })).body);
         expect(isClosed).toBe(true);
       },
-      { timeout: 15_000, interval: 250 },
+      { interval: 250 },
     );
     expect(JSON.stringify(answers)).not.toContain("dm~");
     expect(await closing).toMatchObject({ code: 1012 });

@@ -74,16 +74,13 @@ it("a room that became quiet skips no seq, also after a crash", async () => {
   const ada = await join(room, "ada");
   await makeBusy(ada);
   await Promise.all(upTo(5).map((i) => ada.ask("chat-message", { content: `${i}` })));
-  await vi.waitFor(
-    async () => {
-      const reserved = await runInDurableObject(
-        stubOf(room),
-        (_instance, { storage: { sql } }) => sql.exec<{ seq: number }>("SELECT seq FROM reserved_seq").one().seq,
-      );
-      expect(reserved).toBe(8);
-    },
-    { timeout: 30_000 },
-  );
+  await vi.waitFor(async () => {
+    const reserved = await runInDurableObject(
+      stubOf(room),
+      (_instance, { storage: { sql } }) => sql.exec<{ seq: number }>("SELECT seq FROM reserved_seq").one().seq,
+    );
+    expect(reserved).toBe(8);
+  });
   const died = runInDurableObject(stubOf(room), (_instance, state) => state.abort("died in a test"));
   await expect(died).rejects.toThrow("died in a test");
   const back = await join(room, "ada");

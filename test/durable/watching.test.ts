@@ -192,7 +192,7 @@ describe("a watched room sleeps: WATCH-2, WATCH-4", () => {
       expect(awake).toBeUndefined();
       return next;
     };
-    const before = await vi.waitFor(settled, { timeout: 15_000, interval: 200 });
+    const before = await vi.waitFor(settled, { interval: 200 });
     await isArmed(room);
     const { rows, alarms } = await rowsWritten(room, async () => {
       const olga = await watch(room);
@@ -242,7 +242,7 @@ it("a watcher who lost the right is disconnected before the next `watch`: WATCH-
       await ada.ask("chat-message", { content: "news" });
       for (const { client } of [gus, short]) expect(client.closed).toBeDefined();
     },
-    { timeout: 15_000, interval: 500 },
+    { interval: 500 },
   );
   const since = (operator: Operator, ms: number): unknown[] => operator.shown.filter(({ at }) => at > ms);
   expect([since(gus, revokedAtMs), since(short, expiresAtMs)]).toEqual([[], []]);

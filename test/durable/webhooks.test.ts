@@ -23,12 +23,10 @@ afterAll(() => vi.restoreAllMocks());
 const typesOf = (room: string): string[] => received.filter((event) => event.room === room).map(({ type }) => type);
 
 const isTold = (room: string, type: WebhookEvent["type"], count = 1): Promise<void> =>
-  vi.waitFor(
-    () =>
-      expect(typesOf(room).filter((other) => other === type).length, `${type} in ${typesOf(room).join(", ")}`).toBe(
-        count,
-      ),
-    { timeout: 15_000 },
+  vi.waitFor(() =>
+    expect(typesOf(room).filter((other) => other === type).length, `${type} in ${typesOf(room).join(", ")}`).toBe(
+      count,
+    ),
   );
 
 /** The rows that a room writes during `work`, until the receiver has its events and the room has noted that. */
@@ -93,7 +91,7 @@ it("HOOK-6: rows of messages and changes", async () => {
   expect(await cost(room, "member.joined", 1, () => join(room, "ben"), 1)).toEqual({ rows: 1, alarms: 0 });
 });
 
-it("HOOK-6: rows of members, to the last one who goes", { timeout: 60_000 }, async () => {
+it("HOOK-6: rows of members, to the last one who goes", async () => {
   const room = freshRoom();
   // Made before, so that its making does not count.
   (await join(room, "somebody")).close();

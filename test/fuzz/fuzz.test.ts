@@ -6,7 +6,7 @@ import { seededRandom } from "../../scripts/crash/random.ts";
 import { readCorpus } from "./corpus.ts";
 import { fuzz } from "./loop.ts";
 import { TARGETS } from "./targets.ts";
-import { IS_LONG, PATIENT } from "../host/properties.ts";
+import { IS_LONG } from "../host/properties.ts";
 
 const FIXED_SEED = 20_261_121;
 const FRESH_SEED = Math.floor(Math.random() * 2 ** 31);
@@ -17,7 +17,7 @@ describe.each(TARGETS.map((target) => ({ name: target.name, target })))("$name",
   it.each([
     { which: "the fixed", seed: FIXED_SEED },
     { which: "a fresh", seed: FRESH_SEED },
-  ])("survives its corpus and mutations of it, from $which seed $seed", PATIENT, async ({ seed }) => {
+  ])("survives its corpus and mutations of it, from $which seed $seed", async ({ seed }) => {
     const untilMs = performance.now() + FUZZ_MS;
     const isOver = (): boolean => performance.now() > untilMs;
     const { failure, executions } = await fuzz(target, {

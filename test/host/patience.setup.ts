@@ -1,8 +1,7 @@
-// Gives every wait in every test file the time that a busy machine needs. Longer bounds slow no test down; they only end
-// hanging ones.
+// Gives every `vi.waitFor` in every test file the time that a slow machine needs. Vitest runs it before each file.
 import { vi } from "vitest";
 
-const PATIENCE_MS = 15_000;
+import { PATIENCE_MS } from "./patience.ts";
 
 const { waitFor } = vi;
 // By itself it gives up after a second.

@@ -15,6 +15,3 @@ export const runs = (count: number): { numRuns: number } => ({
 });
 
 export { fc };
-
-/** For properties that take a second on a quick machine, and tests that make RSA keys. */
-export const PATIENT = { timeout: 120_000 };

@@ -6,7 +6,6 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 
 import { assertHolds, simulate, type PlantedBug } from "./testing.ts";
-import { PATIENT } from "../host/properties.ts";
 
 const NOTES = path.join(import.meta.dirname, "../../docs/examples/notes/notes.simulation.ts");
 
@@ -60,7 +59,7 @@ const BUGS: ReadonlyArray<{
 ];
 
 describe("simulate", () => {
-  it("finds nothing wrong with the notes", PATIENT, async () => {
+  it("finds nothing wrong with the notes", async () => {
     const result = await simulate(NOTES, { seeds: 15 });
     expect(result).toMatchObject({ runs: 15, failures: [] });
     expect(result.counts["sleeps"]).toBeGreaterThan(0);
@@ -68,13 +67,13 @@ describe("simulate", () => {
     expect(() => assertHolds(result)).not.toThrow();
   });
 
-  it("goes on after failures, as `npm run simulate` does", PATIENT, async () => {
+  it("goes on after failures, as `npm run simulate` does", async () => {
     const planted = [{ file, find: '{ "/": new Notes(this.ctx.storage.sql) }', replace: "null as never" }];
     const { runs, failures } = await simulate(NOTES, { seeds: 3, planted, failuresMax: Infinity, shrinks: 0 });
     expect([runs, failures.map(({ seed }) => seed)]).toEqual([3, [1, 2, 3]]);
   });
 
-  it.each(BUGS)("finds, shrinks and repeats: $bug", PATIENT, async ({ planted, breaks }) => {
+  it.each(BUGS)("finds, shrinks and repeats: $bug", async ({ planted, breaks }) => {
     const result = await simulate(NOTES, { seeds: 60, planted });
     const [failure] = result.failures;
     expect(failure).toMatchObject({ invariant: breaks, seed: expect.any(Number) });
@@ -104,7 +103,7 @@ describe("a simulation that cannot run", () => {
       [{ file, find: "class Notes extends", replace: 'throw new Error("not today");\nclass Notes extends' }],
       "Error: not today",
     ],
-  ])("says so: %s", PATIENT, async (_what, planted, message) => {
+  ])("says so: %s", async (_what, planted, message) => {
     await expect(simulate(NOTES, { seeds: 1, planted })).rejects.toThrow(message);
   });
 
@@ -136,12 +135,12 @@ describe("a simulation that cannot run", () => {
       "persons: [2, 4]",
       'simulation: clients.writer: there is no option "persons"',
     ],
-  ])("says so: %s that is misspelled", PATIENT, async (_what, find, replace, message) => {
+  ])("says so: %s that is misspelled", async (_what, find, replace, message) => {
     const planted = [{ file: "notes/notes.simulation.ts", find, replace }];
     await expect(simulate(NOTES, { seeds: 1, planted })).rejects.toThrow(message);
   });
 
-  it("reports a world in which nobody is admitted", PATIENT, async () => {
+  it("reports a world in which nobody is admitted", async () => {
     const planted = [
       {
         file,
@@ -156,7 +155,7 @@ describe("a simulation that cannot run", () => {
     });
   });
 
-  it("says so: without esbuild", PATIENT, async () => {
+  it("says so: without esbuild", async () => {
     const withoutEsbuild = `import { registerHooks } from "node:module";
       registerHooks({ resolve(name, context, next) { if (name === "esbuild") throw new Error("none"); return next(name, context); } });
       const { simulate } = await import(${JSON.stringify(path.join(import.meta.dirname, "testing.ts"))});
@@ -165,7 +164,7 @@ describe("a simulation that cannot run", () => {
     expect(stdout).toBe("a simulation is bundled with esbuild, which is not installed: `npm install -D esbuild`\n");
   });
 
-  it("reports an object that cannot be made as trouble", PATIENT, async () => {
+  it("reports an object that cannot be made as trouble", async () => {
     const planted = [{ file, find: '{ "/": new Notes(this.ctx.storage.sql) }', replace: "null as never" }];
     const { failures } = await simulate(NOTES, { seeds: 1, planted, shrinks: 0 });
     expect(failures[0]).toMatchObject({
@@ -174,7 +173,7 @@ describe("a simulation that cannot run", () => {
     });
   });
 
-  it("starts nothing in an object whose constructor throws", PATIENT, async () => {
+  it("starts nothing in an object whose constructor throws", async () => {
     const planted = [{ file, find: "    sql.exec(", replace: '    throw new Error("not made");\n    sql.exec(' }];
     const { failures } = await simulate(NOTES, { seeds: 1, planted, shrinks: 0 });
     const troubles = failures[0]!.outcome.violations.map(({ message }) => message);

@@ -7,7 +7,7 @@ import { REPORT_AGAIN_MS } from "../../src/protocol/room-list.ts";
 import { ReportingRoom } from "../host/lobby-room.ts";
 import type { Client } from "../host/harness.ts";
 import { MemoryLobby } from "../host/memory-lobby.ts";
-import { PATIENT, fc, runs } from "../host/properties.ts";
+import { fc, runs } from "../host/properties.ts";
 
 type Step =
   | { readonly do: "come" | "go"; readonly user: string }
@@ -158,7 +158,7 @@ class Life {
   }
 }
 
-it("lists the true state once the rooms are quiet", PATIENT, async () => {
+it("lists the true state once the rooms are quiet", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(troubled, { maxLength: 50 }), async (steps) => {
       const life = new Life();
@@ -169,7 +169,7 @@ it("lists the true state once the rooms are quiet", PATIENT, async () => {
   );
 });
 
-it("finds users who have been connected for ten seconds, also in a sleeping room: ANN-7", PATIENT, async () => {
+it("finds users who have been connected for ten seconds, also in a sleeping room: ANN-7", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 50 }), user, fc.boolean(), async (steps, last, sleeps) => {
       const life = new Life();

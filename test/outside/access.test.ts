@@ -151,7 +151,7 @@ describe("production without a key", () => {
         WRANGLER_LOG: "error",
       },
     });
-    await vi.waitFor(() => fetch(`${url}/health`), { timeout: 100_000, interval: 200 });
+    await vi.waitFor(() => fetch(`${url}/health`), { interval: 200 });
   });
   afterAll(async () => {
     await group?.stop();

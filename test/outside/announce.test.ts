@@ -11,7 +11,7 @@ import { ask, collect, join, next, open, tokenFor, VERSIONS, type Connect } from
 
 const url = inject("serverUrl");
 const ROOMS = 40;
-const WAIT = { timeout: 30_000, interval: 50 };
+const WAIT = { interval: 50 };
 
 async function request(
   method: string,

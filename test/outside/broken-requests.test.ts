@@ -11,7 +11,7 @@ import { HOST, startServer, type TestServer } from "./servers.ts";
 import { RawLine } from "./raw-line.ts";
 import { tokenFor } from "./stock-clients.ts";
 
-const WAIT = { timeout: 20_000, interval: 50 };
+const WAIT = { interval: 50 };
 const keys = await generateKeyPair("RS256", { extractable: true });
 
 let provider: Server;

@@ -84,7 +84,7 @@ describe.each(VIEWS)("%s", (_, view) => {
     await ada.close();
   });
 
-  it("the room, its panels, menus and dialogs, online and offline", { timeout: 120_000 }, async () => {
+  it("the room, its panels, menus and dialogs, online and offline", async () => {
     const mo = await Visitor.open(browser, url, { ...view, reducedMotion: "reduce" });
     await mo.enterWith(moderator, ROOM, "Mo");
     await mo.isConnected();
@@ -157,7 +157,7 @@ describe.each(VIEWS)("%s", (_, view) => {
     await mo.close();
   });
 
-  it("the dialog that reports a message, and the operators' list of reports", { timeout: 120_000 }, async () => {
+  it("the dialog that reports a message, and the operators' list of reports", async () => {
     const ada = await Visitor.open(browser, url, { ...view, reducedMotion: "reduce" });
     await ada.enter(ROOM, "Ada");
     await ada.use("Who has the key", "more");
@@ -172,14 +172,11 @@ describe.each(VIEWS)("%s", (_, view) => {
     await page.keyboard.press("Enter");
     await page.getByTestId("tab-reports").waitFor();
     // The room reports to its lobby with its next wake.
-    await vi.waitFor(
-      async () => {
-        await ask(ben, "presence", {});
-        await page.reload();
-        await page.getByTestId("report").waitFor({ timeout: 2000 });
-      },
-      { ...WAIT, timeout: 60_000 },
-    );
+    await vi.waitFor(async () => {
+      await ask(ben, "presence", {});
+      await page.reload();
+      await page.getByTestId("report").waitFor({ timeout: 2000 });
+    }, WAIT);
     await passes(page, "a room with reports");
     await page.getByTestId("tab-reports").click();
     await page.getByTestId("report").first().waitFor();

@@ -46,13 +46,10 @@ async function drag(
 async function dragOver(visitor: Visitor, where: Drag, text: string) {
   await drag(visitor, where, "dragEnter");
   const zone = visitor.page.getByTestId("drop-zone");
-  await vi.waitFor(
-    async () => {
-      await drag(visitor, where, "dragOver");
-      expect(await zone.textContent({ timeout: 500 })).toBe(text);
-    },
-    { timeout: 15_000 },
-  );
+  await vi.waitFor(async () => {
+    await drag(visitor, where, "dragOver");
+    expect(await zone.textContent({ timeout: 500 })).toBe(text);
+  });
 }
 
 it.each(["[data-testid=log]", ".rooms", ".talk .bar"])("a file that is dropped on %s is attached", async (over) => {

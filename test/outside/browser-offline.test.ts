@@ -10,7 +10,7 @@ import { useBrowser } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 
 const url = inject("serverUrl");
-const WAIT = { timeout: 15_000, interval: 50 };
+const WAIT = { interval: 50 };
 const FILES = ["page.js", "page-chunk.js", "page-later.js", "page.css", "page-later.css", "theme.js", "favicon.svg"];
 const WRITTEN = ["one", "two", "three", "four", "five"];
 

@@ -41,92 +41,85 @@ const comes = (page: Page, testId: string, text: string | RegExp): Promise<void>
 
 /** Loads the page until it shows that. The room reports to its lobby with its next wake. */
 const comesUp = (page: Page, member: Client, check: () => Promise<void>): Promise<void> =>
-  vi.waitFor(
-    async () => {
-      await ask(member, "presence", {});
-      await page.reload();
-      await check();
-    },
-    { ...WAIT, timeout: 30_000 },
-  );
+  vi.waitFor(async () => {
+    await ask(member, "presence", {});
+    await page.reload();
+    await check();
+  }, WAIT);
 
 const reportsOf = (page: Page, room: string) =>
   page.locator(`[data-testid=reported-room][data-room="${room}"] [data-testid=report]`);
 
-it(
-  "a member reports messages; an operator dismisses one, deletes one, and mutes an author",
-  { timeout: 120_000 },
-  async () => {
-    const room = "reported";
-    const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
-    const ben = await (await Visitor.open(browser, url)).enter(room, "Ben");
-    const zoe = await join(url, room, "zoe");
-    const told = collect(zoe, "message-reported");
-    for (const text of ["fine words", "buy my pills", "you fool", "nice day"]) {
-      await ben.say(text);
-      await ada.message(text).waitFor();
-    }
-    await ada.say("hello");
-    await ada.message("hello").waitFor();
-    // Not one's own message, and not without a reason.
-    await ada.use("hello", "more");
-    await ada.page.getByRole("menuitem", { name: "Delete" }).waitFor();
-    expect(await ada.page.getByRole("menuitem", { name: "Report…" }).count()).toBe(0);
-    await ada.page.keyboard.press("Escape");
-    await ada.use("fine words", "more");
-    await ada.choose("Report…");
-    await ada.page.getByTestId("dialog-submit").click();
-    await ada.reads("dialog", "Give a reason");
-    await ada.page.keyboard.press("Escape");
+it("a member reports messages; an operator dismisses one, deletes one, and mutes an author", async () => {
+  const room = "reported";
+  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const ben = await (await Visitor.open(browser, url)).enter(room, "Ben");
+  const zoe = await join(url, room, "zoe");
+  const told = collect(zoe, "message-reported");
+  for (const text of ["fine words", "buy my pills", "you fool", "nice day"]) {
+    await ben.say(text);
+    await ada.message(text).waitFor();
+  }
+  await ada.say("hello");
+  await ada.message("hello").waitFor();
+  // Not one's own message, and not without a reason.
+  await ada.use("hello", "more");
+  await ada.page.getByRole("menuitem", { name: "Delete" }).waitFor();
+  expect(await ada.page.getByRole("menuitem", { name: "Report…" }).count()).toBe(0);
+  await ada.page.keyboard.press("Escape");
+  await ada.use("fine words", "more");
+  await ada.choose("Report…");
+  await ada.page.getByTestId("dialog-submit").click();
+  await ada.reads("dialog", "Give a reason");
+  await ada.page.keyboard.press("Escape");
 
-    await report(ada, "fine words", "I do not like it");
-    await report(ada, "buy my pills", "spam");
-    await report(ada, "you fool", "insult <b>me</b>");
+  await report(ada, "fine words", "I do not like it");
+  await report(ada, "buy my pills", "spam");
+  await report(ada, "you fool", "insult <b>me</b>");
 
-    const complaints: string[] = [];
-    const page = await operate(await tokenFor("olga", { role: "service" }), complaints);
-    await comesUp(page, zoe, () => reads(page, "open-reports", /^3 reports$/));
-    await page.getByTestId("tab-reports").click();
-    const cards = reportsOf(page, room);
-    await vi.waitFor(async () => expect(await cards.count()).toBe(3), WAIT);
-    await comes(page, "report", /Ben.*fine words.*Ada.*I do not like it/);
-    await cards.filter({ hasText: "fine words" }).getByTestId("dismiss").click();
-    await comes(page, "said", "The report was dismissed");
-    await vi.waitFor(async () => expect(await cards.count()).toBe(2), WAIT);
+  const complaints: string[] = [];
+  const page = await operate(await tokenFor("olga", { role: "service" }), complaints);
+  await comesUp(page, zoe, () => reads(page, "open-reports", /^3 reports$/));
+  await page.getByTestId("tab-reports").click();
+  const cards = reportsOf(page, room);
+  await vi.waitFor(async () => expect(await cards.count()).toBe(3), WAIT);
+  await comes(page, "report", /Ben.*fine words.*Ada.*I do not like it/);
+  await cards.filter({ hasText: "fine words" }).getByTestId("dismiss").click();
+  await comes(page, "said", "The report was dismissed");
+  await vi.waitFor(async () => expect(await cards.count()).toBe(2), WAIT);
 
-    await cards.filter({ hasText: "buy my pills" }).getByTestId("delete-message").click();
-    await page.getByTestId("dialog-submit").click();
-    await comes(page, "said", "The message was deleted");
-    await ben.page.getByText("Message deleted by olga").waitFor();
+  await cards.filter({ hasText: "buy my pills" }).getByTestId("delete-message").click();
+  await page.getByTestId("dialog-submit").click();
+  await comes(page, "said", "The message was deleted");
+  await ben.page.getByText("Message deleted by olga").waitFor();
 
-    await cards.filter({ hasText: "insult <b>me</b>" }).getByTestId("mute").click();
-    await page.getByTestId("reason").fill("be kind");
-    await page.getByTestId("dialog-submit").click();
-    await comes(page, "said", "Ben was muted");
-    await page.getByTestId("no-reports").waitFor();
-    await ben.reads("notice", /muted.*be kind/);
-    await vi.waitFor(() => ada.sees("fine words", "nice day", "hello"), WAIT);
+  await cards.filter({ hasText: "insult <b>me</b>" }).getByTestId("mute").click();
+  await page.getByTestId("reason").fill("be kind");
+  await page.getByTestId("dialog-submit").click();
+  await comes(page, "said", "Ben was muted");
+  await page.getByTestId("no-reports").waitFor();
+  await ben.reads("notice", /muted.*be kind/);
+  await vi.waitFor(() => ada.sees("fine words", "nice day", "hello"), WAIT);
 
-    // A room's own page has them, too.
-    await report(ada, "nice day", "it rains");
-    await page.goto(`${url}/admin#room/${room}`);
-    await comesUp(page, zoe, () => reads(page, "report", "nice day"));
-    const card = page.getByTestId("report");
-    await card.getByTestId("ban").click();
-    await page.getByTestId("delete-too").uncheck();
-    await page.getByTestId("dialog-submit").click();
-    await comes(page, "said", "Ben was banned");
-    await card.waitFor({ state: "detached" });
-    await ben.stands("banned");
-    await ada.sees("fine words", "nice day", "hello");
+  // A room's own page has them, too.
+  await report(ada, "nice day", "it rains");
+  await page.goto(`${url}/admin#room/${room}`);
+  await comesUp(page, zoe, () => reads(page, "report", "nice day"));
+  const card = page.getByTestId("report");
+  await card.getByTestId("ban").click();
+  await page.getByTestId("delete-too").uncheck();
+  await page.getByTestId("dialog-submit").click();
+  await comes(page, "said", "Ben was banned");
+  await card.waitFor({ state: "detached" });
+  await ben.stands("banned");
+  await ada.sees("fine words", "nice day", "hello");
 
-    expect(told, "other members hear nothing").toEqual([]);
-    expect([...complaints, ...ada.complaints]).toEqual([]);
-    await ada.close();
-    await ben.close();
-    await page.context().close();
-  },
-);
+  expect(told, "other members hear nothing").toEqual([]);
+  expect([...complaints, ...ada.complaints]).toEqual([]);
+  await ada.close();
+  await ben.close();
+  await page.context().close();
+});
 
 it("a moderator has no tool to report, and a reader neither", async () => {
   const room = "reported-roles";

@@ -39,7 +39,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => void host.listen(0, HOST, resolve));
   hostUrl = `http://${HOST}:${(host.address() as AddressInfo).port}`;
   posted = await attack();
-}, 120_000);
+});
 afterAll(async () => {
   host?.close();
 });
@@ -173,49 +173,45 @@ it("there are more than forty payloads", () => {
   expect(posted.map(({ name }) => name)).toEqual(PAGE_PAYLOADS);
 });
 
-it(
-  "on the page: names, messages, mentions, quotes, files, members, search results, typing",
-  { timeout: 120_000 },
-  async () => {
-    const context = await browser.newContext({ viewport: VIEW });
-    const watch = await Watch.open(context);
-    const { page } = watch;
-    await page.goto(server.url);
-    await enter(page);
-    await standsAsText(page);
+it("on the page: names, messages, mentions, quotes, files, members, search results, typing", async () => {
+  const context = await browser.newContext({ viewport: VIEW });
+  const watch = await Watch.open(context);
+  const { page } = watch;
+  await page.goto(server.url);
+  await enter(page);
+  await standsAsText(page);
 
-    await page.getByRole("button", { name: /members$/ }).click();
-    const members = page.getByTestId("members").locator(".member-name bdi");
-    await vi.waitFor(async () => expect(await members.count()).toBe(PAGE_PAYLOADS.length + 1), WAIT);
-    expect(new Set(await members.allTextContents())).toEqual(new Set(SHOWN_NAMES));
-    await watch.sawNothing();
+  await page.getByRole("button", { name: /members$/ }).click();
+  const members = page.getByTestId("members").locator(".member-name bdi");
+  await vi.waitFor(async () => expect(await members.count()).toBe(PAGE_PAYLOADS.length + 1), WAIT);
+  expect(new Set(await members.allTextContents())).toEqual(new Set(SHOWN_NAMES));
+  await watch.sawNothing();
 
-    await page.getByTestId("search-toggle").click();
-    await page.getByTestId("search-field").fill("alert");
-    await page.keyboard.press("Enter");
-    await page.getByTestId("found").locator("button").first().waitFor();
-    const found = await page.getByTestId("found").locator(".excerpt").allTextContents();
-    expect(found.length).toBeGreaterThan(10);
-    await watch.sawNothing();
+  await page.getByTestId("search-toggle").click();
+  await page.getByTestId("search-field").fill("alert");
+  await page.keyboard.press("Enter");
+  await page.getByTestId("found").locator("button").first().waitFor();
+  const found = await page.getByTestId("found").locator(".excerpt").allTextContents();
+  expect(found.length).toBeGreaterThan(10);
+  await watch.sawNothing();
 
-    const attacker = PAGE_PAYLOADS.indexOf('"><script>alert(1)</script>');
-    const user = `mallory-${attacker}`;
-    const token = await tokenFor(user, { name: PAGE_PAYLOADS[attacker]! });
-    const live = await join(server.url, ROOM, user, { auth: { token } });
-    live.emit("typing", { on: true });
-    await page
-      .getByTestId("typing")
-      .filter({ hasText: `${PAGE_PAYLOADS[attacker]} is typing` })
-      .waitFor();
-    // Read aloud as it comes, completed as it is mentioned, and drafted as an answer.
-    live.emit("chat-message", { content: PAGE_PAYLOADS[0] });
-    await page.getByRole("log", { name: "New messages" }).getByText("<script>alert(1)</script>").waitFor();
-    await page.getByTestId("composer").pressSequentially(`@${user}`);
-    await page.getByTestId("suggestions").getByText(PAGE_PAYLOADS[attacker]!).first().waitFor();
-    await watch.sawNothing();
-    await context.close();
-  },
-);
+  const attacker = PAGE_PAYLOADS.indexOf('"><script>alert(1)</script>');
+  const user = `mallory-${attacker}`;
+  const token = await tokenFor(user, { name: PAGE_PAYLOADS[attacker]! });
+  const live = await join(server.url, ROOM, user, { auth: { token } });
+  live.emit("typing", { on: true });
+  await page
+    .getByTestId("typing")
+    .filter({ hasText: `${PAGE_PAYLOADS[attacker]} is typing` })
+    .waitFor();
+  // Read aloud as it comes, completed as it is mentioned, and drafted as an answer.
+  live.emit("chat-message", { content: PAGE_PAYLOADS[0] });
+  await page.getByRole("log", { name: "New messages" }).getByText("<script>alert(1)</script>").waitFor();
+  await page.getByTestId("composer").pressSequentially(`@${user}`);
+  await page.getByTestId("suggestions").getByText(PAGE_PAYLOADS[attacker]!).first().waitFor();
+  await watch.sawNothing();
+  await context.close();
+});
 
 it("in the address and in the form, as a room's name", async () => {
   const context = await browser.newContext();
@@ -243,7 +239,7 @@ it("in the address and in the form, as a room's name", async () => {
   await context.close();
 });
 
-it("in the embed, on a page without a content security policy", { timeout: 120_000 }, async () => {
+it("in the embed, on a page without a content security policy", async () => {
   const context = await browser.newContext({ viewport: VIEW });
   const watch = await Watch.open(context);
   await watch.page.goto(hostUrl);

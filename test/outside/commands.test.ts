@@ -30,7 +30,7 @@ async function endBy(signal: NodeJS.Signals, group: ProcessGroup, port: number):
   expect(await isListening(port)).toBe(true);
   expect(group.members().length).toBeGreaterThan(2);
   group.signal(signal);
-  await vi.waitFor(() => expect(group.members()).toEqual([]), { timeout: 30_000, interval: 100 });
+  await vi.waitFor(() => expect(group.members()).toEqual([]), { interval: 100 });
   expect(await isListening(port)).toBe(false);
 }
 

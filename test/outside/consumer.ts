@@ -8,10 +8,6 @@ import { execute } from "./packages.ts";
 import { freePort, HOST, ProcessGroup, PROJECT_ROOT } from "./servers.ts";
 import { packPackages } from "./tarballs.ts";
 
-/** Until it is there, for the first that asks. */
-export const CONSUMER_MS_MAX = 300_000;
-const COMMAND_MS_MAX = 120_000;
-const READY_MS_MAX = 60_000;
 const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
 
 /** The example that is a project of its own, with a tsconfig.json for where it is copied to. */
@@ -35,8 +31,7 @@ export async function consumer(): Promise<Consumer> {
   return {
     folder,
     tarball,
-    run: (project, program, ...args) =>
-      execute([programOf(program), ...args], COMMAND_MS_MAX, { cwd: path.join(folder, project) }),
+    run: (project, program, ...args) => execute([programOf(program), ...args], { cwd: path.join(folder, project) }),
     dev: async (project, variables) => {
       const port = await freePort();
       const where = ["--ip", HOST, "--port", String(port), "--inspector-port", "0"];
@@ -46,7 +41,7 @@ export async function consumer(): Promise<Consumer> {
         args: ["dev", "--cwd", path.join(folder, project), ...where, ...vars],
         env: { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
       });
-      await group.prints(/Ready on/, READY_MS_MAX);
+      await group.prints(/Ready on/);
       return { url: `http://${HOST}:${port}`, stop: () => group.stop() };
     },
   };
@@ -60,5 +55,5 @@ async function install(folder: string, tarball: string): Promise<void> {
   });
   const manifest = path.join(folder, "package.json");
   writeFileSync(manifest, readFileSync(manifest, "utf8").replace('"the tarball"', JSON.stringify(`file:${tarball}`)));
-  await execute(["npm", ...INSTALL], CONSUMER_MS_MAX, { cwd: folder });
+  await execute(["npm", ...INSTALL], { cwd: folder });
 }

@@ -53,7 +53,7 @@ it("the client reports the reason why the server refused a file", async () => {
   await expect(room.upload(GIF, { signal: AbortSignal.abort(new Error("no")) })).rejects.toThrow("no");
 });
 
-it("the server keeps files through kill -9", { timeout: 90_000 }, async () => {
+it("the server keeps files through kill -9", async () => {
   const first = await startServer();
   endings.push(() => first.stop());
   const attachment = await enter(first.url, "general").upload(GIF, { name: "kept.gif" });

@@ -6,7 +6,7 @@ import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts"
 import { LANGUAGE_NAMES, prepare, run, type LanguageName, type Step } from "./clients/programs.ts";
 import { RecordingProxy } from "./clients/recording-proxy.ts";
 import { startServer, type TestServer } from "./servers.ts";
-import { ask, collect, join, LEAVE_TIMEOUT_MS, tokenFor } from "./stock-clients.ts";
+import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 
 const PING_INTERVAL_MS = 2000;
 const PING_TIMEOUT_MS = 5000;
@@ -16,7 +16,6 @@ const STAY_MS = 2 * PING_INTERVAL_MS + PING_TIMEOUT_MS + 1500;
  * How long the server may take to announce that a program left. Most clients say so at once. python-socketio by polling drops its
  * disconnect packet if another of its requests is under way: the server notices that it is gone when a ping stays unanswered.
  */
-const LEFT_TIMEOUT_MS = 2 * PING_INTERVAL_MS + PING_TIMEOUT_MS + LEAVE_TIMEOUT_MS;
 
 /** The texts that the programs post. */
 const CONTENTS = ["plain", 'Grüße 👋🏽, 日本語,   "quoted" \\ \u2028 \u001E', "still here ⏳"];
@@ -48,7 +47,7 @@ beforeAll(async () => {
   server = await startServer({
     settings: { PING_INTERVAL_MS: String(PING_INTERVAL_MS), PING_TIMEOUT_MS: String(PING_TIMEOUT_MS) },
   });
-}, 900_000);
+});
 
 afterAll(() => server?.stop());
 
@@ -65,7 +64,7 @@ describe.concurrent("a member", () => {
     expectSteps(steps, user, room);
     // A member in JavaScript heard the same, and that it left.
     await vi.waitFor(() => expect(messages).toEqual(factsOf(steps, "message", "message")));
-    await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user }]), LEFT_TIMEOUT_MS);
+    await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user }]));
     expectTransport(proxy, steps, transport);
     // The frames themselves: this client does not support recovery.
     expect(proxy.fromServer).toContain('40{"sid":');

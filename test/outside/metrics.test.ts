@@ -34,7 +34,7 @@ it("shows the events of a room, and every series of the dashboard and the alerts
   await vi.waitFor(
     async () =>
       expect((await scrape()).valueOf("parley_messages_posted_total") ?? 0).toBeGreaterThanOrEqual(postedBefore + 3),
-    { timeout: 30_000, interval: 500 },
+    { interval: 500 },
   );
   const exposition = await scrape();
   const value = (name: string, labels?: Record<string, string>): number => exposition.valueOf(name, labels) ?? 0;

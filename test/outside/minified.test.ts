@@ -6,8 +6,6 @@ import { createTestHarness } from "wrangler";
 
 import { ask, next, open } from "./stock-clients.ts";
 
-const START_MS_MAX = 90_000;
-
 const server = createTestHarness({
   workers: [{ configPath: path.join(import.meta.dirname, "minified", "wrangler.toml") }],
 });
@@ -16,7 +14,7 @@ let url: string;
 beforeAll(async () => {
   vi.stubEnv("CLOUDFLARE_CF_FETCH_ENABLED", "false");
   url = (await server.listen()).url.origin;
-}, START_MS_MAX);
+});
 
 afterAll(() => server.close());
 

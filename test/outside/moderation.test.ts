@@ -36,9 +36,7 @@ async function scene([, transport, connect]: (typeof CASES)[number]): Promise<Sc
 
 /** Waits longer than a client that would reconnect. */
 function expectAlone(socket: Socket): Promise<void> {
-  return vi.waitFor(async () => expect(await ask(socket, "presence", {})).toMatchObject({ count: 1 }), {
-    timeout: 15_000,
-  });
+  return vi.waitFor(async () => expect(await ask(socket, "presence", {})).toMatchObject({ count: 1 }));
 }
 
 describe.concurrent.each(CASES)("a stock client %s over %s", (...which) => {

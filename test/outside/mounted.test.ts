@@ -2,7 +2,7 @@
 // the chat bound but its rooms, and no key.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { consumer, CONSUMER_MS_MAX, type Consumer } from "./consumer.ts";
+import { consumer, type Consumer } from "./consumer.ts";
 import { TEST_SECRET } from "./servers.ts";
 import { ask, next, open, tokenFor, VERSIONS, type Options } from "./stock-clients.ts";
 
@@ -12,7 +12,7 @@ let url: string;
 beforeAll(async () => {
   server = await (await consumer()).dev("mounted", { SESSION_SECRET: TEST_SECRET });
   ({ url } = server);
-}, CONSUMER_MS_MAX);
+});
 
 afterAll(() => server.stop());
 
@@ -81,7 +81,7 @@ it.each([
 
 describe("the Worker of the README", () => {
   let app: Awaited<ReturnType<Consumer["dev"]>>;
-  beforeAll(async () => void (app = await (await consumer()).dev("app", {})), CONSUMER_MS_MAX);
+  beforeAll(async () => void (app = await (await consumer()).dev("app", {})));
   afterAll(() => app.stop());
 
   it("has the chat under its path, and answers everything else itself", async () => {

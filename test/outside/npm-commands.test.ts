@@ -98,7 +98,7 @@ describe.concurrent("all processes that npm started end with it", () => {
       await group.prints(/Ready on/);
       expect(group.members().length).toBeGreaterThan(3);
       end(group);
-      await vi.waitFor(() => expect(group.members()).toEqual([]), { timeout: 30_000, interval: 100 });
+      await vi.waitFor(() => expect(group.members()).toEqual([]), { interval: 100 });
       expect(await isListening(port)).toBe(false);
     },
   );
@@ -154,7 +154,7 @@ describe("the first command of a clone", () => {
     started.push(group);
     await group.prints(/Installing packages/);
     end(group);
-    await vi.waitFor(() => expect(group.members()).toEqual([]), { timeout: 10_000, interval: 100 });
+    await vi.waitFor(() => expect(group.members()).toEqual([]), { interval: 100 });
     expect(group.stderr).not.toContain("npm ci failed");
   });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { consumer, CONSUMER_MS_MAX, type Consumer } from "./consumer.ts";
+import { consumer, type Consumer } from "./consumer.ts";
 import { TEST_SECRET } from "./servers.ts";
 import { ask, next, open, VERSIONS, type Options } from "./stock-clients.ts";
 
@@ -13,7 +13,7 @@ let url: string;
 beforeAll(async () => {
   server = await (await consumer()).dev("board", { JWT_SECRET: TEST_SECRET });
   ({ url } = server);
-}, CONSUMER_MS_MAX);
+});
 
 afterAll(() => server.stop());
 
@@ -130,7 +130,7 @@ describe("addresses", () => {
 describe("four lines of JavaScript", () => {
   let literal: Awaited<ReturnType<Consumer["dev"]>>;
 
-  beforeAll(async () => void (literal = await (await consumer()).dev("literal", {})), CONSUMER_MS_MAX);
+  beforeAll(async () => void (literal = await (await consumer()).dev("literal", {})));
   afterAll(() => literal.stop());
 
   it.each(VERSIONS)("are a server for client %s, over both transports", async (version, connect) => {

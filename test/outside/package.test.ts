@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { consumer, CONSUMER_MS_MAX, type Consumer } from "./consumer.ts";
+import { consumer, type Consumer } from "./consumer.ts";
 
 /** Compressed: the client of a room as a page loads it, socket.io-client with it. */
 const PAGE_BYTES_MAX = 40_000;
@@ -22,7 +22,7 @@ let somebody: Consumer;
 
 beforeAll(async () => {
   somebody = await consumer();
-}, CONSUMER_MS_MAX);
+});
 
 describe("the tarball", () => {
   const installed = (...names: string[]): string =>

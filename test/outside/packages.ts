@@ -6,9 +6,11 @@ import { setPriority } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 
+import { HANG_MS } from "../host/patience.ts";
 import { PROJECT_ROOT } from "./servers.ts";
 
-const INSTALL_TIMEOUT_MS = 600_000;
+/** A command that hangs ends before its test does, so that the test reports what it printed. */
+const COMMAND_MS_MAX = HANG_MS / 2;
 /** A `nice` value: compilers yield to the tests that run meanwhile. */
 const INSTALL_NICENESS = 3;
 
@@ -37,15 +39,14 @@ export async function ensureInstalled(set: string, packages: Packages): Promise<
   if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== pins) {
     mkdirSync(installed(set), { recursive: true });
     try {
-      for (const command of packages.install)
-        await execute(command, INSTALL_TIMEOUT_MS, { niceness: INSTALL_NICENESS });
+      for (const command of packages.install) await execute(command, { niceness: INSTALL_NICENESS });
     } catch (error) {
       const reason = (error as Error).message.trim().replaceAll(/\s*\n\s*/g, " ");
       return `packages of ${set} cannot be installed: ${reason}`;
     }
     writeFileSync(stamp, pins);
   }
-  if (packages.build) await execute(packages.build, INSTALL_TIMEOUT_MS, { niceness: INSTALL_NICENESS });
+  if (packages.build) await execute(packages.build, { niceness: INSTALL_NICENESS });
   return undefined;
 }
 
@@ -64,10 +65,9 @@ export function pythonPackages(set: string, requirements: string): Packages {
   };
 }
 
-/** Runs a program to its end. @returns its output; rejects with the output if the program fails or takes too long */
+/** Runs a program to its end. @returns its output; rejects with the output if the program fails or hangs */
 export async function execute(
   [program, ...args]: Command,
-  timeout: number,
   {
     cwd,
     env,
@@ -76,7 +76,7 @@ export async function execute(
 ): Promise<string> {
   try {
     const running = promisify(execFile)(program, args, {
-      timeout,
+      timeout: COMMAND_MS_MAX,
       killSignal: "SIGKILL",
       cwd,
       env: { ...process.env, ...env },
@@ -86,7 +86,9 @@ export async function execute(
     return (await running).stdout;
   } catch (error) {
     const { message, killed, stdout } = error as Error & { killed?: boolean; stdout?: string };
-    throw new Error(`${killed ? `ended after ${timeout} ms: ` : ""}${message}\n${stdout ?? ""}`, { cause: error });
+    throw new Error(`${killed ? `ended after ${COMMAND_MS_MAX} ms: ` : ""}${message}\n${stdout ?? ""}`, {
+      cause: error,
+    });
   }
 }
 

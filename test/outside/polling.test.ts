@@ -16,7 +16,7 @@ import { ask, collect, join, next, tokenFor } from "./stock-clients.ts";
 const MESSAGES = 200;
 /** Between two of them; together they outlast the upgrade by far. */
 const GAP_MS = 2;
-const WAIT = { timeout: 20_000, interval: 20 };
+const WAIT = { interval: 20 };
 
 const browser = await useBrowser();
 const url = inject("fastServerUrl");

@@ -8,7 +8,7 @@ import axe from "axe-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
-import { consumer, CONSUMER_MS_MAX, type Consumer } from "./consumer.ts";
+import { consumer, type Consumer } from "./consumer.ts";
 import { freePort, HOST, ProcessGroup } from "./servers.ts";
 import { useBrowser } from "./stage.ts";
 import { open, next } from "./stock-clients.ts";
@@ -24,7 +24,7 @@ let server: Awaited<ReturnType<Consumer["dev"]>>;
 beforeAll(async () => {
   somebody = await consumer();
   server = await somebody.dev("typing-race", { WAIT_MS: "2000" });
-}, CONSUMER_MS_MAX);
+});
 
 afterAll(() => server.stop());
 

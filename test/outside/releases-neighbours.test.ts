@@ -20,7 +20,7 @@ const ADA: Person = { user: "ada" };
 const BEN: Person = { user: "ben" };
 const MIA: Person = { user: "mia", role: "moderator" };
 const BACKEND: Person = { user: "backend", role: "service" };
-const WAIT = { timeout: 20_000, interval: 50 };
+const WAIT = { interval: 50 };
 
 interface Pairing {
   readonly what: string;

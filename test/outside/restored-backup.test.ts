@@ -90,7 +90,7 @@ async function comeBack({ ada, welcomes }: { ada: Socket; welcomes: Welcome[] })
   const known = welcomes.length;
   ada.io.reconnection(true);
   ada.connect();
-  await vi.waitFor(() => expect(welcomes.length).toBeGreaterThan(known), { timeout: 30_000 });
+  await vi.waitFor(() => expect(welcomes.length).toBeGreaterThan(known));
 }
 
 describe("a room restored from a backup", () => {

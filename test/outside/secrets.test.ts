@@ -12,7 +12,7 @@ import { next, open, tokenFor, type Options } from "./stock-clients.ts";
 const ROOM = "vault";
 /** The conversation of two users. */
 const FRIENDS = ["member", "friend"] as const;
-const WAIT = { timeout: 30_000, interval: 50 };
+const WAIT = { interval: 50 };
 
 /** Secrets, by owner and kind. */
 const secrets = new Map<string, string>();

@@ -48,37 +48,33 @@ function processesOf(group: ProcessGroup): { workerd: number[]; node: number[] }
 async function endBy(signal: NodeJS.Signals, group: ProcessGroup, port: number): Promise<void> {
   const written = group.stderr;
   group.signal(signal);
-  await vi.waitFor(async () => expect(await isListening(port)).toBe(false), { timeout: 30_000, interval: 100 });
+  await vi.waitFor(async () => expect(await isListening(port)).toBe(false), { interval: 100 });
   await group.exit();
   expect(group.stderr).toBe(written);
 }
 
 // Servers take a while to begin and to end: all at once, and each serves for several questions.
 describe.concurrent("npm run serve", () => {
-  it(
-    "keeps acked messages through kill -9, and prints the Ready line only; SIGINT ends it",
-    { timeout: 90_000 },
-    async () => {
-      const [port, stateDir] = [await freePort(), newStateDir()];
-      const url = `http://${HOST}:${port}`;
-      const first = serve(port, stateDir);
-      await first.prints(/\n/);
-      expect(first.output).toBe(`Ready on ${url}\n`);
-      const ada = await join(url, "general", "ada", { reconnection: false });
-      expect(await ask(ada, "chat-message", { content: "remember me" })).toMatchObject({ ok: true, seq: 1 });
-      first.killAll();
-      await first.exit();
-      await vi.waitFor(async () => expect(await isListening(port)).toBe(false));
+  it("keeps acked messages through kill -9, and prints the Ready line only; SIGINT ends it", async () => {
+    const [port, stateDir] = [await freePort(), newStateDir()];
+    const url = `http://${HOST}:${port}`;
+    const first = serve(port, stateDir);
+    await first.prints(/\n/);
+    expect(first.output).toBe(`Ready on ${url}\n`);
+    const ada = await join(url, "general", "ada", { reconnection: false });
+    expect(await ask(ada, "chat-message", { content: "remember me" })).toMatchObject({ ok: true, seq: 1 });
+    first.killAll();
+    await first.exit();
+    await vi.waitFor(async () => expect(await isListening(port)).toBe(false));
 
-      const second = serve(port, stateDir);
-      await second.prints(/Ready on/);
-      const ben = await join(url, "general", "ben", { reconnection: false });
-      expect(await ask<HistoryAnswer>(ben, "history", {})).toMatchObject({
-        messages: [{ seq: 1, sender: "ada", content: "remember me" }],
-      });
-      await endBy("SIGINT", second, port);
-    },
-  );
+    const second = serve(port, stateDir);
+    await second.prints(/Ready on/);
+    const ben = await join(url, "general", "ben", { reconnection: false });
+    expect(await ask<HistoryAnswer>(ben, "history", {})).toMatchObject({
+      messages: [{ seq: 1, sender: "ada", content: "remember me" }],
+    });
+    await endBy("SIGINT", second, port);
+  });
 
   it("serves the page beside the rooms, by the rules of production, and trusts the proxy's headers; SIGTERM ends it", async () => {
     const port = await freePort();
@@ -125,43 +121,37 @@ describe.concurrent("npm run serve", () => {
     await serve(other, stateDir).prints(/Ready on/);
   });
 
-  it(
-    "refuses a directory that the workerd of a killed server still uses, and names the process; the log is JSON without addresses of clients",
-    { timeout: 120_000 },
-    async () => {
-      const [port, other, parent] = [await freePort(), await freePort(), newStateDir()];
-      const stateDir = path.join(parent, "rooms");
-      const first = serve(port, stateDir);
-      await first.prints(/Ready on/);
-      expect((statSync(stateDir).mode & 0o777).toString(8)).toBe("700");
+  it("refuses a directory that the workerd of a killed server still uses, and names the process; the log is JSON without addresses of clients", async () => {
+    const [port, other, parent] = [await freePort(), await freePort(), newStateDir()];
+    const stateDir = path.join(parent, "rooms");
+    const first = serve(port, stateDir);
+    await first.prints(/Ready on/);
+    expect((statSync(stateDir).mode & 0o777).toString(8)).toBe("700");
 
-      for (const target of [`http://${HOST}/rooms/a?token=TOPSECRET`, "rooms/a?token=TOPSECRET"])
-        (await RawLine.open(port)).write(`GET ${target} HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`);
-      await first.prints(/(invalid URL[^]*){2}/);
-      process.kill(processesOf(first).workerd[0]!, "SIGKILL");
-      await first.prints(/"event":"runtime\.message".*crashed/);
-      await vi.waitFor(async () => expect((await fetch(`http://${HOST}:${port}/health`)).status).toBe(200), {
-        timeout: 30_000,
-      });
-      expect(first.stdout).toBe(`Ready on http://${HOST}:${port}\n`);
-      expect(first.stderr).not.toContain("TOPSECRET");
-      for (const line of first.stderr.trimEnd().split("\n"))
-        expect(JSON.parse(line)).toMatchObject({ level: expect.any(String), event: "runtime.message" });
+    for (const target of [`http://${HOST}/rooms/a?token=TOPSECRET`, "rooms/a?token=TOPSECRET"])
+      (await RawLine.open(port)).write(`GET ${target} HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`);
+    await first.prints(/(invalid URL[^]*){2}/);
+    process.kill(processesOf(first).workerd[0]!, "SIGKILL");
+    await first.prints(/"event":"runtime\.message".*crashed/);
+    await vi.waitFor(async () => expect((await fetch(`http://${HOST}:${port}/health`)).status).toBe(200));
+    expect(first.stdout).toBe(`Ready on http://${HOST}:${port}\n`);
+    expect(first.stderr).not.toContain("TOPSECRET");
+    for (const line of first.stderr.trimEnd().split("\n"))
+      expect(JSON.parse(line)).toMatchObject({ level: expect.any(String), event: "runtime.message" });
 
-      const { workerd, node } = processesOf(first);
-      // The child first: it would end workerd when its parent is gone.
-      for (const pid of node.toReversed()) process.kill(pid, "SIGKILL");
-      const refused = serve(other, stateDir);
-      expect(await refused.exit()).toBe(1);
-      expect(refused.output).toBe(
-        `${stateDir} is in use by workerd, process ${workerd.join()}, whose server was killed without it. ` +
-          `End it (kill -9 ${workerd.join()}; acked messages are on the disk), and start again.\n`,
-      );
-      process.kill(workerd[0]!, "SIGKILL");
-      await first.exit();
-      await serve(other, stateDir).prints(/Ready on/);
-    },
-  );
+    const { workerd, node } = processesOf(first);
+    // The child first: it would end workerd when its parent is gone.
+    for (const pid of node.toReversed()) process.kill(pid, "SIGKILL");
+    const refused = serve(other, stateDir);
+    expect(await refused.exit()).toBe(1);
+    expect(refused.output).toBe(
+      `${stateDir} is in use by workerd, process ${workerd.join()}, whose server was killed without it. ` +
+        `End it (kill -9 ${workerd.join()}; acked messages are on the disk), and start again.\n`,
+    );
+    process.kill(workerd[0]!, "SIGKILL");
+    await first.exit();
+    await serve(other, stateDir).prints(/Ready on/);
+  });
 
   it("names a directory of a read-only file system", async (ctx) => {
     const stateDir = newStateDir();

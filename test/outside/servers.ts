@@ -9,13 +9,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
 
 import { freePort as freePortOf } from "../../scripts/port.ts";
+import { PATIENCE_MS } from "../host/patience.ts";
 
 export const PROJECT_ROOT = path.join(import.meta.dirname, "..", "..");
 export const HOST = "127.0.0.1";
 /** The secret that test servers get and test tokens are signed with. */
 export const TEST_SECRET = "a-secret-that-only-the-outside-tests-know";
 
-const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 8000;
 const POLL_MS = 50;
 
@@ -111,11 +111,11 @@ export class ProcessGroup {
   }
 
   /** Resolves when `pattern` has been printed. */
-  async prints(pattern: RegExp, timeoutMs = READY_TIMEOUT_MS): Promise<void> {
-    const deadlineMs = Date.now() + timeoutMs;
+  async prints(pattern: RegExp): Promise<void> {
+    const deadlineMs = Date.now() + PATIENCE_MS;
     while (!pattern.test(this.output)) {
       if (this.#ended !== undefined) throw new Error(`ended (${this.#ended}) before ${pattern}: ${this.output}`);
-      if (Date.now() > deadlineMs) throw new Error(`no ${pattern} in ${timeoutMs} ms: ${this.output}`);
+      if (Date.now() > deadlineMs) throw new Error(`no ${pattern} in ${PATIENCE_MS} ms: ${this.output}`);
       await pause(POLL_MS);
     }
   }

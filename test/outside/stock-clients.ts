@@ -3,6 +3,7 @@ import { io, type ManagerOptions, type Socket, type SocketOptions } from "socket
 import { io as io44 } from "socket.io-client-4.4";
 
 import { signToken } from "../../src/settings/tokens/tokens.ts";
+import { PATIENCE_MS } from "../host/patience.ts";
 import { TEST_SECRET } from "./servers.ts";
 
 export type Options = Partial<ManagerOptions & SocketOptions>;
@@ -13,11 +14,6 @@ export const VERSIONS: ReadonlyArray<readonly [version: string, connect: Connect
   ["4.8", io],
   ["4.4", io44 as unknown as Connect],
 ];
-
-const ANSWER_TIMEOUT_MS = 30_000;
-
-/** A leave is sent after the grace for reloads (PRES-2); some more for a busy machine. */
-export const LEAVE_TIMEOUT_MS = 30_000;
 
 const opened = new Set<Socket>();
 
@@ -63,7 +59,7 @@ export function collect<Payload>(socket: Socket, event: string): Payload[] {
 
 function within<Value>(what: string, start: (resolve: (value: Value) => void) => void): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no ${what} in ${ANSWER_TIMEOUT_MS} ms`)), ANSWER_TIMEOUT_MS);
+    const timer = setTimeout(() => reject(new Error(`no ${what} in ${PATIENCE_MS} ms`)), PATIENCE_MS);
     start((value) => {
       clearTimeout(timer);
       resolve(value);

@@ -7,7 +7,6 @@ import { once } from "./once.ts";
 import { execute } from "./packages.ts";
 import { PROJECT_ROOT } from "./servers.ts";
 
-const PACK_MS_MAX = 120_000;
 /** The tarballs, and the packages that npm installed. */
 const NOT_COPIED = new Set([".git", ".bench", ".wrangler", "dist", "node_modules"]);
 
@@ -34,7 +33,7 @@ async function pack(folder: string): Promise<void> {
   const tarballs = path.join(folder, "tarballs");
   mkdirSync(tarballs);
   const packFolder = (of: string): Promise<string> =>
-    execute(["npm", "pack", "--silent", "--pack-destination", tarballs], PACK_MS_MAX, { cwd: of });
-  await execute([process.execPath, "scripts/build-create-parley.ts"], PACK_MS_MAX, { cwd: copy });
+    execute(["npm", "pack", "--silent", "--pack-destination", tarballs], { cwd: of });
+  await execute([process.execPath, "scripts/build-create-parley.ts"], { cwd: copy });
   await Promise.all([packFolder(copy), packFolder(path.join(copy, "dist", "create-parley"))]);
 }

@@ -6,7 +6,7 @@ import { freePort, ProcessGroup, startServer, TEST_SECRET } from "./servers.ts";
 const tour = (url: string, settings: Readonly<Record<string, string>> = {}): ProcessGroup =>
   new ProcessGroup({ args: ["scripts/tour.ts", "--url", url], env: { JWT_SECRET: TEST_SECRET, ...settings } });
 
-it("npm run tour runs every step", { timeout: 120_000 }, async () => {
+it("npm run tour runs every step", async () => {
   const url = `http://127.0.0.1:${await freePort()}/hook`;
   const settings = { WEBHOOK_URL: url, WEBHOOK_SECRET: "a-secret-that-only-the-tour-knows" };
   const server = await startServer({ settings });

@@ -2,7 +2,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect, vi } from "vitest";
 
-export const WAIT = { timeout: 15_000, interval: 50 };
+export const WAIT = { interval: 50 };
 
 export class Visitor {
   readonly complaints: string[] = [];

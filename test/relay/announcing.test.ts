@@ -22,7 +22,7 @@ import { announceItems, ANNOUNCE_CALLS_MAX, type AnnouncePorts } from "../../src
 import { bytesOf, RELAY_BYTES_MAX } from "../../src/relay/packing.ts";
 import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";
 import { TURN_STEPS_MAX } from "../../src/relay/taking-turns.ts";
-import { fc, PATIENT, runs } from "../host/properties.ts";
+import { fc, runs } from "../host/properties.ts";
 
 const SAID: Announcement = {
   v: ANNOUNCE_VERSION,
@@ -190,7 +190,7 @@ describe("parts", () => {
   });
 });
 
-describe("with lost calls, repeated and reordered messages", PATIENT, () => {
+describe("with lost calls, repeated and reordered messages", () => {
   const disturbed = fc.record({
     roomCount: fc.integer({ min: 1, max: 250 }),
     fates: fc.array(fc.constantFrom<Fate>("good", "good", "lost-before", "lost-after"), { maxLength: 60 }),

@@ -7,7 +7,6 @@ import { openChat } from "./chat.ts";
 import type { SimulationThread } from "../kit/testing.ts";
 import { PLANTED_BUGS } from "./planted-bugs.ts";
 import type { Plan } from "./plan.ts";
-import { PATIENT } from "../host/properties.ts";
 
 const PLANS = JSON.parse(readFileSync(path.join(import.meta.dirname, "once-broken.json"), "utf8")) as Readonly<
   Record<string, Plan>
@@ -18,15 +17,15 @@ describe("a plan that once broke a rule breaks none", () => {
 
   beforeAll(async () => {
     simulation = await openChat();
-  }, PATIENT.timeout);
+  });
   afterAll(() => simulation.stop());
 
-  it.each(Object.keys(PLANS))("%s", PATIENT, async (name) => {
+  it.each(Object.keys(PLANS))("%s", async (name) => {
     expect((await simulation.run(PLANS[name]!)).outcome.violations).toEqual([]);
   });
 });
 
-it("a client whose first welcome was lost must still get all that it missed", PATIENT, async () => {
+it("a client whose first welcome was lost must still get all that it missed", async () => {
   const planted = PLANTED_BUGS.find(({ bug }) => bug === "recovery begins one message too late");
   const simulation = await openChat(planted!);
   const { violations } = (await simulation.run(PLANS["a crash comes between CONNECT and welcome"]!)).outcome;

@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 
-import { PATIENT } from "../host/properties.ts";
 import { PLANTED_BUGS } from "./planted-bugs.ts";
 import { findPlanted, PLANTED_SEEDS } from "./planted-search.ts";
 import { plantedRows } from "./planted-table.ts";
@@ -12,7 +11,7 @@ import { plantedRows } from "./planted-table.ts";
 const OTHER_SEEDS = 30;
 
 describe.concurrent("a planted bug", () => {
-  it.each(PLANTED_BUGS)("is found: $bug", PATIENT, async (planted) => {
+  it.each(PLANTED_BUGS)("is found: $bug", async (planted) => {
     expect(await findPlanted(planted, OTHER_SEEDS)).toMatchObject({ violation: { invariant: planted.breaks } });
   });
 

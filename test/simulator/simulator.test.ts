@@ -8,7 +8,7 @@ import { drawPlan } from "./draw-plan.ts";
 import type { Plan } from "./plan.ts";
 import type { SimulationThread } from "../kit/testing.ts";
 import { INVARIANTS } from "./invariants.ts";
-import { IS_LONG, PATIENT } from "../host/properties.ts";
+import { IS_LONG } from "../host/properties.ts";
 
 /** Seeds of each run of the tests. */
 const SEEDS = IS_LONG ? 50 : 12;
@@ -18,22 +18,22 @@ describe("a simulated deployment", () => {
 
   beforeAll(async () => {
     simulation = await openChat();
-  }, PATIENT.timeout);
+  });
   afterAll(() => simulation.stop());
 
-  it(`keeps every promise through ${SEEDS} seeds`, PATIENT, async () => {
+  it(`keeps every promise through ${SEEDS} seeds`, async () => {
     for (let seed = 1; seed <= SEEDS; seed++)
       expect((await simulation.run(drawPlan(seed))).outcome.violations, `seed ${seed}`).toEqual([]);
   });
 
-  it("lives the same life again with the same seed", PATIENT, async () => {
+  it("lives the same life again with the same seed", async () => {
     const plan = drawPlan(5);
     const [once, again] = [await simulation.run(plan), await simulation.run(plan)];
     expect(again).toEqual(once);
     expect(once.outcome.counts["events"]).toBeGreaterThan(100);
   });
 
-  it("EIO-10: keeps clients that read, however much they are given", PATIENT, async () => {
+  it("EIO-10: keeps clients that read, however much they are given", async () => {
     const client = { room: "a", joinsAtMs: 0, recovers: true, insists: "again", latencyMs: [40, 50] } as const;
     const plan: Plan = {
       ...drawPlan(1, "short"),
@@ -54,37 +54,33 @@ describe("a simulated deployment", () => {
     expect(counts).toMatchObject({ stored: 2400, sights: 4800, connections: 2 });
   });
 
-  it(
-    "keeps all connections of a big room in which nothing fails, however often its objects sleep",
-    PATIENT,
-    async () => {
-      const client = { room: "a", recovers: true, insists: "again", latencyMs: [5, 40] } as const;
-      const clients = Array.from({ length: 8 }, (_, at) => {
-        const kind = at % 3 === 0 ? ("shim" as const) : ("websocket" as const);
-        return { ...client, kind, name: `client${at}`, user: `user${at}`, joinsAtMs: at * 300 };
-      });
-      const { rules: _, hasFeatures: __, ...drawn } = drawPlan(1, "short");
-      const plan: Plan = {
-        ...drawn,
-        durationMs: 60_000,
-        durability: "strict",
-        sleepAfterMs: 1,
-        rooms: ["a"],
-        links: [],
-        messageRate: 1000,
-        recoveryWindowSeconds: 120,
-        shards: { maxMembers: 2, maxShards: 3, fanOut: 1 },
-        clients,
-        steps: Array.from({ length: 40 }, (_step, at) => {
-          return { atMs: 5000 + at * 1300, do: "say", who: clients[at % 8]!.name, times: 1 };
-        }),
-        faults: [],
-      };
-      const { violations, counts } = (await simulation.run(plan)).outcome;
-      expect(violations).toEqual([]);
-      expect(counts).toMatchObject({ stored: 40, acks: 40, sights: 320, connections: 8 });
-    },
-  );
+  it("keeps all connections of a big room in which nothing fails, however often its objects sleep", async () => {
+    const client = { room: "a", recovers: true, insists: "again", latencyMs: [5, 40] } as const;
+    const clients = Array.from({ length: 8 }, (_, at) => {
+      const kind = at % 3 === 0 ? ("shim" as const) : ("websocket" as const);
+      return { ...client, kind, name: `client${at}`, user: `user${at}`, joinsAtMs: at * 300 };
+    });
+    const { rules: _, hasFeatures: __, ...drawn } = drawPlan(1, "short");
+    const plan: Plan = {
+      ...drawn,
+      durationMs: 60_000,
+      durability: "strict",
+      sleepAfterMs: 1,
+      rooms: ["a"],
+      links: [],
+      messageRate: 1000,
+      recoveryWindowSeconds: 120,
+      shards: { maxMembers: 2, maxShards: 3, fanOut: 1 },
+      clients,
+      steps: Array.from({ length: 40 }, (_step, at) => {
+        return { atMs: 5000 + at * 1300, do: "say", who: clients[at % 8]!.name, times: 1 };
+      }),
+      faults: [],
+    };
+    const { violations, counts } = (await simulation.run(plan)).outcome;
+    expect(violations).toEqual([]);
+    expect(counts).toMatchObject({ stored: 40, acks: 40, sights: 320, connections: 8 });
+  });
 });
 
 it("docs/reliability.md explains every rule in the same words", async () => {

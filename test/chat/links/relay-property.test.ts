@@ -2,7 +2,7 @@
 // letter, whose replay arrives once and in order, too.
 import { expect, it } from "vitest";
 
-import { PATIENT, fc, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 import { RelayWorld, type Consuming, type Mood, type Way } from "../../host/relay-world.ts";
 
 type Step =
@@ -200,7 +200,7 @@ const topologies = fc.constantFrom(...Object.values(TOPOLOGIES));
 const ways = fc.constantFrom<Way>("queue", "queue", "direct");
 const durabilities = fc.constantFrom("strict" as const, "relaxed" as const);
 
-it("RLY-3, RLY-4: every message arrives once and in order through all failures", PATIENT, async () => {
+it("RLY-3, RLY-4: every message arrives once and in order through all failures", async () => {
   await fc.assert(
     fc.asyncProperty(topologies, ways, durabilities, programOf(rough), async (links, way, durability, steps) => {
       const life = new Life(links, way, durability);
@@ -218,7 +218,7 @@ it("RLY-3, RLY-4: every message arrives once and in order through all failures",
   );
 });
 
-it("RLY-9: messages that have not arrived are dead letters", PATIENT, async () => {
+it("RLY-9: messages that have not arrived are dead letters", async () => {
   await fc.assert(
     fc.asyncProperty(durabilities, programOf(calm), async (durability, steps) => {
       const life = new Life(TOPOLOGIES["both ways"]!, "queue", durability);
@@ -237,7 +237,7 @@ it("RLY-9: messages that have not arrived are dead letters", PATIENT, async () =
   );
 });
 
-it("RLY-8: deleted rooms start fresh on either side of a link", PATIENT, async () => {
+it("RLY-8: deleted rooms start fresh on either side of a link", async () => {
   await fc.assert(
     fc.asyncProperty(ways, durabilities, programOf(withErasing), async (way, durability, steps) => {
       const life = new Life(TOPOLOGIES["both ways"]!, way, durability);

@@ -9,7 +9,7 @@ import {
   type Retention,
   type Segment,
 } from "../../../src/chat/log/segments.ts";
-import { fc, PATIENT, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 
 interface Kept {
   readonly atMs: number;
@@ -64,7 +64,7 @@ const appends = fc.array(
 const sum = (kept: readonly Kept[]): number => kept.reduce((all, { count }) => all + count, 0);
 
 describe("CHAT-8: segments", () => {
-  it("keep the retention, and at most a tenth and a batch more", PATIENT, () => {
+  it("keep the retention, and at most a tenth and a batch more", () => {
     fc.assert(
       fc.property(retention, appends, (limits, program) => {
         const tally = new Tally(limits);
@@ -89,7 +89,7 @@ describe("CHAT-8: segments", () => {
     );
   });
 
-  it("are all dropped when the last of them is due, and not before", PATIENT, () => {
+  it("are all dropped when the last of them is due, and not before", () => {
     fc.assert(
       fc.property(retention, appends, (limits, program) => {
         const tally = new Tally(limits);

@@ -7,7 +7,7 @@ import type { Message, ReactionSummary, ServerToClientEvents } from "../../../sr
 import { ChatRoom, UNLIMITED } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
 import type { Client } from "../../host/harness.ts";
-import { PATIENT, fc, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 
 type Heard<Event extends keyof ServerToClientEvents> = Parameters<ServerToClientEvents[Event]>[0];
 
@@ -145,7 +145,7 @@ async function play(steps: readonly Step[], clockSteps: number): Promise<{ room:
   return { room, reader };
 }
 
-it("MSG-6: a client that asks for changes knows every message as it stands", PATIENT, async () => {
+it("MSG-6: a client that asks for changes knows every message as it stands", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), fc.nat(2), async (steps, clockSteps) => {
       const { room, reader } = await play(steps, clockSteps);

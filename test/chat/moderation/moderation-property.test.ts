@@ -6,7 +6,7 @@ import type { Message } from "../../../src/protocol/chat-events.ts";
 import { ChatRoom, identityOf, UNLIMITED } from "../../host/chat-room.ts";
 import type { Client } from "../../host/harness.ts";
 import { SERVICE } from "../../host/moderated-room.ts";
-import { PATIENT, fc, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 
 const PARAMETERS = runs(300);
 
@@ -199,7 +199,7 @@ class Play {
 }
 
 describe("MOD-3, MOD-6, MOD-7, MOD-8: after any sequence of actions", () => {
-  it("stores posts and admits users only where allowed, and sleep changes nothing", PATIENT, async () => {
+  it("stores posts and admits users only where allowed, and sleep changes nothing", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60, size: "max" }), async (steps) => {
         const play = new Play();

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import type { Member, PresenceChange, Welcome } from "../../../src/protocol/chat-events.ts";
 import { ChatRoom } from "../../host/chat-room.ts";
 import type { Client } from "../../host/harness.ts";
-import { PATIENT, fc, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 
 type Step =
   | { readonly do: "come" | "go"; readonly user: string }
@@ -109,7 +109,7 @@ class Life {
   }
 }
 
-it("PRES-1 to PRES-5: a client that applies all events knows the members", PATIENT, async () => {
+it("PRES-1 to PRES-5: a client that applies all events knows the members", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 50 }), async (steps) => {
       const life = new Life();

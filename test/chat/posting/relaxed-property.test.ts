@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Message, PostAnswer, Welcome } from "../../../src/protocol/chat-events.ts";
 import { ChatRoom, identityOf, UNLIMITED } from "../../host/chat-room.ts";
 import type { Call, Client } from "../../host/harness.ts";
-import { PATIENT, fc, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 
 const PARAMETERS = runs(120);
 
@@ -175,26 +175,22 @@ function expectTruth({ room: { log }, calls, stays, read }: Life): void {
 }
 
 describe("a relaxed room whose process dies between any two steps", () => {
-  it(
-    "keeps what it acked, and gives every place once; from welcome to going no client misses anything",
-    PATIENT,
-    async () => {
-      let ahead = 0;
-      await fc.assert(
-        fc.asyncProperty(steps(false), async (program) => {
-          const life = await live(program);
-          ahead += life.ahead;
-          expectTruth(life);
-          for (const { lastSeq, seen } of life.stays)
-            expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, i) => lastSeq + 1 + i));
-        }),
-        PARAMETERS,
-      );
-      expect(ahead).toBeGreaterThan(PARAMETERS.numRuns);
-    },
-  );
+  it("keeps what it acked, and gives every place once; from welcome to going no client misses anything", async () => {
+    let ahead = 0;
+    await fc.assert(
+      fc.asyncProperty(steps(false), async (program) => {
+        const life = await live(program);
+        ahead += life.ahead;
+        expectTruth(life);
+        for (const { lastSeq, seen } of life.stays)
+          expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, i) => lastSeq + 1 + i));
+      }),
+      PARAMETERS,
+    );
+    expect(ahead).toBeGreaterThan(PARAMETERS.numRuns);
+  });
 
-  it("also while the storage fails; messages come in order", PATIENT, async () => {
+  it("also while the storage fails; messages come in order", async () => {
     await fc.assert(
       fc.asyncProperty(steps(true), async (program) => {
         const life = await live(program);

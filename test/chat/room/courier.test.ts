@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { Courier, CourierClock, type CourierState, type Retry } from "../../../src/chat/room/courier.ts";
 import { Deadlines } from "../../../src/clock/deadlines.ts";
 import { Throttle } from "../../../src/clock/throttle.ts";
-import { fc, PATIENT, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 
 const WINDOW_MS = 1000;
 const TIMEOUT_MS = 10_000;
@@ -282,40 +282,36 @@ const step = fc.oneof(
   },
 );
 
-it(
-  "delivers everything in the end, by one call at a time, while calls are lost, late, refused or dropped",
-  PATIENT,
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-        const numbers = new Numbers();
-        for (const step of steps) {
-          const before = numbers.calls.length;
-          if (step.do === "say") numbers.say(step.count);
-          else if (step.do === "wait") numbers.advance(step.ms);
-          else if (step.do === "answer") await numbers.calls.at(-1)?.answer(step.how);
-          else if (step.do === "sleep") numbers.sleep();
-          else if (step.do === "set back") numbers.nowMs -= 3_600_000;
-          else numbers.courier[step.do](numbers.nowMs);
-          numbers.tick();
-          // Inputs make calls, and never two at once.
-          expect(numbers.calls.length - before).toBeLessThanOrEqual(1);
-          // Each batch begins where the other side stands: nothing is left out.
-          const last = numbers.calls.at(-1);
-          if (numbers.calls.length > before) expect(last!.numbers[0]).toBe(numbers.told + 1);
-        }
-        numbers.say();
-        for (let i = 0; i < 200 && numbers.told < numbers.last; i++) {
-          if (numbers.state.is === "sending") await numbers.calls.at(-1)!.answer("taken");
-          else numbers.advance(500);
-        }
-        expect([numbers.told, numbers.state]).toEqual([numbers.last, { is: "idle" }]);
-        expect(numbers.deadlines.next()).toBeUndefined();
-      }),
-      runs(300),
-    );
-  },
-);
+it("delivers everything in the end, by one call at a time, while calls are lost, late, refused or dropped", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const numbers = new Numbers();
+      for (const step of steps) {
+        const before = numbers.calls.length;
+        if (step.do === "say") numbers.say(step.count);
+        else if (step.do === "wait") numbers.advance(step.ms);
+        else if (step.do === "answer") await numbers.calls.at(-1)?.answer(step.how);
+        else if (step.do === "sleep") numbers.sleep();
+        else if (step.do === "set back") numbers.nowMs -= 3_600_000;
+        else numbers.courier[step.do](numbers.nowMs);
+        numbers.tick();
+        // Inputs make calls, and never two at once.
+        expect(numbers.calls.length - before).toBeLessThanOrEqual(1);
+        // Each batch begins where the other side stands: nothing is left out.
+        const last = numbers.calls.at(-1);
+        if (numbers.calls.length > before) expect(last!.numbers[0]).toBe(numbers.told + 1);
+      }
+      numbers.say();
+      for (let i = 0; i < 200 && numbers.told < numbers.last; i++) {
+        if (numbers.state.is === "sending") await numbers.calls.at(-1)!.answer("taken");
+        else numbers.advance(500);
+      }
+      expect([numbers.told, numbers.state]).toEqual([numbers.last, { is: "idle" }]);
+      expect(numbers.deadlines.next()).toBeUndefined();
+    }),
+    runs(300),
+  );
+});
 
 it("a busy courier calls once per window", () => {
   fc.assert(

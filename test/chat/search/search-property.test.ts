@@ -7,7 +7,7 @@ import { messageId } from "../../../src/protocol/message-id.ts";
 import { match, parsePhrases } from "../../../src/chat/search/search-query.ts";
 import { ChatRoom, UNLIMITED } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
-import { PATIENT, fc, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 
 const TEXTS = [
   "tea",
@@ -128,7 +128,7 @@ class Run {
   }
 }
 
-it("SRCH-6: a search finds the same messages as a comparison with the whole log", PATIENT, async () => {
+it("SRCH-6: a search finds the same messages as a comparison with the whole log", async () => {
   const campaign = runs(500);
   let parts = 0;
   await fc.assert(

@@ -7,7 +7,7 @@ import { WEBHOOK_RETRY_MS } from "../../../src/chat/webhooks/webhooks.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import type { WebhookEvent } from "../../../src/protocol/webhook-events.ts";
 import type { Client } from "../../host/harness.ts";
-import { PATIENT, fc, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 import { WebhookRoom, type Mood } from "../../host/webhook-room.ts";
 
 type Step =
@@ -140,23 +140,19 @@ function expectMessagesTold({ log, queue }: WebhookRoom): void {
   }
 }
 
-it(
-  "HOOK-3: every message, edit and deletion is sent at least once and in order, through all failures",
-  PATIENT,
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(programOf(rough), fc.constantFrom("strict", "relaxed"), async (steps, durability) => {
-        const life = new Life(new WebhookRoom({ durability }));
-        for (const step of steps) await life.take(step);
-        await life.end();
-        expectMessagesTold(life.room);
-      }),
-      runs(400),
-    );
-  },
-);
+it("HOOK-3: every message, edit and deletion is sent at least once and in order, through all failures", async () => {
+  await fc.assert(
+    fc.asyncProperty(programOf(rough), fc.constantFrom("strict", "relaxed"), async (steps, durability) => {
+      const life = new Life(new WebhookRoom({ durability }));
+      for (const step of steps) await life.take(step);
+      await life.end();
+      expectMessagesTold(life.room);
+    }),
+    runs(400),
+  );
+});
 
-it("HOOK-4: a receiver that applies the events knows the members, through all failures", PATIENT, async () => {
+it("HOOK-4: a receiver that applies the events knows the members, through all failures", async () => {
   await fc.assert(
     fc.asyncProperty(programOf(calm), async (steps) => {
       const life = new Life(new WebhookRoom());

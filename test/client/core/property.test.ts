@@ -6,7 +6,7 @@ import type { MessageState } from "../../../client/core/api.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { ModelRoom, Page } from "../../host/client-world.ts";
-import { fc, PATIENT, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 import { VirtualClock } from "../../host/virtual-clock.ts";
 
 type Step =
@@ -139,46 +139,42 @@ const RETRY = { RATE_LIMITED: { retryAfterMs: 300 }, INTERNAL: {} };
 const seqs = (messages: readonly Message[]): number[] => messages.map(({ seq }) => seq);
 
 describe("however lines break, answers are lost and pages reload (property)", () => {
-  it(
-    "each message is stored once, in order, and shown once, in order",
-    () => {
-      fc.assert(
-        fc.property(steps, (steps) => {
-          const story = new Story();
-          for (const step of steps) story.run(step);
-          story.heal();
-          const { room, pages, written } = story;
-          const stored = room.log.filter(({ sender }) => sender === "ada").map(({ content }) => content);
-          const idsOf = (state: MessageState["state"]): string[] =>
-            pages.flatMap(({ states }) =>
-              states.filter((is) => is.state === state).map(({ clientMsgId }) => clientMsgId),
-            );
-          const failed = new Set(idsOf("failed"));
-          expect(idsOf("sent").filter((id) => !stored.includes(id))).toEqual([]);
-          expect(stored).toEqual([...new Set(stored)]);
-          for (const said of written) {
-            // A message that was given up may have arrived, and late; all others arrived in order.
-            const due = said.filter((content) => !failed.has(content));
-            expect(stored.filter((content) => due.includes(content))).toEqual(due);
-          }
-          // Only messages that were given up are still stored, and the next page has them.
-          const left = new Page({ room, clock: story.clock, storage: story.storage }).outbox.unsent;
-          expect(left.filter(({ clientMsgId, state }) => state !== "failed" || !failed.has(clientMsgId))).toEqual([]);
-          expect(story.storage.length).toBe(left.length);
-          for (const page of pages) {
-            const shown = seqs(page.delivered);
-            // Each gap was reported: a connected room gave no answer for it, three times.
-            expect(page.gaps.filter(({ reason }) => reason !== "unavailable")).toEqual([]);
-            const left = page.gaps.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, n) => from + n));
-            const covered = [...shown, ...left].sort((a, b) => a - b);
-            expect(covered).toEqual(covered.map((_, index) => covered[0]! + index));
-            expect(shown).toEqual(shown.toSorted((a, b) => a - b));
-            if (page.isConnected && shown.length > 0) expect(shown.at(-1)).toBe(room.lastSeq);
-          }
-        }),
-        runs(600),
-      );
-    },
-    PATIENT.timeout,
-  );
+  it("each message is stored once, in order, and shown once, in order", () => {
+    fc.assert(
+      fc.property(steps, (steps) => {
+        const story = new Story();
+        for (const step of steps) story.run(step);
+        story.heal();
+        const { room, pages, written } = story;
+        const stored = room.log.filter(({ sender }) => sender === "ada").map(({ content }) => content);
+        const idsOf = (state: MessageState["state"]): string[] =>
+          pages.flatMap(({ states }) =>
+            states.filter((is) => is.state === state).map(({ clientMsgId }) => clientMsgId),
+          );
+        const failed = new Set(idsOf("failed"));
+        expect(idsOf("sent").filter((id) => !stored.includes(id))).toEqual([]);
+        expect(stored).toEqual([...new Set(stored)]);
+        for (const said of written) {
+          // A message that was given up may have arrived, and late; all others arrived in order.
+          const due = said.filter((content) => !failed.has(content));
+          expect(stored.filter((content) => due.includes(content))).toEqual(due);
+        }
+        // Only messages that were given up are still stored, and the next page has them.
+        const left = new Page({ room, clock: story.clock, storage: story.storage }).outbox.unsent;
+        expect(left.filter(({ clientMsgId, state }) => state !== "failed" || !failed.has(clientMsgId))).toEqual([]);
+        expect(story.storage.length).toBe(left.length);
+        for (const page of pages) {
+          const shown = seqs(page.delivered);
+          // Each gap was reported: a connected room gave no answer for it, three times.
+          expect(page.gaps.filter(({ reason }) => reason !== "unavailable")).toEqual([]);
+          const left = page.gaps.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, n) => from + n));
+          const covered = [...shown, ...left].sort((a, b) => a - b);
+          expect(covered).toEqual(covered.map((_, index) => covered[0]! + index));
+          expect(shown).toEqual(shown.toSorted((a, b) => a - b));
+          if (page.isConnected && shown.length > 0) expect(shown.at(-1)).toBe(room.lastSeq);
+        }
+      }),
+      runs(600),
+    );
+  });
 });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { PROJECT_ROOT } from "../servers.ts";
 import { useBrowser, useServer } from "../stage.ts";
 import { ask, join } from "../stock-clients.ts";
-import { REACT_PROJECT_MS_MAX, ReactProject } from "./project.ts";
+import { ReactProject } from "./project.ts";
 import { becomes, WatchedPage } from "./watched-page.ts";
 
 /** React and React DOM take 62 kB of it, the client 21 kB with socket.io-client. */
@@ -24,7 +24,7 @@ beforeAll(async () => {
   project = await ReactProject.of("docs/examples/react-chat");
   await Promise.all([project.buildForDevelopment(), project.npm("run", "build")]);
   url = await project.serve(server.url);
-}, REACT_PROJECT_MS_MAX);
+});
 afterAll(() => project.end());
 
 /** A tab of a visitor. */

@@ -8,8 +8,6 @@ import { execute } from "../packages.ts";
 import { freePort, HOST, ProcessGroup, PROJECT_ROOT } from "../servers.ts";
 import { packPackages } from "../tarballs.ts";
 
-export const REACT_PROJECT_MS_MAX = 300_000;
-const COMMAND_MS_MAX = 120_000;
 const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
 
 export class ReactProject {
@@ -29,7 +27,7 @@ export class ReactProject {
   npm(...args: string[]): Promise<string> {
     // Vitest sets it, and a user's shell does not.
     const env = { NODE_ENV: undefined };
-    return execute(["npm", ...args], REACT_PROJECT_MS_MAX, { cwd: this.folder, env });
+    return execute(["npm", ...args], { cwd: this.folder, env });
   }
 
   readonly #vite = (): string => path.join(this.folder, "node_modules", "vite", "bin", "vite.js");
@@ -38,7 +36,7 @@ export class ReactProject {
   buildForDevelopment(): Promise<string> {
     const args = ["build", "--mode", "development", "--outDir", "development", "--logLevel", "warn"];
     const env = { NODE_ENV: "development" };
-    return execute([process.execPath, this.#vite(), ...args], COMMAND_MS_MAX, { cwd: this.folder, env });
+    return execute([process.execPath, this.#vite(), ...args], { cwd: this.folder, env });
   }
 
   /** Serves the build for development, and passes the chat's addresses on to the server `chat`. @returns the address */

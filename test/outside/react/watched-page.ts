@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core";
 import { expect, vi } from "vitest";
 
-const WAIT = { timeout: 15_000, interval: 50 };
+const WAIT = { interval: 50 };
 
 interface Line {
   isOpen: boolean;

@@ -7,7 +7,6 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vite
 
 import { readSettings } from "../../../src/settings/settings.ts";
 import { TokenVerifier } from "../../../src/settings/tokens/tokens.ts";
-import { PATIENT } from "../../host/properties.ts";
 
 const servers: Server[] = [];
 let token: string;
@@ -61,7 +60,7 @@ describe("a server of keys", () => {
     expect(asked).toBe(0);
   });
 
-  it("that is silent is given up, and no token passes", PATIENT, async () => {
+  it("that is silent is given up, and no token passes", async () => {
     expect(await verify(await serve(() => {}))).toEqual(REFUSED);
   });
 

@@ -10,7 +10,6 @@ import { NAME_LENGTH_MAX, USER_LENGTH_MAX } from "../../../src/protocol/limits.t
 import { ROOMS_MAX } from "../../../src/settings/tokens/claims.ts";
 import { TOKEN_LENGTH_MAX } from "../../../src/settings/tokens/signatures.ts";
 import { signToken, TokenVerifier } from "../../../src/settings/tokens/tokens.ts";
-import { PATIENT } from "../../host/properties.ts";
 
 const SECRET = "a-secret-that-only-the-tests-know";
 const secretKey = new TextEncoder().encode(SECRET);
@@ -272,7 +271,7 @@ describe("claims at their limits", () => {
 });
 
 describe.each(["RS256", "ES256", "EdDSA"])("%s", (alg) => {
-  it("a token passes by PEM, by PEM with escaped line breaks, and by JWK", PATIENT, async () => {
+  it("a token passes by PEM, by PEM with escaped line breaks, and by JWK", async () => {
     const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
     const token = await sign({}, privateKey, alg);
     const pem = await exportSPKI(publicKey);
@@ -284,7 +283,7 @@ describe.each(["RS256", "ES256", "EdDSA"])("%s", (alg) => {
     }
   });
 
-  it("refuses a token of another key, and one signed with the public key as an HMAC secret", PATIENT, async () => {
+  it("refuses a token of another key, and one signed with the public key as an HMAC secret", async () => {
     const { publicKey } = await generateKeyPair(alg, { extractable: true });
     const other = await generateKeyPair(alg);
     const pem = await exportSPKI(publicKey);

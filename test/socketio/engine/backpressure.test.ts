@@ -12,7 +12,7 @@ import {
 } from "../../../src/socketio/engine/backpressure.ts";
 import { OPTIONS, type Client, type FakeShell } from "../../host/harness.ts";
 import { probeShell } from "../../host/probe.ts";
-import { fc, PATIENT, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 
 const CHUNK = 64 * 1024;
 
@@ -151,7 +151,7 @@ describe("EIO-10: a client that reads", () => {
     expect(phone.closing).toBeUndefined();
   });
 
-  it("is never closed for its pongs, with any delay below a second", PATIENT, () => {
+  it("is never closed for its pongs, with any delay below a second", () => {
     const step = fc.record({ bytes: fc.integer({ min: 0, max: 300_000 }), ms: fc.integer({ min: 1, max: 40_000 }) });
     return fc.assert(
       fc.asyncProperty(

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { ChatRoom } from "../../host/chat-room.ts";
 import { programs, Run, sightOf, type Step } from "../../host/program.ts";
-import { PATIENT, fc, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 
 const KINDS: ReadonlyArray<(index: number) => boolean> = [() => false, () => true, (index) => index % 2 === 0];
 
@@ -20,7 +20,7 @@ async function play(steps: readonly Step[], isExtended: (index: number) => boole
 }
 
 describe("EXT-1: a client with extensions", () => {
-  it("sees the same events in the same order as a stock client in its place", PATIENT, async () => {
+  it("sees the same events in the same order as a stock client in its place", async () => {
     let framesSaved = 0;
     await fc.assert(
       fc.asyncProperty(programs, fc.boolean(), async (steps, sleeps) => {

@@ -15,7 +15,6 @@ import { bareServer } from "../../host/bare-server.ts";
 import { ChatRoom, identityOf } from "../../host/chat-room.ts";
 import { START_MS, type Client } from "../../host/harness.ts";
 import { probeShell } from "../../host/probe.ts";
-import { PATIENT } from "../../host/properties.ts";
 
 /** A server whose effects lead nowhere. */
 const sessionFrom = (address: string): Session =>
@@ -266,7 +265,7 @@ describe("LIM-3: a client that goes on in spite of refusals", () => {
     expect(await ben.ask("chat-message", { content: "still here" })).toMatchObject({ ok: true });
   });
 
-  it("with pauses as long as the window it is no flood", PATIENT, async () => {
+  it("with pauses as long as the window it is no flood", async () => {
     const room = new ChatRoom();
     const eager = await room.join("eager");
     for (let i = 0; i < 5; i++) {

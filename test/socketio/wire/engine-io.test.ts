@@ -13,7 +13,7 @@ import {
   frameFits,
   type Frame,
 } from "../../../src/socketio/wire/engine-io.ts";
-import { PATIENT, fc, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 
 const bytesOf = (...values: number[]): Uint8Array<ArrayBuffer> => new Uint8Array(values);
 /** Any text at all, halves of surrogate pairs included. */
@@ -76,7 +76,7 @@ describe("encoding", () => {
 describe("EIO-6: the weight of a frame", () => {
   const encoder = new TextEncoder();
 
-  it("is that of its UTF-8, as TextEncoder has it", PATIENT, () => {
+  it("is that of its UTF-8, as TextEncoder has it", () => {
     // TextEncoder writes half a surrogate pair as U+FFFD: three bytes. A WebSocket cannot carry one.
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
@@ -102,7 +102,7 @@ describe("EIO-6: the weight of a frame", () => {
     expect([9, 10, 11].map((length) => frameFits(new Uint8Array(length), 10))).toEqual([true, true, false]);
   });
 
-  it("decides alike with and without counting", PATIENT, () => {
+  it("decides alike with and without counting", () => {
     const limit = fc.nat(60);
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), limit, (text, max) => {

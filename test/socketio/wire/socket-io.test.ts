@@ -14,7 +14,7 @@ import {
   type PartialPacket,
   type ReadResult,
 } from "../../../src/socketio/wire/socket-io.ts";
-import { PATIENT, fc, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 
 const bytesOf = (...values: number[]): Uint8Array<ArrayBuffer> => new Uint8Array(values);
 const placeholder = (num: number): object => ({ _placeholder: true, num });
@@ -140,7 +140,7 @@ describe("reading", () => {
     );
   });
 
-  it("throws for no input", PATIENT, () => {
+  it("throws for no input", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.stringMatching(/^[0-6](\d*-)?(\/[a-z]*,)?\d{0,20}[[{"\]}\w,:]*$/),
@@ -289,7 +289,7 @@ describe("round trips", () => {
     return Object.values(item).reduce((sum: number, part) => sum + attachmentsIn(part), 0);
   }
 
-  it("a packet that a stock client encodes is read as the client meant it, asleep after each frame", PATIENT, () => {
+  it("a packet that a stock client encodes is read as the client meant it, asleep after each frame", () => {
     fc.assert(
       fc.property(nsp, event, args, id, (nsp, event, args, id) => {
         const packet = { type: PacketType.EVENT, nsp, data: [event, ...structuredClone(args)], id } as Packet;
@@ -300,7 +300,7 @@ describe("round trips", () => {
     );
   });
 
-  it("an event and an ack that the server encodes are read by a stock client as they were meant", PATIENT, () => {
+  it("an event and an ack that the server encodes are read by a stock client as they were meant", () => {
     fc.assert(
       fc.property(nsp, event, args, fc.nat(), (nsp, event, args, ackId) => {
         expect(decodeAsClient(encodeEvent(nsp, event, args))).toMatchObject({ type: 2, nsp, data: [event, ...args] });

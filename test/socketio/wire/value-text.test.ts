@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { ATTACHMENTS_MAX } from "../../../src/socketio/wire/socket-io.ts";
 import { decodeValue, encodeValue, hasBytes } from "../../../src/socketio/wire/value-text.ts";
-import { fc, PATIENT, runs } from "../../host/properties.ts";
+import { fc, runs } from "../../host/properties.ts";
 
 const bytesOf = (...values: number[]): Uint8Array<ArrayBuffer> => new Uint8Array(values);
 
@@ -35,7 +35,7 @@ function countBytes(value: unknown): number {
 }
 
 describe("a value without bytes", () => {
-  it("is its JSON, whatever texts it holds", PATIENT, () => {
+  it("is its JSON, whatever texts it holds", () => {
     fc.assert(
       fc.property(fc.oneof(fc.anything({ withDate: true, withSparseArray: true }), json, text), (value) => {
         expect(encodeValue(value)).toBe(JSON.stringify(value));
@@ -51,7 +51,7 @@ describe("a value without bytes", () => {
 });
 
 describe("a value with bytes", () => {
-  it("comes back with all of them in their places", PATIENT, () => {
+  it("comes back with all of them in their places", () => {
     fc.assert(
       fc.property(valueWithBytes, (value) => {
         const count = countBytes(value);
