@@ -153,7 +153,7 @@ it("another visitor's token: the draft of the visitor before is not shown", asyn
   await page.close();
 });
 
-it("`data-theme`: follows the system, the page or the visitor's choice at once", async () => {
+it("`data-theme`: follows the colour scheme of the page, the attribute or the visitor's choice at once", async () => {
   const page = await place({ room: "colours" }, [await tokenFor("ada")]);
   await stands(page, "connected");
   const ground = (): Promise<string> =>
@@ -162,14 +162,34 @@ it("`data-theme`: follows the system, the page or the visitor's choice at once",
   const shows = (color: string): Promise<void> => vi.waitFor(async () => expect(await ground()).toBe(color), WAIT);
   await page.emulateMedia({ colorScheme: "light" });
   const light = await ground();
+  // The page has one colour scheme, which is light: the visitor's system makes no difference.
   await page.emulateMedia({ colorScheme: "dark" });
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  expect(await ground()).toBe(light);
+  const scheme = (value: string): Promise<void> =>
+    page.evaluate((value) => void (document.documentElement.style.colorScheme = value), value);
+  await scheme("light dark");
   await vi.waitFor(async () => expect(await ground()).not.toBe(light), WAIT);
   const dark = await ground();
+  await scheme("light");
+  await shows(light);
+  // An element of the page around it counts as well.
+  await page.evaluate("document.body.style.colorScheme = 'dark'");
+  await shows(dark);
+  const fieldOf = (): Promise<string> =>
+    page.getByTestId("composer").evaluate((field) => getComputedStyle(field).colorScheme);
+  expect(await fieldOf()).toBe("dark");
   await element.evaluate((room) => room.setAttribute("data-theme", "light"));
   await shows(light);
   await element.evaluate((room) => room.removeAttribute("data-theme"));
   await shows(dark);
 
+  await page.getByTestId("room-menu").click();
+  await page.getByRole("menuitemradio", { name: "Theme: Light" }).click();
+  await shows(light);
+  await page.getByTestId("room-menu").click();
+  await page.getByRole("menuitemradio", { name: "Theme: This page's" }).click();
+  await shows(dark);
   await page.getByTestId("room-menu").click();
   await page.getByRole("menuitemradio", { name: "Theme: Light" }).click();
   await shows(light);

@@ -1,4 +1,5 @@
 // Tests the page's look under different colour schemes, motion settings, window sizes and contents.
+import type { Locator } from "playwright-core";
 import { describe, expect, it, vi } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
@@ -73,6 +74,28 @@ it("a bad room name in the address shows an error, which disappears in another r
   await Promise.all([ada.close(), stranger.close()]);
 });
 
+it.each([320, 390])("on a phone %i px wide, the modes of a room leave its name its place", async (width) => {
+  const room = `looks-modes-${width}`;
+  const token = await tokenFor("mo", { role: "moderator", name: "Mo" });
+  const mo = await join(url, room, "mo", { auth: { token } });
+  const ada = await (
+    await Visitor.open(browser, url, { ...PHONE, viewport: { width, height: 700 } })
+  ).enter(room, "Ada");
+  const name = ada.page.getByTestId("room-title").locator("bdi");
+  const before = (await name.boundingBox())!.width;
+  await ask(mo, "slow-mode", { seconds: 900 });
+  await ask(mo, "read-only", { on: true });
+  const modes = ada.page.locator(".modes");
+  await modes.getByText("slow mode 900 s, read-only").waitFor();
+  expect((await name.boundingBox())!.width).toBeGreaterThanOrEqual(before);
+  if (width === 390) expect(await modes.evaluate((chip) => chip.scrollWidth <= chip.clientWidth)).toBe(true);
+  const bar = (await ada.page.locator(".talk .bar").boundingBox())!;
+  const chip = (await modes.boundingBox())!;
+  expect(chip.y + chip.height).toBeLessThanOrEqual(bar.y + bar.height);
+  mo.disconnect();
+  await ada.close();
+});
+
 it("a long room name does not make the composer of a phone higher", async () => {
   const heights: number[] = [];
   for (const room of ["short", `looks-${"long-".repeat(11)}`]) {
@@ -99,7 +122,20 @@ describe.each([
     await target.waitFor();
     expect(await target.evaluate((row) => getComputedStyle(row).animationName)).toBe(animation);
     // The other one may be over by now.
-    if (reducedMotion === "reduce") expect(await ada.page.evaluate("document.getAnimations().length")).toBe(0);
+    if (reducedMotion === "reduce") {
+      expect(await ada.page.evaluate("document.getAnimations().length")).toBe(0);
+      const groundOf = (row: Locator): Promise<string> => row.evaluate((row) => getComputedStyle(row).backgroundColor);
+      const plain = "rgba(0, 0, 0, 0)";
+      await vi.waitFor(async () => expect(await groundOf(target)).not.toBe(plain), WAIT);
+      // The next jump takes the mark with it.
+      await ada.page.getByTestId("search-toggle").click();
+      await ada.page.getByTestId("search-field").fill("answer");
+      await ada.page.keyboard.press("Enter");
+      await ada.page.getByTestId("found").locator("button").click();
+      await ada.page.locator(".message.target").filter({ hasText: "an answer" }).waitFor();
+      const first = ada.page.locator('[data-seq="1"]');
+      await vi.waitFor(async () => expect(await groundOf(first)).toBe(plain), WAIT);
+    }
     await ada.close();
   });
 });

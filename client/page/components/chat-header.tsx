@@ -18,12 +18,13 @@ export function ChatHeader({ store, view }: ChatProps) {
           onClick={() => store.open("rooms")}
         />
       )}
-      <h1 class="room-title" data-testid="room-title">
-        <span aria-hidden="true">#</span>
-        <bdi>{view.room}</bdi>
-      </h1>
-      {hints.length > 0 && <span class="modes">{hints.join(", ")}</span>}
-      <span class="spring" />
+      <div class="room-heading">
+        <h1 class="room-title" data-testid="room-title">
+          <span aria-hidden="true">#</span>
+          <bdi>{view.room}</bdi>
+        </h1>
+        {hints.length > 0 && <span class="modes">{hints.join(", ")}</span>}
+      </div>
       <IconButton
         icon="search"
         label="Search"

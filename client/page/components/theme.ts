@@ -1,5 +1,5 @@
-// Chooses the light or dark theme: the system's, unless the reader chose one. /theme.js applies the choice before the first
-// paint.
+// Chooses the light or dark theme: the system's, in an embedded chat that of the page around it, unless the reader chose one. /theme.js
+// applies the choice before the first paint.
 import { keep, local, readJson } from "../state/json-storage.ts";
 import type { MenuItem } from "./menu-items.ts";
 
@@ -25,8 +25,9 @@ function apply(themed: HTMLElement, theme: Theme): void {
 export function themeItems(within: Element): MenuItem[] {
   const themed = themedBy(within);
   const current = known(themed.dataset["theme"]);
+  const isEmbedded = themed !== document.documentElement;
   return THEMES.map((theme) => ({
-    label: LABELS[theme],
+    label: isEmbedded && theme === "system" ? "Theme: This page's" : LABELS[theme],
     isChosen: theme === current,
     act: () => {
       keep(local, KEY, theme === "system" ? undefined : theme);
