@@ -7,6 +7,7 @@ import { watchRoom } from "./live.ts";
 import { AdminApi } from "./state/admin-api.ts";
 import { AdminStore } from "./state/admin-store.ts";
 import { routeOf } from "./state/route.ts";
+import { leaveInputMethodsTheirKeys } from "../page/components/keys.ts";
 import { keep, keyAt, ofTab, readJson } from "../page/state/json-storage.ts";
 
 /** The list costs one request of the Worker and one of each lobby; no room is woken for it. */
@@ -27,6 +28,7 @@ const store = new AdminStore({
 });
 store.route = routeOf(location.hash);
 
+leaveInputMethodsTheirKeys(window);
 addEventListener("hashchange", () => store.go(routeOf(location.hash)));
 addEventListener("pagehide", () => store.close());
 addEventListener("pageshow", ({ persisted }) => persisted && store.go(store.route));

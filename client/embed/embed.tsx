@@ -4,6 +4,7 @@ import { render } from "preact";
 import { baseOf, isRoomName } from "parley-rooms/client";
 
 import { App } from "../page/components/app.tsx";
+import { keepFieldEventsInside, leaveInputMethodsTheirKeys } from "../page/components/keys.ts";
 import { applyChosenTheme } from "../page/components/theme.ts";
 import { embeddedGuest } from "./embedded-guest.ts";
 import { TokenNeeded } from "../page/state/reader-identity.ts";
@@ -58,14 +59,16 @@ class ParleyRoom extends HTMLElement {
 
   #prepare(): HTMLElement {
     const root = this.attachShadow({ mode: "open" });
-    if (!sheet) {
-      sheet = new CSSStyleSheet();
-      sheet.replaceSync(EMBED_CSS);
-    }
-    root.adoptedStyleSheets = [sheet];
     const mount = document.createElement("div");
     mount.className = "parley";
     root.append(mount);
+    if (!sheet) {
+      sheet = new CSSStyleSheet();
+      sheet.replaceSync(inPixels(EMBED_CSS, mount));
+    }
+    root.adoptedStyleSheets = [sheet];
+    leaveInputMethodsTheirKeys(mount);
+    keepFieldEventsInside(mount);
     return mount;
   }
 
@@ -138,6 +141,14 @@ class ParleyRoom extends HTMLElement {
     if (typeof body.token !== "string") throw new Error(`${from} answered without a token`);
     return body.token;
   }
+}
+
+/** A `rem` is the size of the embedding page's letters. The styles mean the size that the visitor chose in the browser. */
+function inPixels(styles: string, probe: HTMLElement): string {
+  probe.style.font = "medium serif";
+  const size = Number.parseFloat(getComputedStyle(probe).fontSize);
+  probe.removeAttribute("style");
+  return styles.replaceAll(/([\d.]+)rem\b/g, (_, count: string) => `${Number(count) * size}px`);
 }
 
 function addressOf(address: string): string | undefined {

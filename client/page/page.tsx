@@ -10,6 +10,7 @@ import { ChatStore } from "./state/chat-store.ts";
 import { bare } from "./state/names.ts";
 import { App } from "./components/app.tsx";
 import { keepFilesOut } from "./components/drop-zone.tsx";
+import { leaveInputMethodsTheirKeys } from "./components/keys.ts";
 
 /** Characters shown of an address that names no room. */
 const SHOWN_MAX = 40;
@@ -27,6 +28,7 @@ const store = new ChatStore({
 });
 
 keepFilesOut();
+leaveInputMethodsTheirKeys(window);
 addEventListener("hashchange", open);
 addEventListener("storage", (event) => store.onKept(event));
 addEventListener("pagehide", () => store.view?.store.flush());

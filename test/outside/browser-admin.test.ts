@@ -165,3 +165,16 @@ it("a moderator sees their rooms, without the actions that only a service may ta
   for (const action of ["drain", "delete"]) expect(await page.getByTestId(action).count()).toBe(0);
   await page.context().close();
 });
+
+it("Enter of an input method does not sign in", async () => {
+  const operator = await operate();
+  const { page } = operator;
+  await page.getByTestId("token").fill("half a token");
+  const devtools = await page.context().newCDPSession(page);
+  const key = { key: "Enter", code: "Enter", windowsVirtualKeyCode: 229 };
+  for (const type of ["rawKeyDown", "keyUp"] as const) await devtools.send("Input.dispatchKeyEvent", { type, ...key });
+  await page.getByTestId("token").fill("");
+  await page.keyboard.press("Enter");
+  await operator.reads("sign-in-problem", "Paste a token.");
+  expect(operator.complaints).toEqual([]);
+});

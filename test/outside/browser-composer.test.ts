@@ -1,4 +1,5 @@
 // Tests the composer in a real Chromium against the real server: words and files stay until they are sent or discarded.
+import type { BrowserContextOptions } from "playwright-core";
 import { expect, inject, it, vi } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
@@ -18,6 +19,7 @@ async function edit(ada: Visitor, text: string): Promise<void> {
   await ada.drafts(text);
 }
 const cancel = (ada: Visitor): Promise<void> => ada.page.getByTestId("about").getByRole("button").click();
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
 const isUploaded = (ada: Visitor): Promise<void> =>
   vi.waitFor(async () => expect(await ada.page.locator(".uploads progress").count()).toBe(0), WAIT);
 
@@ -191,5 +193,109 @@ it("a reply shows that its message was deleted meanwhile", async () => {
   await ask(ben, "delete-message", { id });
   await ada.reads("about", /Replying to a message that was deleted/);
   ben.disconnect();
+  await ada.close();
+});
+
+/** As Safari reports the key that ends a composition: after `compositionend`, with the code of an input method. */
+async function pressInInputMethod({ context, page }: Visitor, ...keys: readonly string[]): Promise<void> {
+  const devtools = await context.newCDPSession(page);
+  const code = { windowsVirtualKeyCode: 229, nativeVirtualKeyCode: 229 };
+  for (const key of keys)
+    for (const type of ["rawKeyDown", "keyUp"] as const)
+      await devtools.send("Input.dispatchKeyEvent", { type, key, code: key, ...code });
+  await devtools.detach();
+}
+
+it("a key that belongs to an input method neither sends nor cancels, nor closes what is open", async () => {
+  const ada = await enter(freshRoom());
+  const { page } = ada;
+  await ada.say("first words");
+  await ada.sees("first words");
+  await page.getByTestId("composer").click();
+  await page.keyboard.insertText("にほん");
+  await pressInInputMethod(ada, "Enter");
+  await ada.drafts("にほん");
+  await ada.sees("first words");
+
+  await edit(ada, "first words");
+  await page.getByTestId("composer").fill("别的话");
+  await pressInInputMethod(ada, "Escape", "Enter");
+  await ada.reads("about", /Editing\s*first words/);
+  await ada.drafts("别的话");
+  await page.keyboard.press("Escape");
+  await ada.drafts("にほん");
+
+  await page.getByTestId("search-toggle").click();
+  await page.getByTestId("search-field").fill("日本");
+  await pressInInputMethod(ada, "Escape");
+  // The page takes this key after the one before.
+  await page.keyboard.press("Control+/");
+  await page.getByTestId("dialog").waitFor();
+  expect(await page.getByTestId("search-field").count()).toBe(1);
+  await ada.close();
+});
+
+it("while a word is composed, Enter and the arrow keys choose nobody from the suggestions", async () => {
+  const room = freshRoom();
+  const tanaka = await join(url, room, "tanaka", { auth: { token: await tokenFor("tanaka", { name: "たなか" }) } });
+  const ada = await enter(room);
+  await ada.countsMembers(2);
+  const devtools = await ada.context.newCDPSession(ada.page);
+  await ada.page.getByTestId("composer").click();
+  await ada.page.keyboard.insertText("@た");
+  await ada.page.getByTestId("suggestions").waitFor();
+  await devtools.send("Input.imeSetComposition", { text: "な", selectionStart: 1, selectionEnd: 1 });
+  await ada.drafts("@たな");
+  await pressInInputMethod(ada, "ArrowDown", "Tab", "Enter");
+  await ada.drafts("@たな");
+  await devtools.send("Input.insertText", { text: "な" });
+  await ada.page.keyboard.press("Enter");
+  await ada.drafts("@たなか ");
+  tanaka.disconnect();
+  await ada.close();
+});
+
+it("on a touch screen Enter begins a line, also in an edit, and the button or Ctrl+Enter sends", async () => {
+  const ada = await (await Visitor.open(browser, url, PHONE)).enter(freshRoom(), "Ada");
+  const composer = ada.page.getByTestId("composer");
+  const { keyboard } = ada.page;
+  expect(await composer.getAttribute("enterkeyhint")).toBe("enter");
+  await composer.tap();
+  await keyboard.type("first");
+  await keyboard.press("Enter");
+  await keyboard.type("second");
+  await ada.drafts("first\nsecond");
+  await ada.page.getByTestId("send").tap();
+  await ada.sees("first\nsecond");
+  await ada.message("second").tap();
+  await ada.message("second").getByTestId("more").tap();
+  await ada.choose("Edit");
+  await composer.press("End");
+  await keyboard.press("Enter");
+  await keyboard.type("third");
+  await ada.drafts("first\nsecond\nthird");
+  // A keyboard that is connected to a tablet.
+  await keyboard.press("Control+Enter");
+  await ada.sees("first\nsecond\nthird");
+  await ada.close();
+});
+
+it("on a touch screen no field has letters that are small enough for a phone to zoom in", async () => {
+  const ada = await Visitor.open(browser, url, PHONE);
+  const sizes = (): Promise<number[]> =>
+    ada.page
+      .locator("input:not([type=checkbox], [type=file]), textarea, select")
+      .evaluateAll((fields) => fields.map((field) => Number.parseFloat(getComputedStyle(field).fontSize)));
+  const isLarge = async (count: number): Promise<void> => {
+    await expect.poll(async () => (await sizes()).length).toBeGreaterThanOrEqual(count);
+    expect(Math.min(...(await sizes()))).toBeGreaterThanOrEqual(16);
+  };
+  await ada.page.goto(url);
+  await isLarge(2);
+  await ada.fillIn(freshRoom(), "Ada");
+  await ada.page.getByTestId("search-toggle").tap();
+  await isLarge(3);
+  await ada.page.goto(`${url}/admin`);
+  await isLarge(1);
   await ada.close();
 });

@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import { HOST } from "./servers.ts";
@@ -245,5 +245,82 @@ it("handles and lists its keys only while it has the focus, and leaves all other
   const keys = await shown.allTextContents();
   expect(keys).toContain("Ctrl Shift M");
   expect(keys.join()).not.toContain("Alt");
+  await page.close();
+});
+
+/** Notes the keys and other events of fields that reach the page, as shortcuts see them that skip fields. */
+async function watch(page: Page): Promise<() => Promise<string[]>> {
+  await page.evaluate(() => {
+    const heard: string[] = [];
+    Object.assign(globalThis, { heard });
+    const types = ["keydown", "keypress", "keyup", "beforeinput", "input", "paste", "copy", "compositionstart"];
+    for (const type of types)
+      for (const target of [globalThis, document, document.body])
+        target.addEventListener(type, (event) => {
+          if ((event.target as Element).matches("input, textarea")) return;
+          heard.push(event instanceof KeyboardEvent ? event.key : type);
+          if (event instanceof KeyboardEvent && event.key.length === 1) event.preventDefault();
+        });
+  });
+  return () => page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard.splice(0));
+}
+
+it("events of fields do not reach the page's shortcuts; keys outside fields do", async () => {
+  const page = await place({ room: "embed-keys" }, [await tokenFor("ada", { name: "Ada" })]);
+  await stands(page, "connected");
+  const heard = await watch(page);
+  const composer = page.getByTestId("composer");
+  await composer.click();
+  await page.keyboard.type("Jk?/ g");
+  expect(await composer.inputValue()).toBe("Jk?/ g");
+  for (const key of ["Control+a", "Control+c", "End", "Control+v", "ArrowLeft", "Escape", "Delete", "Control+z"])
+    await page.keyboard.press(key);
+  await composer.fill("sent");
+  await composer.press("Enter");
+  const message = page.getByTestId("message").filter({ hasText: "sent" });
+  await message.waitFor();
+  await page.getByTestId("search-toggle").click();
+  await page.getByTestId("search-field").waitFor();
+  await page.keyboard.type("sea");
+  expect(await page.getByTestId("search-field").inputValue()).toBe("sea");
+  await page.keyboard.press("Escape");
+  expect(await heard()).toEqual([]);
+  await composer.press("Control+k");
+  expect(await heard()).toContain("k");
+
+  // A message takes its own keys, and the page all others; Enter and Space belong to a focused button.
+  await message.focus();
+  await page.keyboard.press("j");
+  expect(new Set(await heard())).toEqual(new Set(["j"]));
+  await page.keyboard.press("+");
+  await page.getByTestId("emoji-heart").waitFor();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Space");
+  await message.getByRole("button", { name: /❤/ }).waitFor();
+  expect(await heard()).not.toContain(" ");
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await page.keyboard.press("k");
+  expect(new Set(await heard())).toEqual(new Set(["k"]));
+  await page.close();
+});
+
+it.each(["62.5%", "100%", "20px"])("an html of font-size %s does not change the element's sizes", async (fontSize) => {
+  const page = await place({ room: "embed-sizes" }, [await tokenFor("ada", { name: "Ada" })]);
+  await page.evaluate((fontSize) => {
+    const { style } = document.documentElement;
+    Object.assign(style, { fontSize, letterSpacing: "9px", textTransform: "uppercase", textAlign: "center" });
+  }, fontSize);
+  await stands(page, "connected");
+  await page.getByTestId("room-menu").click();
+  const sizeOf = async (element: Locator): Promise<unknown> =>
+    element.evaluate((box) => {
+      const { fontSize, letterSpacing, textTransform } = getComputedStyle(box);
+      return { fontSize, height: box.getBoundingClientRect().height, letterSpacing, textTransform };
+    });
+  const plain = { letterSpacing: "normal", textTransform: "none" };
+  expect(await sizeOf(page.getByRole("menuitem").first())).toEqual({ fontSize: "15px", height: 36, ...plain });
+  expect(await sizeOf(page.locator(".bar").first())).toEqual({ fontSize: "15px", height: 56, ...plain });
+  // With its edge.
+  expect((await page.locator("parley-room").boundingBox())!.height).toBe(514);
   await page.close();
 });

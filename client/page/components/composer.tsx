@@ -1,5 +1,5 @@
-// The field for a new message: Enter sends, Shift+Enter starts a line. The room's drafts keep the text until it is sent. The app
-// draws one for each room.
+// The field for a new message: Enter sends and Shift+Enter begins a line; on a touch screen Enter begins a line. The room's drafts
+// keep the text until it is sent. The app draws one for each room.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Attachment } from "parley-rooms/client";
 
@@ -10,6 +10,7 @@ import { typingLine } from "../state/typing-line.ts";
 import type { ChatProps, ChatPropsWithLater } from "./chat-props.ts";
 import { Button, IconButton, submitting } from "./controls.tsx";
 import { useNow } from "./hooks.ts";
+import { isTouched } from "./keys.ts";
 
 /** The composer shows the count of characters left from this many on. */
 const WARN_LEFT = 100;
@@ -64,7 +65,7 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
     // No focus on phones, where it opens the keyboard, nor in an embedding page, which owns the focus.
     const isAsked = isDrawn.current && (replyTo !== undefined || edit !== undefined);
     isDrawn.current = true;
-    if (isAsked || !(store.isEmbedded || matchMedia("(pointer: coarse)").matches)) field.current?.focus();
+    if (isAsked || !(store.isEmbedded || isTouched())) field.current?.focus();
   }, [replyTo, edit?.id, blocked === ""]);
   useLayoutEffect(() => {
     const { current } = field;
@@ -81,10 +82,9 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
     field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    // While an input method composes a word (Chinese, Japanese …), Enter belongs to it.
-    if (event.isComposing) return;
     if (completion?.onKey(event)) return;
-    if (event.key === "Enter" && !event.shiftKey) submit();
+    const isSending = event.ctrlKey || event.metaKey || !(event.shiftKey || isTouched());
+    if (event.key === "Enter" && isSending) submit();
     else if (event.key === "Escape" && (replyTo !== undefined || edit)) writing.cancel();
     else if (event.key === "ArrowUp" && text === "") editLast({ store, view });
     else return;
@@ -106,7 +106,7 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
           data-testid="composer"
           aria-label={label}
           placeholder={label}
-          enterkeyhint="send"
+          enterkeyhint={isTouched() ? "enter" : "send"}
           rows={Math.min(ROWS_MAX, text.split("\n").length)}
           dir="auto"
           value={text}

@@ -7,6 +7,7 @@ import type { Unfinished } from "../state/stored-data.ts";
 import { lineOf } from "../state/markup.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { VERBATIM } from "./controls.tsx";
+import { isTouched } from "./keys.ts";
 import { FormDialog, InfoDialog } from "./modal.tsx";
 import { PersonDialog } from "./person-dialog.tsx";
 import { ReportDialog } from "./report-dialog.tsx";
@@ -38,10 +39,16 @@ export function Dialogs({ store, view }: ChatProps) {
   }
 }
 
-const ROOM_KEYS = "Alt ↑ / Alt ↓";
-const SHORTCUTS: ReadonlyArray<readonly [keys: string, what: string]> = [
+const SENDING = [
   ["Enter", "Send"],
   ["Shift Enter", "New line"],
+] as const;
+const SENDING_BY_TOUCH = [
+  ["Ctrl Enter", "Send"],
+  ["Enter", "New line"],
+] as const;
+const ROOM_KEYS = "Alt ↑ / Alt ↓";
+const SHORTCUTS: ReadonlyArray<readonly [keys: string, what: string]> = [
   ["↑", "In an empty field: edit your last message"],
   ["Esc", "Cancel a reply or an edit, close what is open"],
   [ROOM_KEYS, "Previous or next room"],
@@ -63,7 +70,9 @@ interface DialogProps {
 
 function Shortcuts({ isEmbedded, onClose }: DialogProps & { readonly isEmbedded: boolean }) {
   // An embedded chat has one room only.
-  const shown = SHORTCUTS.filter(([keys]) => !isEmbedded || keys !== ROOM_KEYS);
+  const shown = [...(isTouched() ? SENDING_BY_TOUCH : SENDING), ...SHORTCUTS].filter(
+    ([keys]) => !isEmbedded || keys !== ROOM_KEYS,
+  );
   return (
     <InfoDialog title="Keyboard shortcuts" onClose={onClose}>
       <dl class="shortcuts">

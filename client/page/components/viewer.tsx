@@ -25,7 +25,7 @@ export function Viewer({ view, first, onClose }: ViewerProps) {
   useEffect(() => {
     if (!picture) onClose();
   }, [picture === undefined]);
-  const step = (by: 1 | -1): void => {
+  const step = (by: number): void => {
     const next = pictures[at + by];
     if (next) setKey(next.key);
   };
@@ -36,9 +36,11 @@ export function Viewer({ view, first, onClose }: ViewerProps) {
       aria-label={picture?.name ?? "Picture"}
       data-testid="dialog"
       onClose={onClose}
-      onKeyDown={({ key }) => {
-        if (key === "ArrowLeft") step(-1);
-        if (key === "ArrowRight") step(1);
+      onKeyDown={(event) => {
+        const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (by === undefined) return;
+        event.preventDefault();
+        step(by);
       }}
     >
       <div class="viewer-bar">

@@ -1,0 +1,52 @@
+// Rules for events of keys and fields. Two are kept once at the root, so that no handler has to know them: the entries of the chat
+// page, the operator page and the embed install those. The composer asks what Enter does.
+
+const KEYS = ["keydown", "keypress", "keyup"] as const;
+/** What a field sends besides, and what leaves a shadow root. */
+const OF_FIELDS = [...KEYS, "beforeinput", "input", "compositionstart", "compositionupdate", "compositionend"] as const;
+const OF_CLIPBOARD = ["copy", "cut", "paste"] as const;
+const FIELDS = "input, textarea, select";
+
+/** A keyboard on glass has no Shift+Enter: there Enter begins a line, and the button sends. */
+export const isTouched = (): boolean => matchMedia("(pointer: coarse)").matches;
+
+/** Keys of an input method (Chinese, Japanese …) reach no handler: Enter accepts a word there, and Escape discards it. */
+export function leaveInputMethodsTheirKeys(root: EventTarget): void {
+  const leave = (event: Event): void => {
+    if (isOfInputMethod(event as KeyboardEvent)) event.stopPropagation();
+  };
+  for (const type of KEYS) root.addEventListener(type, leave, { capture: true });
+}
+
+/** Safari ends the composition before it reports the key that did so: only the old code of the key tells. */
+const isOfInputMethod = ({ isComposing, keyCode, key }: KeyboardEvent): boolean =>
+  isComposing || keyCode === 229 || key === "Process";
+
+/**
+ * Outside a shadow root its events come from the element around it, which is no field for the shortcuts of the embedding page. So
+ * these stay inside: the events of fields, and keys that a button takes or a handler has taken. Other keys are the page's.
+ */
+export function keepFieldEventsInside(root: EventTarget): void {
+  /** Keys that went down in a field or were taken: the focus may be elsewhere when they come up. */
+  const held = new Set<string>();
+  for (const type of [...OF_FIELDS, ...OF_CLIPBOARD])
+    root.addEventListener(type, (event) => {
+      const { code = "" } = event as Partial<KeyboardEvent>;
+      const isKept = isTaken(event) || (type === "keyup" && held.has(code));
+      if (type === "keydown" && isKept) held.add(code);
+      if (type === "keyup") held.delete(code);
+      if (isKept) event.stopPropagation();
+    });
+}
+
+function isTaken(event: Event): boolean {
+  const { target, defaultPrevented } = event;
+  const isAt = (elements: string): boolean => target instanceof Element && target.matches(elements);
+  if (!(event instanceof KeyboardEvent)) return isAt(FIELDS);
+  if (isCommand(event)) return false;
+  return defaultPrevented || isAt(FIELDS) || (isAt("button, a") && /^(?:Enter| )$/.test(event.key));
+}
+
+/** Ctrl or Cmd with a key that no field knows, such as Ctrl+K. With Alt, such keys write letters of some keyboards. */
+const isCommand = ({ ctrlKey, metaKey, altKey, key }: KeyboardEvent): boolean =>
+  (ctrlKey || metaKey) && !altKey && /^[^acvxyz]$/i.test(key);
