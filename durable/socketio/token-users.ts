@@ -41,9 +41,12 @@ export function tokenPorts(room: string, object: { readonly verify?: VerifyToken
 
 const REFUSED: TokenRefusal = { ok: false, code: "UNAUTHORIZED", message: "The token is not valid" };
 
+/** @throws Error for a value that is neither user nor refusal, such as `true` or a Response: no mistake in `verify` may let a client in */
 function authenticationOf(verified: TokenUser | TokenRefusal | undefined): Authentication {
   if (!verified) return REFUSED;
   if (isUnauthenticated(verified)) return verified;
-  const { user, name = user } = verified;
-  return { ok: true, identity: { ...verified, name } };
+  const { user, name, exp } = verified as { readonly [Field in keyof TokenUser]: unknown };
+  if (typeof user !== "string" || user === "") throw new Error("verify gave no user: user: must be a text");
+  if (exp !== undefined && typeof exp !== "number") throw new Error("verify gave no user: exp: must be a number");
+  return { ok: true, identity: { ...verified, user, name: typeof name === "string" ? name : user } };
 }

@@ -30,9 +30,9 @@ export interface Unauthenticated {
 
 /** Tells a refusal from a user, whose own fields may have the same names: a user has `user`. */
 export function isUnauthenticated(given: unknown): given is Unauthenticated {
-  if (typeof given !== "object" || given === null || "user" in given) return false;
-  const { ok, code, message } = given as Partial<Unauthenticated>;
-  return ok === false && typeof message === "string" && CODES.has(code);
+  if (typeof given !== "object" || given === null) return false;
+  const { user, ok, code, message } = given as Partial<Unauthenticated> & { readonly user?: unknown };
+  return user === undefined && ok === false && typeof message === "string" && CODES.has(code);
 }
 
 const CODES: ReadonlySet<unknown> = new Set<Unauthenticated["code"]>(["UNAUTHORIZED", "TOKEN_EXPIRED", "UNAVAILABLE"]);

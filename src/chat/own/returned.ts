@@ -7,7 +7,7 @@ import { encodeValue } from "../../socketio/wire/value-text.ts";
 /** @throws Error for a promise: the room cannot wait here */
 export function atOnce<Value>(given: Value | Promise<Value>, what = "it"): Value {
   if (!isPromise(given)) return given;
-  given.catch(() => {});
+  void Promise.resolve(given).catch(() => {});
   throw new Error(`${what} answered with a promise, where the room cannot wait`);
 }
 
@@ -17,7 +17,8 @@ export function readAnswer(given: unknown): Answer<object> {
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw new Error(`it returned ${describe(given)}: return an object, nothing, or refuse(…)`);
   encodeValue(given);
-  return "error" in given ? readError(given.error) : { ...given, ok: true };
+  const { error, ...fields } = given as { readonly error?: unknown };
+  return error === undefined ? { ...fields, ok: true } : readError(error);
 }
 
 function describe(given: unknown): string {

@@ -3,6 +3,7 @@
 // https://standardschema.dev.
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 
+import { isPromise } from "./connect-decision.ts";
 import type { Socket } from "./socket.ts";
 
 /** The answer to an event whose arguments no schema accepts; without an ack it comes as the event `error`. */
@@ -111,7 +112,7 @@ function readAll(
   if (args.length > schemas.length) issues.push({ argument: schemas.length + 1, path: "", message: "is one too many" });
   for (const [at, schema] of schemas.entries()) {
     const result = schema["~standard"].validate(args[at]);
-    if (result instanceof Promise) return result.then(refuseAsynchronous);
+    if (isPromise(result)) return Promise.resolve(result).then(refuseAsynchronous);
     if (!result.issues) values.push(result.value);
     for (const issue of result.issues ?? []) {
       if (issues.length < ISSUES_MAX) issues.push({ argument: at + 1, ...textsOf(issue) });

@@ -1,6 +1,6 @@
 // Decides on a CONNECT: by its token, by middleware and by the namespace; synchronously if all of them are. Called by connects.ts.
 import type { Identity } from "../engine/session.ts";
-import { STEPS, type ConnectRequest, type Namespace, type AuthorizeResult } from "./namespace.ts";
+import { STEPS, type ConnectRequest, type Namespace, type AuthorizeResult, type Refusal } from "./namespace.ts";
 import type { TokenLife } from "./token-life.ts";
 
 /** The verdict of the application, or its error. */
@@ -22,7 +22,7 @@ export function decide(
 ): Decision | Promise<Decision> {
   try {
     const decision = identifyAndAsk(namespace, request, namespace.authenticate === "anybody" ? undefined : tokens);
-    return isPromise(decision) ? decision.catch((error: unknown): Decision => ({ error })) : decision;
+    return decision instanceof Promise ? decision.catch((error: unknown): Decision => ({ error })) : decision;
   } catch (error) {
     return { error };
   }
@@ -34,8 +34,8 @@ function identifyAndAsk(
   request: ConnectRequest,
   tokens?: TokenLife,
 ): Decision | Promise<Decision> {
-  return andThen(tokens?.identify(request), (identity) => {
-    if (identity && "accepted" in identity) return { verdict: identity };
+  return andThen(tokens?.identify(request) ?? {}, ({ identity, refusal }) => {
+    if (refusal) return { verdict: refusal };
     const known = identity && { identity };
     return andThen(ask(namespace, { ...request, ...known }), (verdict) => ({ verdict, ...known }));
   });
@@ -50,7 +50,20 @@ function ask(
   const middleware = namespace[STEPS].connects[from];
   if (!middleware)
     return namespace.authorize ? andThen(namespace.authorize(request), checked) : { accepted: true, data: {} };
-  return andThen(middleware(request), (refusal) => refusal ?? ask(namespace, request, from + 1));
+  return andThen(middleware(request), (given) => refusalIn(given, "middleware") ?? ask(namespace, request, from + 1));
+}
+
+/**
+ * Reads what middleware or `admit` returned. Anything but `accepted: false` or an error refuses nothing: it may be any value, such as the
+ * result of the last call in an arrow function.
+ * @throws Error for a refusal without a message
+ */
+export function refusalIn(given: unknown, from: string): Refusal | undefined {
+  const { accepted, message, data } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  if (given instanceof Error) return { accepted: false, message: given.message, data };
+  if (accepted !== false) return undefined;
+  if (typeof message === "string") return given as Refusal;
+  throw new Error(`${from} returned a refusal without a message`);
 }
 
 /**
@@ -68,10 +81,12 @@ export function andThen<Value, Result>(
   value: Value | Promise<Value>,
   goOn: (value: Value) => Result | Promise<Result>,
 ): Result | Promise<Result> {
-  return isPromise(value) ? value.then(goOn) : goOn(value);
+  return isPromise(value) ? Promise.resolve(value).then(goOn) : goOn(value);
 }
 
-export function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
+/** Tells a promise of any kind, which the language tells by its method `then`; a field of that name makes no promise of a value. */
+export function isPromise<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
   // The promise of a call to another Worker is a function.
-  return ((typeof value === "object" && value !== null) || typeof value === "function") && "then" in value;
+  if ((typeof value !== "object" || value === null) && typeof value !== "function") return false;
+  return typeof (value as Partial<PromiseLike<Value>>).then === "function";
 }

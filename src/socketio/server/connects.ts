@@ -5,7 +5,7 @@ import { encodeConnect, encodeConnectError } from "../wire/socket-io.ts";
 import type { Meter } from "../engine/traffic.ts";
 import type { SessionFlood } from "../engine/session-flood.ts";
 import { MISSED_BYTES_MAX, type Claim, type Recovery, type Resumed, type ResumeOptions } from "../recovery/recovery.ts";
-import { andThen, decide, isPromise, type Decision } from "./connect-decision.ts";
+import { andThen, decide, refusalIn, type Decision } from "./connect-decision.ts";
 import type { ConnectRequest, Refusal, AuthorizeResult } from "./namespace.ts";
 import type { NamespaceEntry, Namespaces } from "./namespaces.ts";
 import type { SocketRecord, TokenRecord } from "./records.ts";
@@ -54,7 +54,7 @@ export class Connects {
             sockets.effects.turn(() => this.#conclude(session, request, entry, decision)),
           );
         });
-        return isPromise(deciding) ? deciding.then(undefined, fail) : deciding;
+        return deciding instanceof Promise ? deciding.then(undefined, fail) : deciding;
       } catch (error) {
         return fail(error);
       }
@@ -124,7 +124,7 @@ export class Connects {
     const stale = claim && hub.sockets.get(claim.id);
     if (stale) sockets.close(stale.session, CLOSINGS.superseded);
     // Only now, so that a client that comes back to a full room takes the place that it had.
-    const refusal = namespace.admit?.(verdict.data);
+    const refusal = refusalIn(namespace.admit?.(verdict.data), "admit");
     if (refusal) return this.#refuse(session, nsp, refusal);
     session.endConnect(nsp);
     if (session.closed) return;

@@ -2,6 +2,7 @@
 // by connects.ts, sockets.ts and server.ts.
 import { isReservedEvent } from "../wire/socket-io.ts";
 import type { Deadlines } from "../../clock/deadlines.ts";
+import { isPromise } from "./connect-decision.ts";
 import { Hub } from "./hub.ts";
 import { START, STOP, type ConnectRequest, type Namespace, type NamespaceContext } from "./namespace.ts";
 import type { Effects } from "../engine/effects.ts";
@@ -127,9 +128,9 @@ export class Namespaces {
     const rules = this.#table.dynamic ?? [];
     for (let rule = from; rule < rules.length; rule++) {
       const isMatch = matches(rules[rule]!, request);
-      if (isMatch instanceof Promise) {
+      if (isPromise(isMatch)) {
         // It waits from this moment: another CONNECT that is refused meanwhile must not remove the namespace.
-        return isMatch.then((isAsyncMatch) => {
+        return Promise.resolve(isMatch).then((isAsyncMatch) => {
           if (session.closed) return undefined;
           return isAsyncMatch ? wait(this.#make(request.nsp, rule), session) : this.#ask(request, session, rule + 1);
         });

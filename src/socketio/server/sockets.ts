@@ -117,7 +117,7 @@ export class Sockets implements SocketHost {
     try {
       const result = code();
       // Changes of `socket.data` after an await have to be saved, too.
-      if (isPromise(result)) return result.then(() => this.effects.save(session), fail);
+      if (isPromise(result)) return Promise.resolve(result).then(() => this.effects.save(session), fail);
     } catch (error) {
       fail(error);
     }

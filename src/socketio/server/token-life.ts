@@ -60,8 +60,11 @@ interface TokenHost {
   isFlood(session: SocketSession): boolean;
 }
 
-/** The identity behind a CONNECT, or its refusal. */
-type Identified = Identity | Refusal | undefined;
+/** The identity behind a CONNECT, if it has one, or its refusal. An identity may have fields of any name. */
+interface Identified {
+  readonly identity?: Identity;
+  readonly refusal?: Refusal;
+}
 
 type Reply = (answer: RefreshAnswer) => void;
 
@@ -84,7 +87,7 @@ export class TokenLife {
     });
   }
 
-  /** TOK-4. Synchronous if the front server has verified the token. @returns `undefined` where none is needed and there is none */
+  /** TOK-4. Synchronous if the front server has verified the token. */
   identify({ auth, handshake }: ConnectRequest): Identified | Promise<Identified> {
     const { identity: verified } = handshake;
     // The token of the request may have ended since, because the connection can be older than its CONNECT.
@@ -92,20 +95,21 @@ export class TokenLife {
     const { authenticate } = this.#ports;
     const { token } = auth;
     if (authenticate && typeof token === "string" && token !== "") return this.#judge(authenticate(token));
-    if (verified) return deny("TOKEN_EXPIRED", "The token has expired");
-    return authenticate && deny("UNAUTHORIZED", "A token is required: auth.token");
+    if (verified) return { refusal: deny("TOKEN_EXPIRED", "The token has expired") };
+    return authenticate ? { refusal: deny("UNAUTHORIZED", "A token is required: auth.token") } : {};
   }
 
-  async #judge(authenticating: Promise<Authentication>): Promise<Identity | Refusal> {
+  async #judge(authenticating: Promise<Authentication>): Promise<Identified> {
     const result = await authenticating;
-    if (!result.ok) return denyToken(result);
-    if (this.#hasEnded(result.identity)) return deny("TOKEN_EXPIRED", "The token has expired");
+    if (!result.ok) return { refusal: denyToken(result) };
+    if (this.#hasEnded(result.identity)) return { refusal: deny("TOKEN_EXPIRED", "The token has expired") };
     return this.#admit(result.identity);
   }
 
-  #admit(identity: Identity): Identity | Refusal {
+  #admit(identity: Identity): Identified {
     const { room } = this.#ports;
-    return this.#ports.opens(identity) ? identity : deny("FORBIDDEN_ROOM", `The token does not open room ${room}`);
+    if (this.#ports.opens(identity)) return { identity };
+    return { refusal: deny("FORBIDDEN_ROOM", `The token does not open room ${room}`) };
   }
 
   #hasEnded({ exp }: Pick<Identity, "exp">): boolean {

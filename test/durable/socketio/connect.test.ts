@@ -1,4 +1,5 @@
 // connect: the way from a Worker to any object. Addresses, origins, users, limits, and refused requests.
+/* oxlint-disable unicorn/no-thenable -- values of applications may have a field `then` */
 import { env } from "cloudflare:workers";
 import { connect, type Authenticate, type ConnectOptions } from "parley-rooms/socketio";
 import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from "vitest";
@@ -279,7 +280,13 @@ describe("authenticate", () => {
   });
 
   it("a user may have any fields besides, those of a refusal among them", async () => {
-    for (const fields of [{ ok: true }, { ok: false, code: "UNAUTHORIZED", message: "hello" }]) {
+    for (const fields of [
+      { ok: true },
+      { ok: false, code: "UNAUTHORIZED", message: "hello" },
+      { accepted: true, data: { plan: "gold" } },
+      { accepted: false, message: "no", refusal: {}, identity: {} },
+      { then: "June", status: 403, headers: {}, body: null },
+    ]) {
       const ada = await enter(() => ({ user: "ada", ...fields }));
       expect(await ada.ask("whoami")).toMatchObject({ user: "ada", name: "ada" });
     }

@@ -1,4 +1,5 @@
 // Third-party applications for the tests of SocketIoObject and connect: the smallest one, and one with mistakes.
+/* oxlint-disable unicorn/no-thenable -- values of applications may have a field `then` */
 import {
   connectionStateRecovery,
   Namespace,
@@ -135,7 +136,28 @@ const OPTIONS: Readonly<Record<string, object>> = {
   crowded: { maxConnectionsPerIp: 2 },
 };
 
-const VERIFIERS: Readonly<Record<string, unknown>> = { empty: "", missing: null, fixed: "the token" };
+/** By the name of the room: values that are no functions, and functions that return no user. */
+const VERIFIERS: Readonly<Record<string, unknown>> = {
+  empty: "",
+  missing: null,
+  fixed: "the token",
+  agreeing: () => true,
+  fetching: async () => Response.json({ user: "ada" }, { status: 401 }),
+  numbering: () => ({ user: 7 }),
+  nameless: () => ({ name: "Ada", accepted: true, ok: true }),
+  dating: () => ({ user: "ada", exp: new Date(8e15) }),
+  undecided: () => ({ ok: false, code: "TIRED", message: "later" }),
+  wide: () => ({
+    user: "ada",
+    accepted: true,
+    data: 1,
+    then: "x",
+    ok: false,
+    code: "UNAUTHORIZED",
+    message: "terms",
+    status: 401,
+  }),
+};
 
 /** Namespaces that are none, by the name of the room. */
 const WRONG: Readonly<Record<string, object | undefined>> = {

@@ -1,7 +1,7 @@
 // Tokens in an application of one's own, over real keys: the whiteboard, which has no code for them.
 import { env } from "cloudflare:workers";
 import { jwt, type Authenticate } from "parley-rooms/socketio";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 
 import { PacketType, SEPARATOR } from "../../wire/wire-client.ts";
 import { request, textOf } from "../poller.ts";
@@ -62,6 +62,20 @@ it("TOK-2, TOK-3: a token ends, also in an object that slept; refreshed, it goes
   await brief.receivesPacket(PacketType.DISCONNECT);
   expect(await whoami(long)).toMatchObject({ user: "ada" });
   expect(long.received("notice")).toEqual([]);
+});
+
+it("a verify in JavaScript that returns no user lets nobody in, and a user may have fields of any name", async () => {
+  const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const fetcher = serving(env.MISTAKEN);
+  for (const room of ["agreeing", "fetching", "numbering", "nameless", "dating", "undecided"]) {
+    const client = await RawClient.open({ room, fetcher });
+    expect([room, await client.connect({ token: "any" }).then(() => "let in", codeOf)]).toEqual([room, "INTERNAL"]);
+    expect(String(log.mock.lastCall)).toContain("verify gave no user");
+  }
+  log.mockRestore();
+  const ada = await RawClient.open({ room: "wide", fetcher });
+  await ada.connect({ token: "any" });
+  expect(await ada.ask("whoami")).toMatchObject({ user: "ada", name: "ada" });
 });
 
 it("REC-3: a client cannot recover another user's socket", async () => {

@@ -1,4 +1,5 @@
 // Schemas before handlers: wrong arguments of a client are answered, and no handler sees them. With two libraries of schemas, over the wire.
+/* oxlint-disable unicorn/no-thenable -- values of applications may have a field `then` */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -30,6 +31,16 @@ class Board extends Namespace {
       () => {},
     ),
     many: checked(v.array(v.number()), () => {}),
+    thenable: checked(
+      {
+        "~standard": {
+          version: 1,
+          vendor: "mine",
+          validate: (() => ({ then: (go: (result: object) => void) => go({ value: 1 }) })) as never,
+        },
+      },
+      () => this.#see("let through"),
+    ),
   };
 }
 
@@ -107,13 +118,15 @@ describe("a wrong event is answered, calls no handler, and disturbs no other cli
 });
 
 it("an asynchronous schema is a mistake of the application: it ends the connection, as a handler that throws", async () => {
-  const { ada, shell } = await board();
-  ada.emit("slow", "text");
-  await shell.settle();
-  expect(shell.problems.map(({ error }) => String(error)).join()).toContain(
-    "asynchronous schemas would change the order",
-  );
-  expect(ada.closing?.code).toBe(1011);
+  for (const event of ["slow", "thenable"]) {
+    const { ada, shell, seen } = await board();
+    ada.emit(event, "text");
+    await shell.settle();
+    expect(shell.problems.map(({ error }) => String(error)).join()).toContain(
+      "asynchronous schemas would change the order",
+    );
+    expect([ada.closing?.code, seen]).toEqual([1011, []]);
+  }
 });
 
 it("a schema that throws ends the connection, and the log has the cause and the name of the event", async () => {

@@ -1,4 +1,5 @@
 // From the handshake to a joined namespace, and back out of it.
+/* oxlint-disable unicorn/no-thenable -- values of applications may have a field `then` */
 import { describe, expect, it } from "vitest";
 
 import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
@@ -212,6 +213,93 @@ describe("a CONNECT whose verdict takes time", () => {
       }
     },
   );
+});
+
+describe("middleware, which may return any value in JavaScript", () => {
+  async function refusalAfter(given: unknown, admit?: () => unknown) {
+    class Staff extends Probe {
+      constructor() {
+        super({ authorize: () => ({ accepted: false, message: "staff only" }) }, []);
+        this.use((async () => given) as never);
+        this.use((() => given) as never);
+        if (!admit) return;
+        this.authorize = () => ({ accepted: true, data: {} });
+        this.admit = admit as never;
+      }
+    }
+    const shell = new FakeShell(() => ({ "/": new Staff() }));
+    const client = shell.open();
+    await client.connect();
+    await shell.settle();
+    return { refusal: client.refusal, problems: shell.problems.map(({ error }) => String(error)) };
+  }
+
+  const nothing = [
+    undefined,
+    null,
+    true,
+    7,
+    "fine",
+    [],
+    new Map(),
+    { accepted: true },
+    { accepted: true, data: { role: "moderator" } },
+    { user: "ada", name: "Ada", message: "hello", data: {} },
+    { accepted: "no", then: "later" },
+  ];
+  it.each(nothing)("goes on to the next step after %j", async (given) => {
+    expect(await refusalAfter(given)).toEqual({ refusal: { message: "staff only" }, problems: [] });
+    expect(await refusalAfter(undefined, () => given)).toEqual({ refusal: undefined, problems: [] });
+  });
+
+  it("refuses by a refusal, or by an error as on Node", async () => {
+    const full = { accepted: false, message: "full", data: { code: "FULL" } };
+    const error = Object.assign(new Error("full"), { data: { code: "FULL" } });
+    for (const given of [full, error]) {
+      const refused = { refusal: { message: "full", data: { code: "FULL" } }, problems: [] };
+      expect(await refusalAfter(given)).toEqual(refused);
+      expect(await refusalAfter(undefined, () => given)).toEqual(refused);
+    }
+  });
+
+  it("SIO-14: a refusal without a message is a mistake, which lets nobody in", async () => {
+    for (const given of [{ accepted: false }, { accepted: false, message: 7 }])
+      expect(await refusalAfter(given)).toEqual({
+        refusal: UNDECIDED,
+        problems: [expect.stringContaining("middleware returned a refusal without a message")],
+      });
+  });
+});
+
+it("values of any kind from an application that look like a promise are promises, and others are not", async () => {
+  const thenable = <Value>(value: Value) => ({ then: (take: (value: Value) => void) => take(value) });
+  const calls: unknown[] = [];
+  const shell = new FakeShell(
+    () => ({
+      "/": new Probe(
+        {
+          authorize: () => thenable({ accepted: true, data: { then: "June" } }) as never,
+          onConnect: () => ({ then: "June" }),
+          handlers: { say: (() => ({ then: 1 })) as never, later: (() => thenable(0)) as never },
+        },
+        [],
+      ),
+    }),
+    {
+      dynamic: [
+        { match: (() => thenable(false)) as never, create: () => new Probe({}, []) },
+        { match: ({ nsp }) => nsp === "/yes", create: (nsp) => (calls.push(nsp), new Probe({}, [])) },
+      ],
+    },
+  );
+  const client = await shell.connect();
+  client.emit("say");
+  client.emit("later");
+  await client.connect(undefined, "/yes");
+  await client.connect(undefined, "/no");
+  await shell.settle();
+  expect(client.frames.at(-1)).toBe('44/no,{"message":"Invalid namespace"}');
+  expect([client.closing, calls, shell.problems]).toEqual([undefined, ["/yes"], []]);
 });
 
 describe("SIO-14: a CONNECT whose decision fails", () => {

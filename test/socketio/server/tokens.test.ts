@@ -1,4 +1,5 @@
 // The identity of sockets in any application: tokens verified at CONNECT, ended in time and refreshed.
+/* oxlint-disable unicorn/no-thenable -- values of applications may have a field `then` */
 import { describe, expect, it } from "vitest";
 
 import type { Frame } from "../../../src/socketio/wire/engine-io.ts";
@@ -107,6 +108,42 @@ describe("TOK-4: the token of a CONNECT names its user", () => {
     expect(later.call("whoami").answer).toEqual({ user: "ada" });
     const foreign = await shell.connect({ identity: identityOf({ user: "ada", rooms: ["blue"] }) });
     expect(foreign.refusal).toMatchObject({ data: { code: "FORBIDDEN_ROOM" } });
+  });
+
+  const foreignFields: Array<[fields: object]> = [
+    [{ accepted: true, data: { role: "moderator" } }],
+    [{ accepted: false, message: "No." }],
+    [{ refusal: { accepted: false, message: "No." } }],
+    [{ identity: { user: "eve", name: "Eve" }, verdict: { accepted: true }, error: "none" }],
+    [{ then: "June" }],
+    [{ then: { catch: true }, catch: true, finally: 1 }],
+    [{ ok: false, status: 401, statusText: "Unauthorized", headers: {}, body: null, redirected: false }],
+    [{ code: "UNAUTHORIZED", message: "terms", passesInMs: 1000, retryAfterMs: 1000 }],
+    [{ ok: false, code: "UNAUTHORIZED", message: "terms" }],
+    [{ toString: 1, constructor: "x", prototype: null, length: 0 }],
+  ];
+
+  it.each(foreignFields)("a user with the fields %j passes middleware and authorize like any other", async (fields) => {
+    for (const authorize of [
+      ({ identity }: ConnectRequest) => ({ accepted: true as const, data: { seen: { ...identity } } }),
+      () => ({ accepted: false as const, message: "not on the list" }),
+    ]) {
+      const board = new Board();
+      board.authorize = authorize;
+      const shell = open(() => ({ "/": board }));
+      const identity = { ...identityOf({ user: "ada", exp: expiresIn(60) }), ...fields };
+      const vouched = await shell.connect({ identity });
+      const byToken = await shell.connect({}, { token: tokenOf("ada", { exp: expiresIn(60), ...fields }) });
+      expect(board.asked).toMatchObject([{ identity: { user: "ada" } }, { identity: { user: "ada" } }]);
+      for (const ada of [vouched, byToken]) {
+        if (authorize.length === 0) expect(ada.refusal).toEqual({ message: "not on the list" });
+        else expect(ada.call("whoami").answer).toEqual({ user: "ada", seen: expect.objectContaining(fields) });
+      }
+      shell.advance(60_000);
+      const ended = authorize.length === 0 ? [] : ["TOKEN_EXPIRING", "TOKEN_EXPIRED"];
+      for (const ada of [vouched, byToken]) expect(noticesTo(ada)).toEqual(ended);
+      expect(shell.problems).toEqual([]);
+    }
   });
 
   it("with authenticate = anybody, tokens are ignored, and none ends", async () => {
