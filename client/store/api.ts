@@ -81,6 +81,12 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
    */
   follow(following: boolean): void;
   /**
+   * Tells whether the user sees messages as they come, as at first: `false` while the page or the list is out of view. Messages of others that
+   * come meanwhile, or while the connection is lost, do not count as seen, and the user comes back to the first of them: `unreadAfter`, `news`
+   * and `target` are as in a room that was just entered.
+   */
+  look(on: boolean): void;
+  /**
    * The user has read the room up to there; the store tells the room at most once a second. @param seq default: the newest loaded message
    */
   markRead(seq?: number): void;

@@ -34,6 +34,10 @@ export class Reading {
   readonly #ports: ReadingPorts;
   #hasWritten = false;
   #lastSeq = 0;
+  #isLooking = true;
+  #isCutOff = false;
+  /** Messages up to there were posted while the connection was lost, or while the user attended to counts. */
+  #missedThrough = 0;
   readonly #state = steady<ReadingState>();
 
   constructor(ports: ReadingPorts) {
@@ -54,6 +58,8 @@ export class Reading {
     signals.rests = rests;
     signals.welcome(readSeq);
     this.#lastSeq = lastSeq;
+    this.#isCutOff = false;
+    this.#missedThrough = lastSeq;
     if (isFirst && unread > 0 && readSeq > 0) this.#set({ unreadAfter: readSeq });
     const wasLoaded = history.isLoaded;
     const around = opensAtUnread ? this.#place.unreadAfter : undefined;
@@ -63,12 +69,11 @@ export class Reading {
   }
 
   #openAtUnread(readSeq: number, count: number): boolean {
-    const { timeline, self, changed } = this.#ports;
-    const first = timeline.messages.find(({ seq, sender }) => seq > readSeq && sender !== self());
+    const [first] = this.#unseenAfter(readSeq);
     if (!first) return false;
     const news = { count, sinceMs: first.timestamp };
     this.#set({ news, target: { seq: first.seq, isUnread: true }, following: false });
-    changed();
+    this.#ports.changed();
     return true;
   }
 
@@ -79,16 +84,54 @@ export class Reading {
     this.#ports.signals.restart();
   }
 
+  /** The connection is lost: what is posted from now on comes after the user could have seen it. */
+  cutOff(): void {
+    this.#isCutOff = true;
+  }
+
+  /** Whether the user sees messages as they come. */
+  look(on: boolean): void {
+    this.#isLooking = on;
+  }
+
   /** The timeline has another message. */
   arrived({ seq }: Message, isOwn: boolean): void {
     this.#lastSeq = Math.max(seq, this.#lastSeq);
+    const isUnseen = !isOwn && (!this.#isLooking || this.#isCutOff || seq <= this.#missedThrough);
+    if (isUnseen && this.#place.missed === 0 && !this.#place.news) this.#markUnseen(seq);
+    else if (!this.following && !isOwn) this.#set({ missed: this.#place.missed + 1 });
     if (this.following) this.#ports.timeline.keepNewest(MESSAGES_KEPT_MAX);
-    else if (!isOwn) this.#set({ missed: this.#place.missed + 1 });
+  }
+
+  /** The first message of others that the user has not seen: a user at the newest message will come back to it. */
+  #markUnseen(seq: number): void {
+    const { timeline, signals } = this.#ports;
+    // Who has read nothing here has seen what was there.
+    const unreadAfter = signals.read > 0 ? signals.read : seq - 1;
+    this.#set({ unreadAfter });
+    if (!this.following) return this.#set({ missed: 1 });
+    const leftOut = Math.max(0, timeline.messages[0]!.seq - 1 - unreadAfter);
+    this.#openAtUnread(unreadAfter, leftOut + this.#unseenAfter(unreadAfter).length);
+  }
+
+  #unseenAfter(readSeq: number): Message[] {
+    const { timeline, self } = this.#ports;
+    return timeline.messages.filter(({ seq, sender }) => seq > readSeq && sender !== self());
+  }
+
+  /** The user has read messages on another device. */
+  readElsewhere(): void {
+    if (this.#isLooking || !this.#place.news || this.#ports.timeline.hasLater) return;
+    const { read } = this.#ports.signals;
+    const unseen = this.#unseenAfter(read);
+    if (unseen.length === 0) this.#set({ ...AT_NEWEST, unreadAfter: undefined });
+    else if (this.#openAtUnread(read, unseen.length)) this.#set({ unreadAfter: read, missed: 0 });
   }
 
   /** The room has messages up to there, which come once the user attends to them. */
   counted(lastSeq: number): void {
     this.#lastSeq = Math.max(lastSeq, this.#lastSeq);
+    this.#missedThrough = Math.max(lastSeq, this.#missedThrough);
   }
 
   /** The user has written, and wants to see it. */
@@ -116,8 +159,9 @@ export class Reading {
     return outcome;
   }
 
-  /** The newest messages can be followed only where they are loaded. */
+  /** The newest messages can be followed only where they are loaded. Who does not look does not reach them. */
   follow(wanted: boolean): void {
+    if (wanted && !this.#isLooking) return;
     const following = wanted && !this.#ports.timeline.hasLater;
     if (this.following === following && this.#place.missed === 0) return;
     this.#set(following ? AT_NEWEST : { following });

@@ -158,7 +158,10 @@ export class RoomParts {
     });
     room.on("read", (mark) => {
       this.#marks.set(mark);
-      if (mark.user === this.#self) this.signals.heard(mark.seq);
+      if (mark.user === this.#self) {
+        this.signals.heard(mark.seq);
+        this.reading.readElsewhere();
+      }
       changed();
     });
     room.on("gap", (gap) => {
@@ -176,7 +179,10 @@ export class RoomParts {
   }
 
   #onConnection(connection: Connection): void {
-    if (connection.state !== "connected") this.typists.replace([]);
+    if (connection.state !== "connected") {
+      this.typists.replace([]);
+      this.reading.cutOff();
+    }
     if (connection.state === "stopped" && connection.code === blockedBy(connection, this.#role, this.#modes))
       this.room.giveUp(connection);
     this.changed();

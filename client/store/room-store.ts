@@ -119,6 +119,10 @@ class ConnectedStore extends RoomParts implements RoomStore {
     this.reading.follow(following);
   }
 
+  look(on: boolean): void {
+    this.reading.look(on);
+  }
+
   markRead(seq = this.timeline.messages.at(-1)?.seq ?? 0): void {
     if (this.signals.markRead(seq)) this.changed();
   }

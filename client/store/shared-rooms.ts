@@ -183,6 +183,10 @@ export class SharedRoom implements RoomHandle {
     this.#opened.follow(following);
   }
 
+  look(on: boolean): void {
+    this.#opened.look(on);
+  }
+
   markRead(seq?: number): void {
     this.#opened.markRead(seq);
   }

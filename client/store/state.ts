@@ -125,7 +125,7 @@ export interface ReadingState {
   readonly following: boolean;
   /** Messages of others that came while the user looked elsewhere. */
   readonly missed: number;
-  /** Messages after this `seq` were new when the room was entered. */
+  /** Messages after this `seq` were new when the user entered the room, or came back to it. */
   readonly unreadAfter: number | undefined;
   /** Those messages, until the user has been at their end. */
   readonly news: { readonly count: number; readonly sinceMs: number } | undefined;

@@ -109,3 +109,71 @@ it("posting scrolls to the end", async () => {
   ben.disconnect();
   await ada.close();
 });
+
+/** The tab goes out of view, or comes back. */
+const show = ({ page }: Visitor, state: "hidden" | "visible"): Promise<void> =>
+  page.evaluate((state) => {
+    Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, state);
+
+/** @param meanwhile gives the last message that it posts */
+const ABSENCES: ReadonlyArray<readonly [string, (ada: Visitor, meanwhile: () => Promise<string>) => Promise<void>]> = [
+  [
+    "a hidden tab",
+    async (ada, meanwhile) => {
+      await show(ada, "hidden");
+      const last = await meanwhile();
+      const told = ada.page.locator("[role=log][aria-live]");
+      await vi.waitFor(async () => expect(await told.textContent()).toContain(last), WAIT);
+      await show(ada, "visible");
+    },
+  ],
+  [
+    "a time without a network",
+    async (ada, meanwhile) => {
+      await ada.context.setOffline(true);
+      await ada.stands("offline");
+      await meanwhile();
+      await ada.context.setOffline(false);
+      await ada.isConnected();
+    },
+  ],
+];
+
+it.each(ABSENCES)(
+  "after %s it stands at the first that was missed, and counts as read what was seen",
+  async (name, goes) => {
+    const ben = await fill(name.replaceAll(" ", "-"), 0);
+    const read = collect<ReadMark>(ben, "read");
+    const markOf = (): number | undefined => read.findLast(({ user }) => user === "ada")?.seq;
+    const ada = await enter(name.replaceAll(" ", "-"));
+    await vi.waitFor(async () => expect((await inView(ada.page)).at(-1)).toBe(MESSAGES), WAIT);
+    await goes(ada, async () => {
+      for (let n = 1; n <= 60; n++) await ask(ben, "chat-message", { content: `missed ${n}` });
+      return "missed 60";
+    });
+    await ada.reads("news", "60 new messages");
+    await ada.page.getByTestId("unread-line").waitFor();
+    await vi.waitFor(async () => expect(await inView(ada.page)).toContain(MESSAGES + 1), WAIT);
+    const seen = (await inView(ada.page)).at(-1)!;
+    expect(seen).toBeLessThan(MESSAGES + 40);
+    await vi.waitFor(() => expect(markOf()).toBe(seen), WAIT);
+    await ada.page.getByRole("button", { name: "Jump to newest" }).click();
+    await vi.waitFor(() => expect(markOf()).toBe(MESSAGES + 60), WAIT);
+    expect(await ada.page.getByTestId("news").count()).toBe(0);
+
+    await goes(ada, async () => {
+      await ask(ben, "chat-message", { content: "missed 60 and one" });
+      return "missed 60 and one";
+    });
+    await ada.message("missed 60 and one").waitFor();
+    await vi.waitFor(() => expect(markOf()).toBe(MESSAGES + 61), WAIT);
+    expect([await ada.page.getByTestId("news").count(), await ada.page.getByTestId("newest").count()]).toEqual([0, 0]);
+    expect(
+      await ada.page.getByTestId("unread-line").evaluate((line) => line.nextElementSibling?.textContent),
+    ).toContain("missed 60 and one");
+    ben.disconnect();
+    await ada.close();
+  },
+);

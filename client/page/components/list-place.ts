@@ -97,6 +97,8 @@ export function isFollowing(scroller: HTMLElement, moved: number, wasFollowing: 
   return wasFollowing || left < (moved > 0 ? END_PX + 1 : 1);
 }
 
+export const isAtEnd = (scroller: HTMLElement): boolean => lowestOf(scroller) - scroller.scrollTop < 1;
+
 /**
  * The first message in view, which new rows do not move. Beyond the drawn rows, whose places are measured, the nearest of them
  * that stays drawn; the place of any other is guessed.

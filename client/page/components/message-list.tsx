@@ -11,6 +11,7 @@ import type { ChatPropsWithLater } from "./chat-props.ts";
 import { useNow } from "./hooks.ts";
 import {
   anchorAt,
+  isAtEnd,
   isFollowing,
   isShown,
   keepFocus,
@@ -114,9 +115,8 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
     const isMeasured = measure(list.current!, place.heights);
     if (isMeasured) place.version++;
     keepPlace();
-    // In a list too short to scroll, the newest message is in view.
-    const { scrollHeight, clientHeight } = scroller.current!;
-    if (!view.state.reading.following && !hasLater && scrollHeight <= clientHeight) view.store.follow(true);
+    // In a list too short to scroll, and where the news fit below what was there, the newest message is in view.
+    if (!view.state.reading.following && !hasLater && isAtEnd(scroller.current!)) view.store.follow(true);
     const isFocusHere = keepFocus(scroller.current!, list.current!, place);
     if (!isFocusHere && !isBorrowed(store)) setFocused("");
     if (isMeasured) again();
@@ -125,13 +125,18 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
     const watching = new ResizeObserver(again);
     watching.observe(scroller.current!);
     watching.observe(list.current!);
-    // The reader now sees messages that came while the page was hidden.
-    document.addEventListener("visibilitychange", again);
+    const look = (): void => {
+      view.store.look(isInView.current && document.visibilityState === "visible");
+      // The reader now sees messages that came while the page was hidden.
+      again();
+    };
+    document.addEventListener("visibilitychange", look);
     const seeing = new IntersectionObserver((changes) => {
       isInView.current = changes.at(-1)!.isIntersecting;
-      again();
+      look();
     });
     seeing.observe(scroller.current!);
+    look();
     // The composer resizes while the reader types, before anything is drawn. Runs after the composer's own listeners.
     const onInput = (): void =>
       queueMicrotask(() => scroller.current && isShown(scroller.current) && keeping.current());
@@ -141,9 +146,9 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
       talk.removeEventListener("input", onInput);
       watching.disconnect();
       seeing.disconnect();
-      document.removeEventListener("visibilitychange", again);
+      document.removeEventListener("visibilitychange", look);
     };
-  }, []);
+  }, [view]);
   useEffect(() => {
     if (!isShown(scroller.current!)) return;
     loadMore(scroller.current!, view);

@@ -1,0 +1,130 @@
+// Tests what a user finds who comes back to the newest messages: after a time out of view, or without a connection.
+import { expect, it } from "vitest";
+
+import type { RoomStore } from "../../../client/store/api.ts";
+import { unreadOf } from "../../../client/store/unread.ts";
+import { useStoredRoom } from "../../host/stored-room.ts";
+
+const world = useStoredRoom();
+
+/** A user who has read three messages, the newest of the room. */
+async function enterUpToDate(user = "ada"): Promise<RoomStore> {
+  await world.post("ben", 3);
+  const store = await world.enter(user);
+  store.markRead();
+  await world.pass(1500);
+  return store;
+}
+
+const placeOf = (store: RoomStore) => {
+  const { unreadAfter, news, following, missed, readSeq } = store.getSnapshot().reading;
+  return { unreadAfter, count: (news?.count ?? 0) + missed, following, readSeq };
+};
+
+const away: ReadonlyArray<readonly [string, (store: RoomStore) => Promise<void>]> = [
+  [
+    "out of view",
+    async (store) => {
+      store.look(false);
+      await world.post("ben", 2);
+      await world.pass(100);
+      await world.post("cleo", 1);
+      await world.pass(100);
+      store.look(true);
+    },
+  ],
+  [
+    "without a connection",
+    async () => {
+      await world.down();
+      await world.post("ben", 2);
+      await world.post("cleo", 1);
+      await world.up();
+    },
+  ],
+  [
+    "with counts alone",
+    async (store) => {
+      await store.attend("counts");
+      await world.post("ben", 3);
+      await world.pass(3000);
+      void store.attend("all");
+      await world.pass(500);
+    },
+  ],
+];
+
+it.each(away)(
+  "%s: the first message that was missed is marked, they are counted, and none is read",
+  async (_, goes) => {
+    const store = await enterUpToDate();
+    const leaving = goes(store);
+    await world.pass(10_000);
+    await leaving;
+    expect(placeOf(store)).toEqual({ unreadAfter: 3, count: 3, following: false, readSeq: 3 });
+    expect(store.getSnapshot().reading.target).toEqual({ seq: 4, isUnread: true });
+    expect(unreadOf(store.getSnapshot()).count).toBe(3);
+    store.follow(true);
+    store.markRead();
+    await world.post("ben", 1);
+    await world.pass(100);
+    expect(placeOf(store)).toMatchObject({ unreadAfter: 3, count: 0, following: true });
+  },
+);
+
+it.each(away)("%s, again: the line moves behind what was read in between", async (_, goes) => {
+  const store = await enterUpToDate();
+  for (const after of [3, 6]) {
+    const leaving = goes(store);
+    await world.pass(10_000);
+    await leaving;
+    expect(placeOf(store)).toMatchObject({ unreadAfter: after, count: 3 });
+    store.follow(true);
+    store.markRead();
+    await world.pass(1500);
+  }
+});
+
+it("who does not look cannot reach the newest message, and own messages are nothing new", async () => {
+  const store = await enterUpToDate();
+  store.look(false);
+  void store.send("from here");
+  await world.pass(100);
+  expect(placeOf(store)).toEqual({ unreadAfter: undefined, count: 0, following: true, readSeq: 3 });
+  await world.post("ben", 1);
+  await world.pass(100);
+  store.follow(true);
+  expect(placeOf(store)).toMatchObject({ count: 1, following: false });
+});
+
+it("what another device of the user reads meanwhile is not new any more", async () => {
+  const [store, phone] = [await enterUpToDate(), await world.enter("ada")];
+  store.look(false);
+  await world.post("ben", 4);
+  await world.pass(100);
+  phone.markRead(5);
+  await world.pass(3000);
+  expect(placeOf(store)).toMatchObject({ unreadAfter: 5, count: 2, following: false });
+  expect(store.getSnapshot().reading.target).toMatchObject({ seq: 6 });
+  phone.markRead(7);
+  await world.pass(3000);
+  expect(placeOf(store)).toEqual({ unreadAfter: undefined, count: 0, following: true, readSeq: 7 });
+});
+
+it("a reader of older messages stays there, and finds the line below", async () => {
+  const store = await enterUpToDate();
+  store.follow(false);
+  store.look(false);
+  await world.post("ben", 2);
+  await world.pass(100);
+  store.look(true);
+  expect(placeOf(store)).toEqual({ unreadAfter: 3, count: 2, following: false, readSeq: 3 });
+  expect(store.getSnapshot().reading).toMatchObject({ target: undefined, news: undefined });
+});
+
+it("messages that come while the user looks are nothing new", async () => {
+  const store = await enterUpToDate();
+  await world.post("ben", 2);
+  await world.pass(100);
+  expect(placeOf(store)).toMatchObject({ unreadAfter: undefined, count: 0, following: true });
+});
