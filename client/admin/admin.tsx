@@ -8,6 +8,7 @@ import { AdminApi } from "./state/admin-api.ts";
 import { AdminStore } from "./state/admin-store.ts";
 import { routeOf } from "./state/route.ts";
 import { leaveInputMethodsTheirKeys } from "../page/components/keys.ts";
+import { Layers } from "../page/layers.ts";
 import { keep, keyAt, ofTab, readJson } from "../page/state/json-storage.ts";
 
 /** The list costs one request of the Worker and one of each lobby; no room is woken for it. */
@@ -26,6 +27,10 @@ const store = new AdminStore({
   now: () => Date.now(),
   changed: draw,
 });
+const layers = new Layers({
+  count: () => Number(store.dialog !== undefined),
+  closeTo: () => store.ask(undefined),
+});
 store.route = routeOf(location.hash);
 
 leaveInputMethodsTheirKeys(window);
@@ -42,4 +47,5 @@ function draw(): void {
   const { route } = store;
   document.title = route.view === "room" ? `#${route.room} · Operator · Parley` : "Operator · Parley";
   render(<App store={store} />, root);
+  layers.follow();
 }

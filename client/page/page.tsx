@@ -6,6 +6,7 @@ import "preact/hooks";
 import "preact/jsx-runtime";
 import { baseOf, isRoomName } from "parley-rooms/client";
 
+import { Layers } from "./layers.ts";
 import { ChatStore } from "./state/chat-store.ts";
 import { bare } from "./state/names.ts";
 import { App } from "./components/app.tsx";
@@ -21,11 +22,12 @@ const store = new ChatStore({
   base: baseOf(new URL(".", document.baseURI).href),
   changed: draw,
   entered: (room) => {
-    if (room !== undefined && room !== roomOfHash()) history.pushState(null, "", `#${room}`);
+    if (room !== undefined) layers.go(`#${room}`);
     document.title = room === undefined ? "Parley" : `#${room} · Parley`;
   },
-  left: () => history.pushState(null, "", location.pathname + location.search),
+  left: () => layers.go(location.pathname + location.search),
 });
+const layers = new Layers({ count: () => store.layers, closeTo: (count) => store.closeTo(count) });
 
 keepFilesOut();
 leaveInputMethodsTheirKeys(window);
@@ -59,6 +61,7 @@ function refuseHash(): void {
 
 function draw(): void {
   render(<App store={store} room={roomOfHash()} />, root);
+  layers.follow();
 }
 
 /** An address like `/#general` names the room. */

@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import type { Locator, Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import { HOST } from "./servers.ts";
@@ -46,8 +46,12 @@ interface Told {
 }
 
 /** A page with one room in it, which takes its tokens from `told.tokens`. */
-async function place(attributes: Record<string, string>, tokens: readonly string[] = []): Promise<Page> {
-  const page = await browser.newPage();
+async function place(
+  attributes: Record<string, string>,
+  tokens: readonly string[] = [],
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const page = await browser.newPage(options);
   await page.goto(hostUrl);
   await add(page, attributes, tokens);
   return page;
@@ -322,5 +326,19 @@ it.each(["62.5%", "100%", "20px"])("an html of font-size %s does not change the 
   expect(await sizeOf(page.locator(".bar").first())).toEqual({ fontSize: "15px", height: 56, ...plain });
   // With its edge.
   expect((await page.locator("parley-room").boundingBox())!.height).toBe(514);
+  await page.close();
+});
+
+it("leaves the history to the page, also on a phone", async () => {
+  const phone = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
+  const page = await place({ room: "embed-history" }, [await tokenFor("ada", { name: "Ada" })], phone);
+  await stands(page, "connected");
+  const before = await page.evaluate(() => history.length);
+  await page.getByTestId("search-toggle").tap();
+  await page.getByTestId("search-field").waitFor();
+  await page.locator(".side-panel").getByRole("button", { name: "Close" }).tap();
+  await page.getByTestId("room-menu").tap();
+  await page.getByRole("menu").waitFor();
+  expect(await page.evaluate(() => [history.length, history.state as unknown])).toEqual([before, null]);
   await page.close();
 });

@@ -242,6 +242,18 @@ export class ChatStore {
     this.changed();
   }
 
+  /** How many layers lie over the messages: a panel, and over it a dialog, menu or picker. */
+  get layers(): number {
+    return Number(this.panel !== undefined) + Number(this.#isOverlaid);
+  }
+
+  /** Closes the upper layers until that many are left. */
+  closeTo(layers: number): void {
+    if (layers < this.layers) this.ui = {};
+    if (layers < this.layers) this.panel = undefined;
+    this.changed();
+  }
+
   edit(message: Message): void {
     const { view } = this;
     view?.writing.beginEdit({ id: message.id, content: view.people.withNames(message.content) });
@@ -286,6 +298,10 @@ export class ChatStore {
     if (view && newest && document.visibilityState === "visible")
       directory?.saw(view.room, reading!.following ? newest.seq : reading!.readSeq);
     this.changed();
+  }
+
+  get #isOverlaid(): boolean {
+    return Object.values(this.ui).some((open) => open !== undefined);
   }
 
   get #owner(): Owner {
