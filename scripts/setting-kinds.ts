@@ -11,6 +11,7 @@ const TEXTS = new Map<unknown, string>([
   [kinds.publicKey, "PEM or JWK of kind RSA, P-256 or Ed25519"],
   [kinds.url, "http or https URL"],
   [kinds.urlWithUser, "http or https URL"],
+  [kinds.signInUrl, `http or https URL with \`${kinds.RETURN_PLACE}\` in it`],
   [kinds.transports, "`websocket`, `polling` or both, comma-separated"],
   [kinds.roomRules, `at most ${ROOMS_MAX} room names, or prefixes ending in \`*\`, comma-separated`],
   [kinds.mediaTypes, "media types, comma-separated; `audio/*` is all of a kind"],

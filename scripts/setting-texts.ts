@@ -41,6 +41,10 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
     defaultText: "every room",
     meaning: "The rooms that guests may enter. Without `dm~*` in it guests have no direct messages.",
   },
+  signInUrl: {
+    meaning:
+      "The chat page sends visitors to this address to sign in, with the address to come back to in the place of `{return}`. They come back [with a token or a cookie](identity-providers.md#a-sign-in-page).",
+  },
   roomList: { meaning: "Whether members may list the rooms that their tokens open." },
   messageRate: { unit: "messages per second", meaning: "Posts of one user in one room." },
   messageBurst: { unit: "messages", meaning: "Posts that a user may send at once before `MESSAGE_RATE` holds." },

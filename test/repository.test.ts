@@ -308,6 +308,7 @@ describe.each([
       "notes/simulation.test.ts",
     ],
   ],
+  ["docs/identity-providers.md", ["sign-in/index.ts"]],
   ["docs/rules.md", ["rules/index.ts", "rules/reactions.ts", "rules/by-service.ts", "rules/by-http.ts"]],
   ["docs/features.md", ["features/index.ts", "features/polls.ts"]],
 ])("%s", (page, names) => {

@@ -8,6 +8,7 @@ import { baseOf, isRoomName } from "parley-rooms/client";
 
 import { Layers } from "./layers.ts";
 import { ChatStore } from "./state/chat-store.ts";
+import { takeReturned } from "./state/sign-in.ts";
 import { bare } from "./state/names.ts";
 import { App } from "./components/app.tsx";
 import { keepFilesOut } from "./components/drop-zone.tsx";
@@ -38,8 +39,14 @@ addEventListener("pagehide", () => store.view?.store.flush());
 open();
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "page-later.css" }));
 
-/** A link to a room opens it at once for a reader whom this browser knows; others give a name first. */
+/** A link to a room opens it at once for a reader whom this browser knows; others give a name first, or sign in. */
 function open(): void {
+  const returned = takeReturned();
+  if (returned) void store.signedIn(returned).then((isInside) => isInside || openAddressed());
+  else openAddressed();
+}
+
+function openAddressed(): void {
   const room = roomOfHash();
   if (room === undefined) refuseHash();
   else if (store.view) store.enter(room);

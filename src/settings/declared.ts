@@ -88,6 +88,7 @@ const ACCESS = {
   allowedOrigins: setting("ALLOWED_ORIGINS", kinds.origins, { default: "same", inDevelopment: "*" }),
   guestAccess: optional("GUEST_ACCESS", kinds.onOff),
   guestRooms: optional("GUEST_ROOMS", kinds.roomRules),
+  signInUrl: optional("SIGN_IN_URL", kinds.signInUrl),
   roomList: setting("ROOM_LIST", kinds.onOff, { default: false, inDevelopment: true }),
 };
 

@@ -68,7 +68,25 @@ export const publicKey: Kind<string> = {
 export const url: Kind<string> = {
   schema: z.string().check(
     z.trim(),
-    z.refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text), { error: "must be an http or https URL" }),
+    z.refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text), {
+      error: "must be an http or https URL",
+      abort: true,
+    }),
+  ),
+};
+
+/** Stands in `SIGN_IN_URL` for the address to come back to. */
+export const RETURN_PLACE = "{return}";
+
+/** Behind the host, so that whoever makes the page's address has no say in where the page goes. */
+const HAS_RETURN_PLACE = /^https?:\/\/[^/?#]*[/?#].*\{return\}/i;
+
+/** The address of a page that signs visitors in and comes back. */
+export const signInUrl: Kind<string> = {
+  schema: url.schema.check(
+    z.refine((text) => HAS_RETURN_PLACE.test(text), {
+      error: `must have ${RETURN_PLACE} in its path, query or fragment, in the place of the address to come back to`,
+    }),
   ),
 };
 
@@ -80,7 +98,7 @@ export const urlWithUser: Kind<string> = {
 };
 
 function isDecodable(address: string): boolean {
-  const { username, password } = URL.canParse(address) ? new URL(address) : { username: "", password: "" };
+  const { username, password } = new URL(address);
   try {
     return [username, password].every((part) => decodeURIComponent(part) !== undefined);
   } catch {

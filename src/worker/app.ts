@@ -7,7 +7,7 @@ import { logProblem } from "../settings/log.ts";
 import { apiCors } from "./api/api-cors.ts";
 import { describeApi } from "./api/openapi.ts";
 import { api } from "./api/routes.ts";
-import { GUEST_PATH, issueGuestToken } from "./api/guest.ts";
+import { ENTRANCE_PATH, GUEST_PATH, issueGuestToken, showEntrance } from "./api/guest.ts";
 import { answerEngineRequest } from "./connect/engine-endpoint.ts";
 import { deploymentOf, type App } from "./deployment.ts";
 import { countAnswer, laterOf, noteConnect } from "./http/answers-counted.ts";
@@ -67,6 +67,11 @@ export function chatWorker(mount: Mount): HonoBase<App> {
     return issueGuestToken(c.req.raw, c.var.deployment);
   });
   app.all(GUEST_PATH, () => refuseMethod(["POST"]));
+  app.get(ENTRANCE_PATH, (c) => {
+    c.set("route", "guest");
+    return showEntrance(c.req.raw, c.var.deployment);
+  });
+  app.all(ENTRANCE_PATH, () => refuseMethod(["GET"]));
 
   let description: string | undefined;
   app.get("/openapi.json", (c) =>

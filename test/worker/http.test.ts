@@ -161,6 +161,25 @@ describe("guests", () => {
     expect(await answerOf(refused)).toEqual({ status: 403, body: error("FORBIDDEN") });
   });
 
+  it("GET /api/guest/entrance tells visitors how they may come in", async () => {
+    const entrance = async (settings: Record<string, string | undefined>) => {
+      const response = await workerWith(settings).fetch(new Request(`${ORIGIN}/api/guest/entrance`));
+      expect(response.headers.get("Cache-Control")).toBe("no-store");
+      return answerOf(response);
+    };
+    const signIn = "https://login.example/sign-in?return={return}";
+    expect(await entrance({})).toEqual({ status: 200, body: { guests: true } });
+    expect(await entrance({ SIGN_IN_URL: signIn })).toEqual({ status: 200, body: { guests: true, signIn } });
+    const closed = { ENVIRONMENT: "production", GUEST_ACCESS: undefined };
+    expect(await entrance(closed)).toEqual({ status: 200, body: { guests: false } });
+    expect(await entrance({ ...closed, SIGN_IN_URL: signIn })).toEqual({
+      status: 200,
+      body: { guests: false, signIn },
+    });
+    const posted = await workerWith({}).fetch(new Request(`${ORIGIN}/api/guest/entrance`, { method: "POST" }));
+    expect([posted.status, posted.headers.get("Allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+  });
+
   it("answers pages of allowed origins; other pages may not read the answer", async () => {
     const worker = workerWith({ ALLOWED_ORIGINS: "https://chat.example" });
     const allowOriginFor = async (origin: string): Promise<string | null> => {

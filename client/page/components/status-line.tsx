@@ -12,7 +12,7 @@ export function StatusLine({ store, view }: ChatProps) {
         {text}
       </p>
       {action === "sign-in" && !store.isEmbedded ? (
-        <Button testId="sign-in" onClick={() => store.signInAgain()}>
+        <Button testId="sign-in" onClick={() => void store.signInAgain()}>
           Sign in again
         </Button>
       ) : (

@@ -3,8 +3,9 @@
 import { claimsOf, isRoomName, type Message, type Outgoing, type Person, type Welcome } from "parley-rooms/client";
 
 import { RoomView } from "./room-view.ts";
-import { ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
+import { type Identity, ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { keep, local, readJson } from "./json-storage.ts";
+import { fetchEntrance, goToSignIn, roomOfState, type Entrance, type Returned } from "./sign-in.ts";
 import { clearStoredData, countUnfinished, joinKey, type Owner, type Unfinished } from "./stored-data.ts";
 import { RoomDirectory } from "./room-directory.ts";
 import { neighbour, roomItems } from "./room-items.ts";
@@ -65,6 +66,8 @@ export class ChatStore {
   announcements: readonly { readonly id: number; readonly text: string }[] = [];
   /** Why the last attempt to join failed. */
   problem = "";
+  /** The ways in; unknown until the form has asked the server. */
+  entrance: Entrance | undefined;
   /** Whether the form has a place for a token. */
   isTokenAsked = false;
   /** Whether the server requires a token. */
@@ -105,17 +108,47 @@ export class ChatStore {
     return true;
   }
 
+  /** Asks the server how a visitor may come in. */
+  async askEntrance(): Promise<Entrance> {
+    // If the server is away, the form is there all the same, and says so when it is sent.
+    this.entrance = await fetchEntrance(this.#ports.base).catch(() => ({ guests: true }));
+    this.isTokenNeeded = !this.entrance.guests && !this.entrance.user;
+    this.changed();
+    return this.entrance;
+  }
+
+  /** Leaves the page for the sign-in page, which leads back into the room. */
+  signIn(room: string): void {
+    const { signIn } = this.entrance ?? {};
+    if (signIn !== undefined) goToSignIn(this.#ports.base, signIn, room);
+  }
+
+  /** The visitor comes back from the sign-in page. @returns whether they are in the room that they came for */
+  async signedIn({ state, token }: Returned): Promise<boolean> {
+    const room = roomOfState(this.#ports.base, state);
+    // Anybody can write a link with a token: it would sign the visitor in as somebody else.
+    if (room === undefined) {
+      if (!this.#identity.kept) this.problem = "This sign-in did not begin in this browser. Sign in here.";
+      return false;
+    }
+    const claims = claimsOf(token ?? "");
+    const { user } = token === undefined ? await this.askEntrance() : {};
+    if (token !== undefined) this.#enterAs({ name: claims?.name ?? claims?.user ?? "", token }, room);
+    else if (user) this.#enterAs({ name: user.name, token: "" }, room);
+    else this.problem = "You were not signed in. Try again.";
+    return this.view !== undefined;
+  }
+
   async join({ name, room, token }: Joining): Promise<void> {
     this.isJoining = true;
     this.problem = "";
     this.changed();
     try {
       this.name = name;
-      if (token !== "") this.#identity.keep({ name, token });
+      const { user } = this.entrance ?? {};
+      if (token !== "" || user) this.#identity.keep({ name, token });
       await this.#token();
-      keep(local, this.#joinKey, { name, room });
-      this.isTokenAsked = this.isTokenNeeded = false;
-      this.enter(room);
+      this.#enterAs(this.#identity.kept, room);
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
       this.isTokenNeeded ||= error instanceof TokenNeeded;
@@ -123,6 +156,14 @@ export class ChatStore {
     }
     this.isJoining = false;
     this.changed();
+  }
+
+  #enterAs(identity: Identity | undefined, room: string): void {
+    if (identity) this.#identity.keep(identity);
+    this.name = identity?.name ?? this.name;
+    keep(local, this.#joinKey, { name: this.name, room });
+    this.isTokenAsked = this.isTokenNeeded = false;
+    this.enter(room);
   }
 
   /** Enters a room whose name was typed. @returns `false` where that is no name of a room */
@@ -181,12 +222,14 @@ export class ChatStore {
   }
 
   /** The same person goes on with another token: their stored data stays. */
-  signInAgain(): void {
-    const { connection } = this.view ?? {};
+  async signInAgain(): Promise<void> {
+    const { connection, room } = this.view ?? {};
+    const { signIn, guests } = await this.askEntrance();
+    if (signIn !== undefined && room !== undefined) return this.signIn(room);
     const isForbidden = connection?.kind === "stopped" && connection.code === "FORBIDDEN_ROOM";
     // Other rooms may be open to a guest, who stays the same person there.
     if (!(isForbidden && this.#identity.guest(this.name))) this.#identity.forget();
-    this.problem = "Paste a token, or go on as a guest without one.";
+    this.problem = guests ? "Paste a token, or go on as a guest without one." : "";
     this.isTokenAsked = true;
     this.leave();
   }
@@ -311,6 +354,14 @@ export class ChatStore {
 
   /** Returns at once where the token is stored: the first letter of a draft needs its writer. */
   #token(): Promise<string> | string {
-    return this.#identity.token(this.name) ?? this.#identity.renew(this.name);
+    const token = this.#identity.token(this.name) ?? this.#identity.renew(this.name);
+    return token === "" ? this.#cookie() : token;
+  }
+
+  /** An empty token, if the server knows the reader by a cookie: a refused connection would not say why. @throws TokenNeeded */
+  async #cookie(): Promise<string> {
+    const { user } = await fetchEntrance(this.#ports.base);
+    if (!user) throw new TokenNeeded("You are not signed in any more.");
+    return "";
   }
 }

@@ -1,5 +1,5 @@
-// The identity of the reader: a token, fetched from POST /api/guest or pasted by hand. It stays in this browser, for all its
-// tabs, until the reader signs out; it is never in an address. The chat store and the embedded room call this.
+// The identity of the reader: a token, fetched from POST /api/guest, brought from the sign-in page or pasted by hand. It stays in this
+// browser, for all its tabs, until the reader signs out. The chat store and the embedded room call this.
 import { claimsOf, type Inheritance } from "parley-rooms/client";
 
 import { keep, keyAt, local, readJson } from "./json-storage.ts";
@@ -25,6 +25,7 @@ export interface TokenSource {
 
 export interface Identity {
   readonly name: string;
+  /** Empty where the server knows the reader by a cookie. */
   readonly token: string;
   /** Whether the server issues guest tokens. */
   readonly isGuest?: boolean;

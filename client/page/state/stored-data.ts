@@ -5,6 +5,7 @@ import { unsentOf } from "parley-rooms/client";
 import { draftPrefix } from "./drafts.ts";
 import { keep, keyAt, keysOf, local, ofTab } from "./json-storage.ts";
 import { SEEN_NAME } from "./room-directory.ts";
+import { begunKey } from "./sign-in.ts";
 
 const JOIN_NAME = "parley.join";
 export const joinKey = (base: string): string => keyAt(base, JOIN_NAME);
@@ -30,7 +31,8 @@ export function countUnfinished(owner: Owner): Unfinished {
 export function clearStoredData(owner: Owner): void {
   const { base, user } = owner;
   unsentOf(base, user).forget();
-  for (const key of [...draftsOf(owner), keyAt(base, SEEN_NAME), joinKey(base)]) keep(local, key, undefined);
+  for (const key of [...draftsOf(owner), keyAt(base, SEEN_NAME), joinKey(base), begunKey(base)])
+    keep(local, key, undefined);
   // Drafts that were typed before their writer was known.
   for (const key of keysOf(ofTab, draftPrefix(base))) keep(ofTab, key, undefined);
 }

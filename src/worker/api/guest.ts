@@ -1,5 +1,5 @@
-// Issues tokens to visitors without an account: a fresh user id and any name. A guest who brings an earlier token stays the same user.
-// Called by app.ts.
+// Tells visitors how they may come in, and issues tokens to those without an account: a fresh user id and any name. A guest who brings
+// an earlier token stays the same user. Called by app.ts.
 import { addressOf } from "../http/request-origin.ts";
 import * as z from "zod/mini";
 
@@ -8,12 +8,15 @@ import { typedNameSchema } from "../../settings/tokens/claims.ts";
 import { signToken } from "../../settings/tokens/tokens.ts";
 import { readText } from "../../http/body.ts";
 import { readAs } from "../../protocol/read-as.ts";
+import { described } from "../../protocol/schemas/described.ts";
 import type { Deployment } from "../deployment.ts";
 import { refuseUnauthenticated } from "../http/endpoint-refusals.ts";
+import { identityOf } from "../http/identity.ts";
 import { issuesOf, refuseForNow, refuseIssues, refuseRequest } from "../http/refusals.ts";
 import { bearerOf } from "../http/token-source.ts";
 
 export const GUEST_PATH = "/api/guest";
+export const ENTRANCE_PATH = `${GUEST_PATH}/entrance`;
 
 /** A guest's token lives for a day. */
 const GUEST_TTL_SECONDS = 24 * 60 * 60;
@@ -27,14 +30,38 @@ export const guestSchema = z.object({
 
 export const guestAnswerSchema = z.object({ token: z.string(), user: z.string(), name: z.string() });
 
+export const entranceSchema = z.object({
+  guests: z.boolean().apply(described, "Whether `POST /api/guest` gives tokens"),
+  signIn: z.optional(z.string().apply(described, "`SIGN_IN_URL`: `{return}` stands for the address to come back to")),
+  user: z.optional(
+    z
+      .object({ user: z.string(), name: z.string() })
+      .apply(described, "The user whom the server knows without a token, by a cookie for example"),
+  ),
+});
+
+// Where no token is looked at, that of a guest would open nothing.
+const admitsGuests = ({ settings, authenticate }: Deployment): boolean =>
+  !authenticate && settings.guestAccess && settings.jwtSecret !== undefined;
+
+/** `GET /api/guest/entrance` → `{guests, signIn?, user?}`. */
+export async function showEntrance(request: Request, deployment: Deployment): Promise<Response> {
+  const { signInUrl } = deployment.settings;
+  const sender = deployment.authenticate && (await identityOf(request, {}, deployment));
+  const isKnown = sender !== undefined && !(sender instanceof Response);
+  const entrance: z.output<typeof entranceSchema> = {
+    guests: admitsGuests(deployment),
+    ...(signInUrl !== undefined && { signIn: signInUrl }),
+    ...(isKnown && { user: { user: sender.user, name: sender.name } }),
+  };
+  return Response.json(entrance, { headers: { "Cache-Control": "no-store" } });
+}
+
 /** `POST /api/guest {name?}` → `{token, user, name}`. */
-export async function issueGuestToken(
-  request: Request,
-  { settings, guestRate, authenticate }: Deployment,
-): Promise<Response> {
+export async function issueGuestToken(request: Request, deployment: Deployment): Promise<Response> {
+  const { settings, guestRate } = deployment;
   const { jwtSecret, jwtIssuer: issuer, jwtAudience: audience, guestRooms: rooms } = settings;
-  // Where no token is looked at, that of a guest would open nothing.
-  if (authenticate || !settings.guestAccess || jwtSecret === undefined) {
+  if (!admitsGuests(deployment) || jwtSecret === undefined) {
     return refuseRequest("FORBIDDEN", "Guests are not admitted here; a token is required");
   }
   const waitSeconds = guestRate.take(addressOf(request), Date.now());

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import { HTTP_STATUS, NOT_IN_API, type HttpCode } from "../../protocol/failures.ts";
 import { described, DESCRIPTIONS, named } from "../../protocol/schemas/described.ts";
-import { GUEST_PATH, guestAnswerSchema, guestSchema } from "./guest.ts";
+import { ENTRANCE_PATH, entranceSchema, GUEST_PATH, guestAnswerSchema, guestSchema } from "./guest.ts";
 import { choicesOf, hasBody, pathParameters, shapeOf, type ApiCall, type GoodAnswer } from "./call.ts";
 import { CALLS } from "./calls.ts";
 import { JsonSchemas, type Json, type Side } from "./json-schemas.ts";
@@ -58,7 +58,10 @@ export function describeApi(version: string, basePath: string): string {
 
 function documentOf(version: string, basePath: string): Json {
   const schemas = new JsonSchemas();
-  const paths: Record<string, Record<string, Json>> = { [GUEST_PATH]: { post: guestOperation(schemas) } };
+  const paths: Record<string, Record<string, Json>> = {
+    [GUEST_PATH]: { post: guestOperation(schemas) },
+    [ENTRANCE_PATH]: { get: entranceOperation(schemas) },
+  };
   for (const call of CALLS) (paths[call.path] ??= {})[call.method] = operationOf(call, schemas);
   const responses = responsesOf(schemas);
   return {
@@ -174,7 +177,15 @@ function mapValues<Value, Mapped>(
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
 }
 
-/** The only call that needs no token; its route has checks of its own. */
+/** Needs no token, as the call for guests. */
+const entranceOperation = (schemas: JsonSchemas): Json => ({
+  operationId: "showEntrance",
+  summary: "How a visitor may come in: as a guest, or by the sign-in page",
+  security: [{}],
+  responses: { 200: goodResponse({ description: "The ways in", schema: entranceSchema }, schemas), ...refusals([]) },
+});
+
+/** Needs no token; its route has checks of its own. */
 const guestOperation = (schemas: JsonSchemas): Json => ({
   operationId: "becomeGuest",
   summary: "A token for a visitor without an account",

@@ -222,6 +222,31 @@ describe("guests", () => {
   });
 });
 
+describe("GET /api/guest/entrance", () => {
+  it("names the user whom `authenticate` knows, to trusted pages alone", async () => {
+    const parley = createParley({
+      authenticate: (request) => (request.headers.has("Cookie") ? { user: "ada", name: "Ada" } : undefined),
+    });
+    const entrance = async (headers: Record<string, string>): Promise<unknown> => {
+      const request = new Request(`${ORIGIN}/api/guest/entrance`, { headers });
+      return (await parley.fetch(request, { ...env, ALLOWED_ORIGINS: ORIGIN })).json();
+    };
+    expect(await entrance({ Cookie: "session=1" })).toEqual({ guests: false, user: { user: "ada", name: "Ada" } });
+    expect(await entrance({})).toEqual({ guests: false });
+    expect(await entrance({ Cookie: "session=1", Origin: "https://evil.example" })).toEqual({ guests: false });
+  });
+
+  it("tells nothing of an `authenticate` that fails", async () => {
+    const parley = createParley({
+      authenticate: () => {
+        throw new Error("the table of users is away");
+      },
+    });
+    const answer = await parley.fetch(new Request(`${ORIGIN}/api/guest/entrance`), { ...env });
+    expect([answer.status, await answer.json()]).toEqual([200, { guests: false }]);
+  });
+});
+
 describe("neither a key nor authenticate", () => {
   it("closes the chat: 503, and the log names the key", async () => {
     for (const [, path, init] of DOORS) expect((await knock({}, path, init)).status).toBe(503);

@@ -1,0 +1,84 @@
+// The ways into the chat, as the server tells them, and the way by a sign-in page (`SIGN_IN_URL`): the address to come back to carries a
+// random state, and a token counts only if it comes back with a state that this browser made. The chat store and page.tsx call it.
+import type { Person } from "parley-rooms/client";
+
+import { keep, keyAt, local, readJson } from "./json-storage.ts";
+
+/** The answer of GET /api/guest/entrance. */
+export interface Entrance {
+  readonly guests: boolean;
+  /** The sign-in page; `{return}` in it stands for the address to come back to. */
+  readonly signIn?: string;
+  /** The user whom the server knows without a token, by a cookie for example. */
+  readonly user?: Person;
+}
+
+/** The parts of the address with which a sign-in page sends the visitor back. */
+export interface Returned {
+  readonly state: string;
+  /** Absent where the sign-in page has set a cookie. */
+  readonly token?: string;
+}
+
+const STATE = "state";
+const BEGUN_NAME = "parley.sign-in";
+export const begunKey = (base: string): string => keyAt(base, BEGUN_NAME);
+/** A visitor who needs longer signs in again. */
+const BEGUN_MS = 60 * 60_000;
+/** One for each tab in which the visitor has begun to sign in; the oldest make room. */
+const BEGUN_MAX = 10;
+
+interface Begun {
+  readonly state: string;
+  /** The room that the visitor came for. */
+  readonly room: string;
+  readonly atMs: number;
+}
+
+export async function fetchEntrance(base: string): Promise<Entrance> {
+  const response = await fetch(`${base}/api/guest/entrance`);
+  if (!response.ok) throw new Error(`The server answered with status ${response.status}.`);
+  return (await response.json()) as Entrance;
+}
+
+/** Leaves the page for the sign-in page. */
+export function goToSignIn(base: string, signIn: string, room: string): void {
+  const state = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+  keep(local, begunKey(base), [...begunIn(base), { state, room, atMs: Date.now() }].slice(-BEGUN_MAX));
+  const back = new URL(location.href);
+  back.hash = "";
+  back.searchParams.set(STATE, state);
+  location.assign(signIn.replaceAll("{return}", encodeURIComponent(back.href)));
+}
+
+/** Removes a token and a state from the address and from the history of the tab, whoever put them there. */
+export function takeReturned(): Returned | undefined {
+  const url = new URL(location.href);
+  const token = /^#(?:.*&)?token=([^&]*)/.exec(url.hash)?.[1];
+  const state = url.searchParams.get(STATE) ?? "";
+  if (token === undefined && state === "") return undefined;
+  url.searchParams.delete(STATE);
+  if (token !== undefined) url.hash = "";
+  history.replaceState(null, "", url);
+  return { state, ...(token !== undefined && { token }) };
+}
+
+/** Each state counts once. @returns the room that the visitor came for; `undefined` if this browser did not make the state */
+export function roomOfState(base: string, state: string): string | undefined {
+  const all = begunIn(base);
+  const begun = all.find((one) => one.state === state);
+  const others = all.filter((one) => one !== begun);
+  keep(local, begunKey(base), others.length === 0 ? undefined : others);
+  return begun?.room;
+}
+
+function begunIn(base: string): Begun[] {
+  const kept = readJson(local, begunKey(base));
+  const all: ReadonlyArray<Partial<Begun> | null> = Array.isArray(kept) ? kept : [];
+  return all.filter((one): one is Begun => {
+    const isWhole = typeof one?.state === "string" && typeof one.room === "string" && typeof one.atMs === "number";
+    return isWhole && Date.now() - one.atMs < BEGUN_MS;
+  });
+}

@@ -1,0 +1,283 @@
+// The way into the chat by a sign-in page (SIGN_IN_URL) in a real Chromium: with the example of docs/identity-providers.md, with tokens
+// that nobody asked for, and with a cookie.
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+
+import signInPage from "../../docs/examples/sign-in/index.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
+import { freePort, HOST, PROJECT_ROOT, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
+import { useBrowser } from "./stage.ts";
+import { tokenFor } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const browser = await useBrowser();
+let signIn: Server;
+let signInUrl: string;
+/** In the place of the example: answers with a token of one second, for example. */
+let instead: ((back: string) => Promise<string>) | undefined;
+let chat: TestServer;
+let rooms = 0;
+const freshRoom = (): string => `sign-in-${++rooms}`;
+
+beforeAll(async () => {
+  const port = await freePort();
+  signIn = createServer((request, response) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const { searchParams } = new URL(request.url!, signInUrl);
+      if (instead) {
+        response.writeHead(303, { Location: await instead(searchParams.get("return")!) }).end();
+        return;
+      }
+      const answer = await signInPage.fetch(
+        new Request(new URL(request.url!, signInUrl), {
+          method: request.method!,
+          headers: request.headers as Record<string, string>,
+          ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+          redirect: "manual",
+        }),
+        {
+          CHAT_ORIGIN: chat.url,
+          JWT_SECRET: TEST_SECRET,
+          SESSION_SECRET: "of the sign-in page alone",
+          USERS: JSON.stringify({ ada: { name: "Ada", password: "open sesame" } }),
+        },
+      );
+      response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+    })();
+  });
+  await new Promise<void>((resolve) => void signIn.listen(0, HOST, resolve));
+  signInUrl = `http://${HOST}:${(signIn.address() as AddressInfo).port}`;
+  const settings = { GUEST_ACCESS: "off", SIGN_IN_URL: `${signInUrl}/sign-in?return={return}`, PORT: String(port) };
+  chat = await startServer({ settings });
+});
+
+afterAll(async () => {
+  signIn.close();
+  await chat.stop();
+});
+
+const open = (): Promise<Visitor> => Visitor.open(browser, chat.url);
+
+async function giveUserAndPassword({ page }: Visitor): Promise<void> {
+  await page.getByLabel("User").fill("ada");
+  await page.getByLabel("Password").fill("open sesame");
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+const goesTo = ({ page }: Visitor, address: string): Promise<void> =>
+  vi.waitFor(() => expect(page.url()).toBe(address), WAIT);
+
+it("a visitor sees one button and no errors; developers find the field for a token behind a link", async () => {
+  const ada = await open();
+  const { page } = ada;
+  await page.goto(`${chat.url}/#${freshRoom()}`);
+  await page.getByTestId("sign-in").waitFor();
+  expect(await page.locator(".primary").allTextContents()).toEqual(["Sign in"]);
+  expect(await page.locator("input, textarea").count()).toBe(0);
+  expect((await page.locator(".problem").allTextContents()).join("")).toBe("");
+  await page.getByTestId("use-token").click();
+  await page.getByTestId("token").waitFor();
+  expect(await page.locator("[aria-invalid=true]").count()).toBe(0);
+  await page.getByTestId("token").fill(await tokenFor("dev", { name: "Dev" }));
+  await page.getByTestId("name").fill("Dev");
+  await page.getByTestId("join").click();
+  await ada.isConnected();
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("a visitor signs in and comes back to the room of the link; no address, history or header has the token", async () => {
+  const room = freshRoom();
+  const ada = await open();
+  const { page } = ada;
+  const sent: string[] = [];
+  page.on("request", (request) => {
+    const { authorization: _, ...headers } = request.headers();
+    // The browser puts the fragment of a redirect into the address here, and sends it to nobody.
+    sent.push(request.url().replace(/#.*/, ""), JSON.stringify(headers));
+  });
+  await page.goto(`${chat.url}/#${room}`);
+  await page.getByTestId("sign-in").click();
+  await giveUserAndPassword(ada);
+  await ada.isConnected();
+  await goesTo(ada, `${chat.url}/#${room}`);
+  await ada.say("here I am");
+  await ada.sees("here I am");
+  await page.locator(".message .author", { hasText: "Ada" }).waitFor();
+  const { token } = JSON.parse(await page.evaluate<string>("localStorage.getItem('parley.token')")) as {
+    token: string;
+  };
+  expect(token.length).toBeGreaterThan(50);
+  expect(sent.filter((text) => text.includes(token))).toEqual([]);
+  expect(chat.group.output).not.toContain(token);
+  const entries = await page.evaluate("navigation.entries().map(({ url }) => url ?? '')");
+  expect(entries).toContain(`${chat.url}/#${room}`);
+  expect((entries as string[]).filter((url) => /token=|eyJ/.test(url) || url.startsWith(`${chat.url}/?`))).toEqual([]);
+  await page.reload();
+  await ada.sees("here I am");
+  expect(ada.complaints).toEqual([]);
+
+  // The sign-in page still knows the visitor.
+  await page.getByTestId("room-menu").click();
+  await ada.choose("Sign out");
+  await page.getByTestId("sign-in").click();
+  await ada.isConnected();
+  await ada.close();
+});
+
+it("the example gives tokens to the chat alone, and to nobody with a wrong password", async () => {
+  for (const back of ["https://evil.example/", `${chat.url}.evil.example/`, "/", "", "javascript:alert(1)"]) {
+    const answer = await fetch(`${signInUrl}/sign-in?return=${encodeURIComponent(back)}`, { redirect: "manual" });
+    expect(answer.status, back).toBe(400);
+  }
+  for (const [user, password] of [
+    ["ada", "wrong"],
+    ["ada", ""],
+    ["toString", "open sesame"],
+    ["", ""],
+  ] as const) {
+    const body = new URLSearchParams({ user, password, back: `${chat.url}/?state=x` });
+    const answer = await fetch(`${signInUrl}/sign-in`, { method: "POST", body, redirect: "manual" });
+    expect(answer.status).toBe(403);
+    expect(await answer.text()).not.toContain("eyJ");
+  }
+});
+
+describe("a token that this browser did not ask for signs nobody in, and goes from the address", () => {
+  it.each(["/#token=TOKEN", "/?state=made-up#token=TOKEN", "/?state=#token=TOKEN", "/#room&token=TOKEN"])(
+    "%s",
+    async (address) => {
+      const ada = await open();
+      const token = await tokenFor("mallory", { name: "Mallory" });
+      await ada.page.goto(chat.url + address.replace("TOKEN", token));
+      await ada.reads("join-problem", "This sign-in did not begin in this browser. Sign in here.");
+      await goesTo(ada, `${chat.url}/`);
+      expect(await ada.page.evaluate("JSON.stringify(localStorage)")).not.toContain(token);
+      expect(await ada.page.content()).not.toContain(token);
+      await ada.close();
+    },
+  );
+
+  it("nor does one with the state of another browser, or with a state that was used", async () => {
+    const [ada, mallory] = [await open(), await open()];
+    const backs: string[] = [];
+    const token = await tokenFor("mallory", { name: "Mallory" });
+    instead = async (back) => (backs.push(back), `${back}#token=${token}`);
+    await mallory.page.goto(`${chat.url}/#${freshRoom()}`);
+    await mallory.page.getByTestId("sign-in").click();
+    await mallory.isConnected();
+    instead = undefined;
+    expect(backs[0]).toMatch(/\?state=[0-9a-f]{32}$/);
+    await ada.page.goto(`${backs[0]}#token=${token}`);
+    await ada.reads("join-problem", "This sign-in did not begin in this browser. Sign in here.");
+    const again = await mallory.tab();
+    await again.page.goto(`${backs[0]}#token=${await tokenFor("other", { name: "Other" })}`);
+    await again.page.getByTestId("join-form").waitFor();
+    expect(await again.page.evaluate("localStorage.getItem('parley.token')")).toContain("Mallory");
+    await Promise.all([ada.close(), mallory.close()]);
+  });
+
+  it("nor does one that comes while a room is open", async () => {
+    const room = freshRoom();
+    const ada = await (await open()).enterWith(await tokenFor("ada", { name: "Ada" }), room, "Ada");
+    await ada.isConnected();
+    const token = await tokenFor("mallory", { name: "Mallory" });
+    await ada.page.evaluate((token) => (location.hash = `token=${token}`), token);
+    await goesTo(ada, `${chat.url}/#${room}`);
+    await ada.say("still me");
+    await ada.page.locator(".message.own .author", { hasText: "Ada" }).waitFor();
+    await ada.reads("notice", /^$/);
+    await ada.close();
+  });
+});
+
+it("expired: signing in again leads back into the room, and the draft is still there", async () => {
+  const room = freshRoom();
+  const ada = await open();
+  const { page } = ada;
+  instead = async (back) => `${back}#token=${await signToken(TEST_SECRET, { user: "ada", name: "Ada" }, 4)}`;
+  await page.goto(`${chat.url}/#${room}`);
+  await page.getByTestId("sign-in").click();
+  await page.getByTestId("composer").fill("half a sentence");
+  await ada.stands("expired");
+  instead = async (back) => `${back}#token=${await tokenFor("ada", { name: "Ada" })}`;
+  await page.getByTestId("sign-in").click();
+  await ada.isConnected();
+  instead = undefined;
+  await goesTo(ada, `${chat.url}/#${room}`);
+  await ada.drafts("half a sentence");
+  await page.getByTestId("send").click();
+  await ada.sees("half a sentence");
+  await ada.close();
+});
+
+it("with guests, the form for a name stands beside the button", async () => {
+  const server = await startServer({ settings: { SIGN_IN_URL: `${signInUrl}/sign-in?return={return}` } });
+  const ada = await (await Visitor.open(browser, server.url)).enter(freshRoom(), "Ada");
+  await ada.page.getByTestId("room-menu").click();
+  await ada.choose("Sign out");
+  await ada.page.getByTestId("name").waitFor();
+  await ada.page.getByTestId("sign-in").waitFor();
+  expect(await ada.page.getByTestId("token").count()).toBe(0);
+  await ada.close();
+  await server.stop();
+});
+
+it("without SIGN_IN_URL and guests, the form asks for a token at once, and shows an error only after a try", async () => {
+  const server = await startServer({ settings: { GUEST_ACCESS: "off" } });
+  const { page, ...ada } = await Visitor.open(browser, server.url);
+  await page.goto(server.url);
+  await page.getByTestId("token").waitFor();
+  const problems = async (): Promise<string[]> =>
+    (await page.locator(".problem:visible").allTextContents()).filter((text) => text !== "");
+  expect(await problems()).toEqual([]);
+  expect(await page.getByTestId("sign-in").count()).toBe(0);
+  await page.getByTestId("name").fill("Ada");
+  await page.getByTestId("join").click();
+  await expect.poll(problems).toEqual(["Paste a token."]);
+  await ada.context.close();
+  await server.stop();
+});
+
+it("with a cookie: the visitor comes back without a token, and signs in again when the cookie has gone", async () => {
+  const deploymentFile = path.join(chat.stateDir, "cookies.json");
+  const build = path.join(PROJECT_ROOT, "scripts", "serve", "deployment.ts");
+  const entry = path.join(import.meta.dirname, "cookie-worker.js");
+  const env = { ...process.env, WRANGLER_LOG: "error", WRANGLER_SEND_METRICS: "false" };
+  const options = { env, maxBuffer: 64 * 1024 * 1024 };
+  writeFileSync(
+    deploymentFile,
+    (await promisify(execFile)(process.execPath, [build, "development", entry], options)).stdout,
+  );
+  const port = await freePort();
+  const SIGN_IN_URL = `http://${HOST}:${port}/sign-in?return={return}`;
+  const server = await startServer({ deploymentFile, settings: { PORT: String(port), SIGN_IN_URL } });
+  const room = freshRoom();
+  const ada = await Visitor.open(browser, server.url);
+  const { page } = ada;
+  await page.goto(`${server.url}/#${room}`);
+  await page.getByTestId("sign-in").click();
+  await ada.isConnected();
+  await goesTo(ada, `${server.url}/#${room}`);
+  await ada.say("by cookie");
+  await page.locator(".message.own .author", { hasText: "ADA" }).waitFor();
+  await page.reload();
+  await ada.sees("by cookie");
+  await page.getByTestId("composer").fill("a draft");
+  await ada.context.clearCookies();
+  await page.reload();
+  await ada.stands("token-needed");
+  await page.getByTestId("sign-in").click();
+  await ada.isConnected();
+  await ada.drafts("a draft");
+  await ada.close();
+  await server.stop();
+});
