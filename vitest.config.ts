@@ -75,7 +75,6 @@ const FIRST = [
   "outside/npm-commands.",
   "outside/crash.",
   "outside/client-module.",
-  "outside/cost-agreement.",
   "outside/serve.",
   "outside/browser-accessible.",
   "outside/race.",
@@ -110,7 +109,7 @@ class FirstThingsFirst extends BaseSequencer {
  * own. All others share one per worker of vitest, because to start it and to load the modules takes longer than most files run.
  */
 const ALONE = [
-  "test/durable/{announce,announce-scale,cost-model,heartbeat,lobby,lobby-cost,lobby-overtaken,lobby-shared,metrics-sleep,people-rows,relay-direct}.test.ts",
+  "test/durable/{announce,announce-scale,heartbeat,lobby,lobby-cost,lobby-overtaken,lobby-shared,metrics-sleep,people-rows,relay-direct}.test.ts",
   "test/worker/{api-drain,attacks-requests,metrics,refusals,stats}.test.ts",
 ];
 

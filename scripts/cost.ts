@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 import { readArguments, type CostArguments } from "./cost/arguments.ts";
 import { billOf } from "./cost/bill.ts";
-import { agreementOf } from "./cost/from-run.ts";
 import { htmlOf } from "./cost/html.ts";
 import { eventsOf, type Workload } from "./cost/model.ts";
 import { peerCosts } from "./cost/peers.ts";
@@ -42,7 +41,6 @@ function cost({ fromFile, jsonFile, htmlFile, workload: wished }: CostArguments)
     remarks,
     scaled: SCALES.filter((users) => users !== workload.users).map((users) => compare(scale(workload, users), prices)),
     sensitivities: sensitivities(workload, prices),
-    agreement: run ? agreementOf(run, workload) : [],
     missing: prices.missing,
   };
   console.log(textOf(report));

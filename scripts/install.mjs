@@ -32,7 +32,7 @@ function readJson(file) {
 /**
  * Installs missing packages.
  * @param {(npm: import("node:child_process").ChildProcess) => void} begun is given npm, which has to end where the command is stopped
- * @returns {Promise<number>} npm's exit code
+ * @returns {Promise<number | undefined>} npm's exit code; undefined if a signal ended it
  */
 export async function install(begun) {
   if (isInstalled()) return 0;
@@ -59,12 +59,12 @@ function startNpm() {
 
 /**
  * @param {import("node:child_process").ChildProcess} npm
- * @returns {Promise<number>}
+ * @returns {Promise<number | undefined>}
  */
 function exitOf(npm) {
   return new Promise((resolve) => {
     npm.once("error", () => resolve(1));
-    npm.once("exit", (code) => resolve(code ?? 1));
+    npm.once("exit", (code) => resolve(code ?? undefined));
   });
 }
 

@@ -56,7 +56,8 @@ async function run(script) {
   if (process.env.npm_lifecycle_event !== undefined) stopWithNpm(() => stop("SIGTERM"));
   const code = await install((npm) => (running = npm));
   // npm has then removed the packages that it installed.
-  if (isStopped) process.exit(EXIT_INTERRUPTED);
+  // A signal to the whole group can end npm before this process gets it.
+  if (isStopped || code === undefined) process.exit(EXIT_INTERRUPTED);
   if (code !== 0) {
     console.error("npm ci failed; the packages could not be installed.");
     process.exit(code);

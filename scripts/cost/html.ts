@@ -1,21 +1,8 @@
 // A bill as one HTML file with charts, which needs no network.
 import { barChart, escapeHtml, page, table } from "../measuring/charts.ts";
-import {
-  about,
-  aboutOf,
-  count,
-  deviationOf,
-  distrustOf,
-  FIT_WORDS,
-  LINE_NAMES,
-  logShare,
-  money,
-  titleOf,
-  type Comparison,
-  type CostReport,
-} from "./text.ts";
+import { about, count, logShare, money, titleOf, type Comparison, type CostReport } from "./text.ts";
 
-export function htmlOf({ lookedUp, asked, remarks, scaled, sensitivities, agreement, missing }: CostReport): string {
+export function htmlOf({ lookedUp, asked, remarks, scaled, sensitivities, missing }: CostReport): string {
   const { bill, workload } = asked;
   const shown = bill.lines.filter(({ dollars, quantity }) => dollars > 0 || quantity > 0);
   return page(
@@ -37,7 +24,6 @@ export function htmlOf({ lookedUp, asked, remarks, scaled, sensitivities, agreem
         ]),
         ["total", "", "", money(bill.total)],
       ]),
-      agreement.length > 0 ? besideRun(agreement) : "",
       "<h2>Elsewhere</h2>",
       ...[asked, ...scaled].map(compare),
       "<h2>What would double the bill</h2>",
@@ -54,19 +40,6 @@ export function htmlOf({ lookedUp, asked, remarks, scaled, sensitivities, agreem
 reckoned as incoming messages, which Cloudflare does not say they are. Without figures: ${escapeHtml(missing.join(" "))}</p>`,
     ].join("\n"),
   );
-}
-
-function besideRun(agreement: CostReport["agreement"]): string {
-  const lines = agreement.map(({ what, predicted, spread, counted, by, deviation, fit }) => [
-    LINE_NAMES[what],
-    `${count(predicted)} ${aboutOf(spread)}`,
-    count(counted),
-    by,
-    deviationOf(deviation),
-    FIT_WORDS[fit],
-  ]);
-  const distrust = distrustOf(agreement).map((words) => `<p>${escapeHtml(words)}</p>`);
-  return `<h2>The model beside the run</h2>${table([["", "predicted", "counted", "by", "deviation", ""], ...lines])}${distrust.join("")}`;
 }
 
 function compare({ workload, bill, peers }: Comparison): string {

@@ -1,6 +1,5 @@
-// A bill for a terminal: its lines, prices of other providers, the changes that would double it, and how well the model predicted a run.
+// A bill for a terminal: its lines, prices of other providers, and the changes that would double it.
 import type { Bill } from "./bill.ts";
-import type { Agreement, Fit } from "./from-run.ts";
 import type { Workload } from "./model.ts";
 import type { PeerCost } from "./peers.ts";
 import type { Sensitivity } from "./sensitivity.ts";
@@ -23,18 +22,15 @@ export interface CostReport {
   /** The same habits with the number of people for which all providers publish prices. */
   readonly scaled: readonly Comparison[];
   readonly sensitivities: readonly Sensitivity[];
-  readonly agreement: readonly Agreement[];
   readonly missing: readonly string[];
 }
 
-export function textOf({ lookedUp, asked, remarks, scaled, sensitivities, agreement, missing }: CostReport): string {
+export function textOf({ lookedUp, asked, remarks, scaled, sensitivities, missing }: CostReport): string {
   return [
     titleOf(asked.workload),
     ...remarks,
     "",
     ...billLines(asked.bill),
-    ...(agreement.length > 0 ? ["", "The model beside the run", ...agreement.map(agreementLine)] : []),
-    ...distrustOf(agreement),
     "",
     "Elsewhere (bars as long as the logarithm)",
     ...[asked, ...scaled].flatMap((comparison) => ["", ...comparisonLines(comparison)]),
@@ -62,27 +58,6 @@ function billLines({ lines, total }: Bill): string[] {
     ),
     row("total", "", "", money(total)),
   ];
-}
-
-function agreementLine({ what, predicted, spread, counted, by, deviation, fit }: Agreement): string {
-  return `  ${LINE_NAMES[what].padEnd(22)}predicted ${count(predicted).padStart(10)} ${aboutOf(spread).padEnd(8)}   counted ${count(counted).padStart(10)} by the ${by.padEnd(8)}${deviationOf(deviation).padStart(10)}  ${FIT_WORDS[fit]}`.trimEnd();
-}
-
-export function deviationOf(deviation: number): string {
-  return Number.isFinite(deviation) ? `${(deviation * 100).toFixed(1)} %` : "not predicted";
-}
-
-/** The explanation of a line that is not close. */
-export const FIT_WORDS: Readonly<Record<Fit, string>> = {
-  close: "",
-  few: "beyond 5 %, by an event or two",
-  chance: "beyond 5 %, as chance may have it",
-  off: "beyond 5 %: the model does not fit",
-};
-
-export function distrustOf(agreement: readonly Agreement[]): string[] {
-  if (agreement.every(({ fit }) => fit !== "off")) return [];
-  return ["Where the model does not fit a run, do not trust it with a bill for the like of it."];
 }
 
 function comparisonLines({ workload, bill, peers }: Comparison): string[] {
@@ -113,21 +88,6 @@ export function money(dollars: number): string {
 
 /** The value of a number, rounded: it is not known more precisely. */
 export const about = (value: number): string => count(Number(value.toPrecision(3)));
-
-/** The random deviation, if any. */
-export const aboutOf = (spread: number): string => (spread === 0 ? "" : `± ${count(Number(spread.toPrecision(2)))}`);
-
-/** Lines of an agreement, in words. */
-export const LINE_NAMES: Readonly<Record<Agreement["what"], string>> = {
-  posts: "messages",
-  commits: "batches of messages",
-  upgrades: "connections opened",
-  framesIn: "frames received",
-  heartbeats: "heartbeats",
-  alarms: "alarms set",
-  reports: "reports to the lobby",
-  rowsWritten: "rows written",
-};
 
 export function count(value: number): string {
   if (value >= 1e9) return `${Number((value / 1e9).toFixed(2))} G`;

@@ -132,7 +132,7 @@ it("a file dropped on the join form does not replace the page", async () => {
   );
   const devtools = await ada.context.newCDPSession(ada.page);
   await drag(ada, { devtools, over: "[data-testid=join-form]" }, "dragEnter", "dragOver", "drop");
-  await ada.page.locator("body[data-kept=true]").waitFor({ timeout: 5000 });
+  await ada.page.locator("body[data-kept=true]").waitFor();
   await ada.fillIn("drop-way-in", "Ada");
   expect(ada.page.url()).toBe(`${url}/#drop-way-in`);
   await ada.close();

@@ -1,6 +1,6 @@
 // The message list at its end in a real Chromium, while the reader writes: it shows what the reader has sent, and follows the
 // messages of others.
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect, inject, it, vi } from "vitest";
 
 import { useBrowser } from "./stage.ts";
@@ -33,8 +33,7 @@ it.each([
     for (let n = 1; n <= MESSAGES; n++) await ask(ben, "chat-message", { content: `m${n}` });
     const ada = await (await Visitor.open(browser, url, device)).enter(room, "Ada");
     const { page } = ada;
-    const press = (testId: string): Promise<void> =>
-      device === PHONE ? page.getByTestId(testId).tap() : page.getByTestId(testId).click();
+    const press = (control: Locator): Promise<void> => (device === PHONE ? control.tap() : control.click());
     const isFollowed = async (seq: number): Promise<void> => {
       await page.locator(`[data-seq="${seq}"][data-state=sent]`).waitFor();
       await vi.waitFor(async () => {
@@ -46,10 +45,10 @@ it.each([
       }, WAIT);
     };
     const reply = async (): Promise<void> => {
-      const last = page.getByTestId("message").last();
+      const last = page.locator(`[data-seq="${seq}"]`);
       if (device === PHONE) await last.locator(".content").tap();
       else await last.hover();
-      await press("reply");
+      await press(last.getByTestId("reply"));
       await ada.reads("about", /^Replying to/);
       await page.keyboard.type("a reply");
     };
@@ -62,7 +61,7 @@ it.each([
       reply,
       () => page.keyboard.insertText("pasted\n".repeat(120)),
     ]) {
-      await press("composer");
+      await press(page.getByTestId("composer"));
       await write();
       await page.keyboard.press("Enter");
       await isFollowed(++seq);

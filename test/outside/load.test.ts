@@ -304,7 +304,7 @@ describe.concurrent("a server that breaks its promises", () => {
 
 describe.concurrent("npm run cost", () => {
   it("makes a bill of a load test, compared with other providers, as text, JSON and a page", async () => {
-    const { group, file: from, report } = shortRun(url);
+    const { group, file: from } = shortRun(url);
     expect(await group.exit(), group.output).toBe(0);
     const files = { json: path.join(scratch, "cost.json"), html: path.join(scratch, "cost.html") };
     const cost = new ProcessGroup({
@@ -322,9 +322,6 @@ describe.concurrent("npm run cost", () => {
     });
     expect(await cost.exit(), cost.output).toBe(0);
     expect(cost.stdout).toMatch(/^24 users in 3 rooms, .* 10 h a day\n/);
-    expect(cost.stdout).toMatch(
-      new RegExp(`messages +predicted +${report().messages.acks} +counted +${report().messages.acks} `),
-    );
     expect(cost.stdout).toMatch(/What would double the bill\n/);
     const written = JSON.parse(readFileSync(files.json, "utf8")) as { asked: { bill: { total: number } } };
     expect(written.asked.bill.total).toBeGreaterThanOrEqual(5);

@@ -3,11 +3,19 @@
 import { chromium, type Browser } from "playwright-core";
 import { afterAll, inject } from "vitest";
 
+import { PATIENCE_MS } from "../host/patience.ts";
 import { startServer, type TestServer } from "./servers.ts";
 
 /** All files share one Chromium; the contexts and pages that a file opens are closed after its last test. */
 export async function useBrowser(): Promise<Browser> {
   const browser = await chromium.connect(inject("browserEndpoint"));
+  const { newContext } = browser;
+  // Half a minute by itself.
+  browser.newContext = async (options) => {
+    const context = await newContext.call(browser, options);
+    context.setDefaultTimeout(PATIENCE_MS);
+    return context;
+  };
   afterAll(() => browser.close());
   return browser;
 }

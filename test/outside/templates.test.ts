@@ -204,7 +204,7 @@ describe.concurrent("a project in the words of a document", () => {
     await run(project, "npx", "wrangler", "types");
     await run(project, "npx", "tsc");
     await run(project, "npx", "tsc", "-p", "tsconfig.strict.json");
-    expect(await run(project, "npx", "vitest", "run", "--testTimeout=60000")).toMatch(/Tests .*5 passed/);
+    expect(await run(project, "npx", "vitest", "run")).toMatch(/Tests .*5 passed/);
   });
 
   it("docs/in-your-worker.md: the Worker can be deployed, and its test passes with an eviction", async () => {
@@ -213,7 +213,7 @@ describe.concurrent("a project in the words of a document", () => {
     writeDocumented(project, "in-your-worker.md", "mounted");
     await install(project);
     expect(await run(project, "npx", "wrangler", "deploy", "--dry-run")).toContain("--dry-run: exiting now.");
-    expect(await run(project, "npx", "vitest", "run", "--testTimeout=60000")).toMatch(/Tests .*2 passed/);
+    expect(await run(project, "npx", "vitest", "run")).toMatch(/Tests .*2 passed/);
   });
 });
 

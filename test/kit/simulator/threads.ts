@@ -7,7 +7,7 @@ import type { AnyPlan, Outcome } from "./scenario.ts";
 import type { Answer, Question } from "./thread.ts";
 
 /** A run that takes longer has hung. */
-const RUN_MS_MAX = 120_000;
+const RUN_MS_MAX = 600_000;
 
 export class SimulationThread<Plan extends AnyPlan = AnyPlan> {
   readonly #worker: Worker;

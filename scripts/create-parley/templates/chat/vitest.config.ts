@@ -11,7 +11,7 @@ export default defineConfig({
   ],
   test: {
     // The first test waits until the Worker is loaded, which takes some seconds on a busy machine.
-    testTimeout: 30_000,
+    testTimeout: 120_000,
     // Bundled once, because workerd would fetch each module by itself.
     deps: {
       optimizer: { ssr: { enabled: true, include: ["parley-rooms", "parley-rooms/features", "parley-rooms/testing"] } },
