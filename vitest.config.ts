@@ -8,16 +8,16 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { HANG_MS, PATIENCE_MS } from "./test/host/patience.ts";
 
 /** Tests of objects wait more than they work: some files at a time keep two cores busy. Each further worker loads all modules again. */
-const maxWorkers = 4;
+const maxWorkers = 3;
 
 /** Tests of the cores never wait. */
-const maxWorkersCore = 2;
+const maxWorkersCore = 1;
 
 /** Most tests outside wait, for programs to start, for timeouts, for rooms that fall asleep. */
-const maxWorkersOutside = 6;
+const maxWorkersOutside = 4;
 
 /** Tests of one outside file that run side by side: each starts programs and waits for them. */
-const maxConcurrency = 6;
+const maxConcurrency = 4;
 
 const testTimeout = HANG_MS;
 const hookTimeout = HANG_MS;

@@ -48,12 +48,21 @@ export async function clientTypes(): Promise<string> {
 
 const withoutImports = (text: string): string => text.replaceAll(/^(import type|export type (\*|\{)) ?[^;]*;\n/gm, "");
 
-/** The types that a module exports, each with its comment. */
-function typesIn(text: string): string {
+const namesOf = (text: string): string[] =>
+  [...text.matchAll(/^export (?:type|interface) (\w+)/gm)].map(([, name]) => name!);
+
+/**
+ * The types that a module exports, each with its comment.
+ * @throws Error if one has a form that is not found here
+ */
+export function typesIn(text: string): string {
   const statements = text.matchAll(
     /(?:^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?^export (?:type|interface) [\s\S]*?(?:;|^\})$(?=\n(?:\n|\/\*\*|export|$))/gm,
   );
-  return [...statements].map(([statement]) => `${statement}\n`).join("\n");
+  const types = [...statements].map(([statement]) => `${statement}\n`).join("\n");
+  const lost = namesOf(text).filter((name) => !namesOf(types).includes(name));
+  if (lost.length > 0) throw new Error(`client.d.ts: the form of ${lost.join(", ")} is not known`);
+  return types;
 }
 
 /** Puts types in the place of schemas. */

@@ -12,6 +12,7 @@ const SCRIPTS = {
   check: "check.ts",
   build: "build-client.ts",
   prepack: "build-package.ts",
+  packages: "build-packages.ts",
   serve: "self-host.ts",
   bench: "measure.ts",
   crash: "crash.ts",

@@ -1,5 +1,5 @@
 // Builds the command of the package, `parley-rooms`, into dist/bin: one file that runs in any Node. Called by build-package.ts.
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { build } from "esbuild";
@@ -15,12 +15,6 @@ export async function buildCommand(): Promise<void> {
   const manifest = JSON.parse(await readFile(path.join(PROJECT_ROOT, "package.json"), "utf8")) as {
     readonly dependencies: Readonly<Record<string, string>>;
   };
-  const licences = await Promise.all(
-    BUNDLED.map(async (name) => {
-      const licence = await readFile(path.join(PROJECT_ROOT, "node_modules", name, "LICENSE"), "utf8");
-      return `/* ${name}: ${licence.trim()} */`;
-    }),
-  );
   await build({
     entryPoints: [path.join(PROJECT_ROOT, "scripts", "command", "main.ts")],
     outfile: COMMAND,
@@ -30,7 +24,18 @@ export async function buildCommand(): Promise<void> {
     platform: "node",
     target: "node20",
     external: Object.keys(manifest.dependencies),
-    footer: { js: licences.join("\n") },
+    footer: { js: await licencesOf(BUNDLED) },
     logLevel: "warning",
   });
+}
+
+/** The licences of packages that a file has in it, as comments for its end. Called by build-packages.ts, too. */
+export async function licencesOf(names: readonly string[]): Promise<string> {
+  const licences = names.map(async (name) => {
+    const folder = path.join(PROJECT_ROOT, "node_modules", name);
+    const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    if (file === undefined) throw new Error(`${name} has no file with its licence.`);
+    return `/* ${name}: ${(await readFile(path.join(folder, file), "utf8")).trim()} */`;
+  });
+  return (await Promise.all(licences)).join("\n");
 }

@@ -2,7 +2,13 @@
 // sleep and of the extensions.
 import { PacketType } from "socket.io-parser";
 
-import type { ClientToServerEvents, Member, ModeratorEvent, PostAnswer } from "../../src/protocol/chat-events.ts";
+import type {
+  AttendAnswer,
+  ClientToServerEvents,
+  Member,
+  ModeratorEvent,
+  PostAnswer,
+} from "../../src/protocol/chat-events.ts";
 import type { Handshake } from "../../src/socketio/engine/session.ts";
 import { ChatRoom, expiresIn, identityOf, type Person } from "./chat-room.ts";
 import { EPOCH } from "./memory-log.ts";
@@ -149,6 +155,8 @@ export class Run {
   readonly clients: Client[] = [];
   /** Clients that disconnected, or left the namespace, by themselves. */
   readonly departed = new Set<Client>();
+  /** The calls of `attend`, with what they asked for. */
+  readonly attending: Array<{ readonly call: Call<AttendAnswer>; readonly to: "all" | "counts" }> = [];
   /** Requests from outside, each with its answer. */
   readonly calls: Array<ReturnType<ChatRoom["call"]>> = [];
   readonly #posts: Array<{ sender: string; content: string; call: Call<PostAnswer> }> = [];
@@ -180,8 +188,12 @@ export class Run {
           shell.advance(60);
         }
         return;
-      case "ask":
-        return void client?.call(step.event, step.payload);
+      case "ask": {
+        const call = client?.call<AttendAnswer>(step.event, step.payload);
+        if (call && step.event === "attend")
+          this.attending.push({ call, ...(step.payload as { to: "all" | "counts" }) });
+        return;
+      }
       case "call":
         return void this.calls.push(this.room.call(step.event, step.user, step.payload));
       case "moderate":

@@ -9,10 +9,10 @@ import { startServer, type TestServer } from "./servers.ts";
 /** All files share one Chromium; the contexts and pages that a file opens are closed after its last test. */
 export async function useBrowser(): Promise<Browser> {
   const browser = await chromium.connect(inject("browserEndpoint"));
-  const { newContext } = browser;
+  const newContext = browser.newContext.bind(browser);
   // Half a minute by itself.
   browser.newContext = async (options) => {
-    const context = await newContext.call(browser, options);
+    const context = await newContext(options);
     context.setDefaultTimeout(PATIENCE_MS);
     return context;
   };

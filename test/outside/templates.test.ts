@@ -33,8 +33,17 @@ beforeAll(async () => {
   await run(folder, "mkdir", "tool");
   writeFileSync(inFolder("tool", "package.json"), "{}");
   await npm(inFolder("tool"), ...INSTALL, tarballs.create);
-  await create("chat", "--template", "chat");
-  await takeTarball(inFolder("chat"));
+  // In a clone, while the packages are not published: the project gets the package of the clone.
+  await run(
+    folder,
+    "npx",
+    "--yes",
+    `--package=file:${tarballs.createFolder}`,
+    "create-parley",
+    "chat",
+    "--template",
+    "chat",
+  );
   await npm(inFolder("chat"), ...INSTALL);
 });
 

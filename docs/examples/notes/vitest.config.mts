@@ -10,11 +10,12 @@ export default defineConfig({
         test: {
           name: "workerd",
           include: ["notes.test.ts"],
+          testTimeout: 120_000,
           // Bundled once, because workerd would fetch each module by itself.
           deps: { optimizer: { ssr: { enabled: true, include: ["parley-rooms/socketio", "parley-rooms/testing"] } } },
         },
       },
-      { test: { name: "node", include: ["simulation.test.ts"], testTimeout: 60_000 } },
+      { test: { name: "node", include: ["simulation.test.ts"], testTimeout: 600_000 } },
     ],
   },
 });
