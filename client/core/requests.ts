@@ -9,7 +9,7 @@ import type {
   PostPayload,
   ServerToClientEvents,
 } from "../../src/protocol/chat-events.ts";
-import { refuseContent } from "../../src/protocol/content.ts";
+import { normalContent, refuseContent } from "../../src/protocol/content.ts";
 import { refuse } from "../../src/protocol/refuse.ts";
 import { frameBytes } from "../../src/socketio/wire/engine-io.ts";
 import { maxPayloadOf } from "./extended-transports.ts";
@@ -75,7 +75,7 @@ export async function post(
  * @returns the error that the room would answer, if the message is too long for it
  */
 function tooLong(payload: PostPayload, maxPayload = Infinity, maxContentLength = Infinity): ErrorAnswer | undefined {
-  const refusal = refuseContent(payload.content.trim(), maxContentLength, true);
+  const refusal = refuseContent(normalContent(payload.content), maxContentLength, true);
   if (refusal) return refusal;
   const bytes = frameBytes(JSON.stringify(["chat-message", payload])) + ENVELOPE_BYTES_MAX;
   return bytes > maxPayload

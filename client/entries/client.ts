@@ -10,6 +10,20 @@ export { extendedTransports } from "../core/extended-transports.ts";
 export { baseOf } from "../core/base.ts";
 export { claimsOf, type Claims } from "../core/claims.ts";
 export { unsentOf, type UnsentMessages } from "../core/unsent.ts";
+export { blocksOf, lineOf, parseMarkup, type Block, type Inline } from "../store/markup.ts";
+export { normalContent } from "../../src/protocol/content.ts";
+export { canonicalEmoji } from "../../src/protocol/text/emoji.ts";
+export { initialsOf } from "../../src/protocol/text/initials.ts";
+export {
+  labelledIn,
+  mentionOf,
+  mentionsIn,
+  openMentionIn,
+  relabelled,
+  withIds,
+  type Labelled,
+  type OpenMention,
+} from "../../src/protocol/text/mentions.ts";
 export { DEFAULT_ROOM, isRoomName } from "../../src/protocol/room-name.ts";
 export type { ClientSocketOf } from "../core/application-types.ts";
 export type * from "../core/api.ts";

@@ -8,6 +8,7 @@ import type {
   Reaction,
   ReactionSummary,
 } from "../../src/protocol/chat-events.ts";
+import { canonicalEmoji } from "../../src/protocol/text/emoji.ts";
 import type { Gap } from "../core/api.ts";
 import type { Outgoing } from "./state.ts";
 
@@ -226,7 +227,8 @@ function reacted(
   reactions: readonly ReactionSummary[],
   { emoji, user, on, count }: Pick<Reaction, "emoji" | "user" | "on" | "count">,
 ): ReactionSummary[] {
-  const before = reactions.find((reaction) => reaction.emoji === emoji);
+  const isSame = (reaction: ReactionSummary): boolean => canonicalEmoji(reaction.emoji) === canonicalEmoji(emoji);
+  const before = reactions.find(isSame);
   const others = (before?.users ?? []).filter((known) => known !== user);
   const after = { emoji, count, users: on ? [...others, user] : others };
   if (!before) return on ? [...reactions, after] : [...reactions];

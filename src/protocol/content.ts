@@ -1,6 +1,8 @@
-// Checks the text of a message, new or edited. Called by posting, editing, announcements and the client.
+// The normal form of a message's text, and the check of it, new or edited. Called by the schemas of posts and edits, by announcements and
+// the client.
 import type { ErrorAnswer } from "./chat-events.ts";
 import { refuse } from "./refuse.ts";
+import { isVisible } from "./text/characters.ts";
 
 export interface ContentProblem {
   readonly code: "INVALID_PAYLOAD" | "TOO_LONG";
@@ -8,8 +10,23 @@ export interface ContentProblem {
   readonly message: string;
 }
 
+const CONTROLS = /(?![\t\n])\p{Cc}/gu;
+const BLANK_LINES = /^(?:[^\S\n]*\n)+/;
+
 /**
- * @param content trimmed
+ * MSG-12: lines end with a line feed alone; other control characters but tabs are left out, and half a surrogate pair is U+FFFD. Spaces and blank
+ * lines around the text are left out, except before the first of several lines: that is how code is indented. A text in which nothing can
+ * be seen is empty.
+ */
+export function normalContent(given: string): string {
+  const text = given.toWellFormed().replaceAll(/\r\n?/g, "\n").replaceAll(CONTROLS, "");
+  if (!isVisible(text)) return "";
+  const whole = text.trimEnd().replace(BLANK_LINES, "");
+  return whole.includes("\n") ? whole : whole.trimStart();
+}
+
+/**
+ * @param content in its normal form
  * @param lengthMax in characters: Unicode code points
  * @param mayBeEmpty the message carries a file
  */

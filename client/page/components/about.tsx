@@ -1,6 +1,7 @@
 // The lines above the composer's field: the message that the draft replies to, or the message that is being edited. The composer draws
 // them.
-import { lineOf } from "../state/markup.ts";
+import { lineOf, normalContent } from "parley-rooms/client";
+
 import { bare } from "../state/names.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
@@ -21,7 +22,7 @@ export function About({ view }: ViewProps) {
           <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
         </div>
         <p class="problem" role="status" data-testid="edit-problem">
-          {edit.text.trim() === ""
+          {normalContent(edit.text) === ""
             ? "Write a text to save, or delete the message."
             : edit.problem && `Not saved. ${edit.problem}`}
         </p>

@@ -1,6 +1,7 @@
 // Draws a person's initials on one of a few colours, the same one for the same user id.
+import { initialsOf } from "parley-rooms/client";
+
 import { hueOf } from "../state/hue.ts";
-import { bare } from "../state/names.ts";
 
 interface AvatarProps {
   readonly user: string;
@@ -14,12 +15,4 @@ export function Avatar({ user, name, small = false }: AvatarProps) {
       {initialsOf(name)}
     </span>
   );
-}
-
-function initialsOf(name: string): string {
-  const words = bare(name)
-    .split(/[\s._-]+/)
-    .filter((word) => word !== "");
-  const letters = words.length > 1 ? [words[0]!, words.at(-1)!] : words;
-  return letters.map((word) => Array.from(word)[0]!.toLocaleUpperCase()).join("") || "?";
 }

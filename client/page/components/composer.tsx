@@ -1,7 +1,7 @@
 // The field for a new message: Enter sends and Shift+Enter begins a line; on a touch screen Enter begins a line. The room's drafts
 // keep the text until it is sent. The app draws one for each room.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Attachment } from "parley-rooms/client";
+import { normalContent, type Attachment } from "parley-rooms/client";
 
 import { holdText } from "../state/hold-words.ts";
 import type { RoomView } from "../state/room-view.ts";
@@ -26,7 +26,7 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
   const field = useRef<HTMLTextAreaElement>(null);
   const isDrawn = useRef(false);
   const max = welcome?.settings.maxContentLength ?? Infinity;
-  const left = max - Array.from(view.people.withIds(text.trim())).length;
+  const left = max - Array.from(view.people.withIds(normalContent(text))).length;
   // Counted down.
   useNow(me.hold ? 1000 : 0);
   const [reason, time] = holdText(me.hold, view.store.now());
@@ -40,7 +40,7 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
   // Also for a failed file: the reader sees that it is missing, and removes it.
   const isWaiting = edit ? edit.isSaving : uploads.length > 0;
   const label = edit ? "Edit the message" : `Message #${view.room}`;
-  const isEmpty = text.trim() === "" && (edit !== undefined || files.length === 0);
+  const isEmpty = normalContent(text) === "" && (edit !== undefined || files.length === 0);
   const isReady = left >= 0 && !isEmpty && !isWaiting && !view.isOver && blocked === "" && me.hold?.code !== "MUTED";
 
   const write = (value: string): void => {
@@ -76,7 +76,7 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
   const submit = (): void => {
     if (!isReady) return;
     if (edit) return void writing.save();
-    post(view, text.trim(), files, replyTo);
+    post(view, normalContent(text), files, replyTo);
     writing.sent();
     redraw((count) => count + 1);
     field.current?.focus();

@@ -1,8 +1,7 @@
 // Draws a message's text. Only the parser's nodes become elements; everything else stays text. Message rows call it.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Message } from "parley-rooms/client";
+import { blocksOf, type Inline, type Message } from "parley-rooms/client";
 
-import { blocksOf, type Inline } from "../state/markup.ts";
 import { named } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ViewProps } from "./chat-props.ts";

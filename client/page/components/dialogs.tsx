@@ -1,10 +1,9 @@
 // The dialogs of the page, one of which may be open.
 import { useState } from "preact/hooks";
-import type { Message } from "parley-rooms/client";
+import { lineOf, type Message } from "parley-rooms/client";
 
 import { named } from "../state/names.ts";
 import type { Unfinished } from "../state/stored-data.ts";
-import { lineOf } from "../state/markup.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { VERBATIM } from "./controls.tsx";
 import { isTouched } from "./keys.ts";

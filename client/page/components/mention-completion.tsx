@@ -1,9 +1,8 @@
 // Completes a mention while it is written: finds the people who fit, lists them above the field and handles the keys of the list.
 // The composer calls it.
-import type { Person } from "parley-rooms/client";
+import { mentionOf, openMentionIn, type Person } from "parley-rooms/client";
 
-import { openMentionIn, suggestionsFor, withMention } from "../state/completion.ts";
-import { mentionOf } from "../state/mentions.ts";
+import { suggestionsFor, withMention } from "../state/completion.ts";
 import { bare } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ViewProps } from "./chat-props.ts";

@@ -1,8 +1,7 @@
 // Draws one message: author, time, text, file, reactions, and its tools while the reader points at it. row-view.tsx calls it.
-import type { Message } from "parley-rooms/client";
+import { lineOf, type Message } from "parley-rooms/client";
 
 import { bare, named } from "../state/names.ts";
-import { lineOf } from "../state/markup.ts";
 import { clockTime, exactTime, shortTime } from "../state/times.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ChatPropsWithLater, ViewProps } from "./chat-props.ts";

@@ -1,5 +1,6 @@
 // The bar of pinned messages above the list: a press leads to the message, and the bar goes on to the next one. The app draws it.
-import { lineOf } from "../state/markup.ts";
+import { lineOf } from "parley-rooms/client";
+
 import { bare, named } from "../state/names.ts";
 import { Pinned } from "../state/pinned.ts";
 import type { RoomView } from "../state/room-view.ts";

@@ -1,4 +1,6 @@
 // The picker for one more reaction to a message. The app draws it while the reader reacts.
+import { canonicalEmoji } from "parley-rooms/client";
+
 import type { ChatProps } from "./chat-props.ts";
 import { Popover } from "./popover.tsx";
 
@@ -49,7 +51,7 @@ export function ReactionPicker({ store, view }: ChatProps) {
             close();
             const users = view.state.messages.stored
               .find(({ id }) => id === message.id)
-              ?.reactions?.find((one) => one.emoji === emoji)?.users;
+              ?.reactions?.find((one) => canonicalEmoji(one.emoji) === canonicalEmoji(emoji))?.users;
             void view.actions.react(message.id, emoji, !users?.includes(view.self));
           }}
         >

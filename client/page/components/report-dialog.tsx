@@ -1,8 +1,7 @@
 // The dialog in which a member reports a message to the room's moderators. The dialogs of the page draw it.
 import { useState } from "preact/hooks";
-import type { Message } from "parley-rooms/client";
+import { lineOf, type Message } from "parley-rooms/client";
 
-import { lineOf } from "../state/markup.ts";
 import { featuresOf, report } from "../state/room-features.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { FormDialog } from "./modal.tsx";

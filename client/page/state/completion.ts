@@ -1,21 +1,8 @@
-// Completes a mention while it is written: finds the open mention, the people who fit, and the completed text. Pure;
+// Completes a mention while it is written: finds the people who fit, and the completed text. Pure;
 // mention-completion.tsx calls it.
 import type { Person } from "parley-rooms/client";
 
 export const SUGGESTIONS_MAX = 6;
-
-/** An `@` at the beginning of a word and the text after it up to the caret. */
-const OPEN_MENTION = /(?:^|[\s(])@([\p{L}\p{N}_.-]{0,40})$/u;
-export interface OpenMention {
-  /** Where the `@` is. */
-  readonly from: number;
-  readonly query: string;
-}
-
-export function openMentionIn(text: string, caret: number): OpenMention | undefined {
-  const [, query] = OPEN_MENTION.exec(text.slice(0, caret)) ?? [];
-  return query === undefined ? undefined : { from: caret - query.length - 1, query };
-}
 
 /** People whose name, a word of it, or id begins with the query. */
 export function suggestionsFor(query: string, people: readonly Person[]): Person[] {

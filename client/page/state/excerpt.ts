@@ -1,8 +1,6 @@
 // The part of a found message that the search panel shows: its text from the first match on, with names in place of the ids of mentioned
 // people. Pure; the search panel calls it.
-import type { FoundMessage } from "parley-rooms/client";
-
-import { relabelled, type Labelled } from "./mentions.ts";
+import { relabelled, type FoundMessage, type Labelled } from "parley-rooms/client";
 
 /** Characters shown before the first match. */
 const LEAD = 40;

@@ -1,9 +1,8 @@
 // Shows the people of one room by name: tags for people of the same name, and mentions, which are names in the field and ids in the
 // room. The room view owns it.
-import type { Person } from "parley-rooms/client";
+import { labelledIn, relabelled, withIds, type Labelled, type Person } from "parley-rooms/client";
 
 import { isGuest } from "./reader-identity.ts";
-import { labelledIn, relabelled, withIds, type Labelled } from "./mentions.ts";
 import { bare, visible } from "./names.ts";
 
 /** Characters of a guest's id in the tag that tells guests of the same name apart. */

@@ -1,6 +1,6 @@
 // The composer's state in one room: a draft, which may be a reply, or an edit while the draft waits. Draft and edits are stored from
 // the first letter until sent, saved or discarded, and the reader's tabs share them. The room view owns it.
-import type { Attachment, Claims, Message } from "parley-rooms/client";
+import { normalContent, type Attachment, type Claims, type Message } from "parley-rooms/client";
 
 import {
   EMPTY,
@@ -146,7 +146,7 @@ export class Writing {
   async save(): Promise<void> {
     const { edit } = this;
     if (!edit || edit.isSaving) return;
-    const content = edit.text.trim();
+    const content = normalContent(edit.text);
     if (content === edit.original) return this.cancel();
     this.edit = { ...edit, isSaving: true, problem: "" };
     this.#ports.changed();

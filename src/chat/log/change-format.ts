@@ -8,6 +8,7 @@
 //
 // A new optional key needs no new version; a key that changes what another one means does.
 import type { Version } from "../../protocol/chat-events.ts";
+import { canonicalEmoji } from "../../protocol/text/emoji.ts";
 import { UnreadableBatch } from "./batch-format.ts";
 import type { Change } from "./change.ts";
 
@@ -72,8 +73,19 @@ function toChange({ d, e = [], r = [], o, l }: StoredChange): Change {
   return {
     ...(d !== undefined && { deletedBy: d }),
     edits: e.map(toVersion),
-    reactions: new Map(r),
+    reactions: byEmoji(r),
     ...(o !== undefined && { rootRev: o }),
     ...(l && { rootEdit: toVersion(l) }),
   };
+}
+
+/** Earlier releases stored each way to write an emoji as one of its own: their users are those of one emoji, each once. */
+function byEmoji(stored: NonNullable<StoredChange["r"]>): Change["reactions"] {
+  const reactions = new Map<string, readonly string[]>();
+  for (const [written, users] of stored) {
+    const emoji = canonicalEmoji(written);
+    const known = reactions.get(emoji);
+    reactions.set(emoji, known ? [...known, ...users.filter((user) => !known.includes(user))] : users);
+  }
+  return reactions;
 }

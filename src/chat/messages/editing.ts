@@ -21,7 +21,7 @@ import { UNCHANGED, withChange, type Change, type Kept } from "../log/change.ts"
 import { fitLast } from "../room/fitting.ts";
 import type { FileSweep } from "../files/file-sweep.ts";
 import type { MessageChanges } from "./message-changes.ts";
-import { mentionsIn } from "../log/mentions.ts";
+import { mentionsIn } from "../../protocol/text/mentions.ts";
 import { operation, type Caller, type Reply } from "../room/operation.ts";
 import type { GuestRates } from "../room/guest-rates.ts";
 import type { Feature } from "../room/feature.ts";
@@ -104,13 +104,13 @@ export class Editing implements Feature {
     if (!("posted" in found)) return found;
     const limited = isCharged ? undefined : this.#charge(caller);
     if (limited) return limited;
-    const edit = { content: payload.content.trim(), by: caller.user };
+    const edit = { content: payload.content, by: caller.user };
     return this.#audited("edit-message", caller, found.posted, () => this.rewrite(found, edit));
   }
 
   /** The message that an edit is about; the answer to an edit that is refused, or changes nothing. */
   #look(caller: Caller, payload: Payload): Kept | EditAnswer {
-    const content = payload.content.trim();
+    const { content } = payload;
     const { maxContentLength } = this.#room.settings;
     const problem = refuseContent(content, maxContentLength, true);
     if (problem) return problem;

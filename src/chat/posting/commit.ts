@@ -2,7 +2,7 @@
 // platform holds frames back until the row is durable. Called by posts.ts; relaxed-commit.ts uses its steps in another order.
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
 import { writtenAs } from "../log/authorship.ts";
-import { withMentions } from "../log/mentions.ts";
+import { withMentions } from "../../protocol/text/mentions.ts";
 import { messageId } from "../../protocol/message-id.ts";
 import type { Draft, Room } from "../room/room.ts";
 

@@ -101,7 +101,7 @@ export class Posting implements Feature {
 
   #problem(caller: Caller, { content, replyTo, attachment }: Payload): ErrorAnswer | undefined {
     return (
-      refuseContent(content.trim(), this.#room.settings.maxContentLength, attachment !== undefined) ??
+      refuseContent(content, this.#room.settings.maxContentLength, attachment !== undefined) ??
       (attachment && this.#attachments.problem(attachment, caller)) ??
       this.#replyProblem(replyTo)
     );
@@ -115,7 +115,7 @@ export class Posting implements Feature {
       {
         sender: caller.user,
         name: caller.name,
-        content: payload.content.trim(),
+        content: payload.content,
         role: caller.tokenRole,
         ...(clientMsgId !== undefined && { clientMsgId }),
         ...(replyTo !== undefined && { replyTo }),

@@ -250,6 +250,6 @@ function keyOf(user: string, payload: unknown): string | undefined {
 }
 
 function draftOf(payload: unknown): PostDraft {
-  const { content, attachment, ...others } = payload as PostDraft;
-  return { ...others, content: content.trim(), ...(attachment && { attachment: { ...attachment } }) };
+  const { attachment, ...others } = payload as PostDraft;
+  return { ...others, ...(attachment && { attachment: { ...attachment } }) };
 }

@@ -1,6 +1,8 @@
 // Splits text into words for search: the only place that does, so that queries, index and matching have the same words
 // (SRCH-1, SRCH-3). Called by search-query.ts and indexing.ts.
 
+import { UNSPACED } from "../../protocol/text/characters.ts";
+
 export interface Word {
   /** Folded: without case and accents. Letters, digits and marks only, or one emoji. */
   readonly text: string;
@@ -13,10 +15,8 @@ export interface Word {
 
 /** A word with the marks that follow its letters, or an emoji. */
 const RUN = /([\p{L}\p{N}][\p{L}\p{N}\p{M}]*)|\p{Extended_Pictographic}|\p{Regional_Indicator}/gu;
-/** Scripts without spaces between words, and Hangul, whose words carry their particles with them. */
-const GLYPHS = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}`;
-const GLYPH = new RegExp(`[${GLYPHS}]`, "u");
-const PIECE = new RegExp(`[${GLYPHS}]|[^${GLYPHS}]+`, "gu");
+const GLYPH = new RegExp(`[${UNSPACED}]`, "u");
+const PIECE = new RegExp(`[${UNSPACED}]|[^${UNSPACED}]+`, "gu");
 /** The most frequent of them, which fold to themselves. */
 const FOLDED_GLYPH = /^[\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]$/;
 const ASCII = /^[\0-\x7f]*$/;

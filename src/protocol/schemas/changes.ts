@@ -2,6 +2,7 @@
 import * as z from "zod/mini";
 
 import { EMOJI_LENGTH_MAX, HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../limits.ts";
+import { canonicalEmoji } from "../text/emoji.ts";
 import { atMs, content, limitOf, messageId as id, type Given, type Sent } from "./fields.ts";
 import { described, named } from "./described.ts";
 
@@ -12,6 +13,7 @@ const EMOJI =
 const EMOJI_WANTED = "must be one emoji, or a name such as :party:";
 
 const emoji = z.string().check(
+  z.overwrite(canonicalEmoji),
   z.minLength(1),
   z.maxLength(EMOJI_LENGTH_MAX),
   // As much as every language's expressions can say: this one stands in the HTTP API's document.

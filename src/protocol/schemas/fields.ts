@@ -2,6 +2,7 @@
 // API's calls. Schemas drop unknown keys, so older and richer clients get along.
 import * as z from "zod/mini";
 
+import { normalContent } from "../content.ts";
 import { MESSAGE_ID_LENGTH_MAX, USER_LENGTH_MAX } from "../limits.ts";
 import { described } from "./described.ts";
 
@@ -29,9 +30,10 @@ export const limitOf = ({ byDefault, max }: { readonly byDefault: number; readon
 /** The room judges its length, which is a setting. */
 export const content = z
   .string()
+  .check(z.overwrite(normalContent))
   .apply(
     described,
-    "1 to `MAX_CONTENT_LENGTH` characters after trimming; may be empty where the message carries a file",
+    "1 to `MAX_CONTENT_LENGTH` characters in its normal form (MSG-12); may be empty where the message carries a file",
   );
 
 /** Names every field that was wrong and how, in one line. */

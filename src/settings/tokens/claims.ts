@@ -5,6 +5,7 @@ import * as z from "zod/mini";
 import type { Role } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import { ROLES } from "../../protocol/roles.ts";
+import { isVisible } from "../../protocol/text/characters.ts";
 import { NAME_LENGTH_MAX, USER_LENGTH_MAX } from "../../protocol/limits.ts";
 
 /** Rooms that one token may list. */
@@ -25,9 +26,6 @@ export const CLAIM_NAMES: ClaimNames = { user: "sub", name: "name", role: "role"
 // oxlint-disable-next-line eslint/no-control-regex -- written so that other languages' tools can read it, too
 const PRINTABLE = /^[^\u0000-\u001F\u007F-\u009F]*$/;
 
-/** A visible character: neither a space, nor one without width, nor the braille pattern without a dot. */
-const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Cn}\p{Cs}\u2800]/u;
-
 /** Seconds since 1970: some 30,000 years. A moment of today in milliseconds is more, and would be a session for ever. */
 const EXP_MAX = 1e12;
 
@@ -36,10 +34,10 @@ export const userSchema = z.string("is required").check(
   z.maxLength(USER_LENGTH_MAX, `at most ${USER_LENGTH_MAX} characters`),
   z.regex(PRINTABLE, "control characters are not allowed"),
   // As much of it as may stand for a name.
-  z.refine((text) => text === "" || VISIBLE.test(cut(text)), "nothing in it can be seen"),
+  z.refine((text) => text === "" || isVisible(cut(text)), "nothing in it can be seen"),
 );
 
-const isBlankOrVisible = (text: string): boolean => text.trim() === "" || VISIBLE.test(text);
+const isBlankOrVisible = (text: string): boolean => text.trim() === "" || isVisible(text);
 
 const nameOf = (text: z.ZodMiniString<string>) =>
   text.check(

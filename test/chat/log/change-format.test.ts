@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
 import { decodeChange, encodeChange } from "../../../src/chat/log/change-format.ts";
 import type { Change } from "../../../src/chat/log/change.ts";
+import { canonicalEmoji } from "../../../src/protocol/text/emoji.ts";
 import { fc } from "../../host/properties.ts";
 
 const text = fc.string({ unit: "binary" });
@@ -13,7 +14,9 @@ const changes: fc.Arbitrary<Change> = fc
       deletedBy: text,
       edits: fc.array(fc.record({ content: text, timestamp: fc.nat(), by: text }), { maxLength: 4 }),
       reactions: fc
-        .uniqueArray(fc.tuple(text, fc.array(text, { minLength: 1, maxLength: 4 })), { selector: ([emoji]) => emoji })
+        .uniqueArray(fc.tuple(text.map(canonicalEmoji), fc.array(text, { minLength: 1, maxLength: 4 })), {
+          selector: ([emoji]) => emoji,
+        })
         .map((entries) => new Map(entries)),
     },
     { requiredKeys: ["edits", "reactions"] },
@@ -39,11 +42,37 @@ describe("a stored change", () => {
     expect(encodeChange({ deletedBy: "ada", edits: [], reactions: new Map() })).toBe('[1,{"d":"ada"}]');
   });
 
-  it.each(["", "no json", "{}", "7", "null", "[2,{}]", "[1]", "[1,null]", '[1,{"e":7}]', '[1,{"r":[7]}]'])(
-    "reports a text that is none: %j",
-    (written) => {
-      expect(() => decodeChange(written, 7)).toThrow(UnreadableBatch);
-      expect(() => decodeChange(written, 7)).toThrow(/seq 7/);
-    },
-  );
+  it("of an earlier release has each emoji once, with the users of all ways to write it", () => {
+    const stored = JSON.stringify([
+      1,
+      {
+        r: [
+          ["❤", ["ada", "ben"]],
+          ["👍", ["ada"]],
+          ["❤\uFE0F", ["ben", "cleo"]],
+        ],
+      },
+    ]);
+    expect([...decodeChange(stored, 1).reactions]).toEqual([
+      ["❤\uFE0F", ["ada", "ben", "cleo"]],
+      ["👍", ["ada"]],
+    ]);
+  });
+
+  it.each([
+    "",
+    "no json",
+    "{}",
+    "7",
+    "null",
+    "[2,{}]",
+    "[1]",
+    "[1,null]",
+    '[1,{"e":7}]',
+    '[1,{"r":[7]}]',
+    '[1,{"r":[["a","b"],["a","c"]]}]',
+  ])("reports a text that is none: %j", (written) => {
+    expect(() => decodeChange(written, 7)).toThrow(UnreadableBatch);
+    expect(() => decodeChange(written, 7)).toThrow(/seq 7/);
+  });
 });

@@ -60,10 +60,26 @@ describe("MSG-4: react", () => {
 
   it("takes emoji of any form, and names", async () => {
     const { ada, ben } = await talk();
-    const emoji = ["❤", "❤️", "👍🏽", "👩‍👩‍👧‍👦", "🏃🏽‍♀️‍➡️", "🇫🇷", "1️⃣", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", ":party_parrot:", "+1"];
+    const emoji = ["❤", "👍🏽", "👩‍👩‍👧‍👦", "🏃🏽‍♀️‍➡️", "🇫🇷", "1️⃣", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", ":party_parrot:", "+1"];
     for (const one of emoji)
       expect(await ben.ask("react", { id: ID, emoji: one, on: true }), one).toEqual({ ok: true });
     expect(ada.received("reaction")).toHaveLength(emoji.length);
+  });
+
+  it("counts an emoji once, however it is written, and takes it back in any form", async () => {
+    const { ada, ben } = await talk();
+    for (const emoji of ["❤", "❤\uFE0F", "❤\uFE0E"])
+      expect(await ben.ask("react", { id: ID, emoji, on: true })).toEqual({ ok: true });
+    expect(await ada.ask("react", { id: ID, emoji: "❤", on: true })).toEqual({ ok: true });
+    expect((await ada.ask("reactions", { id: ID })).reactions).toEqual([
+      { emoji: "❤\uFE0F", count: 2, users: ["ben", "ada"] },
+    ]);
+    await ben.ask("react", { id: ID, emoji: "❤", on: false });
+    expect(ada.received("reaction").map(({ emoji, user, count }) => [emoji, user, count])).toEqual([
+      ["❤\uFE0F", "ben", 1],
+      ["❤\uFE0F", "ada", 2],
+      ["❤\uFE0F", "ben", 1],
+    ]);
   });
 
   it("takes every emoji that Unicode recommends", () => {

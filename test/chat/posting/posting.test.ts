@@ -1,7 +1,7 @@
 // Posts, and their refusals.
 import { describe, expect, it } from "vitest";
 
-import type { Role } from "../../../src/protocol/chat-events.ts";
+import type { Message, Role } from "../../../src/protocol/chat-events.ts";
 import { ChatRoom, ROOM, UNLIMITED } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
 import { START_MS } from "../../host/harness.ts";
@@ -94,6 +94,7 @@ describe("INVALID_PAYLOAD", () => {
     ["content of another type", { content: 7 }],
     ["empty content", { content: "" }],
     ["content of spaces", { content: " \n\t\u00a0 " }],
+    ["content of which nothing can be seen", { content: "\u200B\u2060\0" }],
     ["an empty clientMsgId", { content: "x", clientMsgId: "" }],
     ["a clientMsgId that is a number", { content: "x", clientMsgId: 1 }],
     ["a clientMsgId of 65 characters", { content: "x", clientMsgId: "c".repeat(65) }],
@@ -156,10 +157,20 @@ describe("TOO_LONG", () => {
     },
   );
 
-  it("is measured after trimming", async () => {
-    const ada = await new ChatRoom({ maxContentLength: LIMIT }).join("ada");
-    const answer = await ada.ask("chat-message", { content: ` ${"x".repeat(LIMIT)}\n` });
-    expect(answer).toMatchObject({ ok: true });
+  it("is measured in the normal form, in posts and edits", async () => {
+    const room = new ChatRoom({ maxContentLength: LIMIT });
+    const ada = await room.join("ada");
+    const lines = "x\r\n".repeat(LIMIT / 2);
+    for (const content of [` ${"x".repeat(LIMIT)}\n`, lines, `${"\0".repeat(LIMIT)}y`]) {
+      expect(await ada.ask("chat-message", { content })).toMatchObject({ ok: true });
+      room.quiet();
+    }
+    expect(await ada.ask("edit-message", { id: `${EPOCH}-1`, content: lines })).toMatchObject({ ok: true });
+    const kept = "x\n".repeat(LIMIT / 2).trim();
+    expect((await ada.ask("history", {})).messages.map(({ content }: Message) => content)).toEqual([kept, kept, "y"]);
+    expect(await ada.ask("edit-message", { id: `${EPOCH}-1`, content: "\u200B" })).toMatchObject({
+      error: { code: "INVALID_PAYLOAD" },
+    });
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { People } from "../../../client/page/state/people.ts";
 import { Names } from "../../../client/store/names.ts";
-import { mentionsIn } from "../../../src/chat/log/mentions.ts";
+import { mentionsIn } from "../../../src/protocol/text/mentions.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 
 const [ADA, OTHER] = ["guest-00000000000a1b2c", "guest-00000000000f00ba"] as const;
@@ -71,6 +71,8 @@ describe("mentions", () => {
     ["tick", "`code`"],
     ["dan", "Eve"],
     ["u7", "dan"],
+    ["u8", "田中"],
+    ["u9", "कमल"],
   );
   const ids = (text: string): string => people.withIds(text);
   const names = (content: string): string => people.withNames(content);
@@ -82,6 +84,9 @@ describe("mentions", () => {
     ["@Ben @Ada", `@u3 @${ADA}`],
     ["@Cleo?", "@<odd id>?"],
     ["@dan#u7 is not @dan", "@u7 is not @dan"],
+    ["@田中さん、@Benさん", "@<u8>さん、@<u3>さん"],
+    ["你好@Ben。「@田中」", "你好@u3。「@u8」"],
+    ["Drinks:@Ben _@Ben_", "Drinks:@u3 _@<u3>_"],
   ])("%s is sent as %s, and read as it was written", (written, sent) => {
     expect(ids(written)).toBe(sent);
     expect(names(sent).replace("@Eve", "@dan")).toBe(written);
@@ -93,12 +98,20 @@ describe("mentions", () => {
     expect(mentionsIn(ids("@Ben. And"))).toEqual(["u3"]);
   });
 
-  it.each(["mail@Ben", "@Benedict", "`@Ben`", "```\n@Ben\n```", "@ada", "@u3", "@nobody", "https://x.example/@Ben"])(
-    "%s stays as it is: no name becomes an id",
-    (text) => {
-      expect(ids(text)).toBe(text);
-    },
-  );
+  it.each([
+    "mail@Ben",
+    "@Benedict",
+    "`@Ben`",
+    "```\n@Ben\n```",
+    "@ada",
+    "@u3",
+    "@nobody",
+    "https://x.example/@Ben",
+    "x.example/@Ben",
+    "@कमला",
+  ])("%s stays as it is: no name becomes an id", (text) => {
+    expect(ids(text)).toBe(text);
+  });
 
   it("a name that would parse as code, or that no member has, stays an id", () => {
     expect(people.labelOf("tick")).toBeUndefined();

@@ -1,7 +1,8 @@
 // Tests the smaller parts of the page's state: people, rooms, times, and the connection.
 import { describe, expect, it } from "vitest";
 
-import { openMentionIn, suggestionsFor, withMention } from "../../../client/page/state/completion.ts";
+import { suggestionsFor, withMention } from "../../../client/page/state/completion.ts";
+import { openMentionIn } from "../../../src/protocol/text/mentions.ts";
 import { describeModeration } from "../../../client/page/state/describe-moderation.ts";
 import { neighbour, roomItems } from "../../../client/page/state/room-items.ts";
 import { describeFailure, mayRetry } from "../../../client/page/state/room-answers.ts";
@@ -17,6 +18,12 @@ describe("completing a mention", () => {
     ["hello @be and more", 9, { from: 6, query: "be" }],
     ["mail@be", 7, undefined],
     ["@ben said", 9, undefined],
+    ["你好@be", 5, { from: 2, query: "be" }],
+    ["「@田", 3, { from: 1, query: "田" }],
+    ["Drinks:@be", 10, { from: 7, query: "be" }],
+    ["@कमला", 5, { from: 0, query: "कमला" }],
+    ["https://x.example/@be", 21, undefined],
+    ["", 0, undefined],
   ])("%j at %i", (text, caret, expected) => {
     expect(openMentionIn(text, caret)).toEqual(expected);
   });

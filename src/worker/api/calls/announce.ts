@@ -27,7 +27,7 @@ import type { BindingName } from "../../../rpc/bindings.ts";
 import { refuseRoom, SERVICE } from "../access.ts";
 import { answering, call, room, type ApiCall, type ApiRequest } from "../call.ts";
 import { described } from "../../../protocol/schemas/described.ts";
-import { contentProblem } from "../../../protocol/content.ts";
+import { contentProblem, normalContent } from "../../../protocol/content.ts";
 
 /** Rooms, and users, that one call may name. */
 export const ANNOUNCE_ROOMS_NAMED_MAX = 5000;
@@ -139,7 +139,7 @@ function refuseForm({ given: { rooms, prefix, users, event, data }, deployment }
 function refusePost(data: unknown, lengthMax: number): Response | undefined {
   const parsed = readAs(z.strictObject({ content: z.string() }), data);
   if (!parsed.success) return refuseIssues([{ path: "data", message: "for a chat-message it is {content} alone" }]);
-  const problem = contentProblem(parsed.data.content.trim(), lengthMax);
+  const problem = contentProblem(normalContent(parsed.data.content), lengthMax);
   if (!problem) return undefined;
   const { code, message } = problem;
   return code === "TOO_LONG"

@@ -1,6 +1,9 @@
 // Parses a message's text into a tree of plain data: code, quotes, links, mentions and simple emphasis. Any input yields only
-// these kinds of nodes, and only http(s) addresses. content.tsx draws the tree; replies and dialogs show the message that they are about
-// in one line.
+// these kinds of nodes, and only http(s) addresses. The page draws the tree, and shows the message that a reply or a dialog is about in one
+// line; applications draw it with elements of their own.
+import { characterAt, characterBefore, isUnspaced, isWord } from "../../src/protocol/text/characters.ts";
+import { linksIn, type Link } from "../../src/protocol/text/links.ts";
+import { mentionPlaces, type Mention } from "../../src/protocol/text/mentions.ts";
 
 export type Inline =
   | { readonly kind: "text"; readonly text: string }
@@ -15,20 +18,18 @@ export type Block =
 
 /** Levels of emphasis in emphasis; deeper marks stay text. */
 const DEPTH_MAX = 3;
+/** Characters that the closing marks of so much emphasis have. */
+const MARKS_MAX = 6;
 
 const FENCE = "```";
-const SPECIAL = /[`*_~@h]/g;
-const URL_AT = /https?:\/\/[^\s<>"`\\^{|}]+/y;
-const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
-/** Characters before an `@` that rule a mention out, such as those of mail addresses and URLs (MSG-8). */
-const WORD_SO_FAR = /[\p{L}\p{N}_.+\-/@:=&?#%~]/u;
+const SPECIAL = /[`*_~@h]/gi;
 
 /** @param mentions ids of the users whom the message mentions, from the room */
 export function parseMarkup(content: string, mentions: readonly string[] = []): Block[] {
   const blocks: Block[] = [];
-  // Of two ids, one may begin with the other.
-  const users = mentions.toSorted((a, b) => b.length - a.length);
-  const parts = content.split(FENCE);
+  const users = new Set(mentions);
+  // Earlier releases stored the line ends of other systems.
+  const parts = content.replaceAll(/\r\n?/g, "\n").split(FENCE);
   for (const [at, part] of parts.entries()) {
     // Fences come in pairs: text after an unpaired one stays text.
     const isCode = at % 2 === 1 && at < parts.length - 1;
@@ -75,15 +76,15 @@ function textOf(nodes: readonly Inline[]): string {
     .join("");
 }
 
-/** A first line without spaces names the language, where code follows. */
+/** A first line of one word names the language, where code follows. */
 function codeBlock(part: string): Block {
   const text = part.replace(/\n$/, "");
-  const [first, language = "", code = ""] = /^([\w+#.-]{0,20})\n(.*)$/s.exec(text) ?? [];
+  const [first, language = "", code = ""] = /^([\w+#.-]{0,20})[ \t]*\n(.*)$/s.exec(text) ?? [];
   if (first === undefined || code.trim() === "") return { kind: "pre", text };
   return { kind: "pre", text: code, ...(language !== "" && { language }) };
 }
 
-function pushText(blocks: Block[], text: string, users: readonly string[], isAfterCode: boolean): void {
+function pushText(blocks: Block[], text: string, users: ReadonlySet<string>, isAfterCode: boolean): void {
   const trimmed = isAfterCode ? text.replace(/^\n/, "") : text;
   let run: string[] = [];
   let isQuote = false;
@@ -103,19 +104,19 @@ function pushText(blocks: Block[], text: string, users: readonly string[], isAft
 }
 
 /** Parses each paragraph by itself: marks do not reach across an empty line. */
-function parseParagraphs(text: string, users: readonly string[]): Inline[] {
+function parseParagraphs(text: string, users: ReadonlySet<string>): Inline[] {
   return text
     .split(/(\n{2,})/)
     .flatMap((part, at): Inline[] => (at % 2 === 1 ? [{ kind: "text", text: part }] : parseInline(part, users, 0)));
 }
 
-function parseInline(text: string, users: readonly string[], depth: number): Inline[] {
+function parseInline(text: string, users: ReadonlySet<string>, depth: number): Inline[] {
   const nodes: Inline[] = [];
   let textFrom = 0;
-  const unclosed = new Set<string>();
+  const around = surroundingsOf(text, users, depth);
   const special = new RegExp(SPECIAL);
   for (let match = special.exec(text); match; match = special.exec(text)) {
-    const found = nodeAt(text, match.index, { users, depth, unclosed });
+    const found = nodeAt(text, match.index, around);
     if (!found) continue;
     if (match.index > textFrom) nodes.push({ kind: "text", text: text.slice(textFrom, match.index) });
     nodes.push(found.node);
@@ -127,10 +128,40 @@ function parseInline(text: string, users: readonly string[], depth: number): Inl
 }
 
 interface Surroundings {
-  readonly users: readonly string[];
+  readonly users: ReadonlySet<string>;
   readonly depth: number;
   /** Marks that were looked for in vain: nothing later closes them either. */
   readonly unclosed: Set<string>;
+  /** By their places. */
+  readonly links: ReadonlyMap<number, Link>;
+  readonly mentions: ReadonlyMap<number, Mention>;
+  /**
+   * The text without the marks that are characters of an address, and the same with those at its end, which may close emphasis that began
+   * before it: at once where the address has no mark to go with it, and otherwise if no later one does.
+   */
+  readonly masked: readonly [string, string];
+}
+
+function surroundingsOf(text: string, users: ReadonlySet<string>, depth: number): Surroundings {
+  const links = linksIn(text);
+  const mentions = users.size > 0 ? mentionPlaces(text) : [];
+  let [masked, loose, at] = ["", "", 0];
+  for (const { from, to } of links) {
+    const [marks = ""] = /[*_~]*$/.exec(text.slice(Math.max(from, to - MARKS_MAX), to)) ?? [];
+    const hidden = "x".repeat(to - from - marks.length);
+    const isPaired = text.slice(from, to).split(marks[0] ?? "").length % 2 === 1;
+    masked += text.slice(at, from) + hidden + (isPaired ? "x".repeat(marks.length) : marks);
+    loose += text.slice(at, from) + hidden + marks;
+    at = to;
+  }
+  return {
+    users,
+    depth,
+    unclosed: new Set(),
+    links: new Map(links.map((link) => [link.from, link])),
+    mentions: new Map(mentions.map((mention) => [mention.from, mention])),
+    masked: [masked + text.slice(at), loose + text.slice(at)],
+  };
 }
 
 interface Found {
@@ -143,9 +174,10 @@ function nodeAt(text: string, at: number, around: Surroundings): Found | undefin
     case "`":
       return codeAt(text, at, around.unclosed);
     case "h":
-      return linkAt(text, at);
+    case "H":
+      return linkAt(text, at, around);
     case "@":
-      return mentionAt(text, at, around.users);
+      return mentionAt(at, around);
     case "*":
       return text[at + 1] === "*"
         ? emphasisAt(text, at, "**", "strong", around)
@@ -165,49 +197,18 @@ function codeAt(text: string, at: number, unclosed: Set<string>): Found | undefi
   return { node: { kind: "code", text: code }, length: end + 1 - at };
 }
 
-function linkAt(text: string, at: number): Found | undefined {
-  if (isWordBefore(text, at)) return undefined;
-  const pattern = new RegExp(URL_AT);
-  pattern.lastIndex = at;
-  const matched = pattern.exec(text)?.[0];
-  if (matched === undefined) return undefined;
-  const address = withoutTrailing(matched);
-  try {
-    return { node: { kind: "link", href: new URL(address).href, text: address }, length: address.length };
-  } catch {
-    return undefined;
-  }
+function linkAt(text: string, at: number, { links }: Surroundings): Found | undefined {
+  const link = links.get(at);
+  if (!link) return undefined;
+  const { to, href } = link;
+  return { node: { kind: "link", href, text: text.slice(at, to) }, length: to - at };
 }
 
-/** Leaves out the punctuation that ends the sentence, and closing brackets that were opened before the address. */
-function withoutTrailing(address: string): string {
-  // Closing brackets that nothing in the address opened.
-  const excess = new Map([
-    [")", count(address, ")") - count(address, "(")],
-    ["]", count(address, "]") - count(address, "[")],
-  ]);
-  let end = address.length;
-  for (; end > 0; end--) {
-    const last = address[end - 1]!;
-    const over = excess.get(last);
-    if (over === undefined ? !/[.,;:!?'*_~]/.test(last) : over <= 0) break;
-    if (over !== undefined) excess.set(last, over - 1);
-  }
-  return address.slice(0, end);
-}
-
-const count = (text: string, character: string): number => text.split(character).length - 1;
-
-function mentionAt(text: string, at: number, users: readonly string[]): Found | undefined {
-  if (at > 0 && WORD_SO_FAR.test(text[at - 1]!)) return undefined;
-  for (const user of users) {
-    const quoted = `<${user}>`;
-    if (text.startsWith(quoted, at + 1)) return { node: { kind: "mention", user }, length: quoted.length + 1 };
-    const end = at + 1 + user.length;
-    if (text.startsWith(user, at + 1) && !isWordAt(text, end))
-      return { node: { kind: "mention", user }, length: user.length + 1 };
-  }
-  return undefined;
+function mentionAt(at: number, { mentions, users }: Surroundings): Found | undefined {
+  const mention = mentions.get(at);
+  if (!mention || !users.has(mention.user)) return undefined;
+  const { user, from, to } = mention;
+  return { node: { kind: "mention", user }, length: to - from };
 }
 
 function emphasisAt(
@@ -215,12 +216,12 @@ function emphasisAt(
   at: number,
   mark: string,
   kind: "strong" | "em" | "del",
-  { users, depth, unclosed }: Surroundings,
+  { users, depth, unclosed, masked }: Surroundings,
 ): Found | undefined {
   if (depth === DEPTH_MAX || unclosed.has(mark)) return undefined;
   const from = at + mark.length;
   if (isSpaceAt(text, from) || (mark !== "~~" && isWordBefore(text, at))) return undefined;
-  const end = closing(text, from, mark);
+  const end = closing(masked[0], from, mark) ?? closing(masked[1], from, mark);
   if (end === undefined) {
     unclosed.add(mark);
     return undefined;
@@ -242,5 +243,7 @@ function closing(text: string, from: number, mark: string): number | undefined {
 }
 
 const isSpaceAt = (text: string, at: number): boolean => at >= text.length || /\s/.test(text[at]!);
-const isWordAt = (text: string, at: number): boolean => at < text.length && WORD_CHARACTER.test(text[at]!);
-const isWordBefore = (text: string, at: number): boolean => at > 0 && WORD_CHARACTER.test(text[at - 1]!);
+/** Whether a word stands there that the mark would be in the middle of. Scripts without spaces have marks between their letters. */
+const isInWord = (character: string): boolean => isWord(character) && !isUnspaced(character);
+const isWordAt = (text: string, at: number): boolean => isInWord(characterAt(text, at));
+const isWordBefore = (text: string, at: number): boolean => isInWord(characterBefore(text, at));

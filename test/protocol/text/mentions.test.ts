@@ -1,7 +1,7 @@
 // Mentions: the users that a message names.
 import { describe, expect, it } from "vitest";
 
-import { MENTIONS_MAX, mentionsIn } from "../../../src/chat/log/mentions.ts";
+import { MENTIONS_MAX, mentionsIn } from "../../../src/protocol/text/mentions.ts";
 import { roomWith } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
 import { fc, runs } from "../../host/properties.ts";
@@ -23,6 +23,17 @@ describe("MSG-8: mentions", () => {
     ["` @ada", ["ada"]],
     ["@ @, @- @@ada @<> @<a\nb>", []],
     ["no one", []],
+    ["你好@ada", ["ada"]],
+    ["「@ada」（@ben）", ["ada", "ben"]],
+    ["Drinks:@ada hi!@ben well...@cleo ok?@dan", ["ada", "ben", "cleo", "dan"]],
+    ["@ada、@ben。 -@cleo/@dan ❤️@eve", ["ada", "ben", "cleo", "dan", "eve"]],
+    ["@adaさん @ben님 @<田中>さん", ["ada", "ben", "田中"]],
+    ["ที่@ada 안녕@ben", ["ada", "ben"]],
+    ["@कमला नमस्ते", ["कमला"]],
+    ["_@ada_ **@ben** ~~@cleo~~", ["ada", "ben", "cleo"]],
+    ["first.last+tag@example.co a-@b.example 用户@例子.公司", []],
+    ["Https://x.example/@ada。@ben social.example/@cleo x.example/?u=@dan", ["ben"]],
+    ["@<https://id.example/7>", ["https://id.example/7"]],
   ])("%j speaks to %j", (content, users) => {
     expect(mentionsIn(content)).toEqual(users);
   });

@@ -1,0 +1,32 @@
+// Kinds of characters that the rules about text share. Called by the rules beside it, by the search and by the checks of names.
+
+/**
+ * Scripts that put no spaces between words, and Hangul, whose words carry their particles with them: the inside of a class in a regular
+ * expression with the flag `u`.
+ */
+export const UNSPACED = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}`;
+
+const UNSPACED_CHARACTER = new RegExp(`[${UNSPACED}]`, "u");
+/** A letter, a digit, an underscore, or a mark that belongs to one; not a mark that belongs to an emoji. */
+const WORD_CHARACTER = /[\p{L}\p{N}_]|(?!\p{Variation_Selector})[\p{Mn}\p{Mc}]/u;
+
+/**
+ * A visible character: neither a space, nor one without a width, nor the braille pattern without a dot. A character that this runtime's
+ * Unicode does not know yet counts as visible.
+ */
+const VISIBLE =
+  /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Cc}\p{Cf}\p{Cs}\u2800]/u;
+
+export const isUnspaced = (character: string): boolean => UNSPACED_CHARACTER.test(character);
+export const isWord = (character: string): boolean => WORD_CHARACTER.test(character);
+export const isVisible = (text: string): boolean => VISIBLE.test(text);
+
+/** The whole character that ends at this place; empty at the beginning. */
+export function characterBefore(text: string, at: number): string {
+  const pair = text.slice(Math.max(0, at - 2), at);
+  return /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/.test(pair) ? pair : pair.slice(-1);
+}
+
+/** The whole character at this place; empty at the end. */
+export const characterAt = (text: string, at: number): string =>
+  at < text.length ? String.fromCodePoint(text.codePointAt(at)!) : "";

@@ -1,0 +1,26 @@
+// The initials of a person's name, for an avatar. Called by the page and by applications.
+
+/** A word: letters and digits with their marks, and apostrophes between them. */
+const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'’\u200C\u200D]*/gu;
+
+/**
+ * The first letters of the first and the last word, in capitals. A name without letters has its first digit or emoji, one without either
+ * a question mark.
+ */
+export function initialsOf(name: string): string {
+  const words = name.match(WORD) ?? [];
+  const letters = words.map((word) => firstOf(word, /^\p{L}/u)).filter((letter) => letter !== "");
+  const shown = letters.length > 1 ? [letters[0]!, letters.at(-1)!] : letters;
+  if (shown.length > 0) return shown.map(capital).join("");
+  return firstOf(name, /^\p{N}/u) || firstOf(name, /^\p{So}/u) || "?";
+}
+
+/** The first character, as a reader counts them, that begins so. */
+function firstOf(text: string, begin: RegExp): string {
+  for (const { segment } of new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text))
+    if (begin.test(segment)) return segment;
+  return "";
+}
+
+/** One letter: some have two for a capital. */
+const capital = (letter: string): string => firstOf(letter.normalize("NFC").toLocaleUpperCase(), /^/);

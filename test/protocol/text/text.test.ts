@@ -1,0 +1,90 @@
+// The small rules about text: one form of each emoji, initials of names, the normal form of contents.
+import { describe, expect, it } from "vitest";
+
+import { normalContent } from "../../../src/protocol/content.ts";
+import { canonicalEmoji } from "../../../src/protocol/text/emoji.ts";
+import { initialsOf } from "../../../src/protocol/text/initials.ts";
+
+describe("one emoji, however it is written", () => {
+  it.each([
+    ["❤️", "❤", "❤\uFE0E", "❤\uFE0F"],
+    ["🏳️‍🌈", "🏳\u200D🌈", "🏳\uFE0F\u200D🌈\uFE0F"],
+    ["🏴‍☠️", "🏴\u200D☠"],
+    ["👁️‍🗨️", "👁\u200D🗨", "👁\u200D🗨\uFE0F"],
+    ["👩‍⚕️", "👩\u200D⚕"],
+    ["1️⃣", "1\u20E3"],
+    ["👍", "👍\uFE0F"],
+    ["☝🏽", "☝\uFE0F🏽"],
+    ["🇩🇪", "🇩🇪\uFE0F"],
+    ["🏴󠁧󠁢󠁷󠁬󠁳󠁿", "🏴󠁧󠁢󠁷󠁬󠁳󠁿"],
+    [":1st_place:", ":1st_place:"],
+    ["+1", "+1"],
+  ])("is %s", (canonical, ...written) => {
+    for (const one of [canonical, ...written]) expect(canonicalEmoji(one)).toBe(canonical);
+  });
+
+  it("keeps skin tones and genders apart", () => {
+    const several = ["👍", "👍🏽", "👍🏿", "🏃", "🏃‍♀️", "🏃🏽‍♀️"];
+    expect(several.map(canonicalEmoji)).toEqual(several);
+  });
+});
+
+describe("initials", () => {
+  it.each([
+    ["Ada Lovelace", "AL"],
+    ["👩‍🚀 Ada", "A"],
+    ["🇩🇪 Karl", "K"],
+    ["Ingrid (roaster)", "IR"],
+    ["אבג", "א"],
+    ["(ada)", "A"],
+    ["e\u0301ric o\u0308z", "ÉÖ"],
+    ["कमला देवी", "कदे"],
+    ["ﬁona ßen", "FS"],
+    ["Mary O'Brien-Smith", "MS"],
+    ["R2 D2", "RD"],
+    ["李小龍", "李"],
+    ["𝒜da", "𝒜"],
+    ["42", "4"],
+    ["👨‍👩‍👧‍👦", "👨‍👩‍👧‍👦"],
+    ["🇩🇪", "🇩🇪"],
+    ["…", "?"],
+    ["\u200B\u202E", "?"],
+    ["", "?"],
+  ])("of %j are %j", (name, initials) => {
+    expect(initialsOf(name)).toBe(initials);
+  });
+});
+
+describe("MSG-12: a content", () => {
+  it.each([
+    ["a\r\nb\rc", "a\nb\nc"],
+    ["  hello  ", "hello"],
+    ["\n \n  hello\n\n", "hello"],
+    ["    if (x) {\n        y();\n    }\n", "    if (x) {\n        y();\n    }"],
+    ["\r\n\tq:\r\n\t\tr\r\n", "\tq:\n\t\tr"],
+    ["```js\r\n  x\r\n```", "```js\n  x\n```"],
+    ["a\0b\u0007c\u009Fd\te", "abcd\te"],
+    ["\uD83D!", "\uFFFD!"],
+    ["👩‍🚀 ❤️", "👩‍🚀 ❤️"],
+    ["می‌شود", "می‌شود"],
+  ])("%j is kept as %j", (given, kept) => {
+    expect(normalContent(given)).toBe(kept);
+    expect(normalContent(kept)).toBe(kept);
+  });
+
+  it.each([
+    "",
+    " \n\t",
+    "\0",
+    "\u200B",
+    "\u2060\u200D",
+    "\uFEFF \u00AD",
+    "\u2800",
+    "\u3164\u115F",
+    "\u{E0020}",
+    "\uFE0F",
+    "\u202E",
+  ])("%j is empty: nothing of it can be seen", (given) => {
+    expect(normalContent(given)).toBe("");
+  });
+});
