@@ -245,3 +245,88 @@ it("signing out asks about unsent messages, and leaves nothing for the next user
   await vi.waitFor(async () => expect(await page.evaluate(() => localStorage.length)).toBe(0), WAIT);
   await ada.close();
 });
+
+it("leaving a room leaves the others: the one before comes to the screen, and the form only after the last", async () => {
+  const [first, second, third] = [freshRoom(), freshRoom(), freshRoom()] as const;
+  const ada = await (await open()).enter(first, "Ada");
+  const { page } = ada;
+  for (const room of [second, third]) {
+    await page.evaluate((room) => (location.hash = room), room);
+    await ada.reads("room-title", `#${room}`);
+    await ada.isConnected();
+  }
+  await ada.say("draft of the third");
+  await ada.sees("draft of the third");
+  const leave = async (): Promise<void> => {
+    await page.getByTestId("room-menu").click();
+    await ada.choose("Leave the room");
+  };
+  // Others' rooms are on the list of the server, too.
+  const visited = (): Promise<string[]> =>
+    page.evaluate(() => Object.keys(JSON.parse(localStorage.getItem("parley.seen") ?? "{}") as object));
+  await leave();
+  await ada.reads("room-title", `#${second}`);
+  await ada.isConnected();
+  expect(await visited()).toEqual([first, second]);
+  await expect.poll(() => page.url()).toBe(`${url}/#${second}`);
+  // A reload stays there.
+  await page.reload();
+  await ada.reads("room-title", `#${second}`);
+  await ada.isConnected();
+  await leave();
+  await ada.reads("room-title", `#${first}`);
+  await leave();
+  await page.getByTestId("join-form").waitFor();
+  await expect.poll(() => page.url()).toBe(`${url}/`);
+  await ada.close();
+});
+
+it("the reader's own colour and role and the number of members stay as they are while another room opens", async () => {
+  const [first, second] = [freshRoom(), freshRoom()];
+  const others = await Promise.all([first, second].map((room) => join(url, room, "ben")));
+  const token = await tokenFor("mo", { role: "moderator", name: "Mo" });
+  const mo = await (await open()).enterWith(token, first, "Mo");
+  const { page } = mo;
+  await mo.countsMembers(2);
+  const footer = page.locator(".rooms footer");
+  const shown = (): Promise<unknown> =>
+    footer.evaluate((footer) => [
+      footer.querySelector<HTMLElement>(".avatar")!.style.getPropertyValue("--hue"),
+      footer.textContent,
+    ]);
+  const before = await shown();
+  await page
+    .getByTestId("room-item")
+    .and(page.locator(`[data-room=${second}]`))
+    .waitFor();
+  await page.evaluate(() => {
+    const seen = new Set<string>();
+    Object.assign(globalThis, { seen });
+    const note = (): void => {
+      const [footer, count] = [
+        document.querySelector(".rooms footer")!,
+        document.querySelector("[data-testid=member-count]"),
+      ];
+      const avatar = footer.querySelector<HTMLElement>(".avatar")!;
+      seen.add(JSON.stringify([avatar.style.getPropertyValue("--hue"), footer.textContent]));
+      seen.add(`count ${count?.textContent}`);
+      for (const item of document.querySelectorAll("[data-testid=room-item][aria-current] .present"))
+        seen.add(item.textContent);
+    };
+    new MutationObserver(note).observe(document.body, {
+      subtree: true,
+      childList: true,
+      attributes: true,
+      characterData: true,
+    });
+  });
+  await page.locator(`[data-room=${second}]`).click();
+  await mo.reads("room-title", `#${second}`);
+  await mo.isConnected();
+  await mo.countsMembers(2);
+  const seen = await page.evaluate<string[]>("Array.from(seen)");
+  expect(seen.filter((text) => text.startsWith("["))).toEqual([JSON.stringify(before)]);
+  expect(seen.join("; ")).not.toMatch(/count 0| 0 here/);
+  for (const other of others) other.disconnect();
+  await mo.close();
+});

@@ -3,7 +3,7 @@ import type { ChatProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
 
 export function ChatHeader({ store, view }: ChatProps) {
-  const { count } = view.state.presence;
+  const count = store.memberCount;
   const { slowModeSeconds, readOnly } = view.state.modes;
   const hints = [slowModeSeconds > 0 && `slow mode ${slowModeSeconds} s`, readOnly && "read-only"].filter(Boolean);
   return (
@@ -34,7 +34,7 @@ export function ChatHeader({ store, view }: ChatProps) {
       />
       <IconButton
         icon="people"
-        label={`${count} ${count === 1 ? "member" : "members"}`}
+        label={count === undefined ? "Members" : `${count} ${count === 1 ? "member" : "members"}`}
         title="Members"
         class="members-toggle"
         pressed={store.panel === "members"}

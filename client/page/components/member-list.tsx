@@ -14,13 +14,14 @@ import { Tag } from "./tag.tsx";
 const FIND_FROM = 20;
 
 export function MemberList({ store, view }: ChatProps) {
-  const { members, count, isComplete } = view.state.presence;
+  const { members, isComplete } = view.state.presence;
+  const count = store.memberCount ?? 0;
   const [find, setFind] = useState("");
   const found = useFound(view, find.trim());
   const shown = found ?? members.filter(({ name }) => fits(name, find.trim()));
   const more = find.trim() === "" ? count - members.length : 0;
   return (
-    <SidePanel store={store} title={`Members · ${count}`}>
+    <SidePanel store={store} title={count === 0 ? "Members" : `Members · ${count}`}>
       {(count > FIND_FROM || !isComplete) && (
         <form class="search-form" role="search" onSubmit={submitting(() => {})}>
           <input

@@ -17,12 +17,13 @@ interface OutgoingRowProps extends ChatProps {
 
 export function OutgoingRow({ store, view, outgoing, isHead }: OutgoingRowProps) {
   const { content, attachment, state, error } = outgoing;
-  const name = bare(view.state.me.name) || "You";
+  const { reader } = store;
+  const name = bare(reader.name) || "You";
   return (
     <>
       {isHead && (
         <>
-          <Avatar user={view.self} name={name} />
+          <Avatar user={reader.user} name={name} />
           <p class="head">
             <bdi class="author">{name}</bdi>
           </p>

@@ -15,15 +15,13 @@ export function RoomList({ store, view }: ChatProps) {
   const list = useRef<HTMLUListElement>(null);
   const shown = useRef<readonly string[]>([]);
   const { directory } = store;
-  const { me } = view.state;
-  // The room has not answered yet, or never will.
-  const name = me.name || store.name;
+  const { user, name, role } = store.reader;
   if (!directory) return null;
   const held = list.current?.matches(":hover, :focus-within") ? shown.current : [];
   const known = { listed: directory.listed, seen: directory.seen, current: view.room, held };
   const items = roomItems({ ...known, filter }).map((item) =>
     // The connected room's own count is fresher than the lobby's.
-    item.room === view.room ? { ...item, members: view.state.presence.count } : item,
+    item.room === view.room && store.memberCount !== undefined ? { ...item, members: store.memberCount } : item,
   );
   shown.current = items.map(({ room }) => room);
   return (
@@ -65,9 +63,9 @@ export function RoomList({ store, view }: ChatProps) {
       {items.length === 0 && <p class="muted none">No room of that name. Create it with +.</p>}
       {directory.isListable === false && <p class="muted none">Only rooms you have been in are listed here.</p>}
       <footer>
-        <Avatar user={me.user} name={name} small />
+        <Avatar user={user} name={name} small />
         <bdi class="me">{bare(name)}</bdi>
-        {me.role !== "member" && <span class="role">{me.role}</span>}
+        {role !== "member" && <span class="role">{role}</span>}
       </footer>
     </nav>
   );

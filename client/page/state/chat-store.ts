@@ -82,6 +82,8 @@ export class ChatStore {
   #frame = 0;
   #announced = 0;
   #welcomed: Welcome | undefined;
+  /** The reader's id, as the last room said. */
+  #user = "";
 
   constructor(ports: ChatStorePorts) {
     this.#ports = ports;
@@ -201,12 +203,35 @@ export class ChatStore {
     this.changed();
   }
 
-  /** Takes the room off the reader's list, too, out of the address and the form. */
+  /** The reader, also before the room on the screen has answered. */
+  get reader(): { readonly user: string; readonly name: string; readonly role: string } {
+    const { welcome, me } = this.view?.state ?? {};
+    if (welcome && me) return me;
+    const claims = claimsOf(this.#identity.kept?.token ?? "");
+    return { user: this.#user || (claims?.user ?? ""), name: this.name, role: claims?.role ?? "member" };
+  }
+
+  /** How many members the room on the screen has; until it answers, as the list of rooms says. */
+  get memberCount(): number | undefined {
+    const { view, directory } = this;
+    if (view?.state.welcome) return view.state.presence.count;
+    return directory?.listed.find(({ room }) => room === view?.room)?.members;
+  }
+
+  /** Takes the room off the reader's list. The room that they were in last is on the screen then; without one, the form. */
   forget(): void {
-    if (this.view) this.directory?.forget(this.view.room);
-    keep(local, this.#joinKey, { name: this.name });
-    this.#ports.left?.();
-    this.leave();
+    const { view, directory } = this;
+    if (!view || !directory) return;
+    directory.forget(view.room);
+    const next = Object.keys(directory.seen).at(-1);
+    keep(local, this.#joinKey, { name: this.name, ...(next !== undefined && { room: next }) });
+    if (next === undefined) {
+      this.#ports.left?.();
+      return this.leave();
+    }
+    view.leave();
+    this.view = undefined;
+    this.enter(next);
   }
 
   /** Back to the form. */
@@ -246,7 +271,7 @@ export class ChatStore {
     this.leave();
     this.#identity.forget();
     clearStoredData(owner);
-    this.name = "";
+    this.name = this.#user = "";
     this.problem = "";
     this.isTokenAsked = this.isTokenNeeded = false;
   }
@@ -334,6 +359,7 @@ export class ChatStore {
     if (welcome && welcome !== this.#welcomed) {
       this.#welcomed = welcome;
       const { room, lastSeq } = welcome;
+      this.#user = view!.self;
       // Fewer messages than were seen: the room was deleted and created again.
       if (lastSeq < (directory?.seen[room] ?? 0)) directory?.restarted(room);
     }
