@@ -8,7 +8,7 @@ import { alarmOf, freshRoom, isArmed, join, Sleeper, stubOf, useSettings } from 
 
 /** Long enough for the room to leave the waiting to its alarm. */
 const PING_INTERVAL_MS = 2500;
-const PING_TIMEOUT_MS = 2000;
+const PING_TIMEOUT_MS = 8000;
 useSettings({ PING_INTERVAL_MS: String(PING_INTERVAL_MS), PING_TIMEOUT_MS: String(PING_TIMEOUT_MS) });
 
 const pings = (client: RawClient, count: number): Promise<true> =>

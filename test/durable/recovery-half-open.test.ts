@@ -7,7 +7,7 @@ import { begin, comeBack, expectRecovered, MISSED, type Story } from "./recovery
 import { join, useSettings } from "./rooms.ts";
 
 const PING_INTERVAL_MS = 1500;
-const PING_TIMEOUT_MS = 1000;
+const PING_TIMEOUT_MS = 5000;
 useSettings({
   PING_INTERVAL_MS: String(PING_INTERVAL_MS),
   PING_TIMEOUT_MS: String(PING_TIMEOUT_MS),

@@ -53,13 +53,16 @@ it("RLY-2, RLY-10: one call per flush, and the same rows as with the queue", asy
   });
   expect([single, calls.mock.calls.length]).toEqual([{ rows: 2 + 2, alarms: 0 }, 1]);
   calls.mockClear();
+  const beganMs = Date.now();
   const burst = await rowsWrittenByAll(from, async () => {
     await Promise.all(Array.from({ length: 100 }, (_, i) => post(from, `${i}`)));
     await vi.waitFor(async () => expect(await copiesIn(to)).toHaveLength(102), SLOW);
     await pause(300);
   });
-  expect(calls.mock.calls.length).toBeLessThan(20);
-  expect(burst.rows).toBeLessThan(80);
+  // A window takes a second: a slow machine spreads the posts over more of them.
+  const windows = (Date.now() - beganMs) / 1000;
+  expect(calls.mock.calls.length).toBeLessThan(15 + 2 * windows);
+  expect(burst.rows).toBeLessThan(60 + 10 * windows);
 });
 
 it("RLY-10: an edit and a deletion cost a row more than on either side alone", async () => {

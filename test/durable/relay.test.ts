@@ -234,13 +234,16 @@ describe("costs", () => {
     const single = await cost(from, to, ["second"], 2 + 2);
     expect(single).toEqual({ rows: 2 + 2, alarms: 0, batches: 1, calls: 1 });
     await pause(1200);
+    const beganMs = Date.now();
     const burst = await cost(
       from,
       to,
       Array.from({ length: 100 }, (_, i) => `${i}`),
     );
-    expect(burst.batches).toBeLessThanOrEqual(6);
-    expect(burst.rows).toBeLessThan(60);
+    // A window takes a second: a slow machine spreads the posts over more of them.
+    const windows = (Date.now() - beganMs) / 1000;
+    expect(burst.batches).toBeLessThanOrEqual(4 + windows);
+    expect(burst.rows).toBeLessThan(40 + 10 * windows);
   });
 
   it("RLY-10: a room without links pays nothing", async () => {

@@ -39,7 +39,7 @@ const keysOf = (room: string, shard: number): Promise<string[]> =>
 
 it("SHD-4: the place of a shard is stored once it is quiet, and erased when the room is deleted", async () => {
   const { room, members } = await hall();
-  await vi.waitFor(async () => expect(await keysOf(room, 0)).toContain("place"), 5000);
+  await vi.waitFor(async () => expect(await keysOf(room, 0)).toContain("place"));
   await stubOf(room).deleteRoom();
   expect(await codesOf(members)).toEqual([4003, 4003, 4003]);
   expect(await keysOf(room, 0)).not.toContain("place");

@@ -51,12 +51,22 @@ class Canary {
     await expect(poll).rejects.toThrow(/abort/);
   }
 
-  /** Whether the room has slept since `enter`. It wakes for the question. */
+  /** Whether the room has slept since `enter`. It wakes for the question, which counts as a packet where it was awake. */
   async hasSlept(): Promise<boolean> {
-    const response = await this.#get(AbortSignal.timeout(15_000));
-    if (response.status === 200) return false;
+    // A room that is awake has nothing to say to it.
+    const response = await this.#get(AbortSignal.timeout(5000)).catch(() => undefined);
+    if (!response || response.status === 200) return false;
     expect([response.status, await response.json()]).toMatchObject([400, { code: 1 }]);
     return true;
+  }
+
+  /** Sleep comes within 11 s of the last packet. A machine may stall just then: another try begins when the poll that asked is over. */
+  async sleeps(quietMs = SLEEP_WITHIN_MS): Promise<void> {
+    await pause(quietMs);
+    for (let tries = 1; !(await this.hasSlept()); tries++) {
+      expect(tries, "The room is still awake, 11 s after its last packet").toBeLessThan(3);
+      await pause(POLL_HOLD_MS + SLEEP_WITHIN_MS);
+    }
   }
 }
 
@@ -70,8 +80,7 @@ describe.concurrent("a room sleeps 11 s after its last packet", () => {
     const disconnects = members.map((member) => collect(member, "disconnect"));
     await pause(SETTLED_MS);
     expect(await post(members[0]!, "last words")).toMatchObject({ ok: true });
-    await pause(SLEEP_WITHIN_MS);
-    expect(await canary.hasSlept()).toBe(true);
+    await canary.sleeps();
     expect(await post(members[1]!, "good morning")).toMatchObject({ ok: true, seq: 2 });
     expect(disconnects).toEqual([[], []]);
   });
@@ -89,8 +98,7 @@ describe.concurrent("a room sleeps 11 s after its last packet", () => {
   it("with a polling client that vanished: the last packet is the noop that ends its poll", async () => {
     const canary = await new Canary("gone").enter();
     await canary.pollAndGo();
-    await pause(POLL_HOLD_MS + SLEEP_WITHIN_MS);
-    expect(await canary.hasSlept()).toBe(true);
+    await canary.sleeps(POLL_HOLD_MS + SLEEP_WITHIN_MS);
   });
 
   it("with half of a binary packet, which is completed afterwards: SIO-9", async () => {
@@ -102,8 +110,7 @@ describe.concurrent("a room sleeps 11 s after its last packet", () => {
     });
     await pause(SETTLED_MS);
     ada.io.engine.write('51-7["chat-message",{"_placeholder":true,"num":0}]');
-    await pause(SLEEP_WITHIN_MS);
-    expect(await canary.hasSlept()).toBe(true);
+    await canary.sleeps();
     ada.io.engine.write(new Uint8Array([1, 2, 3]));
     await expect.poll(() => answers.at(-1)).toMatch(/^37\[\{"error":\{"code":"INVALID_PAYLOAD"/);
     expect(ada.connected).toBe(true);
