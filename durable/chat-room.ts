@@ -5,10 +5,10 @@ import type { FileOfLog, OutsideCaller, RoomRpc } from "../src/rpc/room.ts";
 import { turnPorts } from "../src/rpc/turn-ports.ts";
 import { Meter } from "../src/metrics/meter.ts";
 import { maybeLog, type LogFacts } from "../src/settings/log.ts";
-import type { ExportPiece, ExportCursor } from "../src/chat/log/export.ts";
 import type { UploadAnswer } from "../src/chat/files/attachments.ts";
 import type { AnyFeature, RoomHandle } from "../src/extension/extension.ts";
 import { outcomeOfPost } from "../src/chat/announce/announced.ts";
+import type { ExportPlace, PieceAnswer } from "../src/chat/search/exporting.ts";
 import type { PostContext, PostDraft, PostRules, PostVerdict } from "../src/chat/room/verdict.ts";
 import type { Reply } from "../src/chat/room/operation.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/room/notices.ts";
@@ -45,7 +45,7 @@ import { refuseTakenNames } from "./socketio/taken-names.ts";
 /** @typeParam Own the bindings that a subclass uses */
 export class ChatRoom<Own = Cloudflare.Env>
   extends SocketObject<Own>
-  implements RoomRpc<ExportCursor>, RelayRpc, AnnounceRpc, SequencerRpc
+  implements RoomRpc<ExportPlace>, RelayRpc, AnnounceRpc, SequencerRpc
 {
   /** Yours to override, where the Worker has its bindings under other names; as `bindings` of createParley. */
   static readonly bindings: BindingNames = {};
@@ -191,8 +191,10 @@ export class ChatRoom<Own = Cloudflare.Env>
   }
 
   /** @internal */
-  async exportPiece(cursor?: ExportCursor): Promise<ExportPiece | undefined> {
-    return this.#inside.turn(() => this.#chat.calls.exportPiece(cursor), "export");
+  exportPiece(caller: OutsideCaller, place?: ExportPlace): Promise<PieceAnswer> {
+    return answerOf<PieceAnswer>((reply) =>
+      this.#inside.turn(() => this.#chat.calls.exportPiece(caller, place, reply), "export"),
+    );
   }
 
   /** @internal */
@@ -315,7 +317,7 @@ export class ChatRoom<Own = Cloudflare.Env>
 }
 
 /** @param ask makes the request, whose answer may come later */
-function answerOf<Given extends Answer<object>>(ask: (reply: Reply<Given>) => void | Promise<void>): Promise<Given> {
+function answerOf<Given>(ask: (reply: Reply<Given>) => void | Promise<void>): Promise<Given> {
   return new Promise((resolve, reject) => {
     ask(resolve)?.catch(reject);
   });

@@ -69,7 +69,7 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   crowdShownRate: {
     unit: "messages per second",
     meaning:
-      "Messages that a room of more than `CROWD_MEMBERS` members shows in a second; 0 is all. The room stores further ones and tells everybody which they are. It always shows messages of moderators.",
+      "Messages, edits and deletions that a room of more than `CROWD_MEMBERS` members shows in a second; 0 is all. The room stores further messages and tells everybody which they are. It always shows those of moderators.",
   },
   maxShards: {
     unit: "shards",

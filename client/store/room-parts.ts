@@ -142,7 +142,7 @@ export class RoomParts {
     room.on("message-state", (state) => this.#onMessageState(state));
     room.on("message-edited", (edited) => onEdit(edited, () => timeline.edit(edited)));
     room.on("message-deleted", (deleted) => onEdit(deleted, () => timeline.remove(deleted)));
-    room.on("reaction", (reaction) => onEdit(reaction, () => timeline.react(reaction)));
+    room.on("reaction", (reaction) => onEdit(reaction, () => timeline.react(reaction, this.#self)));
     room.on("moderation", (change) => this.#onModeration(change));
     room.on("typing", (change) => {
       this.typists.change(change);

@@ -152,9 +152,10 @@ export class Timeline {
     }));
   }
 
-  react(reaction: Pick<Reaction, "id" | "emoji" | "user" | "on" | "count">): void {
+  /** @param self the user, who is never left out of those who reacted */
+  react(reaction: Pick<Reaction, "id" | "emoji" | "user" | "on" | "count">, self: string): void {
     this.#change(reaction.id, ({ reactions, ...message }) => {
-      const left = reacted(reactions ?? [], reaction);
+      const left = reacted(reactions ?? [], reaction, self);
       return left.length > 0 ? { ...message, reactions: left } : message;
     });
   }
@@ -223,15 +224,20 @@ function merged(known: readonly Message[], page: readonly Message[]): readonly M
   return all;
 }
 
+/** An event may stand for several reactions in a crowd, of which it names the last: the count is right, and the users are some of them. */
 function reacted(
   reactions: readonly ReactionSummary[],
   { emoji, user, on, count }: Pick<Reaction, "emoji" | "user" | "on" | "count">,
+  self: string,
 ): ReactionSummary[] {
   const isSame = (reaction: ReactionSummary): boolean => canonicalEmoji(reaction.emoji) === canonicalEmoji(emoji);
   const before = reactions.find(isSame);
   const others = (before?.users ?? []).filter((known) => known !== user);
-  const after = { emoji, count, users: on ? [...others, user] : others };
-  if (!before) return on ? [...reactions, after] : [...reactions];
+  const users = on ? [...others, user] : others;
+  // More users than reactions: some have taken theirs back. The user's own is known.
+  while (users.length > count) users.splice(users[0] === self && users.length > 1 ? 1 : 0, 1);
+  const after = { emoji, count, users };
+  if (!before) return count > 0 ? [...reactions, after] : [...reactions];
   return reactions.map((reaction) => (reaction === before ? after : reaction)).filter((reaction) => reaction.count > 0);
 }
 

@@ -42,6 +42,7 @@ import { Screening } from "./room/screening.ts";
 import type { PostRules } from "./room/verdict.ts";
 import type { SearchAllowance } from "./search/search-allowance.ts";
 import type { SearchIndex } from "./search/search-index.ts";
+import { Exporting } from "./search/exporting.ts";
 import { Searching } from "./search/searching.ts";
 import { Shards, type ShardsOutside, type ShardsPorts } from "./shards/shards.ts";
 import { Webhooks, type Deliver } from "./webhooks/webhooks.ts";
@@ -170,6 +171,7 @@ export function makeFeatures(
           typing,
         })
       : undefined;
+  const exporting = new Exporting(room, searchAllowance);
   const list = [
     direct,
     bans,
@@ -183,6 +185,7 @@ export function makeFeatures(
     new Reacting(room, changes),
     changes,
     new Searching(room, index, searchAllowance),
+    exporting,
     typing,
     new Attending(room),
     reading,
@@ -230,6 +233,7 @@ export function makeFeatures(
     relayed,
     direct,
     announced,
+    exporting,
     own,
     shards,
   };

@@ -4,13 +4,13 @@ import type { Answer, ErrorAnswer, Notice, RoomOverview } from "../protocol/chat
 import type { Identity } from "../protocol/identity.ts";
 import type { Refusal } from "../socketio/server/namespace.ts";
 import type { Features } from "./features.ts";
-import { exportPiece, type ExportPiece, type ExportCursor } from "./log/export.ts";
 import { refuse } from "../protocol/refuse.ts";
 import type { StoreAfterErase } from "./room/feature.ts";
 import { UPLOAD, type Bearer, type Reply } from "./room/operation.ts";
 import type { Request, Requests } from "./room/requests.ts";
 import { refuseUnlessModerator } from "./room/roles.ts";
 import type { Client, Room } from "./room/room.ts";
+import type { ExportPlace, PieceAnswer } from "./search/exporting.ts";
 
 export class RoomCalls {
   readonly #room: Room;
@@ -76,15 +76,17 @@ export class RoomCalls {
     return { members: this.#room.members.count, lastSeq: this.#room.seenSeq() };
   }
 
-  /** @returns `undefined` if the log of the cursor is gone */
-  exportPiece(cursor?: ExportCursor): ExportPiece | undefined {
-    this.#room.catchUp();
-    return exportPiece(this.#room.log, cursor);
+  /** A piece of an export (API-8). Each piece is asked about anew: its reader may have been banned since the last. */
+  exportPiece(bearer: Bearer, place: ExportPlace | undefined, reply: Reply<PieceAnswer>): void {
+    const refuseReader = (): ErrorAnswer | undefined =>
+      bearer.role === "service" ? undefined : this.refuseStaff(bearer);
+    this.#features.exporting.read(this.#features.callerOf(bearer), place, refuseReader, reply);
   }
 
   /** All connections are about to be closed: answers open requests and sends each member a notice (API-9, API-10). */
   prepareShutdown(noticeFor: (client: Client) => Notice): void {
     this.#room.finishPosts();
+    this.#room.endShowing();
     this.#features.hooks.tell("onShutdown");
     for (const client of this.#room.clients.values()) client.emit("notice", noticeFor(client));
   }

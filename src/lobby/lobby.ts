@@ -172,7 +172,7 @@ export class Lobby {
     nowMs: number,
   ): DirectPage {
     const found: DirectOverview[] = [];
-    for (const kept of this.#rooms.all()) {
+    for (const kept of this.#rooms.directOf(user)) {
       const { room, lastSeq, lastActivity, direct } = kept;
       const own = direct?.users.indexOf(user) ?? -1;
       if (own === -1 || !seenAt(kept, nowMs)) continue;

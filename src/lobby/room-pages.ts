@@ -20,6 +20,8 @@ export class RoomPages {
   readonly #meters: Meter[] = [];
   readonly #unstored = new Meter(TOTALS_SERIES_MAX);
   readonly #totals = new Meter(TOTALS_SERIES_MAX);
+  /** The names of each user's conversations; made when the first one asks. */
+  #directOf: Map<string, Set<string>> | undefined;
 
   constructor(table: RoomTable) {
     this.#table = table;
@@ -55,12 +57,37 @@ export class RoomPages {
     return this.#rooms.values();
   }
 
+  /** A user's conversations, without a look at all rooms. */
+  directOf(user: string): KeptRoom[] {
+    if (!this.#directOf) {
+      this.#directOf = new Map();
+      for (const room of this.all()) this.#noteDirect(room);
+    }
+    return Array.from(this.#directOf.get(user) ?? []).flatMap((room) => this.get(room) ?? []);
+  }
+
+  #noteDirect({ room, direct }: KeptRoom): void {
+    const directOf = this.#directOf;
+    if (!directOf || !direct) return;
+    for (const user of direct.users) directOf.set(user, (directOf.get(user) ?? new Set()).add(room));
+  }
+
   set(room: KeptRoom): void {
+    this.#forgetDirect(room.room);
     this.#rooms.set(room.room, room);
+    this.#noteDirect(room);
   }
 
   delete(room: string): void {
+    this.#forgetDirect(room);
     this.#rooms.delete(room);
+  }
+
+  #forgetDirect(room: string): void {
+    for (const user of this.get(room)?.direct?.users ?? []) {
+      const own = this.#directOf?.get(user);
+      if (own?.delete(room) && own.size === 0) this.#directOf?.delete(user);
+    }
   }
 
   /**

@@ -58,11 +58,14 @@ export interface RoomRpc<Place = unknown> {
   stats(query: StatsQuery): Promise<RoomStats>;
 
   /**
-   * A piece of the room's log as newline-delimited JSON.
+   * A piece of the room's log as newline-delimited JSON, or the refusal: the caller may not read any more, or has too much to read.
    * @param place `next` of the last piece; without it the export begins
    * @returns `undefined` if the log that was begun is gone
    */
-  exportPiece(place?: Place): Promise<{ readonly lines: string; readonly next?: Place } | undefined>;
+  exportPiece(
+    caller: OutsideCaller,
+    place?: Place,
+  ): Promise<{ readonly lines: string; readonly next?: Place } | ErrorAnswer | undefined>;
 
   /**
    * Disconnects everyone for a while. The notice carries a moment to come back, spread over `withinMs`.

@@ -1,5 +1,5 @@
 // The list of rooms: its entries, their order, its readers, and its cost: LOB-1, LOB-4 to LOB-8
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { REPORT_BELIEVED_MS } from "../../src/chat/listing/room-facts.ts";
 import { UNUSED_DIRECT_MS_MAX } from "../../src/lobby/kept-room.ts";
@@ -17,6 +17,7 @@ import {
 } from "../../src/protocol/room-list.ts";
 import { SORTED_AT_ONCE_MAX, SORTED_MS_MAX } from "../../src/lobby/sorted-rooms.ts";
 import { START_MS } from "../host/harness.ts";
+import { RoomPages } from "../../src/lobby/room-pages.ts";
 import { MemoryLobby } from "../host/memory-lobby.ts";
 import { fc } from "../host/properties.ts";
 
@@ -38,6 +39,27 @@ function lobbyWith(...reports: RoomReport[]): MemoryLobby {
   for (const report of reports) lobby.report(report);
   return lobby;
 }
+
+it("DM-4: a user's conversations follow the reports, and are found without a look at those of others", () => {
+  const direct = (name: string, users: readonly [string, string], more: Partial<RoomReport> = {}): RoomReport =>
+    reportOf(name, { members: 0, lastSeq: 1, lastActivity: START_MS, direct: { users, read: [0, 0] }, ...more });
+  const others = Array.from({ length: 300 }, (_, at) => direct(`dm~${at}`, [`user ${at}`, `other ${at}`]));
+  const lobby = lobbyWith(...others, direct("dm~ab", ["ada", "ben"]));
+  lobby.advance(120_000);
+  lobby.restart();
+  expect(lobby.directOf("ada"), "as stored").toEqual(["ben"]);
+  lobby.report(direct("dm~ac", ["ada", "cyd"]));
+  lobby.report(direct("dm~ac", ["ada", "cyd"], { lastSeq: 2 }));
+  expect(lobby.directOf("ada").sort()).toEqual(["ben", "cyd"]);
+  expect(lobby.directOf("cyd")).toEqual(["ada"]);
+  lobby.report({ ...reportOf("dm~ab", { members: 0, lastSeq: 0, lastActivity: null }), madeAtMs: lobby.nowMs });
+  expect([lobby.directOf("ada"), lobby.directOf("ben")]).toEqual([["cyd"], []]);
+  const look = vi.spyOn(RoomPages.prototype, "all");
+  expect(lobby.directOf("user 7")).toEqual(["other 7"]);
+  expect(lobby.directOf("nobody")).toEqual([]);
+  expect(look).not.toHaveBeenCalled();
+  look.mockRestore();
+});
 
 describe("conversations without a message: LOB-8", () => {
   const direct = (other: string, more: Partial<RoomReport> = {}): RoomReport =>

@@ -9,6 +9,7 @@ import { Copies } from "./copies.ts";
 import type { Kept } from "../log/change.ts";
 import { makeOrigin, rootOf } from "../log/origin.ts";
 import type { Feature, StoreAfterErase } from "../room/feature.ts";
+import type { ChangeMaker } from "../room/shown-changes.ts";
 import type { Draft, Room } from "../room/room.ts";
 
 /** The key of a row is this and the name of the sending room. */
@@ -20,9 +21,9 @@ type Fresh = Extract<ReturnType<typeof receive>, { is: "new" }>;
 export interface CopyEditor {
   rewrite(
     kept: Kept,
-    edit: { readonly content: string; readonly by: string; readonly rootRev: number },
+    edit: { readonly content: string; readonly by: ChangeMaker; readonly rootRev: number },
   ): Answer<object>;
-  keepDeletion(posted: Message, by: string, rootRev: number): Answer<object>;
+  keepDeletion(posted: Message, by: ChangeMaker, rootRev: number): Answer<object>;
 }
 
 const OK: RelayOutcome = { ok: true };
@@ -143,9 +144,9 @@ export class Relayed implements Feature {
     const kept = seq === undefined ? undefined : this.#room.read((log) => log.find(seq));
     const { deletedBy, rootRev: knownRev = 0 } = kept?.change ?? {};
     if (!kept || deletedBy !== undefined || knownRev >= rootRev) return true;
-    if (content === undefined) return "ok" in this.#editor.keepDeletion(kept.posted, by, rootRev);
+    if (content === undefined) return "ok" in this.#editor.keepDeletion(kept.posted, { user: by }, rootRev);
     if (!this.#maySpeak(by)) return true;
-    return "ok" in this.#editor.rewrite(kept, { content, by, rootRev });
+    return "ok" in this.#editor.rewrite(kept, { content, by: { user: by }, rootRev });
   }
 }
 

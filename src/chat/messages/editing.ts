@@ -24,6 +24,7 @@ import type { MessageChanges } from "./message-changes.ts";
 import { mentionsIn } from "../../protocol/text/mentions.ts";
 import { operation, type Caller, type Reply } from "../room/operation.ts";
 import type { GuestRates } from "../room/guest-rates.ts";
+import type { ChangeMaker } from "../room/shown-changes.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
@@ -42,7 +43,7 @@ type Payload = z.output<typeof editSchema>;
 /** The new text of a message, and its author. */
 interface Rewrite {
   readonly content: string;
-  readonly by: string;
+  readonly by: ChangeMaker;
   /** Set where the edit comes from the room of the original. */
   readonly rootRev?: number;
 }
@@ -104,7 +105,7 @@ export class Editing implements Feature {
     if (!("posted" in found)) return found;
     const limited = isCharged ? undefined : this.#charge(caller);
     if (limited) return limited;
-    const edit = { content: payload.content, by: caller.user };
+    const edit = { content: payload.content, by: caller };
     return this.#audited("edit-message", caller, found.posted, () => this.rewrite(found, edit));
   }
 
@@ -154,7 +155,8 @@ export class Editing implements Feature {
   }
 
   /** Stores an edit that passed every rule, and sends it to everyone. */
-  rewrite({ posted, change = UNCHANGED }: Kept, { content, by, rootRev }: Rewrite): EditAnswer {
+  rewrite({ posted, change = UNCHANGED }: Kept, { content, by: maker, rootRev }: Rewrite): EditAnswer {
+    const { user: by } = maker;
     // The change's own place: no two edits of a message have the same moment.
     const editedAt = this.#parts.changes.nextRev;
     const edits = clip([...change.edits, { content, timestamp: editedAt, by }]);
@@ -162,7 +164,7 @@ export class Editing implements Feature {
     const problem = this.#parts.changes.rewrite(posted.seq, changed, editedAt);
     if (problem) return problem;
     const mentions = mentionsIn(content);
-    this.#room.everyone.emit("message-edited", {
+    const shown = {
       id: posted.id,
       seq: posted.seq,
       content,
@@ -170,7 +172,8 @@ export class Editing implements Feature {
       by,
       ...(mentions.length > 0 && { mentions }),
       rev: this.#parts.changes.clientRev,
-    });
+    };
+    this.#room.showChange(["message-edited", shown], maker, editedAt);
     this.#room.changed({ kind: "edited", posted, change: changed });
     return { ok: true, editedAt };
   }
@@ -182,17 +185,19 @@ export class Editing implements Feature {
     const refusal = posted.sender === caller.user ? undefined : this.#refuseAnothers(caller, posted, "delete");
     if (refusal) return refusal;
     if (change?.deletedBy !== undefined) return { ok: true };
-    return this.#audited("delete-message", caller, posted, () => this.keepDeletion(posted, caller.user));
+    return this.#audited("delete-message", caller, posted, () => this.keepDeletion(posted, caller));
   }
 
   /** Stores a deletion that passed every rule, and sends it to everyone. */
-  keepDeletion(posted: Message, by: string, rootRev?: number): Answer<object> {
+  keepDeletion(posted: Message, maker: ChangeMaker, rootRev?: number): Answer<object> {
     const { id, seq, attachment } = posted;
+    const { user: by } = maker;
     const change = { ...UNCHANGED, deletedBy: by, ...(rootRev !== undefined && { rootRev }) };
     const failure = this.#parts.changes.rewrite(seq, change);
     if (failure) return failure;
     if (attachment) this.#parts.files.discard(attachment.key);
-    this.#room.everyone.emit("message-deleted", { id, seq, by, rev: this.#parts.changes.clientRev });
+    const { clientRev, lastRev } = this.#parts.changes;
+    this.#room.showChange(["message-deleted", { id, seq, by, rev: clientRev }], maker, lastRev);
     this.#room.changed({ kind: "deleted", posted, change });
     return { ok: true };
   }

@@ -61,7 +61,8 @@ export class Reacting implements Feature {
     if (failure) return failure;
     const { seq } = posted;
     const rev = this.#changes.clientRev;
-    this.#room.everyone.emit("reaction", { id, seq, emoji, user, on, count: present.length, rev });
+    const reaction = { id, seq, emoji, user, on, count: present.length, rev };
+    this.#room.showChange(["reaction", reaction], caller, this.#changes.lastRev);
     this.#room.changed({ kind: "reacted", posted, change: changed });
     return { ok: true };
   }

@@ -39,6 +39,9 @@ const SPEECH: Readonly<Record<Exclude<ChatEvent, ModeratorEvent> | typeof UPLOAD
   "open-dm": false,
 };
 
+/** Events that change messages. */
+const CHANGES: ReadonlySet<string> = new Set(["edit-message", "delete-message", "react"] satisfies ChatEvent[]);
+
 const VERBS: ReadonlyMap<string, string | false> = new Map(Object.entries(SPEECH));
 
 /** Messages that slow mode reads back at most. A room that was busier than that in one interval forgives the rest. */
@@ -69,8 +72,10 @@ export class Speaking implements Feature {
 
   refuse(event: string, caller: Caller): ErrorAnswer | undefined {
     const speech = VERBS.get(event);
-    if (speech) return this.refuseSpeech(event, caller, speech);
-    return event === "delete-message" ? refuseReader(caller, "change messages") : undefined;
+    const refusal = speech
+      ? this.refuseSpeech(event, caller, speech)
+      : event === "delete-message" && refuseReader(caller, "change messages");
+    return refusal || (CHANGES.has(event) ? this.#room.refuseChange(event, caller) : undefined);
   }
 
   /**

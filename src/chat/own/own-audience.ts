@@ -7,8 +7,8 @@ import type { Membership } from "../room/room.ts";
 export type Operator = BroadcastOperator<EventsMap, Membership>;
 
 export interface AudiencePorts {
-  /** @throws Error for an event that the feature may not send */
-  readonly check: (event: string) => void;
+  /** An event is about to be sent. @throws Error if the feature may not send it */
+  readonly sending: (event: string) => void;
   /** The channels that reach a user. */
   readonly channelsOf: (user: string) => readonly string[];
 }
@@ -24,7 +24,7 @@ export class OwnAudience implements Audience<Record<string, (...args: unknown[])
   }
 
   emit(event: string, ...args: unknown[]): void {
-    this.#ports.check(event);
+    this.#ports.sending(event);
     this.#operator?.emit(event, ...args);
   }
 

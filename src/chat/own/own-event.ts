@@ -7,6 +7,7 @@ import { checkedBy } from "../../protocol/read-as.ts";
 import type { Callers, FeatureCaller, RoomEvent } from "../../extension/extension.ts";
 import { isPromise } from "../../socketio/server/connect-decision.ts";
 import { refuse } from "../../protocol/refuse.ts";
+import type { Party } from "../../protocol/shares.ts";
 import type { ForeignCall, ForeignCalls } from "../room/foreign-calls.ts";
 import type { Caller, Operation, Reply } from "../room/operation.ts";
 import { REQUEST_LIMIT } from "../../protocol/limits.ts";
@@ -17,7 +18,9 @@ import { atOnce, readAnswer } from "./returned.ts";
 export const RUN_MS_MAX = 30_000;
 
 export interface EventPorts {
-  readonly room: Pick<Room, "now" | "turn">;
+  readonly room: Pick<Room, "heard" | "now" | "partyOf" | "turn">;
+  /** Whether the feature sends events. */
+  readonly sends: boolean;
   /** Events that answer later. */
   readonly calls: ForeignCalls;
   readonly seen: (caller: Caller) => FeatureCaller;
@@ -82,9 +85,10 @@ export function operationOf(name: string, event: RoomEvent, ports: EventPorts): 
         const { error, late } = payload;
         if (!late) return fail(error, reply);
         const failLater = (cause: unknown): void => room.turn(() => fail(cause, reply));
-        return inTime(ports, caller.user, late).then(() => failLater(error), failLater);
+        return inTime(ports, room.partyOf(caller), late).then(() => failLater(error), failLater);
       }
-      const refusal = calls.refuse(caller.user);
+      const party = room.partyOf(caller);
+      const refusal = calls.refuse(party);
       if (refusal) return reply(refusal);
       let given: unknown;
       try {
@@ -93,7 +97,9 @@ export function operationOf(name: string, event: RoomEvent, ports: EventPorts): 
         return fail(error, reply);
       }
       if (!isPromise(given)) return answer(given, reply);
-      return inTime(ports, caller.user, given).then(
+      // All may hear of it later (CROWD-3).
+      if (ports.sends) room.heard++;
+      return inTime(ports, party, given).then(
         (later) => room.turn(() => answer(later, reply)),
         (error: unknown) => room.turn(() => fail(error, reply)),
       );
@@ -104,11 +110,11 @@ export function operationOf(name: string, event: RoomEvent, ports: EventPorts): 
 /** OWN-5. @returns the result; rejects once it takes too long, or the room is deleted */
 async function inTime<Result>(
   { room, calls }: EventPorts,
-  user: string,
+  party: Party,
   running: PromiseLike<Result>,
 ): Promise<Result> {
   const givenUp = Promise.withResolvers<never>();
-  const call: ForeignCall = { user, giveUp: (why) => givenUp.reject(new Error(GIVEN_UP[why])) };
+  const call: ForeignCall = { party, giveUp: (why) => givenUp.reject(new Error(GIVEN_UP[why])) };
   calls.begin(call, room.now() + RUN_MS_MAX);
   try {
     return await Promise.race([running, givenUp.promise]);

@@ -97,12 +97,13 @@ export class OwnFeatures implements Feature {
   }
 
   #hooked(feature: AnyFeature): Feature {
-    const { name, events = {} } = feature;
+    const { name, events = {}, sends = [] } = feature;
     const own = this.#rooms.get(feature)!;
     const failed = (what: string, error: unknown): void => own.report(`${what} failed`, error);
     const seen = (caller: Caller) => own.seen(caller);
     for (const [event, given] of Object.entries(events)) {
-      this.operations[event] = operationOf(event, given, { room: this.#room, calls: this.#calls, seen, failed });
+      const ports = { room: this.#room, sends: sends.length > 0, calls: this.#calls, seen, failed };
+      this.operations[event] = operationOf(event, given, ports);
       this.#callers.set(event, given.by);
     }
     this.#features.push(feature);

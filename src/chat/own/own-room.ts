@@ -77,7 +77,7 @@ export class OwnRoom implements FeatureRoom<never> {
   // ---- people ----------------------------------------------------------------------------------------------
 
   get everyone(): Audience<never> {
-    return this.#audience(this.#all);
+    return this.#audience(this.#all, () => this.#room.heard++);
   }
 
   get moderators(): Audience<never> {
@@ -98,13 +98,15 @@ export class OwnRoom implements FeatureRoom<never> {
     return this.#audience(channels.length > 0 ? this.#all.to(channels) : undefined);
   }
 
-  #audience(operator: Operator | undefined): Audience<never> {
+  /** @param sent called with each event */
+  #audience(operator: Operator | undefined, sent?: () => void): Audience<never> {
     const { name, sends } = this.#feature;
-    const check = (event: string): void => {
+    const sending = (event: string): void => {
       if (!sends?.includes(event))
         throw new Error(`the feature "${name}" sends "${event}", which its \`sends\` does not name`);
+      sent?.();
     };
-    return new OwnAudience(operator, { check, channelsOf: this.#room.channelsOf });
+    return new OwnAudience(operator, { sending, channelsOf: this.#room.channelsOf });
   }
 
   *connections(): Iterable<OwnConnection> {

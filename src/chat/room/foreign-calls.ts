@@ -1,20 +1,22 @@
-// Bounds calls of foreign code that answer later: their number per room and user, and the time of each (RULE-6, RULE-7, OWN-5). They are in
+// Bounds calls of foreign code that answer later: their number per room and party, and the time of each (RULE-6, RULE-7, OWN-5). They are in
 // memory only, so the room stays awake meanwhile. Called by screening.ts for `beforePost`, and by own/ for events of features of one's own.
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
+import type { Party } from "../../protocol/shares.ts";
 import type { Room } from "./room.ts";
+import { Shares } from "./shares.ts";
 
 /** Calls that may go on at once in a room. */
 export const FOREIGN_CALLS_MAX = 512;
-/** Of them, those for one user. */
+/** Of them, those for one user, or the guests of one network (CHAT-10). */
 export const FOREIGN_CALLS_PER_USER_MAX = 32;
 /** `retryAfterMs` where there are more. */
 const BUSY_RETRY_MS = 1000;
 
 export interface ForeignCall {
-  /** The user who made the request. */
-  readonly user: string;
+  /** The one for whom it counts. */
+  readonly party: Party;
   /** Called at most once: when its time is over, or the room is deleted. */
   readonly giveUp: (why: "late" | "deleted") => void;
 }
@@ -23,8 +25,7 @@ export class ForeignCalls {
   readonly #room: Room;
   readonly #name: string;
   readonly #busyText: string;
-  readonly #calls = new Set<ForeignCall>();
-  readonly #countOf = new Map<string, number>();
+  readonly #calls = new Shares<ForeignCall>({ max: FOREIGN_CALLS_MAX, perParty: FOREIGN_CALLS_PER_USER_MAX });
   /** The last moment of each call that has not answered. */
   readonly #dueMs = new Map<ForeignCall, number>();
   #deadline!: Deadline;
@@ -43,17 +44,14 @@ export class ForeignCalls {
     this.#deadline = this.#room.deadline(this.#name, (nowMs) => this.#giveUpLate(nowMs), { keepsAwake: true });
   }
 
-  /** Refuses another call for a user where there are too many. */
-  refuse(user: string): ErrorAnswer | undefined {
-    const isFull =
-      this.#calls.size >= FOREIGN_CALLS_MAX || (this.#countOf.get(user) ?? 0) >= FOREIGN_CALLS_PER_USER_MAX;
-    return isFull ? refuse("RATE_LIMITED", this.#busyText, BUSY_RETRY_MS) : undefined;
+  /** Refuses another call if there are too many. */
+  refuse(party: Party): ErrorAnswer | undefined {
+    return this.#calls.isFullFor(party) ? refuse("RATE_LIMITED", this.#busyText, BUSY_RETRY_MS) : undefined;
   }
 
   /** Gives a call a place until `end`. @param dueMs the room gives it up then; absent where it has answered already */
   begin(call: ForeignCall, dueMs?: number): void {
     this.#calls.add(call);
-    this.#countOf.set(call.user, (this.#countOf.get(call.user) ?? 0) + 1);
     if (dueMs === undefined) return;
     this.#dueMs.set(call, dueMs);
     this.#deadline.pull(dueMs);
@@ -66,11 +64,7 @@ export class ForeignCalls {
 
   end(call: ForeignCall): void {
     this.#dueMs.delete(call);
-    if (!this.#calls.delete(call)) return;
-    const left = this.#countOf.get(call.user)! - 1;
-    if (left > 0) this.#countOf.set(call.user, left);
-    else this.#countOf.delete(call.user);
-    if (this.#calls.size === 0) this.#deadline.clear();
+    if (this.#calls.delete(call) && this.#calls.size === 0) this.#deadline.clear();
   }
 
   #giveUpLate(nowMs: number): void {
@@ -82,8 +76,9 @@ export class ForeignCalls {
 
   /** Gives all calls up, also those that have answered: the room is deleted. */
   stop(): void {
-    const calls = [...this.#calls];
-    for (const call of calls) this.end(call);
+    const calls = this.#calls.clear();
+    this.#dueMs.clear();
+    this.#deadline.clear();
     for (const call of calls) call.giveUp("deleted");
   }
 }

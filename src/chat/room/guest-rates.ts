@@ -1,15 +1,14 @@
 // Limits how often the guests of one address may post and edit in a room, all of them together: ten tokens of one person count as
 // one (CHAT-6). Called by posting and editing, after the limit of each user.
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
-import { networkOf } from "../../socketio/wire/client-address.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
 import type { Identity } from "../../protocol/identity.ts";
+import { networkOf } from "../../socketio/wire/client-address.ts";
 import type { Client, Connection, Membership, Room } from "./room.ts";
+import { guestNetworkOf, noteGuest } from "./shares.ts";
 import { Slot } from "./slot.ts";
 
-/** Set where the connection has a guest token. */
-const IS_GUEST = new Slot<true>("isGuest");
 /** The bucket of all guests of the address, as the last post over the connection left it. */
 const GUEST_BUCKET = new Slot<Bucket>("guestBucket");
 
@@ -24,8 +23,8 @@ export class GuestRates {
     if (guestRatePerIp > 0) this.#buckets = new TokenBuckets({ perSecond: guestRatePerIp, burst: messageRate.burst });
   }
 
-  onToken(membership: Membership, { isGuest }: Identity): void {
-    IS_GUEST.put(membership, isGuest);
+  onToken(membership: Membership, identity: Identity): void {
+    noteGuest(membership, identity);
   }
 
   /** A network's bucket sleeps with the connection that posted last. */
@@ -36,8 +35,9 @@ export class GuestRates {
 
   /** Takes the cost of one post, where a guest makes it. */
   refuse(client: Connection | undefined): ErrorAnswer | undefined {
-    if (!this.#buckets || !client || !IS_GUEST.get(client)) return undefined;
-    const taking = this.#buckets.take(networkOf(client.handshake.address), this.#room.now());
+    const network = guestNetworkOf(client);
+    if (!this.#buckets || !client || network === undefined) return undefined;
+    const taking = this.#buckets.take(network, this.#room.now());
     if (taking.ok) {
       GUEST_BUCKET.set(client, taking.bucket);
       return undefined;

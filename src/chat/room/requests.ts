@@ -4,12 +4,16 @@ import { describeIssues } from "../../protocol/schemas/fields.ts";
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import { REQUEST_LIMIT } from "../../protocol/limits.ts";
+import { isStaff } from "../../protocol/roles.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
 import { refuse, refuseTooMany } from "../../protocol/refuse.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Bearer, Caller, Operation, Reply } from "./operation.ts";
 import type { Connection, Room } from "./room.ts";
 import type { Screening } from "./screening.ts";
+
+/** In a crowd: members who hear an event for one token of its sender. */
+export const HEARERS_PER_TOKEN = 50;
 
 /** Characters of an unknown event's name that its error repeats. */
 const EVENT_NAME_SHOWN_MAX = 64;
@@ -95,14 +99,15 @@ export class Requests {
     if (refusal) return reply((cost === 0 ? this.#takeTokens(caller, 1) : undefined) ?? refusal);
     if (isAsked) return this.#screening.join(caller, payload, reply);
     if (repeat) return repeat.answer(this.#followed(event, caller, reply));
-    if (!speech || !this.#screening.isOn) return operation.run(caller, payload, this.#followed(event, caller, reply));
+    if (!speech || !this.#screening.isOn)
+      return this.#charged(caller, () => operation.run(caller, payload, this.#followed(event, caller, reply)));
     const answer = speech.admit(caller, payload);
     if (answer) return reply(answer);
     return this.#screening.screen({ caller, operation, speech, payload }, reply, (callerNow, accepted, answerAll) => {
       // The verdict may have taken a while: a mute of that time holds, and slow mode counts from now on.
       const refusalNow = this.#refuse(event, callerNow, accepted);
       if (refusalNow) return answerAll(refusalNow);
-      speech.say(callerNow, accepted, this.#followed(event, callerNow, answerAll));
+      this.#charged(callerNow, () => speech.say(callerNow, accepted, this.#followed(event, callerNow, answerAll)));
     });
   }
 
@@ -121,6 +126,17 @@ export class Requests {
     if (cost === 0) return undefined;
     const taking = this.#buckets.take(user, this.#room.now(), cost);
     return taking.ok ? undefined : refuseTooMany(taking.retryAfterMs);
+  }
+
+  /** CROWD-3: what all in a crowd hear costs its sender more, the more they are. It may leave a debt. */
+  #charged<Result>({ user, role }: Caller, run: () => Result): Result {
+    const { members, heard, now } = this.#room;
+    const result = run();
+    const events = this.#room.heard - heard;
+    if (events === 0 || !members.isLarge || isStaff(role)) return result;
+    const cost = Math.min(REQUEST_LIMIT.burst, events * Math.ceil(members.count / HEARERS_PER_TOKEN));
+    this.#buckets.charge(user, now(), cost);
+    return result;
   }
 
   /** Asks each feature whether it refuses the request. Each rule, such as that of muted users, is in one of them. */

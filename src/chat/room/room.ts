@@ -1,6 +1,13 @@
 // The room that its features share: its log and state, its connections, and the clock. Made by chat.ts, which hands it to every
 // feature.
-import type { Counts, Message, RefreshAnswer, Role, ServerToClientEvents } from "../../protocol/chat-events.ts";
+import type {
+  Counts,
+  ErrorAnswer,
+  Message,
+  RefreshAnswer,
+  Role,
+  ServerToClientEvents,
+} from "../../protocol/chat-events.ts";
 import type { Meter } from "../../metrics/meter.ts";
 import { userChannel } from "../../protocol/shards.ts";
 import { BroadcastOperator } from "../../socketio/server/broadcast.ts";
@@ -18,7 +25,11 @@ import { Members } from "./members.ts";
 import { DeliverySampler } from "./metering.ts";
 import type { RateLimit } from "../../clock/token-bucket.ts";
 import type { Sanctions } from "./sanctions.ts";
+import type { Caller } from "./operation.ts";
+import type { Party } from "../../protocol/shares.ts";
 import { Showing } from "./showing.ts";
+import { type ChangeMaker, type ShownChange, ShownChanges } from "./shown-changes.ts";
+import { partyOf } from "./shares.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 
 /** `strict`: stored, then seen. `relaxed`: a busy room shows messages first. An ack always means stored. */
@@ -123,6 +134,9 @@ export class Room {
   #writer!: Writer;
   #sanctions!: Sanctions;
   #showing!: Showing;
+  #changes!: ShownChanges;
+  /** Events that members had sent to all, as they asked for it. requests.ts reads it, to charge them (CROWD-3). */
+  heard = 0;
 
   constructor({ name, settings, log, state, meter, durable }: RoomParts) {
     this.name = name;
@@ -143,6 +157,7 @@ export class Room {
     const counts = (): Counts => ({ lastSeq: this.seenSeq() });
     this.attention = new Attention({ hub: context.hub, counts, deadline: this.deadline });
     this.#showing = new Showing({ room: this, emit: (messages) => this.#emitMessages(messages) });
+    this.#changes = new ShownChanges({ room: this, showing: this.#showing });
     hooks.tell("start");
   }
 
@@ -190,6 +205,9 @@ export class Room {
     const here = this.members.socketsOf(user);
     return this.elsewhere ? [...here, userChannel(user)] : here;
   };
+
+  /** The one whom bounded lists count a caller as. */
+  readonly partyOf = (caller: Pick<Caller, "user" | "client">): Party => partyOf(caller, this.log.key);
 
   /** Milliseconds since 1970, as of the current input. */
   readonly now = (): number => this.#context.now();
@@ -272,6 +290,20 @@ export class Room {
   readonly changing = (changing: KeptChange): void => {
     this.#hooks.tell("onChanging", changing);
   };
+
+  /** Tells everyone of a change, which is stored. In a crowd that may take a while. @param rev its place among all changes */
+  readonly showChange = (change: ShownChange, maker: ChangeMaker, rev: number): void =>
+    this.#changes.show(change, maker, rev);
+
+  /** Refuses a change of a member of whom enough changes wait to be shown. */
+  readonly refuseChange = (event: string, caller: Caller): ErrorAnswer | undefined =>
+    this.#changes.refuse(event, caller);
+
+  /** The place up to which all have heard of all changes; `undefined`: up to the last one. */
+  readonly toldRev = (): number | undefined => this.#changes.toldRev;
+
+  /** All connections are about to be closed: forgets whom it wanted to tell of changes. */
+  readonly endShowing = (): void => this.#changes.forgetAll();
 
   /** Tells the features that a change is made, once everyone has heard of it. */
   readonly changed = (made: MadeChange): void => {

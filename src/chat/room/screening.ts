@@ -26,6 +26,8 @@ export type GoOn = (caller: Caller, payload: unknown, reply: Reply<Answer<object
 
 /** A request that waits: for its verdict, or for those of its sender's earlier ones. */
 interface Ask extends ForeignCall {
+  /** The sender. */
+  readonly user: string;
   readonly saying: Saying;
   /** Names the post over all its tries; absent without a client message id. */
   readonly key: string | undefined;
@@ -106,7 +108,8 @@ export class Screening implements Feature {
     const { caller, payload } = saying;
     const rules = this.#ports.rules()!;
     const { user } = caller;
-    const busy = this.#calls.refuse(user);
+    const party = this.#room.partyOf(caller);
+    const busy = this.#calls.refuse(party);
     if (busy) return reply(busy);
     const key = keyOf(user, payload);
     const nowMs = this.#room.now();
@@ -117,6 +120,7 @@ export class Screening implements Feature {
       key,
       goOn,
       user,
+      party,
       caller,
       rules,
       verdict: undefined,

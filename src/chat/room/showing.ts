@@ -6,7 +6,7 @@ import type { Deadline } from "../../clock/deadlines.ts";
 import { staffRoleOf } from "../log/authorship.ts";
 import type { Room } from "./room.ts";
 
-const WINDOW_MS = 1000;
+export const WINDOW_MS = 1000;
 
 export interface ShowingPorts {
   readonly room: Pick<Room, "deadline" | "everyone" | "members" | "meter" | "now" | "sanctions" | "settings">;
@@ -18,9 +18,9 @@ export class Showing {
   readonly #ports: ShowingPorts;
   readonly #untoldDue: Deadline;
   #windowFromMs = -Infinity;
-  /** Messages that the window has space for. */
+  /** Messages and changes that the window has space for. */
   #left = 0;
-  /** Users whose messages were shown in it. */
+  /** Users whose messages or changes were shown in it. */
   readonly #seen = new Set<string>();
   /** Messages that were not shown, and that nobody has been told of. */
   #untold: NotShown | undefined;
@@ -46,7 +46,7 @@ export class Showing {
     if (crowdShownRate === 0) return emit(messages);
     let run: Message[] = [];
     for (const message of messages) {
-      if (!room.members.isLarge || this.#takesPlace(message)) {
+      if (!room.members.isLarge || this.takesPlaceFor(message.sender, () => this.#isOfStaff(message))) {
         this.#tell();
         run.push(message);
         continue;
@@ -56,7 +56,7 @@ export class Showing {
       const { seq } = message;
       this.#toldSeq ??= seq - 1;
       this.#untold = { from: this.#untold?.from ?? seq, to: seq };
-      this.#untoldDue.pull(this.#windowFromMs + WINDOW_MS);
+      this.#untoldDue.pull(this.windowEndMs);
     }
     this.#emit(run);
     if (!this.#untold) this.#toldSeq = undefined;
@@ -69,9 +69,23 @@ export class Showing {
   }
 
   /** Messages of moderators are always shown. */
-  #takesPlace(message: Message): boolean {
-    const { settings, now, sanctions } = this.#ports.room;
+  #isOfStaff(message: Message): boolean {
     const { sender: user } = message;
+    return isStaff(this.#ports.room.sanctions.roleOf({ user, tokenRole: staffRoleOf(message) ?? "member" }));
+  }
+
+  /** The end of the last window that something took a place of. */
+  get windowEndMs(): number {
+    return this.#windowFromMs + WINDOW_MS;
+  }
+
+  /**
+   * Takes a place of the window for something that a user shows to all.
+   * @param isDue whether it is shown in any case; asked if no place is left
+   * @returns whether it is shown
+   */
+  takesPlaceFor(user: string, isDue: () => boolean): boolean {
+    const { settings, now } = this.#ports.room;
     const passedMs = now() - this.#windowFromMs;
     // A clock that was set back begins another window.
     if (passedMs < 0 || passedMs >= WINDOW_MS) {
@@ -81,7 +95,7 @@ export class Showing {
     }
     // The last places are for those who had none: one member alone, as fast as the room allows, would take all of them.
     const isFree = this.#left > 0 && (2 * this.#left >= settings.crowdShownRate || !this.#seen.has(user));
-    if (!isFree && !isStaff(sanctions.roleOf({ user, tokenRole: staffRoleOf(message) ?? "member" }))) return false;
+    if (!isFree && !isDue()) return false;
     this.#left = Math.max(0, this.#left - 1);
     this.#seen.add(user);
     return true;

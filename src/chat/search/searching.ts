@@ -1,12 +1,11 @@
-// Search (SRCH-1 to SRCH-8): gives each search a short slice of work at once, and further slices behind the others until it
-// is answered. Between two slices the rooms of the isolate serve other events. Searches are in memory only, so the room stays awake for them.
+// Search (SRCH-1 to SRCH-9): an operation of the room that takes slices of work until it is answered.
 import type * as z from "zod/mini";
 
 import { searchSchema } from "../../protocol/schemas/search.ts";
 import { QUERY_WORDS_MAX } from "../../protocol/limits.ts";
 import type { ErrorAnswer, FoundMessage, SearchAnswer } from "../../protocol/chat-events.ts";
-import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../../protocol/refuse.ts";
+import type { Party } from "../../protocol/shares.ts";
 import { fitFirst } from "../room/fitting.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
 import { waitingOperation, type Caller, type Reply } from "../room/operation.ts";
@@ -16,6 +15,7 @@ import type { SearchAllowance } from "./search-allowance.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { parsePhrases, withoutRepeats, type Query } from "./search-query.ts";
 import { SearchRun } from "./search-run.ts";
+import { payerOf, SlicedWork, type Job } from "./sliced-work.ts";
 
 /** Requests that a search costs. */
 export const SEARCH_COST = 20;
@@ -23,17 +23,16 @@ export const SEARCH_COST = 20;
 export const SEARCH_MESSAGES_MAX = 250_000;
 /** Searches that may be under way at once. */
 export const SEARCHES_MAX = 32;
-/** Of them, those of one user. */
+/** Of them, those of one user, or of the guests of one network (CHAT-10). */
 export const SEARCHES_PER_USER_MAX = 4;
 /** `retryAfterMs` where there are more. */
 const BUSY_RETRY_MS = 1000;
 /** Slices that it takes to read as much as a part of the index holds. */
 const SLICES_PER_PART = 4;
 
-interface Search {
+interface Search extends Job {
   readonly run: SearchRun;
   readonly reply: Reply<SearchAnswer>;
-  readonly caller: Caller;
 }
 
 type Payload = z.output<typeof searchSchema>;
@@ -42,11 +41,8 @@ export class Searching implements Feature {
   readonly #room: Room;
   readonly #index: SearchIndex;
   readonly #allowance: SearchAllowance;
-  /** Searches under way, in the order of their slices. */
-  #searches: Search[] = [];
-  #deadline!: Deadline;
-  /** Whether a slice was given out and has not come yet. */
-  #isNext = false;
+  /** Searches under way. */
+  readonly #searches: SlicedWork<Search>;
   readonly operations = {
     search: waitingOperation(
       searchSchema,
@@ -59,6 +55,13 @@ export class Searching implements Feature {
     this.#room = room;
     this.#index = index;
     this.#allowance = allowance;
+    this.#searches = new SlicedWork(room, {
+      name: "search",
+      max: SEARCHES_MAX,
+      perParty: SEARCHES_PER_USER_MAX,
+      allowance,
+      sliceMessages: () => this.#sliceMessages,
+    });
   }
 
   /** Messages that a search reads in one slice: some 3 ms. */
@@ -67,7 +70,7 @@ export class Searching implements Feature {
   }
 
   start(): void {
-    this.#deadline = this.#room.deadline("search", () => this.#runNext(), { keepsAwake: true });
+    this.#searches.start();
   }
 
   /** SRCH-7: erases the part of an edited or deleted message, whose old text must be nowhere. */
@@ -85,17 +88,14 @@ export class Searching implements Feature {
 
   /** Answers each search under way with the messages found so far, and `hasMore`. */
   onShutdown(): void {
-    const searches = this.#searches;
-    this.#searches = [];
-    this.#isNext = false;
-    this.#deadline.clear();
-    for (const search of searches) this.#answer(search, this.#foundStill(search));
+    for (const search of this.#searches.stop()) this.#answer(search, this.#foundStill(search));
   }
 
   #search(caller: Caller, payload: Payload, reply: Reply<SearchAnswer>): void {
     const query = queryOf(payload);
     if ("error" in query) return reply(query);
-    const refusal = this.#refuse(caller);
+    const party = this.#room.partyOf(caller);
+    const refusal = this.#refuse(caller, party);
     if (refusal) return reply(refusal);
     this.#room.catchUp();
     const { before = Infinity, beforeTime, afterTime, limit } = payload;
@@ -108,54 +108,38 @@ export class Searching implements Feature {
       return new SearchRun({ log, index: this.#index, query, ...bounds, limit, report: reportProblem });
     });
     if (!run) return reply(unreadable());
-    const search = { run, reply, caller };
-    if (this.#runSlice(search, 0) === "ended") this.#answer(search, run.found);
-    this.#schedule();
+    let slices = 0;
+    const search: Search = {
+      party,
+      caller,
+      run,
+      reply,
+      looked: () => run.work,
+      go: () => this.#runSlice(search, ++slices),
+    };
+    this.#searches.begin(search);
   }
 
-  #refuse(caller: Caller): ErrorAnswer | undefined {
-    const own = this.#searches.filter((search) => search.caller.user === caller.user);
-    if (this.#searches.length >= SEARCHES_MAX || own.length >= SEARCHES_PER_USER_MAX)
+  #refuse(caller: Caller, party: Party): ErrorAnswer | undefined {
+    if (this.#searches.isFullFor(party))
       return refuse("RATE_LIMITED", "Rate limit exceeded: too many searches are under way.", BUSY_RETRY_MS);
-    const taking = this.#allowance.ask(caller.user, this.#room.now());
+    const taking = this.#allowance.ask(payerOf(caller), this.#room.now());
     if (taking.ok) return undefined;
     const problem = "Rate limit exceeded: your searches have looked at too many messages.";
     return refuse("RATE_LIMITED", problem, taking.retryAfterMs);
   }
 
-  #runNext(): void {
-    const [search, ...others] = this.#searches;
-    this.#searches = others;
-    this.#isNext = false;
-    // A search whose connection is gone ends without an answer.
-    if (search && isWaitedFor(search) && this.#runSlice(search, this.#sliceMessages) === "ended")
-      this.#answer(search, this.#foundStill(search));
-    this.#schedule();
-  }
-
-  #schedule(): void {
-    if (this.#searches.length === 0 || this.#isNext) return;
-    this.#isNext = true;
-    this.#deadline.set(this.#allowance.takeTurn(this.#sliceMessages, this.#room.now()));
-  }
-
-  /**
-   * Gives a search one slice, and charges its user for it. A search that waits gets another one; one that failed is answered.
-   * @param reckoned messages for which the slice was given out
-   */
-  #runSlice(search: Search, reckoned: number): "ended" | "waits" | "failed" {
-    const { run, reply, caller } = search;
-    const before = run.work;
+  /** @returns whether the search needs another slice; otherwise it is answered */
+  #runSlice(search: Search, slices: number): boolean {
+    const { run, reply } = search;
     // A slice exceeds this by one message or one part of the index at most.
-    const isRead = this.#room.read(() => (run.go(this.#sliceMessages), true));
-    this.#allowance.pay(caller.user, { looked: run.work - before, reckoned }, this.#room.now());
-    if (!isRead) {
+    if (!this.#room.read(() => (run.go(this.#sliceMessages), true))) {
       reply(unreadable());
-      return "failed";
+      return false;
     }
-    if (run.isDone || run.work >= SEARCH_MESSAGES_MAX) return "ended";
-    this.#searches.push(search);
-    return "waits";
+    if (!run.isDone && run.work < SEARCH_MESSAGES_MAX) return true;
+    this.#answer(search, slices === 1 ? run.found : this.#foundStill(search));
+    return false;
   }
 
   #answer({ run, reply }: Search, messages: readonly FoundMessage[] | undefined): void {
@@ -183,7 +167,5 @@ function queryOf({ query = "", from }: Payload): Query | ErrorAnswer {
   if (!isWordless && (words > 0 || from !== undefined)) return { phrases: withoutRepeats(phrases), from };
   return refuse("INVALID_PAYLOAD", "query: must have a letter, a digit or an emoji to look for");
 }
-
-const isWaitedFor = ({ caller: { client } }: Search): boolean => client === undefined || client.connected;
 
 const unreadable = (): ErrorAnswer => refuse("INTERNAL", "The messages could not be read.");

@@ -54,11 +54,12 @@ export class PlaceOfLog {
   }
 
   get now(): LogPlace {
-    const { log, toldSeq } = this.#room;
+    const { log, toldSeq, toldRev } = this.#room;
     const seq = toldSeq();
     const { changes, trail } = this.#ports;
     const life = log.lifeAt(seq) ?? "";
-    return { epoch: log.epoch, life, seq, rev: changes.lastRev, by: this.instance, ruling: trail.lastNumber };
+    const rev = toldRev() ?? changes.lastRev;
+    return { epoch: log.epoch, life, seq, rev, by: this.instance, ruling: trail.lastNumber };
   }
 
   /**

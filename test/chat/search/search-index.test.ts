@@ -136,6 +136,39 @@ describe("SRCH-5: a search that takes several turns", () => {
     expect(seqsOf(ben.answer)).toEqual(ROUND);
   });
 
+  it("CHAT-10: ten users with as many as they may have leave searches for others, and their slices go round", async () => {
+    const { room, ada } = await longRoom();
+    const calls: Array<Call<{ error?: object }>> = [];
+    for (let user = 0; user < 10; user++) {
+      const client = await room.join(`user-${user}`);
+      for (let at = 0; at < SEARCHES_PER_USER_MAX; at++) calls.push(client.call("search", { query: "nowhere" }));
+    }
+    const one = ada.call("search", { query: "round" });
+    expect(one.acks, "it is under way").toEqual([]);
+    for (let user = 0; user < 10; user++)
+      expect(calls[user * SEARCHES_PER_USER_MAX]!.acks, `the first one of user ${user}`).toEqual([]);
+    room.shell.journal.length = 0;
+    room.quiet();
+    expect(seqsOf(one.answer)).toEqual(ROUND);
+    const order = room.shell.journal.flatMap((line) => /^(user-\d|ada)<43/.exec(line)?.[1] ?? []);
+    expect(order.length).toBeGreaterThan(20);
+    // Hers needs as many slices as each of theirs: without turns of the users, all of those that began before would have been first.
+    expect(order.indexOf("ada")).toBeLessThanOrEqual(10);
+  });
+
+  it("CHAT-10: guests of one network are one user, and leave half of the searches to accounts", async () => {
+    const { room, ada } = await longRoom();
+    const call = async (user: string, address: string) =>
+      (await room.join({ user, isGuest: true }, { address })).call("search", { query: "nowhere" });
+    const calls = [];
+    for (let at = 0; at < 50; at++) calls.push(await call(`guest ${at}`, "2001:db8:1:2::" + at));
+    expect(calls.filter(({ acks }) => acks.length === 0)).toHaveLength(SEARCHES_PER_USER_MAX);
+    for (let at = 0; at < 50; at++) calls.push(await call(`more ${at}`, `192.0.2.${at}`));
+    expect(calls.filter(({ acks }) => acks.length === 0)).toHaveLength(SEARCHES_MAX / 2);
+    expect(ada.call("search", { query: "round" }).acks).toEqual([]);
+    room.quiet();
+  });
+
   it("does no work for a connection that is gone", async () => {
     const { room, ada } = await longRoom();
     ada.call("search", { query: "round" });

@@ -117,11 +117,11 @@ describe("the timeline", () => {
     });
     timeline.edit({ id: "id1", seq: 1, rev: 2, content: "newer", editedAt: 6, by: "ben" });
     expect(timeline.find("id1")).toEqual({ ...message(1), content: "newer", editedAt: 6, replyTo: "id0" });
-    timeline.react({ id: "id2", emoji: "👍", user: "ben", on: true, count: 1 });
-    timeline.react({ id: "id2", emoji: "👍", user: SELF, on: true, count: 2 });
-    timeline.react({ id: "id2", emoji: "👍", user: "ben", on: false, count: 1 });
+    timeline.react({ id: "id2", emoji: "👍", user: "ben", on: true, count: 1 }, SELF);
+    timeline.react({ id: "id2", emoji: "👍", user: SELF, on: true, count: 2 }, SELF);
+    timeline.react({ id: "id2", emoji: "👍", user: "ben", on: false, count: 1 }, SELF);
     expect(timeline.find("id2")?.reactions).toEqual([{ emoji: "👍", count: 1, users: [SELF] }]);
-    timeline.react({ id: "id2", emoji: "👍", user: SELF, on: false, count: 0 });
+    timeline.react({ id: "id2", emoji: "👍", user: SELF, on: false, count: 0 }, SELF);
     expect(timeline.find("id2")).toEqual(message(2));
     timeline.remove({ id: "id1", by: "ada" });
     expect(timeline.find("id1")).toMatchObject({ content: "", deleted: true, deletedBy: "ada" });
@@ -146,4 +146,22 @@ describe("the timeline", () => {
     timeline.add(message(1, { clientMsgId: "c1" }), SELF);
     expect(pending(timeline)).toEqual(["c1"]);
   });
+});
+
+it("takes a reaction that stands for several: the count is right, the user's own is known, and no more users than reactions are named", () => {
+  const timeline = timelineWith(message(1));
+  const react = (user: string, on: boolean, count: number) =>
+    timeline.react({ id: "id1", emoji: "🎉", user, on, count }, SELF);
+  const now = () => timeline.find("id1")?.reactions;
+  react("ben", false, 2);
+  expect(now()).toEqual([{ emoji: "🎉", count: 2, users: [] }]);
+  react(SELF, true, 3);
+  for (const user of ["cyd", "dan"]) react(user, true, 3);
+  expect(now()).toEqual([{ emoji: "🎉", count: 3, users: [SELF, "cyd", "dan"] }]);
+  react("eve", true, 2);
+  expect(now()).toEqual([{ emoji: "🎉", count: 2, users: [SELF, "eve"] }]);
+  react(SELF, false, 1);
+  expect(now()).toEqual([{ emoji: "🎉", count: 1, users: ["eve"] }]);
+  react("fay", true, 0);
+  expect(timeline.find("id1")).toEqual(message(1));
 });

@@ -2,12 +2,15 @@
 import * as z from "zod/mini";
 
 import type { RoomRpc } from "../../../rpc/room.ts";
+import type { ErrorAnswer } from "../../../protocol/chat-events.ts";
+import type { Identity } from "../../../protocol/identity.ts";
+import { refuse } from "../../../protocol/refuse.ts";
 import { filesOf } from "../../../protocol/file-key.ts";
 import { count } from "../../../protocol/schemas/fields.ts";
 import { memberSchema, overviewSchema, presenceSchema } from "../../../protocol/schemas/presence.ts";
-import { answering, call, done, room, type ApiCall } from "../call.ts";
+import { answering, call, done, room, type ApiCall, type ApiRequest } from "../call.ts";
 import { SERVICE, STAFF } from "../access.ts";
-import { asking } from "../responses.ts";
+import { asking, respond } from "../responses.ts";
 
 export const ROOM_CALLS: readonly ApiCall[] = [
   call({
@@ -67,40 +70,49 @@ export const ROOM_CALLS: readonly ApiCall[] = [
         contentType: "application/x-ndjson",
       },
     },
-    run: ({ given, roomRpc }) => exportRoom(roomRpc(given.room), given.room),
+    run: exportRoom,
   }),
 ];
 
-type Piece = Awaited<ReturnType<RoomRpc["exportPiece"]>>;
+type Answered = Awaited<ReturnType<RoomRpc["exportPiece"]>>;
 
 /**
  * Streams the history as newline-delimited JSON. The room gives the next piece when the reader wants it, so no more than one piece
  * is in memory and a slow reader keeps no room awake (API-8). The first piece is asked for at once, so that a failure of it is an
  * error answer and not a stream that breaks off.
  */
-async function exportRoom(rpc: RoomRpc, room: string): Promise<Response> {
-  return new Response(streamOf(rpc, await rpc.exportPiece()), {
+async function exportRoom({ given, identity, roomRpc }: ApiRequest<{ readonly room: string }>): Promise<Response> {
+  const rpc = roomRpc(given.room);
+  const first = await rpc.exportPiece(identity);
+  if (first && "error" in first) return respond(first);
+  return new Response(streamOf(rpc, identity, first), {
     headers: {
       "Content-Type": "application/x-ndjson",
-      "Content-Disposition": `attachment; filename="${room}.ndjson"`,
+      "Content-Disposition": `attachment; filename="${given.room}.ndjson"`,
     },
   });
 }
 
-function streamOf(rpc: RoomRpc, first: Piece): ReadableStream<Uint8Array> {
+function streamOf(rpc: RoomRpc, identity: Identity, first: Answered): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let take = (): Piece | Promise<Piece> => first;
+  let take = (): Answered | Promise<Answered> => first;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         const piece = await take();
         if (piece === undefined) return controller.error(new Error("the room was deleted while it was exported"));
+        if ("error" in piece) return controller.error(new Error(`the export ended: ${piece.error.message}`));
         const { lines, next } = piece;
         if (lines !== "") controller.enqueue(encoder.encode(lines));
         if (next === undefined) controller.close();
-        else take = () => rpc.exportPiece(next);
+        else take = () => refuseEnded(identity) ?? rpc.exportPiece(identity, next);
       },
     },
     { highWaterMark: 0 },
   );
+}
+
+/** The token may have ended since the last piece; the room itself judges the rest. */
+function refuseEnded({ exp = Infinity }: Identity): ErrorAnswer | undefined {
+  return exp * 1000 <= Date.now() ? refuse("TOKEN_EXPIRED", "The token has expired.") : undefined;
 }

@@ -1,0 +1,86 @@
+// A bounded list whose entries are shared out among those who fill it (CHAT-10), and taken in turns of theirs. Called by searching.ts, reading-out.ts,
+// foreign-calls.ts and shown-changes.ts.
+import type { Identity } from "../../protocol/identity.ts";
+import { digestOf } from "../../protocol/digest.ts";
+import { isFullFor, type Party, type ShareLimits } from "../../protocol/shares.ts";
+import { networkOf } from "../../socketio/wire/client-address.ts";
+import type { Caller } from "./operation.ts";
+import type { Connection, Membership } from "./room.ts";
+import { Slot } from "./slot.ts";
+
+/** Set if the connection has a guest token. */
+const IS_GUEST = new Slot<true>("isGuest");
+
+export const noteGuest = (membership: Membership, { isGuest }: Identity): void => IS_GUEST.put(membership, isGuest);
+
+/** @returns the network whose guests count as one; `undefined` for an account, and for a call over HTTP */
+export const guestNetworkOf = (client: Connection | undefined): string | undefined =>
+  client && IS_GUEST.get(client) ? networkOf(client.handshake.address) : undefined;
+
+/** @param key of the room: secret, so that nobody finds the network of a name */
+export function partyOf({ user, client }: Pick<Caller, "user" | "client">, key: string): Party {
+  const network = guestNetworkOf(client);
+  if (network === undefined) return { name: `user ${user}`, isGuest: false };
+  const digest = Array.from(digestOf(`${key} ${network}`).subarray(0, 8), (byte) => byte.toString(16).padStart(2, "0"));
+  return { name: `guests ${digest.join("")}`, isGuest: true };
+}
+
+export class Shares<Entry extends { readonly party: Party }> {
+  readonly #limits: ShareLimits;
+  /** By party; the first one has the next turn. */
+  readonly #byParty = new Map<string, Set<Entry>>();
+  #size = 0;
+
+  constructor(limits: ShareLimits) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  isFullFor(party: Party): boolean {
+    const own = this.#byParty.get(party.name)?.size ?? 0;
+    return isFullFor(party, { all: this.#size, own }, this.#limits);
+  }
+
+  add(entry: Entry): void {
+    const { name } = entry.party;
+    const own = this.#byParty.get(name) ?? new Set();
+    if (own.has(entry)) return;
+    this.#byParty.set(name, own.add(entry));
+    this.#size++;
+  }
+
+  /** @returns whether it was there */
+  delete(entry: Entry): boolean {
+    const own = this.#byParty.get(entry.party.name);
+    if (!own?.delete(entry)) return false;
+    this.#size--;
+    if (own.size === 0) this.#byParty.delete(entry.party.name);
+    return true;
+  }
+
+  /** Takes the oldest entry of the party whose turn it is. */
+  take(): Entry | undefined {
+    const [[name, own] = []] = this.#byParty;
+    const [entry] = own ?? [];
+    if (!entry) return undefined;
+    this.delete(entry);
+    // Its next entry comes after those of the others.
+    if (this.#byParty.delete(name!)) this.#byParty.set(name!, own!);
+    return entry;
+  }
+
+  /** Takes all. */
+  clear(): Entry[] {
+    const all = [...this];
+    this.#byParty.clear();
+    this.#size = 0;
+    return all;
+  }
+
+  *[Symbol.iterator](): Generator<Entry> {
+    for (const own of this.#byParty.values()) yield* own;
+  }
+}
