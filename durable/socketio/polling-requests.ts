@@ -33,7 +33,7 @@ export class PollingRequests {
   async poll(sid: string): Promise<Response> {
     const session = this.#server.sessions.get(sid);
     if (session) return this.#wait(session);
-    const payload = this.#server.takeFinalPayload(sid) ?? this.#former?.takeFinalPayload(sid);
+    const payload = this.#serverOfFinal(sid)?.takeFinalPayload(sid);
     return payload === undefined ? refuse("unknownSid") : new Response(payload, { headers: POLL_HEADERS });
   }
 
@@ -65,19 +65,27 @@ export class PollingRequests {
   async post(sid: string, request: Request): Promise<Response> {
     const session = this.#server.sessions.get(sid);
     if (!session || !this.#server.beginPost(session)) {
+      // The session has ended meanwhile: its client takes no part in that, and learns it from its next poll.
+      const isOver = !session && this.#serverOfFinal(sid) !== undefined;
       // Reads the body within bounds, because the runtime warns about a body that is not read.
       await readText(request, this.#maxPayloadBytes, REFUSED_BODY_MS_MAX).catch(() => undefined);
-      return refuse(session ? "badRequest" : "unknownSid");
+      return isOver ? accepted() : refuse(session ? "badRequest" : "unknownSid");
     }
     const body = await readText(request, this.#maxPayloadBytes).catch(() => undefined);
     if (body === undefined) {
       this.#server.abandonPost(session);
       return new Response(null, { status: 413 });
     }
-    const isGood = this.#server.endPost(session, body);
-    return isGood ? new Response("ok", { headers: { "Content-Type": "text/html" } }) : refuse("badRequest");
+    return this.#server.endPost(session, body) ? accepted() : refuse("badRequest");
+  }
+
+  /** The server that has final payloads of an ended session. */
+  #serverOfFinal(sid: string): SessionServer | undefined {
+    return [this.#server, this.#former].find((server) => server?.hasFinalPayload(sid));
   }
 }
+
+const accepted = (): Response => new Response("ok", { headers: { "Content-Type": "text/html" } });
 
 export function refuse(refusal: EngineRefusal): Response {
   return Response.json(ENGINE_REFUSALS[refusal], { status: 400 });

@@ -134,6 +134,31 @@ it("a client that only polls posts and receives, and its end is noticed", async 
   await vi.waitFor(() => expect(presence.flatMap(({ left }) => left)).toEqual([{ user: "ada" }]), WAIT);
 });
 
+it.each([[["polling"]], [["polling", "websocket"]]])(
+  "members who are banned while they connect, over %j, get the reason and stay away",
+  async (transports) => {
+    const room = freshRoom();
+    const moderator = await join(url, room, "mia", { auth: { token: await tokenFor("mia", { role: "moderator" }) } });
+    const users = Array.from({ length: 12 }, (_, at) => `guest ${at}`);
+    const ends = await Promise.all(
+      users.map(async (user, at) => {
+        const socket = await connect(room, user, { transports });
+        const seen: string[] = [];
+        socket.on("notice", ({ code }: { code: string }) => seen.push(code));
+        socket.on("connect_error", ({ message }) => seen.push(message));
+        socket.on("disconnect", (reason) => seen.push(reason));
+        await next(socket, "welcome");
+        // At different steps of the upgrade.
+        await pause(at * 5);
+        await ask(moderator, "ban", { user });
+        await vi.waitFor(() => expect(socket.connected).toBe(false), WAIT);
+        return [...seen, socket.active];
+      }),
+    );
+    expect(ends).toEqual(users.map(() => ["BANNED", "io server disconnect", false]));
+  },
+);
+
 describe("a page of another origin, in Chromium", () => {
   let site: Server;
   beforeAll(async () => {

@@ -141,6 +141,7 @@ export class Engine {
     if (step === "probed") this.#countIdle(probe, nowMs);
     if (step === "upgraded") {
       this.#idle.forget(probe);
+      this.polling.forget(session);
       this.#meter.count("upgraded");
       this.#liveness.watch(session);
     }
@@ -213,11 +214,15 @@ export class Engine {
     }
     if (session.closed) return false;
     session.closed = true;
+    session.closing = closing;
     this.#idle.forget(session);
-    // A client in the middle of an upgrade polls no more: it gets the remaining frames over the WebSocket.
-    const frames = session.isUpgrading ? this.polling.finalFramesOf(session.sid) : [];
-    if (session.probe && frames.length > 0) session.probe.final = { frames, closing };
-    else if (session.probe) this.close(session.probe, closing);
+    this.polling.forget(session);
+    // A client in the middle of an upgrade polls no more, and would hear nothing if its WebSocket closed before it has switched: it gets the
+    // remaining frames and the close over the WebSocket then.
+    const { sid, probe, isUpgrading } = session;
+    if (probe && isUpgrading && this.polling.hasFinalPayload(sid))
+      probe.takeFinal = () => this.polling.takeFinalFrames(sid);
+    else if (probe) this.close(probe, closing);
     if (session.probeOf) {
       this.#upgrades.ended(session);
       return false;

@@ -14,8 +14,8 @@ import type { Session } from "./session.ts";
 export const POLL_HOLD_MS = 20_000;
 
 /**
- * Between probe and upgrade a poll waits only this long, because a client that still polls goes on when the poll ends. It does not end
- * at once, because it may have overtaken the packet that completes the upgrade.
+ * Between probe and upgrade a poll without frames waits only this long, because a client that still polls goes on when the poll ends. It
+ * does not end at once, because it may have overtaken the packet that completes the upgrade.
  */
 const UPGRADING_HOLD_MS = 50;
 
@@ -30,6 +30,9 @@ const FINAL_CHARS_MAX = 262_144;
 
 /** A dead client, and one that left too much unfetched, gets no final payload: its next poll finds the session unknown. */
 const SILENT: ReadonlySet<Closing> = new Set([CLOSINGS.pingTimeout, CLOSINGS.queueTooLong]);
+
+/** A request of the client that broke the protocol ended the session. Its refusal tells the client, and no later poll has to. */
+const BROKEN: ReadonlySet<Closing> = new Set([CLOSINGS.parseError, CLOSINGS.payloadTooLarge, CLOSINGS.pollOverlap]);
 
 /** Counted for each ended session besides its payloads, because an empty entry takes memory, too. */
 const FINAL_ENTRY_CHARS = 100;
@@ -71,7 +74,7 @@ export class PollingTransport {
     }
     session.seenAtMs = nowMs;
     polling.waitingSinceMs = nowMs;
-    if (!session.isUpgrading) this.#effects.answerPoll(session);
+    this.#effects.answerPoll(session);
     if (polling.waitingSinceMs !== undefined) {
       this.#waiting.delete(session);
       this.#waiting.add(session);
@@ -104,13 +107,25 @@ export class PollingTransport {
     return true;
   }
 
-  /** Receives the body of a post. @returns its frames, none if they end the session; `undefined` if the session is over */
+  /** Receives the body of a post. @returns its frames; `undefined` if it is no payload, or a WebSocket has taken the session over */
   endPost(session: Session, body: string): readonly Frame[] | undefined {
-    if (!session.polling || session.closed) return undefined;
+    if (!session.polling) return undefined;
     session.polling.posts -= 1;
     const frames = decodePayload(body);
     if (!frames) this.#end(session, CLOSINGS.parseError);
-    return frames ?? [];
+    return frames;
+  }
+
+  /** Whether its own requests broke the protocol, and ended it. */
+  isBroken({ closing }: Session): boolean {
+    return closing !== undefined && BROKEN.has(closing);
+  }
+
+  /** Called when the session uses long-polling no longer. */
+  forget(session: Session): void {
+    this.#waiting.delete(session);
+    // Otherwise it would wake an object that has gone to sleep meanwhile.
+    if (this.#waiting.size === 0) this.#holdDeadline.clear();
   }
 
   /**
@@ -120,12 +135,11 @@ export class PollingTransport {
   sendFinal(session: Session, closing: Closing): void {
     const { polling, sid } = session;
     if (!polling) return;
-    // After an erasure the server that ended the session runs no deadline any more.
-    this.#waiting.delete(session);
     if (SILENT.has(closing)) polling.takeAll();
     const lastPacket = closing === CLOSINGS.asked ? ENGINE_NOOP : ENGINE_CLOSE;
     const isWaiting = polling.waitingSinceMs !== undefined;
-    if (polling.isEmpty) {
+    const isTold = closing === CLOSINGS.asked || BROKEN.has(closing) || SILENT.has(closing);
+    if (polling.isEmpty && (isWaiting || isTold)) {
       polling.push([lastPacket]);
       return this.#effects.answerPoll(session);
     }
@@ -157,9 +171,14 @@ export class PollingTransport {
     return payload;
   }
 
-  /** The frames in the final payloads of an ended session; the payloads stay for its polls. */
-  finalFramesOf(sid: string): Frame[] {
+  hasFinalPayload(sid: string): boolean {
+    return this.#finalPayloads.has(sid);
+  }
+
+  /** @returns the frames in the final payloads of an ended session, for the WebSocket that its client goes on with; each once */
+  takeFinalFrames(sid: string): Frame[] {
     const frames = (this.#finalPayloads.get(sid) ?? []).flatMap((payload) => decodePayload(payload) ?? []);
+    this.#drop(sid);
     return frames.filter((frame) => frame !== ENGINE_CLOSE && frame !== ENGINE_NOOP);
   }
 }

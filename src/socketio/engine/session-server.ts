@@ -2,7 +2,7 @@
 // Socket.IO (server/server.ts) or another protocol. Called by the shell of an object.
 import { Deadlines } from "../../clock/deadlines.ts";
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
-import { ENGINE_CLOSE, splitPackets, type Frame } from "../wire/engine-io.ts";
+import { splitPackets, type Frame } from "../wire/engine-io.ts";
 import type { AddressRefusal } from "./addresses.ts";
 import { Effects, type Effect } from "./effects.ts";
 import { Engine, type EngineOptions, type Transport } from "./engine.ts";
@@ -188,19 +188,22 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
     return this.#turn(() => this.#engine.polling.beginPost(session));
   }
 
-  /** Receives the body of a post. @returns whether all of it was valid */
+  /**
+   * Receives the body of a post. The end of a session in its course, or before, is no fault of the request: its client would take a refusal
+   * for a broken connection, and never fetch its last events.
+   * @returns whether the server could read it
+   */
   endPost(session: Session, body: string): boolean {
     return this.effects.turn(() => {
       const frames = this.#engine.polling.endPost(session, body);
       this.#closeEnding();
-      if (!frames) return false;
       const nowMs = this.#ports.now();
-      for (const frame of frames) {
+      for (const frame of frames ?? []) {
+        if (session.closed) break;
         // Does not wait for work that outlasts the turn: a handler may await an ack, which only the next post brings.
         void this.#receive(session, frame, nowMs);
-        if (session.closed) return frame === ENGINE_CLOSE;
       }
-      return !session.closed;
+      return frames !== undefined && !this.#engine.polling.isBroken(session);
     });
   }
 
@@ -208,6 +211,11 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
   abandonPost(session: Session): void {
     // A session that was upgraded meanwhile goes on.
     if (session.polling) this.close(session, CLOSINGS.payloadTooLarge);
+  }
+
+  /** Whether the client of an ended polling session has still something to fetch. */
+  hasFinalPayload(sid: string): boolean {
+    return this.#engine.polling.hasFinalPayload(sid);
   }
 
   /** @returns the next payload for the client of an ended polling session; each once */

@@ -51,6 +51,8 @@ export class Session {
   /** The connection that the shell sends over, if there is one: for the shell alone. */
   connection: unknown;
   closed = false;
+  /** Why the engine closed it. */
+  closing: Closing | undefined;
   /** Present while the session uses long-polling; otherwise it has a WebSocket. */
   polling: PollQueue | undefined;
   /** The WebSocket that wants to take over from long-polling, as a session of its own without messages. */
@@ -63,8 +65,8 @@ export class Session {
   isPingedEarly = false;
   /** The session that this one is the probe of. */
   probeOf: Session | undefined;
-  /** Of a probe whose session ended before it took over: the frames that its client has not received, and the close reason. */
-  final: { readonly frames: readonly Frame[]; readonly closing: Closing } | undefined;
+  /** Of a probe whose session ended before it took over: takes the frames that its client has not received. */
+  takeFinal: (() => readonly Frame[]) | undefined;
   /** The last sign of life that the core saw; pongs that the runtime absorbed are not in it. */
   seenAtMs: number;
   pingedAtMs: number;

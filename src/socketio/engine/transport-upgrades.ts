@@ -9,6 +9,9 @@ import { Session } from "./session.ts";
 /** From the opening of the WebSocket to its packet `5`; the default of Socket.IO on Node, too. */
 export const UPGRADE_TIMEOUT_MS = 10_000;
 
+/** An upgrade usually takes two round trips. The object waits for it awake, which costs less than an alarm. */
+const UPGRADE_USUAL_MS = 1000;
+
 export interface UpgradeContext {
   readonly effects: Effects;
   readonly deadlines: Deadlines;
@@ -24,13 +27,14 @@ export class TransportUpgrades {
   constructor(context: UpgradeContext) {
     const { probes } = context;
     this.#context = context;
-    this.#deadline = context.deadlines.add("upgrade", (nowMs) => {
+    const expire = (nowMs: number): void => {
       for (const probe of probes) {
         const dueMs = probe.pingedAtMs + UPGRADE_TIMEOUT_MS;
         if (dueMs > nowMs) this.#deadline.pull(dueMs);
         else context.end(probe, CLOSINGS.connectTimeout);
       }
-    });
+    };
+    this.#deadline = context.deadlines.add("upgrade", expire, { alarmWithinMs: UPGRADE_TIMEOUT_MS - UPGRADE_USUAL_MS });
     // It finds out when those of before an erasure are due.
     if (probes.size > 0) this.#deadline.set(0);
   }
@@ -51,9 +55,10 @@ export class TransportUpgrades {
   receive(probe: Session, frame: Frame): "probed" | "upgraded" | undefined {
     const { effects, end } = this.#context;
     const session = probe.probeOf!;
-    if (probe.final) {
-      effects.send([probe], probe.final.frames);
-      end(probe, probe.final.closing);
+    if (probe.takeFinal) {
+      const frames = probe.takeFinal();
+      if (frames.length > 0) effects.send([probe], frames);
+      end(probe, session.closing!);
       return undefined;
     }
     if (frame === ENGINE_PROBE) {
@@ -69,7 +74,7 @@ export class TransportUpgrades {
   }
 
   #takeOver(probe: Session, session: Session): "upgraded" | undefined {
-    const { effects, probes } = this.#context;
+    const { effects } = this.#context;
     const { polling } = session;
     if (!polling) return undefined;
     // The poll came after `3probe`, so the client did not wait for it before it went on.
@@ -80,7 +85,7 @@ export class TransportUpgrades {
     session.isUpgrading = false;
     session.isExtended = probe.isExtended;
     probe.closed = true;
-    probes.delete(probe);
+    this.#forget(probe);
     effects.adopt(session, probe);
     effects.save(session);
     if (unfetched.length > 0) effects.send([session], unfetched);
@@ -89,10 +94,17 @@ export class TransportUpgrades {
 
   /** Called when the probe is gone; its session goes on over long-polling. */
   ended(probe: Session): void {
-    this.#context.probes.delete(probe);
+    this.#forget(probe);
     const session = probe.probeOf!;
     session.probe = undefined;
     // Otherwise each of its polls would end at once.
     session.isUpgrading = false;
+  }
+
+  #forget(probe: Session): void {
+    const { probes } = this.#context;
+    probes.delete(probe);
+    // Otherwise it would wake an object that has gone to sleep meanwhile.
+    if (probes.size === 0) this.#deadline.clear();
   }
 }
