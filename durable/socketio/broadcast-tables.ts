@@ -19,7 +19,12 @@ interface BroadcastRow extends Record<string, SqlStorageValue> {
   body: string;
 }
 
-interface Audience extends Pick<Broadcast, "channels" | "except"> {
+/** The name of a channel in JSON: a string is itself, any other primitive the name of its type and its text. */
+type StoredName = string | readonly [type: string, text: string];
+
+interface Audience {
+  readonly channels?: readonly StoredName[];
+  readonly except?: readonly StoredName[];
   readonly life?: string;
 }
 
@@ -84,7 +89,7 @@ export class BroadcastTables {
       `INSERT INTO ${this.#names[this.#current]} (seq, at_ms, audience, body) VALUES (?, ?, ?, ?)`,
       seq,
       nowMs,
-      JSON.stringify({ channels, except, life: this.#lives.own }),
+      JSON.stringify({ channels: channels?.map(storedName), except: except?.map(storedName), life: this.#lives.own }),
       encodePayload(encodeEvent("/", event, args)),
     );
     this.#lives.took(seq);
@@ -139,8 +144,24 @@ function readBack<Read>(row: BroadcastRow, read: (row: BroadcastRow) => Read): R
 
 function isFor({ seq, audience }: BroadcastRow, wasIn: WasIn): boolean {
   const { channels, except } = JSON.parse(audience) as Audience;
-  const isSelected = channels?.some((channel) => wasIn(channel, seq)) ?? true;
-  return isSelected && !except?.some((channel) => wasIn(channel, seq));
+  const isSelected = channels?.some((channel) => wasIn(nameOf(channel), seq)) ?? true;
+  return isSelected && !except?.some((channel) => wasIn(nameOf(channel), seq));
+}
+
+const storedName = (name: unknown): StoredName => (typeof name === "string" ? name : [typeof name, String(name)]);
+
+/** By type a name is a string; code without types uses others. */
+function nameOf(stored: StoredName): string {
+  if (typeof stored === "string") return stored;
+  const [type, text] = stored;
+  const names: Readonly<Record<string, () => unknown>> = {
+    number: () => Number(text),
+    bigint: () => BigInt(text),
+    boolean: () => text === "true",
+    undefined: () => undefined,
+    object: () => null,
+  };
+  return names[type]!() as string;
 }
 
 const lifeOf = ({ audience }: BroadcastRow): string => (JSON.parse(audience) as Audience).life ?? UNNAMED_LIFE;

@@ -59,7 +59,8 @@ export class ChannelHistory {
   wasIn(channel: string, seq: number): boolean {
     const joined = this.#joined.get(channel);
     if (joined !== undefined && seq > joined) return true;
-    return this.#left.some(([name, from, to]) => name === channel && seq > from && seq <= to);
+    // `includes` finds NaN, too, which is equal to nothing.
+    return this.#left.some(([name, from, to]) => [name].includes(channel) && seq > from && seq <= to);
   }
 
   toRecord(): ChannelHistoryRecord {
@@ -68,5 +69,6 @@ export class ChannelHistory {
   }
 }
 
-const charsOf = (memberships: readonly Membership[]): number =>
-  memberships.reduce((chars, [channel]) => chars + channel.length, 0);
+/** Code without types names channels by other primitives, too. */
+const charsOf = (memberships: ReadonlyArray<readonly [channel: unknown, from: number, to: number]>): number =>
+  memberships.reduce((chars, [channel]) => chars + String(channel).length, 0);

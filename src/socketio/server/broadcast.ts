@@ -5,6 +5,7 @@ import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./
 import type { Audience, Hub } from "./hub.ts";
 import type { Socket } from "./socket.ts";
 
+/** By type a channel's name is a string, as in Socket.IO. Code without types may give any primitive but a symbol: it stays what it is. */
 type Channels = string | readonly string[];
 
 interface Asked extends Audience {
@@ -96,11 +97,13 @@ export abstract class Broadcasts<Outgoing extends EventsMap, Data> {
   }
 
   socketsJoin(channel: Channels): void {
-    for (const socket of this.fetchSockets()) socket.join(channel);
+    const names = listed(channel);
+    for (const socket of this.fetchSockets()) socket.join(names);
   }
 
   socketsLeave(channel: Channels): void {
-    for (const socket of this.fetchSockets()) for (const name of listed(channel)) socket.leave(name);
+    const names = listed(channel);
+    for (const socket of this.fetchSockets()) for (const name of names) socket.leave(name);
   }
 
   /** @param close ends the whole sessions rather than this namespace only */
@@ -118,9 +121,16 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> extends Broadca
   }
 }
 
-/** One name, or several. @throws TypeError for anything else, as in code without types */
+/** One name, or several. @throws TypeError for what could not be stored as a name, or not be found again */
 export function listed(names: Channels): readonly string[] {
-  const list = [names].flat();
-  for (const name of list) if (typeof name !== "string") throw new TypeError(`a room is a string, not ${typeof name}`);
-  return list;
+  const list: readonly unknown[] = [names].flat();
+  for (const name of list) {
+    const isPrimitive = name === null || (typeof name !== "object" && typeof name !== "function");
+    if (!isPrimitive || typeof name === "symbol")
+      throw new TypeError(`a room's name is a string or a number, not ${describeName(name)}`);
+  }
+  return list as readonly string[];
 }
+
+const describeName = (name: unknown): string =>
+  typeof name === "object" ? Object.prototype.toString.call(name) : `a ${typeof name}`;

@@ -45,7 +45,7 @@ export class Connects {
     const request = { nsp, auth, handshake: session.handshake };
     session.beginConnect(nsp);
     const fail = (error: unknown): void => sockets.effects.turn(() => this.#fail(session, nsp, error));
-    return sockets.run({ nsp, session }, "CONNECT", () => {
+    const answer = (): unknown => {
       try {
         const deciding = andThen(namespaces.find(request, session), (entry) => {
           if (!entry) return this.#refuse(session, nsp, { message: "Invalid namespace" });
@@ -58,7 +58,8 @@ export class Connects {
       } catch (error) {
         return fail(error);
       }
-    });
+    };
+    return sockets.run({ nsp, session }, "CONNECT", answer, () => sockets.close(session, CLOSINGS.internal));
   }
 
   /**
@@ -141,7 +142,13 @@ export class Connects {
     socket.replay(resumed?.missed ?? []);
     sockets.activate(socket, entry);
     socket.remember();
-    return sockets.run(socket, "onConnect", () => namespace.onConnect?.(socket));
+    // A stock client stays away then, as after a refusal.
+    return sockets.run(
+      socket,
+      "onConnect",
+      () => namespace.onConnect?.(socket),
+      () => socket.disconnect(),
+    );
   }
 
   /** A log that cannot be read recovers nothing; otherwise the CONNECTs of this client would fail again and again. */

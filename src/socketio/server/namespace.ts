@@ -3,7 +3,7 @@
 // `onConnect` would be gone.
 import type { DisconnectReason } from "../wire/closings.ts";
 import type { AskAnswer } from "./acks.ts";
-import { Broadcasts, listed, SELECTED } from "./broadcast.ts";
+import { Broadcasts, SELECTED } from "./broadcast.ts";
 import type { Deadline, DeadlineOptions, Deadlines } from "../../clock/deadlines.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
 import type { Hub } from "./hub.ts";
@@ -244,7 +244,7 @@ export abstract class Namespace<
     event: Event,
     ...args: EventArgs<Between, Event>
   ): true {
-    this[CONTEXT].serverSide.emit(listed(rooms), { nsp: this[CONTEXT].hub.nsp, event, args });
+    this[CONTEXT].serverSide.emit([rooms].flat(), { nsp: this[CONTEXT].hub.nsp, event, args });
     return true;
   }
 
@@ -258,7 +258,7 @@ export abstract class Namespace<
     ...args: EventArgs<Between, Event>
   ): Promise<Array<Awaited<ReturnType<Between[Event]>>>> {
     const { serverSide, hub } = this[CONTEXT];
-    const answers = await serverSide.emitWithAck(listed(rooms), { nsp: hub.nsp, event, args });
+    const answers = await serverSide.emitWithAck([rooms].flat(), { nsp: hub.nsp, event, args });
     return answers as Array<Awaited<ReturnType<Between[Event]>>>;
   }
 }

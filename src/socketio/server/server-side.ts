@@ -111,8 +111,10 @@ export class ServerSide {
     if (!others) throw new Error("the application gives no `rooms`");
     if (rooms.length > SERVER_SIDE_ROOMS_MAX)
       throw new RangeError(`at most ${SERVER_SIDE_ROOMS_MAX} rooms at once, not ${rooms.length}`);
-    const wrong = rooms.find((room) => !others.isName(room));
-    if (wrong !== undefined) throw new RangeError(`there can be no room ${JSON.stringify(wrong.slice(0, 80))}`);
+    for (const room of rooms as readonly unknown[]) {
+      if (typeof room !== "string") throw new TypeError(`a room is a string, not ${typeof room}`);
+      if (!others.isName(room)) throw new RangeError(`there can be no room ${JSON.stringify(room.slice(0, 80))}`);
+    }
     return others;
   }
 

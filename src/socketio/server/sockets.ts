@@ -1,6 +1,6 @@
 // Makes, restores and removes the sockets of a server, and runs application code for them. Called by connects.ts, server.ts and the sockets
 // themselves.
-import type { SessionFlood } from "../engine/session-flood.ts";
+import { SessionFlood } from "../engine/session-flood.ts";
 import { CLOSINGS, isReturnable, type Closing, type DisconnectReason } from "../wire/closings.ts";
 import { encodeDisconnect } from "../wire/socket-io.ts";
 import type { LayerContext } from "../engine/session-server.ts";
@@ -23,6 +23,9 @@ export interface SocketsPorts {
 /** Characters of a problem in the log. */
 const NAMED_CHARS_MAX = 100;
 
+/** Failures of the code for one session that stand in the log, in a window: its client may send what a handler fails for at any rate. */
+export const FAILURES_LOGGED_MAX = 10;
+
 /** For whom application code runs. */
 type Running = Pick<Socket, "nsp" | "session">;
 
@@ -35,6 +38,7 @@ export class Sockets implements SocketHost {
   readonly #unjoined: UnjoinedSessions;
   readonly #tokens: TokenLife | undefined;
   readonly #flood: SessionFlood;
+  readonly #failures = new SessionFlood(FAILURES_LOGGED_MAX);
 
   constructor(
     { engine, effects, deadlines }: Pick<LayerContext, "engine" | "effects" | "deadlines">,
@@ -93,7 +97,9 @@ export class Sockets implements SocketHost {
     if (socket.asks.length > 0) this.acks.watch(socket);
     this.#tokens?.watch(socket);
     if (socket.pid !== undefined) entry.recovery?.log.retain?.(socket.id);
-    void this.run(socket, "onRestore", () => entry.namespace.onRestore?.(socket));
+    // A fresh connection may do better.
+    const closeIt = (): void => this.close(session, CLOSINGS.internal);
+    void this.run(socket, "onRestore", () => entry.namespace.onRestore?.(socket), closeIt);
     return true;
   }
 
@@ -106,13 +112,16 @@ export class Sockets implements SocketHost {
   }
 
   /**
-   * Runs application code. A failure closes the session for which it ran. Code after an await runs in turns of its own.
+   * Runs application code. Code after an await runs in turns of its own. SIO-15: a failure is for the log, and the connection stays: its
+   * client would come back, and meet the same mistake again, for ever.
    * @param what names the code in the log; clients may have chosen it
+   * @param failed called after a failure
    */
-  run({ nsp, session }: Running, what: string, code: () => unknown): void | Promise<void> {
+  run({ nsp, session }: Running, what: string, code: () => unknown, failed?: () => void): void | Promise<void> {
     const fail = (error: unknown): void => {
-      this.#ports.report(`failed in ${nsp}: ${what}`.slice(0, NAMED_CHARS_MAX), error);
-      this.effects.turn(() => this.close(session, CLOSINGS.internal));
+      if (!this.#failures.isOver(session, this.now()))
+        this.#ports.report(`failed in ${nsp}: ${what}`.slice(0, NAMED_CHARS_MAX), error);
+      if (failed) this.effects.turn(failed);
     };
     try {
       const result = code();
@@ -132,6 +141,7 @@ export class Sockets implements SocketHost {
   removeSocketsOf(session: SocketSession, closing: Closing): void {
     this.#unjoined.closed(session, closing);
     this.#flood.forget(session);
+    this.#failures.forget(session);
     for (const nsp of session.connecting) this.#namespaces.giveUp(nsp, session);
     for (const socket of session.sockets.values()) this.#dismiss(socket, closing.disconnect);
     session.sockets.clear();

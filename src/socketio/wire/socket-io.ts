@@ -106,21 +106,55 @@ const unreadable = (reason: string): ReadResult => ({ kind: "error", reason });
 
 const encoder = new Encoder();
 
+/** In the JSON of a packet: no text in it holds this, because quotes in a text are escaped. */
+const PLACEHOLDERS = /\{"_placeholder":true,"num":(\d+)\}/g;
+
 /** @returns the frames of one packet: the header, then its attachments */
 function encode(packet: Packet): Frame[] {
-  const parts = encoder.encode(packet) as Array<string | ArrayBufferLike | ArrayBufferView>;
-  if (parts.length - 1 > ATTACHMENTS_MAX) {
-    throw new RangeError(`a packet carries at most ${ATTACHMENTS_MAX} attachments, not ${parts.length - 1}`);
-  }
-  return parts.map((part) => encodeMessage(toFrame(part)));
+  const [header, ...bytes] = encoder.encode(packet) as [string, ...Bytes[]];
+  return bytes.length === 0 ? [encodeMessage(header)] : encodeBinary(packet, header, bytes);
 }
 
-function toFrame(part: string | ArrayBufferLike | ArrayBufferView): Frame {
-  return typeof part === "string" ? part : toBytes(part);
+/**
+ * Clients take every object with `_placeholder: true` for the place of an attachment. The application may pass on such an object of a client,
+ * which would end the connection of each recipient, or become bytes there. The protocol has no escape: they get it with `_placeholder: false`.
+ */
+function encodeBinary(packet: Packet, header: string, bytes: readonly Bytes[]): Frame[] {
+  if (header.split('"_placeholder":true').length - 1 > bytes.length)
+    return encode({ ...packet, data: withoutPlaceholders(packet.data) as unknown[] });
+  // A client may name an attachment in several places: once is enough.
+  const attachments = [...new Set(bytes)];
+  if (attachments.length > ATTACHMENTS_MAX)
+    throw new RangeError(`a packet carries at most ${ATTACHMENTS_MAX} attachments, not ${attachments.length}`);
+  const text =
+    attachments.length === bytes.length
+      ? header
+      : header
+          .replace(/(?<=^.)\d+/, String(attachments.length))
+          .replace(PLACEHOLDERS, (_all, num) =>
+            JSON.stringify({ _placeholder: true, num: attachments.indexOf(bytes[Number(num)]!) }),
+          );
+  return [text, ...attachments.map(toBytes)].map((part) => encodeMessage(part));
 }
+
+/** @param isPlain whether `toJSON` was called */
+function withoutPlaceholders(value: unknown, isPlain = false): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value;
+  if (Array.isArray(value)) return value.map((item) => withoutPlaceholders(item));
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  if (typeof toJSON === "function" && !isPlain) return withoutPlaceholders(toJSON.call(value), true);
+  const fields = Object.entries(value).map(([name, given]) => {
+    const field = withoutPlaceholders(given);
+    return [name, name === "_placeholder" && field === true ? false : field];
+  });
+  return Object.fromEntries(fields);
+}
+
+type Bytes = ArrayBufferLike | ArrayBufferView;
 
 /** The bytes of a buffer or a view, without a copy. */
-export function toBytes(bytes: ArrayBufferLike | ArrayBufferView): Uint8Array<ArrayBuffer> {
+export function toBytes(bytes: Bytes): Uint8Array<ArrayBuffer> {
   return ArrayBuffer.isView(bytes)
     ? new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength)
     : new Uint8Array(bytes as ArrayBuffer);

@@ -65,7 +65,7 @@ function visit(parts: ProbeParts = {}) {
         ? server.beginPost(session) && server.endPost(session, packets.join(SEPARATOR))
         : server.hasFinalPayload(session.sid),
     /** As the shell does it. */
-    poll(): void {
+    poll: (): void => {
       if (server.sessions.has(session.sid)) return void server.poll(session);
       polled.push(server.takeFinalPayload(session.sid)?.split(SEPARATOR) ?? ["unknown session"]);
     },

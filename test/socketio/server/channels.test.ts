@@ -140,12 +140,53 @@ describe("namespaces", () => {
   });
 });
 
+describe("names that are no strings, as code without types gives them", () => {
+  it.each([42, 0, -0, -1, 1.5, 1e21, Number.NaN, Infinity, 10n, true, false, null, undefined, ""])(
+    "%s names a channel like any other, and is no text",
+    async (given) => {
+      const name = given as never;
+      const { shell, hearers, clients } = await fourSockets();
+      const rooms: boolean[] = [];
+      expect(hearers((io) => (io.in("blue").socketsJoin(name), io.to(name).emit("said")))).toEqual([1, 2]);
+      expect(hearers((io) => io.except([name]).emit("said"))).toEqual([0, 3]);
+      expect(hearers((_io, self) => self.to([name, "red"]).except("blue").emit("said"))).toEqual([]);
+      if (given !== "") expect(hearers((io) => io.to(String(given)).emit("said"))).toEqual([]);
+      shell.evict();
+      expect(hearers((io) => io.in(name).emit("said"))).toEqual([1, 2]);
+      hearers((io, self) => {
+        self.join(name);
+        rooms.push(self.rooms.has(name), self.rooms.has("42"), io.channels.has(name));
+        self.leave(name);
+        rooms.push(self.rooms.has(name));
+        rooms.push(io.in(name).fetchSockets().length === 2);
+        io.in(name).socketsLeave([name]);
+        rooms.push(io.channels.has(name));
+        io.in(name).disconnectSockets();
+      });
+      expect(rooms).toEqual([true, false, true, false, true, false]);
+      expect(clients.map(({ closing }) => closing)).toEqual(Array(4).fill(undefined));
+      expect(shell.problems).toEqual([]);
+    },
+  );
+
+  it("undefined and null select nobody as long as nobody joined them", async () => {
+    const { hearers } = await fourSockets();
+    for (const name of [undefined, null] as never[]) {
+      expect(hearers((io) => io.to(name).emit("said"))).toEqual([]);
+      expect(hearers((_io, self) => self.to(name).emit("said"))).toEqual([]);
+      expect(hearers((io) => io.except(name).emit("said"))).toEqual([0, 1, 2, 3]);
+    }
+  });
+});
+
 it.each<[call: string, run: (io: Probe, socket: Parameters<Verb>[1]) => unknown]>([
-  ["socket.join(42)", (_io, socket) => socket.join(42 as never)],
-  ["socket.join([undefined])", (_io, socket) => socket.join([undefined] as never)],
-  ["to(42)", (io) => io.to(42 as never)],
-  ["except([42])", (io) => io.except([42] as never)],
-])("%s is an error that names the mistake, as numbers are no rooms", async (_call, run) => {
+  ["socket.join({})", (_io, socket) => socket.join({} as never)],
+  ["socket.join([Symbol()])", (_io, socket) => socket.join([Symbol("x")] as never)],
+  ["socket.join(a Set)", (_io, socket) => socket.join(new Set(["x"]) as never)],
+  ["socketsJoin(a function)", (io) => io.socketsJoin((() => 1) as never)],
+  ["to({})", (io) => io.to({} as never)],
+  ["except([new Date(0)])", (io) => io.except([new Date(0)] as never)],
+])("%s is an error that names the mistake, because such a name could not be kept", async (_call, run) => {
   const errors: string[] = [];
   const { shell } = probeShell({
     handlers: {
@@ -159,5 +200,9 @@ it.each<[call: string, run: (io: Probe, socket: Parameters<Verb>[1]) => unknown]
     },
   });
   (await shell.connect()).emit("go");
-  expect(errors).toEqual([expect.stringMatching(/^TypeError: a room is a string, not (number|undefined)$/)]);
+  expect(errors).toEqual([
+    expect.stringMatching(
+      /^TypeError: a room's name is a string or a number, not (a symbol|a function|\[object \w+\])$/,
+    ),
+  ]);
 });

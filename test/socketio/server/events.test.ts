@@ -2,8 +2,10 @@
 import { describe, expect, it, vi } from "vitest";
 
 import { ATTACHMENTS_MAX } from "../../../src/socketio/wire/socket-io.ts";
+import { COUNT_WINDOW_MS } from "../../../src/socketio/engine/session-flood.ts";
 import { HANDLE_EVENT, Namespace } from "../../../src/socketio/server/namespace.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
+import { FAILURES_LOGGED_MAX } from "../../../src/socketio/server/sockets.ts";
 import { FakeShell, OPTIONS } from "../../host/harness.ts";
 import { MemoryRecoveryLog, RecoverableProbe } from "../../host/memory-recovery-log.ts";
 import { probeShell, type AnyArgument, type Probe } from "../../host/probe.ts";
@@ -195,7 +197,9 @@ describe("binary events", () => {
     const client = await shell.connect();
     const { length } = client.frames;
     client.emit("ask");
-    expect(client.closing?.code).toBe(1011);
+    expect(shell.problems.map(({ error }) => String(error))).toEqual([
+      expect.stringContaining("RangeError: a packet carries at most 10 attachments"),
+    ]);
     expect(client.frames).toHaveLength(length);
   });
 
@@ -246,7 +250,7 @@ describe("binary events", () => {
     await shell.settle();
     expect(mistakes).toEqual([expect.stringContaining("RangeError: a packet carries at most 10 attachments")]);
     other.emit("ask");
-    expect(other.closing?.code).toBe(1011);
+    expect(shell.problems).toHaveLength(1);
     expect(shell.quietMs, "nothing is due but the next ping").toBe(OPTIONS.pingIntervalMs);
   });
 
@@ -273,27 +277,44 @@ describe("a handler that throws", () => {
     },
   };
 
-  it.each(Object.entries(bugs))("%s ends its own session only, and does not affect others", async (_when, bug) => {
+  it.each(Object.entries(bugs))("%s is logged, gives no ack, and ends nothing: SIO-15", async (_when, bug) => {
     const { shell, calls } = probeShell({ handlers: { bug, echo } });
     const [client, other] = [await shell.connect(), await shell.connect()];
     const { length } = other.frames;
     const call = client.call("bug");
     await shell.settle();
-    expect(client.closing).toMatchObject({ code: 1011, reason: expect.not.stringContaining("secret") });
+    expect(client.closing).toBeUndefined();
     expect(call.acks).toEqual([]);
-    expect(calls.at(-1)).toBe(`disconnect ${client.socketId()}: forced server close`);
+    expect(client.call("echo", 2).answer).toBe(2);
+    expect(calls.filter((line) => line.startsWith("disconnect"))).toEqual([]);
+    expect(JSON.stringify([client.frames, other.frames])).not.toContain("secret");
     expect(other.frames).toHaveLength(length);
     expect(other.call("echo", 1).answer).toBe(1);
     expect(shell.problems).toHaveLength(1);
   });
 
-  it.each(Object.entries(bugs))("in onConnect, %s, ends the new session only", async (_when, bug) => {
+  it("again and again, as a client makes it, stands in the log ten times in ten seconds", async () => {
+    const { shell } = probeShell({ handlers: { bug: bugs["at once"], echo } });
+    const [client, other] = [await shell.connect(), await shell.connect()];
+    for (let at = 0; at < 1000; at++) client.emit("bug");
+    expect(shell.problems).toHaveLength(FAILURES_LOGGED_MAX);
+    other.emit("bug");
+    expect(shell.problems, "and hides no other client's").toHaveLength(FAILURES_LOGGED_MAX + 1);
+    shell.advance(COUNT_WINDOW_MS);
+    client.emit("bug");
+    expect(shell.problems).toHaveLength(FAILURES_LOGGED_MAX + 2);
+    expect(client.call("echo", 1).answer).toBe(1);
+  });
+
+  it.each(Object.entries(bugs))("in onConnect, %s, disconnects the new socket only, for good", async (_when, bug) => {
     let isBroken = false;
     const { shell } = probeShell({ onConnect: () => (isBroken ? bug() : undefined), handlers: { echo } });
     const other = await shell.connect();
     isBroken = true;
     const client = await shell.connect();
-    expect(client.closing?.code).toBe(1011);
+    await shell.settle();
+    expect(client.frames.at(-1), "a stock client stays away then").toBe("41");
+    expect(client.closing).toBeUndefined();
     expect(other.call("echo", 1).answer).toBe(1);
     expect(shell.problems).toHaveLength(1);
   });

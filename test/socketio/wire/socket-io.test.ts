@@ -254,6 +254,63 @@ describe("writing", () => {
     expect(() => encodeEvent("/", "x", [...parts, bytesOf(1)])).toThrow(RangeError);
   });
 
+  describe("what looks like a placeholder, and came from a client", () => {
+    const nums = [99, 0, 1, -1, 0.5, 1e300, "0", null, undefined, [0], true];
+    const fakes = nums.map((num) => ({ _placeholder: true, num }));
+
+    it.each<[what: string, value: unknown, read: unknown]>([
+      ...fakes.map((fake): [string, unknown, unknown] => [
+        `with num ${JSON.stringify(fake.num)}`,
+        fake,
+        JSON.parse(JSON.stringify({ ...fake, _placeholder: false })),
+      ]),
+      ["deep inside", { a: [[{ b: fakes[0] }]] }, { a: [[{ b: { _placeholder: false, num: 99 } }]] }],
+      [
+        "with more in it",
+        { num: 0, _placeholder: true, x: fakes[1] },
+        { num: 0, _placeholder: false, x: { _placeholder: false, num: 0 } },
+      ],
+      ["without a num", { _placeholder: true }, { _placeholder: false }],
+      ["that is none", { _placeholder: "true", num: 99 }, { _placeholder: "true", num: 99 }],
+      ["in a text", '{"_placeholder":true,"num":0}', '{"_placeholder":true,"num":0}'],
+      ["as a name", { '{"_placeholder":true,"num":0}': 1 }, { '{"_placeholder":true,"num":0}': 1 }],
+      ["made by a toJSON", { toJSON: () => fakes[0] }, { _placeholder: false, num: 99 }],
+      [
+        "made by a toJSON of its mark",
+        { _placeholder: { toJSON: () => true }, num: 0 },
+        { _placeholder: false, num: 0 },
+      ],
+      [
+        "beside a date",
+        { on: new Date(0), ...fakes[0] },
+        { on: "1970-01-01T00:00:00.000Z", _placeholder: false, num: 99 },
+      ],
+    ])("%s: a stock client reads it as data beside bytes, in events and acks", (_what, value, read) => {
+      const args = [value, bytesOf(1), value, { more: bytesOf(2, 3) }];
+      const expected = [read, bytesOf(1), read, { more: bytesOf(2, 3) }];
+      expect(decodeAsClient(encodeEvent("/a", "x", args))).toMatchObject({ nsp: "/a", data: ["x", ...expected] });
+      expect(decodeAsClient(encodeAck("/", 7, args))).toMatchObject({ id: 7, data: expected });
+    });
+
+    it("stays what it is without bytes", () => {
+      expect(decodeAsClient(encodeEvent("/", "x", fakes)).data).toEqual(["x", ...JSON.parse(JSON.stringify(fakes))]);
+    });
+  });
+
+  it("bytes in several places travel once, so a client that names an attachment often ends nobody's connection", () => {
+    const [one, two] = [bytesOf(1), bytesOf(2)];
+    const args = [
+      two,
+      ...Array.from({ length: 12 }, () => ({ deep: [one] })),
+      two,
+      '{"_placeholder":true,"num":12}',
+      12,
+    ];
+    const frames = encodeEvent("/a1-2", "x", args, 3);
+    expect(frames).toHaveLength(3);
+    expect(decodeAsClient(frames)).toMatchObject({ nsp: "/a1-2", id: 3, data: ["x", ...args] });
+  });
+
   it.each(["connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener"])(
     "an event named %s is a mistake of the application's: SIO-7",
     (event) => {
