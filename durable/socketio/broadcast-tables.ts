@@ -40,9 +40,11 @@ export class BroadcastTables {
   /** The table that is written; the other one holds the rows before it. */
   #current: 0 | 1;
   #currentSinceMs: number;
+  /** Both, or none: the first broadcast makes them, because clients may join any number of namespaces in which nothing is said. */
+  #areMade: boolean;
 
   /**
-   * @param names of both tables, which are made if they are missing
+   * @param names of both tables
    * @param newLife names a life of the log, given the name of the one before it
    */
   constructor(
@@ -54,7 +56,7 @@ export class BroadcastTables {
     this.#sql = sql;
     this.#names = names;
     this.#windowMs = windowMs;
-    for (const name of names) createTable(sql, name);
+    this.#areMade = [...sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", names[0])].length > 0;
     const newest = names.map((name) => this.#edge(name, "DESC")?.seq ?? 0);
     this.#lastSeq = Math.max(...newest);
     this.#current = (newest[1] ?? 0) > (newest[0] ?? 0) ? 1 : 0;
@@ -62,6 +64,7 @@ export class BroadcastTables {
   }
 
   #edge(name: string, order: "ASC" | "DESC"): BroadcastRow | undefined {
+    if (!this.#areMade) return undefined;
     const [row] = this.#sql.exec<BroadcastRow>(`SELECT * FROM ${name} ORDER BY seq ${order} LIMIT 1`);
     return row;
   }
@@ -75,6 +78,7 @@ export class BroadcastTables {
   }
 
   #storedLife(seq: number): string | undefined {
+    if (!this.#areMade) return undefined;
     const query = (name: string): string =>
       `SELECT seq, audience FROM ${name} WHERE seq <= ? ORDER BY seq DESC LIMIT 1`;
     const rows = this.#names.flatMap((name) => this.#sql.exec<BroadcastRow>(query(name), seq).toArray());
@@ -83,7 +87,8 @@ export class BroadcastTables {
   }
 
   append({ event, args, channels, except }: Broadcast, nowMs: number): number {
-    if (nowMs - this.#currentSinceMs > this.#windowMs) this.#swapTables(nowMs);
+    if (!this.#areMade) this.#make(nowMs);
+    else if (nowMs - this.#currentSinceMs > this.#windowMs) this.#swapTables(nowMs);
     const seq = this.#lastSeq + 1;
     this.#sql.exec(
       `INSERT INTO ${this.#names[this.#current]} (seq, at_ms, audience, body) VALUES (?, ?, ?, ?)`,
@@ -95,6 +100,12 @@ export class BroadcastTables {
     this.#lives.took(seq);
     this.#lastSeq = seq;
     return seq;
+  }
+
+  #make(nowMs: number): void {
+    for (const name of this.#names) createTable(this.#sql, name);
+    this.#areMade = true;
+    this.#currentSinceMs = nowMs;
   }
 
   /** Called after a window: no client can recover from the rows of the other table any more. */
@@ -114,6 +125,7 @@ export class BroadcastTables {
     const firstSeq = oldest.length > 0 ? Math.min(...oldest) : this.#lastSeq + 1;
     if (seq + 1 < firstSeq || this.#lastSeq - seq > MISSED_BROADCASTS_MAX) return undefined;
     const missed: MissedEvent[] = [];
+    if (!this.#areMade) return missed;
     let chars = 0;
     for (const name of [this.#names[1 - this.#current]!, this.#names[this.#current]]) {
       for (const row of this.#sql.exec<BroadcastRow>(`SELECT * FROM ${name} WHERE seq > ? ORDER BY seq`, seq)) {

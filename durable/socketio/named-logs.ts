@@ -1,5 +1,6 @@
 // Lists the recovery logs in one database by name, and drops unused ones: clients name the namespaces that are made on demand, so their
 // logs must not stay for ever. Called by sql-recovery-log.ts.
+import { DYNAMIC_NAMESPACES_MAX } from "../../src/socketio/server/namespaces.ts";
 import type { LogName } from "../sql/log-name.ts";
 
 /** Characters of a log's name. */
@@ -17,8 +18,28 @@ interface Making {
   readonly newName: () => string;
 }
 
-/** The open logs of each object in this isolate, by its storage. */
-const openLogs = new WeakMap<DurableObjectStorage, Set<number>>();
+/**
+ * Logs with a name in one object: as many as namespaces made on demand may be in service, and as many that clients may come back to. Beyond
+ * it a log goes before its window is over, and those who come back to it get a fresh connection.
+ */
+export const NAMED_LOGS_MAX = 2 * DYNAMIC_NAMESPACES_MAX;
+
+/** Logs that are looked at when one is made, in turn: each removal takes time, and nothing else runs meanwhile. */
+const LOOKED_AT = 8;
+
+/** Stored sockets of an unused log that go at a time. */
+const SOCKETS_AT_A_TIME = 100;
+
+/** The named logs of an object, as this instance knows them. */
+interface Known {
+  readonly open: Set<number>;
+  count: number;
+  /** The last one that was looked at. */
+  lookedAt: number;
+}
+
+/** By the storage of each object in this isolate. */
+const knownLogs = new WeakMap<DurableObjectStorage, Known>();
 
 /** @throws RangeError if it is no valid name */
 export function checkLogName(name: string): void {
@@ -42,13 +63,13 @@ export function openNamedLog(storage: DurableObjectStorage, name: string, making
     log.id,
     windowMs,
   );
-  openIn(storage).add(log.id);
+  knownIn(storage).open.add(log.id);
   return log;
 }
 
 /** Called when its namespace is empty. After a window no client can recover in it any more, and the log is dropped. */
 export function closeNamedLog(storage: DurableObjectStorage, id: number, nowMs: number): void {
-  openIn(storage).delete(id);
+  knownIn(storage).open.delete(id);
   storage.sql.exec("UPDATE recovery_logs SET closed_at_ms = ? WHERE id = ?", nowMs, id);
 }
 
@@ -62,10 +83,13 @@ export function tablesOf(id: number | undefined): readonly [string, string] {
 export const rememberedPrefixOf = (id: number | undefined): string =>
   id === undefined ? "remembered:" : `remembered-${id}:`;
 
-function openIn(storage: DurableObjectStorage): Set<number> {
-  const open = openLogs.get(storage) ?? new Set();
-  openLogs.set(storage, open);
-  return open;
+function knownIn(storage: DurableObjectStorage): Known {
+  let known = knownLogs.get(storage);
+  if (!known) {
+    known = { open: new Set(), count: 0, lookedAt: 0 };
+    knownLogs.set(storage, known);
+  }
+  return known;
 }
 
 function find(sql: SqlStorage, name: string): NamedLog | undefined {
@@ -74,10 +98,11 @@ function find(sql: SqlStorage, name: string): NamedLog | undefined {
 }
 
 function make(storage: DurableObjectStorage, name: string, { windowMs, nowMs, newName }: Making): NamedLog {
-  dropAbandoned(storage, nowMs);
+  dropUnused(storage, nowMs);
   const [epoch, key] = [newName(), newName()];
   const values = [name, epoch, key, windowMs];
   storage.sql.exec("INSERT INTO recovery_logs (name, epoch, key, window_ms) VALUES (?, ?, ?, ?)", ...values);
+  knownIn(storage).count++;
   return find(storage.sql, name)!;
 }
 
@@ -87,19 +112,37 @@ interface Registered extends Record<string, SqlStorageValue> {
   closed_at_ms: number | null;
 }
 
-/** Drops logs that were closed for a window. An instance that died left its logs open: their window begins now. */
-function dropAbandoned(storage: DurableObjectStorage, nowMs: number): void {
-  const open = openIn(storage);
-  const logs = storage.sql.exec<Registered>("SELECT id, window_ms, closed_at_ms FROM recovery_logs").toArray();
-  for (const { id, window_ms, closed_at_ms } of logs) {
-    if (open.has(id)) continue;
-    if (closed_at_ms === null) closeNamedLog(storage, id, nowMs);
-    else if (nowMs - closed_at_ms > window_ms) drop(storage, id);
+/**
+ * Looks at the next few logs, and drops those that were closed for a window, or one of them if there are too many. An instance that died left
+ * its logs open: their window begins now.
+ */
+function dropUnused(storage: DurableObjectStorage, nowMs: number): void {
+  const known = knownIn(storage);
+  // Counted once in each round through all of them.
+  if (known.lookedAt === 0)
+    known.count = storage.sql.exec<{ count: number }>("SELECT count(*) AS count FROM recovery_logs").one().count;
+  const next = storage.sql
+    .exec<Registered>(
+      "SELECT id, window_ms, closed_at_ms FROM recovery_logs WHERE id > ? ORDER BY id LIMIT ?",
+      known.lookedAt,
+      LOOKED_AT,
+    )
+    .toArray();
+  known.lookedAt = next.length < LOOKED_AT ? 0 : next.at(-1)!.id;
+  for (const { id, window_ms, closed_at_ms } of next) {
+    if (known.open.has(id)) continue;
+    const isOver = closed_at_ms !== null && nowMs - closed_at_ms > window_ms;
+    if (isOver || known.count >= NAMED_LOGS_MAX) drop(storage, id, known);
+    else if (closed_at_ms === null) closeNamedLog(storage, id, nowMs);
   }
 }
 
-function drop(storage: DurableObjectStorage, id: number): void {
+/** Its row goes last: if anything else is left, the log is dropped the next time. */
+function drop(storage: DurableObjectStorage, id: number, known: Known): void {
   for (const table of tablesOf(id)) storage.sql.exec(`DROP TABLE IF EXISTS ${table}`);
-  for (const [key] of storage.kv.list({ prefix: rememberedPrefixOf(id) })) storage.kv.delete(key);
+  const sockets = [...storage.kv.list({ prefix: rememberedPrefixOf(id), limit: SOCKETS_AT_A_TIME })];
+  for (const [key] of sockets) storage.kv.delete(key);
+  if (sockets.length === SOCKETS_AT_A_TIME) return;
   storage.sql.exec("DELETE FROM recovery_logs WHERE id = ?", id);
+  known.count--;
 }

@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
-import { LOG_NAME_CHARS_MAX } from "../../../durable/socketio/named-logs.ts";
+import { LOG_NAME_CHARS_MAX, NAMED_LOGS_MAX } from "../../../durable/socketio/named-logs.ts";
 import { SqlRecoveryLog } from "../../../durable/socketio/sql-recovery-log.ts";
 import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
 import { Recovery, type RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
@@ -71,6 +71,117 @@ it("any other text is: logs with different names share nothing", async () => {
       expect(log.since(0, ME)!.map(({ args }) => args)).toEqual(Array.from({ length: at + 1 }, (_, i) => [at, i]));
       expect(log.recall("me")).toEqual({ channels: [String(at)], data: at });
     }
+  });
+});
+
+it("clients who join namespaces in which nothing is said leave a row each, and no tables", async () => {
+  await withStorage((storage) => {
+    const tables = (): number =>
+      storage.sql.exec("SELECT name FROM sqlite_master WHERE name LIKE 'broadcasts%'").toArray().length;
+    const before = tables();
+    const logs = Array.from({ length: 50 }, (_, at) => logOf(storage, `/quiet-${at}`));
+    for (const log of logs) expect([log.epoch, log.lastSeq, log.since(0, ME)]).toEqual([expect.any(String), 0, []]);
+    expect(tables()).toBe(before);
+    expect(logs[7]!.append({ event: "e", args: [7] })).toBe(1);
+    expect(tables()).toBe(before + 2);
+    logs[7]!.close();
+    logs[8]!.close();
+    const [again, quiet] = [logOf(storage, "/quiet-7"), logOf(storage, "/quiet-8")];
+    expect([again.epoch, again.since(0, ME)]).toEqual([logs[7]!.epoch, [expect.objectContaining({ args: [7] })]]);
+    expect([quiet.epoch, quiet.since(0, ME)]).toEqual([logs[8]!.epoch, []]);
+  });
+});
+
+describe("logs that nobody uses", () => {
+  const count = (storage: DurableObjectStorage): number =>
+    storage.sql.exec<{ count: number }>("SELECT count(*) AS count FROM recovery_logs").one().count;
+  const visit = (storage: DurableObjectStorage, name: string, nowMs: number): void => {
+    const log = new SqlRecoveryLog(storage, {
+      windowMs: WINDOW_MS,
+      now: () => nowMs,
+      newName: () => `n-${++names}`,
+      name,
+    });
+    log.append({ event: "e", args: [name] });
+    log.remember("me", { channels: [], data: name });
+    log.close();
+  };
+
+  it("go a few at a time when others are made, after a window, and all in the end", async () => {
+    await withStorage((storage) => {
+      for (let at = 0; at < 100; at++) visit(storage, `/old-${at}`, 1000);
+      expect(count(storage)).toBe(100);
+      let least = 100;
+      for (let at = 0; at < 60; at++) {
+        const before = count(storage);
+        visit(storage, `/new-${at}`, 1001 + WINDOW_MS);
+        expect(before + 1 - count(storage), "removals in one turn").toBeLessThanOrEqual(8);
+        least = Math.min(least, count(storage));
+      }
+      const left = storage.sql.exec<{ name: string }>("SELECT name FROM recovery_logs").toArray();
+      expect(left.filter(({ name }) => name.startsWith("/old"))).toEqual([]);
+      expect(left).toHaveLength(60);
+      expect(
+        storage.sql.exec("SELECT name FROM sqlite_master WHERE name LIKE 'broadcasts_of%'").toArray(),
+      ).toHaveLength(120);
+      expect([...storage.kv.list({ prefix: "remembered-" })]).toHaveLength(60);
+    });
+  });
+
+  it("never become more than NAMED_LOGS_MAX, and those in use stay", async () => {
+    await withStorage((storage) => {
+      const used = logOf(storage, "/used");
+      used.append({ event: "e", args: ["kept"] });
+      for (let at = 0; at < NAMED_LOGS_MAX + 50; at++) {
+        const log = logOf(storage, `/flood-${at}`);
+        expect(log.lastSeq).toBe(0);
+        log.close();
+      }
+      expect(count(storage)).toBeLessThanOrEqual(NAMED_LOGS_MAX);
+      expect(used.since(0, ME)).toMatchObject([{ args: ["kept"] }]);
+      expect(used.append({ event: "e", args: ["and used"] })).toBe(2);
+    });
+  });
+
+  it("of many stored sockets go in several steps", async () => {
+    await withStorage((storage) => {
+      const log = logOf(storage, "/crowd");
+      for (let at = 0; at < 250; at++) log.remember(`socket ${at}`, { channels: [], data: at, goneAtMs: 1000 });
+      log.close();
+      const left: number[] = [];
+      for (let at = 0; at < 4; at++) {
+        visit(storage, `/later-${at}`, 1001 + WINDOW_MS);
+        left.push([...storage.kv.list({ prefix: "remembered-" })].length - at - 1);
+      }
+      expect(left).toEqual([150, 50, 0, 0]);
+    });
+  });
+});
+
+it("channels whose names are no texts are found again", async () => {
+  await withStorage((storage) => {
+    const log = logOf(storage);
+    const kinds = [42, "42", Number.NaN, -Infinity, 10n, true, false, null, undefined, "", "null"] as unknown[];
+    const from = log.lastSeq;
+    for (const [at, name] of kinds.entries())
+      log.append({ event: "e", args: [at], channels: ["nobody", name as string], except: ["x"] });
+    for (const [at, name] of kinds.entries()) {
+      const missed = log.since(from, (channel) => Object.is(channel, name));
+      expect(missed!.map(({ args }) => args)).toEqual([[at]]);
+    }
+  });
+});
+
+it("an event of a client's placeholder and bytes is read back as it was sent", async () => {
+  await withStorage((storage) => {
+    const log = logOf(storage, "/bytes");
+    const fake = { _placeholder: true, num: 99 };
+    log.append({ event: "e", args: [fake, new Uint8Array([1])] });
+    log.append({ event: "e", args: [fake] });
+    expect(log.since(0, ME)!.map(({ args }) => args)).toEqual([
+      [{ ...fake, _placeholder: false }, new Uint8Array([1])],
+      [fake],
+    ]);
   });
 });
 
