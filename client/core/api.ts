@@ -116,7 +116,7 @@ export interface DownloadOptions {
   readonly signal?: CallOff;
 }
 
-/** The error of `upload` and `download`. `code` as in the HTTP API, or `NO_ANSWER`, `CLOSED`. */
+/** The error of `upload` and `download`. `code` as in the HTTP API, or `NO_ANSWER`, `UNREADABLE`, `CLOSED`. */
 export interface FileError extends Error {
   readonly code: string;
   readonly retryAfterMs?: number;

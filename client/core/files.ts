@@ -29,6 +29,11 @@ interface Failure {
   readonly retryAfterMs?: number;
 }
 
+const UNREADABLE: Failure = {
+  code: "UNREADABLE",
+  message: "The file cannot be read: it was moved, changed or deleted, or is a folder.",
+};
+
 type Asked = Pick<Transfer, "method" | "url" | "body" | "onProgress">;
 
 export class Files {
@@ -75,6 +80,7 @@ export class Files {
 
   async #try(asked: Asked, signal: AbortSignal, refused: Parameters<FilePorts["token"]>[0]): Promise<Blob | Failure> {
     try {
+      if (asked.body && !(await isReadable(asked.body))) return UNREADABLE;
       const token = await this.#ports.token(refused);
       signal.throwIfAborted();
       const { status, body } = await this.#ports.transfer({ ...asked, token, signal });
@@ -96,6 +102,16 @@ export class Files {
         resolve();
       });
     });
+  }
+}
+
+/** A chosen file may be gone by now, or be a folder. A browser reports that as a failed request, as if there were no network. */
+async function isReadable(body: Blob): Promise<boolean> {
+  try {
+    await body.slice(0, 1).arrayBuffer();
+    return true;
+  } catch {
+    return false;
   }
 }
 

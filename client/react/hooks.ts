@@ -184,6 +184,7 @@ export function useModeration(given?: RoomHandle): Moderation {
 export interface UploadsState {
   readonly uploads: readonly Upload[];
   readonly add: (files: Iterable<File>) => void;
+  readonly retry: (id: number) => void;
   readonly remove: (id: number) => void;
   readonly clear: () => void;
 }
@@ -195,6 +196,7 @@ export function useUploads(given?: RoomHandle): UploadsState {
     () => ({
       uploads,
       add: (files) => room.addFiles(files),
+      retry: (id) => room.retryUpload(id),
       remove: (id) => room.removeUpload(id),
       clear: () => room.clearUploads(),
     }),

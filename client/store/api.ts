@@ -114,6 +114,8 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
 
   /** Uploads files; each is in `uploads` until it is removed. */
   addFiles(files: Iterable<File>): void;
+  /** Uploads a file that failed once more. */
+  retryUpload(id: number): void;
   /** Takes a file off the list, and cancels its upload if it is under way. */
   removeUpload(id: number): void;
   clearUploads(): void;

@@ -148,6 +148,10 @@ class ConnectedStore extends RoomParts implements RoomStore {
     for (const file of files) void this.uploads.add(file);
   }
 
+  retryUpload(id: number): void {
+    void this.uploads.retry(id);
+  }
+
   removeUpload(id: number): void {
     this.uploads.remove(id);
   }

@@ -213,6 +213,10 @@ export class SharedRoom implements RoomHandle {
     this.#opened.addFiles(files);
   }
 
+  retryUpload(id: number): void {
+    this.#opened.retryUpload(id);
+  }
+
   removeUpload(id: number): void {
     this.#opened.removeUpload(id);
   }

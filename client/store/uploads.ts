@@ -1,4 +1,5 @@
-// Uploads files that a message will carry: each with its progress, until it is removed or sent. room-parts.ts owns it.
+// Uploads files that a message will carry: each with its progress or its own failure, until it is removed or sent. room-parts.ts owns
+// it.
 import type { FilesWelcome } from "../../src/protocol/chat-events.ts";
 import type { FileError, Room, SendFailure, UploadProgress } from "../core/api.ts";
 import type { Upload } from "./state.ts";
@@ -14,7 +15,7 @@ export class Uploads {
   /** In the order in which they were added. */
   state: readonly Upload[] = [];
   readonly #ports: UploadPorts;
-  readonly #underWay = new Map<number, AbortController>();
+  readonly #files = new Map<number, { readonly file: File; readonly leaving: AbortController }>();
   /** Uploads that wait for the welcome, which has the rules for files. */
   #waiting: (() => void)[] = [];
   #count = 0;
@@ -31,12 +32,26 @@ export class Uploads {
   async add(file: File): Promise<void> {
     const id = ++this.#count;
     const { name, size } = file;
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    this.#underWay.set(id, leaving);
+    this.#files.set(id, { file, leaving: new AbortController() });
     this.#set([...this.state, { id, name, size, state: "uploading", progress: 0 }]);
+    await this.#upload(id);
+  }
+
+  /** Uploads a file that failed once more. */
+  async retry(id: number): Promise<void> {
+    const failed = this.state.find((upload) => upload.id === id && upload.state === "failed");
+    if (!failed) return;
+    const { error: _, ...upload } = failed;
+    this.#set(this.state.map((one) => (one === failed ? { ...upload, state: "uploading", progress: 0 } : one)));
+    await this.#upload(id);
+  }
+
+  async #upload(id: number): Promise<void> {
+    const { file, leaving } = this.#files.get(id)!;
+    const { signal } = leaving;
     if (this.#ports.rules() === null) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    const error = errorOf(size, this.#ports.rules());
+    if (signal.aborted) return;
+    const error = errorOf(file.size, this.#ports.rules());
     if (error) return this.#change(id, { state: "failed", error });
     try {
       const onProgress = ({ loaded, total }: UploadProgress): void =>
@@ -52,8 +67,8 @@ export class Uploads {
 
   /** Takes an upload off the list, and cancels it if it is under way. */
   remove(id: number): void {
-    this.#underWay.get(id)?.abort();
-    this.#underWay.delete(id);
+    this.#files.get(id)?.leaving.abort();
+    this.#files.delete(id);
     this.#set(this.state.filter((upload) => upload.id !== id));
   }
 

@@ -1,6 +1,6 @@
 // Files that a user drags, drops, pastes or chooses, in a real Chromium: none replaces the page, and a refused one shows
 // the reason.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -28,16 +28,18 @@ afterAll(async () => {
 interface Drag {
   readonly devtools: CDPSession;
   readonly over: string;
+  /** Paths; without them, of one file. */
+  readonly files?: string[];
 }
 
 /** As the browser hears it of the desktop. */
 async function drag(
   ada: Visitor,
-  { devtools, over }: Drag,
+  { devtools, over, files = [path.join(folder, "notes.txt")] }: Drag,
   ...types: readonly ("dragEnter" | "dragOver" | "dragCancel" | "drop")[]
 ) {
   const { x, y, width, height } = (await ada.page.locator(over).boundingBox())!;
-  const data = { items: [], files: [path.join(folder, "notes.txt")], dragOperationsMask: COPY };
+  const data = { items: [], files, dragOperationsMask: COPY };
   for (const type of types)
     await devtools.send("Input.dispatchDragEvent", { type, x: x + width / 2, y: y + height / 2, data });
 }
@@ -201,22 +203,149 @@ it("an empty file is refused with a sentence", async () => {
   await ada.close();
 });
 
-it("a message waits until its failed file is removed", async () => {
-  const ada = await (await Visitor.open(browser, url)).enter("refused-waits", "Ada");
-  const file = { name: NAME, mimeType: "application/x-msdownload", buffer: Buffer.from("MZ") };
-  await ada.page.getByTestId("file-input").setInputFiles(file);
-  await ada.page.getByRole("alert").getByText("Remove the file that was not uploaded").waitFor();
-  await ada.page.getByTestId("composer").click();
-  const { keyboard } = ada.page;
-  await keyboard.type("see the file");
+it("of four files the refused one alone fails, with its reason; the message goes with the others", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("refused-one", "Ada");
+  const { page } = ada;
+  const fileOf = (name: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(name) });
+  const refused = { name: NAME, mimeType: "application/x-msdownload", buffer: Buffer.from("MZ") };
+  await page.getByTestId("file-input").setInputFiles([fileOf("a.txt"), refused, fileOf("b.txt"), fileOf("c.txt")]);
+  await page.getByRole("alert").getByText("A file was not uploaded. Your message goes without it.").waitFor();
+  const chips = page.getByTestId("uploads").locator("li");
+  await vi.waitFor(async () => expect(await chips.locator("progress").count()).toBe(0), WAIT);
+  await page.getByTestId("composer").click();
+  const { keyboard } = page;
+  await keyboard.type("three files");
   await keyboard.press("Enter");
-  expect(await ada.page.getByTestId("send").isDisabled()).toBe(true);
-  await ada.drafts("see the file");
+  await vi.waitFor(async () => expect(await page.getByTestId("attachment").count()).toBe(3), WAIT);
+  // It would be refused again.
+  expect(await chips.getByRole("button", { name: /^Try again/ }).count()).toBe(0);
+  expect(await chips.allTextContents()).toEqual([`${NAME}This kind of file is not allowed here.`]);
   // The focus goes back to the field.
-  await ada.page.getByRole("button", { name: `Remove ${NAME}` }).focus();
+  await page.getByRole("button", { name: `Remove ${NAME}` }).focus();
   await keyboard.press("Enter");
-  await expect.poll(() => ada.page.locator(":focus").getAttribute("data-testid")).toBe("composer");
-  await keyboard.press("Enter");
-  await ada.sees("see the file");
+  await expect.poll(() => page.locator(":focus").getAttribute("data-testid")).toBe("composer");
+  await ada.close();
+});
+
+it("a folder that is dropped with files is named, and the files are attached", async () => {
+  mkdirSync(path.join(folder, "photos"));
+  const ada = await (await Visitor.open(browser, url)).enter("drop-folder", "Ada");
+  const devtools = await ada.context.newCDPSession(ada.page);
+  const files = ["photos", "notes.txt"].map((name) => path.join(folder, name));
+  const where = { devtools, over: "[data-testid=log]", files };
+  await dragOver(ada, where, "Drop to attach");
+  await drag(ada, where, "drop");
+  await ada.page.getByText("“photos” is a folder. Attach the files in it instead.").waitFor();
+  await ada.page.getByRole("button", { name: "Remove notes.txt" }).waitFor();
+  const chips = ada.page.getByTestId("uploads").locator("li");
+  await vi.waitFor(async () => expect(await chips.locator("progress").count()).toBe(0), WAIT);
+  expect(await chips.count()).toBe(1);
+  await ada.say("the notes");
+  await ada.page.getByTestId("attachment").filter({ hasText: "notes.txt" }).waitFor();
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("a file that is gone before it is sent says so, the others go on, and it can be tried again", async () => {
+  const ada = await Visitor.open(browser, url);
+  const { page } = ada;
+  const answered = Promise.withResolvers<void>();
+  await page.routeWebSocket(/socket\.io/, async (line) => {
+    await answered.promise;
+    line.connectToServer();
+  });
+  await page.goto(url);
+  await ada.fillIn("attach-gone", "Ada");
+  const gone = path.join(folder, "gone.txt");
+  const away = path.join(folder, "away.txt");
+  writeFileSync(gone, "gone soon");
+  const devtools = await ada.context.newCDPSession(page);
+  const where = { devtools, over: "[data-testid=log]", files: [gone, path.join(folder, "notes.txt")] };
+  await dragOver(ada, where, "Drop to attach");
+  await drag(ada, where, "drop");
+  await page.getByRole("button", { name: "Remove gone.txt" }).waitFor();
+  renameSync(gone, away);
+  answered.resolve();
+  await ada.isConnected();
+  const failed = page.getByTestId("uploads").locator("li.failed");
+  await failed.getByText("It cannot be read: it was moved, changed or deleted, or is a folder.").waitFor();
+  await page.getByTestId("uploads").locator("li:not(.failed)").getByText("notes.txt").waitFor();
+  expect(await page.getByText("does not answer").count()).toBe(0);
+  renameSync(away, gone);
+  await failed.getByRole("button", { name: "Try again to upload gone.txt" }).click();
+  await failed.waitFor({ state: "detached" });
+  await vi.waitFor(async () => expect(await page.locator(".uploads progress").count()).toBe(0), WAIT);
+  await page.getByTestId("send").click();
+  await vi.waitFor(async () => expect(await page.getByTestId("attachment").count()).toBe(2), WAIT);
+  await ada.close();
+});
+
+it("an upload that does not arrive blames no room, and can be tried again", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("attach-offline", "Ada");
+  const { page } = ada;
+  await page.clock.install();
+  await page.route("**/files?name=*", (route) => route.abort());
+  await page
+    .getByTestId("file-input")
+    .setInputFiles({ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("a") });
+  const failed = page.getByTestId("uploads").locator("li.failed");
+  await vi.waitFor(async () => {
+    await page.clock.runFor(10_000);
+    expect(await failed.textContent({ timeout: 500 })).toMatch("The upload did not arrive.");
+  }, WAIT);
+  await page.unroute("**/files?name=*");
+  await failed.getByRole("button", { name: /^Try again/ }).click();
+  await failed.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Remove a.txt" }).waitFor();
+  await ada.close();
+});
+
+interface Pasted {
+  readonly files: readonly string[];
+  readonly text?: string;
+  readonly html?: string;
+}
+
+/** @returns whether the browser would go on and paste the text */
+const paste = (ada: Visitor, { files, text = "", html = "" }: Pasted): Promise<boolean> =>
+  ada.page.getByTestId("composer").evaluate(
+    (field, { files, text, html }) => {
+      const clipboardData = new DataTransfer();
+      for (const name of files) clipboardData.items.add(new File(["bytes"], name, { type: "text/plain" }));
+      if (text !== "") clipboardData.setData("text/plain", text);
+      if (html !== "") clipboardData.setData("text/html", html);
+      return field.dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData }));
+    },
+    { files, text, html },
+  );
+
+const PICTURE = '<meta charset="utf-8"><img src="https://a.example/x.png" alt="a cat">';
+it.each<[string, Pasted]>([
+  ["cells", { files: ["cells.txt"], text: "a\tb", html: "<table><td>a</td><td>b</td></table>" }],
+  ["empty cells", { files: ["cells.txt"], text: "\t\r\n", html: "<table><td></td><td></td></table>" }],
+  ["a word processor's text", { files: ["page.txt"], text: "words\r\n", html: `<p>words</p>${PICTURE}` }],
+  ["a text without HTML", { files: ["page.txt"], text: "slide one" }],
+])("%s with a picture of it on the clipboard: the text alone is pasted", async (what, pasted) => {
+  const ada = await (await Visitor.open(browser, url)).enter(`paste-${what.replaceAll(/\W/g, "-")}`, "Ada");
+  expect(await paste(ada, pasted)).toBe(true);
+  // A file that is pasted afterwards is the only one.
+  await paste(ada, { files: ["after.txt"] });
+  await ada.page.getByRole("button", { name: "Remove after.txt" }).waitFor();
+  expect(await ada.page.getByTestId("uploads").locator("li").count()).toBe(1);
+  await ada.close();
+});
+
+it("a picture of a page and copied files are attached, whatever text comes with them", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("paste-files", "Ada");
+  const given: readonly Pasted[] = [
+    { files: ["shot.txt"] },
+    { files: ["picture.txt"], html: PICTURE },
+    { files: ["linked.txt"], html: `<a href="https://a.example">${PICTURE}</a>`, text: "https://a.example/x.png" },
+    { files: ["name.txt"], text: "name.txt" },
+    { files: ["one.txt", "two.txt"], text: "/home/ada/one.txt\n/home/ada/two.txt\n" },
+  ];
+  for (const pasted of given) expect(await paste(ada, pasted)).toBe(false);
+  for (const name of given.flatMap(({ files }) => files))
+    await ada.page.getByRole("button", { name: `Remove ${name}` }).waitFor();
   await ada.close();
 });

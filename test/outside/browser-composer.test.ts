@@ -299,3 +299,78 @@ it("on a touch screen no field has letters that are small enough for a phone to 
   await isLarge(1);
   await ada.close();
 });
+
+it("a file pasted into an edit is not attached, and the reader is told", async () => {
+  const ada = await enter(freshRoom());
+  await ada.say("first words");
+  await ada.sees("first words");
+  await edit(ada, "first words");
+  await ada.page.getByTestId("composer").evaluate((field) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File(["bytes"], "shot.txt", { type: "text/plain" }));
+    field.dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData }));
+  });
+  await ada.page.getByText("Files cannot be attached here.").waitFor();
+  expect(await ada.page.getByTestId("uploads").count()).toBe(0);
+  await ada.close();
+});
+
+it("a suggestion that was taken can be undone, and what was typed before it, and redone", async () => {
+  const room = freshRoom();
+  const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Benedict" }) } });
+  const ada = await enter(room);
+  await ada.countsMembers(2);
+  const { page } = ada;
+  const { keyboard } = page;
+  await page.getByTestId("composer").click();
+  await keyboard.type("hello there");
+  for (let letter = 0; letter < "there".length; letter++) await keyboard.press("ArrowLeft");
+  await keyboard.type("@be");
+  await page.getByTestId("suggestions").waitFor();
+  await keyboard.press("Enter");
+  await ada.drafts("hello @Benedict there");
+  await keyboard.type("and ");
+  await ada.drafts("hello @Benedict and there");
+  const undone: string[] = [];
+  const text = (): Promise<string> => page.getByTestId("composer").inputValue();
+  for (let tries = 0; tries < 8 && (await text()) !== ""; tries++) {
+    await keyboard.press("Control+z");
+    undone.push(await text());
+  }
+  expect(undone).toContain("hello @Benedict there");
+  expect(undone).toContain("hello @bethere");
+  expect(undone.at(-1)).toBe("");
+  for (let steps = 0; steps < undone.length; steps++) await keyboard.press("Control+Shift+z");
+  await ada.drafts("hello @Benedict and there");
+  // By a tap or a click, too.
+  await page.getByTestId("composer").fill("");
+  await keyboard.type("@be");
+  await page.getByRole("option").first().click();
+  await ada.drafts("@Benedict ");
+  await keyboard.press("Control+z");
+  await ada.drafts("@be");
+  ben.disconnect();
+  await ada.close();
+});
+
+it("an edit moves no text of the field, and Shift+Tab leads from the field to the messages at once", async () => {
+  const ada = await enter(freshRoom());
+  await ada.say("first words");
+  await ada.sees("first words");
+  const composer = ada.page.getByTestId("composer");
+  const { x, width } = (await composer.boundingBox())!;
+  await edit(ada, "first words");
+  expect(await composer.boundingBox()).toMatchObject({ x, width });
+  expect(await ada.page.getByTestId("attach").isDisabled()).toBe(true);
+  await cancel(ada);
+  await composer.focus();
+  await ada.page.keyboard.press("Shift+Tab");
+  const focused = ada.page.locator(":focus");
+  expect(await focused.getAttribute("data-testid")).toBe("message");
+  await ada.page.keyboard.press("Tab");
+  await composer.focus();
+  await ada.page.keyboard.press("Tab");
+  expect(await focused.getAttribute("data-testid")).toBe("attach");
+  expect((await ada.page.getByTestId("attach").boundingBox())!.x).toBeLessThan(x);
+  await ada.close();
+});

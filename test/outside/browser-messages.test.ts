@@ -290,3 +290,34 @@ it("copied messages have no hidden times between them", async () => {
   expect(await ada.page.evaluate("getSelection().toString()")).toMatch(/^one\s+two\s+three$/);
   await ada.close();
 });
+
+it("a message's text is copied without https, too, and a sentence tells if the browser copies nothing", async () => {
+  const ada = await Visitor.open(browser, url);
+  const { page } = ada;
+  // As in a page without https.
+  await page.addInitScript(() => Object.defineProperty(Navigator.prototype, "clipboard", { value: undefined }));
+  await ada.enter("messages-copy", "Ada");
+  const text = "first line\n  second “line” 日本";
+  await ada.say(text);
+  await ada.sees(text);
+  const composer = page.getByTestId("composer");
+  // Other tests of this browser may copy something in between.
+  await vi.waitFor(async () => {
+    await ada.use("first line", "more");
+    await ada.choose("Copy text");
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    await composer.fill("");
+    await composer.press("Control+v");
+    expect(await composer.inputValue()).toBe(text);
+  }, WAIT);
+  await ada.use("first line", "more");
+  await page.evaluate(() => (document.execCommand = () => false));
+  await ada.choose("Copy text");
+  await page
+    .getByText("The browser did not copy the text. Select it in the message, and copy it from there.")
+    .waitFor();
+  // The focus is where it was.
+  expect(await page.locator(":focus").getAttribute("data-testid")).toBe("more");
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});

@@ -8,6 +8,7 @@ import type { RoomView } from "../state/room-view.ts";
 import { statusOf } from "../state/shown-connection.ts";
 import { typingLine } from "../state/typing-line.ts";
 import type { ChatProps, ChatPropsWithLater } from "./chat-props.ts";
+import { pastedFilesOf } from "./clipboard.ts";
 import { Button, IconButton, submitting } from "./controls.tsx";
 import { useNow } from "./hooks.ts";
 import { isTouched } from "./keys.ts";
@@ -30,15 +31,17 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
   // Counted down.
   useNow(me.hold ? 1000 : 0);
   const [reason, time] = holdText(me.hold, view.store.now());
-  const completed = (text: string, caret: number): void => {
-    write(text);
-    setCaret(caret);
-    field.current?.focus();
+  const completed = (from: number, to: number, mention: string): void => {
+    const { current } = field;
+    current!.focus();
+    current!.setSelectionRange(from, to);
+    // As if it were typed: the browser can undo it, and reports it with `input`.
+    document.execCommand("insertText", false, mention);
   };
   const completion = later?.completionOf({ view, text, caret, chosen, choose, completed });
   const isSuggesting = completion !== undefined && completion.people.length > 0;
-  // Also for a failed file: the reader sees that it is missing, and removes it.
-  const isWaiting = edit ? edit.isSaving : uploads.length > 0;
+  // A failed file keeps nothing back: it stays above the field with its reason.
+  const isWaiting = edit ? edit.isSaving : uploads.some(({ state }) => state === "uploading");
   const label = edit ? "Edit the message" : `Message #${view.room}`;
   const isEmpty = normalContent(text) === "" && (edit !== undefined || files.length === 0);
   const isReady = left >= 0 && !isEmpty && !isWaiting && !view.isOver && blocked === "" && me.hold?.code !== "MUTED";
@@ -67,11 +70,6 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
     isDrawn.current = true;
     if (isAsked || !(store.isEmbedded || isTouched())) field.current?.focus();
   }, [replyTo, edit?.id, blocked === ""]);
-  useLayoutEffect(() => {
-    const { current } = field;
-    // A caret that is already there may be the start of a selection.
-    if (current?.matches(":focus") && current.selectionStart !== caret) current.setSelectionRange(caret, caret);
-  }, [caret]);
 
   const submit = (): void => {
     if (!isReady) return;
@@ -90,6 +88,12 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
     else return;
     event.preventDefault();
   };
+  const onPaste = (event: ClipboardEvent): void => {
+    const given = event.clipboardData && pastedFilesOf(event.clipboardData);
+    if (!given) return;
+    event.preventDefault();
+    view.attach(given);
+  };
   const noteCaret = (): void => setCaret(field.current!.selectionStart);
 
   if (blocked !== "") return <Blocked store={store} view={view} />;
@@ -99,7 +103,6 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
       {later && <later.UploadList view={view} />}
       {later && completion && <later.Suggestions view={view} completion={completion} />}
       <div class="composer-row">
-        {me.canAttach && !edit && <AttachButton onFiles={(files) => view.attach(files)} />}
         <textarea
           ref={field}
           class="draft"
@@ -123,8 +126,9 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
           onKeyDown={onKeyDown}
           onKeyUp={noteCaret}
           onClick={noteCaret}
-          onPaste={(event) => view.attach(event.clipboardData?.files)}
+          onPaste={onPaste}
         />
+        {me.canAttach && <AttachButton isOff={edit !== undefined} onFiles={(files) => view.attach({ files })} />}
         <IconButton
           type="submit"
           icon="send"
@@ -165,11 +169,24 @@ function Blocked({ store, view }: ChatProps) {
   );
 }
 
-function AttachButton({ onFiles }: { readonly onFiles: (files: FileList | null) => void }) {
+interface AttachButtonProps {
+  readonly isOff: boolean;
+  readonly onFiles: (files: FileList) => void;
+}
+
+/** After the field in the order of Tab, so that Shift+Tab leads from the field to the messages; on the screen it comes first. */
+function AttachButton({ isOff, onFiles }: AttachButtonProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <IconButton icon="attach" label="Attach files" testId="attach" onClick={() => input.current?.click()} />
+      <IconButton
+        icon="attach"
+        label="Attach files"
+        class="attach"
+        testId="attach"
+        disabled={isOff}
+        onClick={() => input.current?.click()}
+      />
       <input
         ref={input}
         type="file"
@@ -177,7 +194,7 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: FileList | null) 
         hidden
         data-testid="file-input"
         onChange={({ currentTarget }) => {
-          onFiles(currentTarget.files);
+          onFiles(currentTarget.files!);
           currentTarget.value = "";
         }}
       />

@@ -3,8 +3,8 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import type { RoomView } from "../state/room-view.ts";
 import type { ViewProps } from "./chat-props.ts";
+import { filesOf } from "./clipboard.ts";
 
 interface DropZoneProps extends ViewProps {
   /** The element that takes dropped files; without it, the whole window. */
@@ -26,7 +26,7 @@ export function DropZone({ view, within }: DropZoneProps) {
       // The browser handles dragged text.
       if (!hasFiles(event) || isOwn.current) return;
       event.preventDefault();
-      event.dataTransfer!.dropEffect = mayAttach(view) ? "copy" : "none";
+      event.dataTransfer!.dropEffect = view.mayAttach ? "copy" : "none";
       setOver(true);
     });
     on("dragleave", ({ relatedTarget }) => {
@@ -37,7 +37,7 @@ export function DropZone({ view, within }: DropZoneProps) {
       setOver(false);
       if (!hasFiles(event)) return;
       event.preventDefault();
-      if (mayAttach(view) && !isOwn.current) view.attach(event.dataTransfer!.files);
+      if (view.mayAttach && !isOwn.current) view.attach(filesOf(event.dataTransfer!));
     });
     return () => watching.abort();
   }, [view]);
@@ -51,13 +51,10 @@ export function DropZone({ view, within }: DropZoneProps) {
   if (!isOver) return null;
   return (
     <div class="drop-zone" data-testid="drop-zone">
-      <p>{mayAttach(view) ? "Drop to attach" : "Files cannot be attached here"}</p>
+      <p>{view.mayAttach ? "Drop to attach" : "Files cannot be attached here"}</p>
     </div>
   );
 }
-
-const mayAttach = ({ state: { me }, isOver, writing }: RoomView): boolean =>
-  me.canAttach && !me.blocked && !isOver && !writing.edit;
 
 const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes("Files") === true;
 

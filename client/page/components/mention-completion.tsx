@@ -15,8 +15,8 @@ interface Completing {
   /** The index of the person whom Enter completes; negative while the list is closed. */
   readonly chosen: number;
   readonly choose: (index: number) => void;
-  /** Gets the text with the mention, and the new place of the caret. */
-  readonly completed: (text: string, caret: number) => void;
+  /** Replaces that part of the text with the mention. */
+  readonly completed: (from: number, to: number, mention: string) => void;
 }
 
 export interface Completion {
@@ -37,7 +37,8 @@ export function completionOf({ view, text, caret, chosen, choose, completed }: C
     // A person without a label is written, and shown to the reader, as an id.
     const label = view.people.labelOf(user) ?? mentionOf(user, "").slice(1);
     const done = withMention(text, caret, mention!.from, label);
-    completed(done.text, done.caret);
+    const after = done.text.length - done.caret;
+    completed(mention!.from, text.length - after, done.text.slice(mention!.from, done.caret));
   };
   const onKey = (event: KeyboardEvent): boolean => {
     if (people.length === 0) return false;

@@ -3,6 +3,7 @@ import type { Message, Person } from "parley-rooms/client";
 
 import { named } from "../state/names.ts";
 import type { ChatProps } from "./chat-props.ts";
+import { copyText } from "./clipboard.ts";
 import { featureItems } from "./feature-items.ts";
 import { themeItems } from "./theme.ts";
 
@@ -35,8 +36,12 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
     anchor.closest("li")?.focus({ preventScroll: true });
     store.set({ dialog: { kind: "delete", message } });
   };
+  const copy = async (): Promise<void> => {
+    if (await copyText(view.people.withNames(message.content), anchor)) return;
+    view.show("The browser did not copy the text. Select it in the message, and copy it from there.");
+  };
   return [
-    message.content !== "" && { label: "Copy text", act: () => void copy(view.people.withNames(message.content)) },
+    message.content !== "" && { label: "Copy text", act: () => void copy() },
     can.edit && { label: "Edit", act: () => store.edit(message) },
     ...featureItems({ store, view }, message),
     can.remove && { label: "Delete", act: remove, isGrave: true },
@@ -74,11 +79,3 @@ function itemsOfRoom({ store, view }: ChatProps, anchor: Element): Items {
 /** Opens the dialog that decides on a person. */
 const asking = (store: ChatProps["store"], action: "kick" | "mute" | "ban", user: string) => (): void =>
   store.set({ dialog: { kind: "moderate", action, user } });
-
-async function copy(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    // Not allowed in this page: the text can still be selected.
-  }
-}

@@ -201,6 +201,7 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
               {...{ store, view, later, row, now }}
               isTabStop={row.key === tabStop}
               isActive={row.key === pointed || row.key === focused}
+              hasFocus={row.key === focused}
               isTarget={target !== undefined && !target.isUnread && row.key === `m${target.seq}`}
               readers={row.kind === "message" ? (readers.get(row.message.seq) ?? []) : []}
             />

@@ -16,12 +16,13 @@ interface MessageRowProps extends ChatPropsWithLater {
   readonly isHead: boolean;
   /** The reader points at it or has the focus in it. */
   readonly isActive: boolean;
+  readonly hasFocus: boolean;
   readonly readers: readonly string[];
   readonly now: number;
 }
 
 export function MessageRow(props: MessageRowProps) {
-  const { store, view, later, message, isHead, isActive, readers, now } = props;
+  const { store, view, later, message, isHead, isActive, hasFocus, readers, now } = props;
   return (
     <>
       {isHead ? (
@@ -47,7 +48,7 @@ export function MessageRow(props: MessageRowProps) {
         </>
       )}
       {readers.length > 0 && <SeenBy view={view} readers={readers} />}
-      {later && isActive && !message.deleted && <later.Tools store={store} view={view} message={message} />}
+      {later && isActive && !message.deleted && <later.Tools {...{ store, view, message, hasFocus }} />}
     </>
   );
 }

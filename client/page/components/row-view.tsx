@@ -14,6 +14,7 @@ interface RowViewProps extends ChatPropsWithLater {
   readonly isTabStop: boolean;
   /** The reader points at the row, or has the focus in it. */
   readonly isActive: boolean;
+  readonly hasFocus: boolean;
   readonly isTarget: boolean;
   readonly readers: readonly string[];
 }
@@ -60,7 +61,18 @@ export function RowView(props: RowViewProps) {
 
 type Of<Kind extends Row["kind"]> = RowViewProps & { readonly row: Extract<Row, { readonly kind: Kind }> };
 
-function MessageItem({ store, view, later, row, now, isTabStop, isActive, isTarget, readers }: Of<"message">) {
+function MessageItem({
+  store,
+  view,
+  later,
+  row,
+  now,
+  isTabStop,
+  isActive,
+  hasFocus,
+  isTarget,
+  readers,
+}: Of<"message">) {
   const { key, message, isHead } = row;
   const isOwn = message.sender === view.self;
   const isToMe = message.mentions?.includes(view.self) === true;
@@ -73,7 +85,7 @@ function MessageItem({ store, view, later, row, now, isTabStop, isActive, isTarg
       data-seq={message.seq}
       tabIndex={isTabStop ? 0 : -1}
     >
-      <MessageRow {...{ store, view, later, message, isHead, isActive, readers, now }} />
+      <MessageRow {...{ store, view, later, message, isHead, isActive, hasFocus, readers, now }} />
     </li>
   );
 }

@@ -4,9 +4,16 @@ import type { Message } from "parley-rooms/client";
 import type { ChatProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
 
-export function Tools({ store, view, message }: ChatProps & { readonly message: Message }) {
+interface ToolsProps extends ChatProps {
+  readonly message: Message;
+  /** Whether the message has the focus: Tab passes by the buttons of one that the mouse points at. */
+  readonly hasFocus: boolean;
+}
+
+export function Tools({ store, view, message, hasFocus }: ToolsProps) {
   const can = view.store.abilitiesOf(message);
   const { welcome } = view.state;
+  const tabIndex = hasFocus ? 0 : -1;
   const hasMore = message.content !== "" || can.remove || (welcome && ("reports" in welcome || "pinRules" in welcome));
   return (
     <div class="tools" role="group" aria-label="Actions of this message">
@@ -15,17 +22,25 @@ export function Tools({ store, view, message }: ChatProps & { readonly message: 
           icon="smile"
           label="React"
           testId="react"
+          tabIndex={tabIndex}
           onClick={({ currentTarget }) => store.set({ reacting: { anchor: currentTarget, message } })}
         />
       )}
       {can.reply && (
-        <IconButton icon="reply" label="Reply" testId="reply" onClick={() => view.writing.reply(message.id)} />
+        <IconButton
+          icon="reply"
+          label="Reply"
+          testId="reply"
+          tabIndex={tabIndex}
+          onClick={() => view.writing.reply(message.id)}
+        />
       )}
       {hasMore && (
         <IconButton
           icon="more"
           label="More actions"
           testId="more"
+          tabIndex={tabIndex}
           onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, message } })}
         />
       )}

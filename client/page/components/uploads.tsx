@@ -4,15 +4,16 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { SendFailure, Welcome } from "parley-rooms/client";
 
 import { named } from "../state/names.ts";
-import { describeFailure } from "../state/room-answers.ts";
+import { describeFailure, mayRetry } from "../state/room-answers.ts";
 import { bytesText } from "../state/times.ts";
 import type { ViewProps } from "./chat-props.ts";
-import { IconButton } from "./controls.tsx";
+import { Button, IconButton } from "./controls.tsx";
 import { focusKeeper } from "./focus.ts";
 import { Icon } from "./icons.tsx";
 
 export function UploadList({ view: { state, store, writing } }: ViewProps) {
   const { uploads, welcome } = state;
+  const failed = uploads.filter(({ error }) => error).length;
   if (uploads.length + writing.files.length === 0) return null;
   return (
     <>
@@ -29,12 +30,18 @@ export function UploadList({ view: { state, store, writing } }: ViewProps) {
             onRemove={() => store.removeUpload(id)}
           >
             {!error && <progress max={1} value={progress} aria-label={`Uploading ${named(name)}`} />}
+            {error && size > 0 && mayRetry(error) && (
+              <Button aria-label={`Try again to upload ${named(name)}`} onClick={() => store.retryUpload(id)}>
+                Try again
+              </Button>
+            )}
           </Chip>
         ))}
       </ul>
-      {uploads.some(({ error }) => error) && (
+      {failed > 0 && (
         <p class="problem" role="alert">
-          Remove the file that was not uploaded to send your message.
+          {failed === 1 ? "A file was" : `${failed} files were`} not uploaded. Your message goes without{" "}
+          {failed === 1 ? "it" : "them"}.
         </p>
       )}
     </>
@@ -44,7 +51,9 @@ export function UploadList({ view: { state, store, writing } }: ViewProps) {
 function problemOf(error: SendFailure, size: number, welcome: Welcome | undefined): string {
   const bytesMax = welcome?.files?.bytesMax ?? Infinity;
   if (size === 0) return "The file is empty.";
-  return size > bytesMax ? `Larger than ${bytesText(bytesMax)}` : describeFailure(error);
+  // The room may well answer: the file takes a way of its own.
+  if (error.code === "NO_ANSWER") return "The upload did not arrive.";
+  return size > bytesMax ? `The file is larger than ${bytesText(bytesMax)}.` : describeFailure(error);
 }
 
 interface ChipProps {

@@ -15,13 +15,21 @@ const WORDS: Readonly<Record<string, string>> = {
   FORBIDDEN_ROOM: "Your token does not open this room",
   UNSUPPORTED_MEDIA_TYPE: "This kind of file is not allowed here",
   NO_FILES: "Files cannot be attached here",
+  UNREADABLE: "It cannot be read: it was moved, changed or deleted, or is a folder",
   OTHER_USER: "You wrote this under another name in this browser",
 };
 
-/** The room would refuse the same text again. */
-const FINAL: ReadonlySet<string> = new Set(["REJECTED", "INVALID_PAYLOAD", "TOO_LONG", "NOT_FOUND"]);
+/** The room would refuse the same text or file again. */
+const FINAL: ReadonlySet<string> = new Set([
+  "REJECTED",
+  "INVALID_PAYLOAD",
+  "TOO_LONG",
+  "NOT_FOUND",
+  "UNSUPPORTED_MEDIA_TYPE",
+  "NO_FILES",
+]);
 
-/** Whether it may help to send a message again as it is. */
+/** Whether it may help to send a message or a file again as it is. */
 export const mayRetry = ({ code }: SendFailure): boolean => !FINAL.has(code);
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -22,7 +22,7 @@ import {
 import { Actions } from "./actions.ts";
 import { describeModeration } from "./describe-moderation.ts";
 import { TokenNeeded, type TokenSource } from "./reader-identity.ts";
-import { named } from "./names.ts";
+import { bare, named } from "./names.ts";
 import { People } from "./people.ts";
 import { describeFailure } from "./room-answers.ts";
 import { ConnectionDisplay, type ShownConnection } from "./shown-connection.ts";
@@ -49,6 +49,13 @@ export interface RoomViewHooks {
   readonly changed: () => void;
   /** Reads an event aloud, for readers who cannot see the page. */
   readonly announce: (text: string) => void;
+}
+
+/** What the reader chose, dropped or pasted. */
+export interface Given {
+  readonly files: Iterable<File>;
+  /** The names of folders, which browsers give as files that cannot be read. */
+  readonly folders?: readonly string[];
 }
 
 export class RoomView {
@@ -116,8 +123,18 @@ export class RoomView {
     void this.store.send(this.people.withIds(content), options);
   }
 
-  attach(files: FileList | null | undefined): void {
-    if (files && this.state.me.canAttach) this.store.addFiles(files);
+  /** Whether the reader may attach files to what they write now. */
+  get mayAttach(): boolean {
+    const { canAttach, blocked } = this.state.me;
+    return canAttach && !blocked && !this.isOver && !this.writing.edit;
+  }
+
+  attach({ files, folders = [] }: Given): void {
+    if (!this.mayAttach) return this.show("Files cannot be attached here.");
+    this.store.addFiles(files);
+    const names = folders.map((name) => `“${bare(name)}”`).join(", ");
+    if (folders.length === 1) this.show(`${names} is a folder. Attach the files in it instead.`);
+    if (folders.length > 1) this.show(`${names} are folders. Attach the files in them instead.`);
   }
 
   show(text: string): void {

@@ -149,3 +149,24 @@ it("a message that waits keeps its file across a reload", () => {
   new OutboxStorage(storage, "https://chat.test", "lobby").put(message);
   expect(new OutboxStorage(storage, "https://chat.test", "lobby").load()).toEqual([message]);
 });
+
+it("a file that cannot be read fails by itself: nothing is asked of the server", async () => {
+  const { files, asked } = world([GOOD]);
+  const gone = new File(["abc"], "gone.txt");
+  // As a browser answers once the file is deleted or changed, and for a folder.
+  gone.slice = () => Object.assign(new Blob(), { arrayBuffer: () => Promise.reject(new Error("NotReadableError")) });
+  await expect(files.upload(gone)).rejects.toMatchObject({ code: "UNREADABLE" } satisfies Partial<FileError>);
+  expect(asked).toEqual([]);
+});
+
+it("a file that is deleted during its upload is not taken for a network that fails", async () => {
+  const { files, asked, settle } = world([new TypeError("the network failed")]);
+  const gone = new File(["abc"], "gone.txt");
+  let reads = 0;
+  gone.slice = (...range) => {
+    if (++reads === 1) return PICTURE.slice(...range);
+    return Object.assign(new Blob(), { arrayBuffer: () => Promise.reject(new Error("NotFoundError")) });
+  };
+  await expect(settle(files.upload(gone))).rejects.toMatchObject({ code: "UNREADABLE" });
+  expect(asked).toHaveLength(1);
+});

@@ -80,3 +80,20 @@ it.each([
   void uploads.add(fileOf("one", bytes));
   expect([asked, uploads.state[0]]).toMatchObject([[], { state: "failed", error: { code } }]);
 });
+
+it("one that failed is uploaded again, and the others go on meanwhile", async () => {
+  const { uploads, asked, states } = begin(RULES);
+  for (const name of ["one", "two"]) void uploads.add(fileOf(name));
+  asked[0]!.done.reject(Object.assign(new Error("Gone"), { code: "UNREADABLE" }));
+  await turn();
+  expect(states()).toEqual(["one failed", "two uploading"]);
+  const { id } = uploads.state[0]!;
+  void uploads.retry(id);
+  // A second press, while it is under way, does nothing.
+  void uploads.retry(id);
+  expect([states(), uploads.state[0]!.error]).toEqual([["one uploading", "two uploading"], undefined]);
+  expect(asked.map(({ name }) => name)).toEqual(["one", "two", "one"]);
+  asked[2]!.done.resolve(attachmentOf("one"));
+  await turn();
+  expect(states()).toEqual(["one done", "two uploading"]);
+});
