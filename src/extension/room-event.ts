@@ -3,6 +3,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 
 import type { ErrorAnswer, Role } from "../protocol/chat-events.ts";
+import type { Party } from "../protocol/shares.ts";
 import type { FeatureConnection } from "./feature-room.ts";
 
 /**
@@ -21,6 +22,8 @@ export interface FeatureCaller {
   /** The role of the token, by which the room ranks the user's decisions. */
   readonly tokenRole: Role;
   readonly isModerator: boolean;
+  /** The one for whom a bounded list counts the user: the guests of one network are one. Ask `isFullFor` before you add an entry. */
+  readonly party: Party;
   /** Absent where the event came over HTTP. */
   readonly connection?: FeatureConnection;
 }

@@ -391,3 +391,99 @@ describe("ABUSE-5: of reports", () => {
     expect(await report(ada, id)).toEqual(OK);
   });
 });
+
+describe("CHAT-10: reports of strangers", () => {
+  const guestOf = (room: OwnRoom, user: string, address: string): Promise<Client> =>
+    room.join({ user, isGuest: true }, { address });
+
+  it("guests of one network report as many messages as one user, also after sleep; a moderator sees no address", async () => {
+    const { room, mia, ada, ben } = await cast();
+    const ids: string[] = [];
+    for (let at = 0; at < 30; at++) ids.push(await post(ben, `nonsense ${at}`));
+    const answers: unknown[] = [];
+    for (let at = 0; at < 24; at++) {
+      const guest = await guestOf(room, `guest-${at}`, `2001:db8:0:1::${at}`);
+      answers.push(await report(guest, ids[at]!));
+      guest.leave();
+      if (at % 8 === 0) sleep(room);
+    }
+    expect(answers.filter((answer) => (answer as { ok?: true }).ok)).toHaveLength(PER_HOUR_DEFAULT);
+    expect(answers.at(-1)).toMatchObject(refusalOf("RATE_LIMITED"));
+    expect(await report(await guestOf(room, "elsewhere", "2001:db8:0:2::1"), ids[24]!)).toEqual(OK);
+    expect(await report(ada, ids[25]!)).toEqual(OK);
+    const page = await list(mia, { limit: PAGE_MAX });
+    expect(page.reports).toHaveLength(PER_HOUR_DEFAULT + 2);
+    expect(page.reports[0].reporters).toEqual([
+      { user: "guest-0", name: "guest-0", reason: expect.any(String), at: expect.any(Number) },
+    ]);
+    expect(JSON.stringify([...room.state.list({ prefix: "" })])).not.toContain("2001");
+  });
+
+  it("leave half of the open reports, and of the reporters of a message, to accounts", async () => {
+    const { room, mia, ada, ben } = await cast({ perHour: 100 });
+    const ids: string[] = [];
+    for (let at = 0; at < OPEN_MAX / 2 + 2; at++) {
+      ids.push(await post(ben, `nonsense ${at}`));
+      room.shell.advance(100);
+    }
+    for (const [at, id] of ids.entries()) {
+      const guest = await guestOf(room, `guest-${at}`, `192.0.${at >> 8}.${at & 255}`);
+      expect(await report(guest, id)).toMatchObject(at < OPEN_MAX / 2 ? OK : refusalOf("RATE_LIMITED"));
+      guest.leave();
+      room.shell.advance(100);
+    }
+    expect(await report(ada, ids.at(-1)!)).toEqual(OK);
+    expect(await report(ada, ids.at(-2)!), "has one").toMatchObject(refusalOf("RATE_LIMITED"));
+    expect(await room.ask("report-message", "cleo", { id: ids.at(-2), reason: "rude" })).toEqual(OK);
+    for (let at = 0; at < REPORTERS_MAX; at++) {
+      const guest = await guestOf(room, `further-${at}`, `198.51.100.${at}`);
+      expect(await report(guest, ids[0]!)).toEqual(OK);
+      guest.leave();
+    }
+    expect(await room.ask("report-message", "dora", { id: ids[0], reason: "spam" })).toEqual(OK);
+    const { reporters } = (await list(mia)).reports[0];
+    expect(reporters).toHaveLength(REPORTERS_MAX / 2 + 1);
+    expect(reporters.at(-1)).toMatchObject({ user: "dora", reason: "spam" });
+  });
+});
+
+describe("ABUSE-4: dismiss-reporter", () => {
+  const dismiss = (client: Client, reporter: string): Promise<unknown> =>
+    client.ask("resolve-report", { action: "dismiss-reporter", reporter });
+
+  it("dismisses all reports of a user at once, but for those that others made, too", async () => {
+    const { room, mia, max, ada, ben } = await cast();
+    const ids: string[] = [];
+    for (let at = 0; at < 4; at++) ids.push(await post(ben, `nonsense ${at}`));
+    for (const id of ids) await report(ada, id);
+    await report(await room.join("cleo"), ids[2]!);
+    expect(await dismiss(mia, "ada")).toEqual({ ok: true, dismissed: 3 });
+    expect((await list(mia)).reports.map(({ id }: { id: string }) => id)).toEqual([ids[2]]);
+    const { reports } = await list(mia, { state: "resolved" });
+    expect(reports).toHaveLength(3);
+    for (const { resolved } of reports) expect(resolved).toMatchObject({ by: "mia", action: "dismiss" });
+    expect(max.received<{ id: string }>("report-resolved").map(({ id }) => id)).toEqual([ids[0], ids[1], ids[3]]);
+    expect(await dismiss(mia, "ada")).toEqual(refusalOf("NOT_FOUND"));
+    expect(await dismiss(ada, "cleo")).toEqual(refusalOf("FORBIDDEN"));
+  });
+
+  it("of one guest dismisses those of all guests of the network", async () => {
+    const { room, mia, ben } = await cast();
+    const ids: string[] = [];
+    for (let at = 0; at < 5; at++) ids.push(await post(ben, `nonsense ${at}`));
+    for (const [at, id] of ids.entries()) {
+      const address = at < 4 ? "192.0.2.9" : "192.0.2.10";
+      await report(await room.join({ user: `guest-${at}`, isGuest: true }, { address }), id);
+    }
+    expect(await dismiss(mia, "guest-1")).toEqual({ ok: true, dismissed: 4 });
+    expect((await list(mia)).reports.map(({ id }: { id: string }) => id)).toEqual([ids[4]]);
+  });
+
+  it("leaves out reports about the moderator", async () => {
+    const { mia, max, ada, ben } = await cast();
+    await report(ada, await post(mia, "mine"));
+    await report(ada, await post(ben, "nonsense"));
+    expect(await dismiss(mia, "ada")).toEqual({ ok: true, dismissed: 1 });
+    expect(await list(max)).toMatchObject({ open: 1 });
+  });
+});

@@ -129,9 +129,11 @@ export class OwnRoom implements FeatureRoom<never> {
   }
 
   /** A caller as the feature sees it. */
-  seen({ user, name, role, tokenRole, client }: Caller): FeatureCaller {
+  seen(caller: Caller): FeatureCaller {
+    const { user, name, role, tokenRole, client } = caller;
     const connection = client && this.connectionOf(client);
-    return { user, name, role, tokenRole, isModerator: isStaff(role), ...(connection && { connection }) };
+    const party = this.#room.partyOf(caller);
+    return { user, name, role, tokenRole, isModerator: isStaff(role), party, ...(connection && { connection }) };
   }
 
   // ---- messages --------------------------------------------------------------------------------------------

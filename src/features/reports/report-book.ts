@@ -1,6 +1,6 @@
 // The reports of a room: a row for each reported message, all of them in memory once they are needed. Bounded, and without a copy of any
 // text. Called by reports.ts.
-import type { FeatureState } from "../../extension/extension.ts";
+import { isFullFor, type FeatureState, type Party } from "../../extension/extension.ts";
 import type { Report, Reporter } from "./report-events.ts";
 
 /** Open reports of a room. */
@@ -11,10 +11,23 @@ export const RESOLVED_KEPT_MS = 30 * 24 * 3_600_000;
 /** Users whose report of one message is kept; of more, the first. */
 export const REPORTERS_MAX = 50;
 
+/** CHAT-10, for open reports and for the reporters of a message. */
+const OPEN_SHARES = { max: OPEN_MAX, perParty: OPEN_MAX };
+const REPORTER_SHARES = { max: REPORTERS_MAX, perParty: 1 };
+
 const HOUR_MS = 3_600_000;
 
-/** As it is stored. */
-export type StoredReport = Omit<Report, "message">;
+/** As it is stored, with the name of the network of a guest: a digest, and no address. */
+export interface StoredReporter extends Reporter {
+  readonly guests?: string;
+}
+
+export interface StoredReport extends Omit<Report, "message" | "reporters"> {
+  readonly reporters: readonly StoredReporter[];
+}
+
+const isOf = ({ user, guests }: StoredReporter, { name, isGuest }: Party): boolean =>
+  isGuest ? guests === name : guests === undefined && name === `user ${user}`;
 
 const PREFIX = "message:";
 /** So that keys sort as numbers do. */
@@ -63,13 +76,33 @@ export class ReportBook {
     return count;
   }
 
-  /** When a user reported something within the last hour, the earliest first. */
-  reportedLately(user: string, nowMs: number): number[] {
+  /** When a party reported something within the last hour, the earliest first. */
+  reportedLately(party: Party, nowMs: number): number[] {
     const times: number[] = [];
     for (const { reporters } of this.#all.values())
       for (const reporter of reporters)
-        if (reporter.user === user && Math.abs(nowMs - reporter.at) < HOUR_MS) times.push(reporter.at);
+        if (isOf(reporter, party) && Math.abs(nowMs - reporter.at) < HOUR_MS) times.push(reporter.at);
     return times.sort((a, b) => a - b);
+  }
+
+  /** Whether a party may open no further report: those that it opened count for it. */
+  isFullFor(party: Party): boolean {
+    const open = this.list(false);
+    return isFullFor(
+      party,
+      { all: open.length, own: open.filter((one) => isOf(one.reporters[0]!, party)).length },
+      OPEN_SHARES,
+    );
+  }
+
+  /** Open reports that a user has made, or other guests of the same network, and nobody else. */
+  openedBy(user: string): StoredReport[] {
+    const open = this.list(false);
+    const all = open.flatMap(({ reporters }) => reporters.filter((reporter) => reporter.user === user));
+    const networks = new Set(all.flatMap(({ guests }) => guests ?? []));
+    const isTheirs = (reporter: StoredReporter): boolean =>
+      reporter.user === user || (reporter.guests !== undefined && networks.has(reporter.guests));
+    return open.filter(({ reporters }) => reporters.every(isTheirs));
   }
 
   /** @throws errors of the storage; nothing has changed then */
@@ -99,7 +132,17 @@ export class ReportBook {
   }
 }
 
+/** Whether a report has this party among its reporters, or no place for it. */
+export function hasHeard({ reporters }: StoredReport, party: Party): boolean {
+  const own = reporters.filter((reporter) => isOf(reporter, party)).length;
+  return isFullFor(party, { all: reporters.length, own }, REPORTER_SHARES);
+}
+
 /** The report with another reporter, open again. */
-export function withReporter({ resolved: _resolved, ...report }: StoredReport, reporter: Reporter): StoredReport {
-  return { ...report, reporters: [...report.reporters, reporter] };
+export function withReporter(
+  { resolved: _resolved, ...report }: StoredReport,
+  reporter: Reporter,
+  { name, isGuest }: Party,
+): StoredReport {
+  return { ...report, reporters: [...report.reporters, { ...reporter, ...(isGuest && { guests: name }) }] };
 }

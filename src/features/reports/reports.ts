@@ -10,10 +10,11 @@ import {
   type ErrorAnswer,
   type FeatureCaller,
   type FeatureConnection,
+  type Party,
   type RoomHandle,
 } from "../../extension/extension.ts";
-import { OPEN_MAX, placeOf, ReportBook, REPORTERS_MAX, withReporter, type StoredReport } from "./report-book.ts";
-import type { Report, ReportsPage, ReportsSent, ReportsWelcome } from "./report-events.ts";
+import { hasHeard, placeOf, ReportBook, withReporter, type StoredReport } from "./report-book.ts";
+import type { Report, ReportsPage, Resolution, ReportsSent, ReportsWelcome } from "./report-events.ts";
 
 export const REASON_LENGTH_MAX = 300;
 export const PER_HOUR_DEFAULT = 10;
@@ -46,12 +47,15 @@ const listSchema = z.object({
 
 const resolveSchema = z.discriminatedUnion("action", [
   z.object({ id, action: z.literal("dismiss") }),
+  z.object({ reporter: z.string().check(z.minLength(1), z.maxLength(128)), action: z.literal("dismiss-reporter") }),
   z.object({ id, action: z.literal("delete") }),
   z.object({ id, action: z.literal("mute"), seconds, reason: z.optional(reason), deleteMessage }),
   z.object({ id, action: z.literal("ban"), seconds: z.optional(seconds), reason: z.optional(reason), deleteMessage }),
 ]);
 
 type Resolving = z.output<typeof resolveSchema>;
+/** What is done about the reports of one message. */
+type Deciding = Extract<Resolving, { readonly id: string }>;
 
 export interface ReportsOptions {
   /** Messages that a user may report in an hour, 1 to 100. Default: 10. */
@@ -77,7 +81,8 @@ export class Reports extends RoomFeature<ReportsSent> {
     "resolve-report": roomEvent({
       schema: resolveSchema,
       by: "moderators",
-      run: (given, caller) => this.#resolve(given, caller),
+      run: (given, caller) =>
+        given.action === "dismiss-reporter" ? this.#dismissAll(given.reporter, caller) : this.#resolve(given, caller),
     }),
   };
   readonly #book = new ReportBook(this.room.state);
@@ -110,7 +115,7 @@ export class Reports extends RoomFeature<ReportsSent> {
 
   /** ABUSE-1, ABUSE-2. */
   #report({ id: message, reason: why }: z.output<typeof reportSchema>, caller: FeatureCaller): ErrorAnswer | undefined {
-    const { user, name } = caller;
+    const { user, name, party } = caller;
     if (this.room.isDirect) return refuse("FORBIDDEN", "A conversation between two people has no moderators.");
     const found = this.room.findMessage(message);
     if ("error" in found) return found;
@@ -118,26 +123,26 @@ export class Reports extends RoomFeature<ReportsSent> {
     const { seq, sender, name: author } = found;
     if (sender === user) return refuse("FORBIDDEN", "You cannot report a message of your own.");
     const known = this.#book.get(message);
-    const isKnown = known?.reporters.some((reporter) => reporter.user === user) === true;
-    if (isKnown || (known?.reporters.length ?? 0) >= REPORTERS_MAX) return undefined;
+    if (known && hasHeard(known, party)) return undefined;
     const nowMs = this.room.now();
-    const refusal = this.#refuse(user, nowMs);
+    const isNew = !known || known.resolved !== undefined;
+    const refusal = this.#refuse(party, nowMs, isNew);
     if (refusal) return refusal;
     const reporter = { user, name, reason: why, at: nowMs };
     const report = known ?? { id: message, seq, sender, name: author, reporters: [] };
-    this.#book.keep(withReporter(report, reporter));
-    if (!known || known.resolved) this.room.factsChanged();
+    this.#book.keep(withReporter(report, reporter, party));
+    if (isNew) this.room.factsChanged();
     this.room.moderators.except(sender).emit("message-reported", { id: message, seq, sender });
     return undefined;
   }
 
   /** ABUSE-2. */
-  #refuse(user: string, nowMs: number): ErrorAnswer | undefined {
-    const times = this.#book.reportedLately(user, nowMs);
+  #refuse(party: Party, nowMs: number, isNew: boolean): ErrorAnswer | undefined {
+    const times = this.#book.reportedLately(party, nowMs);
     const retryAfterMs = (times.at(-this.#perHour) ?? -Infinity) + HOUR_MS - nowMs;
     if (retryAfterMs > 0)
       return refuse("RATE_LIMITED", `Rate limit exceeded: ${this.#perHour} reports in an hour.`, retryAfterMs);
-    if (this.#book.countOpen() < OPEN_MAX) return undefined;
+    if (!isNew || !this.#book.isFullFor(party)) return undefined;
     return refuse("RATE_LIMITED", "Rate limit exceeded: too many reports wait for a moderator.", HOUR_MS);
   }
 
@@ -162,11 +167,29 @@ export class Reports extends RoomFeature<ReportsSent> {
 
   #shown(stored: StoredReport): Report {
     const message = this.room.findMessage(stored.id);
-    return "error" in message ? stored : { ...stored, message };
+    const reporters = stored.reporters.map(({ guests: _guests, ...reporter }) => reporter);
+    return { ...stored, reporters, ...(!("error" in message) && { message }) };
+  }
+
+  /** ABUSE-4: reports that others made as well stay. */
+  #dismissAll(reporter: string, { user: by }: FeatureCaller): { readonly dismissed: number } | ErrorAnswer {
+    const theirs = this.#book.openedBy(reporter).filter(({ sender }) => sender !== by);
+    if (theirs.length === 0) return refuse("NOT_FOUND", "reporter: no open report is of that user alone");
+    for (const report of theirs) this.#note(report, by, "dismiss");
+    this.#book.tidy(this.room.now());
+    this.room.factsChanged();
+    return { dismissed: theirs.length };
+  }
+
+  /** Stores the decision about a report, then tells the moderators. */
+  #note(report: StoredReport, by: string, action: Resolution): void {
+    const { id, seq, sender } = report;
+    this.#book.keep({ ...report, resolved: { by, at: this.room.now(), action } });
+    this.room.moderators.except(sender).emit("report-resolved", { id, seq, by, action });
   }
 
   /** ABUSE-4. */
-  async #resolve(given: Resolving, caller: FeatureCaller): Promise<ErrorAnswer | undefined> {
+  async #resolve(given: Deciding, caller: FeatureCaller): Promise<ErrorAnswer | undefined> {
     const report = this.#book.get(given.id);
     if (!report || report.sender === caller.user) return refuse("NOT_FOUND", "id: there is no report of that message");
     if (report.resolved) return undefined;
@@ -175,19 +198,15 @@ export class Reports extends RoomFeature<ReportsSent> {
     // Another moderator may have been as quick, and a member may have reported it again.
     const now = this.#book.get(given.id);
     if (!now || now.resolved) return undefined;
-    const { action } = given;
-    const { user: by } = caller;
-    this.#book.keep({ ...now, resolved: { by, at: this.room.now(), action } });
+    this.#note(now, caller.user, given.action);
     this.#book.tidy(this.room.now());
     this.room.factsChanged();
-    const { id: message, seq, sender } = now;
-    this.room.moderators.except(sender).emit("report-resolved", { id: message, seq, by, action });
     return undefined;
   }
 
   /** Acts in the moderator's name, by the room's own rules: ranks, and the audit list. */
   async #carryOut(
-    given: Resolving,
+    given: Deciding,
     { id: message, sender: user }: StoredReport,
     caller: FeatureCaller,
   ): Promise<Answer<object>> {
