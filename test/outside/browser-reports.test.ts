@@ -136,3 +136,46 @@ it("a moderator has no tool to report, and a reader neither", async () => {
     await visitor.close();
   }
 });
+
+it("a moderator in the room learns of a report, looks at it, and dismisses it; a deleted message says why it has no text", async () => {
+  const room = "reported-here";
+  const mo = await Visitor.open(browser, url);
+  await mo.enterWith(await tokenFor("mo", { role: "moderator", name: "Mo" }), room, "Mo");
+  await mo.isConnected();
+  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const ben = await (await Visitor.open(browser, url)).enter(room, "Ben");
+  await ben.say("buy my pills");
+  await ada.message("buy my pills").waitFor();
+  const bar = mo.page.getByTestId("reports-bar");
+  expect(await bar.count()).toBe(0);
+  await report(ada, "buy my pills", "spam");
+  await mo.reads("reports-bar", /1 report.*Ben: buy my pills.*Ada: spam/);
+  expect(await mo.page.getByRole("log").textContent()).toContain("A message of Ben was reported");
+  await bar.getByTestId("report-show").click();
+  await mo.message("buy my pills").waitFor();
+  expect(await ada.page.getByTestId("reports-bar").count(), "members hear nothing").toBe(0);
+  await ben.use("buy my pills", "more");
+  await ben.choose("Delete");
+  await ben.page.getByTestId("dialog-submit").click();
+  await mo.reads("reports-bar", /deleted by Ben; the room keeps no text of deleted messages/);
+  await bar.getByTestId("report-dismiss").click();
+  await bar.waitFor({ state: "detached" });
+
+  // All reports of one reporter at once, on the operator page.
+  for (const text of ["one", "two", "three"]) {
+    await ben.say(text);
+    await ada.message(text).waitFor();
+    await report(ada, text, "nonsense");
+  }
+  await mo.reads("reports-bar", /3 reports/);
+  const complaints: string[] = [];
+  const page = await operate(await tokenFor("olga", { role: "service" }), complaints);
+  await page.goto(`${url}/admin#room/${room}`);
+  await page.getByTestId("dismiss-reporter").first().click();
+  await comes(page, "said", /only Ada made were dismissed/);
+  await page.getByTestId("report").first().waitFor({ state: "detached" });
+  await bar.waitFor({ state: "detached" });
+  expect([...complaints, ...mo.complaints, ...ada.complaints, ...ben.complaints]).toEqual([]);
+  for (const visitor of [mo, ada, ben]) await visitor.close();
+  await page.context().close();
+});

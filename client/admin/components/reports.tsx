@@ -114,7 +114,7 @@ function ReportCard({ store, room, report, now }: OfRoomProps & { readonly repor
       <Said report={report} />
       <ul class="reporters">
         {reporters.map((reporter) => (
-          <Complaint key={reporter.user} reporter={reporter} now={now} />
+          <Complaint key={reporter.user} {...{ store, room, reporter, now }} />
         ))}
       </ul>
       <p class="report-actions">
@@ -137,9 +137,14 @@ function ReportCard({ store, room, report, now }: OfRoomProps & { readonly repor
   );
 }
 
-function Said({ report: { message } }: { readonly report: Report }) {
+function Said({ report: { message, name } }: { readonly report: Report }) {
   if (!message) return <p class="muted">The message cannot be read just now.</p>;
-  if (message.deleted) return <p class="muted">The message was deleted.</p>;
+  if (message.deleted)
+    return (
+      <p class="muted" data-testid="reported-gone">
+        <bdi>{message.deletedBy ?? name}</bdi> deleted the message. The room keeps no text of deleted messages.
+      </p>
+    );
   const { content, attachment } = message;
   return (
     <blockquote class="reported" dir="auto" data-testid="reported">
@@ -154,18 +159,34 @@ function Said({ report: { message } }: { readonly report: Report }) {
 }
 
 function Complaint({
+  store,
+  room,
   reporter: { user, name, reason, at },
   now,
-}: {
+}: OfRoomProps & {
   readonly reporter: Reporter;
   readonly now: number;
 }) {
+  const dismissAll = (): void =>
+    void store.resolve(
+      room,
+      { action: "dismiss-reporter", reporter: user },
+      `The reports that only ${name} made were dismissed`,
+    );
   return (
     <li>
       <Person user={user} name={name} />: <q dir="auto">{reason}</q>{" "}
       <span class="hint" title={exactTime(at)}>
         {spanText(now - at)} ago
-      </span>
+      </span>{" "}
+      <EdgedButton
+        testId="dismiss-reporter"
+        title="Dismisses all open reports that nobody else made; if this is a guest, those of all guests of the network"
+        disabled={store.isBusy}
+        onClick={dismissAll}
+      >
+        Dismiss all of {name}
+      </EdgedButton>
     </li>
   );
 }

@@ -49,6 +49,7 @@ function Chat({ store, view }: ChatProps) {
           <StatusLine store={store} view={view} />
           <NoticeLine view={view} />
         </div>
+        {later && <later.ReportsBar store={store} view={view} />}
         {later && <later.PinnedBar store={store} view={view} />}
         <MessageList key={`list ${view.room}`} {...{ store, view, later }} />
         {later && <later.MenuPopover store={store} view={view} />}

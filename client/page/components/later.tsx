@@ -7,6 +7,7 @@ export { MenuPopover } from "./popover.tsx";
 export { NewestButton, NewsBar } from "./newest.tsx";
 export { PageAttention } from "./page-attention.tsx";
 export { PinnedBar } from "./pinned-bar.tsx";
+export { ReportsBar } from "./reports-bar.tsx";
 export { onRowKey } from "./row-keys.ts";
 export { ReactionPicker } from "./reaction-picker.tsx";
 export { SearchPanel } from "./search-panel.tsx";
