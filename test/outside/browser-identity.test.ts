@@ -1,10 +1,13 @@
 // The user's identity in a real Chromium against the real server: returning guests, expired tokens, unsent messages of an earlier
 // guest of the browser, and signing out.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
 import { expect, inject, it, vi } from "vitest";
 
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { TEST_SECRET } from "./servers.ts";
-import { useBrowser } from "./stage.ts";
+import { HOST, TEST_SECRET } from "./servers.ts";
+import { useBrowser, useServer } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
@@ -30,6 +33,36 @@ async function leaveBehind(visitor: Visitor, kept: { room: string; user: string;
     { ...kept },
   );
 }
+
+it("images of a page on another site take no visitor's connections, and links to files go on working", async () => {
+  const { url } = await useServer({ CONNECT_RATE_PER_IP: "20" });
+  const ada = await Visitor.open(browser, url);
+  const room = freshRoom();
+  const address = `${url}/rooms/${room}/socket.io/?EIO=4&transport=polling&n=`;
+  const images = Array.from({ length: 60 }, (_, at) => `<img src="${address}${at}">`).join("");
+  const body = `${images}<iframe src="${address}frame"></iframe><a href="${url}/files/${room}">file</a>`;
+  const site = createServer((_request, response) => void response.setHeader("Content-Type", "text/html").end(body));
+  await new Promise<void>((resolve) => void site.listen(0, HOST, resolve));
+  // The browser hides the answers to images, which are none, from the page.
+  let answered = 0;
+  for (const event of ["requestfinished", "requestfailed"] as const)
+    ada.page.on(event as "requestfinished", (request) => void (request.url().startsWith(address) && answered++));
+  // For browsers another site than the server's 127.0.0.1.
+  await ada.page.goto(`http://localhost:${(site.address() as AddressInfo).port}/`);
+  await vi.waitFor(() => expect(answered).toBe(61), WAIT);
+  expect((await fetch(address)).status).toBe(200);
+  const [file] = await Promise.all([
+    ada.page.waitForResponse((response) => response.url().includes("/files/")),
+    ada.page.getByText("file").click(),
+  ]);
+  // Not refused as a page's: it lacks a token.
+  expect(file.status()).toBe(401);
+  await ada.enter(room, "Ada");
+  await ada.say("still here");
+  await ada.sees("still here");
+  await ada.close();
+  site.close();
+});
 
 it("a guest whose token has expired gets another one by itself, and messages written meanwhile are sent", async () => {
   const [room, user] = [freshRoom(), "guest-00000000000000aa"];

@@ -71,6 +71,97 @@ describe("pages of other sites", () => {
   });
 });
 
+describe("pages of other sites that load an address without a script, for which browsers send no Origin", () => {
+  const image = { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image" };
+  const frame = { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe" };
+  const link = { ...frame, "Sec-Fetch-Dest": "document", "Sec-Fetch-User": "?1" };
+  const neighbour = { ...image, "Sec-Fetch-Site": "same-site" };
+  const own = { ...image, "Sec-Fetch-Site": "same-origin" };
+  const typed = { ...link, "Sec-Fetch-Site": "none" };
+  const asked: string[] = [];
+  const CHAT_ROOM = { getByName: (name: string) => (asked.push(name), env.CHAT_ROOM.getByName(name)) };
+  const settings = { ENVIRONMENT: "production", CONNECT_RATE_PER_IP: "3", GUEST_ACCESS: "on", CHAT_ROOM };
+  const workerFor = (more: object = {}, options = {}): ReturnType<typeof workerWith> =>
+    workerWith({ ...settings, ...more }, options);
+  type Worker = ReturnType<typeof workerFor>;
+  const statusOf = async (fetcher: Worker, path: string, headers: Record<string, string>, method = "GET") =>
+    (await fetcher.fetch(new Request(ORIGIN + path, { method, headers }))).status;
+  const POLLING = "/rooms/foreign/socket.io/?EIO=4&transport=polling";
+  const WEBSOCKET = "/rooms/foreign/socket.io/?EIO=4&transport=websocket";
+
+  it.each([
+    ["an image", image],
+    ["a frame", frame],
+    ["a followed link", link],
+    ["an image on a neighbour of the same site", neighbour],
+    ["a script", { ...image, "Sec-Fetch-Dest": "script" }],
+  ])("%s wakes no room and takes no member's connections and guests", async (_what, headers) => {
+    const fetcher = workerFor();
+    asked.length = 0;
+    for (let times = 0; times < 10; times++) {
+      for (const path of [POLLING, "/socket.io/?EIO=4&transport=polling", `${POLLING}&sid=${"x".repeat(20)}`])
+        expect(await statusOf(fetcher, path, headers)).toBe(403);
+      expect(await statusOf(fetcher, WEBSOCKET, { ...headers, Upgrade: "websocket" })).toBe(403);
+      expect(await statusOf(fetcher, "/api/guest", headers, "POST")).toBe(403);
+    }
+    expect(asked).toEqual([]);
+    expect(await statusOf(fetcher, POLLING, own)).toBe(200);
+    expect(await statusOf(fetcher, POLLING, typed)).toBe(200);
+    expect(await statusOf(fetcher, POLLING, {})).toBe(200);
+    expect(await statusOf(fetcher, "/api/guest", own, "POST")).toBe(200);
+  });
+
+  it("a form or script of a page that may not connect takes no guests either", async () => {
+    const fetcher = workerFor({ ALLOWED_ORIGINS: "https://app.test" });
+    for (let times = 0; times < 10; times++)
+      expect(await statusOf(fetcher, "/api/guest", { Origin: "https://evil.example" }, "POST")).toBe(403);
+    expect(await statusOf(fetcher, "/api/guest", { Origin: "https://app.test" }, "POST")).toBe(200);
+  });
+
+  it("a page of the same site may, if ALLOWED_ORIGINS has pages of that site", async () => {
+    const sub = new URL(ORIGIN);
+    for (const [ALLOWED_ORIGINS, status] of [
+      ["*", 200],
+      [`http://app.${sub.hostname}`, 200],
+      [`${ORIGIN}:5173`, 200],
+      ["https://elsewhere.example", 403],
+    ] as const) {
+      expect([ALLOWED_ORIGINS, await statusOf(workerFor({ ALLOWED_ORIGINS }), POLLING, neighbour)]).toEqual([
+        ALLOWED_ORIGINS,
+        status,
+      ]);
+      expect(await statusOf(workerFor({ ALLOWED_ORIGINS }), POLLING, image)).toBe(403);
+    }
+  });
+
+  it.each(["*", "https://app.test"])(
+    "where a cookie names the user (%s), only links to files bring it",
+    async (list) => {
+      const cookies: Array<string | null> = [];
+      const authenticate = ({ headers }: Request) => (cookies.push(headers.get("Cookie")), { user: "ada" });
+      const fetcher = workerFor({ ALLOWED_ORIGINS: list, API_RATE: "1", API_BURST: "5" }, { authenticate });
+      const withCookie = (headers: object) => ({ ...headers, Cookie: "session=ada" });
+      const file = "/files/foreign-e1-f1";
+      asked.length = 0;
+      for (let times = 0; times < 10; times++) {
+        for (const headers of [image, frame]) expect(await statusOf(fetcher, file, withCookie(headers))).toBe(403);
+        for (const headers of [image, frame, link])
+          for (const path of ["/api/rooms/foreign", "/api/rooms", POLLING])
+            expect(await statusOf(fetcher, path, withCookie(headers))).toBe(403);
+      }
+      expect([asked, cookies]).toEqual([[], []]);
+      for (const headers of [link, typed, own]) expect(await statusOf(fetcher, file, withCookie(headers))).toBe(404);
+      expect(cookies).toEqual(["session=ada", "session=ada", "session=ada"]);
+    },
+  );
+
+  it("open metrics are for no such page, and for links", async () => {
+    const fetcher = workerFor({ METRICS_TOKEN: undefined });
+    expect(await statusOf(fetcher, "/metrics", image)).toBe(403);
+    for (const headers of [link, own, typed, {}]) expect(await statusOf(fetcher, "/metrics", headers)).toBe(200);
+  });
+});
+
 describe("headers that are not a client's to write", () => {
   it.each(SPOOFED_HEADERS)("%s: %s", async (name, value) => {
     const client = await RawClient.open({ room: ROOM, headers: { [name]: value } });

@@ -1,6 +1,7 @@
 // The Worker's plain HTTP: health, guests, unknown addresses, bad bodies.
 import { exports } from "cloudflare:workers";
-import { decodeJwt } from "jose";
+import { env } from "cloudflare:workers";
+import { decodeJwt, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 
 import { ORIGIN, RawClient, upgrade } from "../durable/raw-client.ts";
@@ -124,6 +125,36 @@ describe("guests", () => {
     expect((await answerOf(await renew(lately))).body).toMatchObject({ user: "guest-a", name: "guest-a" });
     const longAgo = await tokenFor("guest-a", { guest: true }, -30 * DAY_SECONDS - 60);
     expect(await answerOf(await renew(longAgo))).toEqual({ status: 401, body: error("UNAUTHORIZED") });
+  });
+
+  it("a backend's token with a claim `guest` of its own is no guest's, and is renewed never", async () => {
+    const sign = (claims: object): Promise<string> =>
+      new SignJWT({ exp: Math.floor(Date.now() / 1000) + 60, ...claims })
+        .setProtectedHeader({ alg: "HS256" })
+        .sign(new TextEncoder().encode(env.JWT_SECRET));
+    for (const claims of [
+      { sub: "ada", guest: true },
+      { sub: "guest-ada", guest: true, name: "Ada" },
+      { sub: "guest-0123", guest: true },
+      { sub: "guest-00000000000000aa", guest: "checkout" },
+      { sub: "guest-00000000000000AA", guest: true },
+      { sub: "ada", guest: true, parley: true },
+      { sub: "ada", parley: "guest" },
+    ])
+      expect(await answerOf(await renew(await sign(claims)))).toEqual({ status: 401, body: error("UNAUTHORIZED") });
+    const fetcher = workerWith({ GUEST_ROOMS: "lounge", CLAIM_USER: "uid" });
+    const token = await sign({ sub: "x", uid: "ada", guest: true });
+    expect((await upgrade({ room: "staff-only", fetcher, query: { token } })).status).toBe(101);
+  });
+
+  it("a guest's token of an earlier release, which has no mark, is renewed with one", async () => {
+    const user = "guest-00000000000000aa";
+    const old = await new SignJWT({ sub: user, guest: true, exp: Math.floor(Date.now() / 1000) - 60 })
+      .setProtectedHeader({ alg: "HS256" })
+      .sign(new TextEncoder().encode(env.JWT_SECRET));
+    const { token, ...answer } = await (await renew(old)).json<Record<string, string>>();
+    expect(answer).toEqual({ user, name: user });
+    expect(decodeJwt(token!)).toMatchObject({ sub: user, guest: true, parley: "guest" });
   });
 
   it("renews tokens of guests only: no user of an application, no forged token", async () => {

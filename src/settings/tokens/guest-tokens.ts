@@ -5,8 +5,8 @@ import * as z from "zod/mini";
 import { readAs } from "../../protocol/read-as.ts";
 import type { Settings } from "../settings.ts";
 import { nameSchema, userSchema } from "./claims.ts";
-import { TOKEN_LENGTH_MAX } from "./signatures.ts";
-import { secretsOf } from "./tokens.ts";
+import { TOKEN_LENGTH_MAX, type Payload } from "./signatures.ts";
+import { isGuestToken, secretsOf } from "./tokens.ts";
 
 /** So long after its end a guest's token still gets another one for the same user. */
 export const RENEWABLE_SECONDS = 30 * 24 * 60 * 60;
@@ -16,8 +16,7 @@ export interface Guest {
   readonly name: string;
 }
 
-/** `guest` marks tokens that POST /api/guest signed: no other token gets a new one. */
-const guestSchema = z.object({ sub: userSchema, name: z.optional(nameSchema), guest: z.literal(true) });
+const guestSchema = z.object({ sub: userSchema, name: z.optional(nameSchema) });
 
 /** @returns the guest; `undefined` for the token of a user who is no guest, and for one that ended too long ago */
 export async function readGuestToken(token: string, settings: Settings): Promise<Guest | undefined> {
@@ -26,7 +25,7 @@ export async function readGuestToken(token: string, settings: Settings): Promise
     const payload = await payloadOf(token, secret, settings);
     if (payload === undefined) continue;
     const claims = readAs(guestSchema, payload);
-    if (!claims.success) return undefined;
+    if (!claims.success || !isGuestToken(payload)) return undefined;
     const { sub, name } = claims.data;
     return { user: sub, name: name || sub };
   }
@@ -34,7 +33,7 @@ export async function readGuestToken(token: string, settings: Settings): Promise
 }
 
 /** @returns the payload if the token was signed with that secret */
-async function payloadOf(token: string, secret: string, settings: Settings): Promise<unknown> {
+async function payloadOf(token: string, secret: string, settings: Settings): Promise<Payload | undefined> {
   const { jwtIssuer: issuer, jwtAudience: audience } = settings;
   try {
     const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), {

@@ -37,14 +37,14 @@ export const actingAsUser = userSchema.apply(
   "Whom the service speaks for. The room judges as if a member asked",
 );
 
-/** @returns the identity of the caller, or the first refusal of 401, 429 (API-11) and 403 */
+/** @returns the identity of the caller, or the first refusal of 403 for a foreign page, 401, 429 (API-11) and 403 */
 export async function identify(
   request: Request,
-  call: Pick<ApiCall, "roles" | "path">,
+  call: Pick<ApiCall, "roles" | "path" | "isLinked">,
   deployment: Deployment,
 ): Promise<Identity | Response> {
   const token = bearerOf(request.headers.get("Authorization"));
-  const identity = await identityOf(request, { token }, deployment);
+  const identity = await identityOf(request, { token }, deployment, call.isLinked);
   if (identity === undefined)
     return refuseUnauthenticated("UNAUTHORIZED", "A token is required: Authorization: Bearer");
   if (identity instanceof Response) return identity;

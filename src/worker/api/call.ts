@@ -68,6 +68,8 @@ export interface ApiCall<Schema extends GivenSchema = GivenSchema> {
   readonly rawBody?: string;
   /** Roles that may call about a room between two people; absent: none (DM-3). */
   readonly ofDirectRooms?: readonly Role[];
+  /** Links on pages of other sites may lead there. */
+  readonly isLinked?: true;
   /** Bytes of the body, where they differ from those of a frame. */
   readonly bodyBytesMax?: number;
   /** By status. */

@@ -12,7 +12,7 @@ import { described } from "../../protocol/schemas/described.ts";
 import type { Deployment } from "../deployment.ts";
 import { refuseUnauthenticated } from "../http/endpoint-refusals.ts";
 import { identityOf } from "../http/identity.ts";
-import { issuesOf, refuseForNow, refuseIssues, refuseRequest } from "../http/refusals.ts";
+import { issuesOf, refuseForeignPage, refuseForNow, refuseIssues, refuseRequest } from "../http/refusals.ts";
 import { bearerOf } from "../http/token-source.ts";
 
 export const GUEST_PATH = "/api/guest";
@@ -64,6 +64,8 @@ export async function issueGuestToken(request: Request, deployment: Deployment):
   if (!admitsGuests(deployment) || jwtSecret === undefined) {
     return refuseRequest("FORBIDDEN", "Guests are not admitted here; a token is required");
   }
+  const foreign = refuseForeignPage(settings.allowedOrigins, request);
+  if (foreign) return foreign;
   const waitSeconds = guestRate.take(addressOf(request), Date.now());
   if (waitSeconds > 0) {
     const message = `At most ${settings.connectRatePerIp} guests a minute from one address`;

@@ -10,9 +10,9 @@ import { claimsSchema, displayName } from "../../settings/tokens/claims.ts";
 import type { Deployment } from "../deployment.ts";
 import type { HostAsked } from "../mount.ts";
 import { askHost } from "./host-user.ts";
-import { asTrusted, isOriginAllowed } from "./request-origin.ts";
+import { asTrusted, isFollowedLink } from "./request-origin.ts";
 import { refuseToken } from "./endpoint-refusals.ts";
-import { refuseRequest } from "./refusals.ts";
+import { refuseForeignPage } from "./refusals.ts";
 
 /** Strict: a rule that is misspelled, `room` for `rooms`, would open what it was meant to close. */
 const hostUserSchema = z.strictObject({ ...claimsSchema.shape, role: z.optional(z.literal(ROLES)) });
@@ -22,14 +22,20 @@ type Knowing = Pick<Deployment, "authenticate" | "tokens" | "settings">;
 
 /**
  * @param asked the token that the request brings, and the room that it connects to
+ * @param isLinked whether links on pages of other sites may lead to the address
  * @returns the sender, the refusal, or `undefined` where the request brings no token
  */
 export async function identityOf(
   request: Request,
   asked: HostAsked,
   deployment: Knowing,
+  isLinked = false,
 ): Promise<Identity | Response | undefined> {
-  if (deployment.authenticate) return hostUser(request, asked, deployment);
+  if (deployment.authenticate) {
+    // It may read a cookie, which browsers send with requests of any page.
+    const foreign = refuseForeignPage(deployment.settings.allowedOrigins, request);
+    return foreign && !(isLinked && isFollowedLink(request)) ? foreign : hostUser(request, asked, deployment);
+  }
   const { token } = asked;
   if (token === undefined) return undefined;
   const result = await deployment.tokens.verify(token);
@@ -41,9 +47,6 @@ async function hostUser(
   asked: HostAsked,
   { authenticate, settings }: Knowing,
 ): Promise<Identity | Response> {
-  // `authenticate` may read a cookie, which browsers send with requests of any page.
-  if (!isOriginAllowed(settings.allowedOrigins, request))
-    return refuseRequest("FORBIDDEN", "This origin is not allowed");
   return askHost(() => authenticate!(asTrusted(settings.allowedOrigins, request), asked), readHostUser);
 }
 

@@ -4,6 +4,7 @@ import type * as z from "zod/mini";
 import { HTTP_STATUS, type HttpCode } from "../../protocol/failures.ts";
 import { describeBinding, type BindingName } from "../../rpc/bindings.ts";
 import { refuseAs, retryAfter, type Details, type Issue } from "./endpoint-refusals.ts";
+import { isOriginAllowed, type AllowedOrigins } from "./request-origin.ts";
 
 /** `{"error":{"code","message","issues"?,"retryAfterMs"?}}` (API-3). */
 export function refuseRequest(
@@ -18,6 +19,12 @@ export function refuseRequest(
 /** Says when a retry helps, in the body and in `Retry-After`. */
 export function refuseForNow(code: HttpCode, message: string, retryAfterMs: number): Response {
   return refuseRequest(code, message, retryAfter(retryAfterMs), { retryAfterMs });
+}
+
+/** 403 of a page that may not connect. To be asked before anything is counted or woken: browsers send such requests for any page. */
+export function refuseForeignPage(allowed: AllowedOrigins, request: Request): Response | undefined {
+  if (isOriginAllowed(allowed, request)) return undefined;
+  return refuseRequest("FORBIDDEN", "This origin is not allowed");
 }
 
 /** 503 of a deployment that lacks a binding. */

@@ -9,7 +9,8 @@ import type { Bindings } from "../../rpc/bindings.ts";
 import type { Deployment } from "../deployment.ts";
 import { deadLettersOf } from "../../rpc/dead-letters.ts";
 import { refuseUnauthenticated } from "../http/endpoint-refusals.ts";
-import { refuseRequest } from "../http/refusals.ts";
+import { refuseForeignPage, refuseRequest } from "../http/refusals.ts";
+import { isFollowedLink } from "../http/request-origin.ts";
 import { bearerOf } from "../http/token-source.ts";
 
 /** Rooms that are named, of all lobbies together. */
@@ -20,7 +21,8 @@ const TOTALS_SERIES_MAX = 4000;
 
 export async function showMetrics(request: Request, deployment: Deployment, version: string): Promise<Response> {
   const { settings, openMetrics, bindings } = deployment;
-  const refusal = refuseReader(request, settings.metricsToken);
+  const foreign = isFollowedLink(request) ? undefined : refuseForeignPage(settings.allowedOrigins, request);
+  const refusal = foreign ?? refuseReader(request, settings.metricsToken);
   if (refusal) return refusal;
   if (!bindings.LOBBY) return refuseRequest("MISCONFIGURED", "The server has no metrics: the binding LOBBY is missing");
   // Readers without a token learn no names of rooms, and cannot keep the lobbies busy: MET-4, MET-5.

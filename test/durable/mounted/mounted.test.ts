@@ -94,6 +94,36 @@ describe("all others are the Worker's", () => {
     expect(await (await request(path)).text()).toBe("404 Not Found");
   });
 
+  it("no spelling of an address passes a guard of the Worker by the path, and is the chat's all the same", async () => {
+    const parley = createParley({ basePath: "/chat", authenticate: () => ({ user: "acme", role: "service" }) });
+    const isGuarded = (url: string): boolean => /^\/chat\/(api|files|rooms)(\/|$)/.test(new URL(url).pathname);
+    const addresses = [
+      "/%63hat/api/rooms/plans",
+      "/ch%61t/api/rooms/plans",
+      "/%63%68%61%74/files/x",
+      "/chat/%61pi/rooms/plans",
+      "/chat/a%70i/rooms/plans",
+      "/chat/api%2Frooms/plans",
+      "/chat%2Fapi/rooms/plans",
+      "/chat/%72ooms/plans/socket.io/?EIO=4&transport=polling",
+      "/chat/x/../api/rooms/plans",
+      "/chat/x/%2e%2e/api/rooms/plans",
+      "/x/%2E./chat/api/rooms/plans",
+      "/chat/./api/rooms/plans",
+      "/chat\\api/rooms/plans",
+      "//chat/api/rooms/plans",
+      "/chat//api/rooms/plans",
+    ];
+    for (const address of addresses) {
+      const given = new Request(ORIGIN + address);
+      if (isGuarded(given.url)) continue;
+      expect([address, (await parley.handle(given, env))?.status]).toEqual([address, undefined]);
+      expect([address, (await parley.fetch(given, env)).status]).toEqual([address, 404]);
+    }
+    const room = await parley.handle(new Request(`${ORIGIN}/chat/api/rooms/pl%61ns/messages`), env);
+    expect(room!.status).toBe(200);
+  });
+
   it("handle leaves the body of such a request unread", async () => {
     const given = new Request(`${ORIGIN}/api/orders`, { method: "POST", body: "mine" });
     expect(await createParley().handle(given, env)).toBeUndefined();

@@ -183,6 +183,26 @@ describe("origins", () => {
     }
   });
 
+  it("what a page of another site loads without a script, for which browsers send no Origin, is refused and counts nothing", async () => {
+    const object = vi.fn<ConnectOptions["object"]>((room) => env.SKETCH.getByName(room));
+    const authenticate = vi.fn<Authenticate>(() => ({ user: "ada" }));
+    const options = { object, authenticate, connectsPerMinute: 2 };
+    const statusFrom = async (site: string, more: Partial<ConnectOptions> = {}): Promise<number> => {
+      const headers = { "Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", Cookie: "session=ada" };
+      return (await answerTo(`/rooms/${freshRoom()}/socket.io/${HANDSHAKE}`, { ...options, ...more }, { headers }))
+        .status;
+    };
+    for (let times = 0; times < 5; times++)
+      for (const site of ["cross-site", "same-site"]) expect(await statusFrom(site)).toBe(403);
+    for (const allowedOrigins of ["*", ["https://elsewhere.test"]] as const)
+      expect(await statusFrom("cross-site", { allowedOrigins })).toBe(403);
+    expect(object).not.toHaveBeenCalled();
+    expect(authenticate).not.toHaveBeenCalled();
+    for (const site of ["same-origin", "none"]) expect(await statusFrom(site)).toBe(200);
+    expect(await statusFrom("same-site", { allowedOrigins: "*", connectsPerMinute: 0 })).toBe(200);
+    expect(authenticate.mock.lastCall![0].headers.get("Cookie")).toBeNull();
+  });
+
   it("where all are let in, a page of another host brings no cookies", async () => {
     const authenticate: Authenticate = ({ headers }) => ({ user: headers.get("Cookie") ?? "nobody" });
     const options = { allowedOrigins: "*", authenticate } as const;

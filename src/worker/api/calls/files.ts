@@ -43,6 +43,7 @@ export const FILE_CALLS: readonly ApiCall[] = [
     id: "readFile",
     method: "get",
     path: "/files/{key}",
+    isLinked: true,
     summary: "Read a file",
     description: "For everyone whose token opens its room. `Range` asks for a part.",
     roles: EVERYONE,
