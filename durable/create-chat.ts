@@ -5,7 +5,8 @@ import type { Settings } from "../src/settings/settings.ts";
 import { Chat } from "../src/chat/chat.ts";
 import { isWatching, Watching } from "../src/chat/watching.ts";
 import type { ChatDependencies, FileOptions } from "../src/chat/features.ts";
-import { FILES_AT_ONCE, type FileStore } from "../src/chat/files/file-sweep.ts";
+import { FILES_AT_ONCE, type FileStore, type ListedFiles } from "../src/chat/files/file-sweep.ts";
+import { newUserRooms } from "../src/chat/people/room-bounds.ts";
 import { SearchAllowance } from "../src/chat/search/search-allowance.ts";
 import { directOpenings } from "../src/rpc/direct-openings.ts";
 import type { ReportToLobby } from "../src/chat/listing/listing.ts";
@@ -85,7 +86,7 @@ export function createChat(
     log,
     state: storage.kv,
     index: new SqlSearchIndex(storage),
-    searchAllowance: searchAllowanceOf(env),
+    ...sharedOf(env),
     rules,
     features: features(),
     meter,
@@ -116,6 +117,8 @@ export function createChat(
       crowdMembers: settings.crowdMembers,
       crowdShownRate: settings.crowdShownRate,
       maxConnectionsPerUser: settings.maxConnectionsPerUser,
+      maxRoomsPerUser: settings.maxRoomsPerUser,
+      newRoomsPerUser: settings.newRoomsPerUser,
       recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
     },
   });
@@ -184,14 +187,16 @@ export function shardsOf({ features }: Chat): Pick<RoomStats, "shards"> {
   return shards.length > 0 ? { shards } : {};
 }
 
+type Shared = Required<Pick<ChatDependencies, "searchAllowance" | "userRooms">>;
+
 /** One for all rooms of the isolate, which share its environment. */
-function searchAllowanceOf(env: Env): SearchAllowance {
-  const known = searchAllowances.get(env) ?? new SearchAllowance();
-  searchAllowances.set(env, known);
+function sharedOf(env: Env): Shared {
+  const known = shared.get(env) ?? { searchAllowance: new SearchAllowance(), userRooms: newUserRooms() };
+  shared.set(env, known);
   return known;
 }
 
-const searchAllowances = new WeakMap<Env, SearchAllowance>();
+const shared = new WeakMap<Env, Shared>();
 
 function fileOptions(bucket: R2Bucket, settings: Settings, retention: Retention): FileOptions {
   const limits = { bytesMax: settings.fileBytesMax, types: settings.fileTypes };
@@ -209,13 +214,13 @@ class BucketFiles implements FileStore {
     this.#bucket = bucket;
   }
 
-  async list(prefix: string, startAfter?: string): Promise<{ keys: string[]; isEnd: boolean }> {
+  async list(prefix: string, startAfter?: string): Promise<ListedFiles> {
     const { objects, truncated } = await this.#bucket.list({
       prefix,
       limit: FILES_AT_ONCE,
       ...(startAfter !== undefined && { startAfter }),
     });
-    return { keys: objects.map(({ key }) => key), isEnd: !truncated };
+    return { keys: objects.map(({ key }) => key), sizes: objects.map(({ size }) => size), isEnd: !truncated };
   }
 
   delete(keys: readonly string[]): Promise<void> {

@@ -13,6 +13,7 @@ import type { RoomUsage, Scrape, UsageQuery } from "../src/metrics/busiest-rooms
 import { Deadlines } from "../src/clock/deadlines.ts";
 import { countedStorage } from "./socketio/counted-storage.ts";
 import type { Env } from "./env.ts";
+import { goodSettingsOf } from "./good-settings.ts";
 import { SqlRoomTable } from "./sql/sql-room-table.ts";
 import { openStored, type StoredFormat } from "./socketio/stored-format.ts";
 import { WakeClock } from "./socketio/wake-clock.ts";
@@ -34,7 +35,8 @@ export class Lobby extends DurableObject<Env> implements LobbyRpc {
     };
     const storage = openStored(countedStorage(ctx.storage, meter, "rows:lobby"), FORMAT);
     const people = new StoredWish(storage);
-    this.#rooms = new Rooms({ table: new SqlRoomTable(storage.sql), saveDeadline, people, report, meter });
+    const bounds = goodSettingsOf(env);
+    this.#rooms = new Rooms({ table: new SqlRoomTable(storage.sql), saveDeadline, people, report, meter, bounds });
     const tick = (): void => void this.#deadlines.runDue(Date.now(), report);
     const clock = new WakeClock(ctx.storage, this.#deadlines, tick);
     void ctx.blockConcurrencyWhile(() => clock.wake());

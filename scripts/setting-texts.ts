@@ -90,6 +90,16 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
     unit: "connections",
     meaning: "Connections of one user in one room, from all addresses together; 0 is no limit.",
   },
+  maxRoomsPerUser: {
+    unit: "rooms",
+    meaning:
+      "Rooms that a user is in at a time, on all devices; the guests of one address count as one user, services not at all; 0 is no limit. An isolate counts at once. Across isolates each lobby counts what rooms report of the 20 who came last, and sends one too many away some seconds after the connect. A room that has slept for five minutes (for a lobby: 35) does not count.",
+  },
+  newRoomsPerUser: {
+    unit: "rooms",
+    meaning:
+      "Rooms that a user begins in an hour, by a join, a call or an upload: rooms where nobody is and nothing was stored; 0 is no limit. Counted as `MAX_ROOMS_PER_USER` is. A lobby forgets what it counted when it sleeps. Conversations of two people have a limit of their own (DM-5).",
+  },
   connectRatePerIp: {
     unit: "per minute",
     meaning: "Connections that one address opens, and as many tokens for guests, in each isolate; 0 is no limit.",

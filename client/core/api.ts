@@ -244,7 +244,7 @@ export interface Room<Own extends FeatureEvents = FeatureEvents> {
    */
   send(content: string, options?: SendOptions): Promise<SentAnswer>;
   /**
-   * Uploads a file, to be sent as `attachment` by the same user within two days. Needs the network: nothing is queued.
+   * Uploads a file, to be sent as `attachment` by the same user within an hour. Needs the network: nothing is queued.
    * Temporary failures are tried again, five times in all.
    */
   upload(file: FileBytes, options?: UploadOptions): Promise<Attachment>;

@@ -20,7 +20,9 @@ type Row = readonly [
   usage?: Usage | null,
   people?: string | null,
   direct?: DirectReport | null,
-  facts?: RoomNumbers,
+  facts?: RoomNumbers | null,
+  /** 1: it has messages of more than one author. */
+  isShared?: 1,
 ];
 
 /** Characters of marks that one row keeps: the rooms behind it are asked themselves once the lobby has slept. */
@@ -66,16 +68,28 @@ function toRows(rooms: readonly KeptRoom[]): Row[] {
 }
 
 function toRow(kept: Omit<KeptRoom, "people">, people: string | null): Row {
-  const { room, members, lastSeq, lastActivity, believedUntilMs, usage, direct, facts } = kept;
+  const { room, members, lastSeq, lastActivity, believedUntilMs, usage, direct, facts, isShared } = kept;
   const row = [room, members, lastSeq, lastActivity, believedUntilMs] as const;
   const used = usage ? ([usage.sinceMs, usage.deltaId, usage.connections, ...usage.numbers] as const) : null;
+  if (isShared) return [...row, used, people, direct ?? null, facts ?? null, 1];
   if (facts) return [...row, used, people, direct ?? null, facts];
   if (direct) return [...row, used, people, direct];
   if (people !== null) return [...row, used, people];
   return used ? [...row, used] : row;
 }
 
-function fromRow([room, members, lastSeq, lastActivity, believedUntilMs, used, people, direct, facts]: Row): KeptRoom {
+function fromRow([
+  room,
+  members,
+  lastSeq,
+  lastActivity,
+  believedUntilMs,
+  used,
+  people,
+  direct,
+  facts,
+  isShared,
+]: Row): KeptRoom {
   return {
     room,
     members,
@@ -86,6 +100,7 @@ function fromRow([room, members, lastSeq, lastActivity, believedUntilMs, used, p
     ...(people != null && { people }),
     ...(direct && { direct }),
     ...(facts && { facts }),
+    ...(isShared && { isShared: true }),
   };
 }
 

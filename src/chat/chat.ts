@@ -40,9 +40,11 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     this.room = new Room({ name, settings, log, state, meter, durable });
     const perform = (request: Request): void | Promise<void> => this.requests.perform(request);
     const entry = {
-      authorize: (identity: Identity) => this.#decide(() => this.#authorize({ identity })),
+      authorize: (identity: Identity, address: string) =>
+        this.#decide(() => this.#authorizeElsewhere(identity, address)),
       welcome: (client: Connection) => this.#welcome(client),
-      noteToken: (membership: Membership, identity: Identity) => this.#noteToken(membership, identity),
+      noteToken: (membership: Membership, identity: Identity, address: string) =>
+        this.#noteToken(membership, identity, address),
       claimedSeq: (former: NamedFormer, owner: string) => this.recovery?.claim(former, { nsp: "/", owner })?.seq,
     };
     this.features = makeFeatures(this.room, { ...outside, perform, entry });
@@ -67,7 +69,11 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   // ---- connections -----------------------------------------------------------------------------------------
 
   override authorize(request: ConnectRequest<Identity>): AuthorizeResult<Membership> {
-    return this.#decide(() => this.#authorize(request));
+    return this.#decide(() => {
+      const { identity, handshake } = request;
+      if (!identity) throw new Error("a chat room requires a verified token");
+      return this.#authorize(identity, handshake.address);
+    });
   }
 
   override admit(membership: Membership): Refusal | undefined {
@@ -84,17 +90,23 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     }
   }
 
-  #authorize({ identity }: Pick<ConnectRequest<Identity>, "identity">): AuthorizeResult<Membership> {
-    if (!identity) throw new Error("a chat room requires a verified token");
+  /** Decides on a CONNECT in a shard, whose end the room does not hear of. */
+  #authorizeElsewhere(identity: Identity, address: string): AuthorizeResult<Membership> {
+    const verdict = this.#authorize(identity, address);
+    if (verdict.accepted) this.features.bounds.renew(verdict.data);
+    return verdict;
+  }
+
+  #authorize(identity: Identity, address: string): AuthorizeResult<Membership> {
     const { user, name, role } = identity;
     const data = { user, name, role: this.features.direct.roleOf(role), sinceMs: this.room.now() };
-    this.#noteToken(data, identity);
+    this.#noteToken(data, identity, address);
     // Asked here too, so that a refused client takes no older connection of its user along.
     return this.#refuseEntry(data) ?? { accepted: true, data };
   }
 
-  #noteToken(membership: Membership, identity: Identity): void {
-    this.features.hooks.tell("onToken", membership, identity);
+  #noteToken(membership: Membership, identity: Identity, address: string): void {
+    this.features.hooks.tell("onToken", membership, identity, address);
   }
 
   #refuseEntry(membership: Membership): Refusal | undefined {
@@ -158,7 +170,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   }
 
   override onRefresh(client: Client, identity: Identity): void {
-    this.#noteToken(client.data, identity);
+    this.#noteToken(client.data, identity, client.handshake.address);
     this.features.hooks.tell("onRefresh", client, identity);
   }
 

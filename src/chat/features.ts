@@ -1,6 +1,7 @@
 // The features of a chat room. To add one: a class in one of the folders, and a line in `list` below, whose order is that in which
 // hooks are called; those of features of one's own (`own`) follow. `records` and `announced` have no hooks: features or calls
 // use them. Called by chat.ts.
+import type { UserRooms } from "../clock/user-rooms.ts";
 import type { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { FilesWelcome, RoomWelcome, Welcome } from "../protocol/chat-events.ts";
@@ -29,6 +30,7 @@ import { UserRecords } from "./moderation/user-records.ts";
 import { OwnFeatures, type MakeFeatures } from "./own/own-features.ts";
 import { Attending } from "./people/attending.ts";
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS, Presence } from "./people/presence.ts";
+import { newUserRooms, RoomBounds } from "./people/room-bounds.ts";
 import { Reading } from "./people/reading.ts";
 import { Refreshing } from "./people/refreshing.ts";
 import { Typing } from "./people/typing.ts";
@@ -73,6 +75,8 @@ export interface ChatDependencies {
   readonly openDirect?: OpenDirect;
   /** Limits the direct rooms that a user opens, in all rooms of the isolate (DM-5). */
   readonly openings?: TokenBuckets;
+  /** Counts the rooms of users, in all rooms of the isolate (LIM-8). */
+  readonly userRooms?: UserRooms;
   /** Holds the sockets that a big room has no place for; absent: there are no shards. */
   readonly shards?: ShardsOutside | undefined;
   /** Carries messages to linked rooms; absent: none are passed on. */
@@ -125,6 +129,7 @@ export function makeFeatures(
   { index, searchAllowance, files: fileOptions, features: make, perform, entry, ...outside }: Outside,
 ) {
   const { deliver, reportToLobby, relay, openDirect, openings, rules, shards: shardsOutside } = outside;
+  const { userRooms = newUserRooms() } = outside;
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
   const posting = new Posting(room, attachments);
@@ -140,10 +145,18 @@ export function makeFeatures(
   const reading = new Reading(room);
   const typing = new Typing(room);
   const direct = new Direct(room, { open: openDirect, openings }, (user) => reading.seqOf(user));
+  const bounds = new RoomBounds(room, userRooms);
   const counters = new Counters(room);
   const listing =
     reportToLobby &&
-    new Listing(room, { send: reportToLobby, counters, direct: () => direct.report, numbers: () => own?.facts });
+    new Listing(room, {
+      send: reportToLobby,
+      counters,
+      direct: () => direct.report,
+      numbers: () => own?.facts,
+      payers: () => bounds.payers,
+      onRefused: (refused) => bounds.onRefused(refused),
+    });
   /** A caller with the role that counts in this room: DM-2, MOD-9. */
   const callerOf = ({ user, name, role: given }: Bearer, client?: Connection): Caller => {
     const tokenRole = direct.roleOf(given);
@@ -175,6 +188,7 @@ export function makeFeatures(
   const list = [
     direct,
     bans,
+    bounds,
     new Flooding(room),
     screening,
     speaking,
@@ -224,6 +238,7 @@ export function makeFeatures(
     posting,
     records,
     bans,
+    bounds,
     changes,
     attachments,
     files,

@@ -23,6 +23,10 @@ export interface KeptRoom extends RoomOverview {
   readonly direct?: DirectReport;
   /** The numbers of features of one's own. */
   readonly facts?: RoomNumbers;
+  /** Also messages of a second author were reported once. */
+  readonly isShared?: true;
+  /** As reported. In memory only. */
+  readonly payers?: string;
   /** As reported. */
   readonly shards?: RoomReport["shards"];
   /** Until when its members are believed to be there, in milliseconds since 1970. */
@@ -32,7 +36,19 @@ export interface KeptRoom extends RoomOverview {
 
 /** @param counts those of the room since its last report, unless they are known already */
 export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | undefined, counts?: Counts): KeptRoom {
-  const { room, members, lastSeq, lastActivity, believedMs, connections = 0, shards, people, direct, facts } = report;
+  const {
+    room,
+    members,
+    lastSeq,
+    lastActivity,
+    believedMs,
+    connections = 0,
+    shards,
+    people,
+    payers,
+    direct,
+    facts,
+  } = report;
   const usage = withCounts(before?.usage, report, nowMs, counts);
   return {
     room,
@@ -42,6 +58,8 @@ export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | u
     believedUntilMs: nowMs + believedMs,
     ...(shards && { shards }),
     ...(people !== undefined && { people }),
+    ...(payers !== undefined && { payers }),
+    ...((report.isShared ?? before?.isShared) && { isShared: true }),
     ...(direct && { direct }),
     ...(facts && { facts }),
     ...(usage && { usage: { ...usage, connections } }),

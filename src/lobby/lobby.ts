@@ -1,5 +1,6 @@
 // The list of rooms: keeps the last report of each room and answers from it, so that listing wakes no room (LOB-1). Stores reports
 // at once in quiet times and together in busy ones (LOB-7). Called by durable/lobby.ts.
+import { UserRooms, type RoomBounds } from "../clock/user-rooms.ts";
 import { Throttle } from "../clock/throttle.ts";
 import type { Whereabouts } from "../protocol/announcement.ts";
 import { isDirectRoom } from "../protocol/direct-name.ts";
@@ -8,6 +9,8 @@ import { eachMark, markOf } from "../protocol/people-marks.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
 import {
   byPlace,
+  REPORT_AGAIN_MS,
+  type RefusedPayers,
   type ReportAnswer,
   type RoomPage,
   type RoomQuery,
@@ -31,8 +34,16 @@ import { SortedRooms } from "./sorted-rooms.ts";
 export const SAVE_WINDOW_MS_MIN = 1000;
 export const SAVE_WINDOW_MS_MAX = 60_000;
 
-/** Rooms that one lobby lists. Of more it drops a tenth of the empty ones, those first that were quiet the longest. */
+/**
+ * Rooms that one lobby lists. Of more it drops a tenth of the empty ones: first small rooms of one author, which cost one person little to
+ * make in thousands, and last rooms of several authors; among equals those that were quiet the longest.
+ */
 export const ROOMS_MAX = 100_000;
+/** A small room has so many messages at most. */
+export const SMALL_ROOM_MESSAGES = 20;
+
+/** A room that is awake repeats its report sooner, so that a place in it counts on. */
+const LEASE_MS = REPORT_AGAIN_MS + 300_000;
 
 /** From one search for unused conversations to the next. */
 const FORGET_INTERVAL_MS = 3_600_000;
@@ -49,6 +60,8 @@ export interface LobbyPorts {
   readonly report: (problem: string, error: unknown) => void;
   /** Counts the work of the lobby itself. */
   readonly meter?: Meter;
+  /** LIM-8. Absent: there are none. */
+  readonly bounds?: RoomBounds;
   /** Smaller in tests. */
   readonly roomsMax?: number;
 }
@@ -61,6 +74,7 @@ export class Lobby {
   readonly #meter: Meter;
   readonly #sorted = new SortedRooms();
   readonly #forgetting = new Throttle(FORGET_INTERVAL_MS);
+  readonly #userRooms = new UserRooms(LEASE_MS);
   readonly #window = new Throttle(SAVE_WINDOW_MS_MIN, SAVE_WINDOW_MS_MAX);
 
   constructor(ports: LobbyPorts) {
@@ -76,11 +90,13 @@ export class Lobby {
     const isFresh = delta && this.#deltas.take(room, delta.id, before?.usage?.deltaId);
     const counts = isFresh ? delta.counts : undefined;
     if (counts) this.#rooms.count(counts);
+    let refused: RefusedPayers | undefined;
     if (this.#reports.take(room, madeAtMs)) {
       // A room keeps the members up to date only after the answer that asks for them.
       const { people: _, ...withoutPeople } = report;
       const kept = keptRoom(this.wantsPeople ? report : withoutPeople, nowMs, before, counts);
-      if (seenAt(kept, nowMs)) this.#rooms.set(kept);
+      refused = this.#countPayers(report, before, nowMs);
+      if (seenAt(kept, nowMs) && refused?.setting !== "NEW_ROOMS_PER_USER") this.#rooms.set(kept);
       else this.#rooms.delete(room);
       this.#dropRooms(nowMs);
     } else if (before && counts) {
@@ -88,10 +104,34 @@ export class Lobby {
       this.#rooms.set({ ...before, usage: withCounts(before.usage, report, nowMs, counts)! });
     }
     this.#saveInTime(nowMs);
-    return this.wantsPeople ? { wantsPeople: true } : {};
+    return { ...(this.wantsPeople && { wantsPeople: true }), ...(refused && { refused }) };
   }
 
-  /** Drops conversations that are not listed any more (LOB-8), once an hour, and the quietest rooms of a list that is full. */
+  /** LIM-8: counts the room for those who are in it. @returns those for whom it is one too many */
+  #countPayers(
+    { room, payers = "", begunBy }: RoomReport,
+    before: KeptRoom | undefined,
+    nowMs: number,
+  ): RefusedPayers | undefined {
+    const { bounds } = this.#ports;
+    if (!bounds) return undefined;
+    const here = [...eachMark(payers)];
+    for (const mark of eachMark(before?.payers ?? "")) if (!here.includes(mark)) this.#userRooms.leave(mark, room);
+    if (begunBy !== undefined) {
+      const excess = this.#userRooms.excessOfBeginning(begunBy, room, bounds, nowMs);
+      if (excess) return { ...excess, marks: [begunBy] };
+      this.#userRooms.begin(begunBy, room, nowMs);
+    }
+    let refused: RefusedPayers | undefined;
+    for (const mark of here) {
+      const excess = this.#userRooms.excessOfEntry(mark, room, bounds, nowMs);
+      if (excess) refused = { ...excess, marks: [...(refused?.marks ?? []), mark] };
+      else this.#userRooms.enter(mark, room, nowMs);
+    }
+    return refused;
+  }
+
+  /** Drops conversations that are not listed any more (LOB-8), once an hour, and rooms of a list that is full. */
   #dropRooms(nowMs: number): void {
     const seen = (kept: KeptRoom): RoomOverview | undefined => seenAt(kept, nowMs);
     if (this.#forgetting.passIfOpen(nowMs)) {
@@ -101,7 +141,7 @@ export class Lobby {
     const { roomsMax = ROOMS_MAX } = this.#ports;
     if (this.#rooms.size <= roomsMax) return;
     const idle = [...this.#rooms.all()].filter((kept) => (seen(kept)?.members ?? 0) === 0);
-    idle.sort((a, b) => (a.lastActivity ?? 0) - (b.lastActivity ?? 0));
+    idle.sort((a, b) => weightOf(a) - weightOf(b) || (a.lastActivity ?? 0) - (b.lastActivity ?? 0));
     for (const { room } of idle.slice(0, Math.ceil(roomsMax / 10))) this.#rooms.delete(room);
   }
 
@@ -217,6 +257,10 @@ export class Lobby {
     }
   }
 }
+
+/** The higher it is, the longer a full list keeps the room. */
+const weightOf = ({ isShared, lastSeq }: KeptRoom): number =>
+  2 * Number(isShared ?? false) + Number(lastSeq > SMALL_ROOM_MESSAGES);
 
 function isMeant(query: RoomQuery, { room, members }: RoomOverview): boolean {
   const { prefix = "", rooms, isForMembers = false, isOccupied = false } = query;

@@ -68,6 +68,7 @@ export const ENDINGS = [
   "KICKED",
   "BANNED",
   "RATE_LIMITED",
+  "TOO_MANY_CONNECTIONS",
   "SERVER_SHUTDOWN",
   "ROOM_DELETED",
 ] as const;

@@ -22,7 +22,12 @@ const KEY = /^([^!]{1,64})!([0-9a-z]{1,40})!([0-9a-z]{9})([0-9a-z]{1,40})!([0-9a
 export const FILE_KEY_LENGTH_MAX = 64 + 1 + 40 + 1 + TIME_CHARS + 40 + 1 + 32;
 
 export function fileKey({ room, epoch, uploadedMs, id, mac }: FileKey): string {
-  return `${filesOf(room, epoch)}${uploadedMs.toString(36).padStart(TIME_CHARS, "0")}${id}!${mac}`;
+  return `${filesSince(room, epoch, uploadedMs)}${id}!${mac}`;
+}
+
+/** Sorts before the keys of files that were uploaded at that time or later, and behind all earlier ones. */
+export function filesSince(room: string, epoch: string, uploadedMs: number): string {
+  return filesOf(room, epoch) + Math.max(0, uploadedMs).toString(36).padStart(TIME_CHARS, "0");
 }
 
 /** @returns `undefined` for a text that is no key */

@@ -12,6 +12,9 @@ export const FIND_LENGTH_MAX = 64;
 /** Of a moderator's reason. */
 export const REASON_LENGTH_MAX = 300;
 
+/** FILE-2: how long after its upload a file may be posted; one that was not is deleted soon after. No upload takes longer. */
+export const POST_WINDOW_MS = 3_600_000;
+
 /** Messages of a page of history. */
 export const HISTORY_LIMIT_DEFAULT = 50;
 export const HISTORY_LIMIT_MAX = 200;

@@ -17,8 +17,23 @@ export interface CounterDelta {
 /** Numbers that features of one's own say about a room, by name, such as open reports of abuse (OWN-8). */
 export type RoomNumbers = Readonly<Record<string, number>>;
 
+/** Marks of users, or of the networks of guests, whose rooms are counted (LIM-8). */
+export interface PayerReport {
+  /** Of those who came last into the room; absent where nobody is there. */
+  readonly payers?: string;
+  /** Of the one who began the room, in its first time awake. */
+  readonly begunBy?: string;
+}
+
+/** Users whom the room has to send away: the lobby has counted too many rooms of theirs. */
+export interface RefusedPayers {
+  readonly marks: readonly string[];
+  readonly setting: "MAX_ROOMS_PER_USER" | "NEW_ROOMS_PER_USER";
+  readonly retryAfterMs: number;
+}
+
 /** A room's description of itself. */
-export interface RoomReport extends RoomOverview {
+export interface RoomReport extends RoomOverview, PayerReport {
   /** How long it counts as occupied without another report, in milliseconds (LOB-4). */
   readonly believedMs: number;
   /** The marks of its members (people-marks.ts), where the lobby wants them or they are few. */
@@ -32,6 +47,8 @@ export interface RoomReport extends RoomOverview {
   readonly shards?: readonly [count: number, connections: number];
   /** Absent where there are none. */
   readonly facts?: RoomNumbers;
+  /** Messages of more than one author are known. */
+  readonly isShared?: true;
   /** The counts since then, or the delta that was sent before and may not have arrived. */
   readonly delta?: CounterDelta;
 }
@@ -42,6 +59,7 @@ export const OVERTAKEN_MS_MAX = 60_000;
 export interface ReportAnswer {
   /** Whether the lobby needs the members: this deployment announces to users. */
   readonly wantsPeople?: true;
+  readonly refused?: RefusedPayers;
 }
 
 export const ROOM_SORTS = ["activity", "members", "name"] as const;

@@ -171,6 +171,8 @@ export interface NamedFormer {
 export interface ShardJoin {
   readonly id: string;
   readonly identity: Identity;
+  /** The address of the client; absent from a shard of an earlier release. */
+  readonly address?: string;
   /** The client wants to recover, and the shard lacks messages that it names. */
   readonly recovers?: NamedFormer;
 }

@@ -112,6 +112,8 @@ const LIMITS = {
     default: 20,
     inDevelopment: 0,
   }),
+  maxRoomsPerUser: setting("MAX_ROOMS_PER_USER", kinds.integer(0, 1_000_000), { default: 100, inDevelopment: 0 }),
+  newRoomsPerUser: setting("NEW_ROOMS_PER_USER", kinds.integer(0, 1_000_000), { default: 100, inDevelopment: 0 }),
   connectRatePerIp: setting("CONNECT_RATE_PER_IP", kinds.integer(0, 1_000_000), { default: 60, inDevelopment: 0 }),
   apiRate: setting("API_RATE", kinds.number(0.01, 100_000), { default: 50 }),
   apiBurst: setting("API_BURST", kinds.integer(1, 100_000), { default: 200 }),

@@ -119,9 +119,13 @@ export class Audience extends Namespace<EventsMap, ServerToClientEvents, ShardMe
 
   // ---- connections -----------------------------------------------------------------------------------------
 
-  override async authorize({ identity, auth }: ConnectRequest<Identity>): Promise<AuthorizeResult<ShardMember>> {
+  override async authorize({
+    identity,
+    auth,
+    handshake: { address },
+  }: ConnectRequest<Identity>): Promise<AuthorizeResult<ShardMember>> {
     if (!identity) throw new Error("a chat room requires a verified token");
-    const verdict = await this.#link.join(identity, this.#recovers(auth));
+    const verdict = await this.#link.join({ identity, address }, this.#recovers(auth));
     if (!verdict.accepted) return verdict;
     this.#welcomes.set(verdict.member, verdict.welcome);
     return { accepted: true, data: verdict.member };

@@ -3,7 +3,6 @@
 import { waitAfter } from "../clock/backoff.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import type { Answer } from "../protocol/chat-events.ts";
-import type { Identity } from "../protocol/identity.ts";
 import { UNDECIDED } from "../protocol/refuse.ts";
 import type { JoinVerdict, NamedFormer, ShardJoin, ShardReport, ShardRequest } from "../protocol/shards.ts";
 
@@ -73,10 +72,10 @@ export class RoomLink {
   }
 
   /** @param recovers the connection that the client wants to recover, where the shard lacks messages that it names */
-  join(identity: Identity, recovers: NamedFormer | undefined): Promise<JoinVerdict> {
+  join(asked: Pick<ShardJoin, "identity" | "address">, recovers: NamedFormer | undefined): Promise<JoinVerdict> {
     return new Promise((decide) => {
       const fail = (): void => decide(UNDECIDED);
-      this.#joins.push({ id: this.#wait({ decide, fail }), identity, ...(recovers && { recovers }) });
+      this.#joins.push({ id: this.#wait({ decide, fail }), ...asked, ...(recovers && { recovers }) });
       this.#hurry();
     });
   }

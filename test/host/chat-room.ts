@@ -34,6 +34,8 @@ export const SETTINGS: ChatSettings = {
   crowdMembers: 200,
   crowdShownRate: 0,
   maxConnectionsPerUser: 0,
+  maxRoomsPerUser: 0,
+  newRoomsPerUser: 0,
   recoveryWindowMs: 120_000,
 };
 
@@ -57,7 +59,16 @@ export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 export type RoomParts = Partial<
   Pick<
     ChatDependencies,
-    "files" | "deliver" | "reportToLobby" | "relay" | "durable" | "searchAllowance" | "rules" | "features" | "shards"
+    | "files"
+    | "deliver"
+    | "reportToLobby"
+    | "relay"
+    | "durable"
+    | "searchAllowance"
+    | "rules"
+    | "features"
+    | "shards"
+    | "userRooms"
   >
 > & {
   readonly name?: string;

@@ -1,5 +1,5 @@
 // A storage of files in memory: keeps keys only, lists a few to a page, and fails on demand. Called by the tests of files.
-import type { FileStore } from "../../src/chat/files/file-sweep.ts";
+import type { FileStore, ListedFiles } from "../../src/chat/files/file-sweep.ts";
 
 export class MemoryFiles implements FileStore {
   readonly keys = new Set<string>();
@@ -13,11 +13,13 @@ export class MemoryFiles implements FileStore {
     this.pageKeys = pageKeys;
   }
 
-  async list(prefix: string, startAfter = ""): Promise<{ keys: string[]; isEnd: boolean }> {
+  /** Each file has 100 bytes. */
+  async list(prefix: string, startAfter = ""): Promise<ListedFiles> {
     this.operations.push(`list ${prefix}`);
     if (this.failure) throw this.failure;
     const found = [...this.keys].filter((key) => key.startsWith(prefix) && key > startAfter).toSorted();
-    return { keys: found.slice(0, this.pageKeys), isEnd: found.length <= this.pageKeys };
+    const keys = found.slice(0, this.pageKeys);
+    return { keys, sizes: keys.map(() => 100), isEnd: found.length <= this.pageKeys };
   }
 
   async delete(keys: readonly string[]): Promise<void> {

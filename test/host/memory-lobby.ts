@@ -6,6 +6,7 @@ import type { KeptRoom } from "../../src/lobby/kept-room.ts";
 import type { ReportAnswer, RoomQuery, RoomReport } from "../../src/protocol/room-list.ts";
 import type { Whereabouts } from "../../src/protocol/announcement.ts";
 import type { RoomOverview } from "../../src/protocol/chat-events.ts";
+import type { RoomBounds } from "../../src/clock/user-rooms.ts";
 import { Deadlines } from "../../src/clock/deadlines.ts";
 import { START_MS } from "./harness.ts";
 
@@ -24,12 +25,14 @@ export class MemoryLobby {
   readonly problems: string[] = [];
   readonly #rows = new Map<number, { readonly rooms: readonly KeptRoom[]; readonly counts: Counts }>();
   readonly #roomsMax: number | undefined;
+  readonly #bounds: RoomBounds | undefined;
   readonly #meter = new Meter();
   #deadlines!: Deadlines;
   #lobby!: Lobby;
 
-  constructor(roomsMax?: number) {
+  constructor(roomsMax?: number, bounds?: RoomBounds) {
     this.#roomsMax = roomsMax;
+    this.#bounds = bounds;
     this.restart();
   }
 
@@ -50,6 +53,7 @@ export class MemoryLobby {
       meter: this.#meter,
       saveDeadline: this.#deadlines.add("save", (nowMs) => this.#lobby.save(nowMs), { keepsAwake: true }),
       report: (problem) => this.problems.push(problem),
+      ...(this.#bounds && { bounds: this.#bounds }),
       ...(this.#roomsMax !== undefined && { roomsMax: this.#roomsMax }),
     });
   }

@@ -307,6 +307,25 @@ describe("storing: LOB-7", () => {
     expect(namesIn(lobby)).toEqual(expect.arrayContaining(["room-0", "room-3", "one-more"]));
     expect(namesIn(lobby)).not.toContain("room-1");
   });
+
+  it("drops small rooms of one author first, however new they are, also after a restart of the lobby", () => {
+    const lobby = new MemoryLobby(30);
+    const known = ["talk", "diary", "duet"];
+    lobby.report(reportOf("talk", { lastSeq: 500, isShared: true }));
+    lobby.report(reportOf("duet", { lastSeq: 2, isShared: true }));
+    lobby.report(reportOf("diary", { lastSeq: 500 }));
+    // Once it was known that two have written, it stays so.
+    lobby.report(reportOf("duet", { lastSeq: 3, madeAtMs: START_MS + 1 }));
+    lobby.advance(SAVE_WINDOW_MS_MAX);
+    lobby.restart();
+    for (let i = 0; i < 500; i++) lobby.report(reportOf(`spam-${i}`, { lastActivity: START_MS + 1000 + i }));
+    expect(namesIn(lobby)).toEqual(expect.arrayContaining(known));
+    // Rooms of one author go before those of several.
+    for (let i = 0; i < 500; i++)
+      lobby.report(reportOf(`novel-${i}`, { lastSeq: 500, lastActivity: START_MS + 2000 + i }));
+    expect(namesIn(lobby)).toEqual(expect.arrayContaining(["talk", "duet"]));
+    expect(namesIn(lobby)).not.toContain("diary");
+  });
 });
 
 describe("reports that overtake one another", () => {

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 
 import { request as poll } from "../durable/poller.ts";
 import { ORIGIN, RawClient, upgrade } from "../durable/raw-client.ts";
-import { freshRoom, join, Sleeper, tokenFor, useSettings, workerWith } from "../durable/rooms.ts";
+import { freshRoom, join, Sleeper, tokenFor, useSettings, withSettings, workerWith } from "../durable/rooms.ts";
 
 useSettings({ MAX_CONNECTIONS_PER_IP: "2", MAX_CONNECTIONS_PER_USER: "2", MAX_MEMBERS: "3", MAX_SHARDS: "0" });
 
@@ -149,6 +149,35 @@ it("MAX_CONNECTIONS_PER_USER: the third of a user is refused, from any address; 
     data: { code: "TOO_MANY_CONNECTIONS" },
   });
   await join(room, "ben", from("10.0.6.3"));
+});
+
+it("MAX_ROOMS_PER_USER and NEW_ROOMS_PER_USER: a CONNECT to one room too many is refused, and free again; LIM-8", async () => {
+  let addresses = 0;
+  const connect = async (room: string, user: string): Promise<RawClient> => {
+    const client = await RawClient.open({ room, ...from(`10.0.17.${++addresses}`) });
+    await client.connect({ token: await tokenFor(user) });
+    await client.receives("welcome");
+    return client;
+  };
+  const refusal = (setting: string): object => ({
+    message: expect.stringContaining(setting),
+    data: { code: "TOO_MANY_CONNECTIONS", retryAfterMs: expect.any(Number) },
+  });
+  const rooms = [freshRoom(), freshRoom(), freshRoom()] as const;
+  await withSettings({ MAX_ROOMS_PER_USER: "2" }, async () => {
+    const first = await connect(rooms[0], "mel");
+    await connect(rooms[1], "mel");
+    await expect(connect(rooms[2], "mel")).rejects.toEqual(refusal("MAX_ROOMS_PER_USER"));
+    first.close();
+    await vi.waitFor(() => connect(rooms[2], "mel"));
+  });
+  await withSettings({ NEW_ROOMS_PER_USER: "1" }, async () => {
+    const own = freshRoom();
+    (await connect(own, "nat")).close();
+    await expect(connect(freshRoom(), "nat")).rejects.toEqual(refusal("NEW_ROOMS_PER_USER"));
+    // It was begun before, though nobody has written there.
+    for (const room of [own, rooms[0]]) (await connect(room, "nat")).close();
+  });
 });
 
 describe("CONNECT_RATE_PER_IP", () => {

@@ -5,8 +5,8 @@ import type { Attachment, Claims } from "parley-rooms/client";
 import { isGuest } from "./reader-identity.ts";
 import { keep, local, ofTab, readJson } from "./json-storage.ts";
 
-/** Uploads can be sent for two days (FILE-2). Older ones are not shown, because the room would refuse them. */
-export const UPLOADED_MAX_MS = 47 * 3_600_000;
+/** Uploads can be sent for an hour (FILE-2). Older ones are not shown, because the room would refuse them. */
+export const UPLOADED_MAX_MS = 55 * 60_000;
 
 /** A message that is being edited. */
 export interface KeptEdit {

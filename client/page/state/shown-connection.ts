@@ -66,7 +66,6 @@ export interface Status {
 
 const WAITS = new Map([
   ["ROOM_FULL", "The room is full. You get in as soon as there is a place"],
-  ["TOO_MANY_CONNECTIONS", "Too many connections of yours. Waiting for one to end"],
   ["SERVER_SHUTDOWN", "The server restarts. Reconnecting in a moment"],
 ]);
 
@@ -99,8 +98,10 @@ export function statusOf(connection: ShownConnection, pending: number, isOnline 
     case "connected":
       return { state: "connected", text: connection.isBack ? "Connected again" : "", tone: "good" };
     case "offline": {
-      const { code } = connection;
-      const reason = isOnline ? (WAITS.get(code) ?? "No connection to the chat") : "You are offline";
+      const { code, message } = connection;
+      // There are several such limits, and only the room knows which one it is.
+      const known = code === "TOO_MANY_CONNECTIONS" ? message : WAITS.get(code);
+      const reason = isOnline ? (known ?? "No connection to the chat") : "You are offline";
       const queued = pending === 1 ? " · 1 message waits" : pending > 1 ? ` · ${pending} messages wait` : "";
       const state = code === "ROOM_FULL" ? "full" : "offline";
       return { state, text: reason + queued, tone: "warn", action: "retry" };

@@ -7,6 +7,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { uploadSchema } from "../../protocol/schemas/files.ts";
 import type { Answer, Attachment, ErrorAnswer, FilesWelcome } from "../../protocol/chat-events.ts";
 import { fileKey, parseFileKey, type FileKey } from "../../protocol/file-key.ts";
+import { POST_WINDOW_MS } from "../../protocol/limits.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { FileSweep } from "./file-sweep.ts";
 import { operation, type Caller, type Operation } from "../room/operation.ts";
@@ -20,9 +21,6 @@ export const UPLOAD_COST = 20;
 const UPLOAD_BYTES_PER_TOKEN = 65_536;
 /** A full bucket of requests. */
 export const UPLOAD_COST_MAX = 200;
-
-/** How long after its upload a file may be posted: longer than a client keeps trying (a day). */
-export const POST_WINDOW_MS = 2 * 86_400_000;
 
 /** Hexadecimal digits of a signature: 128 bits. */
 const MAC_CHARS = 32;

@@ -1,9 +1,11 @@
-// Deletes the files of deleted messages, of deleted rooms, and of messages that the room no longer keeps (FILE-5, FILE-6). Keys
-// sort by age, so the oldest files are listed first and the room needs no list of uploads. One deadline runs both; the keys left to delete
-// are stored, so they outlive sleep and crashes, and are tried again where the storage of files fails.
-import { filesOf, parseFileKey } from "../../protocol/file-key.ts";
+// Deletes the files of deleted messages, of deleted rooms, of messages that the room no longer keeps, and those that were not posted
+// (FILE-5, FILE-6). Keys sort by age, so the oldest files are listed first and the room needs no list of uploads. One deadline runs all; the
+// keys left to delete are stored, so they outlive sleep and crashes, and are tried again where the storage of files fails.
+import type { Attachment } from "../../protocol/chat-events.ts";
+import { filesOf, filesSince, parseFileKey } from "../../protocol/file-key.ts";
+import { POST_WINDOW_MS } from "../../protocol/limits.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
-import { POST_WINDOW_MS } from "./attachments.ts";
+import { seqAtTime } from "../log/seq-at-time.ts";
 import type { Feature, StoreAfterErase } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
@@ -16,13 +18,29 @@ export const SWEEP_RETRY_MS = 600_000;
 /** From one sweep to the next, at least. */
 export const SWEEP_EVERY_MS_MIN = 3_600_000;
 
+/** From one search for files that were not posted to the next, at least. */
+export const UNPOSTED_EVERY_MS_MIN = 900_000;
+
+/** A file that was not posted is deleted so long after its upload, at the earliest: a post in time may take a while to be stored. */
+export const UNPOSTED_MS = POST_WINDOW_MS + 60_000;
+
+/** Messages that one turn compares with the files. */
+const MESSAGES_AT_ONCE = 5000;
+
 /** From the sweep that found no file left to one more: an upload may have been under way. */
 const LAST_SWEEP_MS = 86_400_000;
+
+export interface ListedFiles {
+  readonly keys: readonly string[];
+  /** Bytes of each. */
+  readonly sizes?: readonly number[];
+  readonly isEnd: boolean;
+}
 
 /** Storage of files by key. Implemented by durable/create-chat.ts. */
 export interface FileStore {
   /** Keys with that beginning behind `startAfter`, in order; `FILES_AT_ONCE` at most. */
-  list(prefix: string, startAfter?: string): Promise<{ readonly keys: readonly string[]; readonly isEnd: boolean }>;
+  list(prefix: string, startAfter?: string): Promise<ListedFiles>;
   /** @param keys `FILES_AT_ONCE` at most; those that are not there count as deleted */
   delete(keys: readonly string[]): Promise<void>;
 }
@@ -36,6 +54,20 @@ interface Plan {
   readonly isAll: boolean;
   /** The sweep before found no file left. */
   readonly isLast?: true;
+  /** The next search for files that were not posted, among those uploaded since `fromMs`; absent where all were. */
+  readonly unposted?: Unposted;
+}
+
+interface Unposted {
+  readonly fromMs: number;
+  readonly atMs: number;
+}
+
+/** A search under way: files that cannot be posted any more, and are in no message up to `seq`. */
+interface Search {
+  readonly sizes: Map<string, number>;
+  readonly rest: Pick<Unposted, "fromMs"> | undefined;
+  seq: number;
 }
 
 const PLAN = "file-sweep";
@@ -52,6 +84,7 @@ export class FileSweep implements Feature {
   /** The key behind which the sweep under way goes on, and the upload time of the oldest file that it left so far. */
   #startAfter: string | undefined;
   #oldestMs: number | undefined;
+  #search: Search | undefined;
   /** The oldest place of the log at the last sweep. */
   #sweptSeq = 0;
 
@@ -70,21 +103,25 @@ export class FileSweep implements Feature {
     if (!this.#store) return;
     this.#sweptSeq = this.#room.log.firstSeq;
     const plan = this.#plan;
-    if (plan && plan.epoch === undefined) this.#keepPlan(this.#room.now(), true);
+    if (plan && plan.epoch === undefined) this.#keepPlan({ atMs: this.#room.now(), isAll: true });
     this.#schedule();
   }
 
-  /** A file is about to be uploaded: writes a row, once for each log of a room. @returns false where that failed */
+  /** A file is about to be uploaded: writes a row, unless a search for unposted files is planned. @returns false where that failed */
   expect(): boolean {
     const plan = this.#plan;
-    if (plan && !plan.isLast) return true;
-    return this.#keepPlan(this.#room.now() + this.#keptInAllMs, true);
+    if (plan && !plan.isLast && plan.unposted) return true;
+    const nowMs = this.#room.now();
+    const unposted = { fromMs: nowMs, atMs: nowMs + UNPOSTED_MS };
+    return plan && !plan.isLast
+      ? this.#keepPlan({ ...plan, unposted })
+      : this.#keepPlan({ atMs: nowMs + this.#keptInAllMs, isAll: true, unposted });
   }
 
   /** The message of the file is deleted in this turn; both deletions are stored, or neither is. */
-  discard(key: string): void {
+  discard({ key, size }: Attachment): void {
     if (!this.#store) return;
-    this.#attempt("the deletion of a file could not be planned", () => this.#room.state.put(DISCARDED + key, true));
+    this.#attempt("the deletion of a file could not be planned", () => this.#room.state.put(DISCARDED + key, size));
     this.#schedule();
   }
 
@@ -106,7 +143,7 @@ export class FileSweep implements Feature {
     this.#sweptSeq = this.#room.log.firstSeq;
     const soonMs = this.#room.now() + SWEEP_EVERY_MS_MIN;
     const plan = this.#plan;
-    if (plan && plan.atMs > soonMs) this.#keepPlan(soonMs, plan.isAll);
+    if (plan && plan.atMs > soonMs) this.#keepPlan({ ...plan, atMs: soonMs });
   }
 
   /** From the upload of a file to the time at which no message can refer to it any more. */
@@ -118,12 +155,12 @@ export class FileSweep implements Feature {
     return this.#room.state.get(PLAN) as Plan | undefined;
   }
 
-  #keepPlan(atMs: number, isAll: boolean, isLast = false): boolean {
-    const plan: Plan = { epoch: this.#room.log.epoch, atMs, isAll, ...(isLast && { isLast }) };
+  #keepPlan(given: Omit<Plan, "epoch">): boolean {
+    const plan: Plan = { ...given, epoch: this.#room.log.epoch };
     const isKept = this.#attempt("the next sweep of files could not be planned", () =>
       this.#room.state.put(PLAN, plan),
     );
-    if (isKept) this.#deadline.pull(atMs);
+    if (isKept) this.#deadline.pull(dueMsOf(plan));
     return isKept;
   }
 
@@ -142,7 +179,7 @@ export class FileSweep implements Feature {
     const [discarded] = this.#room.state.list({ prefix: DISCARDED, limit: 1 });
     const plan = this.#plan;
     if (discarded) this.#deadline.set(this.#room.now());
-    else if (plan) this.#deadline.set(plan.atMs);
+    else if (plan) this.#deadline.set(this.#search ? this.#room.now() : dueMsOf(plan));
     else this.#deadline.clear();
   }
 
@@ -166,11 +203,70 @@ export class FileSweep implements Feature {
   async #deleteSome(store: FileStore): Promise<void> {
     const entries = [...this.#room.state.list({ prefix: DISCARDED, limit: FILES_AT_ONCE })];
     if (entries.length > 0) {
-      await store.delete(entries.map(([entry]) => entry.slice(DISCARDED.length)));
+      // Entries of an earlier release are `true`.
+      const sizes = entries.map(([entry, size]) => [entry.slice(DISCARDED.length), Number(size)] as const);
+      await this.#delete(store, new Map(sizes));
       return this.#room.turn(() => entries.forEach(([entry]) => this.#room.state.delete(entry)));
     }
     const plan = this.#plan;
+    if (plan?.unposted && plan.unposted.atMs <= this.#room.now()) return this.#sweepUnposted(store, plan.unposted);
     if (plan && plan.atMs <= this.#room.now()) await this.#sweep(store, plan);
+  }
+
+  /** @param sizes bytes by key */
+  async #delete(store: FileStore, sizes: ReadonlyMap<string, number>): Promise<void> {
+    if (sizes.size === 0) return;
+    await store.delete([...sizes.keys()]);
+    this.#room.meter.count(
+      "file_bytes:deleted",
+      [...sizes.values()].reduce((sum, size) => sum + size, 0),
+    );
+  }
+
+  /** Deletes files that can't be posted any more and are in no message. A long log takes several turns. */
+  async #sweepUnposted(store: FileStore, { fromMs }: Unposted): Promise<void> {
+    this.#search ??= await this.#findOld(store, fromMs);
+    const search = this.#search;
+    if (this.#isOver) return;
+    if (!this.#room.turn(() => this.#compare(search))) return;
+    await this.#delete(store, search.sizes);
+    this.#search = undefined;
+    this.#room.turn(() => {
+      const plan = this.#plan;
+      if (plan?.epoch !== this.#room.log.epoch) return;
+      const { unposted: _done, ...left } = plan;
+      const { fromMs = 0 } = search.rest ?? {};
+      const atMs = Math.max(fromMs + UNPOSTED_MS, this.#room.now() + UNPOSTED_EVERY_MS_MIN);
+      this.#keepPlan({ ...left, ...(search.rest && { unposted: { fromMs, atMs } }) });
+    });
+  }
+
+  async #findOld(store: FileStore, fromMs: number): Promise<Search> {
+    const { name, log } = this.#room;
+    const { keys, sizes, isEnd } = await store.list(filesOf(name, log.epoch), filesSince(name, log.epoch, fromMs));
+    const lastMs = this.#room.now() - UNPOSTED_MS;
+    const uploaded = keys.map((key, at) => ({ key, size: sizes?.[at] ?? 0, ms: parseFileKey(key)?.uploadedMs ?? 0 }));
+    const young = uploaded.find(({ ms }) => ms > lastMs) ?? (isEnd ? undefined : uploaded.at(-1));
+    const old = uploaded.filter(({ ms }) => ms <= lastMs);
+    return {
+      sizes: new Map(old.map(({ key, size }) => [key, size])),
+      rest: young && { fromMs: young.ms },
+      // A clock that was set back since then must not hide the message.
+      seq: old.length === 0 ? 0 : seqAtTime(log, old[0]!.ms - POST_WINDOW_MS) - 1,
+    };
+  }
+
+  /** Takes files that are in a message off the search. @returns whether that is over */
+  #compare(search: Search): boolean {
+    this.#room.catchUp();
+    let left = MESSAGES_AT_ONCE;
+    for (const { seq, attachment } of search.sizes.size > 0 ? this.#room.log.ascending(search.seq) : []) {
+      search.seq = seq;
+      if (attachment) search.sizes.delete(attachment.key);
+      if (search.sizes.size === 0) return true;
+      if (--left === 0) return false;
+    }
+    return true;
   }
 
   async #sweep(store: FileStore, { isAll }: Plan): Promise<void> {
@@ -183,14 +279,14 @@ export class FileSweep implements Feature {
       // No stored message can have a file from before.
       return (page.messages[0]?.timestamp ?? this.#room.now()) - POST_WINDOW_MS;
     });
-    const { keys, isEnd } = await store.list(filesOf(name, isAll ? undefined : epoch), this.#startAfter);
+    const { keys, sizes, isEnd } = await store.list(filesOf(name, isAll ? undefined : epoch), this.#startAfter);
     if (this.#isOver) return;
     const isOld = (key: string): boolean => {
       const file = parseFileKey(key);
       return file?.epoch !== epoch || file.uploadedMs < beforeMs;
     };
-    const old = keys.filter(isOld);
-    if (old.length > 0) await store.delete(old);
+    const old = keys.flatMap((key, at) => (isOld(key) ? [[key, sizes?.[at] ?? 0] as const] : []));
+    await this.#delete(store, new Map(old));
     const oldestLeft = keys.find((key) => !isOld(key));
     this.#oldestMs ??= oldestLeft === undefined ? undefined : parseFileKey(oldestLeft)!.uploadedMs;
     this.#startAfter = keys.at(-1);
@@ -206,8 +302,11 @@ export class FileSweep implements Feature {
     // The room was deleted meanwhile: its next log has a plan of its own.
     if (plan?.epoch !== this.#room.log.epoch) return;
     if (oldestMs !== undefined) {
-      this.#keepPlan(Math.max(oldestMs + this.#keptInAllMs, nowMs + SWEEP_EVERY_MS_MIN), false);
-    } else if (plan.isLast) this.#room.state.delete(PLAN);
-    else this.#keepPlan(nowMs + LAST_SWEEP_MS, true, true);
+      const atMs = Math.max(oldestMs + this.#keptInAllMs, nowMs + SWEEP_EVERY_MS_MIN);
+      this.#keepPlan({ ...plan, atMs, isAll: false });
+    } else if (plan.isLast && !plan.unposted) this.#room.state.delete(PLAN);
+    else this.#keepPlan({ ...plan, atMs: nowMs + LAST_SWEEP_MS, isAll: true, isLast: true });
   }
 }
+
+const dueMsOf = ({ atMs, unposted }: Plan): number => Math.min(atMs, unposted?.atMs ?? Infinity);

@@ -4,7 +4,7 @@
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { ThrottleState } from "../../clock/throttle.ts";
 import type { Message } from "../../protocol/chat-events.ts";
-import type { ReportAnswer, RoomReport } from "../../protocol/room-list.ts";
+import type { RefusedPayers, ReportAnswer, RoomReport } from "../../protocol/room-list.ts";
 import { Carried } from "../room/carried.ts";
 import { Courier, type Retry } from "../room/courier.ts";
 import type { Feature } from "../room/feature.ts";
@@ -23,6 +23,13 @@ interface KeptListing extends KeptCopy {
   readonly retry: Retry | undefined;
 }
 
+interface ListingParts extends FactSources {
+  readonly send: ReportToLobby;
+  readonly counters: Counters;
+  /** The lobby keeps users out of the room (LIM-8). */
+  readonly onRefused: (refused: RefusedPayers) => void;
+}
+
 export class Listing implements Feature {
   readonly #room: Room;
   readonly #facts: RoomFacts;
@@ -30,12 +37,14 @@ export class Listing implements Feature {
   readonly #courier: Courier<RoomReport, ReportAnswer>;
   readonly #carried: Carried<KeptListing>;
   readonly #copy: LobbyCopy;
+  readonly #onRefused: (refused: RefusedPayers) => void;
   readonly #pace: Pace;
   #deadline!: Deadline;
   #unknownDeadline!: Deadline;
 
-  constructor(room: Room, { send, counters, ...sources }: { send: ReportToLobby; counters: Counters } & FactSources) {
+  constructor(room: Room, { send, counters, onRefused, ...sources }: ListingParts) {
     this.#room = room;
+    this.#onRefused = onRefused;
     this.#counters = counters;
     this.#facts = new RoomFacts(room, sources);
     this.#carried = new Carried(room, { slot: new Slot("listing"), keyOf: () => "listing", perHolder: 1 });
@@ -81,7 +90,7 @@ export class Listing implements Feature {
   }
 
   onPosted(messages: readonly Message[]): void {
-    this.#facts.noteActivity(messages.at(-1)!.timestamp);
+    this.#facts.notePosted(messages);
     this.#courier.hurry(this.#room.now());
   }
 
@@ -137,6 +146,7 @@ export class Listing implements Feature {
     this.#counters.arrived();
     this.#unknownDeadline.clear();
     this.#copy.note(report, answer);
+    if (answer.refused) this.#onRefused(answer.refused);
   }
 
   #keep(): void {

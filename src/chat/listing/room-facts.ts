@@ -1,7 +1,8 @@
 // Describes the room for its reports to the lobby (LOB-1). Called by listing.ts.
+import type { Message } from "../../protocol/chat-events.ts";
 import type { DirectReport } from "../../protocol/direct-room.ts";
 import { marksOf } from "../../protocol/people-marks.ts";
-import { OVERTAKEN_MS_MAX, type RoomNumbers, type RoomReport } from "../../protocol/room-list.ts";
+import { OVERTAKEN_MS_MAX, type PayerReport, type RoomNumbers, type RoomReport } from "../../protocol/room-list.ts";
 import type { Room } from "../room/room.ts";
 
 /** LOB-4: also a room that wakes twice an hour repeats its report twice within this. */
@@ -9,6 +10,9 @@ export const REPORT_BELIEVED_MS = 150 * 60_000;
 
 /** Up to so many members are in each report: they hardly make it larger. */
 const PEOPLE_UNASKED_MAX = 4;
+
+/** Of so many messages the authors are looked up when a room wakes. */
+const AUTHORS_LOOKED_AT = 20;
 
 /** The facts whose change is a reason for a report. */
 export interface Facts {
@@ -25,6 +29,7 @@ export interface FactSources {
   readonly direct: () => DirectReport | undefined;
   /** The numbers of features of one's own. `reportAgain` reports their changes, so they are not compared. */
   readonly numbers: () => RoomNumbers | undefined;
+  readonly payers: () => PayerReport;
 }
 
 export class RoomFacts {
@@ -33,6 +38,8 @@ export class RoomFacts {
   /** The time of the newest message; `undefined` until it is looked up. */
   #lastActivity: number | null | undefined;
   #madeAtMs = -Infinity;
+  /** Two at most; `undefined` until they are looked up. */
+  #authors: Set<string> | undefined;
 
   constructor(room: Room, sources: FactSources) {
     this.#room = room;
@@ -43,8 +50,23 @@ export class RoomFacts {
     return this.#sources.direct() !== undefined;
   }
 
-  noteActivity(atMs: number): void {
-    this.#lastActivity = atMs;
+  notePosted(messages: readonly Message[]): void {
+    this.#lastActivity = messages.at(-1)!.timestamp;
+    this.#noteAuthors(messages);
+  }
+
+  #noteAuthors(messages: readonly Message[]): void {
+    for (const { sender } of messages) if (this.#authors && this.#authors.size < 2) this.#authors.add(sender);
+  }
+
+  /** @throws an error of the log */
+  get #isShared(): boolean {
+    if (!this.#authors) {
+      const { messages } = this.#room.log.page({ limit: AUTHORS_LOOKED_AT });
+      this.#authors = new Set();
+      this.#noteAuthors(messages);
+    }
+    return this.#authors.size > 1;
   }
 
   now(): Facts {
@@ -80,6 +102,8 @@ export class RoomFacts {
       lastActivity: this.#lastActivity,
       believedMs: REPORT_BELIEVED_MS,
       madeAtMs: this.#madeAtMs,
+      ...this.#sources.payers(),
+      ...(this.#isShared && { isShared: true }),
       ...(direct && { direct }),
       ...(facts && { facts }),
       ...(showsPeople && { people: marksOf([...members.all()].map(({ user }) => user)) }),

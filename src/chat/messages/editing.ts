@@ -195,7 +195,7 @@ export class Editing implements Feature {
     const change = { ...UNCHANGED, deletedBy: by, ...(rootRev !== undefined && { rootRev }) };
     const failure = this.#parts.changes.rewrite(seq, change);
     if (failure) return failure;
-    if (attachment) this.#parts.files.discard(attachment.key);
+    if (attachment) this.#parts.files.discard(attachment);
     const { clientRev, lastRev } = this.#parts.changes;
     this.#room.showChange(["message-deleted", { id, seq, by, rev: clientRev }], maker, lastRev);
     this.#room.changed({ kind: "deleted", posted, change });

@@ -44,7 +44,7 @@ export interface Feature {
   /** A connection has its welcome. */
   onWelcomed?(client: Client): void;
   /** A token counts for a connection from now on: its first, or a fresh one. The place to fill slots from it. */
-  onToken?(membership: Membership, identity: Identity): void;
+  onToken?(membership: Membership, identity: Identity, address: string): void;
   /** A connection has another token of its user. */
   onRefresh?(client: Client, identity: Identity): void;
   /** A connection is still there after sleep. */

@@ -55,6 +55,9 @@ export interface ChatSettings {
   readonly crowdShownRate: number;
   /** Sockets of one user; 0 is no limit. */
   readonly maxConnectionsPerUser: number;
+  /** Rooms that a user is in at a time, and begins in an hour (LIM-8); 0 is no limit. */
+  readonly maxRoomsPerUser: number;
+  readonly newRoomsPerUser: number;
   /** Milliseconds in which a client may recover a broken connection; 0 turns recovery off. */
   readonly recoveryWindowMs: number;
 }

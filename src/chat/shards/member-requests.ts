@@ -14,7 +14,7 @@ import type { PlaceOfLog } from "./place-of-log.ts";
 
 export interface MemberRequestsPorts {
   /** Decides on a CONNECT, as for the room's own connections. */
-  readonly authorize: (identity: Identity) => AuthorizeResult<Membership>;
+  readonly authorize: (identity: Identity, address: string) => AuthorizeResult<Membership>;
   readonly ownerOf: (membership: Membership) => string;
   /** @returns the seq from which on a client may recover, where the former connection that it names was its own */
   readonly claimedSeq: (former: NamedFormer, owner: string) => number | undefined;
@@ -47,8 +47,8 @@ export class MemberRequests {
 
   /** Sends the verdicts, and before them the messages that the shard lacks for those who recover. */
   decide(shard: number, joins: readonly ShardJoin[]): void {
-    const decided = joins.map(({ id, identity, recovers }) => {
-      const verdict = this.#verdictOn(shard, identity);
+    const decided = joins.map(({ id, identity, address = "", recovers }) => {
+      const verdict = this.#verdictOn(shard, identity, address);
       return {
         id,
         verdict,
@@ -70,13 +70,13 @@ export class MemberRequests {
     }
   }
 
-  #verdictOn(shard: number, identity: Identity): JoinVerdict {
+  #verdictOn(shard: number, identity: Identity, address: string): JoinVerdict {
     const { authorize, ownerOf, welcome } = this.#ports;
-    const verdict = authorize(identity);
+    const verdict = authorize(identity, address);
     if (!verdict.accepted) return verdict;
     const { data } = verdict;
     const member = { ...data, owner: ownerOf(data) };
-    const client = this.#connectionOf(shard, { socket: "", address: "", member });
+    const client = this.#connectionOf(shard, { socket: "", address, member });
     return { accepted: true, member, welcome: welcome(client), key: this.#room.log.key };
   }
 

@@ -11,7 +11,7 @@ export interface ShardConnectionPorts {
   /** Sends an item to the shard of the connection. */
   readonly send: (item: ShardItem) => void;
   /** Has the features note on the membership what they need of a token. */
-  readonly noteToken: (membership: Membership, identity: Identity) => void;
+  readonly noteToken: (membership: Membership, identity: Identity, address: string) => void;
 }
 
 export function shardConnection(
@@ -19,7 +19,7 @@ export function shardConnection(
   { send, noteToken }: ShardConnectionPorts,
 ): Connection {
   const { refreshed, ...data } = member;
-  if (refreshed) noteToken(data, refreshed);
+  if (refreshed) noteToken(data, refreshed, address);
   return {
     id: socket,
     handshake: { address, query: {}, issued: member.sinceMs },

@@ -25,6 +25,9 @@ export interface Bound {
   readonly times: number;
 }
 
+/** The key under which the guests of a network count as one user, because anyone gets another guest token. No user id has a line break in it. */
+export const guestsOf = (address: string): string => `\n${networkOf(address)}`;
+
 /** @returns the network of an address and, for IPv6, its site */
 export function boundsOf(address: string): readonly Bound[] {
   const network = networkOf(address);

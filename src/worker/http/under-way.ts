@@ -1,12 +1,12 @@
 // Limits request bodies that one user sends at a time, because each takes memory (FILE-7, API-11). Each isolate counts for itself. Guests
 // count by their network, because anyone gets another guest token. Called by the HTTP API.
 import { addressOf } from "./request-origin.ts";
-import { networkOf } from "../../socketio/wire/client-address.ts";
+import { guestsOf } from "../../socketio/wire/client-address.ts";
 import type { Identity } from "../../protocol/identity.ts";
 
-/** The key under which bodies count. No user id has a line break in it. */
+/** The key under which bodies, uploads and conversations count. */
 export function holderOf(request: Request, { user, isGuest }: Pick<Identity, "user" | "isGuest">): string {
-  return isGuest ? `\n${networkOf(addressOf(request))}` : user;
+  return isGuest ? guestsOf(addressOf(request)) : user;
 }
 
 export class UnderWay {

@@ -2,8 +2,9 @@
 import { describe, expect, it } from "vitest";
 
 import type { Attachment } from "../../../src/protocol/chat-events.ts";
-import { POST_WINDOW_MS } from "../../../src/chat/files/attachments.ts";
-import { SWEEP_RETRY_MS } from "../../../src/chat/files/file-sweep.ts";
+import { POST_WINDOW_MS } from "../../../src/protocol/limits.ts";
+import type { RoomReport } from "../../../src/protocol/room-list.ts";
+import { SWEEP_RETRY_MS, UNPOSTED_EVERY_MS_MIN, UNPOSTED_MS } from "../../../src/chat/files/file-sweep.ts";
 import { fileKey, parseFileKey } from "../../../src/protocol/file-key.ts";
 import { identityOf, ROOM } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
@@ -78,16 +79,58 @@ describe("FILE-5: the file of a deleted message", () => {
 });
 
 describe("FILE-6: files that no message can refer to any more", () => {
-  it("are deleted when the log drops their messages, posted or not, also in an empty room", async () => {
+  it("are deleted when the log drops their messages, also in an empty room", async () => {
     const { room, attachment } = await quietRoomWithFile();
     room.log.retention = { messages: Infinity, ageMs: KEPT_MS };
     await room.ask("chat-message", "ada", { content: "", attachment });
-    await room.upload("ada");
     room.shell.evict();
     await room.pass(KEPT_MS);
-    expect(room.files.keys.size).toBe(2);
+    expect(room.files.keys.size).toBe(1);
     await room.pass(POST_WINDOW_MS + DAY_MS);
     expect(room.files.keys.size).toBe(0);
+  });
+
+  it("are deleted some minutes after they can't be posted any more; those that were posted stay, however many messages follow", async () => {
+    const { room, attachment } = await quietRoomWithFile();
+    const forgotten = await room.upload("ben");
+    room.shell.advance(POST_WINDOW_MS);
+    await room.ask("chat-message", "ada", { content: "in the last moment", attachment });
+    const later = await room.upload("ben");
+    await room.pass(UNPOSTED_MS - POST_WINDOW_MS + UNPOSTED_EVERY_MS_MIN);
+    expect(room.files.keys).toEqual(new Set([attachment.key, later.key]));
+    expect(room.files.keys).not.toContain(forgotten.key);
+    await room.pass(UNPOSTED_MS + UNPOSTED_EVERY_MS_MIN);
+    expect(room.files.keys).toEqual(new Set([attachment.key]));
+  });
+
+  it("are deleted through sleep, a crash and a storage that is away, and counted in bytes", async () => {
+    const reports: RoomReport[] = [];
+    const reportToLobby = async (report: RoomReport) => (reports.push(report), {});
+    const room = new FileRoom(new MemoryFiles(2), { flushWindowMs: 0 }, { reportToLobby });
+    for (let i = 0; i < 5; i++) await room.upload("ada");
+    room.shell.evict();
+    room.files.failure = new Error("R2 is away");
+    await room.pass(UNPOSTED_MS);
+    expect(room.files.keys.size).toBe(5);
+    room.files.failure = undefined;
+    room.shell.crash();
+    await room.pass(3 * UNPOSTED_EVERY_MS_MIN + SWEEP_RETRY_MS);
+    expect(room.files.keys.size).toBe(0);
+    await room.ask("chat-message", "ada", { content: "so that the room reports" });
+    await room.pass(120_000);
+    const deleted = reports.reduce((sum, { delta }) => sum + (delta?.counts["file_bytes:deleted"] ?? 0), 0);
+    expect(deleted).toBeGreaterThan(0);
+  });
+
+  it("cost one listing and a row or two per hour with uploads, and none in other hours", async () => {
+    const { room, attachment } = await quietRoomWithFile();
+    await room.ask("chat-message", "ada", { content: "", attachment });
+    const writes = room.state.writes;
+    await room.pass(UNPOSTED_MS);
+    expect(room.files.operations).toEqual([`list ${ROOM}!${EPOCH}!`]);
+    expect(room.state.writes - writes).toBe(1);
+    await room.pass(DAY_MS);
+    expect(room.files.operations).toHaveLength(1);
   });
 
   it("stay while a stored message may have them", async () => {

@@ -179,7 +179,7 @@ describe("files that wait for their message", () => {
     expect([names(open()), localStorage.length]).toEqual([[], 0]);
   });
 
-  it("are not shown where the room would refuse them: to another user, or after two days", () => {
+  it("are not shown where the room would refuse them: to another user, or after an hour", () => {
     const [before, after] = ["a", "b"].map((digit) => ({ user: `guest-${digit.repeat(16)}`, name: "Ada" }));
     const writing = open("general", before);
     writing.write("see this");

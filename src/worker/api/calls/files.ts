@@ -24,7 +24,7 @@ export const FILE_CALLS: readonly ApiCall[] = [
     summary: "Upload a file",
     description:
       "The body is the file, its type the `Content-Type`. What comes back is posted as `attachment` of a message, unchanged " +
-      "and by the same user, within two days.",
+      "and by the same user, within an hour.",
     // The room knows better: it may have granted a reader more.
     roles: EVERYONE,
     given: z.object({

@@ -1,0 +1,195 @@
+// Keeps a user out of more rooms than MAX_ROOMS_PER_USER at a time, and from beginning more than NEW_ROOMS_PER_USER in an hour (LIM-8). All
+// rooms of the isolate count together, and the lobby, which hears of each newcomer anyway, counts those of all isolates. So no connection
+// waits for another object. Services are not bound. Made by features.ts.
+import { UserRooms, type RoomExcess } from "../../clock/user-rooms.ts";
+import { hasPassed } from "../../clock/has-passed.ts";
+import { RecentMap } from "../../clock/recent-map.ts";
+import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
+import type { Identity } from "../../protocol/identity.ts";
+import { markOf } from "../../protocol/people-marks.ts";
+import { deny, refuse } from "../../protocol/refuse.ts";
+import type { PayerReport, RefusedPayers } from "../../protocol/room-list.ts";
+import type { Refusal } from "../../socketio/server/namespace.ts";
+import { guestsOf } from "../../socketio/wire/client-address.ts";
+import type { Feature } from "../room/feature.ts";
+import { UPLOAD, type Caller } from "../room/operation.ts";
+import type { Client, Membership, Room } from "../room/room.ts";
+import { Slot } from "../room/slot.ts";
+
+/** An entry counts for so long after the room was last awake. A room that sleeps longer costs nothing. */
+export const LEASE_MS = 300_000;
+
+/** From one renewal of all entries to the next. */
+const RENEW_MS = 60_000;
+
+/** How long a refusal of the lobby holds: its count may be another one by then. */
+export const REFUSED_MS = 60_000;
+const REFUSED_MAX = 1000;
+
+/** Payers in a report: those who came last. */
+const REPORTED_MAX = 20;
+
+/** All rooms of an isolate share one. */
+export const newUserRooms = (): UserRooms => new UserRooms(LEASE_MS);
+
+/** The network of a guest: the guests of one network count as one user. */
+const GUESTS = new Slot<string>("guests");
+
+/** The user, or all guests of the network together. */
+export const payerOf = (client: Pick<Client, "peek">): string => GUESTS.get(client) ?? client.peek().user;
+
+export class RoomBounds implements Feature {
+  readonly #room: Room;
+  readonly #userRooms: UserRooms;
+  /** Connections of each payer here. */
+  readonly #connections = new Map<string, number>();
+  /** By mark, until when, in milliseconds since 1970. */
+  readonly #refused = new RecentMap<string, { readonly excess: RoomExcess; readonly untilMs: number }>(REFUSED_MAX);
+  /** Whether the room was new when this object began to run. */
+  #wasNew = false;
+  #begunBy: string | undefined;
+  #renewedAtMs = -Infinity;
+
+  constructor(room: Room, userRooms: UserRooms) {
+    this.#room = room;
+    this.#userRooms = userRooms;
+  }
+
+  onToken(membership: Membership, { isGuest }: Identity, address: string): void {
+    if (isGuest) GUESTS.put(membership, guestsOf(address));
+  }
+
+  admit(membership: Membership): Refusal | undefined {
+    // Asked twice. In between the room may have made and stored the name of its log, after which nothing tells that it is new.
+    this.#wasNew ||= this.#isNew();
+    const excess = this.#excessOf(membership, this.#wasNew && this.#isEmpty(0));
+    if (!excess) return undefined;
+    const { retryAfterMs } = excess;
+    return deny("TOO_MANY_CONNECTIONS", this.#textOf(excess), { retryAfterMs });
+  }
+
+  /** A member may upload over HTTP without a connection, a moderator do more: such a request begins a room, too. */
+  refuse(event: string, { user, tokenRole, client }: Caller): ErrorAnswer | undefined {
+    // Of a connection in a shard the room hears nothing else.
+    if (client) {
+      if (!this.#room.clients.has(client.id)) this.renew(client.peek());
+      return undefined;
+    }
+    const isOwn = tokenRole === "moderator" || (event === UPLOAD && tokenRole !== "service");
+    if (!isOwn || !this.#isNew()) return undefined;
+    const excess = this.#excessOf({ user, role: tokenRole }, true);
+    if (excess) return refuse("RATE_LIMITED", `Rate limit exceeded: ${this.#textOf(excess)}`, excess.retryAfterMs);
+    this.#begin(user);
+    return undefined;
+  }
+
+  onConnect(client: Client): void {
+    const payer = payerOf(client);
+    this.#count(payer, 1);
+    this.#userRooms.enter(payer, this.#room.name, this.#room.now());
+    if (this.#wasNew && this.#isEmpty(1)) this.#begin(payer);
+    this.#wasNew = false;
+  }
+
+  onRestore(client: Client): void {
+    this.#count(payerOf(client), 1);
+  }
+
+  onDisconnect(client: Client): void {
+    const payer = payerOf(client);
+    if (this.#count(payer, -1) === 0) this.#userRooms.leave(payer, this.#room.name);
+  }
+
+  onTurnEnd(): void {
+    const nowMs = this.#room.now();
+    if (this.#connections.size === 0 || !hasPassed(this.#renewedAtMs, RENEW_MS, nowMs)) return;
+    this.#renewedAtMs = nowMs;
+    // An entry that ended while the room slept may be one too many by now.
+    for (const payer of this.#connections.keys()) {
+      const excess = this.#userRooms.excessOfEntry(payer, this.#room.name, this.#room.settings, nowMs);
+      if (excess) this.#sendAway(markOf(payer), excess);
+      else this.#userRooms.enter(payer, this.#room.name, nowMs);
+    }
+  }
+
+  /** A member is in a shard, or does something there. */
+  renew(membership: Membership): void {
+    this.#userRooms.enter(payerOf({ peek: () => membership }), this.#room.name, this.#room.now());
+  }
+
+  /** For the report to the lobby. */
+  get payers(): PayerReport {
+    const { maxRoomsPerUser, newRoomsPerUser } = this.#room.settings;
+    if (!maxRoomsPerUser && !newRoomsPerUser) return {};
+    const newest = [...this.#connections.keys()].slice(-REPORTED_MAX);
+    return {
+      ...(newest.length > 0 && { payers: newest.map(markOf).join("") }),
+      ...(this.#begunBy !== undefined && { begunBy: this.#begunBy }),
+    };
+  }
+
+  /** The lobby has counted too many rooms. */
+  onRefused({ marks, setting, retryAfterMs }: RefusedPayers): void {
+    for (const mark of marks) this.#sendAway(mark, { setting, retryAfterMs });
+  }
+
+  #sendAway(mark: string, excess: RoomExcess): void {
+    const waitMs = Math.min(excess.retryAfterMs, REFUSED_MS);
+    this.#refused.set(mark, { excess, untilMs: this.#room.now() + waitMs });
+    const notice: Notice = {
+      code: "TOO_MANY_CONNECTIONS",
+      message: this.#textOf(excess),
+      retryAfterMs: excess.retryAfterMs,
+    };
+    for (const client of this.#room.clients.values()) {
+      if (client.peek().role === "service" || markOf(payerOf(client)) !== mark) continue;
+      client.emit("notice", notice);
+      client.disconnect(true);
+    }
+  }
+
+  #excessOf(membership: Pick<Membership, "user" | "role">, isNew: boolean): RoomExcess | undefined {
+    if (membership.role === "service") return undefined;
+    const { name, settings, now } = this.#room;
+    const nowMs = now();
+    const payer = payerOf({ peek: () => membership as Membership });
+    const refused = this.#refused.get(markOf(payer));
+    if (refused && refused.untilMs > nowMs && refused.untilMs - nowMs <= REFUSED_MS) return refused.excess;
+    return (
+      this.#userRooms.excessOfEntry(payer, name, settings, nowMs) ??
+      (isNew ? this.#userRooms.excessOfBeginning(payer, name, settings, nowMs) : undefined)
+    );
+  }
+
+  /** Nobody is here, and nothing was stored. */
+  #isNew(): boolean {
+    if (!this.#isEmpty(0)) return false;
+    const [stored] = this.#room.state.list({ prefix: "", limit: 1 });
+    return stored === undefined;
+  }
+
+  /** @param connections those that do not count */
+  #isEmpty(connections: number): boolean {
+    const { connectionCount, seenSeq } = this.#room;
+    return connectionCount <= connections && seenSeq() === 0;
+  }
+
+  #begin(payer: string): void {
+    this.#userRooms.begin(payer, this.#room.name, this.#room.now());
+    this.#begunBy = markOf(payer);
+  }
+
+  #textOf({ setting }: Pick<RoomExcess, "setting">): string {
+    const { maxRoomsPerUser, newRoomsPerUser } = this.#room.settings;
+    return setting === "MAX_ROOMS_PER_USER"
+      ? `You are in ${maxRoomsPerUser} rooms, the most at a time (${setting}). Leave one first.`
+      : `You have begun ${newRoomsPerUser} rooms, the most in an hour (${setting}). Wait a little.`;
+  }
+
+  #count(payer: string, by: number): number {
+    const count = (this.#connections.get(payer) ?? 0) + by;
+    if (count > 0) this.#connections.set(payer, count);
+    else this.#connections.delete(payer);
+    return count;
+  }
+}
