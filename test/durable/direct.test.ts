@@ -1,5 +1,5 @@
 // Rooms between two people, over every way in: DM-1 to DM-4
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { directRoomOf, type DirectOverview } from "../../src/protocol/direct-room.ts";
 import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
@@ -68,6 +68,9 @@ describe("opening: DM-1", () => {
   it("20 new ones at once by call and event together, then 429; open ones count for nothing, services may: DM-5", async () => {
     const [ada, ben] = freshPair();
     const client = await join(freshRoom(), ada);
+    // Ten a minute come back meanwhile, otherwise.
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    onTestFinished(() => void vi.useRealTimers());
     expect((await open(ada, `${ben}-0`)).status).toBe(201);
     for (let i = 0; i < 25; i++) expect((await open(ada, `${ben}-0`)).status).toBe(200);
     for (let i = 0; i < 5; i++)

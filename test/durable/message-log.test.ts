@@ -180,6 +180,7 @@ describe("the cost of a log", () => {
     const room = freshRoom();
     const enter = () => Promise.all(["ada", "ben", "cyd"].map((user) => join(room, user)));
     const clients = await withSettings(LONG_WINDOW, enter);
+    const beganMs = Date.now();
     const posts = clients.flatMap((client) =>
       Array.from({ length: 10 }, (_, i) => client.ask<{ seq: number }>("chat-message", { content: `${i}` })),
     );
@@ -188,7 +189,8 @@ describe("the cost of a log", () => {
     const rows = await runInDurableObject(stubOf(room), (_instance, { storage: { sql } }) =>
       sql.exec("SELECT 1 FROM batches_1").toArray(),
     );
-    expect(rows.length).toBeLessThanOrEqual(10);
+    // A window takes a second: a slow machine spreads the posts over more of them.
+    expect(rows.length).toBeLessThanOrEqual(9 + (Date.now() - beganMs) / 1000);
   });
 });
 

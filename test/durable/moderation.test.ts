@@ -38,7 +38,7 @@ describe("MOD-3: a ban", () => {
   it("answers a request with the banned user's token with 403, and a CONNECT with BANNED, also after eviction", async () => {
     const room = freshRoom();
     const mia = await joinModerator(room);
-    await mia.ask("ban", { user: "ada", seconds: 60, reason: "spam" });
+    await mia.ask("ban", { user: "ada", seconds: 3600, reason: "spam" });
     const sleeper = new Sleeper(room);
     for (let life = 0; life < 2; life++) {
       const token = await tokenFor("ada");
@@ -46,7 +46,7 @@ describe("MOD-3: a ban", () => {
         const response = await upgrade({ room, ...options(token) });
         expect(response.status, way).toBe(403);
         expect(response.webSocket).toBeNull();
-        expect(Number(response.headers.get("Retry-After"))).toBeGreaterThan(50);
+        expect(Number(response.headers.get("Retry-After"))).toBeGreaterThan(3000);
         expect(await response.json()).toEqual({
           error: {
             code: "BANNED",

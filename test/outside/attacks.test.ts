@@ -1,6 +1,6 @@
 // Attacks that only a raw connection can make, against a real server: bytes that are nothing, requests that never end, and
 // readers that stop reading (EIO-10).
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { HOSTILE_BYTES, UNANSWERED } from "../attacks/wire.ts";
 import { startServer, TEST_SECRET, type TestServer } from "./servers.ts";
@@ -109,7 +109,9 @@ describe("EIO-10: readers that stop reading", () => {
 });
 
 it("each page of history takes tokens from the bucket, also when one frame asks for many", async () => {
-  const ada = await join(server.url, "asked", "ada", { transports: ["websocket"] });
+  const strict = await startServer({ settings: { MESSAGE_RATE: "1", MESSAGE_BURST: "1000" } });
+  onTestFinished(() => strict.stop());
+  const ada = await join(strict.url, "asked", "ada", { transports: ["websocket"] });
   const answers = await Promise.all(
     Array.from({ length: 300 }, () => ask<{ error?: { code: string } }>(ada, "history", { limit: 100 })),
   );

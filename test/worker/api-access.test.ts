@@ -5,7 +5,7 @@ import page from "../../docs/http-api.md?raw";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { callApi, request, type CallOptions } from "../durable/api-caller.ts";
 import { ORIGIN } from "../durable/raw-client.ts";
-import { freshRoom, join, Sleeper, tokenFor, useSettings, workerWith } from "../durable/rooms.ts";
+import { freshRoom, join, Sleeper, tokenFor, useSettings, withSettings, workerWith } from "../durable/rooms.ts";
 
 const ROOM = "a-room";
 
@@ -268,9 +268,8 @@ describe("too many calls: API-11", () => {
 
   it("the room's own limit on posts is a 429, too", async () => {
     const room = freshRoom();
-    const posts = await Promise.all(
-      Array.from({ length: 12 }, () => callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "x" } })),
-    );
+    const post = () => callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "x" } });
+    const posts = await withSettings({ MESSAGE_RATE: "0.1" }, () => Promise.all(Array.from({ length: 12 }, post)));
     const refused = posts.filter(({ status }) => status !== 201);
     expect(refused.length).toBeGreaterThan(0);
     for (const { status, headers, body } of refused) {
