@@ -133,8 +133,17 @@ export class WakeClock {
     this.#isInherited = false;
   }
 
-  /** Sets the alarm for the next deadline, unless it is set. */
+  /** Called after an alarm: sets the one for the next deadline that no timer waits for, so that the object may sleep after its timers. */
   async arm(): Promise<void> {
+    await this.#armNext();
+    const laterMs =
+      this.#isStopped || this.#isAwake ? undefined : this.#deadlines.next(Date.now() + this.#waiting.awakeMsMax);
+    if (laterMs !== undefined && !this.#isWaitedFor(Date.now()) && !this.#isArmedFor(laterMs))
+      await this.#setAlarm(laterMs);
+  }
+
+  /** Sets the alarm for the next deadline, unless it is set. */
+  async #armNext(): Promise<void> {
     const nextMs = this.#isStopped ? undefined : this.#deadlines.next();
     if (nextMs === undefined) return;
     // A near deadline may have come up meanwhile.
@@ -157,7 +166,7 @@ export class WakeClock {
   }
 
   async #armAndRest(): Promise<void> {
-    await this.arm();
+    await this.#armNext();
     this.#rest();
   }
 

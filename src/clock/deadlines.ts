@@ -93,9 +93,9 @@ export class Deadlines {
     if (this.#all.delete(deadline)) this.changed();
   }
 
-  /** The soonest moment that wakes the object, or `undefined` without any. */
-  next(): number | undefined {
-    return this.#soonest(({ piggybacks }) => !piggybacks)?.atMs;
+  /** The soonest moment after `afterMs` that wakes the object, or `undefined` without any. */
+  next(afterMs = -Infinity): number | undefined {
+    return this.#soonest(({ piggybacks, atMs }) => !piggybacks && atMs! > afterMs)?.atMs;
   }
 
   /** The soonest moment for which an alarm has to be set at once; `Infinity` without any. */

@@ -18,6 +18,13 @@ export interface LivenessOptions {
  */
 const ALIGNMENT = 0.5;
 
+/**
+ * The room stays awake for so long after its pings, and twice as long as long as an answer is missing: mostly all are there by then. So it
+ * costs no alarm to know which clients are late; only for these the next one comes when their time is over.
+ */
+const ANSWERS_MS = 125;
+const ANSWERS_MS_MAX = 500;
+
 /** A room with extended sessions wakes this often to look for dead ones, because it does not wake to ping them. */
 export const REAP_INTERVAL_MS = 30 * 60_000;
 
@@ -40,13 +47,16 @@ export class Liveness {
   readonly #options: LivenessOptions;
   readonly #context: LivenessContext;
   readonly #pingDeadline: Deadline;
+  readonly #answersDeadline: Deadline;
   readonly #reapDeadline: Deadline;
   #lookedAtMs = -Infinity;
+  #answersMs = ANSWERS_MS;
 
   constructor(options: LivenessOptions, context: LivenessContext) {
     this.#options = options;
     this.#context = context;
     this.#pingDeadline = context.deadlines.add("ping", (nowMs) => this.#pingAll(nowMs));
+    this.#answersDeadline = context.deadlines.add("answers", (nowMs) => this.#awaitAnswers(nowMs));
     this.#reapDeadline = context.deadlines.add("reap", (nowMs) => this.#reap(nowMs));
   }
 
@@ -72,6 +82,7 @@ export class Liveness {
       const firstPingMs = Math.ceil(pingIntervalMs * (1 - this.#context.phase * ALIGNMENT));
       this.#pingDeadline.pull(session.handshake.issued + firstPingMs);
     } else this.#pingDeadline.pull(session.pingedAtMs + pingIntervalMs);
+    if (this.#isLate(session)) this.#pingDeadline.pull(this.#endMs(session));
   }
 
   /** Called for each frame: the room is awake, so looking for dead sessions costs nothing more. */
@@ -87,7 +98,26 @@ export class Liveness {
   /** Called when the last session is gone. */
   rest(): void {
     this.#pingDeadline.clear();
+    this.#answersDeadline.clear();
     this.#reapDeadline.clear();
+  }
+
+  /** Whether it has not answered its last ping. */
+  #isLate(session: Session): boolean {
+    return !session.isExtended && this.#aliveAtMs(session) < session.pingedAtMs;
+  }
+
+  /** The moment of its death, if nothing comes from it before. */
+  #endMs(session: Session): number {
+    return this.#aliveAtMs(session) + this.#patienceMs(session);
+  }
+
+  #awaitAnswers(nowMs: number): void {
+    const late = [...this.#context.sessions.values()].filter((session) => this.#isLate(session));
+    this.#answersMs *= 2;
+    if (late.length === 0) return;
+    if (this.#answersMs <= ANSWERS_MS_MAX) return this.#answersDeadline.set(nowMs + this.#answersMs);
+    for (const session of late) this.#pingDeadline.pull(this.#endMs(session));
   }
 
   #aliveAtMs(session: Session): number {
@@ -127,14 +157,13 @@ export class Liveness {
     let nextAtMs = Infinity;
     for (const session of this.#context.sessions.values()) {
       if (session.isExtended) continue;
-      const patienceMs = this.#patienceMs(session);
-      const silentMs = nowMs - this.#aliveAtMs(session);
-      // A room with a polling session is awake, so a deadline at the very moment of its death costs nothing.
-      const isDead = session.polling ? silentMs >= patienceMs : silentMs > patienceMs;
-      if (isDead) {
+      const endMs = this.#endMs(session);
+      if (endMs <= nowMs) {
         this.#context.end(session, CLOSINGS.pingTimeout);
         continue;
       }
+      // A room with a polling session is awake, so a deadline at the very moment of its death costs nothing.
+      if (session.polling || this.#isLate(session)) nextAtMs = Math.min(nextAtMs, endMs);
       if (session.pingedAtMs + pingIntervalMs * (1 - ALIGNMENT) <= nowMs) {
         session.pingedAtMs = nowMs;
         session.isPingedEarly = false;
@@ -144,9 +173,12 @@ export class Liveness {
         pinged.push(session);
       }
       nextAtMs = Math.min(nextAtMs, session.pingedAtMs + pingIntervalMs);
-      if (session.polling) nextAtMs = Math.min(nextAtMs, session.seenAtMs + patienceMs);
     }
     this.#context.effects.send(pinged, [ENGINE_PING]);
+    if (pinged.some(({ polling }) => !polling)) {
+      this.#answersMs = ANSWERS_MS;
+      this.#answersDeadline.set(nowMs + ANSWERS_MS);
+    }
     if (nextAtMs === Infinity) this.#pingDeadline.clear();
     else this.#pingDeadline.set(nextAtMs);
   }
