@@ -220,8 +220,8 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   {
     bug: "a client that stops answering pings is not disconnected",
     file: "src/socketio/engine/liveness.ts",
-    find: "      if (isDead) {\n",
-    replace: "      if (isDead && session.polling) {\n",
+    find: "      if (endMs <= nowMs) {\n",
+    replace: "      if (endMs <= nowMs && session.polling) {\n",
     breaks: "presence",
   },
   {
