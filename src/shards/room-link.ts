@@ -8,7 +8,7 @@ import type { JoinVerdict, NamedFormer, ShardJoin, ShardReport, ShardRequest } f
 
 /** The room has so long to answer. It may have died, and then it owes no answer any more. */
 export const ANSWER_MS = 30_000;
-/** Requests, and characters of their names and payloads, that wait for the next report at most: of all connections, and of each one. */
+/** Requests, and characters of their names and payloads, that wait for the next report at most: of all members, and of each one. */
 const WAITING_MAX = { requests: 10_000, chars: 2_000_000 };
 const OF_ONE_MAX = { requests: 250, chars: 250_000 };
 /** Counts alone are reported at most this often. */
@@ -55,9 +55,9 @@ export class RoomLink {
   #requests: ShardRequest[] = [];
   /** Of which the room has not heard. */
   readonly #recovered = new Set<string>();
-  /** What waits for the next report: of all connections, and of each one. */
+  /** What waits for the next report: of all members, and of each user. A user may have many connections. */
   #load = NO_LOAD;
-  #loads = new Map<string, Load>();
+  readonly #loads = new Map<string, Load>();
   #isReporting = false;
   #isOwed = false;
   #isStopped = false;
@@ -94,11 +94,21 @@ export class RoomLink {
   /** @returns whether the request fits */
   #charge(request: Omit<ShardRequest, "id">): boolean {
     const all = grown(this.#load, request);
-    const ofOne = grown(this.#loads.get(request.socket) ?? NO_LOAD, request);
+    const ofOne = grown(this.#loads.get(request.member.user) ?? NO_LOAD, request);
     if (isOver(all, WAITING_MAX) || (ofOne.requests > 1 && isOver(ofOne, OF_ONE_MAX))) return false;
-    this.#load = all;
-    this.#loads.set(request.socket, ofOne);
+    this.#count(request);
     return true;
+  }
+
+  #count(request: Omit<ShardRequest, "id">): void {
+    const { user } = request.member;
+    this.#load = grown(this.#load, request);
+    this.#loads.set(user, grown(this.#loads.get(user) ?? NO_LOAD, request));
+  }
+
+  #forgetLoads(): void {
+    this.#load = NO_LOAD;
+    this.#loads.clear();
   }
 
   #wait(waiting: Omit<Waiting, "sinceMs" | "by">): string {
@@ -162,8 +172,8 @@ export class RoomLink {
     const sockets = new Set(ids.flatMap((id) => this.#waiting.get(id)?.socket ?? []));
     const failing = [...this.#waiting].filter(([, { socket }]) => socket !== undefined && sockets.has(socket));
     this.#requests = this.#requests.filter(({ socket }) => !sockets.has(socket));
-    this.#load = this.#requests.reduce(grown, NO_LOAD);
-    for (const socket of sockets) this.#loads.delete(socket);
+    this.#forgetLoads();
+    for (const request of this.#requests) this.#count(request);
     this.#ports.turn(() => {
       for (const id of [...ids, ...failing.map(([each]) => each)]) this.#take(id)?.fail();
     });
@@ -201,8 +211,8 @@ export class RoomLink {
     while (this.#isOwed && !this.#isStopped) {
       const [joins, requests, recovered] = [this.#joins, this.#requests, [...this.#recovered]];
       [this.#joins, this.#requests] = [[], []];
-      [this.#load, this.#isOwed] = [NO_LOAD, false];
-      this.#loads.clear();
+      this.#isOwed = false;
+      this.#forgetLoads();
       this.#later.clear();
       this.#reportedAtMs = this.#ports.now();
       this.#mark([...joins, ...requests], { isSent: true });

@@ -1,4 +1,6 @@
 // Bytes in the events, answers and fields of `welcome` of features of one's own: members of a shard get and send them as those of the room do.
+import { Deadlines } from "../../../src/clock/deadlines.ts";
+import { RoomLink } from "../../../src/shards/room-link.ts";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 
@@ -185,7 +187,7 @@ describe("SHD-3: bytes that a member of a shard sends", () => {
     };
     ben.emit("draw", 0);
     await big.pass(0);
-    // 80,000 characters each, of the 250,000 of one connection.
+    // 80,000 characters each, of the 250,000 of one user.
     const calls = Array.from({ length: 5 }, () => ben.call("draw", new Uint8Array(60_000)));
     expect(calls.map(({ acks }) => acks.length)).toEqual([0, 0, 0, 1, 1]);
     expect(calls[4]!.answer.error.code).toBe("RATE_LIMITED");
@@ -323,4 +325,31 @@ it("an item that a shard cannot carry out fails alone, and is in its log: the fe
   const post = ben.call("chat-message", { content: "1" });
   await big.pass(100);
   expect(post.answer).toMatchObject({ ok: true });
+});
+
+it("SHD-7: a user's many connections have the share of one among what waits for a slow room, and leave space to others", () => {
+  let ids = 0;
+  const link = new RoomLink({
+    report: () => new Promise(() => {}),
+    facts: () => ({ sockets: 0, users: 0, typing: 0, counts: {}, epoch: "e1" }),
+    now: () => 0,
+    newId: () => String(++ids),
+    turn: (work) => work(),
+    deadline: (name, run, options) => new Deadlines().add(name, run, options),
+    problem: () => {},
+  });
+  const ask = (user: string, socket: string): boolean => {
+    const member = { user, name: user, role: "member", sinceMs: 0, owner: user } as const;
+    const request = { socket, address: "", member, event: "draw", given: "x".repeat(80_000) };
+    return link.ask(
+      request,
+      () => {},
+      () => {},
+    );
+  };
+  // The room does not answer this one.
+  expect(ask("ada", "first")).toBe(true);
+  const taken = Array.from({ length: 36 }, (_, at) => ask("ben", `tab ${at % 12}`));
+  expect(taken.filter(Boolean)).toHaveLength(3);
+  expect(ask("cyd", "other")).toBe(true);
 });
