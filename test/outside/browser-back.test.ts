@@ -179,7 +179,8 @@ it("Back closes a dialog of the operator page, and leaves the view afterwards", 
   await page.goto(`${url}/admin`);
   await page.getByTestId("token").fill(await tokenFor("olga", { role: "service" }));
   await tap(ada, "sign-in-submit");
-  await page.locator(`[data-testid=room-row][data-room="${room}"] a`).tap();
+  await page.getByTestId("tab-rooms").waitFor();
+  await page.evaluate((room) => (location.hash = `#room/${room}`), room);
   await tap(ada, "drain");
   await page.getByTestId("dialog").waitFor();
   await back(ada);
