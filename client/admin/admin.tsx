@@ -8,6 +8,7 @@ import { AdminApi } from "./state/admin-api.ts";
 import { AdminStore } from "./state/admin-store.ts";
 import { routeOf } from "./state/route.ts";
 import { leaveInputMethodsTheirKeys } from "../page/components/keys.ts";
+import { giveTextsElements } from "../page/components/texts.ts";
 import { Layers } from "../page/layers.ts";
 import { keep, keyAt, ofTab, readJson } from "../page/state/json-storage.ts";
 
@@ -33,6 +34,7 @@ const layers = new Layers({
 });
 store.route = routeOf(location.hash);
 
+giveTextsElements();
 leaveInputMethodsTheirKeys(window);
 addEventListener("hashchange", () => store.go(routeOf(location.hash)));
 addEventListener("pagehide", () => store.close());

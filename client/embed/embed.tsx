@@ -5,6 +5,7 @@ import { baseOf, isRoomName } from "parley-rooms/client";
 
 import { App } from "../page/components/app.tsx";
 import { keepFieldEventsInside, leaveInputMethodsTheirKeys } from "../page/components/keys.ts";
+import { giveTextsElements } from "../page/components/texts.ts";
 import { applyChosenTheme } from "../page/components/theme.ts";
 import { embeddedGuest } from "./embedded-guest.ts";
 import { TokenNeeded } from "../page/state/reader-identity.ts";
@@ -159,5 +160,6 @@ function addressOf(address: string): string | undefined {
   }
 }
 
+giveTextsElements();
 // A page may load this twice.
 if (!customElements.get("parley-room")) customElements.define("parley-room", ParleyRoom);

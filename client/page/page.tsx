@@ -13,6 +13,7 @@ import { bare } from "./state/names.ts";
 import { App } from "./components/app.tsx";
 import { keepFilesOut } from "./components/drop-zone.tsx";
 import { leaveInputMethodsTheirKeys } from "./components/keys.ts";
+import { giveTextsElements } from "./components/texts.ts";
 
 /** Characters shown of an address that names no room. */
 const SHOWN_MAX = 40;
@@ -31,6 +32,7 @@ const store = new ChatStore({
 const layers = new Layers({ count: () => store.layers, closeTo: (count) => store.closeTo(count) });
 
 keepFilesOut();
+giveTextsElements();
 leaveInputMethodsTheirKeys(window);
 addEventListener("hashchange", open);
 addEventListener("storage", (event) => store.onKept(event));
