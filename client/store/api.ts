@@ -54,8 +54,8 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
   /** As `Room.search`, and never rejects. */
   search(query: string | SearchPayload): Promise<Outcome<Extract<SearchAnswer, { readonly ok: true }>>>;
   /**
-   * A message by its `id`, such as a quoted one: `null` if it is deleted, `undefined` until it is known. One that is not loaded is
-   * asked for, and subscribers hear of the answer.
+   * A message by its `id` as it is now, such as a quoted or a found one: `null` if it is deleted, `undefined` until it is known. One that is
+   * not loaded is asked for, and subscribers hear of the answer. Keep ids and look messages up: a copy does not follow edits and deletions.
    */
   quoted(id: string): Message | null | undefined;
   /** The actions that the user may take on a message now. */

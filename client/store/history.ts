@@ -152,6 +152,11 @@ export class History {
     return { ok: true };
   }
 
+  /** Keeps messages that the room has just given, so that `quoted` need not ask for them; changes replace them as they do quotes. */
+  know(messages: readonly Message[]): void {
+    for (const message of messages) this.#quotes.set(message.id, message);
+  }
+
   /** A quoted message: `null` if it is deleted, `undefined` until it is known. */
   quoted(id: string): Message | null | undefined {
     const loaded = this.#ports.timeline.find(id);

@@ -65,7 +65,10 @@ class ConnectedStore extends RoomParts implements RoomStore {
 
   async search(query: string | SearchPayload): Promise<Outcome<Extract<SearchAnswer, { readonly ok: true }>>> {
     const answer = await settledNow(this.room, () => this.room.search(query));
-    if ("ok" in answer) this.names.noteAuthors(answer.messages);
+    if ("ok" in answer) {
+      this.names.noteAuthors(answer.messages);
+      this.history.know(answer.messages);
+    }
     this.changed();
     return answer;
   }

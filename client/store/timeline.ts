@@ -30,7 +30,8 @@ export class Timeline {
   #tail: readonly Message[] = [];
 
   find(id: string): Message | undefined {
-    return this.messages.find((message) => message.id === id);
+    const isIt = (message: Message): boolean => message.id === id;
+    return this.messages.findLast(isIt) ?? this.#tail.findLast(isIt);
   }
 
   /** A message that was just posted. */

@@ -16,15 +16,17 @@ export function About({ view }: ViewProps) {
           <p>
             {edit.isSaving ? "Saving " : "Editing "}
             <span class="muted" dir="auto">
-              {lineOf(edit.original)}
+              {lineOf(view.wordsOf(edit.id))}
             </span>
           </p>
           <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
         </div>
         <p class="problem" role="status" data-testid="edit-problem">
-          {normalContent(edit.text) === ""
-            ? "Write a text to save, or delete the message."
-            : edit.problem && `Not saved. ${edit.problem}`}
+          {view.messageOf(edit.id) === null
+            ? "The message was deleted. Copy what you need, and cancel."
+            : normalContent(edit.text) === ""
+              ? "Write a text to save, or delete the message."
+              : edit.problem && `Not saved. ${edit.problem}`}
         </p>
       </>
     );

@@ -1,7 +1,7 @@
 // The whole page: the join form, or a room with its list of rooms, side panel and dialogs. page.tsx and embed.tsx draw it.
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import type { ChatStore } from "../state/chat-store.ts";
+import { saidNow, type ChatStore } from "../state/chat-store.ts";
 import type { ChatProps, Later } from "./chat-props.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
@@ -63,7 +63,7 @@ function Chat({ store, view }: ChatProps) {
       {later && <later.Dialogs store={store} view={view} />}
       <div class="unseen" role="log" aria-live="polite" aria-label="New messages">
         {store.announcements.map(({ id, text }) => (
-          <p key={id}>{text}</p>
+          <p key={id}>{saidNow(text)}</p>
         ))}
       </div>
     </div>

@@ -1,6 +1,6 @@
 // The dialogs of the page, one of which may be open.
 import { useState } from "preact/hooks";
-import { lineOf, type Message } from "parley-rooms/client";
+import { lineOf } from "parley-rooms/client";
 
 import { named } from "../state/names.ts";
 import type { Unfinished } from "../state/stored-data.ts";
@@ -157,18 +157,19 @@ function Moderate({ view, action, user, onClose }: ModerateProps) {
 }
 
 interface DeleteDialogProps extends DialogProps, ViewProps {
-  readonly message: Message;
+  /** Its `id`. */
+  readonly message: string;
 }
 
 function DeleteDialog({ view, message, onClose }: DeleteDialogProps) {
   const remove = (): void => {
     onClose();
-    void view.actions.remove(message.id);
+    void view.actions.remove(message);
   };
   return (
     <FormDialog title="Delete this message?" submit="Delete" isGrave onSubmit={remove} onClose={onClose}>
       <blockquote class="excerpt" dir="auto">
-        {lineOf(view.people.withNames(message.content)) || message.attachment?.name}
+        {lineOf(view.wordsOf(message))}
       </blockquote>
       <p class="muted">It is deleted for everybody, with its reactions and its file. This cannot be undone.</p>
     </FormDialog>

@@ -11,6 +11,6 @@ export function featureItems({ store, view }: ChatProps, message: Message): Arra
   const isPinned = pinnedOf({ store, view }).has(id);
   return [
     mayPin(view) && { label: isPinned ? "Unpin" : "Pin", act: () => void pin(view, id, !isPinned) },
-    mayReport(view, message) && { label: "Report…", act: () => store.set({ dialog: { kind: "report", message } }) },
+    mayReport(view, message) && { label: "Report…", act: () => store.set({ dialog: { kind: "report", message: id } }) },
   ];
 }

@@ -16,7 +16,10 @@ export interface MenuItem {
 }
 
 export function menuItems({ store, view }: ChatProps): MenuItem[] {
-  const { anchor, message, person } = store.ui.menu!;
+  const { anchor, message: id, person } = store.ui.menu!;
+  const message = id === undefined ? undefined : view.messageOf(id);
+  // Until it is known, and once it is deleted, there is nothing to do with it.
+  if (id !== undefined && !message) return [];
   const items = message
     ? itemsOfMessage({ store, view }, message, anchor)
     : person
@@ -34,7 +37,7 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
   const remove = (): void => {
     // Deleting removes the button, so its message takes the focus.
     anchor.closest("li")?.focus({ preventScroll: true });
-    store.set({ dialog: { kind: "delete", message } });
+    store.set({ dialog: { kind: "delete", message: message.id } });
   };
   const copy = async (): Promise<void> => {
     if (await copyText(view.people.withNames(message.content), anchor)) return;

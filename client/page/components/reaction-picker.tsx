@@ -49,10 +49,10 @@ export function ReactionPicker({ store, view }: ChatProps) {
           data-testid={`emoji-${name.replaceAll(" ", "-")}`}
           onClick={() => {
             close();
-            const users = view.state.messages.stored
-              .find(({ id }) => id === message.id)
+            const users = view
+              .messageOf(message)
               ?.reactions?.find((one) => canonicalEmoji(one.emoji) === canonicalEmoji(emoji))?.users;
-            void view.actions.react(message.id, emoji, !users?.includes(view.self));
+            void view.actions.react(message, emoji, !users?.includes(view.self));
           }}
         >
           {emoji}

@@ -1,13 +1,14 @@
 // The dialog in which a member reports a message to the room's moderators. The dialogs of the page draw it.
 import { useState } from "preact/hooks";
-import { lineOf, type Message } from "parley-rooms/client";
+import { lineOf } from "parley-rooms/client";
 
 import { featuresOf, report } from "../state/room-features.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { FormDialog } from "./modal.tsx";
 
 interface ReportDialogProps extends ViewProps {
-  readonly message: Message;
+  /** Its `id`. */
+  readonly message: string;
   readonly onClose: () => void;
 }
 
@@ -19,12 +20,12 @@ export function ReportDialog({ view, message, onClose }: ReportDialogProps) {
     setTried(true);
     if (reason.trim() === "") return;
     onClose();
-    void report(view, message.id, reason.trim());
+    void report(view, message, reason.trim());
   };
   return (
     <FormDialog title="Report this message?" submit="Report" onSubmit={send} onClose={onClose}>
       <blockquote class="excerpt" dir="auto">
-        {lineOf(view.people.withNames(message.content)) || message.attachment?.name}
+        {lineOf(view.wordsOf(message))}
       </blockquote>
       <label for="report-reason">What is wrong with it?</label>
       <textarea

@@ -12,9 +12,12 @@ import { Button, submitting } from "./controls.tsx";
 import { SidePanel } from "./side-panel.tsx";
 import { Tag } from "./tag.tsx";
 
+/** A found message without its content, which the room view knows as it is now. */
+type FoundPlace = Omit<FoundMessage, "content">;
+
 interface Found {
   readonly query: string;
-  readonly messages: readonly FoundMessage[];
+  readonly messages: readonly FoundPlace[];
   /** The next search goes on before this `seq`; `undefined` where there is no more. */
   readonly before: number | undefined;
   readonly problem: string;
@@ -38,10 +41,12 @@ export function SearchPanel({ store, view }: ChatProps) {
     });
     setBusy(false);
     if ("error" in answer) return setFound({ ...after, query, problem: describeFailure(answer.error) });
-    const messages = [...after.messages, ...answer.messages];
+    const places = answer.messages.map(({ content: _content, ...place }): FoundPlace => place);
+    const messages = [...after.messages, ...places];
     setFound({ query, messages, before: answer.hasMore ? answer.before : undefined, problem: "" });
   };
-  const { query, messages, before, problem } = found;
+  const { query, before, problem } = found;
+  const messages = found.messages.filter(({ id }) => view.messageOf(id) !== null);
   const status = isBusy
     ? "Searching…"
     : problem || (query === "" ? "" : outcome(messages.length, before !== undefined));
@@ -71,7 +76,7 @@ export function SearchPanel({ store, view }: ChatProps) {
                   {dayTitle(message.timestamp, view.store.now())} {clockTime(message.timestamp)}
                 </time>
               </span>
-              <Excerpt view={view} message={message} />
+              <Excerpt view={view} found={message} />
             </button>
           </li>
         ))}
@@ -96,8 +101,12 @@ function jumpTo({ store, view }: ChatProps, seq: number): void {
   void view.store.jumpTo(seq);
 }
 
-function Excerpt({ view, message }: ViewProps & { readonly message: FoundMessage }) {
-  const parts = excerptOf(message, view.people.labelledIn(message.content));
+function Excerpt({ view, found: { id, editedAt, matches } }: ViewProps & { readonly found: FoundPlace }) {
+  const message = view.messageOf(id);
+  const content = message?.content ?? "…";
+  // After an edit the places of the matches are others.
+  const isAsFound = message?.editedAt === editedAt;
+  const parts = excerptOf({ content, matches: isAsFound ? matches : [] }, view.people.labelledIn(content));
   return (
     <span class="excerpt" dir="auto">
       {parts.map(({ text, isMatch }, at) => (isMatch ? <mark key={at}>{text}</mark> : text))}

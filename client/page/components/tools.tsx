@@ -23,7 +23,7 @@ export function Tools({ store, view, message, hasFocus }: ToolsProps) {
           label="React"
           testId="react"
           tabIndex={tabIndex}
-          onClick={({ currentTarget }) => store.set({ reacting: { anchor: currentTarget, message } })}
+          onClick={({ currentTarget }) => store.set({ reacting: { anchor: currentTarget, message: message.id } })}
         />
       )}
       {can.reply && (
@@ -41,7 +41,7 @@ export function Tools({ store, view, message, hasFocus }: ToolsProps) {
           label="More actions"
           testId="more"
           tabIndex={tabIndex}
-          onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, message } })}
+          onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, message: message.id } })}
         />
       )}
     </div>

@@ -2,7 +2,7 @@
 // each change is drawn once per frame.
 import { claimsOf, isRoomName, type Message, type Outgoing, type Person, type Welcome } from "parley-rooms/client";
 
-import { RoomView } from "./room-view.ts";
+import { RoomView, type Announcement } from "./room-view.ts";
 import { type Identity, ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { keep, local, readJson } from "./json-storage.ts";
 import { fetchEntrance, goToSignIn, roomOfState, type Entrance, type Returned } from "./sign-in.ts";
@@ -18,7 +18,8 @@ export type Panel = "rooms" | "members" | "search" | undefined;
 /** A menu of actions on a message or a person; otherwise of the room. */
 interface Menu {
   readonly anchor: Element;
-  readonly message?: Message;
+  /** The `id` of a message. */
+  readonly message?: string;
   readonly person?: Person;
 }
 
@@ -26,14 +27,14 @@ export type Dialog =
   | { readonly kind: "shortcuts" | "new-room" | "room" }
   | { readonly kind: "sign-out"; readonly unfinished: Unfinished }
   | { readonly kind: "moderate"; readonly action: "kick" | "mute" | "ban"; readonly user: string }
-  | { readonly kind: "delete" | "report"; readonly message: Message }
+  | { readonly kind: "delete" | "report"; readonly message: string }
   | { readonly kind: "image"; readonly key: string };
 
 /** The dialog, menu or picker that is open over the page. */
 export interface Overlays {
   readonly dialog?: Dialog | undefined;
   readonly menu?: Menu | undefined;
-  readonly reacting?: { readonly anchor: Element; readonly message: Message } | undefined;
+  readonly reacting?: { readonly anchor: Element; readonly message: string } | undefined;
 }
 
 export interface Joining {
@@ -57,13 +58,15 @@ export interface ChatStorePorts {
   readonly announced?: (text: string) => void;
 }
 
+export const saidNow = (text: Announcement): string => (typeof text === "string" ? text : text());
+
 export class ChatStore {
   view: RoomView | undefined;
   directory: RoomDirectory | undefined;
   panel: Panel;
   ui: Overlays = {};
   /** The last few events that are read aloud, for readers who cannot see the page. */
-  announcements: readonly { readonly id: number; readonly text: string }[] = [];
+  announcements: readonly { readonly id: number; readonly text: Announcement }[] = [];
   /** Why the last attempt to join failed. */
   problem = "";
   /** The ways in; unknown until the form has asked the server. */
@@ -332,9 +335,11 @@ export class ChatStore {
     this.changed();
   }
 
-  announce(text: string): void {
+  announce(text: Announcement): void {
+    const now = saidNow(text);
+    if (now === "") return;
     this.announcements = [...this.announcements, { id: ++this.#announced, text }].slice(-ANNOUNCEMENTS_MAX);
-    this.#ports.announced?.(text);
+    this.#ports.announced?.(now);
     this.changed();
   }
 
@@ -355,6 +360,7 @@ export class ChatStore {
   /** Notes how far the reader has seen the room on the screen. */
   #onViewChanged(): void {
     const { view, directory } = this;
+    this.#closeGone();
     const { welcome, messages, reading } = view?.state ?? {};
     if (welcome && welcome !== this.#welcomed) {
       this.#welcomed = welcome;
@@ -371,6 +377,18 @@ export class ChatStore {
 
   get #isOverlaid(): boolean {
     return Object.values(this.ui).some((open) => open !== undefined);
+  }
+
+  /** Closes what is open about a message that somebody deleted. */
+  #closeGone(): void {
+    const { dialog, menu, reacting } = this.ui;
+    const isGone = (part: object | undefined): boolean =>
+      part !== undefined && "message" in part && this.view?.messageOf(part.message as string) === null;
+    if (isGone(menu)) this.ui = { ...this.ui, menu: undefined };
+    if (isGone(reacting)) this.ui = { ...this.ui, reacting: undefined };
+    if (!isGone(dialog)) return;
+    this.ui = { ...this.ui, dialog: undefined };
+    this.view?.show("That message was deleted.");
   }
 
   get #owner(): Owner {

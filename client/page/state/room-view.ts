@@ -42,13 +42,16 @@ const BLOCKED: Readonly<Record<Blocked, string>> = {
   FORBIDDEN_ROOM: CLOSED,
 };
 
+/** A text, or a function that gives it as it is now; empty if there is nothing left to say. */
+export type Announcement = string | (() => string);
+
 export interface RoomViewHooks {
   /** Decides on unsent messages that another user wrote in this browser. */
   readonly inherit: (user: string) => Inheritance;
   /** Something that is shown has changed. */
   readonly changed: () => void;
   /** Reads an event aloud, for readers who cannot see the page. */
-  readonly announce: (text: string) => void;
+  readonly announce: (announcement: Announcement) => void;
 }
 
 /** What the reader chose, dropped or pasted. */
@@ -117,6 +120,21 @@ export class RoomView {
   /** How many messages are on their way, failed ones not counted. */
   get pending(): number {
     return this.state.messages.outgoing.filter(({ state }) => state !== "failed").length;
+  }
+
+  /**
+   * A message as it is now: `null` if it is deleted, `undefined` until it is known. The state of the page keeps ids of messages and looks them
+   * up here each time, so that nothing that is open, announced or found keeps words that somebody edited or deleted.
+   */
+  messageOf(id: string): Message | null | undefined {
+    const message = this.store.quoted(id);
+    return message?.deleted ? null : message;
+  }
+
+  /** The words of a message for people, or the name of its file; empty for a deleted one. */
+  wordsOf(id: string): string {
+    const message = this.messageOf(id);
+    return message ? this.people.withNames(message.content) || (message.attachment?.name ?? "") : "";
   }
 
   post(content: string, options?: SendOptions): void {
@@ -199,6 +217,11 @@ export class RoomView {
     const { problem, uploads } = this.state;
     if (problem && problem !== this.#problem) this.notice = this.#describe(problem);
     this.#problem = problem;
+    if (this.state.messages.isLoaded)
+      this.writing.follow((id) => {
+        const message = this.messageOf(id);
+        return message && this.people.withNames(message.content);
+      });
     for (const { id, attachment } of uploads) if (attachment) this.#adopt(id, attachment);
     this.#hooks.changed();
   }
@@ -231,9 +254,12 @@ export class RoomView {
   }
 
   #onMessage(message: Message): void {
-    // A message repeated after a break may have been deleted meanwhile: do not announce it.
-    const said = this.people.withNames(message.content) || message.attachment?.name;
-    if (message.sender !== this.self && said) this.#hooks.announce(`${named(message.name)}: ${said}`);
+    // A message repeated after a break may have been deleted meanwhile.
+    if (message.sender === this.self || message.deleted) return;
+    this.#hooks.announce(() => {
+      const said = this.wordsOf(message.id);
+      return said && `${named(message.name)}: ${said}`;
+    });
   }
 
   #onMessageState(state: MessageState): void {

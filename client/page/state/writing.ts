@@ -116,6 +116,25 @@ export class Writing {
     this.#keep();
   }
 
+  /**
+   * Somebody else may have edited or deleted the messages that are being edited. The field follows where nothing was written yet.
+   * @param textOf the present text of a message, `null` for a deleted one, `undefined` until it is known
+   */
+  follow(textOf: (id: string) => string | null | undefined): void {
+    const { edit } = this;
+    const isLeft = (kept: KeptEdit): boolean => textOf(kept.id) !== null;
+    if (this.#aside.length > 0 && !this.#aside.every(isLeft)) {
+      this.#aside = this.#aside.filter(isLeft);
+      this.#keep();
+    }
+    const now = edit && textOf(edit.id);
+    if (!edit || edit.isSaving || now === undefined || now === edit.original) return;
+    const isWritten = edit.text !== edit.original;
+    if (now === null) return isWritten ? undefined : this.cancel();
+    this.edit = { ...edit, original: now, text: isWritten ? edit.text : now };
+    this.#keep();
+  }
+
   /** Discards the edit; without one, the draft is a reply no more. The draft's text stays. */
   cancel(): void {
     if (this.edit) this.edit = undefined;

@@ -1,4 +1,5 @@
 // Tests one room view of the page, over WebSockets whose server the test plays.
+import { saidNow } from "../../../client/page/state/chat-store.ts";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
@@ -73,7 +74,11 @@ function begin(current: () => string = () => "token"): RoomView {
     "http://chat.example",
     "general",
     { current, renew: async () => {} },
-    { inherit: (user) => identity.inheritanceOf(user), changed: () => {}, announce: (text) => announced.push(text) },
+    {
+      inherit: (user) => identity.inheritanceOf(user),
+      changed: () => {},
+      announce: (text) => announced.push(saidNow(text)),
+    },
   );
 }
 

@@ -309,3 +309,36 @@ describe("an edit", () => {
     expect(open().text).toBe("something new");
   });
 });
+
+describe("an edit of a message that somebody else changes", () => {
+  const follows = (writing: Writing, now: string | null | undefined): Writing => {
+    writing.follow(() => now);
+    return writing;
+  };
+
+  it("follows it while nothing was written, and keeps what was written", async () => {
+    const writing = open();
+    writing.write("my draft");
+    writing.beginEdit(message);
+    expect(follows(writing, undefined).text).toBe("first words");
+    expect(follows(writing, "new words").text).toBe("new words");
+    writing.write("mine");
+    expect(follows(writing, "newer words").text).toBe("mine");
+    writing.write("new words");
+    await writing.save();
+    expect(saved).toEqual(["7: new words"]);
+  });
+
+  it("ends with it, but for words that were written; one that waits ends, too", () => {
+    const writing = open();
+    writing.write("my draft");
+    writing.beginEdit(message);
+    expect(follows(writing, null)).toMatchObject({ text: "my draft", edit: undefined });
+    writing.beginEdit(message);
+    writing.write("mine");
+    expect(follows(writing, null).text).toBe("mine");
+    writing.reply("3");
+    expect(writing.isEditWaiting).toBe(true);
+    expect(follows(writing, null).isEditWaiting).toBe(false);
+  });
+});
