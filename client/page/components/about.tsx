@@ -3,6 +3,8 @@
 import { lineOf, normalContent } from "parley-rooms/client";
 
 import { bare } from "../state/names.ts";
+import type { RoomView } from "../state/room-view.ts";
+import type { Edit } from "../state/writing.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
 
@@ -22,11 +24,7 @@ export function About({ view }: ViewProps) {
           <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
         </div>
         <p class="problem" role="status" data-testid="edit-problem">
-          {view.messageOf(edit.id) === null
-            ? "The message was deleted. Copy what you need, and cancel."
-            : normalContent(edit.text) === ""
-              ? "Write a text to save, or delete the message."
-              : edit.problem && `Not saved. ${edit.problem}`}
+          {hintOf(view, edit)}
         </p>
       </>
     );
@@ -45,4 +43,11 @@ export function About({ view }: ViewProps) {
       <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
     </div>
   );
+}
+
+function hintOf(view: RoomView, { id, text, problem }: Edit): string {
+  const isGone = view.messageOf(id) === null;
+  if (normalContent(text) === "" && !isGone) return "Write a text to save, or delete the message.";
+  if (problem !== "") return `Not saved. ${problem}`;
+  return isGone ? "The message was deleted. Copy what you need, and cancel." : "";
 }

@@ -45,8 +45,7 @@ export function SearchPanel({ store, view }: ChatProps) {
     const messages = [...after.messages, ...places];
     setFound({ query, messages, before: answer.hasMore ? answer.before : undefined, problem: "" });
   };
-  const { query, before, problem } = found;
-  const messages = found.messages.filter(({ id }) => view.messageOf(id) !== null);
+  const { query, messages, before, problem } = found;
   const status = isBusy
     ? "Searching…"
     : problem || (query === "" ? "" : outcome(messages.length, before !== undefined));
@@ -103,6 +102,8 @@ function jumpTo({ store, view }: ChatProps, seq: number): void {
 
 function Excerpt({ view, found: { id, editedAt, matches } }: ViewProps & { readonly found: FoundPlace }) {
   const message = view.messageOf(id);
+  // A deleted one still leads to its place.
+  if (message === null) return <span class="excerpt gone">Message deleted</span>;
   const content = message?.content ?? "…";
   // After an edit the places of the matches are others.
   const isAsFound = message?.editedAt === editedAt;

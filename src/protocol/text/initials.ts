@@ -12,8 +12,12 @@ export function initialsOf(name: string): string {
   const letters = words.map((word) => firstOf(word, /^\p{L}/u)).filter((letter) => letter !== "");
   const shown = letters.length > 1 ? [letters[0]!, letters.at(-1)!] : letters;
   if (shown.length > 0) return shown.map(capital).join("");
-  return firstOf(name, /^\p{N}/u) || firstOf(name, /^\p{So}/u) || "?";
+  const sign = firstOf(name, /^\p{N}/u) || firstOf(name, /^\p{So}/u);
+  return sign.replaceAll(STACKED, "") || "?";
 }
+
+/** Marks above and below a sign, which may be a tower of them; not those that make an emoji of it. */
+const STACKED = /(?![\p{Variation_Selector}\u20E3])[\p{Mn}\p{Me}]/gu;
 
 /** The first character, as a reader counts them, that begins so. */
 function firstOf(text: string, begin: RegExp): string {
@@ -22,5 +26,9 @@ function firstOf(text: string, begin: RegExp): string {
   return "";
 }
 
-/** One letter: some have two for a capital. */
-const capital = (letter: string): string => firstOf(letter.normalize("NFC").toLocaleUpperCase(), /^/);
+/** One letter with at most the marks that Unicode has it with: some have two for a capital. */
+function capital(letter: string): string {
+  const [plain = ""] = letter.normalize("NFC");
+  const [upper = ""] = plain.toLocaleUpperCase();
+  return upper;
+}
