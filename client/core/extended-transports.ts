@@ -42,7 +42,7 @@ export class ExtendedWebSocket extends NodeWebSocket {
   });
 
   constructor(options: { readonly query?: Readonly<Record<string, string>> }) {
-    super({ ...options, query: { ...options.query, ext: "1" } });
+    super({ ...options, query: { ext: "1", ...options.query, "parley-ext": "1" } });
   }
 
   /** Finds out soon whether the connection is still alive. */

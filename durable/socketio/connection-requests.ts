@@ -129,8 +129,9 @@ export class ConnectionRequests {
   }
 }
 
-function handshakeOf({ address, query, identity, canRecover = false }: UpgradeFacts): Handshake {
-  return { address, query, canRecover, issued: Date.now(), ...(identity && { identity }) };
+function handshakeOf({ address, query, identity, refusal, canRecover = false }: UpgradeFacts): Handshake {
+  const issued = Date.now();
+  return { address, query, canRecover, issued, ...(identity && { identity }), ...(refusal && { refusal }) };
 }
 
 function refuseForNow(status: 429 | 503, message: string): Response {

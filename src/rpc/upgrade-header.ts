@@ -8,7 +8,10 @@ export const UPGRADE_HEADER = "x-parley-upgrade";
 /** The version of the form of the header. A change of what a field means needs another one. */
 const VERSION = 1;
 
-/** No name under `.invalid` is ever registered (RFC 6761), so no client reaches a Worker by this one. */
+/**
+ * No name under `.invalid` is ever registered (RFC 6761), so clients reach a Worker by this one only behind a proxy that leaves the `Host` to
+ * them. That does harm only in a Worker that passes requests on to objects as they came (SECURITY.md).
+ */
 export const INNER_ORIGIN = "https://parley.invalid";
 
 /** The header leaves out fields that are undefined. */
@@ -17,6 +20,8 @@ export interface UpgradeFacts {
   readonly address: string;
   readonly query: Readonly<Record<string, string>>;
   readonly identity?: Identity | undefined;
+  /** The answer to each CONNECT of the connection, if it is refused: a WebSocket client cannot read that of an upgrade. */
+  readonly refusal?: { readonly message: string; readonly data: { readonly code: string } } | undefined;
   /** The client knows connection state recovery. */
   readonly canRecover?: boolean;
   /** The WebSocket carries the extensions (EXT-1). */

@@ -25,6 +25,8 @@ export interface Handshake {
   readonly canRecover?: boolean;
   /** When the session was opened, in milliseconds since 1970. */
   readonly issued: number;
+  /** The answer to each CONNECT, if the front server refuses the client in a way that it can read. */
+  readonly refusal?: { readonly message: string; readonly data: { readonly code: string } };
   /** The identity that the front server verified, if the request carried a token. */
   readonly identity?: Identity;
 }

@@ -3,7 +3,7 @@
 import { CLOSINGS } from "../wire/closings.ts";
 import { encodeConnect, encodeConnectError } from "../wire/socket-io.ts";
 import type { Meter } from "../engine/traffic.ts";
-import type { SessionFlood } from "../engine/session-flood.ts";
+import { CONNECTS_PER_NAMESPACE, type SessionFlood } from "../engine/session-flood.ts";
 import { MISSED_BYTES_MAX, type Claim, type Recovery, type Resumed, type ResumeOptions } from "../recovery/recovery.ts";
 import { andThen, decide, refusalIn, type Decision } from "./connect-decision.ts";
 import type { ConnectRequest, Refusal, AuthorizeResult } from "./namespace.ts";
@@ -42,6 +42,8 @@ export class Connects {
     if (session.sockets.has(nsp) || session.connecting.includes(nsp))
       return sockets.close(session, CLOSINGS.protocolViolation);
     if (this.isFlood(session)) return;
+    const { refusal } = session.handshake;
+    if (refusal) return this.#refuse(session, nsp, refusal);
     const request = { nsp, auth, handshake: session.handshake };
     session.beginConnect(nsp);
     const fail = (error: unknown): void => sockets.effects.turn(() => this.#fail(session, nsp, error));
@@ -75,7 +77,7 @@ export class Connects {
   /** SIO-11: counts a CONNECT, or a token to verify. @returns whether it was one too many, which closed the session */
   isFlood(session: SocketSession): boolean {
     const { sockets, flood } = this.#context;
-    const isOver = flood.isOver(session, sockets.now());
+    const isOver = flood.isOver(session, sockets.now(), CONNECTS_PER_NAMESPACE * session.mostNamespaces);
     if (isOver) sockets.close(session, CLOSINGS.connectFlood);
     return isOver;
   }

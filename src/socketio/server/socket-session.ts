@@ -2,6 +2,7 @@
 import { frameBytes } from "../wire/engine-io.ts";
 import type { PartialPacket } from "../wire/socket-io.ts";
 import { Session, type SessionRecord } from "../engine/session.ts";
+import { DYNAMIC_NAMESPACES_MAX } from "./namespaces.ts";
 import type { SocketSessionRecord } from "./records.ts";
 import type { Socket } from "./socket.ts";
 
@@ -22,6 +23,8 @@ export class SocketSession extends Session {
   readonly sockets: Map<string, Socket> = new Map();
   /** Namespaces whose CONNECT is being decided. */
   connecting: readonly string[] = NOTHING;
+  /** The most namespaces that it has been in, or waited for, at a time. */
+  mostNamespaces = 0;
   unjoinedSinceMs: number | undefined;
   partial: PartialPacket | undefined;
   #nextAckId: number | undefined;
@@ -36,6 +39,8 @@ export class SocketSession extends Session {
   /** Called when a CONNECT to the namespace came. */
   beginConnect(nsp: string): void {
     this.connecting = [...this.connecting, nsp];
+    const namespaces = Math.min(this.sockets.size + this.connecting.length, DYNAMIC_NAMESPACES_MAX);
+    this.mostNamespaces = Math.max(this.mostNamespaces, namespaces);
   }
 
   /** Called when the CONNECT was accepted or refused. */

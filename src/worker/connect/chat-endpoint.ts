@@ -5,7 +5,7 @@ import type { Deployment } from "../deployment.ts";
 import { identityOf } from "../http/identity.ts";
 import { refuseRequest } from "../http/refusals.ts";
 import { ConnectRate } from "./connect-rate.ts";
-import { UNKNOWN_SESSIONS_PER_CONNECT, type EngineEndpoint } from "./engine-endpoint.ts";
+import { EXTENDED_QUERY, UNKNOWN_SESSIONS_PER_CONNECT, type EngineEndpoint } from "./engine-endpoint.ts";
 import { Placement } from "./placement.ts";
 import { KnownSessions } from "./known-sessions.ts";
 
@@ -17,6 +17,7 @@ export function chatEndpoint(deployment: Parts): EngineEndpoint {
   return {
     allowedOrigins: settings.allowedOrigins,
     transports: settings.transports,
+    queryRules: { extended: ["ext", EXTENDED_QUERY], hidesToken: true, bytesMax: 2048 },
     connectRate: new ConnectRate(settings.connectRatePerIp),
     unknownSessions: new ConnectRate(UNKNOWN_SESSIONS_PER_CONNECT * settings.connectRatePerIp),
     knownSessions: new KnownSessions(),

@@ -12,6 +12,7 @@ import { checkBasePath, enginePath } from "./base-path.ts";
 import { ConnectRate } from "./connect-rate.ts";
 import {
   answerEngineRequest,
+  EXTENDED_QUERY,
   UNKNOWN_SESSIONS_PER_CONNECT,
   type Answering,
   type EngineEndpoint,
@@ -53,6 +54,9 @@ export interface Asked {
   /** Of `Authorization: Bearer`, `?token=` or the subprotocols `bearer, TOKEN`. */
   readonly token?: string | undefined;
 }
+
+/** Half of an attachment: 8,000 characters of the application, and Engine.IO's own parameters. */
+const QUERY_BYTES_MAX = 8192;
 
 const NAMES: readonly string[] = [
   "object",
@@ -106,6 +110,13 @@ function endpointOf({ object, authenticate, connectsPerMinute = 0, ...given }: C
     transports: readTransports("connect: transports", transports),
     ...ratesOf(wholeNumber("connect: connectsPerMinute", connectsPerMinute, 0)),
     knownSessions,
+    // Without `authenticate` a token in the query is the application's.
+    queryRules: {
+      extended: [EXTENDED_QUERY],
+      hidesToken: authenticate !== undefined,
+      bytesMax: QUERY_BYTES_MAX,
+      refusesAtConnect: true,
+    },
     identify: (request, room, token) =>
       authenticate && identify(asTrusted(allowedOrigins, request), { room, token }, authenticate),
     object: async (room) => (await object(room)) ?? undefined,

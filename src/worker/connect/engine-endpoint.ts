@@ -16,8 +16,8 @@ import type { KnownSessions } from "./known-sessions.ts";
 /** The ids that the server gives to sessions, in a shard with its number before it: anything else is unknown without asking. */
 const SESSION_ID = /^(?:\d{1,4}~)?[A-Za-z0-9_-]{20}$/;
 
-/** Characters of a query, without its token: the room keeps it with the session. */
-const QUERY_CHARS_MAX = 2048;
+/** The name by which a client asks any object for the extensions. An application has no such name of its own. */
+export const EXTENDED_QUERY = "parley-ext";
 
 /** Requests with an unknown session that an address may send per connection that it may open: each wakes a room once after its sleep. */
 export const UNKNOWN_SESSIONS_PER_CONNECT = 10;
@@ -25,8 +25,21 @@ export const UNKNOWN_SESSIONS_PER_CONNECT = 10;
 /** The identity of a client as the Worker passes it to the object. */
 export type VouchedIdentity = NonNullable<UpgradeFacts["identity"]>;
 
+/** The parameters of an address that are not Engine.IO's. */
+export interface QueryRules {
+  /** The server's own names: one of them with the value 1 asks for the extensions (EXT-1). All others are the application's. */
+  readonly extended: readonly string[];
+  /** Whether `token` is a secret for the checks of the endpoint, which no object keeps. */
+  readonly hidesToken: boolean;
+  /** Bytes of all of them as the object keeps them, in an attachment of 16 KiB. */
+  readonly bytesMax: number;
+  /** Whether the client of a longer query is told so in answer to its CONNECT, which it can read, unlike a refused upgrade. */
+  readonly refusesAtConnect?: boolean;
+}
+
 /** The objects behind an endpoint, and the checks before them. */
 export interface EngineEndpoint {
+  readonly queryRules: QueryRules;
   readonly allowedOrigins: AllowedOrigins;
   readonly transports: readonly Transport[];
   readonly connectRate: ConnectRate;
@@ -64,8 +77,9 @@ export async function answerEngineRequest(
   roomInPath?: string,
 ): Promise<Response> {
   const parameters = parametersOf(request);
-  // Without the token: the room learns the user's identity, and keeps no secret.
-  const { token: _token, ...query } = Object.fromEntries(parameters);
+  const { hidesToken } = endpoint.queryRules;
+  // The room learns the user's identity, and keeps no secret.
+  const query = Object.fromEntries([...parameters].filter(([name]) => !hidesToken || name !== "token"));
   const room = roomInPath ?? query["room"] ?? DEFAULT_ROOM;
   const { allowedOrigins } = endpoint;
   const isForeign = !isOriginAllowed(allowedOrigins, request);
@@ -93,7 +107,7 @@ function refuseByForm(
   request: Request,
   query: Query,
   room: string,
-  { transports }: EngineEndpoint,
+  { transports, queryRules }: EngineEndpoint,
 ): Response | undefined {
   if (!isRoomName(room)) return refuseRoomName();
   const transport = transports.find((name) => name === query["transport"]);
@@ -110,9 +124,22 @@ function refuseByForm(
       Upgrade: "websocket",
     });
   }
-  if (JSON.stringify(query).length > QUERY_CHARS_MAX) return refuseEngine("badRequest", "the query is too long");
+  if (!queryRules.refusesAtConnect && isTooLong(query, queryRules)) return refuseEngine("badRequest", TOO_LONG);
   return sid !== undefined && !SESSION_ID.test(sid) ? refuseEngine("unknownSid") : undefined;
 }
+
+const TOO_LONG = "the query is too long";
+
+function isTooLong(query: Query, { bytesMax }: QueryRules): boolean {
+  return (
+    Object.entries(query)
+      .flat()
+      .reduce((bytes, text) => bytes + storedBytes(text), 0) > bytesMax
+  );
+}
+
+/** A text beyond Latin-1 takes two bytes for each character. */
+const storedBytes = (text: string): number => (/[\u0100-\uFFFF]/.test(text) ? 2 : 1) * text.length;
 
 /** Handles a request that names a session. A client that tries one session after another wakes a room each time, and is limited (LIM-2). */
 async function goOn(
@@ -126,7 +153,12 @@ async function goOn(
   if (waitSeconds > 0) {
     return refuseForNow("Too many unknown sessions", waitSeconds);
   }
-  const response = await forward(request, endpoint, { room, query }, { address, query: {}, sid, ...extensions(query) });
+  const response = await forward(
+    request,
+    endpoint,
+    { room, query },
+    { address, query: {}, sid, ...extensions(query, endpoint) },
+  );
   if (response.status === 400) {
     unknownSessions.take(address, Date.now());
     knownSessions.forget(room, sid);
@@ -148,15 +180,17 @@ async function open(
   const identity = await endpoint.identify(request, room, findToken(request, token).token);
   if (identity instanceof Response) return identity;
   const userAgent = request.headers.get("User-Agent");
+  const isLong = isTooLong(query, endpoint.queryRules);
   return forward(
     request,
     endpoint,
     { room, query },
     {
       address: addressOf(request),
-      query,
+      query: isLong ? {} : query,
+      refusal: isLong ? { message: `Bad request: ${TOO_LONG}`, data: { code: "TOO_LONG" } } : undefined,
       canRecover: knowsRecovery(query["recovery"] ?? null, userAgent, request.headers.get("Sec-WebSocket-Extensions")),
-      ...extensions(query),
+      ...extensions(query, endpoint),
       ...endpoint.placement?.(request),
       isJavaScript: isFromBrowser(request) || isJavaScriptAgent(userAgent) || undefined,
       identity,
@@ -168,8 +202,9 @@ const refuseForNow = (message: string, waitSeconds: number): Response =>
   refuseConnection("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
 
 /** Only a WebSocket carries them (EXT-1). */
-function extensions(query: Query): Pick<UpgradeFacts, "isExtended"> {
-  return query["ext"] === "1" && query["transport"] === "websocket" ? { isExtended: true } : {};
+function extensions(query: Query, { queryRules }: EngineEndpoint): Pick<UpgradeFacts, "isExtended"> {
+  const isAsked = queryRules.extended.some((name) => query[name] === "1");
+  return isAsked && query["transport"] === "websocket" ? { isExtended: true } : {};
 }
 
 async function forward(

@@ -22,7 +22,8 @@ export function isJavaScriptAgent(userAgent: string | null): boolean {
  * @param extensions its `Sec-WebSocket-Extensions`
  */
 export function knowsRecovery(asked: string | null, userAgent: string | null, extensions: string | null): boolean {
-  if (asked !== null) return asked === "on";
+  // Any other value is an application's, for something of its own.
+  if (asked === "on" || asked === "off") return asked === "on";
   if (userAgent !== null) return isJavaScriptAgent(userAgent);
   return extensions?.includes(WS_EXTENSION) ?? false;
 }

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Frame } from "../../../src/socketio/wire/engine-io.ts";
 import { CONNECTS_MAX, COUNT_WINDOW_MS } from "../../../src/socketio/engine/session-flood.ts";
-import { OPTIONS } from "../../host/harness.ts";
-import { probeShell } from "../../host/probe.ts";
+import { FakeShell, OPTIONS } from "../../host/harness.ts";
+import { Probe, probeShell } from "../../host/probe.ts";
 
 const bytes = (length: number): Frame => new Uint8Array(length);
 const placeholder = (num: unknown): string => `{"_placeholder":true,"num":${JSON.stringify(num)}}`;
@@ -165,6 +165,39 @@ describe("SIO-11: CONNECT after CONNECT", () => {
     expect(other.closing).toBeUndefined();
     // All CONNECTs of the attacker but the last, and the one of the other client.
     expect(calls.filter((call) => call.startsWith("connect"))).toHaveLength(CONNECTS_MAX + 1);
+  });
+
+  it.each([130, 250])("a client in %i namespaces comes back, and may leave all and join again", async (count) => {
+    const create = (): Probe => new Probe({ authorize: async () => ({ accepted: true, data: {} }) }, []);
+    const at = (sync: boolean): Probe => (sync ? new Probe({}, []) : create());
+    for (const isSync of [true, false]) {
+      const shell = new FakeShell(() => ({ "/": at(isSync) }), {
+        dynamic: [{ match: /\/n\d+/, create: () => at(isSync) }],
+      });
+      const names = Array.from({ length: count }, (_, n) => `/n${n}`);
+      const [kept, client] = [shell.open(), shell.open()];
+      for (const nsp of names) kept.send(`40${nsp},`);
+      await shell.settle();
+      for (let times = 0; times < 2; times++) {
+        for (const nsp of names) client.send(`40${nsp},`);
+        await shell.settle();
+        expect(client.frames.filter((frame) => typeof frame === "string" && frame.startsWith("40/n"))).toHaveLength(
+          count * (times + 1),
+        );
+        for (const nsp of names) client.send(`41${nsp},`);
+      }
+      expect([kept.closing, client.closing]).toEqual([undefined, undefined]);
+      for (let connects = 0; connects < 3 * count; connects++) client.send("40/n1,", "41/n1,");
+      await shell.settle();
+      expect(client.closing?.code).toBeGreaterThanOrEqual(isSync ? 4006 : 1002);
+      expect(kept.closing).toBeUndefined();
+    }
+  });
+
+  it("names that no namespace has make no room for more", async () => {
+    const { attacker } = await roomOfTwo();
+    for (let n = 0; n < CONNECTS_MAX; n++) attacker.send(`40/none-${n},`);
+    expect(attacker.closing?.code).toBe(4006);
   });
 
   it("counts refused ones too, and starts again after ten seconds", async () => {
