@@ -220,8 +220,8 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   {
     bug: "a client that stops answering pings is not disconnected",
     file: "src/socketio/engine/liveness.ts",
-    find: "      if (endMs <= nowMs) {\n",
-    replace: "      if (endMs <= nowMs && session.polling) {\n",
+    find: "    return this.#aliveAtMs(session) + this.#patienceMs(session);\n",
+    replace: "    return session.polling ? this.#aliveAtMs(session) + this.#patienceMs(session) : Infinity;\n",
     breaks: "presence",
   },
   {
