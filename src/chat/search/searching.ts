@@ -1,4 +1,4 @@
-// Search (SRCH-1 to SRCH-9): an operation of the room that takes slices of work until it is answered.
+// Search (SRCH-1 to SRCH-8): an operation of the room that takes slices of work until it is answered.
 import type * as z from "zod/mini";
 
 import { searchSchema } from "../../protocol/schemas/search.ts";
