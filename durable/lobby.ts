@@ -8,6 +8,7 @@ import { Lobby as Rooms } from "../src/lobby/lobby.ts";
 import type { Whereabouts } from "../src/protocol/announcement.ts";
 import type { DirectPage } from "../src/protocol/direct-room.ts";
 import type { ReportAnswer, RoomPage, RoomQuery, RoomReport, CounterDelta } from "../src/protocol/room-list.ts";
+import { UploadBytes } from "../src/lobby/upload-bytes.ts";
 import { Meter } from "../src/metrics/meter.ts";
 import type { RoomUsage, Scrape, UsageQuery } from "../src/metrics/busiest-rooms.ts";
 import { Deadlines } from "../src/clock/deadlines.ts";
@@ -23,6 +24,8 @@ const FORMAT: StoredFormat = { of: "the lobby", migrations: [] };
 export class Lobby extends DurableObject<Env> implements LobbyRpc {
   readonly #deadlines = new Deadlines();
   readonly #rooms: Rooms;
+  readonly #storage: DurableObjectStorage;
+  #uploads: UploadBytes | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -34,6 +37,7 @@ export class Lobby extends DurableObject<Env> implements LobbyRpc {
       logProblem("lobby.problem", problem, error);
     };
     const storage = openStored(countedStorage(ctx.storage, meter, "rows:lobby"), FORMAT);
+    this.#storage = storage;
     const people = new StoredWish(storage);
     const bounds = goodSettingsOf(env);
     this.#rooms = new Rooms({ table: new SqlRoomTable(storage.sql), saveDeadline, people, report, meter, bounds });
@@ -50,6 +54,13 @@ export class Lobby extends DurableObject<Env> implements LobbyRpc {
   /** @internal */
   async countRooms(query: Parameters<LobbyRpc["countRooms"]>[0]): Promise<number> {
     return this.#rooms.countRooms(query, Date.now());
+  }
+
+  /** @internal */
+  async takeUpload(user: string, bytes: number): Promise<number> {
+    // Few lobbies need them at a wake.
+    this.#uploads ??= new UploadBytes(this.#storage.kv);
+    return this.#uploads.take(user, bytes, goodSettingsOf(this.env).uploadBytesPerUserDay, Date.now());
   }
 
   /** @internal */

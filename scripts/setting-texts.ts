@@ -131,6 +131,11 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   historyDays: { unit: "days", meaning: "A room keeps messages that are younger than this, and up to a tenth more." },
   historyMessages: { unit: "messages", meaning: "A room keeps so many messages, and up to a tenth more." },
   fileBytesMax: { unit: "bytes", meaning: "The size of one uploaded file." },
+  uploadBytesPerUserDay: {
+    unit: "bytes",
+    meaning:
+      "Files that a user uploads in 24 hours, all rooms together; a small one counts as a 16,384th of it, one that fails counts, too; 0 is no limit. The guests of one address count as one user, services not at all. A lobby counts, so it needs the binding `LOBBY`.",
+  },
   fileTypes: {
     defaultText: "pictures, sound, films, text, PDF, office documents, archives",
     meaning: "The types of files that members may upload.",

@@ -10,6 +10,9 @@ import type { Transfer, Transferred } from "./transfer.ts";
 /** Tries of one upload or download, in all. */
 export const FILE_TRIES_MAX = 5;
 
+/** An answer that asks for a longer wait is final. */
+export const FILE_WAIT_MS_MAX = 60_000;
+
 interface FilePorts {
   /** The chat's address. */
   readonly base: string;
@@ -70,7 +73,9 @@ export class Files {
       const isStale = isAboutToken(answer.code);
       // If a fresh token is refused as well, a third one would not help.
       // `INTERNAL` may be a bug that the same file meets again.
-      const isPassing = RETRY_AFTER.includes(answer.code) && answer.code !== "INTERNAL";
+      // Nobody waits with a file until tomorrow (UPLOAD_BYTES_PER_USER_DAY).
+      const isSoon = !(answer.retryAfterMs! > FILE_WAIT_MS_MAX);
+      const isPassing = RETRY_AFTER.includes(answer.code) && answer.code !== "INTERNAL" && isSoon;
       const mayHelp = isStale ? this.#ports.hasTokenFunction && refused === undefined : isPassing;
       if (!mayHelp || tries === FILE_TRIES_MAX) throw errorOf(answer);
       if (isStale) refused = answer.code as typeof refused;

@@ -125,6 +125,12 @@ export const COUNTERS = {
     labels: ["queue", "result"],
     always: ["relay", "webhooks"].flatMap((queue) => ["done", "retried", "dead"].map((result) => [queue, result])),
   },
+  file_bytes: {
+    name: "file_bytes_total",
+    help: "Bytes of uploaded files: stored or deleted.",
+    labels: ["what"],
+    always: [["stored"], ["deleted"]],
+  },
   shard_pieces: { name: "shard_pieces_total", help: "Pieces that shards took, each shard counted." },
   shard_gaps: {
     name: "shard_gaps_total",
@@ -200,6 +206,10 @@ export const GAUGES = {
     labels: ["queue"],
   },
   dead_letters: { name: "dead_letters", help: "Relay batches that failed for good." },
+  file_bytes_kept: {
+    name: "file_bytes",
+    help: "Bytes of the files in storage: those stored less those deleted, as counted so far.",
+  },
   top_connections: { name: "top_room_connections", help: "Connections to one of the busiest rooms.", labels: ["room"] },
 } as const satisfies Record<string, Family>;
 

@@ -28,6 +28,9 @@ export interface LobbyRpc {
   /** Counts the rooms of a query. */
   countRooms(query: Omit<RoomQuery, "sort" | "limit" | "after">): Promise<number>;
 
+  /** Counts bytes that a user uploads. @returns how long the user has to wait, in milliseconds; 0: not at all (FILE-8) */
+  takeUpload(user: string, bytes: number): Promise<number>;
+
   /** The conversations of a user, behind one of them. */
   listDirect(user: string, page: { readonly limit: number; readonly after?: DirectOverview }): Promise<DirectPage>;
 

@@ -112,7 +112,7 @@ const LIMITS = {
     default: 20,
     inDevelopment: 0,
   }),
-  maxRoomsPerUser: setting("MAX_ROOMS_PER_USER", kinds.integer(0, 1_000_000), { default: 100, inDevelopment: 0 }),
+  maxRoomsPerUser: setting("MAX_ROOMS_PER_USER", kinds.integer(0, 1_000_000), { default: 50, inDevelopment: 0 }),
   newRoomsPerUser: setting("NEW_ROOMS_PER_USER", kinds.integer(0, 1_000_000), { default: 100, inDevelopment: 0 }),
   connectRatePerIp: setting("CONNECT_RATE_PER_IP", kinds.integer(0, 1_000_000), { default: 60, inDevelopment: 0 }),
   apiRate: setting("API_RATE", kinds.number(0.01, 100_000), { default: 50 }),
@@ -134,6 +134,7 @@ const STORAGE = {
   historyDays: setting("HISTORY_DAYS", kinds.number(0.01, HISTORY_DAYS_MAX), { default: 30 }),
   historyMessages: setting("HISTORY_MESSAGES", kinds.integer(10, 100_000_000), { default: 100_000 }),
   fileBytesMax: setting("FILE_BYTES_MAX", kinds.integer(1, REQUEST_BYTES_MAX), { default: 10 * 1024 * 1024 }),
+  uploadBytesPerUserDay: setting("UPLOAD_BYTES_PER_USER_DAY", kinds.integer(0, 1e15), { default: 1024 ** 3 }),
   fileTypes: setting("FILE_TYPES", kinds.mediaTypes, { default: FILE_TYPES_DEFAULT }),
 };
 

@@ -71,6 +71,28 @@ it("an operator sees the shards of a big room, and counts all connections", asyn
   expect(operator.complaints).toEqual([]);
 });
 
+it("an operator sees who uploaded which file, and how large they are", async () => {
+  const operator = await operate();
+  const { page } = operator;
+  for (const [user, name] of [
+    ["ada", "menu.txt"],
+    ["ben", "<b>plan.txt"],
+  ]) {
+    const headers = { Authorization: `Bearer ${await tokenFor(user!)}`, "Content-Type": "text/plain" };
+    const file = `${url}/api/rooms/stored-1/files?name=${encodeURIComponent(name!)}`;
+    expect((await fetch(file, { method: "POST", headers, body: "x".repeat(2000) })).status).toBe(201);
+  }
+  await signIn(operator, await tokenFor("olga", { role: "service" }));
+  await page.getByTestId("tab-files").click();
+  const rows = page.getByTestId("stored-file");
+  await vi.waitFor(async () => expect(await rows.count()).toBe(2), WAIT);
+  const texts = await rows.allTextContents();
+  expect(texts[0]).toMatch(/^stored-1adamenu\.txttext\/plain2\.0 kB/);
+  expect(texts[1]).toContain("<b>plan.txt");
+  expect(await page.getByTestId("files-sum").textContent()).toBe("2 files shown, 4.0 kB");
+  expect(operator.complaints).toEqual([]);
+});
+
 it("an operator watches two members talk, kicks one, drains and deletes the room", async () => {
   const room = "operated-1";
   const [ada, ben] = [await join(url, room, "ada"), await join(url, room, "ben")];

@@ -77,8 +77,8 @@ const OF_RELAY = [
   "POST /api/relay/dead/replay",
   "DELETE /api/relay/dead/{id}",
 ];
-/** metrics.test.ts. */
-const OF_ALL_ROOMS = ["GET /api/stats"];
+/** metrics.test.ts, files-upload.test.ts. */
+const OF_ALL_ROOMS = ["GET /api/stats", "GET /api/files"];
 
 /** Not about one room either: announce.test.ts, direct.test.ts. */
 const OF_MANY = ["POST /api/announce", "GET /api/announce/{id}", "POST /api/dms", "GET /api/dms"];

@@ -6,7 +6,7 @@ import type { Message } from "../../src/protocol/chat-events.ts";
 import { callApi, refusal } from "../durable/api-caller.ts";
 import { png, read, requestUpload, text, upload, uploaded } from "../durable/files.ts";
 import { RawClient } from "../durable/raw-client.ts";
-import { freshRoom, join, tokenFor, useSettings, workerWith } from "../durable/rooms.ts";
+import { freshRoom, join, tokenFor, useSettings, withSettings, workerWith } from "../durable/rooms.ts";
 
 useSettings({ FILE_BYTES_MAX: "1000000" });
 
@@ -278,5 +278,67 @@ describe("failures: FILE-1", () => {
     );
     expect(settled).toBeGreaterThanOrEqual(400);
     expect((await env.FILES.list({ prefix: `${room}!` })).objects).toEqual([]);
+  });
+});
+
+describe("UPLOAD_BYTES_PER_USER_DAY: FILE-8", () => {
+  const bytes = (size: number): Uint8Array<ArrayBuffer> => text("x".repeat(size));
+  const send = (user: string, size: number, more: Parameters<typeof upload>[2] = {}) =>
+    upload(freshRoom(), bytes(size), { type: "text/plain", as: { user }, ...more });
+
+  it("refuses the bytes beyond it, in whatever room, and names the setting; other users and services are free", async () => {
+    const fetcher = workerWith({ UPLOAD_BYTES_PER_USER_DAY: "1000" });
+    await withSettings({ UPLOAD_BYTES_PER_USER_DAY: "1000" }, async () => {
+      const [user, other] = [`up-${crypto.randomUUID()}`, `up-${crypto.randomUUID()}`];
+      expect((await send(user, 600, { fetcher })).status).toBe(201);
+      const refused = await send(user, 600, { fetcher });
+      expect(refused).toMatchObject({
+        status: 429,
+        body: { error: { code: "RATE_LIMITED", message: expect.stringContaining("UPLOAD_BYTES_PER_USER_DAY") } },
+      });
+      expect(refused.body.error!.retryAfterMs).toBeGreaterThan(86_000_000);
+      expect((await send(user, 400, { fetcher })).status).toBe(201);
+      expect((await send(user, 1, { fetcher })).status).toBe(429);
+      expect((await send(other, 1000, { fetcher })).status).toBe(201);
+      expect(await send(other, 1001, { fetcher })).toMatchObject({
+        status: 413,
+        body: { error: { code: "TOO_LONG", message: expect.stringContaining("UPLOAD_BYTES_PER_USER_DAY") } },
+      });
+      for (let i = 0; i < 2; i++)
+        expect((await send("backend", 900, { fetcher, as: { user: "backend", role: "service" } })).status).toBe(201);
+    });
+  });
+});
+
+describe("GET /api/files: FILE-9", () => {
+  it("lists files of the rooms that the token opens, in pages, with who uploaded them", async () => {
+    const room = `listed-${freshRoom()}`.slice(0, 60);
+    const first = await uploaded(room, png(3, 4), { name: "größe.png", as: { user: "ada" } });
+    const second = await uploaded(room, text("a,b"), { type: "text/csv", name: "t.csv", as: { user: "ben" } });
+    const options = { as: { rooms: [room] } };
+    const all = await callApi("GET", `/api/files?room=${room}`, options);
+    expect(all.body.files).toEqual([
+      {
+        key: first.key,
+        room,
+        user: "ada",
+        name: "größe.png",
+        type: "image/png",
+        size: 64,
+        uploadedAt: expect.any(Number),
+      },
+      { key: second.key, room, user: "ben", name: "t.csv", type: "text/csv", size: 3, uploadedAt: expect.any(Number) },
+    ]);
+    const page = await callApi("GET", `/api/files?room=${room}&limit=1`, options);
+    expect(page.body).toMatchObject({ files: [{ key: first.key }], hasMore: true });
+    const next = /<(.*)>/.exec(page.headers.get("Link")!)![1]!;
+    expect((await callApi("GET", next, options)).body).toMatchObject({ files: [{ key: second.key }], hasMore: false });
+    expect((await callApi("GET", "/api/files", { as: { rooms: ["other"] } })).body.files).toEqual([]);
+    expect(await callApi("GET", `/api/files?room=${room}`, { as: { rooms: ["other"] } })).toMatchObject({
+      status: 403,
+    });
+    expect(await callApi("GET", "/api/files", { as: { user: "ada", role: "moderator" } })).toMatchObject({
+      status: 403,
+    });
   });
 });

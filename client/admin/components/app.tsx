@@ -1,4 +1,4 @@
-// The whole operator page: the token first, then the rooms, one room, reports, or dead letters. admin.tsx draws it.
+// The whole operator page: the token first, then the rooms, one room, reports, files, or dead letters. admin.tsx draws it.
 import { claimsOf } from "parley-rooms/client";
 
 import { themeItems } from "../../page/components/theme.ts";
@@ -7,6 +7,7 @@ import type { AdminStore } from "../state/admin-store.ts";
 import { hashOf, type Route } from "../state/route.ts";
 import { DeadLetters } from "./dead-letters.tsx";
 import { ConfirmDialogs } from "./confirm-dialogs.tsx";
+import { FilesPage } from "./files.tsx";
 import { ReportsPage } from "./reports.tsx";
 import { RoomPage } from "./room-page.tsx";
 import { RoomsPage } from "./rooms-page.tsx";
@@ -22,6 +23,7 @@ export function App({ store }: { readonly store: AdminStore }) {
         {route.view === "rooms" && <RoomsPage store={store} />}
         {route.view === "room" && <RoomPage key={route.room} store={store} room={route.room} />}
         {route.view === "reports" && <ReportsPage store={store} />}
+        {route.view === "files" && <FilesPage store={store} />}
         {route.view === "dead-letters" && <DeadLetters store={store} />}
       </main>
       <div class="said" role="status" data-testid="said">
@@ -48,6 +50,7 @@ function Header({ store }: { readonly store: AdminStore }) {
       <nav aria-label="Views">
         <Tab store={store} to={{ view: "rooms" }} label="Rooms" />
         <Tab store={store} to={{ view: "reports" }} label="Reports" />
+        {store.isService && <Tab store={store} to={{ view: "files" }} label="Files" />}
         {store.isService && <Tab store={store} to={{ view: "dead-letters" }} label="Dead letters" />}
       </nav>
       <span class="spring" />

@@ -2,7 +2,7 @@
 // calls them.
 import type { ReportsPage } from "parley-rooms/features";
 
-import type { Letters, ListedRoom, Replayed, Resolving, RoomStats } from "./answers.ts";
+import type { Letters, ListedRoom, Replayed, Resolving, RoomStats, StoredFiles } from "./answers.ts";
 
 export type Sort = "traffic" | "connections" | "rows" | "wakes" | "awake" | "cost";
 
@@ -10,6 +10,7 @@ export type Sort = "traffic" | "connections" | "rows" | "wakes" | "awake" | "cos
 export const ROOMS_LISTED_MAX = 200;
 const CONNECTIONS_PER_PAGE = 500;
 const LETTERS_PER_PAGE = 100;
+const FILES_PER_PAGE = 200;
 const REPORTS_PER_PAGE = 20;
 /** The name of the number of open reports in the list of rooms. */
 export const OPEN_REPORTS = "openReports";
@@ -82,6 +83,12 @@ export class AdminApi {
 
   letters(after = 0): Promise<Result<Letters>> {
     return this.#call("GET", `/api/relay/dead?limit=${LETTERS_PER_PAGE}${after === 0 ? "" : `&after=${after}`}`);
+  }
+
+  /** @param after the key of the last file that is shown */
+  files(after?: string): Promise<Result<StoredFiles>> {
+    const from = after === undefined ? "" : `&after=${encodeURIComponent(after)}`;
+    return this.#call("GET", `/api/files?limit=${FILES_PER_PAGE}${from}`);
   }
 
   /** Without ids the oldest ones. */

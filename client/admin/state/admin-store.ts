@@ -1,4 +1,4 @@
-// The state of the operator page: the operator's sign-in, the list of rooms, the room that is watched, reports, dead letters. The page's
+// The state of the operator page: the operator's sign-in, the list of rooms, the room that is watched, reports, files, dead letters. The page's
 // ports make the calls and connections, so that it runs without a browser.
 import { claimsOf } from "parley-rooms/client";
 import type { Report } from "parley-rooms/features";
@@ -8,6 +8,7 @@ import type { DeadLetter, ListedRoom, Resolving, RoomStats } from "./answers.ts"
 import { DeadLetters } from "./dead-letters.ts";
 import { ReportsQueue } from "./reports-queue.ts";
 import type { Route } from "./route.ts";
+import { StoredFiles } from "./stored-files.ts";
 import { UNSEEN, connectionsOf, withLine, withMore, withShown, type RoomSnapshot } from "./room-snapshot.ts";
 import type { watchRoom } from "../live.ts";
 
@@ -67,6 +68,11 @@ export class AdminStore {
     act: (doing, describe) => this.#do(doing, describe),
     changed: () => this.#ports.changed(),
   });
+  readonly files = new StoredFiles({
+    api: () => this.#api,
+    failed: (problem, show) => this.#failed(problem, show),
+    changed: () => this.#ports.changed(),
+  });
   readonly #ports: AdminStorePorts;
   #api: AdminApi | undefined;
   #unwatch = (): void => {};
@@ -75,7 +81,7 @@ export class AdminStore {
     this.#ports = ports;
   }
 
-  /** Whether the token has the role `service`: drain, delete, dead letters. The server checks again. */
+  /** Whether the token has the role `service`: drain, delete, files, dead letters. The server checks again. */
   get isService(): boolean {
     return claimsOf(this.token ?? "")?.role === "service";
   }
@@ -103,6 +109,7 @@ export class AdminStore {
     this.#api = undefined;
     this.reports.clear();
     this.letters.clear();
+    this.files.clear();
     this.#ports.keepToken(undefined);
     this.#set({ token: undefined, rooms: undefined, stats: undefined, snapshot: UNSEEN });
     this.#set({ dialog: undefined, said: undefined, signInProblem: problem });
@@ -121,6 +128,7 @@ export class AdminStore {
       said: undefined,
     });
     if (route.view === "dead-letters") void this.letters.load();
+    if (route.view === "files") void this.files.load();
     if (route.view === "rooms" || route.view === "reports") void this.refresh();
     if (route.view !== "room" || this.token === undefined) return;
     const { room } = route;

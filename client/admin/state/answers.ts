@@ -32,6 +32,21 @@ export interface Letters {
   readonly hasMore: boolean;
 }
 
+export interface StoredFile {
+  readonly key: string;
+  readonly room: string;
+  readonly user?: string;
+  readonly name: string;
+  readonly type: string;
+  readonly size: number;
+  readonly uploadedAt: number;
+}
+
+export interface StoredFiles {
+  readonly files: readonly StoredFile[];
+  readonly hasMore: boolean;
+}
+
 /** How a report is resolved. */
 export type Resolving = Parameters<EventsOf<Reports>["sent"]["resolve-report"]>[0];
 

@@ -34,9 +34,13 @@ export const mayRetry = ({ code }: SendFailure): boolean => !FINAL.has(code);
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** A longer wait has another reason than haste, which the server's own sentence says. */
+const HASTE_MS_MAX = 60_000;
+
 /** One sentence, with the time left where the room sent it. */
 export function describeFailure({ code, message, retryAfterMs }: SendFailure): string {
-  const words = Object.hasOwn(WORDS, code) ? WORDS[code]! : message;
+  const isQuota = code === "RATE_LIMITED" && (retryAfterMs ?? 0) > HASTE_MS_MAX;
+  const words = Object.hasOwn(WORDS, code) && !isQuota ? WORDS[code]! : message;
   const sentence = /[.!?]$/.test(words) ? words : `${words}.`;
   return retryAfterMs === undefined ? sentence : `${sentence} Try again in ${duration(retryAfterMs)}.`;
 }

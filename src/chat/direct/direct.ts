@@ -17,6 +17,8 @@ import { waitingOperation, type Caller, type Reply } from "../room/operation.ts"
 import { TokenBuckets } from "../../clock/token-bucket.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Membership, Room } from "../room/room.ts";
+import { guestsOf } from "../../socketio/wire/client-address.ts";
+import { guestNetworkOf } from "../room/shares.ts";
 import { Slot } from "../room/slot.ts";
 
 /** Stores the users of a direct room in that room. */
@@ -111,13 +113,14 @@ export class Direct implements Feature {
       return reply(refuse("FORBIDDEN", "The token opens no rooms between two people."));
     if (own === user) return reply(refuse("INVALID_PAYLOAD", "user: is yourself"));
     const room = directRoomOf(own, user);
-    const taking = tokenRole === "service" ? undefined : this.#openings.take(own, this.#room.now());
+    const beginner = client && guestNetworkOf(client) !== undefined ? guestsOf(client.handshake.address) : own;
+    const taking = tokenRole === "service" ? undefined : this.#openings.take(beginner, this.#room.now());
     if (taking?.ok === false) return reply(refuse("RATE_LIMITED", TOO_MANY_OPENINGS, taking.retryAfterMs));
     const opened = await this.#open(room, [own, user]).catch((error: unknown): OpenDirectAnswer => {
       this.#room.reportProblem("a room between two people could not be opened", error);
       return refuse("INTERNAL", "The room could not be opened; try again.");
     });
-    if (taking && !("ok" in opened && opened.isNew)) this.#openings.giveBack(own, this.#room.now());
+    if (taking && !("ok" in opened && opened.isNew)) this.#openings.giveBack(beginner, this.#room.now());
     this.#room.turn(() => reply(opened));
   }
 }

@@ -5,7 +5,10 @@ import { guestsOf } from "../../socketio/wire/client-address.ts";
 import type { Identity } from "../../protocol/identity.ts";
 
 /** The key under which bodies, uploads and conversations count. */
-export function holderOf(request: Request, { user, isGuest }: Pick<Identity, "user" | "isGuest">): string {
+export function holderOf(
+  request: Request,
+  { user, isGuest }: { readonly user: string; readonly isGuest?: Identity["isGuest"] | undefined },
+): string {
   return isGuest ? guestsOf(addressOf(request)) : user;
 }
 

@@ -74,8 +74,9 @@ function summed(scrapes: readonly Scrape[], gauges: Exposed["gauges"], mayName: 
   const busiest = ranked(top, "traffic").slice(0, TOP_ROOMS_SHOWN);
   const named = (value: (use: RoomUsage) => number): Sample[] =>
     busiest.map((use) => ({ labels: [use.room], value: value(use) }));
+  const counts = totals.read();
   return {
-    totals: totals.read(),
+    totals: counts,
     gauges: {
       ...gauges,
       rooms: one(rooms),
@@ -85,6 +86,8 @@ function summed(scrapes: readonly Scrape[], gauges: Exposed["gauges"], mayName: 
       largest: one(largest),
       shards: one(shards),
       in_shards: one(inShards),
+      // Files from before these were counted may be deleted.
+      file_bytes_kept: one(Math.max(0, (counts["file_bytes:stored"] ?? 0) - (counts["file_bytes:deleted"] ?? 0))),
       top_connections: named((use) => use.connections),
     },
     top: {

@@ -170,3 +170,10 @@ it("a file that is deleted during its upload is not taken for a network that fai
   await expect(settle(files.upload(gone))).rejects.toMatchObject({ code: "UNREADABLE" });
   expect(asked).toHaveLength(1);
 });
+
+it("waits for no answer that asks for hours, and says what the server said: FILE-8", async () => {
+  const said = { retryAfterMs: 80_000_000 };
+  const { files, asked, settle } = world([refusal(429, "RATE_LIMITED", said), GOOD]);
+  await expect(settle(files.upload(PICTURE))).rejects.toMatchObject({ code: "RATE_LIMITED", ...said });
+  expect(asked).toHaveLength(1);
+});

@@ -9,6 +9,7 @@ import { directOpenings } from "../../../rpc/direct-openings.ts";
 import { byActivity, directRoomOf, mayOpenDirect, type DirectOverview } from "../../../protocol/direct-room.ts";
 import { ROOM_NAME } from "../../../protocol/room-name.ts";
 import { refuseForNow, refuseIssues, refuseRequest, refuseWithout } from "../../http/refusals.ts";
+import { holderOf } from "../../http/under-way.ts";
 import { actingAs, actingAsUser, EVERYONE } from "../access.ts";
 import { answering, call, type ApiCall } from "../call.ts";
 import { cursorSchema, pageAnswers, readCursor, respondPage, writeCursor } from "../pages.ts";
@@ -35,15 +36,16 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
       201: { description: "It is open for both", schema: opened },
       200: { description: "It was open before", schema: opened },
     },
-    run: async ({ identity, caller, given: { user }, roomRpc }) => {
+    run: async ({ identity, caller, given: { user }, roomRpc, request }) => {
       if (caller.user === user) return refuseIssues([{ path: "user", message: "is yourself" }]);
       if (!mayOpenDirect(identity.rooms))
         return refuseRequest("FORBIDDEN_ROOM", "The token opens no rooms between two people (dm~*)");
       const room = directRoomOf(caller.user, user);
-      const taking = identity.role === "service" ? undefined : directOpenings.take(caller.user, Date.now());
+      const beginner = holderOf(request, { ...caller, isGuest: identity.isGuest });
+      const taking = identity.role === "service" ? undefined : directOpenings.take(beginner, Date.now());
       if (taking?.ok === false) return refuseForNow("RATE_LIMITED", TOO_MANY_OPENINGS, taking.retryAfterMs);
       const answer = await roomRpc(room).openDirect([caller.user, user]);
-      if (taking && !("ok" in answer && answer.isNew)) directOpenings.giveBack(caller.user, Date.now());
+      if (taking && !("ok" in answer && answer.isNew)) directOpenings.giveBack(beginner, Date.now());
       return respond(answer, ({ isNew }) => Response.json({ ok: true, room }, { status: isNew ? 201 : 200 }));
     },
   }),

@@ -2,11 +2,14 @@
 import * as z from "zod/mini";
 
 import { userSchema } from "../../../settings/tokens/claims.ts";
-import { parseFileKey } from "../../../protocol/file-key.ts";
+import { FILE_KEY_LENGTH_MAX, parseFileKey } from "../../../protocol/file-key.ts";
 import { bytes, described } from "../../../protocol/schemas/described.ts";
 import { uploadedSchema } from "../../../protocol/schemas/files.ts";
+import { atMs, count, limitOf } from "../../../protocol/schemas/fields.ts";
+import { pageAnswers } from "../pages.ts";
+import { listFiles } from "../files/listing.ts";
 import { answering, call, room, type ApiCall } from "../call.ts";
-import { EVERYONE, MEMBERS } from "../access.ts";
+import { EVERYONE, MEMBERS, SERVICE } from "../access.ts";
 import { noSuchFile, readFile } from "../files/reading.ts";
 import { uploadFile } from "../files/upload.ts";
 
@@ -14,6 +17,19 @@ import { uploadFile } from "../files/upload.ts";
 const NAME_GIVEN_LENGTH_MAX = 1024;
 
 const BYTES = bytes();
+
+const FILES_LIMIT_DEFAULT = 100;
+const FILES_LIMIT_MAX = 500;
+
+const storedFile = z.object({
+  key: z.string(),
+  room: z.string(),
+  user: z.exactOptional(z.string()).apply(described, "Who uploaded it; absent for files of earlier releases"),
+  name: z.string(),
+  type: z.string(),
+  size: count.apply(described, "Bytes"),
+  uploadedAt: atMs("When its upload began"),
+});
 
 export const FILE_CALLS: readonly ApiCall[] = [
   call({
@@ -38,6 +54,23 @@ export const FILE_CALLS: readonly ApiCall[] = [
     answers: { 201: { description: "It is stored", schema: answering(uploadedSchema) } },
     refusals: ["TIMED_OUT", "LENGTH_REQUIRED", "TOO_LONG", "UNSUPPORTED_MEDIA_TYPE"],
     run: uploadFile,
+  }),
+  call({
+    id: "listFiles",
+    method: "get",
+    path: "/api/files",
+    summary: "List the stored files",
+    description: "By room, then by time. Wakes no room. Files of rooms between two people are left out.",
+    roles: SERVICE,
+    given: z.object({
+      room: z.optional(room),
+      limit: limitOf({ byDefault: FILES_LIMIT_DEFAULT, max: FILES_LIMIT_MAX }),
+      after: z
+        .optional(z.string().check(z.maxLength(FILE_KEY_LENGTH_MAX)))
+        .apply(described, "The key with which the page before ended; `Link` has it"),
+    }),
+    answers: pageAnswers(z.object({ files: z.array(storedFile), hasMore: z.boolean() })),
+    run: listFiles,
   }),
   call({
     id: "readFile",

@@ -5,6 +5,9 @@ import { logProblem } from "../../../settings/log.ts";
 import { BodyLost, TimedBody } from "../../../http/timed-body.ts";
 import { imageFacts, IMAGE_HEAD_BYTES, type ImageFacts } from "./image-facts.ts";
 import { fileNameOf, isTypeAllowed, mediaTypeOf } from "../../../protocol/media-type.ts";
+import type { Meter } from "../../../metrics/meter.ts";
+import { POST_WINDOW_MS } from "../../../protocol/limits.ts";
+import { lobbyOf } from "../../../protocol/room-list.ts";
 import { UPLOADS_MAX } from "../../deployment.ts";
 import { refuseForNow, refuseIssues, refuseRequest, refuseWithout } from "../../http/refusals.ts";
 import { holderOf } from "../../http/under-way.ts";
@@ -30,6 +33,8 @@ interface Peeked {
 /** FILE-7: the lowest speed of an upload, and the time that it gets besides. */
 const UPLOAD_BYTES_PER_SECOND_MIN = 16_384;
 const UPLOAD_MS_MIN = 30_000;
+/** A file that comes later could not be posted any more. */
+const UPLOAD_MS_MAX = POST_WINDOW_MS - 60_000;
 /** One of a user's uploads may be over by then. */
 const RETRY_AFTER_MS = 5000;
 
@@ -38,7 +43,7 @@ export async function uploadFile(asked: Asked): Promise<Response> {
   if (!env.FILES) return refuseWithout("FILES");
   const claimed = readClaims(asked);
   if (claimed instanceof Response) return claimed;
-  const end = deployment.uploads.begin(identity.isGuest ? holderOf(request, identity) : caller.user);
+  const end = deployment.uploads.begin(holderOf(request, { ...caller, isGuest: identity.isGuest }));
   if (!end)
     return refuseForNow(
       "RATE_LIMITED",
@@ -53,11 +58,13 @@ export async function uploadFile(asked: Asked): Promise<Response> {
 }
 
 async function takeFile(asked: Asked, bucket: R2Bucket, claimed: Upload): Promise<Response> {
-  const { request, given, roomRpc, caller } = asked;
+  const { request, given, roomRpc, caller, deployment } = asked;
   const id = newId();
   // Before any byte is in memory.
   const permit = await roomRpc(given.room).permitUpload(caller, { id, ...claimed });
   if ("error" in permit) return respond(permit);
+  const excess = await refuseExcess(asked, claimed);
+  if (excess) return excess;
   const body = bodyOf(request, claimed);
   try {
     const isImage = claimed.type.startsWith("image/");
@@ -69,15 +76,27 @@ async function takeFile(asked: Asked, bucket: R2Bucket, claimed: Upload): Promis
       : permit;
     if ("error" in answer) return respond(answer);
     const { attachment } = answer;
-    const refusal = await store(bucket, attachment.key, upload, peeked);
+    const refusal = await store({ bucket, meter: deployment.meter, user: caller.user }, attachment.key, upload, peeked);
     return refusal ?? Response.json({ ok: true, attachment }, { status: 201 });
   } finally {
     body?.end();
   }
 }
 
+/** FILE-8. Services are not bound. */
+async function refuseExcess(asked: Asked, { size }: Upload): Promise<Response | undefined> {
+  const { env, deployment, request, identity, caller } = asked;
+  const { uploadBytesPerUserDay: max, lobbies } = deployment.settings;
+  if (max === 0 || !env.LOBBY || identity.role === "service") return undefined;
+  const limit = `at most ${max} bytes of files of one user in a day (UPLOAD_BYTES_PER_USER_DAY)`;
+  if (size > max) return refuseRequest("TOO_LONG", `Too large: ${limit}`);
+  const user = holderOf(request, { ...caller, isGuest: identity.isGuest });
+  const waitMs = await env.LOBBY.getByName(lobbyOf(user, lobbies)).takeUpload(user, size);
+  return waitMs > 0 ? refuseForNow("RATE_LIMITED", `Rate limit exceeded: ${limit}.`, waitMs) : undefined;
+}
+
 function bodyOf({ body }: Request, { size }: Upload): TimedBody | undefined {
-  const msMax = UPLOAD_MS_MIN + (1000 * size) / UPLOAD_BYTES_PER_SECOND_MIN;
+  const msMax = Math.min(UPLOAD_MS_MAX, UPLOAD_MS_MIN + (1000 * size) / UPLOAD_BYTES_PER_SECOND_MIN);
   return body ? new TimedBody(body as ReadableStream<Uint8Array>, msMax) : undefined;
 }
 
@@ -131,18 +150,26 @@ function concat(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
 }
 
 /** @returns why it could not be stored; then no part of it is */
-async function store(bucket: R2Bucket, key: string, upload: Upload, peeked: Peeked): Promise<Response | undefined> {
+async function store(
+  { bucket, meter, user }: { readonly bucket: R2Bucket; readonly meter: Meter; readonly user: string },
+  key: string,
+  upload: Upload,
+  peeked: Peeked,
+): Promise<Response | undefined> {
   const { readable, writable } = new FixedLengthStream(upload.size);
   const putting = bucket.put(key, readable, {
     httpMetadata: { contentType: upload.type },
     // Headers of a storage are ASCII.
-    customMetadata: { name: encodeURIComponent(upload.name) },
+    customMetadata: { name: encodeURIComponent(upload.name), user: encodeURIComponent(user) },
   });
   const writer = writable.getWriter();
   // A storage that fails may leave its end of the stream open, and the bytes would wait there for ever.
   putting.catch((error: unknown) => isTaken(writer.abort(error)));
   const [poured, put] = await Promise.allSettled([pour(peeked, upload.size, writer), putting]);
-  if (put.status === "fulfilled") return undefined;
+  if (put.status === "fulfilled") {
+    meter.count("file_bytes:stored", upload.size);
+    return undefined;
+  }
   if (poured.status === "rejected" && poured.reason instanceof BodyLost) throw poured.reason;
   if (poured.status === "rejected")
     return refuseIssues([{ path: "", message: `the body has not the ${upload.size} bytes that Content-Length says` }]);

@@ -1,0 +1,42 @@
+// Counts the bytes that each user uploads in 24 hours (FILE-8), over all rooms and isolates: a lobby keeps the counts of its users, a row per
+// upload. Called by durable/lobby.ts.
+import { hasPassed } from "../clock/has-passed.ts";
+import { pagesIn, PagedMap } from "../storage/paged-map.ts";
+import type { RoomState } from "../storage/room-state.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Of 256 users each. With more of them the oldest page is forgotten. */
+const PAGES_MAX = 400;
+
+/** Files of a user in a day, at most: a small one counts as if it had its share of the bytes. */
+export const FILES_PER_DAY_MAX = 16_384;
+
+interface Used {
+  /** Of the first upload that counts, in milliseconds since 1970. */
+  readonly sinceMs: number;
+  readonly bytes: number;
+}
+
+export class UploadBytes {
+  readonly #used: PagedMap<Used>;
+
+  constructor(state: RoomState) {
+    this.#used = new PagedMap(pagesIn<Used>(state, "uploads:"), PAGES_MAX);
+  }
+
+  /**
+   * @param max bytes in a day
+   * @returns how long the user has to wait, in milliseconds; 0 where the bytes are counted
+   * @throws errors of the storage; nothing is counted then
+   */
+  take(user: string, bytes: number, max: number, nowMs: number): number {
+    const known = this.#used.get(user);
+    const used = known && !hasPassed(known.sinceMs, DAY_MS, nowMs) ? known : { sinceMs: nowMs, bytes: 0 };
+    const sum = used.bytes + Math.max(bytes, max / FILES_PER_DAY_MAX);
+    if (sum > max) return used.sinceMs + DAY_MS - nowMs;
+    this.#used.set(user, { sinceMs: used.sinceMs, bytes: sum });
+    this.#used.save();
+    return 0;
+  }
+}
