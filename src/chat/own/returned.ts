@@ -17,8 +17,7 @@ export function readAnswer(given: unknown): Answer<object> {
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw new Error(`it returned ${describe(given)}: return an object, nothing, or refuse(…)`);
   encodeValue(given);
-  const { error, ...fields } = given as { readonly error?: unknown };
-  return error === undefined ? { ...fields, ok: true } : readError(error);
+  return "error" in given ? readError(given.error) : { ...given, ok: true };
 }
 
 function describe(given: unknown): string {

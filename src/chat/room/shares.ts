@@ -1,4 +1,4 @@
-// A bounded list whose entries are shared out among those who fill it (CHAT-10), and taken in turns of theirs. Called by searching.ts, reading-out.ts,
+// A bounded list whose entries are shared out among those who fill it (CHAT-10), and taken in turns of theirs. Called by searching.ts, exporting.ts,
 // foreign-calls.ts and shown-changes.ts.
 import type { Identity } from "../../protocol/identity.ts";
 import { digestOf } from "../../protocol/digest.ts";
