@@ -88,6 +88,7 @@ describe("scripts/ops/dashboard.json", () => {
       "Sleep and cost",
       "Rules of one's own",
       "Big rooms",
+      "Files",
     ]);
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
