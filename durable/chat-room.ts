@@ -25,7 +25,6 @@ import { CLOSINGS } from "../src/socketio/wire/closings.ts";
 import type { Shards } from "../src/chat/shards/shards.ts";
 import type { LogPlace, ShardItem, ShardReport } from "../src/protocol/shards.ts";
 import type { SequencerRpc } from "../src/rpc/shard.ts";
-import type { DirectUsers } from "../src/protocol/direct-room.ts";
 import type { LinkName, Reached, RelayBatch, RelayOutcome, RoomLinks } from "../src/protocol/relay-batch.ts";
 import { pageOfConnections, type RoomStats, type StatsQuery } from "../src/protocol/watching.ts";
 import type { Wake } from "./socketio/activity.ts";
@@ -147,13 +146,18 @@ export class ChatRoom<Own = Cloudflare.Env>
   }
 
   /** @internal */
-  async openDirect(users: DirectUsers): Promise<OpenDirectAnswer> {
+  async openDirect(...opened: Parameters<RoomRpc["openDirect"]>): Promise<OpenDirectAnswer> {
     return this.#inside.turn(() => {
       const { direct, listing } = this.#chat.features;
-      const answer = direct.begin(users);
+      const answer = direct.begin(...opened);
       if ("ok" in answer && answer.isNew) listing?.reportAgain();
       return answer;
     }, "open-dm");
+  }
+
+  /** @internal */
+  async watched(): Promise<void> {
+    this.#inside.turn(() => this.#chat.features.listing?.watched(), "watched");
   }
 
   /** @internal */

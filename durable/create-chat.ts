@@ -96,7 +96,7 @@ export function createChat(
       WEBHOOKS && { deliver: async (events) => void (await WEBHOOKS.send({ room, events })) }),
     reportToLobby: lobbyPort(env, room, settings.lobbies),
     openings: directOpenings,
-    openDirect: async (name, users) => env.CHAT_ROOM.getByName(name).openDirect(users),
+    openDirect: async (name, users, names) => env.CHAT_ROOM.getByName(name).openDirect(users, names),
     relay: transportOf(env, settings.relay),
     ...(env.ROOM_SHARD &&
       settings.maxShards > 0 && {

@@ -6,11 +6,13 @@ import { logProblem } from "../src/settings/log.ts";
 import type { LobbyRpc } from "../src/rpc/lobby.ts";
 import { Lobby as Rooms } from "../src/lobby/lobby.ts";
 import type { Whereabouts } from "../src/protocol/announcement.ts";
+import type { JoinedRooms } from "../src/protocol/schemas/unread.ts";
 import type { DirectPage } from "../src/protocol/direct-room.ts";
 import type { ReportAnswer, RoomPage, RoomQuery, RoomReport, CounterDelta } from "../src/protocol/room-list.ts";
 import { UploadBytes } from "../src/lobby/upload-bytes.ts";
 import { Meter } from "../src/metrics/meter.ts";
 import type { RoomUsage, Scrape, UsageQuery } from "../src/metrics/busiest-rooms.ts";
+import { newId } from "./socketio/new-id.ts";
 import { Deadlines } from "../src/clock/deadlines.ts";
 import { countedStorage } from "./socketio/counted-storage.ts";
 import type { Env } from "./env.ts";
@@ -40,7 +42,8 @@ export class Lobby extends DurableObject<Env> implements LobbyRpc {
     this.#storage = storage;
     const people = new StoredWish(storage);
     const bounds = goodSettingsOf(env);
-    this.#rooms = new Rooms({ table: new SqlRoomTable(storage.sql), saveDeadline, people, report, meter, bounds });
+    const table = new SqlRoomTable(storage.sql);
+    this.#rooms = new Rooms({ table, saveDeadline, people, report, meter, bounds, life: newId() });
     const tick = (): void => void this.#deadlines.runDue(Date.now(), report);
     const clock = new WakeClock(ctx.storage, this.#deadlines, tick);
     void ctx.blockConcurrencyWhile(() => clock.wake());
@@ -66,6 +69,27 @@ export class Lobby extends DurableObject<Env> implements LobbyRpc {
   /** @internal */
   async listDirect(user: string, page: Parameters<LobbyRpc["listDirect"]>[1]): Promise<DirectPage> {
     return this.#rooms.listDirect(user, page, Date.now());
+  }
+
+  /** @internal */
+  async joined(
+    user: string,
+    { since, waitMs }: { readonly since?: string | undefined; readonly waitMs: number },
+  ): Promise<JoinedRooms> {
+    const look = (): JoinedRooms => this.#rooms.joined(user, Date.now() + waitMs, Date.now());
+    const now = look();
+    if (waitMs === 0 || now.version !== since) return now;
+    await new Promise<void>((resolve) => {
+      const end = this.#rooms.whenChanged(user, () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      const timer = setTimeout(() => {
+        end();
+        resolve();
+      }, waitMs);
+    });
+    return look();
   }
 
   /** @internal */

@@ -104,11 +104,12 @@ class ParleyRoom extends HTMLElement {
     if (store !== this.#store || !this.#mount) return;
     render(<App store={store} />, this.#mount);
     const { connection, state: shown } = store.view ?? {};
-    const missed = shown?.reading.missed;
-    const state = `${connection?.kind} ${missed}`;
+    const { missed = 0, news } = shown?.reading ?? {};
+    const unseen = missed + (news?.count ?? 0);
+    const state = `${connection?.kind} ${unseen}`;
     if (state === this.#lastState) return;
     this.#lastState = state;
-    this.#tell("parley-state", { connection: connection?.kind, missed });
+    this.#tell("parley-state", { connection: connection?.kind, missed: unseen });
     if (connection?.kind === "stopped") this.#complain(connection.code, connection.message);
   }
 

@@ -25,7 +25,6 @@ const store = new ChatStore({
   changed: draw,
   entered: (room) => {
     if (room !== undefined) layers.go(`#${room}`);
-    document.title = room === undefined ? "Parley" : `#${room} · Parley`;
   },
   left: () => layers.go(location.pathname + location.search),
 });
@@ -69,6 +68,7 @@ function refuseHash(): void {
 }
 
 function draw(): void {
+  document.title = store.view ? `${store.title} · Parley` : "Parley";
   render(<App store={store} room={roomOfHash()} />, root);
   layers.follow();
 }

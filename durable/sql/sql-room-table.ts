@@ -22,11 +22,15 @@ type Row = readonly [
   direct?: DirectReport | null,
   facts?: RoomNumbers | null,
   /** 1: it has messages of more than one author. */
-  isShared?: 1,
+  isShared?: 1 | null,
+  unread?: string,
 ];
 
 /** Characters of marks that one row keeps: the rooms behind it are asked themselves once the lobby has slept. */
 const PEOPLE_LENGTH_MAX = 1_000_000;
+
+/** The same of counts of unread messages: the rooms behind it tell nobody what is new, until they report again. */
+const UNREAD_LENGTH_MAX = 600_000;
 
 interface Body {
   readonly rooms: readonly Row[];
@@ -60,17 +64,19 @@ export class SqlRoomTable implements RoomTable {
 }
 
 function toRows(rooms: readonly KeptRoom[]): Row[] {
-  let left = PEOPLE_LENGTH_MAX;
-  return rooms.map(({ people = null, ...kept }) => {
+  let [left, unreadLeft] = [PEOPLE_LENGTH_MAX, UNREAD_LENGTH_MAX];
+  return rooms.map(({ people = null, unread = "", ...kept }) => {
     left -= people?.length ?? 0;
-    return toRow(kept, left >= 0 ? people : null);
+    unreadLeft -= unread.length;
+    return toRow(kept, left >= 0 ? people : null, unreadLeft >= 0 ? unread : "");
   });
 }
 
-function toRow(kept: Omit<KeptRoom, "people">, people: string | null): Row {
+function toRow(kept: Omit<KeptRoom, "people" | "unread">, people: string | null, unread: string): Row {
   const { room, members, lastSeq, lastActivity, believedUntilMs, usage, direct, facts, isShared } = kept;
   const row = [room, members, lastSeq, lastActivity, believedUntilMs] as const;
   const used = usage ? ([usage.sinceMs, usage.deltaId, usage.connections, ...usage.numbers] as const) : null;
+  if (unread !== "") return [...row, used, people, direct ?? null, facts ?? null, isShared ? 1 : null, unread];
   if (isShared) return [...row, used, people, direct ?? null, facts ?? null, 1];
   if (facts) return [...row, used, people, direct ?? null, facts];
   if (direct) return [...row, used, people, direct];
@@ -89,6 +95,7 @@ function fromRow([
   direct,
   facts,
   isShared,
+  unread,
 ]: Row): KeptRoom {
   return {
     room,
@@ -101,6 +108,7 @@ function fromRow([
     ...(direct && { direct }),
     ...(facts && { facts }),
     ...(isShared && { isShared: true }),
+    ...(unread !== undefined && { unread }),
   };
 }
 

@@ -6,6 +6,7 @@ import type { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { FilesWelcome, RoomWelcome, Welcome } from "../protocol/chat-events.ts";
 import type { LinkTransport } from "../relay/transport.ts";
+import { isDirectRoom } from "../protocol/direct-name.ts";
 import type { RoomState } from "../storage/room-state.ts";
 import { Announced } from "./announce/announced.ts";
 import { Direct, type OpenDirect } from "./direct/direct.ts";
@@ -15,6 +16,7 @@ import { Links } from "./links/links.ts";
 import { Relayed } from "./links/relayed.ts";
 import { Counters } from "./listing/counters.ts";
 import { Listing, type ReportToLobby } from "./listing/listing.ts";
+import { UnreadCounts } from "./listing/unread-counts.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { Editing } from "./messages/editing.ts";
 import { History } from "./messages/history.ts";
@@ -142,9 +144,21 @@ export function makeFeatures(
   const editing = new Editing(room, { changes, files, trail, guestRates: posting.guestRates });
   const links = new Links(room, changes, relay);
   const relayed = new Relayed(room, editing);
-  const reading = new Reading(room);
+  const reading = new Reading(room, {
+    read: (before) => listing?.onRead(before),
+    notesJoined: reportToLobby !== undefined && !isDirectRoom(room.name),
+  });
+  const unread = new UnreadCounts(room, {
+    marks: reading.marks,
+    isBanned: (user) => records.banOf({ user, tokenRole: "member" }) !== undefined,
+  });
   const typing = new Typing(room);
-  const direct = new Direct(room, { open: openDirect, openings }, (user) => reading.seqOf(user));
+  const direct = new Direct(room, {
+    open: openDirect,
+    openings,
+    readSeq: (user) => reading.marks.get(user),
+    writtenName: (user) => unread.nameOf(user),
+  });
   const bounds = new RoomBounds(room, userRooms);
   const counters = new Counters(room);
   const listing =
@@ -152,6 +166,7 @@ export function makeFeatures(
     new Listing(room, {
       send: reportToLobby,
       counters,
+      unread,
       direct: () => direct.report,
       numbers: () => own?.facts,
       payers: () => bounds.payers,

@@ -21,6 +21,8 @@ export interface KeptRoom extends RoomOverview {
   readonly people?: string;
   /** Its two users, in a room between two people. */
   readonly direct?: DirectReport;
+  /** Unread messages by reader (protocol/unread.ts). */
+  readonly unread?: string;
   /** The numbers of features of one's own. */
   readonly facts?: RoomNumbers;
   /** Also messages of a second author were reported once. */
@@ -48,6 +50,7 @@ export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | u
     payers,
     direct,
     facts,
+    unread,
   } = report;
   const usage = withCounts(before?.usage, report, nowMs, counts);
   return {
@@ -61,6 +64,7 @@ export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | u
     ...(payers !== undefined && { payers }),
     ...((report.isShared ?? before?.isShared) && { isShared: true }),
     ...(direct && { direct }),
+    ...(unread !== undefined && { unread }),
     ...(facts && { facts }),
     ...(usage && { usage: { ...usage, connections } }),
   };

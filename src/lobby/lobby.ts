@@ -21,6 +21,9 @@ import type { RoomOverview } from "../protocol/chat-events.ts";
 import { Meter } from "../metrics/meter.ts";
 import type { RoomUsage, Scrape, UsageQuery } from "../metrics/busiest-rooms.ts";
 import type { Deadline } from "../clock/deadlines.ts";
+import type { JoinedRoom, JoinedRooms } from "../protocol/schemas/unread.ts";
+import { readerMark, unreadBy, UNREAD_MAX } from "../protocol/unread.ts";
+import { Looks } from "./looks.ts";
 import { keptRoom, seenAt, withCounts, type KeptRoom } from "./kept-room.ts";
 import { NewestNumbers } from "./newest-numbers.ts";
 import { RoomPages, type RoomTable } from "./room-pages.ts";
@@ -45,6 +48,9 @@ export const SMALL_ROOM_MESSAGES = 20;
 /** A room that is awake repeats its report sooner, so that a place in it counts on. */
 const LEASE_MS = REPORT_AGAIN_MS + 300_000;
 
+/** Rooms in a user's list. */
+const JOINED_MAX = 500;
+
 /** From one search for unused conversations to the next. */
 const FORGET_INTERVAL_MS = 3_600_000;
 
@@ -64,15 +70,19 @@ export interface LobbyPorts {
   readonly bounds?: RoomBounds;
   /** Smaller in tests. */
   readonly roomsMax?: number;
+  /** Tells lives of this lobby apart. */
+  readonly life: string;
 }
 
 export class Lobby {
   readonly #ports: LobbyPorts;
+  readonly #life: string;
   readonly #rooms: RoomPages;
   readonly #reports = new NewestNumbers({ takesEqual: true });
   readonly #deltas = new NewestNumbers({ takesEqual: false });
   readonly #meter: Meter;
   readonly #sorted = new SortedRooms();
+  readonly #looks = new Looks();
   readonly #forgetting = new Throttle(FORGET_INTERVAL_MS);
   readonly #userRooms = new UserRooms(LEASE_MS);
   readonly #window = new Throttle(SAVE_WINDOW_MS_MIN, SAVE_WINDOW_MS_MAX);
@@ -81,6 +91,7 @@ export class Lobby {
     this.#ports = ports;
     this.#rooms = new RoomPages(ports.table);
     this.#meter = ports.meter ?? new Meter();
+    this.#life = ports.life;
   }
 
   report(report: RoomReport, nowMs: number): ReportAnswer {
@@ -96,15 +107,23 @@ export class Lobby {
       const { people: _, ...withoutPeople } = report;
       const kept = keptRoom(this.wantsPeople ? report : withoutPeople, nowMs, before, counts);
       refused = this.#countPayers(report, before, nowMs);
-      if (seenAt(kept, nowMs) && refused?.setting !== "NEW_ROOMS_PER_USER") this.#rooms.set(kept);
+      const isListed = seenAt(kept, nowMs) !== undefined && refused?.setting !== "NEW_ROOMS_PER_USER";
+      if (isListed) this.#rooms.set(kept);
       else this.#rooms.delete(room);
+      this.#looks.heard(room, nowMs);
+      this.#looks.changed(room, before, isListed ? kept : undefined);
       this.#dropRooms(nowMs);
     } else if (before && counts) {
       // A later report has overtaken it: its counts alone are news.
       this.#rooms.set({ ...before, usage: withCounts(before.usage, report, nowMs, counts)! });
     }
     this.#saveInTime(nowMs);
-    return { ...(this.wantsPeople && { wantsPeople: true }), ...(refused && { refused }) };
+    const isWatched = this.#looks.isWatched(report, nowMs);
+    return {
+      ...(this.wantsPeople && { wantsPeople: true }),
+      ...(refused && { refused }),
+      ...(isWatched && { isWatched }),
+    };
   }
 
   /** LIM-8: counts the room for those who are in it. @returns those for whom it is one too many */
@@ -205,18 +224,48 @@ export class Lobby {
     return Array.from(this.#seen(nowMs)).filter((room) => isMeant({ ...query, sort: "name", limit: 0 }, room)).length;
   }
 
+  /**
+   * LOB-9: the rooms that a user has been in, those with the newest messages first, and what is new there.
+   * @param untilMs the user looks until then at least
+   */
+  joined(user: string, untilMs: number, nowMs: number): JoinedRooms {
+    const { rooms, version, unaware } = this.#looks.begin(user, { untilMs, nowMs }, () => this.#rooms.all());
+    const mark = readerMark(user);
+    const found: JoinedRoom[] = [];
+    for (const name of rooms) {
+      const kept = this.#rooms.get(name);
+      const overview = kept && seenAt(kept, nowMs);
+      if (!overview) continue;
+      const { users, names } = kept.direct ?? {};
+      const other = users && 1 - users.indexOf(user);
+      const direct = other !== undefined && { user: users![other]!, name: names?.[other] ?? users![other]! };
+      found.push({ ...overview, unread: unreadBy(kept.unread ?? "", mark) ?? 0, ...(direct && { direct }) });
+    }
+    found.sort((a, b) => (b.lastActivity ?? 0) - (a.lastActivity ?? 0) || (a.room < b.room ? -1 : 1));
+    return { rooms: found.slice(0, JOINED_MAX), version: `${this.#life}.${version}`, unaware };
+  }
+
+  /** Calls back once, at the next change of a user's list. @returns a function that ends it */
+  whenChanged(user: string, changed: () => void): () => void {
+    return this.#looks.wait(user, changed);
+  }
+
   /** DM-4: a user's conversations, behind `after`. */
   listDirect(
     user: string,
     { limit, after }: { readonly limit: number; readonly after?: DirectOverview },
     nowMs: number,
   ): DirectPage {
+    const mark = readerMark(user);
     const found: DirectOverview[] = [];
     for (const kept of this.#rooms.directOf(user)) {
       const { room, lastSeq, lastActivity, direct } = kept;
       const own = direct?.users.indexOf(user) ?? -1;
       if (own === -1 || !seenAt(kept, nowMs)) continue;
-      const unread = Math.max(0, lastSeq - direct!.read[own]!);
+      const places = Math.max(0, lastSeq - direct!.read[own]!);
+      const counted = unreadBy(kept.unread ?? "", mark) ?? UNREAD_MAX;
+      // Beyond what rooms count, places stand for messages.
+      const unread = counted < UNREAD_MAX ? counted : places;
       found.push({ room, user: direct!.users[1 - own]!, lastSeq, lastActivity, unread });
     }
     const behind = found.filter((dm) => !after || byActivity(dm, after) > 0).sort(byActivity);

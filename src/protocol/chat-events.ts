@@ -241,6 +241,12 @@ export interface ReadingWelcome {
   readonly unread: number;
 }
 
+/** The part of `welcome` about rooms between two people. */
+export interface DirectWelcome {
+  /** The other one, in such a room; `name` is the newest by which the room knows them. */
+  readonly direct?: { readonly user: string; readonly name: string };
+}
+
 /** The part of `welcome` about typing. */
 export interface TypingWelcome {
   /** Others who are typing; the first few of them where there are many. */
@@ -287,7 +293,8 @@ export interface RoomWelcome {
 }
 
 /** The first event after CONNECT. Each feature fills its part (Feature.welcome). */
-export interface Welcome extends RoomWelcome, ChangesWelcome, FilesWelcome, ReadingWelcome, TypingWelcome {
+export interface Welcome
+  extends RoomWelcome, ChangesWelcome, DirectWelcome, FilesWelcome, ReadingWelcome, TypingWelcome {
   readonly presence: { readonly count: number };
   readonly moderation: ModerationWelcome;
 }

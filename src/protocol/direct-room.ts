@@ -32,6 +32,8 @@ export interface DirectReport {
   readonly users: DirectUsers;
   /** The `seq` up to which each of them has read. */
   readonly read: readonly [number, number];
+  /** The names of both; the id of one who has never been seen. */
+  readonly names?: readonly [string, string];
 }
 
 export interface DirectPage {

@@ -45,6 +45,8 @@ export interface RoomReport extends RoomOverview, PayerReport {
   readonly connections?: number;
   /** The number of its shards, and of the connections in them; absent where there are none. */
   readonly shards?: readonly [count: number, connections: number];
+  /** Unread messages by reader (unread.ts). */
+  readonly unread?: string;
   /** Absent where there are none. */
   readonly facts?: RoomNumbers;
   /** Messages of more than one author are known. */
@@ -60,6 +62,8 @@ export interface ReportAnswer {
   /** Whether the lobby needs the members: this deployment announces to users. */
   readonly wantsPeople?: true;
   readonly refused?: RefusedPayers;
+  /** Whether a reader of the room looks at their list of rooms: changes are wanted soon (LOB-9). */
+  readonly isWatched?: true;
 }
 
 export const ROOM_SORTS = ["activity", "members", "name"] as const;

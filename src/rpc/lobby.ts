@@ -2,6 +2,7 @@
 import type { RoomUsage, Scrape, UsageQuery } from "../metrics/busiest-rooms.ts";
 import type { Whereabouts } from "../protocol/announcement.ts";
 import type { DirectOverview, DirectPage } from "../protocol/direct-room.ts";
+import type { JoinedRooms } from "../protocol/schemas/unread.ts";
 import {
   lobbyNames,
   mergePages,
@@ -33,6 +34,12 @@ export interface LobbyRpc {
 
   /** The conversations of a user, behind one of them. */
   listDirect(user: string, page: { readonly limit: number; readonly after?: DirectOverview }): Promise<DirectPage>;
+
+  /**
+   * The rooms that a user has been in, with what is new there (LOB-9).
+   * @param since the `version` that the caller has: while it counts, the answer waits for `waitMs`
+   */
+  joined(user: string, look: { readonly since?: string | undefined; readonly waitMs: number }): Promise<JoinedRooms>;
 
   /** Finds the rooms of these users; from now on rooms report their members (ANN-7). */
   find(users: readonly string[]): Promise<Whereabouts>;

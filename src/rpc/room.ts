@@ -49,8 +49,11 @@ export interface RoomRpc<Place = unknown> {
   /** @returns the refusal where the caller is no moderator of this room */
   refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined>;
 
-  /** Makes the room a direct room of these two users, whose name it has. */
-  openDirect(users: DirectUsers): Promise<OpenDirectAnswer>;
+  /** Makes the room a direct room of these two users, whose name it has. @param names theirs, as far as they are known */
+  openDirect(users: DirectUsers, names?: readonly [string | undefined, string | undefined]): Promise<OpenDirectAnswer>;
+
+  /** A reader of the room looks at their list of rooms from now on: the room reports changes soon (LOB-9). */
+  watched(): Promise<void>;
 
   overview(): Promise<RoomOverview>;
 

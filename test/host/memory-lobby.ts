@@ -27,6 +27,7 @@ export class MemoryLobby {
   readonly #roomsMax: number | undefined;
   readonly #bounds: RoomBounds | undefined;
   readonly #meter = new Meter();
+  #lives = 0;
   #deadlines!: Deadlines;
   #lobby!: Lobby;
 
@@ -50,6 +51,7 @@ export class MemoryLobby {
         },
       },
       people: this.people,
+      life: `life-${++this.#lives}`,
       meter: this.#meter,
       saveDeadline: this.#deadlines.add("save", (nowMs) => this.#lobby.save(nowMs), { keepsAwake: true }),
       report: (problem) => this.problems.push(problem),
@@ -83,6 +85,20 @@ export class MemoryLobby {
   /** The other one of each of a user's conversations. */
   directOf(user: string): string[] {
     return this.#lobby.listDirect(user, { limit: 100 }, this.nowMs).dms.map((dm) => dm.user);
+  }
+
+  /** What is new for a user, by room. @param lookMs how long they look */
+  unreadOf(user: string, lookMs = 0): Record<string, number> {
+    const { rooms } = this.joined(user, lookMs);
+    return Object.fromEntries(rooms.map(({ room, unread }) => [room, unread]));
+  }
+
+  joined(user: string, lookMs = 0): ReturnType<Lobby["joined"]> {
+    return this.#lobby.joined(user, this.nowMs + lookMs, this.nowMs);
+  }
+
+  whenChanged(user: string, changed: () => void): () => void {
+    return this.#lobby.whenChanged(user, changed);
   }
 
   list(query: Partial<RoomQuery> = {}): readonly RoomOverview[] {

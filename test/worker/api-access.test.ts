@@ -81,7 +81,7 @@ const OF_RELAY = [
 const OF_ALL_ROOMS = ["GET /api/stats", "GET /api/files"];
 
 /** Not about one room either: announce.test.ts, direct.test.ts. */
-const OF_MANY = ["POST /api/announce", "GET /api/announce/{id}", "POST /api/dms", "GET /api/dms"];
+const OF_MANY = ["POST /api/announce", "GET /api/announce/{id}", "POST /api/dms", "GET /api/dms", "GET /api/unread"];
 
 /** The calls that OpenAPI describes. */
 async function described(): Promise<string[]> {

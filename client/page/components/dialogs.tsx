@@ -24,7 +24,7 @@ export function Dialogs({ store, view }: ChatProps) {
     case "new-room":
       return <NewRoom store={store} onClose={close} />;
     case "room":
-      return <RoomDialog view={view} onClose={close} />;
+      return <RoomDialog store={store} view={view} onClose={close} />;
     case "moderate":
       return <Moderate view={view} action={dialog.action} user={dialog.user} onClose={close} />;
     case "delete":

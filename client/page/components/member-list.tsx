@@ -50,6 +50,7 @@ const fits = (name: string, find: string): boolean => name.toLocaleLowerCase().i
 function Member({ store, view, person }: ChatProps & { readonly person: Person }) {
   const { user, name } = person;
   const isSelf = user === view.self;
+  const mayModerate = view.store.mayModerate(user);
   return (
     <li class="member">
       <span class="here">
@@ -59,11 +60,11 @@ function Member({ store, view, person }: ChatProps & { readonly person: Person }
         <bdi title={named(user)}>{bare(name)}</bdi> <Tag view={view} user={user} />
         {isSelf && <span class="muted"> (you)</span>} {person.role && <span class="role">{person.role}</span>}
       </span>
-      {view.store.mayModerate(user) && (
+      {(mayModerate || store.mayMessage(user)) && (
         <IconButton
           icon="more"
-          label={`Moderate ${named(name)}`}
-          testId="moderate"
+          label={mayModerate ? `Moderate ${named(name)}` : `Actions for ${named(name)}`}
+          testId={mayModerate ? "moderate" : "person-menu"}
           onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, person } })}
         />
       )}

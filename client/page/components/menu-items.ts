@@ -48,19 +48,30 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
     can.edit && { label: "Edit", act: () => store.edit(message) },
     ...featureItems({ store, view }, message),
     can.remove && { label: "Delete", act: remove, isGrave: true },
+    !message.origin && messageItem(store, { user: sender, name: message.name }),
     can.moderate && { label: `Mute ${name}…`, act: asking(store, "mute", sender) },
     can.moderate && { label: `Kick ${name}…`, act: asking(store, "kick", sender) },
     can.moderate && { label: `Ban ${name}…`, act: asking(store, "ban", sender), isGrave: true },
   ];
 }
 
-function itemsOfPerson({ store, view }: ChatProps, { user, role, granted }: Person): Items {
+/** Begins a conversation between two people. */
+function messageItem(store: ChatProps["store"], person: Pick<Person, "user" | "name">): MenuItem | false {
+  return (
+    store.mayMessage(person.user) && { label: `Message ${named(person.name)}`, act: () => void store.message(person) }
+  );
+}
+
+function itemsOfPerson({ store, view }: ChatProps, person: Person): Items {
+  const { user, role, granted } = person;
+  if (!view.store.mayModerate(user)) return [messageItem(store, person)];
   const appoint = (): void => void view.actions.moderate("grant", { user, role: "moderator" });
   const dismiss = (): void => void view.actions.moderate("revoke", { user });
   // A moderator whom the room itself appointed cannot appoint others (MOD-9).
   const mayAppoint = !view.state.presence.members.some((one) => one.user === view.self && one.granted);
   const isPlain = role === undefined || role === "reader";
   return [
+    messageItem(store, person),
     { label: "Mute…", act: asking(store, "mute", user) },
     { label: "Kick…", act: asking(store, "kick", user) },
     { label: "Ban…", act: asking(store, "ban", user), isGrave: true },

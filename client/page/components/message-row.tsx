@@ -26,7 +26,7 @@ export function MessageRow(props: MessageRowProps) {
   return (
     <>
       {isHead ? (
-        <Head view={view} message={message} now={now} />
+        <Head store={store} view={view} message={message} now={now} />
       ) : (
         <Time at={message.timestamp} text={clockTime(message.timestamp)} class="side-time" />
       )}
@@ -57,14 +57,34 @@ export function MessageRow(props: MessageRowProps) {
 const byPerson = (view: RoomView, user: string | undefined): string =>
   user === undefined ? "" : ` by ${view.people.nameOf(user)}`;
 
-function Head({ view, message, now }: Pick<MessageRowProps, "view" | "message" | "now">) {
+function Head({ store, view, message, now }: Pick<MessageRowProps, "store" | "view" | "message" | "now">) {
+  const { sender: user, name } = message;
+  const author = (
+    <bdi class="author" title={named(user)}>
+      {bare(name)}
+    </bdi>
+  );
   return (
     <>
       <Avatar user={message.sender} name={message.name} />
       <p class="head">
-        <bdi class="author" title={named(message.sender)}>
-          {bare(message.name)}
-        </bdi>{" "}
+        {store.mayMessage(user) && !message.origin ? (
+          // With the keyboard, the menu of the message has the same.
+          <button
+            type="button"
+            class="person"
+            tabIndex={-1}
+            aria-haspopup="menu"
+            data-testid="author"
+            // On a phone the focus would bring the message's tools over the name before the finger is up.
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, person: { user, name } } })}
+          >
+            {author}
+          </button>
+        ) : (
+          author
+        )}{" "}
         <Tag view={view} user={message.sender} />{" "}
         {message.origin && <span class="origin">via #{message.origin.room} </span>}
         <Time at={message.timestamp} text={shortTime(message.timestamp, now)} />

@@ -3,13 +3,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ModeratedUser } from "parley-rooms/client";
 
 import { exactTime } from "../state/times.ts";
-import type { ViewProps } from "./chat-props.ts";
+import type { ChatProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
 import { Choice, InfoDialog } from "./modal.tsx";
 
 const SLOW_MODES = [0, 5, 10, 30, 60, 300, 900];
 
-export function RoomDialog({ view, onClose }: ViewProps & { readonly onClose: () => void }) {
+export function RoomDialog({ store, view, onClose }: ChatProps & { readonly onClose: () => void }) {
   const [users, setUsers] = useState<readonly ModeratedUser[]>();
   const load = (): void => void view.actions.moderated().then((page) => setUsers(page?.users ?? []));
   useEffect(load, []);
@@ -23,7 +23,7 @@ export function RoomDialog({ view, onClose }: ViewProps & { readonly onClose: ()
   };
   const spans = [...new Set([...SLOW_MODES, slowModeSeconds])].sort((a, b) => a - b);
   return (
-    <InfoDialog title={`Moderate #${view.room}`} onClose={onClose}>
+    <InfoDialog title={`Moderate ${store.title}`} onClose={onClose}>
       <Choice
         id="slow-mode"
         label="Slow mode: one message per person every"

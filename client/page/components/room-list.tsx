@@ -3,7 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 
 import { bare } from "../state/names.ts";
-import { roomItems, type RoomItem } from "../state/room-items.ts";
+import type { RoomItem } from "../state/room-items.ts";
 import type { ChatStore } from "../state/chat-store.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
@@ -18,11 +18,7 @@ export function RoomList({ store, view }: ChatProps) {
   const { user, name, role } = store.reader;
   if (!directory) return null;
   const held = list.current?.matches(":hover, :focus-within") ? shown.current : [];
-  const known = { listed: directory.listed, seen: directory.seen, current: view.room, held };
-  const items = roomItems({ ...known, filter }).map((item) =>
-    // The connected room's own count is fresher than the lobby's.
-    item.room === view.room && store.memberCount !== undefined ? { ...item, members: store.memberCount } : item,
-  );
+  const items = store.roomItems({ filter, held });
   shown.current = items.map(({ room }) => room);
   return (
     <nav class="rooms" aria-label="Rooms" data-testid="rooms">
@@ -78,7 +74,7 @@ interface RoomButtonProps {
 }
 
 function RoomButton({ store, item, isCurrent }: RoomButtonProps) {
-  const { room, members, unread } = item;
+  const { room, members, unread, direct } = item;
   return (
     <button
       type="button"
@@ -88,16 +84,21 @@ function RoomButton({ store, item, isCurrent }: RoomButtonProps) {
       data-room={room}
       onClick={() => (isCurrent ? store.open(undefined) : store.enter(room))}
     >
-      <span class="hash" aria-hidden="true">
-        #
-      </span>
-      <bdi class="room-name">{room}</bdi>
+      {direct ? (
+        <Avatar user={direct.user} name={direct.name} small />
+      ) : (
+        <span class="hash" aria-hidden="true">
+          #
+        </span>
+      )}
+      <bdi class="room-name">{direct ? bare(direct.name) : room}</bdi>
       {unread > 0 ? (
         <span class="badge" data-testid="unread">
           {unread > 99 ? "99+" : unread}
-          <span class="unseen"> new messages</span>
+          <span class="unseen"> {unread === 1 ? "new message" : "new messages"}</span>
         </span>
       ) : (
+        !direct &&
         members !== undefined &&
         members > 0 && (
           <span class="present" title={`${members} here now`}>

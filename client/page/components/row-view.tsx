@@ -20,14 +20,18 @@ interface RowViewProps extends ChatPropsWithLater {
 }
 
 export function RowView(props: RowViewProps) {
-  const { view, row, now } = props;
+  const { store, view, row, now } = props;
   switch (row.kind) {
     case "beginning":
       return (
         <li data-key={row.key} class="beginning">
-          <h2>#{view.room}</h2>
+          <h2>
+            <bdi>{store.title}</bdi>
+          </h2>
           <p>
-            {view.state.messages.stored.length === 0 ? "No messages yet. Say hello." : "This is where the room begins."}
+            {view.state.messages.stored.length === 0
+              ? "No messages yet. Say hello."
+              : `This is where the ${view.direct ? "conversation" : "room"} begins.`}
           </p>
         </li>
       );

@@ -14,7 +14,11 @@ export function Tools({ store, view, message, hasFocus }: ToolsProps) {
   const can = view.store.abilitiesOf(message);
   const { welcome } = view.state;
   const tabIndex = hasFocus ? 0 : -1;
-  const hasMore = message.content !== "" || can.remove || (welcome && ("reports" in welcome || "pinRules" in welcome));
+  const hasMore =
+    message.content !== "" ||
+    can.remove ||
+    store.mayMessage(message.sender) ||
+    (welcome && ("reports" in welcome || "pinRules" in welcome));
   return (
     <div class="tools" role="group" aria-label="Actions of this message">
       {can.react && (

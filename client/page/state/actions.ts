@@ -49,6 +49,14 @@ export class Actions {
     return undefined;
   }
 
+  /** @returns the room of the conversation; nothing where the reader sees why there is none */
+  async openDirect(user: string): Promise<string | undefined> {
+    const answer = await this.#store.ask("open-dm", { user });
+    if ("ok" in answer) return answer.room;
+    this.#failed(`The conversation was not opened. ${describeFailure(answer.error)}`);
+    return undefined;
+  }
+
   /** @returns whether it was done; if not, the reader sees the reason */
   async done(what: string, acting: Promise<Outcome>): Promise<boolean> {
     const outcome = await acting;

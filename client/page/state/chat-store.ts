@@ -1,6 +1,6 @@
 // The page's state as a whole: the reader, the room on the screen, open panels and dialogs. Components draw it and call it;
 // each change is drawn once per frame.
-import { claimsOf, isRoomName, type Message, type Outgoing, type Person, type Welcome } from "parley-rooms/client";
+import { claimsOf, isRoomName, type Message, type Outgoing, type Person } from "parley-rooms/client";
 
 import { RoomView, type Announcement } from "./room-view.ts";
 import { type Identity, ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
@@ -8,7 +8,7 @@ import { keep, local, readJson } from "./json-storage.ts";
 import { fetchEntrance, goToSignIn, roomOfState, type Entrance, type Returned } from "./sign-in.ts";
 import { clearStoredData, countUnfinished, joinKey, type Owner, type Unfinished } from "./stored-data.ts";
 import { RoomDirectory } from "./room-directory.ts";
-import { neighbour, roomItems } from "./room-items.ts";
+import { neighbour, roomItems, titleOf, type DirectPerson, type RoomItem } from "./room-items.ts";
 
 const ANNOUNCEMENTS_MAX = 5;
 
@@ -84,9 +84,12 @@ export class ChatStore {
   readonly #joinKey: string;
   #frame = 0;
   #announced = 0;
-  #welcomed: Welcome | undefined;
   /** The reader's id, as the last room said. */
   #user = "";
+  /** People with whom the reader began a conversation: the room may not know their names yet. */
+  readonly #begun = new Map<string, DirectPerson>();
+  /** The list said that something is new in the room on the screen although all of it is read. */
+  #wasBehind = false;
 
   constructor(ports: ChatStorePorts) {
     this.#ports = ports;
@@ -180,7 +183,6 @@ export class ChatStore {
 
   enter(room: string): void {
     if (this.view?.room === room) return;
-    if (this.view) this.directory?.saw(this.view.room, this.view.state.reading.readSeq);
     this.view?.leave();
     this.view = undefined;
     const token = this.#ports.token ?? {
@@ -199,9 +201,9 @@ export class ChatStore {
       this.directory ??= new RoomDirectory({
         base: this.#ports.base,
         token: token.current,
-        changed: () => this.changed(),
+        changed: () => this.#onNews(),
       });
-    this.directory?.saw(room, 0);
+    this.directory?.enter(room);
     this.#ports.entered?.(room);
     this.changed();
   }
@@ -218,7 +220,8 @@ export class ChatStore {
   get memberCount(): number | undefined {
     const { view, directory } = this;
     if (view?.state.welcome) return view.state.presence.count;
-    return directory?.listed.find(({ room }) => room === view?.room)?.members;
+    const known = [...(directory?.own ?? []), ...(directory?.listed ?? [])];
+    return known.find(({ room }) => room === view?.room)?.members;
   }
 
   /** Takes the room off the reader's list. The room that they were in last is on the screen then; without one, the form. */
@@ -226,7 +229,7 @@ export class ChatStore {
     const { view, directory } = this;
     if (!view || !directory) return;
     directory.forget(view.room);
-    const next = Object.keys(directory.seen).at(-1);
+    const next = directory.entered.at(-1);
     keep(local, this.#joinKey, { name: this.name, ...(next !== undefined && { room: next }) });
     if (next === undefined) {
       this.#ports.left?.();
@@ -301,11 +304,47 @@ export class ChatStore {
 
   /** To the next room of the list, or the one before. */
   step(step: 1 | -1): void {
-    const { view, directory } = this;
-    if (!view || !directory) return;
-    const { listed, seen } = directory;
-    const next = neighbour(roomItems({ listed, seen, current: view.room }), view.room, step);
+    const { view } = this;
+    if (!view) return;
+    const next = neighbour(this.roomItems(), view.room, step);
     if (next !== undefined) this.enter(next);
+  }
+
+  /** The list of rooms. */
+  roomItems(more: { readonly filter?: string; readonly held?: readonly string[] } = {}): RoomItem[] {
+    const { view, directory } = this;
+    if (!view || !directory) return [];
+    const { listed, own, entered } = directory;
+    const members = this.memberCount;
+    return roomItems({ listed, joined: own, entered, current: view.room, ...more }).map((item) =>
+      // The connected room's own facts are fresher than the lobby's.
+      item.room === view.room
+        ? { ...item, ...(members !== undefined && { members }), ...(view.direct && { direct: view.direct }) }
+        : item,
+    );
+  }
+
+  /** The room on the screen in words. */
+  get title(): string {
+    const { view } = this;
+    if (!view) return "Parley";
+    const listed = this.directory?.own.find(({ room }) => room === view.room)?.direct;
+    return titleOf(view.room, view.direct ?? this.#begun.get(view.room) ?? listed);
+  }
+
+  /** Whether the reader may write to a person alone; a conversation leads to no other one, and an embed stays in its room. */
+  mayMessage(user: string): boolean {
+    const { view, isEmbedded } = this;
+    return !isEmbedded && view !== undefined && !view.direct && user !== view.self && view.self !== "";
+  }
+
+  /** Begins the conversation with a person of the room on the screen, or goes on with it. */
+  async message(person: DirectPerson): Promise<void> {
+    const { view } = this;
+    const room = await view?.actions.openDirect(person.user);
+    if (room === undefined || this.view !== view) return;
+    this.#begun.set(room, person);
+    this.enter(room);
   }
 
   open(panel: Panel): void {
@@ -357,21 +396,20 @@ export class ChatStore {
     cancelAnimationFrame(this.#frame);
   }
 
-  /** Notes how far the reader has seen the room on the screen. */
   #onViewChanged(): void {
-    const { view, directory } = this;
     this.#closeGone();
-    const { welcome, messages, reading } = view?.state ?? {};
-    if (welcome && welcome !== this.#welcomed) {
-      this.#welcomed = welcome;
-      const { room, lastSeq } = welcome;
-      this.#user = view!.self;
-      // Fewer messages than were seen: the room was deleted and created again.
-      if (lastSeq < (directory?.seen[room] ?? 0)) directory?.restarted(room);
-    }
-    const newest = messages?.stored.at(-1);
-    if (view && newest && document.visibilityState === "visible")
-      directory?.saw(view.room, reading!.following ? newest.seq : reading!.readSeq);
+    this.#user = this.view?.self || this.#user;
+    this.changed();
+  }
+
+  /** The lobby may have lost in a crash that the reader has read the room on the screen: the room tells it again. */
+  #onNews(): void {
+    const { view, directory } = this;
+    const listed = view && directory?.own.find(({ room }) => room === view.room);
+    const { readSeq, lastSeq } = view?.state.reading ?? {};
+    const isBehind = listed !== undefined && listed.unread > 0 && readSeq === lastSeq && lastSeq === listed.lastSeq;
+    if (isBehind && this.#wasBehind) void view!.store.ask("read", { seq: lastSeq });
+    this.#wasBehind = isBehind;
     this.changed();
   }
 

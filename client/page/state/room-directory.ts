@@ -1,17 +1,25 @@
-// Fetches the list of rooms from the lobby while the page is in view, which wakes no room, and remembers in this browser how far
-// the reader has read each room. The chat store owns one.
+// The reader's rooms while the page is in view: what is new in each, which the lobby tells as soon as it changes (LOB-9), and the list of all
+// rooms. No room wakes for either. Remembers in this browser which rooms the reader has entered or left. The chat store owns one.
 import type { RoomOverview } from "parley-rooms/client";
 
 import { keep, keyAt, local, readJson } from "./json-storage.ts";
-import type { SeenRooms } from "./room-items.ts";
+import type { JoinedRoom } from "./room-items.ts";
 
 export const SEEN_NAME = "parley.seen";
-const ASK_EVERY_MS = 15_000;
-/** While the reader knows other rooms, whose badges show new messages. */
-export const ASK_FOR_NEWS_MS = 5_000;
+export const LEFT_NAME = "parley.left";
+const LIST_EVERY_MS = 15_000;
+/** The server waits so long for a change before it answers. */
+const WAIT_SECONDS = 25;
+/** From one question for what is new to the next: answers may come at once while much happens. */
+export const NEWS_EVERY_MS = 1500;
+/** The same after a failure. */
+const AFTER_FAILURE_MS = 5000;
 const ROOMS_LIMIT = 200;
-/** Rooms that are remembered; those visited longest ago are forgotten. */
-const SEEN_MAX = 100;
+/** Rooms that are remembered, of those entered and of those left; those of longest ago are forgotten. */
+const REMEMBERED_MAX = 100;
+
+/** By room, the one entered or left last comes last. Earlier pages kept a number for each, which no longer means anything. */
+type Remembered = Readonly<Record<string, number>>;
 
 interface DirectoryPorts {
   /** The chat's address. */
@@ -22,81 +30,129 @@ interface DirectoryPorts {
 
 export class RoomDirectory {
   listed: readonly RoomOverview[] = [];
-  seen: SeenRooms;
+  /** As the server knows them; `undefined` before it answered. */
+  joined: readonly JoinedRoom[] | undefined;
   /** Whether the server lets this reader list rooms at all; unknown before it answered. */
   isListable: boolean | undefined;
   readonly #ports: DirectoryPorts;
-  readonly #watching = new AbortController();
-  #timer: ReturnType<typeof setInterval>;
-  readonly #key: string;
-  #askedAtMs = 0;
+  #seen: Remembered;
+  #left: Remembered;
+  #version = "";
+  /** Ends with the view of the page. */
+  #watching: AbortController | undefined;
+  readonly #life = new AbortController();
 
   constructor(ports: DirectoryPorts) {
     this.#ports = ports;
-    this.#key = keyAt(ports.base, SEEN_NAME);
-    this.seen = readSeen(this.#key);
-    this.#timer = setInterval(() => {
-      const hasBadges = Object.keys(this.seen).length > 1;
-      if (hasBadges || Date.now() - this.#askedAtMs >= ASK_EVERY_MS) this.#askInView();
-    }, ASK_FOR_NEWS_MS);
-    document.addEventListener("visibilitychange", () => this.#askInView(), { signal: this.#watching.signal });
-    void this.ask();
+    [this.#seen, this.#left] = [this.#read(SEEN_NAME), this.#read(LEFT_NAME)];
+    document.addEventListener("visibilitychange", () => this.#look(), { signal: this.#life.signal });
+    this.#look();
   }
 
-  async ask(): Promise<void> {
-    this.#askedAtMs = Date.now();
-    const { base, token, changed } = this.#ports;
-    try {
-      const headers = { authorization: `Bearer ${await token()}` };
-      const response = await fetch(`${base}/api/rooms?limit=${ROOMS_LIMIT}`, { headers });
-      if (response.status === 403) this.isListable = false;
-      if (!response.ok) return changed();
-      const { rooms } = (await response.json()) as { readonly rooms: readonly RoomOverview[] };
-      this.listed = rooms;
-      this.isListable = true;
-      changed();
-    } catch {
-      // Offline: the list stays as it was.
-    }
+  /** Rooms that the reader has entered in this browser and not left since, the last one last. */
+  get entered(): readonly string[] {
+    return Object.keys(this.#seen);
   }
 
-  /** The reader has seen everything up to there. */
-  saw(room: string, seq: number): void {
-    if (seq <= (this.seen[room] ?? -1)) return;
-    this.#keep(room, seq);
+  /** The rooms of the reader that they have not left in this browser. */
+  get own(): readonly JoinedRoom[] {
+    return (this.joined ?? []).filter(({ room }) => !Object.hasOwn(this.#left, room));
   }
 
-  /** The room was deleted and created again. */
-  restarted(room: string): void {
-    this.#keep(room, 0);
+  enter(room: string): void {
+    this.#seen = this.#kept(SEEN_NAME, withRoom(this.#seen, room));
+    if (Object.hasOwn(this.#left, room)) this.#left = this.#kept(LEFT_NAME, without(this.#left, room));
   }
 
   forget(room: string): void {
-    const { [room]: _gone, ...seen } = this.seen;
-    this.seen = seen;
-    keep(local, this.#key, seen);
+    this.#seen = this.#kept(SEEN_NAME, without(this.#seen, room));
+    this.#left = this.#kept(LEFT_NAME, withRoom(this.#left, room));
     this.#ports.changed();
   }
 
   close(): void {
-    clearInterval(this.#timer);
-    this.#watching.abort();
+    this.#life.abort();
+    this.#watching?.abort();
   }
 
-  #keep(room: string, seq: number): void {
-    const { [room]: _before, ...others } = this.seen;
-    const entries = [...Object.entries(others), [room, seq] as const].slice(-SEEN_MAX);
-    this.seen = Object.fromEntries(entries);
-    keep(local, this.#key, this.seen);
+  #look(): void {
+    this.#watching?.abort();
+    if (document.visibilityState !== "visible") return;
+    this.#watching = new AbortController();
+    const { signal } = this.#watching;
+    void this.#followNews(signal);
+    void this.#followList(signal);
   }
 
-  #askInView(): void {
-    if (document.visibilityState === "visible") void this.ask();
+  async #followNews(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const beganAtMs = Date.now();
+      const query = `wait=${this.#version === "" ? 0 : WAIT_SECONDS}&since=${encodeURIComponent(this.#version)}`;
+      const answer = await this.#fetch<{ rooms: readonly JoinedRoom[]; version: string }>(`unread?${query}`, signal);
+      if (signal.aborted) return;
+      if (typeof answer === "object") {
+        this.joined = answer.rooms;
+        this.#version = answer.version;
+        this.#ports.changed();
+      }
+      const everyMs = typeof answer === "object" ? NEWS_EVERY_MS : AFTER_FAILURE_MS;
+      await pause(beganAtMs + everyMs - Date.now(), signal);
+    }
+  }
+
+  async #followList(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && this.isListable !== false) {
+      const answer = await this.#fetch<{ rooms: readonly RoomOverview[] }>(`rooms?limit=${ROOMS_LIMIT}`, signal);
+      if (signal.aborted) return;
+      if (answer === 403) this.isListable = false;
+      if (typeof answer === "object") {
+        this.listed = answer.rooms;
+        this.isListable = true;
+      }
+      this.#ports.changed();
+      await pause(LIST_EVERY_MS, signal);
+    }
+  }
+
+  /** @returns the status of a refusal; `undefined` offline, where the lists stay as they were */
+  async #fetch<Body>(call: string, signal: AbortSignal): Promise<Body | number | undefined> {
+    const { base, token } = this.#ports;
+    try {
+      const bearer = await token();
+      const headers: Record<string, string> = bearer === "" ? {} : { authorization: `Bearer ${bearer}` };
+      const response = await fetch(`${base}/api/${call}`, { headers, signal });
+      return response.ok ? ((await response.json()) as Body) : response.status;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #read(name: string): Remembered {
+    const kept = readJson(local, keyAt(this.#ports.base, name));
+    if (typeof kept !== "object" || kept === null) return {};
+    return Object.fromEntries(Object.entries(kept).filter(([, seq]) => typeof seq === "number"));
+  }
+
+  #kept(name: string, rooms: Remembered): Remembered {
+    keep(local, keyAt(this.#ports.base, name), rooms);
+    return rooms;
   }
 }
 
-function readSeen(key: string): SeenRooms {
-  const kept = readJson(local, key);
-  if (typeof kept !== "object" || kept === null) return {};
-  return Object.fromEntries(Object.entries(kept).filter(([, seq]) => typeof seq === "number"));
+function without(rooms: Remembered, room: string): Remembered {
+  const { [room]: _gone, ...others } = rooms;
+  return others;
+}
+
+const withRoom = (rooms: Remembered, room: string): Remembered =>
+  Object.fromEntries([...Object.entries(without(rooms, room)), [room, 0] as const].slice(-REMEMBERED_MAX));
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, Math.max(0, ms));
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

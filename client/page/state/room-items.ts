@@ -1,21 +1,35 @@
-// Builds the list of rooms: those that the lobby lists, and those that the reader has visited. Pure; the room list and the chat
-// store call it.
+// Builds the list of rooms: the reader's own with what is new there, and others that the lobby lists. Pure; the room list and the chat store
+// call it.
 import type { RoomOverview } from "parley-rooms/client";
 
-/** How far each room has been read in this browser, by name. */
-export type SeenRooms = Readonly<Record<string, number>>;
+import { bare, named } from "./names.ts";
+
+/** The other one of a conversation between two people. */
+export interface DirectPerson {
+  readonly user: string;
+  readonly name: string;
+}
+
+/** A room that the reader has been in, as the server tells it. */
+export interface JoinedRoom extends RoomOverview {
+  readonly unread: number;
+  readonly direct?: DirectPerson;
+}
 
 export interface RoomItem {
   readonly room: string;
-  /** Absent where the lobby does not list the room. */
+  /** Absent where the lobby does not know the room. */
   readonly members?: number;
-  /** Messages that came since the last visit; 0 for rooms never visited. */
+  /** Messages of others that the reader has not read. */
   readonly unread: number;
+  readonly direct?: DirectPerson;
 }
 
 interface Known {
   readonly listed: readonly RoomOverview[];
-  readonly seen: SeenRooms;
+  readonly joined: readonly JoinedRoom[];
+  /** Rooms that the reader has entered in this browser. */
+  readonly entered: readonly string[];
   readonly current: string;
   /** The part of a name that the reader types to find a room. */
   readonly filter?: string;
@@ -23,26 +37,37 @@ interface Known {
   readonly held?: readonly string[];
 }
 
-/** Visited rooms come first; both parts are sorted by name, so that the list does not move under the pointer. */
-export function roomItems({ listed, seen, current, filter = "", held = [] }: Known): RoomItem[] {
+/** Server and page name such rooms so. */
+const DIRECT_PREFIX = "dm~";
+
+/** The room in words for titles, labels and sentences: the other one's name, or `#` and the room's. */
+export function titleOf(room: string, direct: DirectPerson | undefined): string {
+  if (direct) return named(direct.name);
+  return room.startsWith(DIRECT_PREFIX) ? "Direct message" : `#${room}`;
+}
+
+/** The reader's own rooms come first; both parts are sorted by name, so that the list does not move under the pointer. */
+export function roomItems({ listed, joined, entered, current, filter = "", held = [] }: Known): RoomItem[] {
   const places = new Map(held.map((room, at) => [room, at]));
   const byName = new Map<string, RoomItem>();
-  for (const room of [...held, ...Object.keys(seen), current]) byName.set(room, { room, unread: 0 });
-  for (const { room, members, lastSeq } of listed) {
-    const seenSeq = Object.hasOwn(seen, room) ? seen[room] : undefined;
-    // A room that was deleted counts from 1 again.
-    const unread = seenSeq === undefined || room === current ? 0 : Math.max(0, lastSeq - seenSeq);
-    byName.set(room, { room, members, unread });
+  const own = new Set([...entered, current]);
+  for (const room of [...held, ...own]) byName.set(room, { room, unread: 0 });
+  for (const { room, members } of listed) byName.set(room, { room, members, unread: 0 });
+  for (const { room, members, lastSeq, unread, direct } of joined) {
+    // The other one has opened it, and not written yet.
+    if (direct && lastSeq === 0 && !own.has(room)) continue;
+    own.add(room);
+    byName.set(room, { room, members, unread: room === current ? 0 : unread, ...(direct && { direct }) });
   }
-  const isVisited = ({ room }: RoomItem): boolean => Object.hasOwn(seen, room) || room === current;
+  const sortName = ({ room, direct }: RoomItem): string => (direct ? bare(direct.name) : room);
   const wanted = filter.trim().toLowerCase();
   return Array.from(byName.values())
-    .filter(({ room }) => room.toLowerCase().includes(wanted))
+    .filter((item) => sortName(item).toLowerCase().includes(wanted))
     .sort(
       (a, b) =>
         (places.get(a.room) ?? Infinity) - (places.get(b.room) ?? Infinity) ||
-        Number(isVisited(b)) - Number(isVisited(a)) ||
-        (a.room < b.room ? -1 : 1),
+        Number(own.has(b.room)) - Number(own.has(a.room)) ||
+        (sortName(a) < sortName(b) ? -1 : 1),
     );
 }
 

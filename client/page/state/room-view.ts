@@ -111,6 +111,14 @@ export class RoomView {
     return this.state.me.user;
   }
 
+  /** The other one, in a room between two people. */
+  get direct(): { readonly user: string; readonly name: string } | undefined {
+    const { welcome, names } = this.state;
+    const { direct } = welcome ?? {};
+    // A name that came later than the welcome is newer.
+    return direct && { user: direct.user, name: names.get(direct.user) ?? direct.name };
+  }
+
   /** Why nothing can be written here at all; empty when it can. */
   get blocked(): string {
     const { blocked } = this.state.me;

@@ -4,7 +4,7 @@ import { unsentOf } from "parley-rooms/client";
 
 import { draftPrefix } from "./drafts.ts";
 import { keep, keyAt, keysOf, local, ofTab } from "./json-storage.ts";
-import { SEEN_NAME } from "./room-directory.ts";
+import { LEFT_NAME, SEEN_NAME } from "./room-directory.ts";
 import { begunKey } from "./sign-in.ts";
 
 const JOIN_NAME = "parley.join";
@@ -31,7 +31,7 @@ export function countUnfinished(owner: Owner): Unfinished {
 export function clearStoredData(owner: Owner): void {
   const { base, user } = owner;
   unsentOf(base, user).forget();
-  for (const key of [...draftsOf(owner), keyAt(base, SEEN_NAME), joinKey(base), begunKey(base)])
+  for (const key of [...draftsOf(owner), keyAt(base, SEEN_NAME), keyAt(base, LEFT_NAME), joinKey(base), begunKey(base)])
     keep(local, key, undefined);
   // Drafts that were typed before their writer was known.
   for (const key of keysOf(ofTab, draftPrefix(base))) keep(ofTab, key, undefined);

@@ -10,24 +10,37 @@ import {
   type DirectUsers,
 } from "../../protocol/direct-room.ts";
 import type { Identity } from "../../protocol/identity.ts";
-import type { ErrorAnswer, OpenDirectAnswer, Role } from "../../protocol/chat-events.ts";
+import type { DirectWelcome, ErrorAnswer, OpenDirectAnswer, Role } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
 import { waitingOperation, type Caller, type Reply } from "../room/operation.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
 import type { Feature } from "../room/feature.ts";
-import type { Membership, Room } from "../room/room.ts";
+import type { Connection, Membership, Room } from "../room/room.ts";
 import { guestsOf } from "../../socketio/wire/client-address.ts";
 import { guestNetworkOf } from "../room/shares.ts";
 import { Slot } from "../room/slot.ts";
 
+/** The names of the two users of a direct room, as far as they are known. */
+export type DirectNames = readonly [string | undefined, string | undefined];
+
 /** Stores the users of a direct room in that room. */
-export type OpenDirect = (room: string, users: DirectUsers) => Promise<OpenDirectAnswer>;
+export type OpenDirect = (room: string, users: DirectUsers, names: DirectNames) => Promise<OpenDirectAnswer>;
+
+interface DirectOptions {
+  readonly open: OpenDirect | undefined;
+  readonly openings: TokenBuckets | undefined;
+  readonly readSeq: (user: string) => number;
+  /** The name under which a user has written in this room. */
+  readonly writtenName: (user: string) => string | undefined;
+}
 
 /** Cost in tokens of the request bucket: each is a call and may be a row of another room. */
 export const OPEN_DIRECT_COST = 20;
 
 const STATE_KEY = "direct";
+/** Their names as they were when the room was opened, where these are known. */
+const NAMES_KEY = "direct-names";
 
 /** Set where the token of the connection opens no direct rooms. */
 const IS_BOUND = new Slot<true>("isBound");
@@ -37,8 +50,10 @@ export class Direct implements Feature {
   readonly #open: OpenDirect | undefined;
   readonly #openings: TokenBuckets;
   readonly #readSeq: (user: string) => number;
+  readonly #writtenName: (user: string) => string | undefined;
   readonly isDirect: boolean;
   #users: DirectUsers | undefined;
+  #openedNames: DirectNames | undefined;
   readonly operations = {
     "open-dm": waitingOperation(
       openDirectSchema,
@@ -47,20 +62,31 @@ export class Direct implements Feature {
     ),
   };
 
-  constructor(
-    room: Room,
-    {
-      open,
-      openings = new TokenBuckets(DIRECT_OPENINGS),
-    }: { readonly open: OpenDirect | undefined; readonly openings: TokenBuckets | undefined },
-    readSeq: (user: string) => number,
-  ) {
+  constructor(room: Room, { open, openings = new TokenBuckets(DIRECT_OPENINGS), readSeq, writtenName }: DirectOptions) {
     this.#room = room;
     this.#open = open;
     this.#openings = openings;
     this.#readSeq = readSeq;
+    this.#writtenName = writtenName;
     this.isDirect = isDirectRoom(room.name);
-    if (this.isDirect) this.#users = room.state.get(STATE_KEY) as DirectUsers | undefined;
+    if (!this.isDirect) return;
+    this.#users = room.state.get(STATE_KEY) as DirectUsers | undefined;
+    this.#openedNames = room.state.get(NAMES_KEY) as DirectNames | undefined;
+  }
+
+  /** DM-6. */
+  welcome(client: Connection): DirectWelcome {
+    const own = this.#users?.indexOf(client.peek().user) ?? -1;
+    if (own < 0) return {};
+    const user = this.#users![1 - own]!;
+    return { direct: { user, name: this.#nameOf(user) } };
+  }
+
+  /** The newest name by which this room knows one of its users, or else the id. */
+  #nameOf(user: string): string {
+    const { members } = this.#room;
+    const opened = this.#openedNames?.[this.#users!.indexOf(user)];
+    return members.nameOf(user) ?? this.#writtenName(user) ?? opened ?? user;
   }
 
   onToken(membership: Membership, { rooms }: Identity): void {
@@ -89,21 +115,28 @@ export class Direct implements Feature {
   get report(): DirectReport | undefined {
     if (!this.#users) return undefined;
     const [a, b] = this.#users;
-    return { users: this.#users, read: [this.#readSeq(a), this.#readSeq(b)] };
+    return {
+      users: this.#users,
+      read: [this.#readSeq(a), this.#readSeq(b)],
+      names: [this.#nameOf(a), this.#nameOf(b)],
+    };
   }
 
   /** Makes the room a direct room of two users. @throws errors of the storage */
-  begin(users: DirectUsers): OpenDirectAnswer {
+  begin(users: DirectUsers, names: DirectNames = [undefined, undefined]): OpenDirectAnswer {
     const { name, state } = this.#room;
     if (directRoomOf(...users) !== name) return refuse("FORBIDDEN", "The room is that of two others");
     const isNew = !this.#users;
-    if (isNew) state.put(STATE_KEY, users);
+    if (isNew) {
+      state.put(STATE_KEY, users);
+      if (names[1] !== undefined && names[1] !== users[1]) state.put(NAMES_KEY, (this.#openedNames = names));
+    }
     this.#users ??= users;
     return { ok: true, room: name, isNew };
   }
 
   async #openFor(
-    { user: own, tokenRole, client }: Caller,
+    { user: own, name, tokenRole, client }: Caller,
     user: string,
     reply: Reply<OpenDirectAnswer>,
   ): Promise<void> {
@@ -116,7 +149,8 @@ export class Direct implements Feature {
     const beginner = client && guestNetworkOf(client) !== undefined ? guestsOf(client.handshake.address) : own;
     const taking = tokenRole === "service" ? undefined : this.#openings.take(beginner, this.#room.now());
     if (taking?.ok === false) return reply(refuse("RATE_LIMITED", TOO_MANY_OPENINGS, taking.retryAfterMs));
-    const opened = await this.#open(room, [own, user]).catch((error: unknown): OpenDirectAnswer => {
+    const names = [name, this.#room.members.nameOf(user) ?? this.#writtenName(user)] as const;
+    const opened = await this.#open(room, [own, user], names).catch((error: unknown): OpenDirectAnswer => {
       this.#room.reportProblem("a room between two people could not be opened", error);
       return refuse("INTERNAL", "The room could not be opened; try again.");
     });

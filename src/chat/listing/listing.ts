@@ -7,13 +7,14 @@ import type { Message } from "../../protocol/chat-events.ts";
 import type { RefusedPayers, ReportAnswer, RoomReport } from "../../protocol/room-list.ts";
 import { Carried } from "../room/carried.ts";
 import { Courier, type Retry } from "../room/courier.ts";
-import type { Feature } from "../room/feature.ts";
+import type { Feature, MadeChange } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 import type { Counters } from "./counters.ts";
 import { LobbyCopy, type KeptCopy } from "./lobby-copy.ts";
 import { Pace } from "./pace.ts";
 import { RoomFacts, type FactSources } from "./room-facts.ts";
+import type { UnreadCounts } from "./unread-counts.ts";
 
 export type ReportToLobby = (report: RoomReport) => Promise<ReportAnswer>;
 
@@ -26,6 +27,7 @@ interface KeptListing extends KeptCopy {
 interface ListingParts extends FactSources {
   readonly send: ReportToLobby;
   readonly counters: Counters;
+  readonly unread: UnreadCounts;
   /** The lobby keeps users out of the room (LIM-8). */
   readonly onRefused: (refused: RefusedPayers) => void;
 }
@@ -39,12 +41,15 @@ export class Listing implements Feature {
   readonly #copy: LobbyCopy;
   readonly #onRefused: (refused: RefusedPayers) => void;
   readonly #pace: Pace;
+  readonly #unread: UnreadCounts;
   #deadline!: Deadline;
+  #awaitedDeadline!: Deadline;
   #unknownDeadline!: Deadline;
 
   constructor(room: Room, { send, counters, onRefused, ...sources }: ListingParts) {
     this.#room = room;
     this.#onRefused = onRefused;
+    this.#unread = sources.unread;
     this.#counters = counters;
     this.#facts = new RoomFacts(room, sources);
     this.#carried = new Carried(room, { slot: new Slot("listing"), keyOf: () => "listing", perHolder: 1 });
@@ -62,7 +67,10 @@ export class Listing implements Feature {
       send,
       settle: (report, answer) => this.#settle(report, answer),
       // Once for a series: while the lobby is away, every room would log it again and again.
-      failed: (error) => this.#courier.failures === 1 && room.reportProblem("the report to the lobby failed", error),
+      failed: (error) => {
+        copy.oweUnread();
+        if (this.#courier.failures === 1) room.reportProblem("the report to the lobby failed", error);
+      },
       keep: () => this.#keep(),
       schedule: () => this.#setDeadline(),
     });
@@ -71,6 +79,7 @@ export class Listing implements Feature {
   start(): void {
     const { deadline, members, now } = this.#room;
     this.#deadline = deadline("lobby", (nowMs) => this.#courier.run(nowMs));
+    this.#awaitedDeadline = deadline("lobby-awaited", (nowMs) => this.#courier.run(nowMs), { keepsAwake: true });
     this.#copy.assume(now());
     // LOB-3: no connection has kept the facts that the lobby has.
     const doubt = (): void => {
@@ -91,7 +100,28 @@ export class Listing implements Feature {
 
   onPosted(messages: readonly Message[]): void {
     this.#facts.notePosted(messages);
+    this.#unread.onPosted(messages);
     this.#courier.hurry(this.#room.now());
+  }
+
+  onChanged({ kind, posted }: MadeChange): void {
+    if (kind !== "deleted") return;
+    this.#unread.onDeleted(posted.seq);
+    // Otherwise a room that falls silent would leave a message in the counts that nobody can read.
+    this.reportAgain();
+  }
+
+  /** @param before how far the user had read; absent where they say it again */
+  onRead(before: number | undefined): void {
+    if (this.#copy.noteRead(before, this.#room.now())) this.#keep();
+  }
+
+  /** A reader of the room looks at their list of rooms from now on. */
+  watched(): void {
+    if (this.#room.clients.size === 0) return;
+    this.#copy.watch();
+    this.#courier.hurry(this.#room.now());
+    this.#keep();
   }
 
   onTurnEnd(): void {
@@ -128,7 +158,11 @@ export class Listing implements Feature {
   }
 
   #setDeadline(): void {
-    const atMs = this.#pace.alarmMs(this.#courier.state);
+    const { state } = this.#courier;
+    const isAwaited = state.is === "waiting" && this.#pace.isAwaited;
+    if (isAwaited) this.#awaitedDeadline.set(state.atMs);
+    else this.#awaitedDeadline.clear();
+    const atMs = isAwaited ? undefined : this.#pace.alarmMs(state);
     if (atMs === undefined) this.#deadline.clear();
     else this.#deadline.set(atMs);
   }
@@ -138,6 +172,7 @@ export class Listing implements Feature {
     // Until the answer is there the lobby may have either.
     if (this.#copy.owesListing) this.#copy.forget();
     const delta = this.#counters.take(nowMs);
+    this.#copy.takeUnread();
     this.#keep();
     return delta ? { ...report, delta } : report;
   }

@@ -13,6 +13,9 @@ export const REPORT_WINDOW_MS_MAX = 60_000;
 /** The same where the room is empty, or was: no connection remembers what an empty room owes, so it waits awake. */
 export const REPORT_WINDOW_EMPTY_MS = 1000;
 
+/** The same while a reader of the room looks at their list of rooms (LOB-9): it waits awake. */
+export const REPORT_WINDOW_WATCHED_MS = 2000;
+
 /** An alarm for an owed report is set this much later: the heartbeat of stock clients is sooner, and takes the report along. */
 export const REPORT_PATIENCE_MS = 45_000;
 
@@ -46,7 +49,13 @@ export class Pace {
 
   dueMs(nowMs: number): number {
     const dueMs = this.#throttle.dueMs(nowMs);
-    return this.#copy.owesListing ? Math.min(dueMs, this.state.atMs + this.#windowMsMax) : dueMs;
+    const isWanted = this.#copy.owesListing || this.isAwaited;
+    return isWanted ? Math.min(dueMs, this.state.atMs + this.#windowMsMax) : dueMs;
+  }
+
+  /** Somebody looks: the room stays awake for what it owes. */
+  get isAwaited(): boolean {
+    return this.#copy.isWatched && this.#copy.owesNews;
   }
 
   pass(nowMs: number): void {
@@ -64,6 +73,7 @@ export class Pace {
   /** The longest window before a change of the list is reported. */
   get #windowMsMax(): number {
     if (this.#room.clients.size === 0 || this.#copy.isEmpty) return REPORT_WINDOW_EMPTY_MS;
+    if (this.#copy.isWatched) return REPORT_WINDOW_WATCHED_MS;
     return this.#facts.isDirect || this.#copy.owesPeople ? REPORT_WINDOW_MS_MIN : REPORT_WINDOW_MS_MAX;
   }
 }

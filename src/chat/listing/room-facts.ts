@@ -4,6 +4,7 @@ import type { DirectReport } from "../../protocol/direct-room.ts";
 import { marksOf } from "../../protocol/people-marks.ts";
 import { OVERTAKEN_MS_MAX, type PayerReport, type RoomNumbers, type RoomReport } from "../../protocol/room-list.ts";
 import type { Room } from "../room/room.ts";
+import type { UnreadCounts } from "./unread-counts.ts";
 
 /** LOB-4: also a room that wakes twice an hour repeats its report twice within this. */
 export const REPORT_BELIEVED_MS = 150 * 60_000;
@@ -20,11 +21,10 @@ export interface Facts {
   readonly lastSeq: number;
   /** No messages are left. */
   readonly isBare: boolean;
-  /** The read marks of a room between two people. */
-  readonly readMarks?: string | undefined;
 }
 
 export interface FactSources {
+  readonly unread: Pick<UnreadCounts, "pack">;
   /** The two users and their read marks, in a room between two people. */
   readonly direct: () => DirectReport | undefined;
   /** The numbers of features of one's own. `reportAgain` reports their changes, so they are not compared. */
@@ -76,7 +76,6 @@ export class RoomFacts {
       members: members.count,
       lastSeq,
       isBare: log.firstSeq > lastSeq,
-      readMarks: this.#sources.direct()?.read.join(),
     };
   }
 
@@ -104,6 +103,7 @@ export class RoomFacts {
       madeAtMs: this.#madeAtMs,
       ...this.#sources.payers(),
       ...(this.#isShared && { isShared: true }),
+      unread: this.#sources.unread.pack(direct?.users),
       ...(direct && { direct }),
       ...(facts && { facts }),
       ...(showsPeople && { people: marksOf([...members.all()].map(({ user }) => user)) }),

@@ -23,6 +23,7 @@ const WELCOME_FIELDS: Readonly<Record<keyof Welcome, true>> = {
   lastSeq: true,
   now: true,
   rests: true,
+  direct: true,
   settings: true,
   rev: true,
   files: true,

@@ -1,4 +1,4 @@
-// The read mark of each user, 256 users to a stored row. A mark only moves forward. Called by reading.ts.
+// The read mark of each user, 0 for those who have been in the room and read nothing, 256 users to a stored row. A mark only moves forward. Called by reading.ts.
 import type { ReadMark } from "../../protocol/chat-events.ts";
 import { PagedMap, pagesIn } from "../../storage/paged-map.ts";
 import type { RoomState } from "../../storage/room-state.ts";
@@ -26,6 +26,17 @@ export class ReadMarks {
     return this.#marks.get(user) ?? 0;
   }
 
+  entries(): Iterable<readonly [user: string, seq: number]> {
+    return this.#marks.entries();
+  }
+
+  /** Notes a user who has been here and read nothing. @returns whether that is new */
+  join(user: string): boolean {
+    if (this.#marks.get(user) !== undefined) return false;
+    this.#marks.set(user, 0);
+    return true;
+  }
+
   /** Whether a crash would lose a user's mark, or one on the same page. */
   isUnsaved(user: string): boolean {
     return this.#marks.isUnsaved(user);
@@ -48,7 +59,9 @@ export class ReadMarks {
 
   /** The furthest first. */
   furthest(countMax: number): ReadMark[] {
-    const marks = [...this.#marks.entries()].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+    const marks = [...this.#marks.entries()]
+      .filter(([, seq]) => seq > 0)
+      .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
     return marks.slice(0, countMax).map(([user, seq]) => ({ user, seq }));
   }
 

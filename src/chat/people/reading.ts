@@ -33,11 +33,20 @@ export const READ_MARKS_COST = 10;
 /** How far the user has read, as last sent over the connection. */
 const READ_SEQ = new Slot<number>("readSeq");
 
+export interface ReadingOptions {
+  /** Called after each `read`. @param before the user's mark until then; absent where it stays */
+  readonly read: (before: number | undefined) => void;
+  /** Whether the room notes users who leave without having read anything. */
+  readonly notesJoined: boolean;
+}
+
 export class Reading implements Feature {
   readonly #room: Room;
   readonly #marks: ReadMarks;
   /** Users whose marks moved since marks were last sent. */
   readonly #unsent = new Set<string>();
+  readonly #read: ReadingOptions["read"];
+  readonly #notesJoined: boolean;
   #throttle!: ThrottledRun;
   #storeDeadline!: Deadline;
   #againDeadline!: Deadline;
@@ -55,16 +64,19 @@ export class Reading implements Feature {
     ),
   };
 
-  constructor(room: Room) {
+  constructor(room: Room, { read, notesJoined }: ReadingOptions) {
     this.#room = room;
+    this.#read = read;
+    this.#notesJoined = notesJoined;
     this.#marks = new ReadMarks(room.state);
   }
 
   start(): void {
-    const { deadline, throttled } = this.#room;
+    const { deadline, throttled, members } = this.#room;
     this.#throttle = throttled("read", { windowMs: () => READ_SEND_WINDOW_MS }, () => this.#send());
     this.#storeDeadline = deadline("read-store", (nowMs) => this.#storeOfGone(nowMs));
     this.#againDeadline = deadline("read-store-again", (nowMs) => this.#storeOfGone(nowMs), { keepsAwake: true });
+    if (this.#notesJoined) members.watch((left) => this.#noteJoined(left));
   }
 
   /** READ-3. */
@@ -74,9 +86,16 @@ export class Reading implements Feature {
     return { readSeq, unread: lastSeq - Math.max(readSeq, firstSeq - 1) };
   }
 
-  /** How far a user has read. */
-  seqOf(user: string): number {
-    return this.#marks.get(user);
+  /** How far users have read; 0 for those who have only been here. */
+  get marks(): Pick<ReadMarks, "entries" | "get"> {
+    return this.#marks;
+  }
+
+  /** Users who leave and have read nothing: the room goes on being one of theirs. In a crowd only those count who read. */
+  #noteJoined(left: readonly string[]): void {
+    if (left.length === 0 || this.#room.members.isLarge) return;
+    const isNew = left.filter((user) => this.#marks.join(user)).length > 0;
+    if (isNew) this.#storeDeadline.pull(this.#room.now() + READ_STORE_GATHER_MS);
   }
 
   onRestore(client: Client): void {
@@ -94,7 +113,10 @@ export class Reading implements Feature {
     if (!client) return refuse("FORBIDDEN", "Only a connection reads.");
     const seenSeq = this.#room.seenSeq();
     if (seq > seenSeq) return refuse("INVALID_PAYLOAD", `seq: the newest message is ${seenSeq}`);
-    if (!this.#marks.advance({ user, seq })) return { ok: true };
+    const before = this.#marks.get(user);
+    const isFurther = this.#marks.advance({ user, seq });
+    this.#read(isFurther ? before : undefined);
+    if (!isFurther) return { ok: true };
     READ_SEQ.set(client, seq);
     const nowMs = this.#room.now();
     if (hasPassed(this.#storedAtMs, READ_STORE_INTERVAL_MS, nowMs)) this.#store(nowMs);

@@ -38,7 +38,7 @@ export class Members {
   /** Changes since the last `takeChange`: names of members who joined, ids of members who left. */
   readonly #joined = new Map<string, string>();
   readonly #left = new Set<string>();
-  readonly #watchers: Array<() => void> = [];
+  readonly #watchers: Array<(left: readonly string[]) => void> = [];
   /** Members whose connections other objects hold. */
   #elsewhere = 0;
   #hasMoved = false;
@@ -48,13 +48,13 @@ export class Members {
     this.#namedMax = namedMax;
   }
 
-  /** @param changed called after a member joined or left, before any notification */
-  watch(changed: () => void): void {
+  /** @param changed called after a member joined or left, before any notification, with the ids of those who left */
+  watch(changed: (left: readonly string[]) => void): void {
     this.#watchers.push(changed);
   }
 
-  #changed(): void {
-    for (const changed of this.#watchers) changed();
+  #changed(left: readonly string[] = []): void {
+    for (const changed of this.#watchers) changed(left);
   }
 
   /** Whether their number changed since it was last told. */
@@ -154,15 +154,22 @@ export class Members {
     if (this.#stays.get(user)?.connections.length !== 0) return;
     this.#stays.delete(user);
     if (!this.#joined.delete(user)) this.#left.add(user);
-    this.#changed();
+    this.#changed([user]);
   }
 
   /** The room is empty. */
   clear(): void {
+    const left = [...this.#stays.keys()];
     this.#stays.clear();
     this.#joined.clear();
     this.#left.clear();
-    this.#changed();
+    this.#changed(left);
+  }
+
+  /** The name of a member. */
+  nameOf(user: string): string | undefined {
+    const stay = this.#stays.get(user);
+    return stay && toMember(user, stay).name;
   }
 
   /** Number of a user's sockets. */

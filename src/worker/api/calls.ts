@@ -10,6 +10,7 @@ import { MODERATION_CALLS } from "./calls/moderation.ts";
 import { OWN_CALLS } from "./calls/own-events.ts";
 import { RELAY_CALLS } from "./calls/relay.ts";
 import { ROOM_CALLS } from "./calls/rooms.ts";
+import { UNREAD_CALLS } from "./calls/unread.ts";
 import { STATS_CALLS } from "./calls/usage.ts";
 
 export const CALLS: readonly ApiCall[] = [
@@ -23,4 +24,5 @@ export const CALLS: readonly ApiCall[] = [
   ...STATS_CALLS,
   ...ANNOUNCE_CALLS,
   ...DIRECT_CALLS,
+  ...UNREAD_CALLS,
 ];

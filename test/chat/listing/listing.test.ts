@@ -19,7 +19,13 @@ describe("when a room reports: LOB-2", () => {
     await reporting.room.join("ada");
     await reporting.settle();
     const empty = { room: ROOM, lastSeq: 0, lastActivity: null, believedMs: REPORT_BELIEVED_MS };
-    const here = { members: 1, connections: 1, madeAtMs: START_MS, people: marksOf(["ada"]) };
+    const here = {
+      members: 1,
+      connections: 1,
+      madeAtMs: START_MS,
+      people: marksOf(["ada"]),
+      unread: expect.any(String),
+    };
     expect(reporting.reports).toEqual([{ ...empty, ...here, delta: expect.anything() }]);
     await reporting.advance(REPORT_AGAIN_MS / 2);
     reporting.take();

@@ -129,13 +129,14 @@ describe("the page of a chat at a path of its server", () => {
     for (const base of ["http://chat.example", "http://chat.example/chat"]) {
       new ReaderIdentity(base).keep({ name: base, token: "token" });
       const directory = new RoomDirectory({ base, token: () => "token", changed: () => {} });
-      directory.saw("general", 3);
+      directory.enter("general");
       directory.close();
     }
     await turn();
     expect(keys()).toEqual(["parley.seen", "parley.seen /chat", "parley.token", "parley.token /chat"]);
     expect(new ReaderIdentity("http://chat.example/chat").kept?.name).toBe("http://chat.example/chat");
-    expect(fetched.map(({ url }) => new URL(url).pathname)).toEqual(["/api/rooms", "/chat/api/rooms"]);
+    const addresses = fetched.map(({ url }) => new URL(url).pathname).sort();
+    expect(addresses).toEqual(["/api/rooms", "/api/unread", "/chat/api/rooms", "/chat/api/unread"]);
     clearStoredData({ base: "http://chat.example/chat", user: "ada", writer: undefined });
     expect(keys()).toEqual(["parley.seen", "parley.token", "parley.token /chat"]);
   });

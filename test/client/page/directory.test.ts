@@ -1,25 +1,47 @@
-// Tests how often the page asks for the list of rooms.
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+// Tests how the page follows what is new in the reader's rooms, and how often it asks.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ASK_FOR_NEWS_MS, RoomDirectory } from "../../../client/page/state/room-directory.ts";
+import { NEWS_EVERY_MS, RoomDirectory } from "../../../client/page/state/room-directory.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 
 const MINUTE_MS = 60_000;
-let asked = 0;
+
+/** What the server answers to the calls, by the part of the address behind /api/; a number is a refusal. */
+let answers: { unread: object | number; rooms: object | number };
+/** The addresses that were asked for. */
+let asked: string[];
+let changes: number;
 let directory: RoomDirectory;
+/** Answers the question that waits for a change. */
+let release: (() => void) | undefined;
+
+const times = (call: string): number => asked.filter((address) => address.startsWith(call)).length;
+const isVisible = (visibilityState: "visible" | "hidden"): void => {
+  Object.assign(document, { visibilityState });
+  document.dispatchEvent(new Event("visibilitychange"));
+};
+const open = (token = "token"): RoomDirectory =>
+  new RoomDirectory({ base: "http://chat.example", token: () => token, changed: () => void changes++ });
 
 beforeEach(async () => {
-  asked = 0;
+  [asked, changes, release] = [[], 0, undefined];
+  answers = { unread: { rooms: [], version: "1" }, rooms: { rooms: [] } };
   vi.useFakeTimers();
   vi.stubGlobal("localStorage", new FakeLocalStorage());
   vi.stubGlobal("document", Object.assign(new EventTarget(), { visibilityState: "visible" }));
-  vi.stubGlobal("fetch", async () => {
-    asked += 1;
-    return Response.json({ rooms: [] });
+  vi.stubGlobal("fetch", async (address: string, { signal, headers }: RequestInit) => {
+    const call = address.slice("http://chat.example/api/".length);
+    asked.push(`${call} ${JSON.stringify(headers)}`);
+    if (/wait=[1-9]/.test(call))
+      await new Promise<void>((resolve, reject) => {
+        release = resolve;
+        signal!.addEventListener("abort", () => reject(new Error("aborted")));
+      });
+    const answer = call.startsWith("unread") ? answers.unread : answers.rooms;
+    return typeof answer === "number" ? new Response(null, { status: answer }) : Response.json(answer);
   });
-  directory = new RoomDirectory({ base: "http://chat.example", token: () => "token", changed: () => {} });
+  directory = open();
   await vi.advanceTimersByTimeAsync(0);
-  asked = 0;
 });
 afterEach(() => {
   directory.close();
@@ -27,18 +49,92 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("asks four times a minute while no other room can have news", async () => {
-  directory.saw("here", 1);
-  await vi.advanceTimersByTimeAsync(MINUTE_MS);
-  expect(asked).toBe(4);
+describe("what is new", () => {
+  it("is asked for once, and then waited for: one request stands while nothing happens", async () => {
+    await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
+    expect(asked.filter((address) => address.startsWith("unread"))).toEqual([
+      'unread?wait=0&since= {"authorization":"Bearer token"}',
+      'unread?wait=25&since=1 {"authorization":"Bearer token"}',
+    ]);
+  });
+
+  it("is shown at once, and asked for again at most every second and a half while much happens", async () => {
+    for (let version = 2; version < 12; version++) {
+      await vi.advanceTimersByTimeAsync(NEWS_EVERY_MS);
+      answers.unread = { rooms: [{ room: "there", unread: version }], version: `${version}` };
+      release!();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(directory.own).toEqual([{ room: "there", unread: version }]);
+    }
+    expect(times("unread")).toBeLessThanOrEqual(12);
+  });
+
+  it("is not followed while the page is out of view, and at once when it is back", async () => {
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    isVisible("hidden");
+    const before = asked.length;
+    await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
+    expect(asked.length).toBe(before);
+    isVisible("visible");
+    await vi.advanceTimersByTimeAsync(0);
+    expect([times("unread"), times("rooms")]).toEqual([before - times("rooms") + 2, times("rooms")]);
+  });
+
+  it("stays as it was while the server fails, and is asked for every five seconds", async () => {
+    answers.unread = { rooms: [{ room: "there", unread: 3 }], version: "2" };
+    await vi.advanceTimersByTimeAsync(NEWS_EVERY_MS);
+    release!();
+    await vi.advanceTimersByTimeAsync(NEWS_EVERY_MS);
+    answers.unread = 503;
+    release!();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(directory.own).toEqual([{ room: "there", unread: 3 }]);
+  });
+
+  it("is asked for without a token where the server knows the reader by a cookie", async () => {
+    directory.close();
+    asked = [];
+    directory = open("");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(asked[0]).toBe("unread?wait=0&since= {}");
+  });
 });
 
-it("asks every 5 s once the reader has been in another room, and not at all while the page is hidden", async () => {
-  directory.saw("here", 1);
-  directory.saw("there", 1);
-  await vi.advanceTimersByTimeAsync(MINUTE_MS);
-  expect(asked).toBe(MINUTE_MS / ASK_FOR_NEWS_MS);
-  Object.assign(document, { visibilityState: "hidden" });
-  await vi.advanceTimersByTimeAsync(MINUTE_MS);
-  expect(asked).toBe(MINUTE_MS / ASK_FOR_NEWS_MS);
+describe("the list of all rooms", () => {
+  it("is asked for four times a minute", async () => {
+    const before = times("rooms");
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    expect(times("rooms") - before).toBe(4);
+  });
+
+  it("is not asked for any more where the server lists none", async () => {
+    directory.close();
+    answers.rooms = 403;
+    directory = open();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(directory.isListable).toBe(false);
+    const before = times("rooms");
+    await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
+    expect(times("rooms")).toBe(before);
+  });
+});
+
+it("rooms that the reader has left are none of theirs until they enter them again, in the next life as well", async () => {
+  answers.unread = {
+    rooms: [
+      { room: "one", unread: 1 },
+      { room: "two", unread: 2 },
+    ],
+    version: "2",
+  };
+  directory.enter("one");
+  directory.enter("two");
+  directory.forget("two");
+  directory.close();
+  directory = open();
+  await vi.advanceTimersByTimeAsync(0);
+  expect([directory.entered, directory.own.map(({ room }) => room)]).toEqual([["one"], ["one"]]);
+  directory.enter("two");
+  expect(directory.own.map(({ room }) => room)).toEqual(["one", "two"]);
+  expect(directory.entered).toEqual(["one", "two"]);
 });

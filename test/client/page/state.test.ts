@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { suggestionsFor, withMention } from "../../../client/page/state/completion.ts";
 import { openMentionIn } from "../../../src/protocol/text/mentions.ts";
 import { describeModeration } from "../../../client/page/state/describe-moderation.ts";
-import { neighbour, roomItems } from "../../../client/page/state/room-items.ts";
+import { neighbour, roomItems, titleOf } from "../../../client/page/state/room-items.ts";
 import { describeFailure, mayRetry } from "../../../client/page/state/room-answers.ts";
 import { statusOf, type ShownConnection } from "../../../client/page/state/shown-connection.ts";
 import { typingLine } from "../../../client/page/state/typing-line.ts";
@@ -48,8 +48,14 @@ describe("the list of rooms", () => {
   const overview = (room: string, lastSeq: number) => ({ room, lastSeq, members: 2, lastActivity: 1 });
   const listed = [overview("zebra", 9), overview("alpha", 12), overview("beta", 3)];
 
-  it("lists visited rooms first, with their unread counts; other rooms have no count", () => {
-    const items = roomItems({ listed, seen: { zebra: 4, alone: 1 }, current: "beta" });
+  const none = { joined: [], entered: [] };
+
+  it("lists the reader's own rooms first, with what the server says is new; other rooms have no count", () => {
+    const joined = [
+      { ...overview("zebra", 9), unread: 5 },
+      { ...overview("beta", 3), unread: 2 },
+    ];
+    const items = roomItems({ listed, joined, entered: ["alone"], current: "beta" });
     expect(items).toEqual([
       { room: "alone", unread: 0 },
       { room: "beta", members: 2, unread: 0 },
@@ -58,25 +64,44 @@ describe("the list of rooms", () => {
     ]);
   });
 
+  it("names conversations after the other one, also to find them; one without a message is there for who began it", () => {
+    const direct = (user: string, lastSeq: number) => ({
+      ...overview(`dm~${user}`, lastSeq),
+      unread: lastSeq,
+      direct: { user, name: `${user.toUpperCase()} \u202E<b>` },
+    });
+    const joined = [direct("cleo", 2), direct("ben", 0), direct("dan", 0)];
+    const items = roomItems({ listed: [], joined, entered: ["dm~dan"], current: "delta" });
+    expect(items.map(({ room, unread }) => [room, unread])).toEqual([
+      ["dm~cleo", 2],
+      ["dm~dan", 0],
+      ["delta", 0],
+    ]);
+    const found = roomItems({ listed: [], joined, entered: [], current: "delta", filter: "leo" });
+    expect(found.map(({ room }) => room)).toEqual(["dm~cleo"]);
+    expect(titleOf("dm~cleo", direct("cleo", 2).direct)).toBe("CLEO <b>");
+    expect([titleOf("dm~x", undefined), titleOf("general", undefined)]).toEqual(["Direct message", "#general"]);
+  });
+
   it("can be looked through, and walked around", () => {
-    const items = roomItems({ listed, seen: {}, current: "beta", filter: " A" });
+    const items = roomItems({ ...none, listed, current: "beta", filter: " A" });
     expect(items.map(({ room }) => room)).toEqual(["beta", "alpha", "zebra"]);
     expect(neighbour(items, "zebra", 1)).toBe("beta");
     expect(neighbour(items, "beta", -1)).toBe("zebra");
   });
 
   it("does not move under the pointer: new rooms come below, visited and gone ones keep their places", () => {
-    const held = roomItems({ listed, seen: {}, current: "beta" }).map(({ room }) => room);
+    const held = roomItems({ ...none, listed, current: "beta" }).map(({ room }) => room);
     const later = [overview("zebra", 9), overview("alder", 1), overview("beta", 3)];
     const names = (also: object) =>
-      roomItems({ listed: later, seen: { beta: 3 }, current: "zebra", ...also }).map(({ room }) => room);
+      roomItems({ ...none, listed: later, entered: ["beta"], current: "zebra", ...also }).map(({ room }) => room);
     expect(names({ held })).toEqual(["beta", "alpha", "zebra", "alder"]);
     expect(names({})).toEqual(["beta", "zebra", "alder"]);
     expect(names({ held, filter: "al" })).toEqual(["alpha", "alder"]);
   });
 
   it("a room named like a property of every object was not visited for that", () => {
-    const items = roomItems({ listed: [overview("constructor", 7)], seen: {}, current: "beta" });
+    const items = roomItems({ ...none, listed: [overview("constructor", 7)], current: "beta" });
     expect(items.at(-1)).toEqual({ room: "constructor", members: 2, unread: 0 });
   });
 });

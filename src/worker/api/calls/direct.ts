@@ -44,7 +44,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
       const beginner = holderOf(request, { ...caller, isGuest: identity.isGuest });
       const taking = identity.role === "service" ? undefined : directOpenings.take(beginner, Date.now());
       if (taking?.ok === false) return refuseForNow("RATE_LIMITED", TOO_MANY_OPENINGS, taking.retryAfterMs);
-      const answer = await roomRpc(room).openDirect([caller.user, user]);
+      const answer = await roomRpc(room).openDirect([caller.user, user], [caller.name, undefined]);
       if (taking && !("ok" in answer && answer.isNew)) directOpenings.giveBack(beginner, Date.now());
       return respond(answer, ({ isNew }) => Response.json({ ok: true, room }, { status: isNew ? 201 : 200 }));
     },
