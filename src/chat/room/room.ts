@@ -210,7 +210,7 @@ export class Room {
   };
 
   /** The one whom bounded lists count a caller as. */
-  readonly partyOf = (caller: Pick<Caller, "user" | "client">): Party => partyOf(caller, this.log.key);
+  readonly partyOf = (caller: Pick<Caller, "user" | "client">): Party => partyOf(caller, this.log);
 
   /** Milliseconds since 1970, as of the current input. */
   readonly now = (): number => this.#context.now();

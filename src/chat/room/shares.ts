@@ -4,6 +4,7 @@ import type { Identity } from "../../protocol/identity.ts";
 import { digestOf } from "../../protocol/digest.ts";
 import { isFullFor, type Party, type ShareLimits } from "../../protocol/shares.ts";
 import { networkOf } from "../../socketio/wire/client-address.ts";
+import type { MessageLog } from "../log/message-log.ts";
 import type { Caller } from "./operation.ts";
 import type { Connection, Membership } from "./room.ts";
 import { Slot } from "./slot.ts";
@@ -17,11 +18,11 @@ export const noteGuest = (membership: Membership, { isGuest }: Identity): void =
 export const guestNetworkOf = (client: Connection | undefined): string | undefined =>
   client && IS_GUEST.get(client) ? networkOf(client.handshake.address) : undefined;
 
-/** @param key of the room: secret, so that nobody finds the network of a name */
-export function partyOf({ user, client }: Pick<Caller, "user" | "client">, key: string): Party {
+/** @param log its key is secret, so that nobody finds the network of a name. To read it names the log: no account needs that */
+export function partyOf({ user, client }: Pick<Caller, "user" | "client">, log: Pick<MessageLog, "key">): Party {
   const network = guestNetworkOf(client);
   if (network === undefined) return { name: `user ${user}`, isGuest: false };
-  const digest = Array.from(digestOf(`${key} ${network}`).subarray(0, 8), (byte) => byte.toString(16).padStart(2, "0"));
+  const digest = Array.from(digestOf(`${log.key} ${network}`).subarray(0, 8), (byte) => byte.toString(16).padStart(2, "0"));
   return { name: `guests ${digest.join("")}`, isGuest: true };
 }
 
