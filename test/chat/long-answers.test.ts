@@ -13,10 +13,10 @@ import { OPTIONS } from "../host/harness.ts";
 import { SEPARATOR, WireClient } from "../wire/wire-client.ts";
 
 const POSTS = 300;
-const CONTENT_CHARS_MAX = 1000;
+const CONTENT_CHARS_MAX = 1500;
 
-/** Six bytes of JSON a character. */
-const heavy = (length: number): string => "\u0001".repeat(length);
+/** Four bytes of JSON a character, which is the most that a content has. */
+const heavy = (length: number): string => "\u{1f98a}".repeat(length);
 
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).byteLength;
 
@@ -29,7 +29,7 @@ let ada: Client;
 let ids: string[];
 
 beforeAll(async () => {
-  room = new ChatRoom({ messageRate: UNLIMITED });
+  room = new ChatRoom({ messageRate: UNLIMITED, maxContentLength: CONTENT_CHARS_MAX });
   ada = await room.join({ user: "ada", role: "moderator" });
   const posts = range(1, POSTS).map((seq) =>
     ada.call("chat-message", { content: `w${seq}${heavy(CONTENT_CHARS_MAX - 10)}.w` }),
@@ -147,12 +147,12 @@ describe("a list in an answer", () => {
 
 describe("an answer without a further page", () => {
   it("leaves out the oldest versions of a message", async () => {
-    const long = new ChatRoom({ messageRate: UNLIMITED, maxContentLength: 10_000 });
+    const long = new ChatRoom({ messageRate: UNLIMITED, maxContentLength: 15_000 });
     const eve = await long.join({ user: "eve", role: "moderator" });
     const { id } = await eve.ask("chat-message", { content: "first" });
     for (let n = 1; n <= 7; n++) {
       long.shell.advance(10_000);
-      eve.emit("edit-message", { id, content: `${n}${heavy(9998)}.` });
+      eve.emit("edit-message", { id, content: `${n}${heavy(14_998)}.` });
     }
     const { versions, hasMore } = await eve.ask("versions", { id });
     expect(hasMore).toBe(true);

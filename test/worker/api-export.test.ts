@@ -7,12 +7,11 @@ import type { Message } from "../../src/protocol/chat-events.ts";
 import { callApi, request } from "../durable/api-caller.ts";
 import { freshRoom, stubOf, useSettings } from "../durable/rooms.ts";
 
-useSettings({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000", API_BURST: "10000" });
+useSettings({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000", API_BURST: "10000", MAX_CONTENT_LENGTH: "3000" });
 
-/** Larger in JSON than in the room: six characters each. */
-const LONG = "\u0001".repeat(990);
+const LONG = "\u{1f98a}".repeat(2990);
 
-/** Posts messages, each some 6,000 characters of JSON. */
+/** Posts messages, each some 6,000 UTF-16 units of JSON. */
 async function fill(room: string, count: number): Promise<void> {
   const posts = Array.from({ length: count }, (_, i) =>
     callApi("POST", `/api/rooms/${room}/messages`, { body: { content: `${i}${LONG}.` } }),

@@ -22,7 +22,9 @@ export const guestNetworkOf = (client: Connection | undefined): string | undefin
 export function partyOf({ user, client }: Pick<Caller, "user" | "client">, log: Pick<MessageLog, "key">): Party {
   const network = guestNetworkOf(client);
   if (network === undefined) return { name: `user ${user}`, isGuest: false };
-  const digest = Array.from(digestOf(`${log.key} ${network}`).subarray(0, 8), (byte) => byte.toString(16).padStart(2, "0"));
+  const digest = Array.from(digestOf(`${log.key} ${network}`).subarray(0, 8), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  );
   return { name: `guests ${digest.join("")}`, isGuest: true };
 }
 
