@@ -106,6 +106,83 @@ it("a picture opens large, keys and buttons lead to the others, and closing rest
   await ada.close();
 });
 
+/** A photo as a phone takes it, of random dots; `orientation` as in Exif. */
+async function photo({ page }: Visitor, width: number, height: number, orientation: number): Promise<Buffer> {
+  const base64 = await page.evaluate(
+    async ([width, height]) => {
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [width!, height!];
+      const draw = canvas.getContext("2d")!;
+      for (let at = 0; at < 200; at++) {
+        draw.fillStyle = `hsl(${at * 7} 60% 50%)`;
+        draw.fillRect((at * 997) % width!, (at * 499) % height!, width! / 10, height! / 10);
+      }
+      return canvas.toDataURL("image/jpeg", 0.8).split(",")[1]!;
+    },
+    [width, height],
+  );
+  const jpeg = Buffer.from(base64, "base64");
+  const entry = [1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0];
+  const body = [...Buffer.from("Exif\0\0MM\0*"), 0, 0, 0, 8, 0, 1, ...entry, 0, 0, 0, 0];
+  return Buffer.concat([jpeg.subarray(0, 2), Buffer.from([0xff, 0xe1, 0, body.length + 2, ...body]), jpeg.subarray(2)]);
+}
+
+/** The picture of a preview as the browser has it, and the box that it is shown in. */
+async function shownAs({ page }: Visitor, name: string): Promise<{ natural: number[]; img: number[]; fit: string }> {
+  const img = page.getByRole("button", { name: `Image ${name}` }).locator("img");
+  await img.waitFor();
+  await vi.waitFor(async () => expect(await img.evaluate((img: HTMLImageElement) => img.complete)).toBe(true), WAIT);
+  return img.evaluate((img: HTMLImageElement) => ({
+    natural: [img.naturalWidth, img.naturalHeight],
+    img: [img.clientWidth, img.clientHeight],
+    fit: getComputedStyle(img).objectFit,
+  }));
+}
+
+it("small pictures are neither cut nor enlarged, and thin ones are seen whole", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("browser-small", "Ada");
+  for (const [width, height] of [
+    [32, 32],
+    [16, 16],
+    [8, 200],
+    [4000, 10],
+    [600, 400],
+  ] as const) {
+    const name = `${width}x${height}.png`;
+    await send(ada, name, png(width, height));
+    const { natural, img, fit } = await shownAs(ada, name);
+    expect(natural).toEqual([width, height]);
+    expect(fit).toBe("scale-down");
+    const scale = Math.min(1, 320 / width, 240 / height);
+    // The box has room for all of it, so nothing is cut and nothing is smaller than it has to be.
+    expect(img[0]).toBeGreaterThanOrEqual(Math.floor(width * scale));
+    expect(img[1]).toBeGreaterThanOrEqual(Math.floor(height * scale));
+  }
+  await ada.close();
+});
+
+it("a photo above 25 megapixels is made smaller before its upload, stays a picture, and stands upright", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("browser-photo", "Ada");
+  await send(ada, "phone.jpeg", await photo(ada, 6120, 4590, 6));
+  const { natural, img } = await shownAs(ada, "phone.jpeg");
+  expect(natural[0]! * natural[1]!).toBeLessThanOrEqual(12_000_000);
+  expect(natural[0]! * natural[1]!).toBeGreaterThan(11_900_000);
+  // On its side as the sensor saw it.
+  expect(natural[0]! / natural[1]!).toBeCloseTo(4590 / 6120, 2);
+  expect(img[0]! / img[1]!).toBeCloseTo(4590 / 6120, 1);
+  // A photo that fits stays as it is.
+  const small = await photo(ada, 800, 600, 6);
+  await send(ada, "small.jpeg", small);
+  expect((await shownAs(ada, "small.jpeg")).natural).toEqual([600, 800]);
+  const stored = ada.page.waitForEvent("download");
+  await ada.page.getByRole("button", { name: "Image small.jpeg" }).click();
+  await ada.page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  const chunks: Buffer[] = [];
+  for await (const chunk of await (await stored).createReadStream()) chunks.push(chunk as Buffer);
+  expect(Buffer.concat(chunks).equals(small)).toBe(true);
+  await ada.close();
+});
+
 it("pictures with too many pixels are shown as files, by their header and by their decoded size", async () => {
   const ada = await (await Visitor.open(browser, url)).enter("browser-bombs", "Ada");
   const side = Math.sqrt(PICTURE_PIXELS_MAX);

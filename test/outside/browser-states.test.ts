@@ -113,7 +113,7 @@ it("slow mode: the composer shows the time until the next message", async () => 
   await ada.say("one");
   await ada.reads("hold", /^Slow mode: next message in \d+ s$/);
   await ada.say("two");
-  await ada.reads("waiting", /^Slow mode: sent in \d+ s$/);
+  await ada.reads("waiting", /^Slow mode: will be sent in \d+ s$/);
   await ada.say("three");
   await vi.waitFor(async () => expect(await ada.page.getByTestId("waiting").count()).toBe(2), WAIT);
   await expect.poll(() => ada.page.getByTestId("waiting").nth(1).textContent()).toBe("Waits for its turn");

@@ -1,9 +1,11 @@
 // `npm run serve` for people who host the server on their own machine.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { gunzipSync } from "node:zlib";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
 import type { HistoryAnswer } from "../../src/protocol/chat-events.ts";
@@ -85,6 +87,28 @@ describe.concurrent("npm run serve", () => {
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(page.headers.get("content-security-policy")).toContain("default-src 'self'");
     expect((await fetch(`${url}/client.js`)).headers.get("content-type")).toMatch(/javascript/);
+    for (const file of ["/", "/page.js", "/page.css", "/embed.js", "/favicon.svg"]) {
+      const ask = async (headers: Record<string, string>): Promise<IncomingMessage & { readonly body: Buffer }> =>
+        new Promise((resolve, reject) => {
+          get(url + file, { headers }, (response) => {
+            const chunks: Buffer[] = [];
+            response.on("data", (chunk: Buffer) => chunks.push(chunk));
+            response.on("end", () => resolve(Object.assign(response, { body: Buffer.concat(chunks) })));
+          }).on("error", reject);
+        });
+      const plain = await ask({});
+      expect(plain.headers["content-encoding"]).toBeUndefined();
+      for (const encodings of ["identity", "gzip;q=0", "br, gzip; q=0.0"])
+        expect((await ask({ "Accept-Encoding": encodings })).headers["content-encoding"]).toBeUndefined();
+      const small = await ask({ "Accept-Encoding": "br, gzip, deflate" });
+      expect([small.headers["content-encoding"], small.headers["vary"]]).toEqual(["gzip", "Accept-Encoding"]);
+      expect(gunzipSync(small.body).equals(plain.body)).toBe(true);
+      expect(small.body.length).toBeLessThan(plain.body.length * (plain.body.length > 10_000 ? 0.5 : 1));
+      // A browser that has the file asks whether it is still the same.
+      const headers = { "Accept-Encoding": "gzip", "If-None-Match": small.headers.etag! };
+      expect([(await ask(headers)).statusCode, (await ask(headers)).body.length]).toEqual([304, 0]);
+      expect(small.headers["cache-control"]).toMatch(/max-age=0, must-revalidate/);
+    }
     expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: "healthy" });
     expect(await (await fetch(`${url}/nowhere`)).json()).toMatchObject({ error: { code: "NOT_FOUND" } });
     expect((await fetch(`${url}/api/guest`, { method: "POST" })).status).toBe(403);

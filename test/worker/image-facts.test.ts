@@ -48,6 +48,36 @@ const exif = (orientation: number, order: "II" | "MM"): number[] => {
   return segment(0xe1, "Exif\0\0", order, number(42, 2), number(8, 4), directory, zeros(4));
 };
 
+/** A TIFF structure in big-endian order: each entry with its tag, type, count and the first two bytes of its value. */
+const tiff = (head: string, ...entries: ReadonlyArray<readonly [number, number, number, number]>): number[] => [
+  ...bytes(head, be(8, 4), be(entries.length, 2)),
+  ...entries.flatMap(([tag, type, count, value]) => [
+    ...be(tag, 2),
+    ...be(type, 2),
+    ...be(count, 4),
+    ...be(value, 2),
+    0,
+    0,
+  ]),
+  ...zeros(4),
+];
+const MM = "MM\0*";
+const turn = (orientation: number): number[] => tiff(MM, [0x0112, 3, 1, orientation]);
+const app1 = (...body: readonly Part[]): number[] => segment(0xe1, "Exif\0\0", ...body);
+const crc32 = (body: Uint8Array): number =>
+  ~body.reduce((crc, byte) => {
+    let next = crc ^ byte;
+    for (let bit = 0; bit < 8; bit++) next = (next >>> 1) ^ (next & 1 ? 0xedb88320 : 0);
+    return next;
+  }, -1) >>> 0;
+const chunk = (kind: string, body: readonly number[], isRight = true): number[] => {
+  const named = [...bytes(kind), ...body];
+  return [...be(body.length, 4), ...named, ...be((crc32(Uint8Array.from(named)) ^ (isRight ? 0 : 1)) >>> 0, 4)];
+};
+const pngWith = (...chunks: ReadonlyArray<readonly number[]>): Uint8Array =>
+  bytes(0x89, "PNG\r\n", 0x1a, "\n", chunk("IHDR", [...be(40, 4), ...be(20, 4), 1, 0, 0, 0, 0]), ...chunks);
+const PIXELS = chunk("IDAT", [0]);
+
 const box = (kind: string, ...body: readonly Part[]): number[] => {
   const content = [...bytes(...body)];
   return [...be(content.length + 8, 4), ...bytes(kind), ...content];
@@ -253,5 +283,59 @@ describe("a file's key", () => {
     ];
     for (const each of twisted) expect(parseFileKey(each), each).toBeUndefined();
     fc.assert(fc.property(fc.string(), (text) => parseFileKey(text) === undefined));
+  });
+});
+
+// Each case as Chromium decodes it.
+describe("a picture that says how it lies has the size at which browsers show it", () => {
+  const [LYING, UPRIGHT] = [
+    { width: 40, height: 20 },
+    { width: 20, height: 40 },
+  ];
+  const FRAME = frame(40, 20);
+
+  it.each<[string, readonly number[], object]>([
+    ["right", turn(6), UPRIGHT],
+    ["of a long number", tiff(MM, [0x0112, 4, 1, 6]), LYING],
+    ["of bytes", tiff(MM, [0x0112, 1, 1, 6]), LYING],
+    ["of two numbers", tiff(MM, [0x0112, 3, 2, 6]), LYING],
+    ["of no number", tiff(MM, [0x0112, 3, 0, 6]), LYING],
+    ["twice, first on its side", tiff(MM, [0x0112, 3, 1, 6], [0x0112, 3, 1, 1]), UPRIGHT],
+    ["twice, first upright", tiff(MM, [0x0112, 3, 1, 1], [0x0112, 3, 1, 6]), LYING],
+    ["behind one of a long number", tiff(MM, [0x0112, 4, 1, 1], [0x0112, 3, 1, 6]), UPRIGHT],
+    ["behind one out of range", tiff(MM, [0x0112, 3, 1, 9], [0x0112, 3, 1, 6]), UPRIGHT],
+    ["behind a wrong magic number", tiff("MM\0+", [0x0112, 3, 1, 6]), LYING],
+    ["of an unknown order of bytes", tiff("XX\0*", [0x0112, 3, 1, 6]), LYING],
+  ])("an entry %s, in a JPEG and in a PNG", (_what, given, size) => {
+    expect(imageFacts(jpeg(app1(given), FRAME))).toEqual({ type: "image/jpeg", ...size });
+    expect(imageFacts(pngWith(chunk("eXIf", given), PIXELS))).toEqual({ type: "image/png", ...size });
+  });
+
+  it.each<[string, ReadonlyArray<readonly number[]>, object]>([
+    ["on its side, then upright", [app1(turn(6)), app1(turn(1)), FRAME], UPRIGHT],
+    ["upright, then on its side", [app1(turn(1)), app1(turn(6)), FRAME], LYING],
+    ["without an orientation, then on its side", [app1(tiff(MM)), app1(turn(6)), FRAME], LYING],
+    ["out of range, then on its side", [app1(turn(9)), app1(turn(6)), FRAME], LYING],
+    ["empty, then on its side", [app1(), app1(turn(6)), FRAME], LYING],
+    ["cut off, then on its side", [app1("MM"), app1(turn(6)), FRAME], LYING],
+    ["of another kind (XMP), then on its side", [segment(0xe1, "http://ns"), app1(turn(6)), FRAME], UPRIGHT],
+    ["behind the frame header", [FRAME, app1(turn(6))], UPRIGHT],
+    ["with another padding", [segment(0xe1, "Exif\0\u0001", turn(6)), FRAME], UPRIGHT],
+  ])("JPEG with Exif segments: %s", (_what, segments, size) => {
+    expect(imageFacts(jpeg(...segments))).toEqual({ type: "image/jpeg", ...size });
+  });
+
+  it.each<[string, ReadonlyArray<readonly number[]>, object]>([
+    ["on its side", [chunk("eXIf", turn(8)), PIXELS], UPRIGHT],
+    ["behind other chunks", [chunk("tEXt", [97, 0, 98]), chunk("eXIf", turn(6)), PIXELS], UPRIGHT],
+    ["behind the pixels", [PIXELS, chunk("eXIf", turn(6))], LYING],
+    ["on its side, then upright", [chunk("eXIf", turn(6)), chunk("eXIf", turn(1)), PIXELS], UPRIGHT],
+    ["upright, then on its side", [chunk("eXIf", turn(1)), chunk("eXIf", turn(6)), PIXELS], LYING],
+    ["with a wrong checksum", [chunk("eXIf", turn(6), false), PIXELS], LYING],
+    ["with a wrong checksum, then right", [chunk("eXIf", turn(6), false), chunk("eXIf", turn(6)), PIXELS], UPRIGHT],
+    ["in the form of JPEG", [chunk("eXIf", [...bytes("Exif\0\0"), ...turn(6)]), PIXELS], LYING],
+    ["cut off", [chunk("eXIf", turn(6)).slice(0, -3)], LYING],
+  ])("PNG with eXIf: %s", (_what, chunks, size) => {
+    expect(imageFacts(pngWith(...chunks))).toEqual({ type: "image/png", ...size });
   });
 });

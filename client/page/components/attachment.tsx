@@ -11,6 +11,8 @@ import { saveFile } from "./save-file.ts";
 
 const PREVIEW_WIDTH = 320;
 const PREVIEW_HEIGHT = 240;
+/** Around the picture. */
+const EDGE = 1;
 
 interface AttachmentProps extends ChatProps {
   readonly attachment: Attachment;
@@ -27,7 +29,9 @@ function Preview({ store, view, picture }: ChatProps & { readonly picture: Pictu
   if (isLost) return <FileButton view={view} attachment={picture} />;
   const scale = Math.min(1, PREVIEW_WIDTH / width, PREVIEW_HEIGHT / height);
   // A file may claim any size, so a preview is neither a thin line nor a tall column.
-  const [shownWidth, shownHeight] = [Math.max(48, width * scale), Math.max(24, height * scale)];
+  const [shownWidth, shownHeight] = [Math.max(48, width * scale), Math.max(24, height * scale)].map(
+    (side) => side + 2 * EDGE,
+  ) as [number, number];
   const box = { width: `${shownWidth}px`, aspectRatio: `${shownWidth} / ${shownHeight}` };
   return (
     <button

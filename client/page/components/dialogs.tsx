@@ -7,6 +7,7 @@ import type { Unfinished } from "../state/stored-data.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { VERBATIM } from "./controls.tsx";
 import { isTouched } from "./keys.ts";
+import { DetailsDialog } from "./details-dialog.tsx";
 import { FormDialog, InfoDialog } from "./modal.tsx";
 import { PersonDialog } from "./person-dialog.tsx";
 import { ReportDialog } from "./report-dialog.tsx";
@@ -31,6 +32,8 @@ export function Dialogs({ store, view }: ChatProps) {
       return <DeleteDialog view={view} message={dialog.message} onClose={close} />;
     case "report":
       return <ReportDialog view={view} message={dialog.message} onClose={close} />;
+    case "details":
+      return <DetailsDialog view={view} id={dialog.message} onClose={close} />;
     case "sign-out":
       return <SignOut store={store} unfinished={dialog.unfinished} onClose={close} />;
     case "image":

@@ -8,7 +8,7 @@ export { NewestButton, NewsBar } from "./newest.tsx";
 export { PageAttention } from "./page-attention.tsx";
 export { PinnedBar } from "./pinned-bar.tsx";
 export { ReportsBar } from "./reports-bar.tsx";
-export { onRowKey } from "./row-keys.ts";
+export { onRowKey, onRowsCopied } from "./row-keys.ts";
 export { ReactionPicker } from "./reaction-picker.tsx";
 export { SearchPanel } from "./search-panel.tsx";
 export { onShortcut } from "./shortcuts.ts";

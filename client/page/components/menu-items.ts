@@ -45,6 +45,7 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
   };
   return [
     message.content !== "" && { label: "Copy text", act: () => void copy() },
+    { label: "Details…", act: () => store.set({ dialog: { kind: "details", message: message.id } }) },
     can.edit && { label: "Edit", act: () => store.edit(message) },
     ...featureItems({ store, view }, message),
     can.remove && { label: "Delete", act: remove, isGrave: true },

@@ -147,6 +147,9 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
       watching.disconnect();
       seeing.disconnect();
       document.removeEventListener("visibilitychange", look);
+      const [, seq] = /^m(\d+)$/.exec(place.anchor?.key ?? "") ?? [];
+      const isElsewhere = !view.state.reading.following && seq !== undefined;
+      store.leftAt(view.room, isElsewhere ? Number(seq) : undefined);
     };
   }, [view]);
   useEffect(() => {
@@ -194,6 +197,7 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
           // The next focus is known in the next frame.
           onFocusOut={() => requestAnimationFrame(again)}
           onKeyDown={(event) => later?.onRowKey(event, { store, view })}
+          onCopy={(event) => later?.onRowsCopied(event, { view })}
         >
           {drawn.map((row) => (
             <RowView

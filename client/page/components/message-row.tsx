@@ -28,7 +28,10 @@ export function MessageRow(props: MessageRowProps) {
       {isHead ? (
         <Head store={store} view={view} message={message} now={now} />
       ) : (
-        <Time at={message.timestamp} text={clockTime(message.timestamp)} class="side-time" />
+        <>
+          <span class="unseen">{named(message.name)}: </span>
+          <Time at={message.timestamp} text={clockTime(message.timestamp)} class="side-time" />
+        </>
       )}
       {message.replyTo !== undefined && <Quote view={view} id={message.replyTo} />}
       {message.deleted ? (

@@ -21,13 +21,15 @@ export function OutgoingRow({ store, view, outgoing, isHead }: OutgoingRowProps)
   const name = bare(reader.name) || "You";
   return (
     <>
-      {isHead && (
+      {isHead ? (
         <>
           <Avatar user={reader.user} name={name} />
           <p class="head">
             <bdi class="author">{name}</bdi>
           </p>
         </>
+      ) : (
+        <span class="unseen">{named(name)}: </span>
       )}
       <Content
         view={view}

@@ -70,12 +70,13 @@ export function MenuPopover({ store, view }: ChatProps) {
   );
 }
 
-/** Below the anchor where there is room, otherwise above; always in the window. */
+/** Below the anchor where there is room, otherwise above; beside the edge of the anchor that is nearer to the window's; always in the window. */
 function place(box: HTMLElement, anchor: DOMRect): void {
   const { width, height } = box.getBoundingClientRect();
   const below = anchor.bottom + MARGIN / 2;
   const top = below + height + MARGIN < innerHeight ? below : Math.max(MARGIN, anchor.top - height - MARGIN / 2);
-  const left = Math.min(Math.max(MARGIN, anchor.right - width), innerWidth - width - MARGIN);
+  const isLeft = anchor.left + anchor.right < innerWidth;
+  const left = Math.min(isLeft ? anchor.left : anchor.right - width, innerWidth - width - MARGIN);
   Object.assign(box.style, { top: `${top}px`, left: `${Math.max(MARGIN, left)}px` });
 }
 

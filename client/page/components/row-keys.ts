@@ -1,5 +1,8 @@
-// Handles keys on a focused message: up and down lead to its neighbours, letters to its actions. The message list calls it.
-import type { ChatProps } from "./chat-props.ts";
+// Handles keys on messages: up and down lead to the neighbours of a focused one, letters to its actions, and copying several keeps their
+// authors. The message list calls it.
+import { bare } from "../state/names.ts";
+import { clockTime } from "../state/times.ts";
+import type { ChatProps, ViewProps } from "./chat-props.ts";
 
 export function onRowKey(event: KeyboardEvent, { store, view }: ChatProps): void {
   const row = event.target as HTMLElement;
@@ -30,4 +33,41 @@ function moveTo(event: KeyboardEvent, row: Element): void {
   if (!(to instanceof HTMLElement)) return;
   to.focus({ preventScroll: true });
   to.scrollIntoView({ block: "nearest" });
+}
+
+/** Copies the messages of the selection as text with authors and times, where there are several; a part of one is copied as it is. */
+export function onRowsCopied(event: ClipboardEvent, { view }: ViewProps): void {
+  const list = event.currentTarget as HTMLElement;
+  const { stored } = view.state.messages;
+  const selection = (list.getRootNode() as Document).getSelection?.() ?? getSelection();
+  if (!selection?.rangeCount) return;
+  const range = selection.getRangeAt(0);
+  const rows = Array.from(list.querySelectorAll<HTMLElement>("li[data-seq]")).filter((row) => isTextIn(row, range));
+  const seqs = new Set(rows.map((row) => Number(row.dataset["seq"])));
+  if (seqs.size < 2) return;
+  let author = "";
+  const lines = stored
+    .filter(({ seq }) => seqs.has(seq))
+    .map(({ sender, name, timestamp, content, attachment, deleted }) => {
+      const head = sender === author ? "" : `${author === "" ? "" : "\n"}${bare(name)}, ${clockTime(timestamp)}\n`;
+      author = sender;
+      const text = deleted ? "Message deleted" : view.people.withNames(content) || (attachment?.name ?? "");
+      return head + text;
+    });
+  event.clipboardData?.setData("text/plain", lines.join("\n"));
+  event.preventDefault();
+}
+
+/** A selection of a whole message may end at the author of the next. */
+function isTextIn(row: HTMLElement, range: Range): boolean {
+  const text = row.querySelector(".content, .gone, .file, .preview") ?? row;
+  if (!range.intersectsNode(text)) return false;
+  const part = document.createRange();
+  part.selectNodeContents(text);
+  // A picture.
+  if (part.toString() === "") return true;
+  if (part.compareBoundaryPoints(Range.START_TO_START, range) < 0)
+    part.setStart(range.startContainer, range.startOffset);
+  if (part.compareBoundaryPoints(Range.END_TO_END, range) > 0) part.setEnd(range.endContainer, range.endOffset);
+  return part.toString().trim() !== "";
 }

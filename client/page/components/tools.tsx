@@ -12,13 +12,7 @@ interface ToolsProps extends ChatProps {
 
 export function Tools({ store, view, message, hasFocus }: ToolsProps) {
   const can = view.store.abilitiesOf(message);
-  const { welcome } = view.state;
   const tabIndex = hasFocus ? 0 : -1;
-  const hasMore =
-    message.content !== "" ||
-    can.remove ||
-    store.mayMessage(message.sender) ||
-    (welcome && ("reports" in welcome || "pinRules" in welcome));
   return (
     <div class="tools" role="group" aria-label="Actions of this message">
       {can.react && (
@@ -39,15 +33,13 @@ export function Tools({ store, view, message, hasFocus }: ToolsProps) {
           onClick={() => view.writing.reply(message.id)}
         />
       )}
-      {hasMore && (
-        <IconButton
-          icon="more"
-          label="More actions"
-          testId="more"
-          tabIndex={tabIndex}
-          onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, message: message.id } })}
-        />
-      )}
+      <IconButton
+        icon="more"
+        label="More actions"
+        testId="more"
+        tabIndex={tabIndex}
+        onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, message: message.id } })}
+      />
     </div>
   );
 }

@@ -11,12 +11,17 @@ import { Button, IconButton } from "./controls.tsx";
 import { focusKeeper } from "./focus.ts";
 import { Icon } from "./icons.tsx";
 
-export function UploadList({ view: { state, store, writing } }: ViewProps) {
+export function UploadList({ view: { state, store, writing, fitting } }: ViewProps) {
   const { uploads, welcome } = state;
   const failed = uploads.filter(({ error }) => error).length;
-  if (uploads.length + writing.files.length === 0) return null;
+  if (uploads.length + writing.files.length + fitting === 0) return null;
   return (
     <>
+      {fitting > 0 && (
+        <p class="hint" role="status">
+          Preparing files…
+        </p>
+      )}
       <ul class="uploads" data-testid="uploads">
         {writing.files.map(({ key, name, size }) => (
           <Chip key={key} name={name} note={bytesText(size)} onRemove={() => writing.detach(key)} />

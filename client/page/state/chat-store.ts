@@ -1,41 +1,17 @@
 // The page's state as a whole: the reader, the room on the screen, open panels and dialogs. Components draw it and call it;
 // each change is drawn once per frame.
-import { claimsOf, isRoomName, type Message, type Outgoing, type Person } from "parley-rooms/client";
+import { claimsOf, isRoomName, type Message, type Outgoing } from "parley-rooms/client";
 
 import { RoomView, type Announcement } from "./room-view.ts";
 import { type Identity, ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
-import { keep, local, readJson } from "./json-storage.ts";
+import { keep, local } from "./json-storage.ts";
+import { OpenParts } from "./open-parts.ts";
 import { fetchEntrance, goToSignIn, roomOfState, type Entrance, type Returned } from "./sign-in.ts";
-import { clearStoredData, countUnfinished, joinKey, type Owner, type Unfinished } from "./stored-data.ts";
+import { clearStoredData, countUnfinished, joinKey, rememberedAt, type Owner } from "./stored-data.ts";
 import { RoomDirectory } from "./room-directory.ts";
 import { neighbour, roomItems, titleOf, type DirectPerson, type RoomItem } from "./room-items.ts";
 
 const ANNOUNCEMENTS_MAX = 5;
-
-/** The panel beside the messages; on a phone, over them. */
-export type Panel = "rooms" | "members" | "search" | undefined;
-
-/** A menu of actions on a message or a person; otherwise of the room. */
-interface Menu {
-  readonly anchor: Element;
-  /** The `id` of a message. */
-  readonly message?: string;
-  readonly person?: Person;
-}
-
-export type Dialog =
-  | { readonly kind: "shortcuts" | "new-room" | "room" }
-  | { readonly kind: "sign-out"; readonly unfinished: Unfinished }
-  | { readonly kind: "moderate"; readonly action: "kick" | "mute" | "ban"; readonly user: string }
-  | { readonly kind: "delete" | "report"; readonly message: string }
-  | { readonly kind: "image"; readonly key: string };
-
-/** The dialog, menu or picker that is open over the page. */
-export interface Overlays {
-  readonly dialog?: Dialog | undefined;
-  readonly menu?: Menu | undefined;
-  readonly reacting?: { readonly anchor: Element; readonly message: string } | undefined;
-}
 
 export interface Joining {
   readonly name: string;
@@ -60,11 +36,9 @@ export interface ChatStorePorts {
 
 export const saidNow = (text: Announcement): string => (typeof text === "string" ? text : text());
 
-export class ChatStore {
+export class ChatStore extends OpenParts {
   view: RoomView | undefined;
   directory: RoomDirectory | undefined;
-  panel: Panel;
-  ui: Overlays = {};
   /** The last few events that are read aloud, for readers who cannot see the page. */
   announcements: readonly { readonly id: number; readonly text: Announcement }[] = [];
   /** Why the last attempt to join failed. */
@@ -84,6 +58,8 @@ export class ChatStore {
   readonly #joinKey: string;
   #frame = 0;
   #announced = 0;
+  /** By room: the message at which the reader stood in the history when they left. */
+  readonly #places = new Map<string, number>();
   /** The reader's id, as the last room said. */
   #user = "";
   /** People with whom the reader began a conversation: the room may not know their names yet. */
@@ -92,6 +68,7 @@ export class ChatStore {
   #wasBehind = false;
 
   constructor(ports: ChatStorePorts) {
+    super();
     this.#ports = ports;
     this.#identity = new ReaderIdentity(ports.base);
     this.#joinKey = joinKey(ports.base);
@@ -99,12 +76,8 @@ export class ChatStore {
   }
 
   /** The first values of the join form. */
-  get remembered(): { readonly name: string; readonly room: string | undefined } {
-    const kept = readJson(local, this.#joinKey) as { name?: unknown; room?: unknown } | undefined;
-    return {
-      name: typeof kept?.name === "string" ? kept.name : "",
-      room: typeof kept?.room === "string" && isRoomName(kept.room) ? kept.room : undefined,
-    };
+  get remembered(): ReturnType<typeof rememberedAt> {
+    return rememberedAt(this.#joinKey);
   }
 
   /** Enters a room without the form. @returns whether this browser knows the reader */
@@ -176,9 +149,9 @@ export class ChatStore {
 
   /** Enters a room whose name was typed. @returns `false` where that is no name of a room */
   enterNamed(room: string): boolean {
-    if (!isRoomName(room)) return false;
-    this.enter(room);
-    return true;
+    const isName = isRoomName(room);
+    if (isName) this.enter(room);
+    return isName;
   }
 
   enter(room: string): void {
@@ -277,6 +250,7 @@ export class ChatStore {
     this.leave();
     this.#identity.forget();
     clearStoredData(owner);
+    this.#places.clear();
     this.name = this.#user = "";
     this.problem = "";
     this.isTokenAsked = this.isTokenNeeded = false;
@@ -347,31 +321,15 @@ export class ChatStore {
     this.enter(room);
   }
 
-  open(panel: Panel): void {
-    this.panel = this.panel === panel ? undefined : panel;
-    this.changed();
-  }
-
-  /** How many layers lie over the messages: a panel, and over it a dialog, menu or picker. */
-  get layers(): number {
-    return Number(this.panel !== undefined) + Number(this.#isOverlaid);
-  }
-
-  /** Closes the upper layers until that many are left. */
-  closeTo(layers: number): void {
-    if (layers < this.layers) this.ui = {};
-    if (layers < this.layers) this.panel = undefined;
-    this.changed();
-  }
-
   edit(message: Message): void {
     const { view } = this;
     view?.writing.beginEdit({ id: message.id, content: view.people.withNames(message.content) });
   }
 
-  set(ui: Overlays): void {
-    this.ui = { ...this.ui, ...ui };
-    this.changed();
+  /** @param seq the first message in view, where the reader is not at the newest */
+  leftAt(room: string, seq: number | undefined): void {
+    if (seq === undefined) this.#places.delete(room);
+    else this.#places.set(room, seq);
   }
 
   announce(text: Announcement): void {
@@ -397,9 +355,18 @@ export class ChatStore {
   }
 
   #onViewChanged(): void {
-    this.#closeGone();
+    this.closeGone();
     this.#user = this.view?.self || this.#user;
+    this.#restorePlace();
     this.changed();
+  }
+
+  #restorePlace(): void {
+    const { room = "", state, store } = this.view ?? {};
+    const place = state?.welcome && this.#places.get(room);
+    if (place === undefined || !this.#places.delete(room)) return;
+    // Otherwise the first new message is where the reader goes on.
+    if (state!.welcome!.unread === 0) void store!.jumpTo(place);
   }
 
   /** The lobby may have lost in a crash that the reader has read the room on the screen: the room tells it again. */
@@ -411,22 +378,6 @@ export class ChatStore {
     if (isBehind && this.#wasBehind) void view!.store.ask("read", { seq: lastSeq });
     this.#wasBehind = isBehind;
     this.changed();
-  }
-
-  get #isOverlaid(): boolean {
-    return Object.values(this.ui).some((open) => open !== undefined);
-  }
-
-  /** Closes what is open about a message that somebody deleted. */
-  #closeGone(): void {
-    const { dialog, menu, reacting } = this.ui;
-    const isGone = (part: object | undefined): boolean =>
-      part !== undefined && "message" in part && this.view?.messageOf(part.message as string) === null;
-    if (isGone(menu)) this.ui = { ...this.ui, menu: undefined };
-    if (isGone(reacting)) this.ui = { ...this.ui, reacting: undefined };
-    if (!isGone(dialog)) return;
-    this.ui = { ...this.ui, dialog: undefined };
-    this.view?.show("That message was deleted.");
   }
 
   get #owner(): Owner {

@@ -15,5 +15,5 @@ export function holdText(hold: Hold | undefined, nowMs: number): readonly [reaso
 /** When the next message will be sent; empty where nothing delays it. */
 export function waitText(hold: Hold | undefined, nowMs: number): string {
   if (!hold || !Number.isFinite(hold.untilMs)) return "";
-  return `${hold.code === "SLOW_MODE" ? "Slow mode: sent" : "Sent"} in ${duration(hold.untilMs - nowMs)}`;
+  return `${hold.code === "SLOW_MODE" ? "Slow mode: will be sent" : "Will be sent"} in ${duration(hold.untilMs - nowMs)}`;
 }

@@ -24,6 +24,7 @@ import { describeModeration } from "./describe-moderation.ts";
 import { TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { bare, named } from "./names.ts";
 import { People } from "./people.ts";
+import { fitPhoto } from "./pictures.ts";
 import { describeFailure } from "./room-answers.ts";
 import { ConnectionDisplay, type ShownConnection } from "./shown-connection.ts";
 import { Writing } from "./writing.ts";
@@ -69,6 +70,8 @@ export class RoomView {
   readonly writing: Writing;
   /** Long messages that the reader has opened, by `id`. */
   readonly opened = new Set<string>();
+  /** Chosen files that are made ready for their upload. */
+  fitting = 0;
   /** The newest notice or error of the room, until the reader dismisses it. */
   notice = "";
   /** Whether the room is closed for good: a message would not be kept any more. */
@@ -157,10 +160,20 @@ export class RoomView {
 
   attach({ files, folders = [] }: Given): void {
     if (!this.mayAttach) return this.show("Files cannot be attached here.");
-    this.store.addFiles(files);
+    void this.#addFitting(files);
     const names = folders.map((name) => `“${bare(name)}”`).join(", ");
     if (folders.length === 1) this.show(`${names} is a folder. Attach the files in it instead.`);
     if (folders.length > 1) this.show(`${names} are folders. Attach the files in them instead.`);
+  }
+
+  async #addFitting(files: Iterable<File>): Promise<void> {
+    this.fitting += 1;
+    this.#hooks.changed();
+    // At once: the list of an input is emptied.
+    const fitted = await Promise.all(Array.from(files, fitPhoto));
+    this.fitting -= 1;
+    if (!this.isOver) this.store.addFiles(fitted);
+    this.#hooks.changed();
   }
 
   show(text: string): void {

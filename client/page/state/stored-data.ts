@@ -1,14 +1,23 @@
 // Counts and clears the data of a reader in this browser: drafts, unsent messages, visited rooms and the name. The chat store
 // clears it at sign-out.
-import { unsentOf } from "parley-rooms/client";
+import { isRoomName, unsentOf } from "parley-rooms/client";
 
 import { draftPrefix } from "./drafts.ts";
-import { keep, keyAt, keysOf, local, ofTab } from "./json-storage.ts";
+import { keep, keyAt, keysOf, local, ofTab, readJson } from "./json-storage.ts";
 import { LEFT_NAME, SEEN_NAME } from "./room-directory.ts";
 import { begunKey } from "./sign-in.ts";
 
 const JOIN_NAME = "parley.join";
 export const joinKey = (base: string): string => keyAt(base, JOIN_NAME);
+
+/** The name and the room with which somebody joined last in this browser. */
+export function rememberedAt(key: string): { readonly name: string; readonly room: string | undefined } {
+  const kept = readJson(local, key) as { name?: unknown; room?: unknown } | undefined;
+  return {
+    name: typeof kept?.name === "string" ? kept.name : "",
+    room: typeof kept?.room === "string" && isRoomName(kept.room) ? kept.room : undefined,
+  };
+}
 
 /** The reader whose data is meant, as far as they are known. */
 export interface Owner {

@@ -38,16 +38,38 @@ function kindOf(view: DataView): ImageFacts["type"] | undefined {
 }
 
 const SIZES: Readonly<Record<ImageFacts["type"], (view: DataView) => PixelSize | undefined>> = {
-  "image/png": (view) =>
-    view.byteLength >= 24 && says(view, 12, "IHDR")
-      ? { width: view.getUint32(16), height: view.getUint32(20) }
-      : undefined,
+  "image/png": pngSize,
   "image/gif": (view) =>
     view.byteLength >= 10 ? { width: view.getUint16(6, true), height: view.getUint16(8, true) } : undefined,
   "image/webp": webpSize,
   "image/jpeg": jpegSize,
   "image/avif": avifSize,
 };
+
+/** The first chunk says it; a chunk with an orientation, which comes before the pixels, turns it. */
+function pngSize(view: DataView): PixelSize | undefined {
+  if (view.byteLength < 24 || !says(view, 12, "IHDR")) return undefined;
+  const size = { width: view.getUint32(16), height: view.getUint32(20) };
+  let at = 8;
+  while (at + 12 <= view.byteLength && !says(view, at + 4, "IDAT")) {
+    const end = at + 8 + view.getUint32(at);
+    if (end + 4 > view.byteLength) break;
+    // Browsers pass over a chunk whose checksum is wrong.
+    if (says(view, at + 4, "eXIf") && view.getUint32(end) === crc32(view, at + 4, end))
+      return turned(size, tiffOrientation(view, at + 8, end));
+    at = end + 4;
+  }
+  return size;
+}
+
+function crc32(view: DataView, from: number, end: number): number {
+  let crc = -1;
+  for (let at = from; at < end; at++) {
+    crc ^= view.getUint8(at);
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc >>> 0;
+}
 
 /** The first chunk says it: lossy, lossless or extended. */
 function webpSize(view: DataView): PixelSize | undefined {
@@ -82,16 +104,20 @@ const isFrame = (marker: number): boolean => marker >= 0xc0 && marker <= 0xcf &&
 const isBare = (marker: number): boolean => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
 
 function jpegSize(view: DataView): PixelSize | undefined {
-  let orientation = 1;
+  let orientation: number | undefined;
+  let size: PixelSize | undefined;
   for (const { marker, at, end } of segments(view)) {
-    if (marker === EXIF) orientation = exifOrientation(view, at, end) ?? orientation;
-    if (!isFrame(marker)) continue;
+    // Of several Exif segments browsers read the first alone, whatever it holds; it may stand behind the frame header.
+    if (marker === EXIF && says(view, at, "Exif\u0000")) orientation ??= tiffOrientation(view, at + 6, end);
+    if (!isFrame(marker) || size) continue;
     if (at + 5 > end) return undefined;
-    const [height, width] = [view.getUint16(at + 1), view.getUint16(at + 3)];
-    return orientation >= ON_ITS_SIDE ? { width: height, height: width } : { width, height };
+    size = { width: view.getUint16(at + 3), height: view.getUint16(at + 1) };
   }
-  return undefined;
+  return size && turned(size, orientation ?? 1);
 }
+
+const turned = ({ width, height }: PixelSize, orientation: number): PixelSize =>
+  orientation >= ON_ITS_SIDE ? { width: height, height: width } : { width, height };
 
 /** The segments before the picture itself, as far as they are there whole. */
 function* segments(view: DataView): Iterable<{ marker: number; at: number; end: number }> {
@@ -115,22 +141,24 @@ function* segments(view: DataView): Iterable<{ marker: number; at: number; end: 
   }
 }
 
-/** From the first directory of the TIFF structure in the segment. */
-function exifOrientation(view: DataView, at: number, end: number): number | undefined {
-  if (!says(view, at, "Exif\u0000\u0000") || at + 14 > end) return undefined;
-  const tiff = at + 6;
-  const isLittle = says(view, tiff, "II");
+const SHORT = 3;
+
+/** From the first directory of a TIFF structure: its first entry that is right, as browsers read it; 1 without one. */
+function tiffOrientation(view: DataView, tiff: number, end: number): number {
+  const isLittle = says(view, tiff, "II*\u0000");
+  if (!(isLittle || says(view, tiff, "MM\u0000*")) || tiff + 8 > end) return 1;
   const directory = tiff + view.getUint32(tiff + 4, isLittle);
-  if (directory + 2 > end) return undefined;
+  if (directory + 2 > end) return 1;
   const count = view.getUint16(directory, isLittle);
   for (let i = 0; i < count; i++) {
     const entry = directory + 2 + i * 12;
-    if (entry + 12 > end) return undefined;
-    if (view.getUint16(entry, isLittle) !== ORIENTATION_TAG) continue;
+    if (entry + 12 > end) return 1;
+    const [tag, type] = [view.getUint16(entry, isLittle), view.getUint16(entry + 2, isLittle)];
     const orientation = view.getUint16(entry + 8, isLittle);
-    return orientation <= ORIENTATION_MAX ? orientation : undefined;
+    const isOne = type === SHORT && view.getUint32(entry + 4, isLittle) === 1;
+    if (tag === ORIENTATION_TAG && isOne && orientation >= 1 && orientation <= ORIENTATION_MAX) return orientation;
   }
-  return undefined;
+  return 1;
 }
 
 // ---- AVIF: the properties `ispe` (size) and `irot` (turn). Of several items the largest is the image --------

@@ -1,0 +1,77 @@
+// What is open over the messages: a panel, and over it a dialog, menu or picker. The chat store extends it.
+import type { Person } from "parley-rooms/client";
+
+import type { RoomView } from "./room-view.ts";
+import type { Unfinished } from "./stored-data.ts";
+
+/** The panel beside the messages; on a phone, over them. */
+export type Panel = "rooms" | "members" | "search" | undefined;
+
+/** A menu of actions on a message or a person; otherwise of the room. */
+interface Menu {
+  readonly anchor: Element;
+  /** The `id` of a message. */
+  readonly message?: string;
+  readonly person?: Person;
+}
+
+export type Dialog =
+  | { readonly kind: "shortcuts" | "new-room" | "room" }
+  | { readonly kind: "sign-out"; readonly unfinished: Unfinished }
+  | { readonly kind: "moderate"; readonly action: "kick" | "mute" | "ban"; readonly user: string }
+  | { readonly kind: "delete" | "report" | "details"; readonly message: string }
+  | { readonly kind: "image"; readonly key: string };
+
+/** The dialog, menu or picker that is open over the page. */
+export interface Overlays {
+  readonly dialog?: Dialog | undefined;
+  readonly menu?: Menu | undefined;
+  readonly reacting?: { readonly anchor: Element; readonly message: string } | undefined;
+}
+
+export abstract class OpenParts {
+  abstract view: RoomView | undefined;
+  panel: Panel;
+  ui: Overlays = {};
+
+  /** Draws the whole again. */
+  abstract changed(): void;
+
+  open(panel: Panel): void {
+    this.panel = this.panel === panel ? undefined : panel;
+    this.changed();
+  }
+
+  /** How many layers lie over the messages: a panel, and over it a dialog, menu or picker. */
+  get layers(): number {
+    return Number(this.panel !== undefined) + Number(this.isOverlaid);
+  }
+
+  /** Closes the upper layers until that many are left. */
+  closeTo(layers: number): void {
+    if (layers < this.layers) this.ui = {};
+    if (layers < this.layers) this.panel = undefined;
+    this.changed();
+  }
+
+  set(ui: Overlays): void {
+    this.ui = { ...this.ui, ...ui };
+    this.changed();
+  }
+
+  get isOverlaid(): boolean {
+    return Object.values(this.ui).some((open) => open !== undefined);
+  }
+
+  /** Closes what is open about a message that somebody deleted. */
+  closeGone(): void {
+    const { dialog, menu, reacting } = this.ui;
+    const isGone = (part: object | undefined): boolean =>
+      part !== undefined && "message" in part && this.view?.messageOf(part.message as string) === null;
+    if (isGone(menu)) this.ui = { ...this.ui, menu: undefined };
+    if (isGone(reacting)) this.ui = { ...this.ui, reacting: undefined };
+    if (!isGone(dialog)) return;
+    this.ui = { ...this.ui, dialog: undefined };
+    this.view?.show("That message was deleted.");
+  }
+}
