@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } fr
 import { encodeUpgradeFacts, INNER_ORIGIN, UPGRADE_HEADER } from "../../../src/rpc/upgrade-header.ts";
 import { request, textOf } from "../poller.ts";
 import { ORIGIN, RawClient, upgrade } from "../raw-client.ts";
-import * as kit from "../../kit/testing.ts";
 import { PacketType } from "../../wire/wire-client.ts";
 import { serving } from "./worker.ts";
 
@@ -325,57 +324,6 @@ describe("authenticate", () => {
     const ada = await enter(() => ({ user: "ada", exp: Math.floor(Date.now() / 1000) + 2 }));
     expect(await ada.receives("notice", 2)).toMatchObject([{ code: "TOKEN_EXPIRING" }, { code: "TOKEN_EXPIRED" }]);
     await ada.receivesPacket(PacketType.DISCONNECT);
-  });
-});
-
-describe("the application's query", () => {
-  const jwt = "e".repeat(2100);
-  const queries: Array<Record<string, string>> = [
-    { access: jwt },
-    { key: "k".repeat(8000) },
-    { a: "x".repeat(4000), b: "y".repeat(3990) },
-    { ext: "1" },
-    { ext: "1", token: "mine", recovery: "2026", watch: "1", bundle: "no", room: "other", t: "now" },
-    { token: jwt },
-    { name: "Åse 你好", __proto__x: "1", constructor: "x" },
-  ];
-
-  it.each(queries)("reaches the object as it is, over both transports", async (query) => {
-    const fetcher = serving(env.SKETCH);
-    const room = freshRoom();
-    const ada = await RawClient.open({ room, fetcher, query });
-    // A plain session gets each packet in a frame of its own.
-    await ada.connect();
-    expect(await ada.ask("whoami")).toMatchObject({ query });
-    await kit.evict(env.SKETCH.getByName(room), "hibernate");
-    expect(await ada.ask("whoami")).toMatchObject({ query });
-    const { body } = await textOf(request({ room, fetcher, query }));
-    const { sid } = JSON.parse(body.slice(1)) as { sid: string };
-    await textOf(request({ room, sid, fetcher, query, method: "POST", body: '40\u001e420["whoami"]' }));
-    expect((await textOf(request({ room, sid, fetcher, query }))).body).toContain(JSON.stringify(query).slice(1, -1));
-  });
-
-  it("that is too long is refused where the client can read it, over both transports", async () => {
-    const fetcher = serving(env.SKETCH);
-    for (const query of [{ key: "k".repeat(8193) }, { key: "k".repeat(20_000) }, { key: `${"k".repeat(8000)}你` }]) {
-      const room = freshRoom();
-      const refused = { message: "Bad request: the query is too long", data: { code: "TOO_LONG" } };
-      const ada = await RawClient.open({ room, fetcher, query });
-      await expect(ada.connect()).rejects.toMatchObject(refused);
-      const { body } = await textOf(request({ room, fetcher, query }));
-      const { sid } = JSON.parse(body.slice(1)) as { sid: string };
-      await textOf(request({ room, sid, fetcher, query, method: "POST", body: "40" }));
-      expect((await textOf(request({ room, sid, fetcher, query }))).body).toBe(`44${JSON.stringify(refused)}`);
-    }
-  });
-
-  it("has one name of the server's own, which asks for the extensions", async () => {
-    const fetcher = serving(env.SKETCH);
-    const ada = await RawClient.open({ room: freshRoom(), fetcher, query: { "parley-ext": "1" } });
-    ada.send('40\u001e420["whoami"]');
-    await expect
-      .poll(() => ada.frames.some((frame) => typeof frame === "string" && frame.includes("\u001e430[")))
-      .toBe(true);
   });
 });
 
