@@ -1,5 +1,6 @@
 // Checks the memory of a room: the sizes of all reachable collections, at any time and after quiet. The bounds are for the few
 // clients of a plan, so that a leak shows within minutes.
+import { NEWEST_MAX } from "../../src/chat/listing/unread-counts.ts";
 import { COPIES_REMEMBERED_MAX } from "../../src/chat/links/copies.ts";
 import { MISSED_MESSAGES_MAX } from "../../src/protocol/limits.ts";
 import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
@@ -25,6 +26,7 @@ const SIZES_MAX: Readonly<Record<string, number>> = {
   "Recovery.encoded": MISSED_MESSAGES_MAX,
   "RelaxedCommit.unstored": BATCH_POSTS_MAX + UNSTORED_POSTS_MAX,
   "ShardLog.shown": MISSED_MESSAGES_MAX,
+  "UnreadCounts.newest": NEWEST_MAX,
   // While calls fail; bounded by characters.
   "Feed.waiting": 1000,
   // While a report is under way; bounded for each connection.

@@ -9,7 +9,7 @@ import type { Room } from "../room/room.ts";
 export const READERS_MAX = 1000;
 
 /** Messages that are looked at; a reader's own are among them. */
-const NEWEST_MAX = 2 * UNREAD_MAX;
+export const NEWEST_MAX = 2 * UNREAD_MAX;
 
 /** The form of ids that POST /api/guest gives: anybody can have any number of them. */
 const GUEST = /^guest-[0-9a-f]{16}$/;
