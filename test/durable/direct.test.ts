@@ -298,6 +298,39 @@ describe("a service whose token names other rooms: DM-3", () => {
   });
 });
 
+it("each room names the other one, by the newest name that it knows, in its welcome and in the lists: DM-6", async () => {
+  const [ada, ben] = freshPair();
+  const room = freshRoom();
+  const named = async (room: string, user: string, name: string): Promise<RawClient> => {
+    const client = await RawClient.open({ room });
+    await client.connect({ token: await tokenFor(user, { name }) });
+    return client;
+  };
+  const other = async (client: RawClient) => (await client.receives<Welcome>("welcome"))[0]!.direct;
+  const here = await named(room, ada, "Ada");
+  const there = await named(room, ben, "Ben <b>");
+  expect(await other(here)).toBe(undefined);
+  const opened = await here.ask<{ room: string }>("open-dm", { user: ben });
+  // He has never been in it.
+  const one = await named(opened.room, ada, "Ada");
+  expect(await other(one)).toEqual({ user: ben, name: "Ben <b>" });
+  await one.ask("chat-message", { content: "psst" });
+  one.close();
+  const two = await named(opened.room, ben, "Benedict");
+  expect(await other(two)).toEqual({ user: ada, name: "Ada" });
+  const again = await named(opened.room, ada, "Ada L.");
+  expect(await other(again)).toEqual({ user: ben, name: "Benedict" });
+  await vi.waitFor(
+    async () => {
+      const { body } = await callApi("GET", "/api/unread", { as: asMember(ben) });
+      const listed = (body.rooms as ReadonlyArray<{ room: string }>).find((one) => one.room === opened.room);
+      expect(listed).toMatchObject({ unread: 1, direct: { user: ada, name: "Ada L." } });
+    },
+    { timeout: 30_000 },
+  );
+  for (const client of [here, there, two, again]) client.close();
+});
+
 it("DM-1: a reader opens none, with any grant of a room", async () => {
   const [ada, ben] = freshPair();
   const room = freshRoom();

@@ -12,7 +12,18 @@ const PAGE = path.join(PROJECT_ROOT, "docs", "http-api.md");
 const MARK = "==== next example ====";
 
 /** Differ from run to run. */
-const MOMENTARY = new Set(["id", "key", "timestamp", "since", "lastActivity", "editedAt", "at", "until", "uploadedAt"]);
+const MOMENTARY = new Set([
+  "id",
+  "key",
+  "timestamp",
+  "since",
+  "lastActivity",
+  "editedAt",
+  "at",
+  "until",
+  "uploadedAt",
+  "version",
+]);
 
 interface Example {
   readonly command: string;

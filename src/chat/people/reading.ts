@@ -91,7 +91,7 @@ export class Reading implements Feature {
     return this.#marks;
   }
 
-  /** Users who leave and have read nothing: the room goes on being one of theirs. In a crowd only those count who read. */
+  /** READ-6: users who leave and have read nothing. The room goes on being one of theirs. In a crowd only those count who read. */
   #noteJoined(left: readonly string[]): void {
     if (left.length === 0 || this.#room.members.isLarge) return;
     const isNew = left.filter((user) => this.#marks.join(user)).length > 0;

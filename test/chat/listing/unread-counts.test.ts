@@ -91,7 +91,7 @@ describe("counts", () => {
     expect(all.unread("ada")).toBe(UNREAD_MAX);
   });
 
-  it("are told to those who have been there and read nothing, and to nobody else", async () => {
+  it("are told to those who have been there and read nothing, and to nobody else: READ-6", async () => {
     const all = new Deployment();
     const { room } = all.reporting;
     const ada = await room.join("ada");
