@@ -234,7 +234,7 @@ it("other rooms are listed with their unread counts", async () => {
   await ben.say("two");
   await ben.sees("one", "two");
   const unread = ada.page.locator(`[data-room="${room}"]`).getByTestId("unread");
-  await vi.waitFor(async () => expect(await unread.textContent({ timeout: 500 })).toBe("1 new messages"), {
+  await vi.waitFor(async () => expect(await unread.textContent({ timeout: 500 })).toBe("1 new message"), {
     ...WAIT,
     timeout: 120_000,
   });
