@@ -14,7 +14,8 @@ export interface RoomExcess {
   readonly retryAfterMs: number;
 }
 
-const HOUR_MS = 3_600_000;
+/** A room counts as begun for so long. */
+export const HOUR_MS = 3_600_000;
 
 /** A room that a user has left, on any device, frees its place: that cannot be foreseen, so a client asks again after this. */
 const LEFT_MS = 30_000;

@@ -21,7 +21,7 @@ export type RoomNumbers = Readonly<Record<string, number>>;
 export interface PayerReport {
   /** Of those who came last into the room; absent where nobody is there. */
   readonly payers?: string;
-  /** Of the one who began the room, in its first time awake. */
+  /** Of the one who began the room, in the hour after that. */
   readonly begunBy?: string;
 }
 

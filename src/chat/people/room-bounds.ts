@@ -1,7 +1,7 @@
 // Keeps a user out of more rooms than MAX_ROOMS_PER_USER at a time, and from beginning more than NEW_ROOMS_PER_USER in an hour (LIM-8). All
 // rooms of the isolate count together, and the lobby, which hears of each newcomer anyway, counts those of all isolates. So no connection
 // waits for another object. Services are not bound. Made by features.ts.
-import { UserRooms, type RoomExcess } from "../../clock/user-rooms.ts";
+import { HOUR_MS, UserRooms, type RoomExcess } from "../../clock/user-rooms.ts";
 import { hasPassed } from "../../clock/has-passed.ts";
 import { RecentMap } from "../../clock/recent-map.ts";
 import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
@@ -38,6 +38,8 @@ const GUESTS = new Slot<string>("guests");
 /** The user, or all guests of the network together. */
 export const payerOf = (client: Pick<Client, "peek">): string => GUESTS.get(client) ?? client.peek().user;
 
+const isService = (client: Pick<Client, "peek">): boolean => client.peek().role === "service";
+
 export class RoomBounds implements Feature {
   readonly #room: Room;
   readonly #userRooms: UserRooms;
@@ -47,7 +49,7 @@ export class RoomBounds implements Feature {
   readonly #refused = new RecentMap<string, { readonly excess: RoomExcess; readonly untilMs: number }>(REFUSED_MAX);
   /** Whether the room was new when this object began to run. */
   #wasNew = false;
-  #begunBy: string | undefined;
+  #begun: { readonly by: string; readonly atMs: number } | undefined;
   #renewedAtMs = -Infinity;
 
   constructor(room: Room, userRooms: UserRooms) {
@@ -84,6 +86,7 @@ export class RoomBounds implements Feature {
   }
 
   onConnect(client: Client): void {
+    if (isService(client)) return;
     const payer = payerOf(client);
     this.#count(payer, 1);
     this.#userRooms.enter(payer, this.#room.name, this.#room.now());
@@ -92,10 +95,11 @@ export class RoomBounds implements Feature {
   }
 
   onRestore(client: Client): void {
-    this.#count(payerOf(client), 1);
+    if (!isService(client)) this.#count(payerOf(client), 1);
   }
 
   onDisconnect(client: Client): void {
+    if (isService(client)) return;
     const payer = payerOf(client);
     if (this.#count(payer, -1) === 0) this.#userRooms.leave(payer, this.#room.name);
   }
@@ -124,7 +128,8 @@ export class RoomBounds implements Feature {
     const newest = [...this.#connections.keys()].slice(-REPORTED_MAX);
     return {
       ...(newest.length > 0 && { payers: newest.map(markOf).join("") }),
-      ...(this.#begunBy !== undefined && { begunBy: this.#begunBy }),
+      // The room may stay awake for longer, and would be begun again each hour.
+      ...(this.#begun && !hasPassed(this.#begun.atMs, HOUR_MS, this.#room.now()) && { begunBy: this.#begun.by }),
     };
   }
 
@@ -142,7 +147,7 @@ export class RoomBounds implements Feature {
       retryAfterMs: excess.retryAfterMs,
     };
     for (const client of this.#room.clients.values()) {
-      if (client.peek().role === "service" || markOf(payerOf(client)) !== mark) continue;
+      if (isService(client) || markOf(payerOf(client)) !== mark) continue;
       client.emit("notice", notice);
       client.disconnect(true);
     }
@@ -175,8 +180,9 @@ export class RoomBounds implements Feature {
   }
 
   #begin(payer: string): void {
-    this.#userRooms.begin(payer, this.#room.name, this.#room.now());
-    this.#begunBy = markOf(payer);
+    const atMs = this.#room.now();
+    this.#userRooms.begin(payer, this.#room.name, atMs);
+    this.#begun = { by: markOf(payer), atMs };
   }
 
   #textOf({ setting }: Pick<RoomExcess, "setting">): string {

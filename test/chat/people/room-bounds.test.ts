@@ -212,4 +212,40 @@ describe("rooms of several isolates, counted by the lobby: LIM-8", () => {
         .map(({ room }) => room),
     ).toEqual(["bread", "tea"]);
   });
+
+  it("list all rooms that a service begins by its connections", async () => {
+    const isolateOf = spread({ newRoomsPerUser: 2, maxRoomsPerUser: 2 });
+    for (const room of ROOMS) {
+      const bot = await isolateOf(room).join(room, { user: "bot", role: "service" });
+      bot.emit("chat-message", { content: "first" });
+      await isolateOf(room).pass(6000);
+      expect([isIn(bot), bot.received("notice")]).toEqual([true, []]);
+    }
+    const listed = isolateOf("tea").lobby!.list();
+    expect(listed.map(({ room }) => room)).toEqual(["bread", "oven", "tea"]);
+  });
+
+  it("count a room in the hour of its beginning alone, however long it stays awake", async () => {
+    const isolateOf = spread({ newRoomsPerUser: 2 });
+    const { lobby } = isolateOf("tea");
+    const begin = async (room: string): Promise<Client> => {
+      const ada = await isolateOf(room).join(room, "ada");
+      ada.emit("chat-message", { content: "first" });
+      return ada;
+    };
+    const pass = async (ms: number): Promise<void> => {
+      for (let left = ms; left > 0; left -= STEP_MS) {
+        lobby!.nowMs += STEP_MS;
+        for (const room of ROOMS) await isolateOf(room).pass(STEP_MS);
+      }
+    };
+    for (const room of ROOMS) isolateOf(room).room(room);
+    const clients = [await begin("tea"), await begin("bread")];
+    await pass(HOUR_MS);
+    await pass(HOUR_MS / 4);
+    clients.push(await begin("oven"));
+    await pass(HOUR_MS);
+    expect(clients.flatMap((client) => client.received("notice"))).toEqual([]);
+    expect(lobby!.list().map(({ room }) => room)).toEqual(["bread", "oven", "tea"]);
+  });
 });
