@@ -10,16 +10,18 @@ export interface ContentProblem {
   readonly message: string;
 }
 
+/** A vertical tab is how word processors copy a line break inside a paragraph. */
+const LINE_END = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 const CONTROLS = /(?![\t\n])\p{Cc}/gu;
 const BLANK_LINES = /^(?:[^\S\n]*\n)+/;
 
 /**
- * MSG-12: lines end with a line feed alone; other control characters but tabs are left out, and half a surrogate pair is U+FFFD. Spaces and blank
+ * MSG-12: all line ends are line feeds; other control characters but tabs are left out, and half a surrogate pair is U+FFFD. Spaces and blank
  * lines around the text are left out, except before the first of several lines: that is how code is indented. A text in which nothing can
  * be seen is empty.
  */
 export function normalContent(given: string): string {
-  const text = given.toWellFormed().replaceAll(/\r\n?/g, "\n").replaceAll(CONTROLS, "");
+  const text = given.toWellFormed().replaceAll(LINE_END, "\n").replaceAll(CONTROLS, "");
   if (!isVisible(text)) return "";
   const whole = text.trimEnd().replace(BLANK_LINES, "");
   return whole.includes("\n") ? whole : whole.trimStart();

@@ -60,6 +60,7 @@ describe("initials", () => {
 describe("MSG-12: a content", () => {
   it.each([
     ["a\r\nb\rc", "a\nb\nc"],
+    ["a\vb\fc\u0085d\u2028e\u2029f", "a\nb\nc\nd\ne\nf"],
     ["  hello  ", "hello"],
     ["\n \n  hello\n\n", "hello"],
     ["    if (x) {\n        y();\n    }\n", "    if (x) {\n        y();\n    }"],
