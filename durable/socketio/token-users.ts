@@ -47,6 +47,8 @@ function authenticationOf(verified: TokenUser | TokenRefusal | undefined): Authe
   if (isUnauthenticated(verified)) return verified;
   const { user, name, exp } = verified as { readonly [Field in keyof TokenUser]: unknown };
   if (typeof user !== "string" || user === "") throw new Error("verify gave no user: user: must be a text");
-  if (exp !== undefined && typeof exp !== "number") throw new Error("verify gave no user: exp: must be a number");
+  // With NaN no socket of the object would end with its token.
+  if (exp !== undefined && !(typeof exp === "number" && !Number.isNaN(exp)))
+    throw new Error("verify gave no user: exp: must be a number");
   return { ok: true, identity: { ...verified, user, name: typeof name === "string" ? name : user } };
 }

@@ -146,6 +146,7 @@ const VERIFIERS: Readonly<Record<string, unknown>> = {
   numbering: () => ({ user: 7 }),
   nameless: () => ({ name: "Ada", accepted: true, ok: true }),
   dating: () => ({ user: "ada", exp: new Date(8e15) }),
+  timeless: () => ({ user: "ada", exp: Date.parse("never") / 1000 }),
   undecided: () => ({ ok: false, code: "TIRED", message: "later" }),
   wide: () => ({
     user: "ada",

@@ -67,7 +67,7 @@ it("TOK-2, TOK-3: a token ends, also in an object that slept; refreshed, it goes
 it("a verify in JavaScript that returns no user lets nobody in, and a user may have fields of any name", async () => {
   const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
   const fetcher = serving(env.MISTAKEN);
-  for (const room of ["agreeing", "fetching", "numbering", "nameless", "dating", "undecided"]) {
+  for (const room of ["agreeing", "fetching", "numbering", "nameless", "dating", "timeless", "undecided"]) {
     const client = await RawClient.open({ room, fetcher });
     expect([room, await client.connect({ token: "any" }).then(() => "let in", codeOf)]).toEqual([room, "INTERNAL"]);
     expect(String(log.mock.lastCall)).toContain("verify gave no user");
