@@ -138,8 +138,11 @@ function isTooLong(query: Query, { bytesMax }: QueryRules): boolean {
   );
 }
 
+/** The kind and the length of a text. */
+const TEXT_HEAD_BYTES = 3;
+
 /** A text beyond Latin-1 takes two bytes for each character. */
-const storedBytes = (text: string): number => (/[\u0100-\uFFFF]/.test(text) ? 2 : 1) * text.length;
+const storedBytes = (text: string): number => TEXT_HEAD_BYTES + (/[\u0100-\uFFFF]/.test(text) ? 2 : 1) * text.length;
 
 /** Handles a request that names a session. A client that tries one session after another wakes a room each time, and is limited (LIM-2). */
 async function goOn(
