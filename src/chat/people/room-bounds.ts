@@ -86,12 +86,13 @@ export class RoomBounds implements Feature {
   }
 
   onConnect(client: Client): void {
+    const isBegun = this.#wasNew && this.#isEmpty(1);
+    this.#wasNew = false;
     if (isService(client)) return;
     const payer = payerOf(client);
     this.#count(payer, 1);
     this.#userRooms.enter(payer, this.#room.name, this.#room.now());
-    if (this.#wasNew && this.#isEmpty(1)) this.#begin(payer);
-    this.#wasNew = false;
+    if (isBegun) this.#begin(payer);
   }
 
   onRestore(client: Client): void {
