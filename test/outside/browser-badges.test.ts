@@ -102,6 +102,14 @@ describe("a conversation between two people", () => {
     await ben.reads("room-title", "Ada");
     await hasBadges(ben, { Ada: "", "dm-lobby": "" });
     for (const { page } of [ada, ben]) expect(await page.locator("body").innerText()).not.toContain("dm~");
+
+    // Somebody who left it hears of the next message.
+    await ben.page.getByTestId("room-menu").click();
+    await ben.choose("Leave the room");
+    await ben.reads("room-title", "dm-lobby");
+    await hasBadges(ben, { "dm-lobby": "" });
+    await ada.say("are you still there?");
+    await hasBadges(ben, { Ada: "1", "dm-lobby": "" });
     expect(complaintsOf(ada, ben)).toEqual([]);
     await ada.close();
     await ben.close();

@@ -291,6 +291,13 @@ it("events of fields do not reach the page's shortcuts; keys outside fields do",
   expect(await heard()).toEqual([]);
   await composer.press("Control+k");
   expect(await heard()).toContain("k");
+  // A shortcut that the page hears go down comes up there, too, whichever key the finger leaves first.
+  await page.keyboard.down("Control");
+  await page.keyboard.down("j");
+  await page.keyboard.up("Control");
+  await page.keyboard.up("j");
+  // Down at each of the three listeners, and up.
+  expect((await heard()).filter((key) => key === "j")).toHaveLength(6);
 
   // A message takes its own keys, and the page all others; Enter and Space belong to a focused button.
   await message.focus();
@@ -313,15 +320,18 @@ it.each(["62.5%", "100%", "20px"])("an html of font-size %s does not change the 
   await page.evaluate((fontSize) => {
     const { style } = document.documentElement;
     Object.assign(style, { fontSize, letterSpacing: "9px", textTransform: "uppercase", textAlign: "center" });
+    Object.assign(style, { wordBreak: "break-all", hyphens: "auto", cursor: "wait", tabSize: "1", direction: "rtl" });
   }, fontSize);
   await stands(page, "connected");
   await page.getByTestId("room-menu").click();
   const sizeOf = async (element: Locator): Promise<unknown> =>
     element.evaluate((box) => {
-      const { fontSize, letterSpacing, textTransform } = getComputedStyle(box);
-      return { fontSize, height: box.getBoundingClientRect().height, letterSpacing, textTransform };
+      const { fontSize, letterSpacing, textTransform, wordBreak, hyphens, tabSize, direction } = getComputedStyle(box);
+      const { height } = box.getBoundingClientRect();
+      return { fontSize, height, letterSpacing, textTransform, wordBreak, hyphens, tabSize, direction };
     });
-  const plain = { letterSpacing: "normal", textTransform: "none" };
+  const words = { wordBreak: "normal", hyphens: "manual", tabSize: "8", direction: "ltr" };
+  const plain = { letterSpacing: "normal", textTransform: "none", ...words };
   expect(await sizeOf(page.getByRole("menuitem").first())).toEqual({ fontSize: "15px", height: 36, ...plain });
   expect(await sizeOf(page.locator(".bar").first())).toEqual({ fontSize: "15px", height: 56, ...plain });
   // With its edge.

@@ -27,14 +27,14 @@ const isOfInputMethod = ({ isComposing, keyCode, key }: KeyboardEvent): boolean 
  * these stay inside: the events of fields, and keys that a button takes or a handler has taken. Other keys are the page's.
  */
 export function keepFieldEventsInside(root: EventTarget): void {
-  /** Keys that went down in a field or were taken: the focus may be elsewhere when they come up. */
-  const held = new Set<string>();
+  /** By code, whether a key that went down stayed inside: it comes up at the same listeners, wherever the focus is then. */
+  const keptDown = new Map<string, boolean>();
   for (const type of [...OF_FIELDS, ...OF_CLIPBOARD])
     root.addEventListener(type, (event) => {
       const { code = "" } = event as Partial<KeyboardEvent>;
-      const isKept = isTaken(event) || (type === "keyup" && held.has(code));
-      if (type === "keydown" && isKept) held.add(code);
-      if (type === "keyup") held.delete(code);
+      const isKept = (type === "keyup" ? keptDown.get(code) : undefined) ?? isTaken(event);
+      if (type === "keydown") keptDown.set(code, isKept);
+      if (type === "keyup") keptDown.delete(code);
       if (isKept) event.stopPropagation();
     });
 }

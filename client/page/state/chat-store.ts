@@ -201,7 +201,7 @@ export class ChatStore extends OpenParts {
   forget(): void {
     const { view, directory } = this;
     if (!view || !directory) return;
-    directory.forget(view.room);
+    directory.forget(view.room, view.state.reading.lastSeq);
     const next = directory.entered.at(-1);
     keep(local, this.#joinKey, { name: this.name, ...(next !== undefined && { room: next }) });
     if (next === undefined) {

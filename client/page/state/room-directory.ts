@@ -18,7 +18,7 @@ const ROOMS_LIMIT = 200;
 /** Rooms that are remembered, of those entered and of those left; those of longest ago are forgotten. */
 const REMEMBERED_MAX = 100;
 
-/** By room, the one entered or left last comes last. Earlier pages kept a number for each, which no longer means anything. */
+/** By room, the one entered or left last comes last. For one left, the `seq` of its newest message then; for one entered, nothing. */
 type Remembered = Readonly<Record<string, number>>;
 
 interface DirectoryPorts {
@@ -54,9 +54,11 @@ export class RoomDirectory {
     return Object.keys(this.#seen);
   }
 
-  /** The rooms of the reader that they have not left in this browser. */
+  /** The rooms of the reader that they have not left in this browser. A person who writes again is there again. */
   get own(): readonly JoinedRoom[] {
-    return (this.joined ?? []).filter(({ room }) => !Object.hasOwn(this.#left, room));
+    const isLeft = ({ room, direct, lastSeq }: JoinedRoom): boolean =>
+      Object.hasOwn(this.#left, room) && !(direct && lastSeq > this.#left[room]!);
+    return (this.joined ?? []).filter((joined) => !isLeft(joined));
   }
 
   enter(room: string): void {
@@ -64,9 +66,11 @@ export class RoomDirectory {
     if (Object.hasOwn(this.#left, room)) this.#left = this.#kept(LEFT_NAME, without(this.#left, room));
   }
 
-  forget(room: string): void {
+  /** @param lastSeq the newest message, as the room says: the list may be behind */
+  forget(room: string, lastSeq: number): void {
+    const listed = this.joined?.find((joined) => joined.room === room)?.lastSeq ?? 0;
     this.#seen = this.#kept(SEEN_NAME, without(this.#seen, room));
-    this.#left = this.#kept(LEFT_NAME, withRoom(this.#left, room));
+    this.#left = this.#kept(LEFT_NAME, withRoom(this.#left, room, Math.max(lastSeq, listed)));
     this.#ports.changed();
   }
 
@@ -144,8 +148,8 @@ function without(rooms: Remembered, room: string): Remembered {
   return others;
 }
 
-const withRoom = (rooms: Remembered, room: string): Remembered =>
-  Object.fromEntries([...Object.entries(without(rooms, room)), [room, 0] as const].slice(-REMEMBERED_MAX));
+const withRoom = (rooms: Remembered, room: string, seq = 0): Remembered =>
+  Object.fromEntries([...Object.entries(without(rooms, room)), [room, seq] as const].slice(-REMEMBERED_MAX));
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -129,7 +129,7 @@ it("rooms that the reader has left are none of theirs until they enter them agai
   };
   directory.enter("one");
   directory.enter("two");
-  directory.forget("two");
+  directory.forget("two", 0);
   directory.close();
   directory = open();
   await vi.advanceTimersByTimeAsync(0);
@@ -137,4 +137,39 @@ it("rooms that the reader has left are none of theirs until they enter them agai
   directory.enter("two");
   expect(directory.own.map(({ room }) => room)).toEqual(["one", "two"]);
   expect(directory.entered).toEqual(["one", "two"]);
+});
+
+it("a person whose conversation the reader has left is there again after writing, and other rooms are not", async () => {
+  const direct = { user: "ben", name: "Ben" };
+  const answer = (lastSeq: number): void => {
+    answers.unread = {
+      rooms: [
+        { room: "dm~ben", unread: 1, lastSeq, direct },
+        { room: "two", unread: 1, lastSeq },
+      ],
+      version: `at ${lastSeq}`,
+    };
+  };
+  const shown = async (): Promise<string[]> => {
+    await vi.advanceTimersByTimeAsync(NEWS_EVERY_MS);
+    release?.();
+    await vi.advanceTimersByTimeAsync(0);
+    return directory.own.map(({ room }) => room);
+  };
+  answer(3);
+  expect(await shown()).toEqual(["dm~ben", "two"]);
+  // The room knew of a message that the list has not told yet.
+  directory.forget("dm~ben", 4);
+  directory.forget("two", 4);
+  expect(await shown()).toEqual([]);
+  answer(4);
+  expect(await shown()).toEqual([]);
+  answer(5);
+  expect(await shown()).toEqual(["dm~ben"]);
+  directory.close();
+  directory = open();
+  expect(await shown()).toEqual(["dm~ben"]);
+  // The room had not answered when the reader left it.
+  directory.forget("dm~ben", 0);
+  expect(await shown()).toEqual([]);
 });
