@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi, type TestContext } from "vitest";
 
 import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
+import { normalContent } from "../../src/protocol/content.ts";
 import { LANGUAGE_NAMES, prepare, run, type LanguageName, type Step } from "./clients/programs.ts";
 import { RecordingProxy } from "./clients/recording-proxy.ts";
 import { startServer, type TestServer } from "./servers.ts";
@@ -119,7 +120,7 @@ function expectSteps(steps: readonly Step[], user: string, room: string): void {
     CONTENTS.map((_, index) => ({ ok: true, id: expect.any(String), seq: index + 1 })),
   );
   expect(factsOf(steps, "message", "message")).toMatchObject(
-    CONTENTS.map((content, index) => ({ content, seq: index + 1, sender: user, room })),
+    CONTENTS.map((content, index) => ({ content: normalContent(content), seq: index + 1, sender: user, room })),
   );
   // Where the library shows them.
   for (const { arguments: given, pings } of steps) {

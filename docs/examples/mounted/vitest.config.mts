@@ -8,6 +8,10 @@ export default defineConfig({
       miniflare: { bindings: { SESSION_SECRET: "only for the tests" } },
     }),
   ],
-  // Bundled once, because workerd would fetch each of some 200 modules by itself.
-  test: { deps: { optimizer: { ssr: { enabled: true, include: ["hono", "parley-rooms", "parley-rooms/testing"] } } } },
+  test: {
+    // The first test waits until the Worker is loaded, which takes some seconds on a busy machine.
+    testTimeout: 120_000,
+    // Bundled once, because workerd would fetch each of some 200 modules by itself.
+    deps: { optimizer: { ssr: { enabled: true, include: ["hono", "parley-rooms", "parley-rooms/testing"] } } },
+  },
 });
