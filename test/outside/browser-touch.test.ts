@@ -63,6 +63,47 @@ it("on a phone, a tap on a grouped message shows its time, and “Details” who
   for (const each of [ben, eve]) each.disconnect();
 });
 
+it("on a phone, the first tap on a link, a quote or an author of the newest message does what it says", async () => {
+  const room = freshRoom();
+  const ben = await person(room, "ben", "Ben");
+  const first = await say(ben, "the first of all");
+  // More than the window holds, so that the newest is at its lower edge.
+  for (let count = 0; count < 20; count++) await say(ben, `in between ${count}`);
+  const eve = await person(room, "eve", "Eve");
+  await ask(eve, "chat-message", { content: "look: https://chat.example/page", replyTo: first });
+  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  const { page } = ada;
+  await page.evaluate(() => {
+    const followed: string[] = [];
+    Object.assign(globalThis, { followed });
+    addEventListener("click", (event) => {
+      const link = (event.target as Element).closest("a");
+      if (link) followed.push(link.href);
+      if (link) event.preventDefault();
+    });
+  });
+  const newest = ada.message("look:");
+  const leave = async (): Promise<void> => {
+    await page.getByTestId("composer").tap();
+    await newest.getByTestId("react").waitFor({ state: "detached" });
+  };
+  await newest.locator("a").tap();
+  await vi.waitFor(async () => expect(await page.evaluate("followed")).toEqual(["https://chat.example/page"]), WAIT);
+  await newest.getByTestId("react").waitFor();
+  await leave();
+  await newest.getByTestId("author").tap();
+  await page.getByRole("menuitem", { name: "Message Eve" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("menu").waitFor({ state: "detached" });
+  await leave();
+  await newest.getByTestId("quote").tap();
+  const found = page.locator(".message.target").filter({ hasText: "the first of all" });
+  await found.waitFor();
+  expect(ada.complaints).toEqual([]);
+  for (const client of [ben, eve]) client.disconnect();
+  await ada.close();
+});
+
 it("a screen reader hears the author of each message, also of those below another of the same author", async () => {
   const room = freshRoom();
   const ben = await person(room, "ben", "Ben Okri");

@@ -166,7 +166,9 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
   };
   const onFocusIn = (event: FocusEvent): void => {
     place.focus = event.target as Element;
-    setFocused(rowOf(event));
+    const row = rowOf(event);
+    // After the click that gave the focus: the tools of a tapped message would move its links from under the finger.
+    requestAnimationFrame(() => setFocused(row));
   };
 
   return (

@@ -79,8 +79,6 @@ function Head({ store, view, message, now }: Pick<MessageRowProps, "store" | "vi
             tabIndex={-1}
             aria-haspopup="menu"
             data-testid="author"
-            // On a phone the focus would bring the message's tools over the name before the finger is up.
-            onMouseDown={(event) => event.preventDefault()}
             onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, person: { user, name } } })}
           >
             {author}
