@@ -89,6 +89,7 @@ it("what is closed by other means leaves no entry behind", async () => {
   await tap(ada, "rooms-toggle");
   await page.getByRole("button", { name: "Close the list of rooms" }).tap();
   await fromMenu(ada, "Keyboard shortcuts");
+  await page.getByTestId("dialog").waitFor();
   await page.keyboard.press("Escape");
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   // A tap elsewhere closes a menu; one on an item does, too.

@@ -43,7 +43,7 @@ it.each([
   const read = collect<ReadMark>(ben, "read");
   const markOf = (): number | undefined => read.findLast(({ user }) => user === "ada")?.seq;
   const ada = await enter(room, size);
-  await ada.reads("news", /^260 new messages since \d\d:\d\d/);
+  await ada.reads("news", /^260 new messages since \d\d?:\d\d/);
   const meter = await ScrollMeter.open(ada.page);
   await meter.rest();
   const line = (await ada.page.getByTestId("unread-line").boundingBox())!;
