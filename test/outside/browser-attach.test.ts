@@ -343,6 +343,7 @@ it("a picture of a page and copied files are attached, whatever text comes with 
     { files: ["linked.txt"], html: `<a href="https://a.example">${PICTURE}</a>`, text: "https://a.example/x.png" },
     { files: ["name.txt"], text: "name.txt" },
     { files: ["one.txt", "two.txt"], text: "/home/ada/one.txt\n/home/ada/two.txt\n" },
+    { files: ["my cat.txt"], text: "file:///home/ada/my%20cat.txt" },
   ];
   for (const pasted of given) expect(await paste(ada, pasted)).toBe(false);
   for (const name of given.flatMap(({ files }) => files))

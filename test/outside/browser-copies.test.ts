@@ -72,7 +72,7 @@ it("an open menu copies the present text; menu, dialogs and the field of an edit
   const { page } = ada;
   const say = async (text: string): Promise<string> => {
     await ada.say(text);
-    await ada.message(text).waitFor();
+    await page.locator("[data-testid=message][data-state=sent]").filter({ hasText: text }).waitFor();
     const { messages } = await ask<{ messages: Array<{ id: string; content: string }> }>(mo, "history", {});
     return messages.find(({ content }) => content === text)!.id;
   };

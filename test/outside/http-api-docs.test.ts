@@ -2,14 +2,18 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { expect, inject, it } from "vitest";
+import { expect, it } from "vitest";
 
 import { PROJECT_ROOT, TEST_SECRET } from "./servers.ts";
 import { execute } from "./packages.ts";
+import { useServer } from "./stage.ts";
 import { join } from "./stock-clients.ts";
 
 const PAGE = path.join(PROJECT_ROOT, "docs", "http-api.md");
 const MARK = "==== next example ====";
+
+/** Of its own: some answers name all rooms of a user. */
+const server = await useServer();
 
 /** Differ from run to run. */
 const MOMENTARY = new Set([
@@ -60,9 +64,9 @@ it("the examples of docs/http-api.md do as the page says", async (ctx) => {
   ctx.skip(missing.length > 0, `no ${missing.join(", no ")} on this machine`);
   const { setUp, examples } = examplesOf(readFileSync(PAGE, "utf8"));
   expect(examples.length).toBeGreaterThan(10);
-  await join(inject("serverUrl"), "handbook", "ada", { reconnection: false });
+  await join(server.url, "handbook", "ada", { reconnection: false });
 
-  const begin = setUp.replace("http://127.0.0.1:8787", inject("serverUrl"));
+  const begin = setUp.replace("http://127.0.0.1:8787", server.url);
   const steps = examples.map(({ command }) => `${command}\necho; echo "${MARK}"`);
   const script = ["set -euo pipefail", `export JWT_SECRET=${TEST_SECRET}`, begin, ...steps].join("\n");
   const printed = (await execute(["bash", "-c", script], { cwd: PROJECT_ROOT })).split(MARK);

@@ -56,4 +56,13 @@ function isPictureAlone(html: string): boolean {
   return body.querySelector("img") !== null && body.textContent.trim() === "";
 }
 
-const lastPart = (path: string): string => path.split(/[/\\]/).at(-1)!.trim();
+/** Of a path, or of an address such as `file:///home/ada/my%20cat.png`. */
+function lastPart(path: string): string {
+  const name = path.split(/[/\\]/).at(-1)!.trim();
+  if (!path.startsWith("file:")) return name;
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
