@@ -1,4 +1,4 @@
-// How long tests wait: nobody's machine is so slow that a test fails for it. These bounds only end what hangs, so they slow no test down.
+// The bounds of waiting in tests, long enough for any slow machine. They only end a test that hangs, so they slow no test down.
 // Imported by vitest.config.ts, by the set-up of every test file, and by tests that wait without vitest.
 
 /** For one thing that a test waits for. */

@@ -1,4 +1,4 @@
-// Whatever shows a message follows when somebody else edits or deletes it: results of a search, menus, dialogs, the field of an edit, and
+// Copies of a message in the page follow its edits and its deletion by others: results of a search, menus, dialogs, the field of an edit, and
 // the texts that are read aloud. In a real Chromium against the real server.
 import { expect, inject, it, vi } from "vitest";
 

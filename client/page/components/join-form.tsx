@@ -1,4 +1,4 @@
-// What a visitor sees first: a button that leads to the sign-in page, or a form with name, room and, where guests are not admitted, a
+// The first view of a visitor: a button that leads to the sign-in page, or a form with name, room and, if guests are not admitted, a
 // token. The app draws it.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";

@@ -1,4 +1,4 @@
-// What is open over the messages: a panel, and over it a dialog, menu or picker. The chat store extends it.
+// The parts that are open over the messages: a panel, and over it a dialog, menu or picker. The chat store extends it.
 import type { Person } from "parley-rooms/client";
 
 import type { RoomView } from "./room-view.ts";
