@@ -23,18 +23,6 @@ const COPIED = ["page/index.html", "admin/admin.html", "page/theme.js", "favicon
 /** The files that a browser loads before it shows the first room. */
 const FIRST_LOAD = ["index.html", "page.css", "theme.js", "page.js", "page-chunk.js", "favicon.svg"];
 
-const CONNECT_ROOM = `/** @throws RangeError for an address, a room name or a queueLimit that is none */
-export declare function connectRoom<Own extends FeatureEvents = FeatureEvents>(place: RoomPlace & ConnectOptions): Room<Own>;
-/** @param url the chat's address, such as \`https://chat.example\`, or \`https://example.com/chat\` where it is mounted at a path */
-export declare function connectRoom<Own extends FeatureEvents = FeatureEvents>(url: string, room: string, options?: ConnectOptions): Room<Own>;
-/**
- * Opens the room between the token's user and another one, and connects to it. Rejects with a \`DirectError\`.
- * @param url the chat's address
- * @param user the other one's id
- */
-export declare function connectDirect<Own extends FeatureEvents = FeatureEvents>(url: string, user: string, options?: ConnectOptions): Promise<Room<Own>>;
-`;
-
 /** Parts of the stock client that a bundle does not need as they are, and their replacements. */
 function leavingOut(parts: Readonly<Record<string, string>>): Plugin {
   const nameOf = (file: string): string => path.basename(file, ".js");
@@ -129,7 +117,7 @@ export async function buildClient(): Promise<void> {
     bundle({ ...PARTED, entryPoints: [path.join(source, PAGE)], outdir: target }),
     bundle({ ...IN_BROWSERS, entryPoints: OTHERS.map(entryOf), outdir: target }),
     buildEmbed(),
-    clientTypes().then((types) => put("client.d.ts", types + CONNECT_ROOM)),
+    clientTypes().then((types) => put("client.d.ts", types)),
     ...COPIED.map(async (name) => put(path.basename(name), await readFile(path.join(source, name)))),
   ]);
 }

@@ -1,4 +1,4 @@
-// The types of the client that applications see. The build puts them into client.d.ts, below those of src/protocol.
+// The types of the client that applications see, besides those of src/protocol.
 import type {
   Attachment,
   Counts,

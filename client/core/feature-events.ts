@@ -1,4 +1,4 @@
-// The types of a room's events with those of its features. The build puts them into client.d.ts, beside those of api.ts.
+// The types of a room's events with those of its features. Called by the other types of the client, and by applications.
 import type { ClientToServerEvents, Welcome } from "../../src/protocol/chat-events.ts";
 import type { RoomEvents } from "./api.ts";
 

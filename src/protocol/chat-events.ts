@@ -36,6 +36,9 @@ export type * from "./schemas/messages.ts";
 export type * from "./schemas/moderation.ts";
 export type * from "./schemas/presence.ts";
 export type * from "./schemas/search.ts";
+export type { ReadPayload } from "./schemas/reading.ts";
+export type { RefreshPayload } from "./schemas/tokens.ts";
+export type { TypingPayload } from "./schemas/typing.ts";
 
 export interface ErrorAnswer {
   readonly error: { readonly code: AnswerCode; readonly message: string; readonly retryAfterMs?: number };

@@ -1,7 +1,4 @@
-// The built client as applications get it: its size, its types, and its behaviour in Node against a real server.
-import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+// The built client as applications get it: its size, and its behaviour in Node against a real server.
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -70,66 +67,7 @@ describe("dist/client", () => {
     expect(whole).toBeLessThan(SIZE_MAX_BYTES);
     expect(own).toBeLessThan(whole / 2);
   });
-
-  it("a TypeScript application compiles with client.d.ts alone", () => {
-    const directory = mkdtempSync(path.join(tmpdir(), "parley-consumer-"));
-    try {
-      for (const name of ["client.js", "client.d.ts"]) copyFileSync(path.join(BUILT, name), path.join(directory, name));
-      writeFileSync(path.join(directory, "consumer.mts"), CONSUMER);
-      const tsc = path.join(PROJECT_ROOT, "node_modules", ".bin", "tsc");
-      const flags = [
-        "--noEmit",
-        "--strict",
-        "--exactOptionalPropertyTypes",
-        "--module",
-        "nodenext",
-        "--target",
-        "es2022",
-      ];
-      const { status, stdout } = spawnSync(tsc, [...flags, "--types", "", "--lib", "es2022", "consumer.mts"], {
-        cwd: directory,
-        encoding: "utf8",
-      });
-      expect([stdout, status]).toEqual(["", 0]);
-    } finally {
-      rmSync(directory, { recursive: true, force: true });
-    }
-  });
 });
-
-/** Right and wrong uses: the compiler has to accept the former, and to complain at each `@ts-expect-error`. */
-const CONSUMER = `
-import { connectRoom, type Message, type MessageState, type Room, type SendError } from "./client.js";
-
-const room: Room = connectRoom("https://chat.example", "general", {
-  token: async (refused) => (refused === "TOKEN_EXPIRED" ? "fresh" : "kept"),
-  storage: null,
-  queueLimit: 10,
-});
-const show = (message: Message): string => \`\${message.seq} \${message.content}\`;
-room.on("chat-message", show);
-room.on("message-state", (is: MessageState) => (is.state === "failed" ? is.error.code : is.clientMsgId));
-room.off("chat-message", show);
-room.on("reaction", ({ emoji, count }) => emoji.repeat(count));
-// @ts-expect-error a count is a number
-room.on("reaction", ({ count }) => count.length);
-room.on("message-edited", ({ mentions = [] }) => mentions.join());
-const { seq }: { seq: number } = await room.send("hello", { replyTo: "id" });
-room.send("hello").catch((error: SendError) => error.code);
-const page = await room.history({ after: seq, limit: 10 });
-const found = await room.search({ query: "hello", from: "ada" });
-const where: readonly [number, number] | undefined = "ok" in found ? found.messages[0]?.matches[0] : undefined;
-const first: string | undefined = "ok" in page ? page.messages[0]?.content : page.error.code;
-room.socket.on("anything", (value: number) => value);
-connectRoom({ url: "https://example.com/chat", room: "general" }).close();
-// @ts-expect-error a room is needed
-connectRoom({ url: "https://chat.example" });
-// @ts-expect-error here, too
-connectRoom("https://chat.example");
-// @ts-expect-error no such event
-room.on("chat-mesage", show);
-export { first, where };
-`;
 
 describe("in Node", () => {
   const url = inject("serverUrl");

@@ -1,6 +1,5 @@
-// Descriptions and names of schemas, for the description of the HTTP API and for client.d.ts. They stand in a map
-// of their own, because zod's global one belongs to the application that this code runs in. Called by schemas here and
-// by the HTTP API's calls.
+// Descriptions and names of schemas, for the description of the HTTP API. They stand in a map of their own, because zod's global one belongs
+// to the application that this code runs in. Called by schemas here and by the HTTP API's calls.
 import * as z from "zod/mini";
 
 interface Description {

@@ -94,8 +94,7 @@ type Check = Partial<Record<"minimum" | "maximum" | "value", number>> & {
   readonly pattern?: RegExp;
 };
 
-/** Also called by scripts/client-types.ts. */
-export function boundsOf(schema: Schema): Bounds {
+function boundsOf(schema: Schema): Bounds {
   // `z.int()` is a schema and its own first check.
   const checks = [schema._zod.def, ...(schema._zod.def.checks ?? []).map(({ _zod }) => _zod.def)] as unknown as Check[];
   const isInteger = checks.some(({ check }) => check === "number_format");
