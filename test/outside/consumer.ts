@@ -1,11 +1,14 @@
 // A folder with the installed package, and nothing else of this repository but the samples of the documents: made once in a run of
 // the tests. Called by tests of the package and of the samples.
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+
+import type { V4WorkerOptions } from "miniflare";
+import { unstable_getMiniflareWorkerOptions } from "wrangler";
 
 import { once } from "./once.ts";
 import { execute } from "./packages.ts";
-import { freePort, HOST, ProcessGroup, PROJECT_ROOT } from "./servers.ts";
+import { PROJECT_ROOT, startServer, type TestServer } from "./servers.ts";
 import { packPackages } from "./tarballs.ts";
 
 const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
@@ -19,8 +22,11 @@ export interface Consumer {
   readonly tarball: string;
   /** Runs a program of the installed packages in the folder, or in one of the projects there. @returns its output; rejects with it if it fails */
   run(project: string, program: string, ...args: string[]): Promise<string>;
-  /** Starts `wrangler dev` in a project. @returns its address, and a function that stops it */
-  dev(project: string, variables: Readonly<Record<string, string>>): Promise<{ url: string; stop(): Promise<void> }>;
+  /**
+   * Builds the Worker of a project as `wrangler deploy` does, and runs it in workerd. Not with `wrangler dev`: on a busy machine its proxy
+   * loses the connection to the Worker, and answers 500 to a POST that is on its way.
+   */
+  serve(project: string, variables: Readonly<Record<string, string>>): Promise<TestServer>;
 }
 
 /** The projects are those of docs/examples, by their names there, and those of the folder consumer here. */
@@ -32,18 +38,30 @@ export async function consumer(): Promise<Consumer> {
     folder,
     tarball,
     run: (project, program, ...args) => execute([programOf(program), ...args], { cwd: path.join(folder, project) }),
-    dev: async (project, variables) => {
-      const port = await freePort();
-      const where = ["--ip", HOST, "--port", String(port), "--inspector-port", "0"];
-      const vars = Object.entries(variables).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
-      const group = new ProcessGroup({
-        program: programOf("wrangler"),
-        args: ["dev", "--cwd", path.join(folder, project), ...where, ...vars],
-        env: { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
+    serve: async (project, variables) => {
+      const root = path.join(folder, project);
+      const bundle = await once(`${project}.bundle`, async (made) => {
+        const build = [programOf("wrangler"), "deploy", "--dry-run", "--outdir", made] as const;
+        await execute(build, { cwd: root, env: { WRANGLER_SEND_METRICS: "false" } });
       });
-      await group.prints(/Ready on/);
-      return { url: `http://${HOST}:${port}`, stop: () => group.stop() };
+      const deploymentFile = path.join(bundle, "deployment.json");
+      writeFileSync(deploymentFile, JSON.stringify(deploymentOf(root, bundle, variables)));
+      return startServer({ deploymentFile });
     },
+  };
+}
+
+function deploymentOf(root: string, bundle: string, variables: Readonly<Record<string, string>>): object {
+  const configFile = ["wrangler.toml", "wrangler.jsonc"].map((name) => path.join(root, name)).find(existsSync)!;
+  const { modulesRules: _, ...options } = unstable_getMiniflareWorkerOptions(configFile)
+    .workerOptions as V4WorkerOptions & { modulesRules?: unknown };
+  return {
+    ...options,
+    name: path.basename(root),
+    modules: true,
+    script: readFileSync(path.join(bundle, "index.js"), "utf8"),
+    entrypoint: "default",
+    bindings: { ...options.bindings, ...variables },
   };
 }
 

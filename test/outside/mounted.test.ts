@@ -6,11 +6,11 @@ import { consumer, type Consumer } from "./consumer.ts";
 import { TEST_SECRET } from "./servers.ts";
 import { ask, next, open, tokenFor, VERSIONS, type Options } from "./stock-clients.ts";
 
-let server: Awaited<ReturnType<Consumer["dev"]>>;
+let server: Awaited<ReturnType<Consumer["serve"]>>;
 let url: string;
 
 beforeAll(async () => {
-  server = await (await consumer()).dev("mounted", { SESSION_SECRET: TEST_SECRET });
+  server = await (await consumer()).serve("mounted", { SESSION_SECRET: TEST_SECRET });
   ({ url } = server);
 });
 
@@ -80,8 +80,8 @@ it.each([
 });
 
 describe("the Worker of the README", () => {
-  let app: Awaited<ReturnType<Consumer["dev"]>>;
-  beforeAll(async () => void (app = await (await consumer()).dev("app", {})));
+  let app: Awaited<ReturnType<Consumer["serve"]>>;
+  beforeAll(async () => void (app = await (await consumer()).serve("app", {})));
   afterAll(() => app.stop());
 
   it("has the chat under its path, and answers everything else itself", async () => {

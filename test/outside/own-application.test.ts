@@ -7,11 +7,11 @@ import { TEST_SECRET } from "./servers.ts";
 import { ask, next, open, VERSIONS, type Options } from "./stock-clients.ts";
 
 const LINE = [0, 0, 1, 1];
-let server: Awaited<ReturnType<Consumer["dev"]>>;
+let server: Awaited<ReturnType<Consumer["serve"]>>;
 let url: string;
 
 beforeAll(async () => {
-  server = await (await consumer()).dev("board", { JWT_SECRET: TEST_SECRET });
+  server = await (await consumer()).serve("board", { JWT_SECRET: TEST_SECRET });
   ({ url } = server);
 });
 
@@ -128,9 +128,9 @@ describe("addresses", () => {
 });
 
 describe("four lines of JavaScript", () => {
-  let literal: Awaited<ReturnType<Consumer["dev"]>>;
+  let literal: Awaited<ReturnType<Consumer["serve"]>>;
 
-  beforeAll(async () => void (literal = await (await consumer()).dev("literal", {})));
+  beforeAll(async () => void (literal = await (await consumer()).serve("literal", {})));
   afterAll(() => literal.stop());
 
   it.each(VERSIONS)("are a server for client %s, over both transports", async (version, connect) => {

@@ -19,11 +19,11 @@ const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 700 }, ha
 const DELAY = 45;
 
 let somebody: Consumer;
-let server: Awaited<ReturnType<Consumer["dev"]>>;
+let server: Awaited<ReturnType<Consumer["serve"]>>;
 
 beforeAll(async () => {
   somebody = await consumer();
-  server = await somebody.dev("typing-race", { WAIT_MS: "2000" });
+  server = await somebody.serve("typing-race", { WAIT_MS: "2000" });
 });
 
 afterAll(() => server.stop());

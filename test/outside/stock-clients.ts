@@ -38,7 +38,7 @@ export function open(url: string, options: Options = {}, connect: Connect = io):
 
 /** Resolves with the first argument of the next such event. */
 export function next<Payload>(socket: Socket, event: string): Promise<Payload> {
-  return within(`event ${event}`, (resolve) => void socket.once(event, resolve));
+  return within(socket, `event ${event}`, (resolve) => void socket.once(event, resolve));
 }
 
 /** Emits with an ack callback. */
@@ -47,7 +47,7 @@ export function ask<Answer = Record<string, unknown>>(
   event: string,
   payload: unknown,
 ): Promise<Answer> {
-  return within(`answer to ${event}`, (resolve) => void socket.emit(event, payload, resolve));
+  return within(socket, `answer to ${event}`, (resolve) => void socket.emit(event, payload, resolve));
 }
 
 /** Everything of one kind that a socket receives from now on. */
@@ -57,14 +57,23 @@ export function collect<Payload>(socket: Socket, event: string): Payload[] {
   return received;
 }
 
-function within<Value>(what: string, start: (resolve: (value: Value) => void) => void): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no ${what} in ${PATIENCE_MS} ms`)), PATIENCE_MS);
+function within<Value>(socket: Socket, what: string, start: (resolve: (value: Value) => void) => void): Promise<Value> {
+  const breaks: string[] = [];
+  const onDisconnect = (reason: string): void => void breaks.push(reason);
+  const onError = ({ message }: Error): void => void breaks.push(message);
+  socket.on("disconnect", onDisconnect).on("connect_error", onError);
+  return new Promise<Value>((resolve, reject) => {
+    const giveUp = (): void => {
+      const { transport } = socket.io.engine;
+      const state = `${socket.connected ? "connected" : "not connected"}, ${transport.name}, broken by: ${breaks.join(", ") || "nothing"}`;
+      reject(new Error(`no ${what} in ${PATIENCE_MS} ms (${state})`));
+    };
+    const timer = setTimeout(giveUp, PATIENCE_MS);
     start((value) => {
       clearTimeout(timer);
       resolve(value);
     });
-  });
+  }).finally(() => socket.off("disconnect", onDisconnect).off("connect_error", onError));
 }
 
 /** A member that got its welcome. */

@@ -99,6 +99,12 @@ export class Engine {
     return this.#upgrades.open(session, options);
   }
 
+  /** Receives a poll. @returns `false` when it will get no answer */
+  poll(session: Session, nowMs: number): boolean {
+    this.#upgrades.polled(session, nowMs);
+    return this.polling.poll(session, nowMs);
+  }
+
   /** Takes in a WebSocket whose session has another one. The caller closes it at once; it counts until it is gone (LIM-1). */
   openStray(handshake: Handshake, nowMs: number): Session {
     const stray = new Session("", handshake, nowMs);
@@ -221,7 +227,7 @@ export class Engine {
     // remaining frames and the close over the WebSocket then.
     const { sid, probe, isUpgrading } = session;
     if (probe && isUpgrading && this.polling.hasFinalPayload(sid))
-      probe.takeFinal = () => this.polling.takeFinalFrames(sid);
+      this.#upgrades.outlive(probe, () => this.polling.takeFinalFrames(sid));
     else if (probe) this.close(probe, closing);
     if (session.probeOf) {
       this.#upgrades.ended(session);

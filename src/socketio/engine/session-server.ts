@@ -180,7 +180,7 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
 
   /** Receives a poll; its answer is the effect `answer-poll`. @returns `false` when it will get none */
   poll(session: Session): boolean {
-    return this.#turn(() => this.#engine.polling.poll(session, this.#ports.now()));
+    return this.#turn(() => this.#engine.poll(session, this.#ports.now()));
   }
 
   /** Receives a post. @returns whether its body may be read */

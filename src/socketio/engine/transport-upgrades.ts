@@ -6,7 +6,10 @@ import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
 import type { Effects } from "./effects.ts";
 import { Session } from "./session.ts";
 
-/** From the opening of the WebSocket to its packet `5`; the default of Socket.IO on Node, too. */
+/**
+ * From the opening of the WebSocket to `2probe`. After that the client ends its poll and its post, which may take longer, and polls no more:
+ * if the WebSocket closed meanwhile, as on Node after this time, it would neither poll again nor notice, until no ping came.
+ */
 export const UPGRADE_TIMEOUT_MS = 10_000;
 
 /** An upgrade usually takes two round trips. The object waits for it awake, which costs less than an alarm. */
@@ -31,7 +34,7 @@ export class TransportUpgrades {
       for (const probe of probes) {
         const dueMs = probe.pingedAtMs + UPGRADE_TIMEOUT_MS;
         if (dueMs > nowMs) this.#deadline.pull(dueMs);
-        else context.end(probe, CLOSINGS.connectTimeout);
+        else if (!probe.probeOf!.isUpgrading || probe.probeOf!.closed) context.end(probe, CLOSINGS.connectTimeout);
       }
     };
     this.#deadline = context.deadlines.add("upgrade", expire, { alarmWithinMs: UPGRADE_TIMEOUT_MS - UPGRADE_USUAL_MS });
@@ -49,6 +52,18 @@ export class TransportUpgrades {
     this.#context.probes.add(probe);
     this.#deadline.pull(nowMs + UPGRADE_TIMEOUT_MS);
     return probe;
+  }
+
+  /** The session of the probe has ended before the client switched, and leaves it its last frames. */
+  outlive(probe: Session, takeFinal: () => readonly Frame[]): void {
+    probe.takeFinal = takeFinal;
+    this.#deadline.pull(probe.pingedAtMs + UPGRADE_TIMEOUT_MS);
+  }
+
+  /** Called for each poll: a client that polls for so long after `3probe` does not want to switch. */
+  polled({ probe, isUpgrading }: Session, nowMs: number): void {
+    if (probe && isUpgrading && probe.pingedAtMs + UPGRADE_TIMEOUT_MS <= nowMs)
+      this.#context.end(probe, CLOSINGS.connectTimeout);
   }
 
   /** Receives a frame over the probe. @returns the step that it completed, if the engine has to act on it */

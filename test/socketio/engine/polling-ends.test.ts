@@ -212,6 +212,46 @@ describe("in the middle of an upgrade, after the server has answered the probe",
     }
   });
 
+  it("a client that takes longer than the time for an upgrade to end its post still switches", () => {
+    const { app, server, session, pushed, advance, send } = upgrading();
+    server.beginPost(session);
+    advance(30_000);
+    app.emit("meanwhile");
+    server.endPost(session, "3");
+    send("5");
+    expect(pushed).toEqual(["3probe", '42["meanwhile"]']);
+    expect(server.sessions.get(session.sid)).toBe(session);
+  });
+
+  it("a client that still polls after the time for an upgrade stays with long-polling", () => {
+    const { app, polled, pushed, poll, advance } = upgrading();
+    advance(10_000);
+    expect(pushed).toEqual(["3probe"]);
+    poll();
+    expect(pushed).toEqual(["3probe", "closed: connect timeout"]);
+    advance(50);
+    expect(polled).toEqual([]);
+    app.emit("now");
+    expect(polled).toEqual([['42["now"]']]);
+  });
+
+  it("the WebSocket of a client that is silent from then on closes with its session", () => {
+    const { server, session, pushed, advance } = upgrading();
+    advance(OPTIONS.pingIntervalMs + OPTIONS.pingTimeoutMs);
+    expect(server.sessions.has(session.sid)).toBe(false);
+    expect(pushed.at(-1)).toBe("closed: ping timeout");
+    expect(server.deadlines.next()).toBeUndefined();
+  });
+
+  it("a client whose session ends after the time for an upgrade is closed at once", () => {
+    const { server, session, pushed, advance } = upgrading();
+    advance(20_000);
+    server.close(session, CLOSINGS.restart);
+    advance(0);
+    expect(pushed.at(-1)).toBe("closed: connect timeout");
+    expect(server.deadlines.next()).toBeUndefined();
+  });
+
   it("a client that went no further is closed in the end", () => {
     const { server, session, pushed, advance } = upgrading();
     server.close(session, CLOSINGS.restart);
