@@ -32,8 +32,6 @@ async function buildCreateParley(): Promise<void> {
     format: "esm",
     platform: "node",
     target: "node20",
-    // jsonc-parser can be bundled in that form alone.
-    mainFields: ["module", "main"],
     logLevel: "warning",
   });
   const bundled = Object.keys(metafile.inputs).flatMap(

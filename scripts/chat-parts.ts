@@ -1,5 +1,5 @@
 // The parts of a chat's deployment besides its code: Durable Object classes, a bucket, queues; with the names that parley-rooms looks for.
-// create-parley adds them to a Worker's configuration, `parley-rooms doctor` compares a configuration with them.
+// create-parley prints them for a Worker's configuration, `parley-rooms doctor` compares a configuration with them.
 
 export interface ClassPart {
   readonly binding: string;

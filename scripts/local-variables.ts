@@ -5,9 +5,8 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parseEnv } from "node:util";
 
-import { readSettings, SETTING_NAMES, type Settings } from "../src/settings/settings.ts";
-import { nearest } from "./doctor/nearest.ts";
-import { overridesFromEnvironment } from "./environment-settings.ts";
+import { readSettings, type Settings } from "../src/settings/settings.ts";
+import { misspeltIn, overridesFromEnvironment } from "./setting-names.ts";
 
 export const PROJECT_ROOT = path.join(import.meta.dirname, "..");
 const DEV_VARS = path.join(PROJECT_ROOT, ".dev.vars");
@@ -34,13 +33,8 @@ export function readLocalSettings(environment?: Settings["environment"]): Settin
  */
 export function warnOfMisspeltSettings(): void {
   const given = [...Object.keys(parseDevVars()), ...Object.keys(process.env).filter((name) => name.includes("_"))];
-  for (const name of new Set(given)) {
-    if (SETTING_NAMES.includes(name)) continue;
-    const meant = nearest(name, SETTING_NAMES);
-    if (meant === undefined) continue;
-    const warning = `${name} is no setting. Did you mean ${meant}?`;
+  for (const warning of misspeltIn(new Set(given)))
     console.error(JSON.stringify({ level: "warn", event: "settings.warning", warning }));
-  }
 }
 
 /** Settings that are not as by default on this machine, keys and addresses with keys apart. */

@@ -1,7 +1,7 @@
 // `npx parley-rooms token`: prints a token for the Worker in this folder, as its backend would sign one. Called by main.ts.
 import { readSettings, type Settings } from "../../src/settings/settings.ts";
 import { readLocalVariables, Unreadable } from "../doctor/facts.ts";
-import { overridesFromEnvironment } from "../environment-settings.ts";
+import { overridesFromEnvironment } from "../setting-names.ts";
 import { tokenFrom } from "../token-arguments.ts";
 
 const HELP = `Usage: npx parley-rooms token --user ID [OPTIONS]

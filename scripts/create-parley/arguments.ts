@@ -1,9 +1,8 @@
 // The arguments of `npm create parley`. Called by main.ts.
 import { parseArgs } from "node:util";
 
-import { EXTRAS, type Extra } from "./existing/plan.ts";
-import { Refusal } from "./refusal.ts";
-import { repositoryOf } from "./repository.ts";
+import { EXTRAS, type Extra } from "./lines.ts";
+import { Refusal, repositoryOf } from "./new-project.ts";
 
 export const KINDS = ["chat", "socketio", "existing"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -16,8 +15,9 @@ export interface Arguments {
   readonly repository?: string;
   readonly environment?: string;
   readonly extras?: readonly Extra[];
+  /** Names that the Worker gives to classes, by their names in the package. */
+  readonly classes: Readonly<Record<string, string>>;
   readonly basePath?: string;
-  readonly isDryRun: boolean;
   /** Asks nothing, and takes defaults for missing arguments. */
   readonly isYes: boolean;
   readonly isHelp: boolean;
@@ -26,26 +26,26 @@ export interface Arguments {
 
 export const HELP = `Usage: npm create parley [FOLDER] [-- OPTIONS]
 
-Makes a project with chat rooms or a Socket.IO application on Cloudflare Durable Objects, or adds the chat to a Worker that you have.
-Asks for what is not given; with --yes it takes the defaults.
+Makes a project with chat rooms or a Socket.IO application on Cloudflare Durable Objects, or prints the lines that add one of them to a Worker that
+you have. Asks for what is not given; with --yes it takes the defaults.
 
   --template NAME   chat      rooms with history, presence, moderation, and a page to chat on
-                    socketio  a Socket.IO server of your own: a whiteboard to begin with; into the Worker in FOLDER (default: here),
-                              if there is a Wrangler configuration, and otherwise a new project
-                    existing  adds the chat to the Worker in FOLDER (default: here)
-  --name NAME       of the new Worker (default: that of the folder)
+                    socketio  a Socket.IO server of your own: a whiteboard to begin with; if FOLDER (default: here) has a Wrangler configuration,
+                              the lines for that Worker, and otherwise a new project
+                    existing  the lines that add the chat to the Worker in FOLDER (default: here)
+  --name NAME       of the Worker (default: that of the folder)
   --repository NAME owner/name on GitHub, or an address on GitHub or GitLab: for the button "Deploy to Cloudflare" of a new project
                     (default: the remote origin of the folder, or no button)
   --yes, -y         asks nothing
   --help, -h        shows this
   --version         shows the version
 
-For a Worker that you have:
+For the lines, which are printed and written nowhere:
 
-  --env NAME        adds the bindings to this environment (default: the top level)
-  --base-path PATH  where the addresses begin (default: /chat, or /board)
   --with LIST       for a chat: of ${EXTRAS.join(", ")}, comma-separated, or none (default: lobby)
-  --dry-run         shows the changes and writes nothing
+  --classes LIST    your names of classes, such as ChatRoom=Salon,Lobby=Foyer, or BoardObject=Canvas
+  --env NAME        for this environment of the configuration (default: the top level)
+  --base-path PATH  where the addresses begin (default: /chat, or /board)
 
 With npm, options stand behind "--": npm create parley my-chat -- --template chat
 `;
@@ -65,8 +65,8 @@ export function readArguments(args: readonly string[]): Arguments {
     ...(repository !== undefined && { repository: repositoryOf(repository) }),
     ...(env !== undefined && { environment: env }),
     ...(values.with !== undefined && { extras: extrasOf(values.with) }),
+    classes: classesOf(values.classes),
     ...(basePath !== undefined && { basePath: basePathOf(basePath) }),
-    isDryRun: values["dry-run"],
     isYes: values.yes,
     isHelp: values.help,
     isVersion: values.version,
@@ -83,10 +83,10 @@ function parse(args: readonly string[]) {
         template: { type: "string", short: "t" },
         name: { type: "string" },
         repository: { type: "string" },
-        env: { type: "string", short: "e" },
         with: { type: "string" },
+        classes: { type: "string", default: "" },
+        env: { type: "string", short: "e" },
         "base-path": { type: "string" },
-        "dry-run": flag,
         yes: { ...flag, short: "y" },
         help: { ...flag, short: "h" },
         version: flag,
@@ -106,8 +106,18 @@ function extrasOf(list: string): Extra[] {
   return names as Extra[];
 }
 
+function classesOf(list: string): Record<string, string> {
+  const pairs = list
+    .split(",")
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== "");
+  const bad = pairs.find((pair) => !/^[A-Z]\w*=[A-Z]\w*$/.test(pair));
+  if (bad !== undefined) throw new Refusal(`--classes: "${bad}" is not of the form ChatRoom=Salon.`);
+  return Object.fromEntries(pairs.map((pair) => pair.split("=") as [string, string]));
+}
+
 /** @returns without a slash at its end. @throws Refusal */
-export function basePathOf(text: string): string {
+function basePathOf(text: string): string {
   const path = text.replace(/\/$/, "");
   if (path !== "" && !/^(\/[\w.~-]+)+$/.test(path)) throw new Refusal(`The base path "${text}" is no path like /chat.`);
   return path;

@@ -1,15 +1,16 @@
 #!/usr/bin/env node
-// `npm create parley`: makes a project, or adds the chat or a Socket.IO application to one. npm runs this as the bin of create-parley.
+// `npm create parley`: makes a project, or prints the lines that add the chat or a Socket.IO application to one. npm runs this as the bin of
+// create-parley.
+import { existsSync } from "node:fs";
 import path from "node:path";
 
 import { HELP, nameFrom, readArguments, type Arguments, type Kind } from "./arguments.ts";
-import { addToWorker } from "./existing/add-to-worker.ts";
-import { configNameIn } from "./existing/config-file.ts";
-import { checkFolder, makeProject } from "./new-project.ts";
-import { askBasePath, askEnvironment, askExtras, askFolder, askKind, askName, askRepository } from "./questions.ts";
-import { Refusal } from "./refusal.ts";
-import { remoteOf } from "./repository.ts";
-import { VERSION } from "./version.ts";
+import { linesFor } from "./lines.ts";
+import { checkFolder, makeProject, Refusal, remoteOf, TO_INSTALL, VERSION } from "./new-project.ts";
+import { askExtras, askFolder, askKind, askName, askRepository } from "./questions.ts";
+
+/** In the order in which Wrangler looks for them. */
+const CONFIGURATIONS = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"];
 
 try {
   await run(readArguments(process.argv.slice(2)));
@@ -24,10 +25,11 @@ try {
 async function run(given: Arguments): Promise<void> {
   if (given.isHelp) return void process.stdout.write(HELP);
   if (given.isVersion) return console.log(VERSION);
-  const kind = given.kind ?? (await chosenKind(given));
-  if (kind === "existing") return addTo(given, "chat");
-  const isInto = kind === "socketio" && configNameIn(given.folder ?? ".") !== undefined;
-  await (isInto ? addTo(given, "socketio") : begin(given, kind));
+  const configuration = CONFIGURATIONS.find((name) => existsSync(path.join(given.folder ?? ".", name)));
+  const kind = given.kind ?? (await chosenKind(given, configuration === undefined ? "chat" : "existing"));
+  if (kind === "existing") await printLines(given, "chat", configuration);
+  else if (kind === "socketio" && configuration !== undefined) await printLines(given, "socketio", configuration);
+  else await begin(given, kind);
 }
 
 /** Questions need a terminal; a script gives flags, or takes the defaults. */
@@ -37,26 +39,40 @@ function asks({ isYes }: Arguments, flag: string): boolean {
   throw new Refusal(`There is no terminal to ask at. Give ${flag}, or --yes for the defaults.`);
 }
 
-function chosenKind(given: Arguments): Promise<Kind> | Kind {
-  const initial = configNameIn(given.folder ?? ".") === undefined ? "chat" : "existing";
+function chosenKind(given: Arguments, initial: Kind): Promise<Kind> | Kind {
   return asks(given, "--template chat, socketio or existing") ? askKind(initial) : initial;
 }
 
-async function addTo(given: Arguments, gets: "chat" | "socketio"): Promise<void> {
-  const folder = path.resolve(given.folder ?? ".");
-  const isAsking = given.extras === undefined && !given.isYes && process.stdin.isTTY && process.stdout.isTTY;
-  const environment = given.environment ?? (isAsking ? await askEnvironment(folder) : undefined);
-  const usualPath = gets === "chat" ? "/chat" : "/board";
-  const { lines, isWritten } = addToWorker({
-    folder,
+async function printLines(
+  given: Arguments,
+  gets: "chat" | "socketio",
+  configuration = "wrangler.jsonc",
+): Promise<void> {
+  const isAsking =
+    gets === "chat" && given.extras === undefined && !given.isYes && process.stdin.isTTY && process.stdout.isTTY;
+  const lines = linesFor({
     gets,
-    ...(environment !== undefined && { environment }),
-    extras: given.extras ?? (isAsking && gets === "chat" ? await askExtras() : ["lobby"]),
-    basePath: given.basePath ?? (isAsking ? await askBasePath(usualPath) : usualPath),
-    isDryRun: given.isDryRun,
+    name: given.name ?? nameFrom(path.basename(path.resolve(given.folder ?? "."))),
+    extras: gets === "socketio" ? [] : (given.extras ?? (isAsking ? await askExtras() : ["lobby"])),
+    classes: given.classes,
+    ...(given.environment !== undefined && { environment: given.environment }),
+    basePath: given.basePath ?? (gets === "chat" ? "/chat" : "/board"),
+    format: configuration.endsWith(".toml") ? "toml" : "json",
   });
-  const next = ["", "Then:", `  ${packageManager()} install`, "  npx parley-rooms doctor", ""];
-  console.log([...lines, ...(isWritten ? next : [])].join("\n"));
+  const manager = packageManager();
+  const parts = [
+    `Nothing was changed. Add to ${configuration}, to the lists in it if it has them (migrations at their end):`,
+    lines.configuration,
+    "Add to the entry file, each part at its place:",
+    lines.code,
+    "Then:",
+    [
+      `${manager} ${manager === "npm" ? "install" : "add"} ${TO_INSTALL}`,
+      ...lines.commands.map((command) => `${command}   # once`),
+      `npx parley-rooms doctor${given.environment === undefined ? "" : ` --env ${given.environment}`}`,
+    ].join("\n"),
+  ];
+  console.log(`${parts.join("\n\n")}\n`);
 }
 
 async function begin(given: Arguments, template: "chat" | "socketio"): Promise<void> {

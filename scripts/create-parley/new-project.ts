@@ -1,13 +1,32 @@
-// Makes a project of a template. Called by main.ts.
+// Makes a project of a template: copies it, fills in names, and adds a secret for this machine. Called by main.ts.
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 
-import { Refusal } from "./refusal.ts";
-import { withButton } from "./repository.ts";
-import { RANGE } from "./version.ts";
+/** A reason to stop, for the reader. Thrown by all of create-parley; main.ts prints it without a stack. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+}
 
-export const TEMPLATES = new URL("templates/", import.meta.url);
+const PACKAGE = "parley-rooms";
+
+/** That of create-parley is that of parley-rooms, because both are released together. */
+export const { version: VERSION } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")) as {
+  readonly version: string;
+};
+
+/** The package that `npm run packages` leaves beside this one, in a clone of the repository. */
+const built = fileURLToPath(new URL(`../${PACKAGE}-${VERSION}.tgz`, import.meta.url));
+
+/** For the dependencies of a project: the release, or the package of the clone that this runs in. */
+const RANGE = existsSync(built) ? `file:${built}` : `^${VERSION}`;
+
+/** The same for `npm install`. */
+export const TO_INSTALL = existsSync(built) ? JSON.stringify(built) : PACKAGE;
+
+const TEMPLATES = new URL("templates/", import.meta.url);
 
 /** npm leaves files of these names out of a package. */
 const RENAMED = { gitignore: ".gitignore" };
@@ -15,6 +34,7 @@ const RENAMED = { gitignore: ".gitignore" };
 /** Names that a folder may have before: some users run `git init` first. */
 const IS_HARMLESS = new Set([".git", ".DS_Store"]);
 
+/** The longest name of a folder on Linux, macOS and Windows. */
 const FOLDER_BYTES_MAX = 255;
 
 export interface NewProject {
@@ -25,7 +45,7 @@ export interface NewProject {
   readonly repository?: string | undefined;
 }
 
-/** @throws Refusal where the folder has files, or is one */
+/** @throws Refusal if the folder has files, or is one */
 export function makeProject({ folder, template, name, repository }: NewProject): void {
   checkFolder(folder);
   mkdirSync(folder, { recursive: true });
@@ -47,9 +67,8 @@ export function makeProject({ folder, template, name, repository }: NewProject):
   }
 }
 
-/** @throws Refusal where the folder has files, is one, or cannot be made */
+/** @throws Refusal if the folder has files, is one, or cannot be made */
 export function checkFolder(folder: string): void {
-  // The longest name of a folder on Linux, macOS and Windows.
   if (Buffer.byteLength(path.basename(folder)) > FOLDER_BYTES_MAX)
     throw new Refusal(`The name of the folder is too long: ${FOLDER_BYTES_MAX} bytes at most.`);
   if (!existsSync(folder)) return;
@@ -63,5 +82,47 @@ export function checkFolder(folder: string): void {
 }
 
 function edit(file: string, change: (text: string) => string): void {
-  if (existsSync(file)) writeFileSync(file, change(readFileSync(file, "utf8")));
+  writeFileSync(file, change(readFileSync(file, "utf8")));
+}
+
+/** As in the READMEs of the templates. */
+const PLACEHOLDER = "github.com/OWNER/REPOSITORY";
+
+const REMOTE =
+  /^(?:https:\/\/(?:[^@/]+@)?|ssh:\/\/git@|git@)?(github\.com|gitlab\.com)[/:]([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/;
+
+/**
+ * @param text `owner/name` on GitHub, or an address on GitHub or GitLab, which the button can read
+ * @returns `github.com/owner/name`
+ * @throws Refusal
+ */
+export function repositoryOf(text: string): string {
+  const found = repositoryAt(text) ?? (/^[\w.-]+\/[\w.-]+$/.test(text) ? `github.com/${text}` : undefined);
+  if (found === undefined)
+    throw new Refusal(`The repository "${text}" is neither owner/name nor an address on GitHub or GitLab.`);
+  return found;
+}
+
+/** @returns that of the remote `origin` of a folder which is a repository itself, if the button can read it */
+export function remoteOf(folder: string): string | undefined {
+  if (!existsSync(path.join(folder, ".git"))) return undefined;
+  const { stdout } = spawnSync("git", ["config", "--get", "remote.origin.url"], { cwd: folder, encoding: "utf8" });
+  return repositoryAt((stdout ?? "").trim());
+}
+
+function repositoryAt(address: string): string | undefined {
+  const [, host, name] = REMOTE.exec(address) ?? [];
+  return host === undefined ? undefined : `${host}/${name}`;
+}
+
+/** @returns the README with a "Deploy to Cloudflare" button for that repository; without one, with a sentence that says how to add it */
+function withButton(readme: string, repository: string | undefined): string {
+  if (repository !== undefined) return readme.replace(PLACEHOLDER, repository);
+  const [button] = /^\[!\[Deploy to Cloudflare\].*$/m.exec(readme)!;
+  return readme
+    .replace(`${button}\n\n`, "")
+    .replace(
+      "The button deploys this project",
+      `Once it has a repository, write this line at the top, with yours in the place of \`OWNER/REPOSITORY\`: \`${button}\`. The button deploys this project`,
+    );
 }

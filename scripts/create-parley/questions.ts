@@ -1,15 +1,14 @@
 // Asks for missing arguments. Called by main.ts, only at a terminal.
-import { readConfig } from "./existing/config-file.ts";
-import { EXTRAS, type Extra } from "./existing/plan.ts";
-import { basePathOf, checkedName, KINDS, nameFrom, type Kind } from "./arguments.ts";
-import { checkFolder } from "./new-project.ts";
-import { repositoryOf } from "./repository.ts";
 import { cancel, isCancel, multiselect, select, text } from "@clack/prompts";
+
+import { checkedName, KINDS, nameFrom, type Kind } from "./arguments.ts";
+import { EXTRAS, type Extra } from "./lines.ts";
+import { checkFolder, repositoryOf } from "./new-project.ts";
 
 const LABELS: Readonly<Record<Kind, string>> = {
   chat: "A chat: rooms with history, presence, moderation, and a page",
   socketio: "A Socket.IO application of your own",
-  existing: "Chat in a Worker that I have",
+  existing: "The lines that add a chat to a Worker that I have",
 };
 
 const EXTRA_LABELS: Readonly<Record<Extra, string>> = {
@@ -65,20 +64,6 @@ export async function askRepository(initial: string | undefined): Promise<string
   return answer === "" ? undefined : repositoryOf(answer);
 }
 
-/** Asks where the configuration has environments. */
-export async function askEnvironment(folder: string): Promise<string | undefined> {
-  const names = Object.keys(readConfig(folder).config.env ?? {});
-  if (names.length === 0) return undefined;
-  const top = "";
-  const answer = await answered(
-    select<string>({
-      message: "For which environment?",
-      options: [{ value: top, label: "the top level" }, ...names.map((name) => ({ value: name, label: name }))],
-    }),
-  );
-  return answer === top ? undefined : answer;
-}
-
 export const askExtras = (): Promise<Extra[]> =>
   answered(
     multiselect<Extra>({
@@ -87,18 +72,6 @@ export const askExtras = (): Promise<Extra[]> =>
       initialValues: ["lobby"],
       required: false,
     }),
-  );
-
-export const askBasePath = async (initial: string): Promise<string> =>
-  basePathOf(
-    await answered(
-      text({
-        message: "Where do the chat's addresses begin?",
-        placeholder: initial,
-        defaultValue: initial,
-        validate: (value) => problemOf(() => basePathOf(value || initial)),
-      }),
-    ),
   );
 
 const EXIT_INTERRUPTED = 130;

@@ -9,8 +9,8 @@ import { examineLive } from "./live.ts";
 
 const HELP = `Usage: npx parley-rooms doctor [FOLDER] [OPTIONS]
 
-Names what the Worker in FOLDER (default: here) lacks for a deployment with parley-rooms: bindings, classes, migrations, queues, keys, bad and unsafe
-settings, versions that do not fit. It reads the Wrangler configuration, the entry file, .dev.vars and the installed packages, and changes nothing.
+Names what the Worker in FOLDER (default: here) lacks for a deployment with parley-rooms: bindings, migrations, queues, keys, bad and unsafe settings,
+versions that do not fit. It reads the Wrangler configuration, .dev.vars and the installed packages, not your code, and changes nothing.
 
   --env NAME   the environment of the configuration (default: the top level)
   --url URL    asks a deployment, too: its health, and a handshake

@@ -1,21 +1,17 @@
-// All that the doctor knows of a project, read once. Called by examine.ts; checks/ get it, and read nothing themselves. The project's own
-// Wrangler reads the configuration, so that environments and defaults count as they do in a deployment.
+// All that the doctor knows of a project, read once. Called by examine.ts; the checks get it, and read nothing themselves. The project's own
+// Wrangler reads the configuration, so that environments and defaults count as they do in a deployment. The project's code is not read.
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseEnv } from "node:util";
 
-import type { Migration } from "../migrations.ts";
-import { readEntry, type Entry } from "./entry.ts";
+import { CLASSES } from "../chat-parts.ts";
 import { readVersions, type Versions } from "./versions.ts";
 
 /** A configuration, as far as the doctor looks at it; Wrangler has filled in the values that an environment inherits. */
 export interface Config {
   readonly configPath?: string;
-  readonly name?: string;
-  /** An absolute path. */
-  readonly main?: string;
   readonly compatibility_date?: string;
   readonly compatibility_flags: readonly string[];
   readonly durable_objects: { readonly bindings: readonly ObjectBinding[] };
@@ -25,21 +21,26 @@ export interface Config {
     readonly producers?: ReadonlyArray<{ readonly binding: string; readonly queue: string }>;
     readonly consumers?: readonly Consumer[];
   };
-  readonly r2_buckets: ReadonlyArray<{ readonly binding: string }>;
-  readonly analytics_engine_datasets?: ReadonlyArray<{ readonly binding: string }>;
-  /** A command of the project makes the entry file. */
-  readonly build?: { readonly command?: string };
   /** Names of environments; Wrangler takes any other name where there is none. */
   readonly definedEnvironments?: readonly string[];
   readonly vars: Readonly<Record<string, unknown>>;
   readonly secrets?: { readonly required?: readonly string[] };
 }
 
-export interface ObjectBinding {
+interface ObjectBinding {
   readonly name: string;
   readonly class_name: string;
   /** The class is that of another Worker. */
   readonly script_name?: string;
+}
+
+export interface Migration {
+  readonly tag?: string;
+  readonly new_classes?: readonly string[];
+  readonly new_sqlite_classes?: readonly string[];
+  readonly renamed_classes?: ReadonlyArray<{ readonly from: string; readonly to: string }>;
+  readonly transferred_classes?: ReadonlyArray<{ readonly to: string }>;
+  readonly deleted_classes?: readonly string[];
 }
 
 export interface Consumer {
@@ -54,7 +55,8 @@ export interface Facts {
   readonly environment: string | undefined;
   /** Of `.dev.vars`, or `.dev.vars.ENVIRONMENT`, on this machine. */
   readonly localSecrets: Readonly<Record<string, string>>;
-  readonly entry: Entry;
+  /** Something has the name of a binding or class of the chat, or nothing is bound at all. Otherwise it is a Socket.IO application. */
+  readonly isChat: boolean;
   readonly versions: Versions;
 }
 
@@ -77,10 +79,16 @@ export async function readFacts(folder: string, environment: string | undefined)
     config,
     environment,
     localSecrets: readLocalSecrets(folder, environment),
-    entry: readEntry(folder, config.main),
+    isChat: isChat(config),
     versions: readVersions(folder),
   };
 }
+
+const isChat = ({ durable_objects: { bindings } }: Config): boolean =>
+  bindings.length === 0 ||
+  bindings.some(({ name, class_name }) =>
+    CLASSES.some(({ binding, className }) => name === binding || class_name === className),
+  );
 
 /** The variables that `wrangler dev` gives the Worker in this folder. @throws Unreadable */
 export async function readLocalVariables(

@@ -9,7 +9,7 @@ import { PROJECT_ROOT } from "../local-variables.ts";
 const COMMAND = path.join(PROJECT_ROOT, "dist", "bin", "parley-rooms.js");
 
 /** Parts of the file, because only the command needs them, and not the package. */
-const BUNDLED = ["acorn", "semver"];
+const BUNDLED = ["semver"];
 
 export async function buildCommand(): Promise<void> {
   const manifest = JSON.parse(await readFile(path.join(PROJECT_ROOT, "package.json"), "utf8")) as {

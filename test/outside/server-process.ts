@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 
 import type { V4WorkerOptions } from "miniflare";
 
-import { overridesFromEnvironment } from "../../scripts/environment-settings.ts";
+import { overridesFromEnvironment } from "../../scripts/setting-names.ts";
 import { startRuntime } from "../../scripts/serve/runtime.ts";
 import { onStop } from "../../scripts/stopping.ts";
 import { HOST } from "./servers.ts";

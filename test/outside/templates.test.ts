@@ -88,15 +88,15 @@ async function checkTypes(project: string): Promise<void> {
   expect(readFileSync(file, "utf8")).toBe(before);
 }
 
-/** Compiles, tests, builds and examines a project. */
-async function check(project: string): Promise<void> {
+/** Compiles, tests, builds and examines a project, in which the doctor warns of nothing else. */
+async function check(project: string, warnings: readonly string[] = []): Promise<void> {
   await npm(project, "run", "check");
   await npm(project, "run", "deploy", "--", "--dry-run");
   const doctor = JSON.parse(await run(project, "npx", "parley-rooms", "doctor", "--json")) as {
     ok: boolean;
-    findings: object[];
+    findings: ReadonlyArray<{ level: string; code: string }>;
   };
-  expect(doctor.findings.filter((finding) => (finding as { level: string }).level !== "note")).toEqual([]);
+  expect(doctor.findings.filter(({ level }) => level !== "note").map(({ code }) => code)).toEqual(warnings);
   expect(doctor.ok).toBe(true);
 }
 
@@ -168,26 +168,20 @@ describe.concurrent("npm create parley", () => {
   it("a Worker with Hono gets a chat and a board: the lines that it prints are all that is left to add", async () => {
     const project = inFolder("hono");
     cpSync(path.join(import.meta.dirname, "hono-worker"), project, { recursive: true });
+    const [chat, board] = [await linesFor("existing"), await linesFor("socketio")];
+    // A list of tables grows wherever its items are; the flag is a key of the top level, once, and each migration has a tag of its own.
+    const config = path.join(project, "wrangler.toml");
+    const [flag, tables] = chat.configuration.split("\n\n[[migrations]]\n");
+    const further = board.configuration.replace(`${flag}\n`, "").replace("parley-v1", "parley-v2");
+    writeFileSync(config, `${flag}\n${readFileSync(config, "utf8")}\n[[migrations]]\n${tables}\n${further}`);
     const entry = path.join(project, "src", "index.ts");
-    const printed = await create("hono", "--template", "existing", "--yes");
-    // The imports and the constant come first, the route among the others.
-    const [head, route] = linesIn(printed);
-    const text = readFileSync(entry, "utf8").replace("export default", `${route}\n\nexport default`);
-    writeFileSync(
-      entry,
-      `${head.replace("=> undefined", '=> ({ user: request.headers.get("x-user") ?? "stranger" })')}\n${text}`,
-    );
-    const [types, board] = linesIn(await create("hono", "--template", "socketio", "--yes"));
-    const [imports, binding] = types.split(
-      "  // in the type of your bindings, where `wrangler types` does not write it\n",
-    );
-    const withChat = readFileSync(entry, "utf8");
-    writeFileSync(
-      entry,
-      `${imports}${withChat.replace("interface Env {", `$&${binding!.split("\n", 1)[0]}`).replace("export default", `${board}\n$&`)}`,
-    );
+    const user = '({ user: request.headers.get("x-user") ?? "stranger" })';
+    const code = readFileSync(entry, "utf8")
+      .replace("interface Env {", `$&\n  ${/readonly BOARD: .*/.exec(board.code)![0]}`)
+      .replace("export default", `${chat.route}\n${board.route}\n\n$&`);
+    writeFileSync(entry, `${chat.head.replace("undefined,", `${user},`)}${board.head}${code}`);
     await install(project);
-    await check(project);
+    await check(project, ["key.missing"]);
 
     const url = await dev(project);
     expect(await (await fetch(url)).text()).toBe("My own page");
@@ -195,9 +189,16 @@ describe.concurrent("npm create parley", () => {
     expect(await next(ada, "welcome")).toMatchObject({ user: "ada" });
     expect(await ask(ada, "chat-message", { content: "Hello!" })).toMatchObject({ ok: true, seq: 1 });
 
-    const ben = open(url, { path: "/board/rooms/plans/socket.io" });
-    expect(await next(ben, "board")).toEqual([]);
-    expect(await ask(ben, "draw", [0, 0, 1, 1])).toEqual({ ok: true });
+    const [ben, mia] = await Promise.all(
+      ["ben", "mia"].map(async () => {
+        const socket = open(url, { path: "/board/rooms/plans/socket.io" });
+        await next(socket, "connect");
+        return socket;
+      }),
+    );
+    const heard = next(mia!, "draw");
+    ben!.emit("draw", [0, 0, 1, 1]);
+    expect(await heard).toEqual([0, 0, 1, 1]);
   });
 });
 
@@ -226,9 +227,14 @@ describe.concurrent("a project in the words of a document", () => {
   });
 });
 
-/** The lines to add, as they are printed: up to the comment that says where the rest goes, and the rest. */
-function linesIn(printed: string): [head: string, route: string] {
-  const [, lines] = /^Add to src\/index\.ts:\n\n([^]*?)\n\nThen:/m.exec(printed)!;
-  const [head, route] = lines!.split("  // among your routes\n");
-  return [head!, route!];
+/** The lines to add to the Worker with Hono, as they are printed. */
+async function linesFor(template: string) {
+  const printed = await create("hono", "--template", template, "--yes");
+  const [, configuration, code] =
+    /^Nothing was changed\. Add to wrangler\.toml.*:\n\n([^]*?)\n\nAdd to the entry file.*:\n\n([^]*?)\n\nThen:/.exec(
+      printed,
+    )!;
+  // What goes to the top of a file comes before the first comment at the left edge.
+  const [head] = code!.split(/^\/\/ /m) as [string];
+  return { configuration: configuration!, code: code!, head, route: /^app\.all.*$/m.exec(code!)![0] };
 }

@@ -3,8 +3,10 @@ import { execFile } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import path from "node:path";
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 
+import { token } from "../../../scripts/command/token.ts";
+import { doctor } from "../../../scripts/doctor/command.ts";
 import { folderOf } from "../worker-folder.ts";
 
 const ROOT = path.join(import.meta.dirname, "../../..");
@@ -27,23 +29,23 @@ function run(args: readonly string[], cwd: string, env: Readonly<Record<string, 
 describe.concurrent("arguments", () => {
   it.each([
     [["--help"], 0, /^Usage: npx parley-rooms COMMAND/],
-    [[], 0, /^Usage/],
-    [["nurse"], 2, /^There is no command "nurse"/],
     [["toString"], 2, /^There is no command "toString"/],
-    [["doctor", "--help"], 0, /^Usage: npx parley-rooms doctor/],
     [["doctor", "--deep"], 2, /^Unknown option '--deep'/],
-    [["doctor", "a", "b"], 2, /^There is one folder, not 2/],
     [["token", "--help"], 0, /^Usage: npx parley-rooms token/],
-    [["token", "--colour"], 2, /^Unknown option '--colour'/],
   ])("%j: explains itself", async (args, expected, text) => {
     const { status, out, error } = await run(args, ROOT);
     expect(status).toBe(expected);
     expect(out + error).toMatch(text);
   });
+
+  it("of the doctor are one folder at most, and those of a token have to be known", async () => {
+    await expect(doctor(["a", "b"])).rejects.toThrow(/^There is one folder, not 2/);
+    await expect(token(["--colour"])).rejects.toThrow(/^Unknown option '--colour'/);
+  });
 });
 
 describe("doctor", () => {
-  it("prints its findings, and ends with 1 where one is an error", async () => {
+  it("prints its findings, and ends with 1 if one is an error", async () => {
     const { status, out } = await run(["doctor"], folderOf({}));
     expect(status).toBe(1);
     expect(out).toMatch(/error +There is no wrangler\.toml, wrangler\.jsonc, wrangler\.json in/);
@@ -51,9 +53,10 @@ describe("doctor", () => {
   });
 
   it("prints JSON for programs", async () => {
-    const { status, out } = await run(["doctor", folderOf({}), "--json"], ROOT);
-    expect(status).toBe(1);
-    expect(JSON.parse(out)).toEqual({
+    const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    onTestFinished(() => void written.mockRestore());
+    expect(await doctor([folderOf({}), "--json"])).toBe(1);
+    expect(JSON.parse(written.mock.calls.join(""))).toEqual({
       ok: false,
       findings: [{ level: "error", code: "project.unreadable", message: expect.any(String) }],
     });

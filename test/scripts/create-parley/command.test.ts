@@ -1,14 +1,14 @@
-// `npm create parley` as a command: arguments, new folders, and its output.
+// `npm create parley`: its arguments, new folders, and its output as a command.
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
-import { parse } from "jsonc-parser";
 import { describe, expect, it } from "vitest";
 
-import { readArguments } from "../../../scripts/create-parley/arguments.ts";
-import { folderOf, textIn } from "../worker-folder.ts";
+import { HELP, readArguments } from "../../../scripts/create-parley/arguments.ts";
+import { makeProject, remoteOf, repositoryOf, type NewProject } from "../../../scripts/create-parley/new-project.ts";
+import { folderOf, ROOT, textIn } from "../worker-folder.ts";
 
-const MAIN = path.join(import.meta.dirname, "../../../scripts/create-parley/main.ts");
+const MAIN = path.join(ROOT, "scripts/create-parley/main.ts");
 
 /** Runs the command without a terminal. */
 function run(folder: string, ...args: string[]): { status: number | null; out: string; error: string } {
@@ -20,27 +20,32 @@ function run(folder: string, ...args: string[]): { status: number | null; out: s
   return { status, out: stdout, error: stderr };
 }
 
+/** Makes a project in a new folder. @returns that folder */
+function made(more: Partial<NewProject> = {}): string {
+  const folder = path.join(folderOf({}), "mine");
+  makeProject({ folder, template: "chat", name: "mine", ...more });
+  return folder;
+}
+
 describe("arguments", () => {
-  it.each(["--help", "-h"])("%s lists them", (flag) => {
-    const { status, out } = run(folderOf({}), flag);
-    expect(status).toBe(0);
-    for (const option of ["--template", "--env", "--repository", "--base-path", "--with", "--dry-run", "--yes"])
-      expect(out).toContain(option);
+  it("--help lists them", () => {
+    expect(run(folderOf({}), "--help")).toMatchObject({ status: 0, out: HELP });
+    for (const option of ["--template", "--env", "--repository", "--base-path", "--with", "--classes", "--yes"])
+      expect(HELP).toContain(option);
   });
 
   it("--version is that of parley-rooms", () => {
-    const { version } = JSON.parse(textIn(path.join(import.meta.dirname, "../../.."), "package.json")) as {
-      version: string;
-    };
+    const { version } = JSON.parse(textIn(ROOT, "package.json")) as { version: string };
     expect(run(folderOf({}), "--version").out.trim()).toBe(version);
   });
 
   it.each([
-    [["--colour"], /^Unknown option '--colour'/],
+    [["--colour"], /^Unknown option '--colour'\. --help shows all options/],
     [["--template", "forum"], /no template "forum"; there are chat, socketio, existing/],
     [["--template"], /--template/],
     [["one", "two"], /one folder, not 2/],
     [["--with", "lobby,moon"], /no "moon"/],
+    [["--classes", "ChatRoom"], /"ChatRoom" is not of the form ChatRoom=Salon/],
     [["--base-path", "chat room"], /"chat room" is no path/],
     [["--name", "My Chat"], /"My Chat" has to consist of small letters/],
     [["--repository", "https://example.com/ada/chat"], /neither owner\/name nor an address on GitHub or GitLab/],
@@ -48,13 +53,10 @@ describe("arguments", () => {
     expect(() => readArguments(args)).toThrow(message);
   });
 
-  it.each([
-    [["--colour"], /--help shows all options/],
-    [["--template", "chat"], /no terminal to ask at/],
-  ])("%j: an error without a stack, and nothing written", (args, message) => {
+  it("without a terminal nothing can be asked: an error without a stack, and nothing written", () => {
     const folder = folderOf({});
-    const { status, error } = run(folder, ...args);
-    expect(error).toMatch(message);
+    const { status, error } = run(folder, "--template", "chat");
+    expect(error).toMatch(/no terminal to ask at/);
     expect(error).not.toContain("    at ");
     expect(status).toBe(1);
     expect(readdirSync(folder)).toEqual([]);
@@ -68,7 +70,7 @@ describe("a new project", () => {
     expect(status).toBe(0);
     expect(out).toContain('cd "My Chat 2"');
     const project = path.join(folder, "My Chat 2");
-    expect(parse(textIn(project, "wrangler.jsonc"))).toMatchObject({ name: "my-chat-2" });
+    expect(textIn(project, "wrangler.jsonc")).toContain('"name": "my-chat-2"');
     expect(JSON.parse(textIn(project, "package.json"))).toMatchObject({ name: "my-chat-2" });
     expect(textIn(project, ".dev.vars")).toMatch(/^JWT_SECRET=[\w-]{43}$/m);
     expect(textIn(project, ".dev.vars.example")).toMatch(/^JWT_SECRET=$/m);
@@ -87,16 +89,18 @@ describe("a new project", () => {
     expect(JSON.parse(textIn(folder, "package.json"))).toMatchObject({ name: "forum" });
   });
 
-  const BUTTON = "https://deploy.workers.cloudflare.com/?url=https://";
+  it("is a chat with --yes", () => {
+    const folder = folderOf({});
+    expect(run(folder, "--yes").status).toBe(0);
+    expect(existsSync(path.join(folder, "my-chat", "src", "chat-room.ts"))).toBe(true);
+  });
 
   it.each([
     ["ada/my-chat", "github.com/ada/my-chat"],
     ["https://gitlab.com/ada/my-chat", "gitlab.com/ada/my-chat"],
   ])("has a button for its repository: --repository %s", (given, repository) => {
-    const folder = folderOf({});
-    expect(run(folder, "mine", "--template", "chat", "--repository", given).status).toBe(0);
-    const readme = textIn(path.join(folder, "mine"), "README.md");
-    expect(readme).toContain(`(${BUTTON}${repository})`);
+    const readme = textIn(made({ repository: repositoryOf(given) }), "README.md");
+    expect(readme).toContain(`(https://deploy.workers.cloudflare.com/?url=https://${repository})`);
     expect(readme).not.toContain("OWNER");
   });
 
@@ -106,63 +110,49 @@ describe("a new project", () => {
       const folder = folderOf({});
       execFileSync("git", ["init", "-q"], { cwd: folder });
       execFileSync("git", ["remote", "add", "origin", remote], { cwd: folder });
-      expect(run(folder, ".", "--template", "socketio", "--name", "forum").status).toBe(0);
-      expect(textIn(folder, "README.md")).toContain(`(${BUTTON}github.com/ada/forum)`);
+      expect(remoteOf(folder)).toBe("github.com/ada/forum");
     },
   );
 
-  it.each(["chat", "socketio"])("without a repository has no button, and a sentence how to add one: %s", (template) => {
-    const folder = folderOf({});
-    expect(run(folder, "mine", "--template", template).status).toBe(0);
-    const readme = textIn(path.join(folder, "mine"), "README.md");
+  it.each(["chat", "socketio"] as const)("without a repository says how to add a button: %s", (template) => {
+    const readme = textIn(made({ template }), "README.md");
     expect(readme).toMatch(/^# mine\n\n<!-- dash/);
     expect(readme).toContain(
       `write this line at the top, with yours in the place of \`OWNER/REPOSITORY\`: \`[![Deploy`,
     );
   });
 
-  it("goes nowhere with --template socketio in the folder of a Worker, which gets the application", () => {
-    const worker = folderOf({ "wrangler.toml": 'main = "index.ts"\n', "index.ts": "export default {};\n" });
-    const { status, out } = run(worker, "--template", "socketio", "--yes");
-    expect(status).toBe(0);
-    expect(out).toContain("wrangler.toml: added the binding BOARD");
-    expect(existsSync(path.join(worker, "board.ts"))).toBe(true);
-    expect(existsSync(path.join(worker, "my-app"))).toBe(false);
-  });
-
   it.each([
-    ["a folder with files", "there"],
-    ["a file", "there/notes.txt"],
-    ["a folder below a file", "there/notes.txt/inner"],
-  ])("is refused in %s", (_case, where) => {
+    ["a folder with files", "there", /not empty \(notes\.txt\)/],
+    ["a file", "there/notes.txt", /is a file/],
+    ["a folder below a file", "there/notes.txt/inner", /ENOTDIR/],
+    ["a folder with a name that is too long", "a".repeat(300), /too long: 255 bytes at most/],
+  ])("is refused in %s", (_case, where, message) => {
     const folder = folderOf({ "there/notes.txt": "mine" });
-    const { status, error } = run(folder, where, "--template", "chat");
-    expect(status).toBe(1);
-    expect(error).toMatch(/not empty \(notes\.txt\)|is a file|ENOTDIR/);
-    expect(error).not.toContain("    at ");
-    expect(readdirSync(path.join(folder, "there"))).toEqual(["notes.txt"]);
+    expect(() => makeProject({ folder: path.join(folder, where), template: "chat", name: "mine" })).toThrow(message);
+    expect(readdirSync(folder, { recursive: true })).toEqual(["there", "there/notes.txt"]);
   });
+});
 
-  it("is refused by a name that no folder can have", () => {
-    const folder = folderOf({});
-    const { status, error } = run(folder, "a".repeat(300), "--template", "chat", "--yes");
-    expect(status).toBe(1);
-    expect(error.trim()).toBe("The name of the folder is too long: 255 bytes at most.");
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it("is a chat with --yes, and the Worker that is there gets the chat", () => {
-    const folder = folderOf({});
-    expect(run(folder, "--yes").status).toBe(0);
-    expect(existsSync(path.join(folder, "my-chat", "src", "chat-room.ts"))).toBe(true);
-    const worker = folderOf({
-      "wrangler.jsonc": '{ "name": "mine", "main": "index.js" }',
-      "index.js": "export default {};\n",
-    });
-    mkdirSync(path.join(worker, "lib"));
-    const { status, out } = run(worker, "--yes");
+describe("in the folder of a Worker", () => {
+  it.each([
+    ["the chat, with --yes alone", "wrangler.toml", [], 'name = "CHAT_ROOM"', "parley.handle(request, env, ctx)"],
+    [
+      "an application, with --template socketio",
+      "wrangler.jsonc",
+      ["--template", "socketio"],
+      '"name": "BOARD"',
+      "env.BOARD.getByName",
+    ],
+  ])("it prints the lines for %s, and changes nothing", (_case, configuration, args, binding, code) => {
+    const worker = folderOf({ [configuration]: "", "index.ts": "export default {};\n" });
+    const { status, out } = run(worker, ...args, "--yes");
     expect(status).toBe(0);
-    expect(out).toContain("wrangler.jsonc: added the binding CHAT_ROOM");
-    expect(textIn(worker, "index.js")).toContain('from "parley-rooms"');
+    expect(out).toContain(`Nothing was changed. Add to ${configuration}`);
+    expect(out).toContain(binding);
+    expect(out).toContain(code);
+    expect(out).toMatch(/^npm install parley-rooms$/m);
+    expect(readdirSync(worker).toSorted()).toEqual(["index.ts", configuration]);
+    expect(textIn(worker, configuration)).toBe("");
   });
 });

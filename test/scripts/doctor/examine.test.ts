@@ -1,11 +1,11 @@
 // `npx parley-rooms doctor`: its findings in a project, one fault at a time.
 import { describe, expect, it } from "vitest";
 
-import { checkRuntime } from "../../../scripts/doctor/checks/runtime.ts";
 import { examine } from "../../../scripts/doctor/examine.ts";
 import { readFacts } from "../../../scripts/doctor/facts.ts";
+import { checkRuntime } from "../../../scripts/doctor/runtime.ts";
 import { ROOT } from "../worker-folder.ts";
-import { ENTRY, examined, TOML, type Project } from "./examined-project.ts";
+import { examined, TOML, type Project } from "./examined-project.ts";
 
 it("finds nothing in a whole project but the key, which it cannot see", async () => {
   expect((await examined()).codes).toEqual(["note key.local"]);
@@ -21,16 +21,10 @@ it.each([undefined, "development"])(
   },
 );
 
-it("finds nothing at all where the Worker knows its users", async () => {
-  const entry = ENTRY.replace("createParley()", "createParley({ authenticate: () => ({ user: 'ada' }) })");
-  expect((await examined({ entry, secrets: "" })).codes).toEqual([]);
-});
-
 describe("it names", () => {
   const without = (...parts: ReadonlyArray<string | RegExp>): string =>
     parts.reduce<string>((text, part) => text.replace(part, ""), TOML);
   const QUEUES = /\[\[queues[^]*/;
-  const entryWithout = (part: string): string => ENTRY.replace(part, "");
 
   it.each<[string, string, Partial<Project>, RegExp]>([
     [
@@ -58,26 +52,8 @@ describe("it names", () => {
       /ROOM_SHARD is missing\. Off without it: rooms with more members than one object holds/,
     ],
     [
-      "a class that is not exported",
-      "error class.not-exported",
-      { entry: entryWithout("Lobby, ") },
-      /export \{ Lobby \} from "parley-rooms"/,
-    ],
-    [
-      "a class of the Worker's own that is not exported",
-      "error class.not-exported",
-      { toml: TOML.replace('"Lobby" }', '"Hall" }').replace('"Lobby"]', '"Hall"]').replace('"Lobby",', '"Hall",') },
-      /Export Hall/,
-    ],
-    [
-      "a class of the Worker's own in the place of the rooms",
-      "error class.foreign",
-      { entry: `${ENTRY.replace("ChatRoom, ", "")}export class ChatRoom {}\n` },
-      /The class ChatRoom is the Worker's own/,
-    ],
-    [
       "the rooms' class under another binding",
-      "error binding.missing",
+      "warning binding.missing",
       { toml: TOML.replace('"CHAT_ROOM"', '"CHATROOM"') },
       /ChatRoom is bound as CHATROOM: call it CHAT_ROOM, or name it by the option bindings of createParley/,
     ],
@@ -112,13 +88,13 @@ describe("it names", () => {
       /COMPRESSION/,
     ],
     [
-      "the flag to take out for the setting, which create-parley would leave there",
+      "the flag to take out for the setting",
       "error flag.compression",
       { toml: `${TOML}[vars]\nCOMPRESSION = "on"\n` },
       /Take "no_web_socket_compression" out of compatibility_flags, or COMPRESSION out of the variables/,
     ],
     [
-      "the setting to set for a flag that create-parley would leave there",
+      "the setting to set for a flag",
       "error flag.compression",
       { toml: `${TOML.replace("no_web_socket", "web_socket")}[vars]\nCOMPRESSION = "off"\n` },
       /Take "web_socket_compression" out of compatibility_flags, or set the variable COMPRESSION to on/,
@@ -129,44 +105,10 @@ describe("it names", () => {
       { environment: "nope" },
       /no environment "nope"\. It has none: leave out --env/,
     ],
-    [
-      "a base path that the Worker refuses",
-      "error option.bad",
-      { entry: ENTRY.replace("createParley()", 'createParley({ basePath: "chat/" })') },
-      /createParley: basePath: "chat\/" is no path/,
-    ],
-    [
-      "an option that there is not",
-      "error option.bad",
-      { entry: ENTRY.replace("createParley()", "createParley({ authenticate, basepath: process.env.PATH })") },
-      /no option "basepath"; there are basePath/,
-    ],
-    [
-      "a binding that the code alone names",
-      "error binding.unknown",
-      { entry: ENTRY.replace("createParley()", 'createParley({ bindings: { lobby: "HALL", files: false } })') },
-      /The code names HALL as its binding for lobby/,
-    ],
-    [
-      "a binding that the class of rooms alone names",
-      "error binding.unknown",
-      {
-        entry: `${ENTRY.replace("ChatRoom, ", "")}import { ChatRoom as Base } from "parley-rooms";\nconst OWN = { lobby: "HALL" };\nexport class ChatRoom extends Base { static bindings = OWN; }\n`,
-      },
-      /The code names HALL as its binding for lobby/,
-    ],
-    [
-      "a use of bindings that there is not",
-      "error option.bad",
-      {
-        entry: `${ENTRY.replace("ChatRoom, ", "")}import { ChatRoom as Base } from "parley-rooms";\nexport class ChatRoom extends Base { static bindings = { foyer: "LOBBY" }; }\n`,
-      },
-      /bindings: there is no "foyer"/,
-    ],
     ["a missing date", "warning date.missing", { toml: without(/compatibility_date.*\n/) }, /2026-08-01/],
     ["a date without RPC", "error date.old", { toml: TOML.replace("2026-08-01", "2024-01-01") }, /2024-04-03/],
     ["an older date", "note date.untested", { toml: TOML.replace("2026-08-01", "2025-08-01") }, /2025-08-01/],
-    ["a missing key", "error key.missing", { secrets: "" }, /wrangler secret put JWT_SECRET/],
+    ["a missing key", "warning key.missing", { secrets: "" }, /wrangler secret put JWT_SECRET/],
     [
       "a bad setting",
       "error setting.bad",
@@ -247,32 +189,11 @@ describe("it names", () => {
     ],
     [
       "a queue that the Worker does not know",
-      "error queue.unknown-name",
+      "warning queue.unknown-name",
       { toml: TOML.replaceAll("mine-relay", "letters") },
       /ends in -relay/,
     ],
-    [
-      "queues without a handler",
-      "error queue.no-handler",
-      { entry: entryWithout(", queue: parley.queue") },
-      /queue: parley\.queue/,
-    ],
     ["announcements without a queue", "warning queue.missing", { toml: without(QUEUES) }, /RELAY to direct/],
-    ["a Worker without the chat", "error entry.no-parley", { entry: "export default {};" }, /neither createParley/],
-    [
-      "an entry file that cannot be read",
-      "error entry.unread",
-      { entry: "export default {" },
-      /src\/index\.ts cannot be read/,
-    ],
-    ["a missing entry file", "error entry.unread", { toml: TOML.replace("index.ts", "other.ts") }, /src\/other\.ts/],
-    [
-      "a missing entry file that a build makes",
-      "warning entry.unread",
-      { toml: TOML.replace("src/index.ts", "dist/index.js") },
-      /dist\/index\.js cannot be read/,
-    ],
-    ["a configuration without an entry file", "error entry.unread", { toml: without(/main.*\n/) }, /no `main`/],
     ["a package that is not installed", "error package.missing", { linked: ["wrangler"] }, /npm install parley-rooms/],
     [
       "a peer that does not fit",
@@ -327,61 +248,43 @@ it("names a Node that is too old for the project's Wrangler", async () => {
   ]);
 });
 
-describe("it does not complain", () => {
-  it("about subclasses, re-exported stars, and files that the entry imports", async () => {
-    for (const entry of [
-      `import { ChatRoom as Base, createParley } from "parley-rooms";\nexport * from "parley-rooms";\nexport class ChatRoom extends Base {}\nexport default createParley();\n`,
-      `export * from "./rooms.ts";\n${ENTRY.replace(/export \{.*\n/, "")}`,
-    ]) {
-      const classes = ["ChatRoom", "Lobby", "Announcements", "DeadLetters", "RoomShard"];
-      const rooms = `import * as own from "parley-rooms";\n${classes.map((name) => `export class ${name} extends own.${name} {}`).join("\n")}`;
-      const folder = { entry, files: { "src/rooms.ts": rooms } };
-      expect((await examined(folder)).codes).toEqual(["note key.local"]);
-    }
+describe("what createParley may name otherwise, and only the code says", () => {
+  it("is a warning where another binding or queue may be meant", async () => {
+    const { codes, text } = await examined({
+      toml: `${TOML.replace("CHAT_ROOM", "SUPPORT").replace("ChatRoom", "Desk").replaceAll("mine-relay", "letters")}
+[[migrations]]
+tag = "v2"
+renamed_classes = [{ from = "ChatRoom", to = "Desk" }]
+[[queues.producers]]
+binding = "HOOKS"
+queue = "hooks"
+[vars]
+WEBHOOK_URL = "https://example.com"
+`,
+    });
+    expect(codes.filter((code) => /binding|queue/.test(code))).toEqual([
+      "warning binding.missing",
+      "warning queue.unknown-name",
+      "warning webhooks.no-queue",
+      "warning webhooks.no-queue",
+    ]);
+    expect(text).toMatch(/or name its binding by the option bindings[^]*createParley\(\{ queues \}\)/);
   });
 
-  it("about a class of the Worker's own without SQLite; about a kind of rooms it does", async () => {
-    const with2 = (entry: string): Partial<Project> => ({
-      entry: `import { ChatRoom as Base } from "parley-rooms";\n${ENTRY}${entry}`,
-      toml: `${TOML.replace("\n]", '\n  { name = "OWN", class_name = "Own" },\n]')}[[migrations]]\ntag = "v2"\nnew_classes = ["Own"]\n`,
-    });
-    expect((await examined(with2("export class Own {}"))).codes).toEqual(["note key.local"]);
-    const rooms = await examined(
-      with2("class Middle extends Base {}\nexport class Own extends Middle { static x = Own; }"),
+  it("is a note where nothing has a name of the chat, as in a Socket.IO application", async () => {
+    const board = (migration: string): string =>
+      `name = "mine"\nmain = "src/index.ts"\ncompatibility_date = "2026-08-01"\ndurable_objects.bindings = [{ name = "BOARD", class_name = "Board" }]\nmigrations = [{ tag = "v1", ${migration} = ["Board"] }]\n`;
+    const own = ["warning flag.compression", "note bindings.own"];
+    expect((await examined({ toml: board("new_sqlite_classes"), secrets: "" })).codes).toEqual(own);
+    expect((await examined({ toml: board("new_classes"), secrets: "" })).codes).toContain(
+      "warning class.without-sqlite",
     );
-    expect(rooms.codes).toEqual(["error class.without-sqlite", "note key.local"]);
   });
+});
 
-  it("about options that the code computes", async () => {
-    const entry = `let basePath = "chat/";
-if (globalThis.own) basePath = "/chat";
-const own = { basePath };
-const bindings = Object.fromEntries([["lobby", "HALL"]]);
-${ENTRY.replace("createParley()", "createParley({ ...own, authenticate: makeAuthenticate(), basePath, bindings })")}`;
-    expect((await examined({ entry, secrets: "" })).codes).toEqual([]);
-  });
-
-  it("about names of bindings and queues that the Worker chose", async () => {
-    const entry = ENTRY.replace(
-      "createParley()",
-      'createParley({ bindings: { room: "ROOMS" }, queues: { relay: "letters" } })',
-    );
-    const { codes } = await examined({
-      entry,
-      toml: TOML.replace("CHAT_ROOM", "ROOMS").replaceAll("mine-relay", "letters"),
-    });
-    expect(codes).toEqual(["note bindings.own", "note key.local"]);
-  });
-
-  it("about the chat's bindings where there is Socket.IO alone", async () => {
-    const { codes } = await examined({
-      entry:
-        'import { SocketIoObject } from "parley-rooms/socketio";\nexport class Board extends SocketIoObject {}\nexport default {};\n',
-      toml: 'name = "mine"\nmain = "src/index.ts"\ncompatibility_date = "2026-08-01"\ndurable_objects.bindings = [{ name = "BOARD", class_name = "Board" }]\nmigrations = [{ tag = "v1", new_sqlite_classes = ["Board"] }]\n',
-      secrets: "",
-    });
-    expect(codes).toEqual(["warning flag.compression"]);
-  });
+it("does not complain about a class of the Worker's own without SQLite beside the chat's", async () => {
+  const toml = `${TOML.replace("\n]", '\n  { name = "OWN", class_name = "Own" },\n]')}[[migrations]]\ntag = "v2"\nnew_classes = ["Own"]\n`;
+  expect((await examined({ toml })).codes).toEqual(["note key.local"]);
 });
 
 it("looks at the environment that it is asked for, as Wrangler does: bindings are not inherited", async () => {

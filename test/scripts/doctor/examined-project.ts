@@ -1,21 +1,12 @@
-// A project that the doctor examines, in its tests. The project's Wrangler and esbuild are the real ones.
+// A project that the doctor examines, in its tests. The project's Wrangler is the real one; its code is not there, because nothing reads it.
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 import { examine } from "../../../scripts/doctor/examine.ts";
 import { folderOf, linkPackages } from "../worker-folder.ts";
 
-export const ENTRY = `import { createParley } from "parley-rooms";
-export { Announcements, ChatRoom, DeadLetters, Lobby, RoomShard } from "parley-rooms";
-const parley = createParley();
-export default { fetch: parley.fetch, queue: parley.queue };
-`;
-
 export interface Project {
   readonly toml: string;
-  readonly entry: string;
-  /** Further files, by path. */
-  readonly files: Readonly<Record<string, string>>;
   readonly secrets: string;
   readonly environment: string;
   /** Packages that are installed as they are in this repository. */
@@ -57,10 +48,9 @@ queue = "mine-relay-dead"
 
 /** @returns `level code` of each finding, and all texts */
 export async function examined(project: Partial<Project> = {}): Promise<{ codes: string[]; text: string }> {
-  const { toml = TOML, entry = ENTRY, secrets = "JWT_SECRET=local", environment, installed = {} } = project;
-  const { files = {}, linked = ["wrangler", "parley-rooms"] } = project;
-  const own = { "wrangler.toml": toml, "src/index.ts": entry, ".dev.vars": secrets, "package.json": "{}" };
-  const folder = folderOf({ ...own, ...files });
+  const { toml = TOML, secrets = "JWT_SECRET=local", environment, installed = {} } = project;
+  const { linked = ["wrangler", "parley-rooms"] } = project;
+  const folder = folderOf({ "wrangler.toml": toml, ".dev.vars": secrets, "package.json": "{}" });
   linkPackages(folder, linked);
   for (const [name, manifest] of Object.entries(installed)) {
     const place = path.join(folder, "node_modules", name);

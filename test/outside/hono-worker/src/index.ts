@@ -1,4 +1,4 @@
-// A Worker of an application, before the chat is in it. templates.test.ts lets create-parley add that.
+// A Worker of an application, before the chat is in it. templates.test.ts adds the lines that create-parley prints.
 import { DurableObject } from "cloudflare:workers";
 import { Hono } from "hono";
 

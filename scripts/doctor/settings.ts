@@ -1,14 +1,13 @@
 // Checks the settings, by the declarations and rules that the Worker itself reads them with: as a deployment has them, and as they are on
 // this machine. Called by examine.ts. Secrets of a deployment cannot be seen from here.
-import { compressionProblem } from "../../../src/settings/compression-flags.ts";
-import { DECLARED, type Setting } from "../../../src/settings/declared.ts";
-import { KEY_RULE, warningsOf } from "../../../src/settings/setting-rules.ts";
-import { readSettings, SETTING_NAMES, type Variables } from "../../../src/settings/settings.ts";
-import { COMPRESSING_FLAG, FLAG } from "../../chat-parts.ts";
-import { error, note, warning, type Finding } from "../finding.ts";
-import type { Facts } from "../facts.ts";
-import { nearest } from "../nearest.ts";
-import { hasOption, usesChat } from "../uses.ts";
+import { compressionProblem } from "../../src/settings/compression-flags.ts";
+import { DECLARED, type Setting } from "../../src/settings/declared.ts";
+import { KEY_RULE, warningsOf } from "../../src/settings/setting-rules.ts";
+import { readSettings, type Variables } from "../../src/settings/settings.ts";
+import { COMPRESSING_FLAG, FLAG } from "../chat-parts.ts";
+import { misspeltIn } from "../setting-names.ts";
+import type { Facts } from "./facts.ts";
+import { error, note, warning, type Finding } from "./finding.ts";
 
 /** Development is less strict about secrets alone. */
 const SECRETS: readonly string[] = Object.values<Setting>(DECLARED)
@@ -19,7 +18,7 @@ const KEYS = ["JWT_SECRET", "JWT_PUBLIC_KEY", "JWT_JWKS_URL"];
 const STAND_IN = "x".repeat(64);
 
 export function checkSettings(facts: Facts): Finding[] {
-  if (!usesChat(facts.entry)) return [];
+  if (!facts.isChat) return [];
   return [
     ...deployedSettings(facts),
     ...localSettings(facts),
@@ -58,8 +57,7 @@ function localSettings({ config, localSecrets }: Facts): Finding[] {
   return result.problems.map((problem) => error("setting.bad-locally", `.dev.vars: ${problem}`));
 }
 
-function keyFindings({ config, localSecrets, entry }: Facts): Finding[] {
-  if (entry.problem !== undefined || hasOption(entry, "authenticate")) return [];
+function keyFindings({ config, localSecrets }: Facts): Finding[] {
   const isSet = (variables: Variables): boolean => KEYS.some((name) => isGiven(variables[name]));
   if (isSet(config.vars) || KEYS.some((name) => config.secrets?.required?.includes(name))) return [];
   const put = "Deployed: openssl rand -base64 32 | npx wrangler secret put JWT_SECRET";
@@ -73,9 +71,9 @@ function keyFindings({ config, localSecrets, entry }: Facts): Finding[] {
     ];
   const name = DECLARED[KEY_RULE.setting].name;
   return [
-    error(
+    warning(
       "key.missing",
-      `${name}: ${KEY_RULE.error}. The chat refuses everybody.`,
+      `${name}: ${KEY_RULE.error}. Without a key the chat refuses everybody, unless createParley has \`authenticate\`.`,
       `${put}. On this machine: a line JWT_SECRET=… in .dev.vars.`,
     ),
   ];
@@ -106,13 +104,9 @@ function exposed({ config }: Facts): Finding[] {
 
 /** Other variables are the application's own. */
 function misspelled({ config }: Facts): Finding[] {
-  const others = Object.keys(config.vars).filter((name) => !SETTING_NAMES.includes(name));
-  return others.flatMap((name) => {
-    const meant = nearest(name, SETTING_NAMES);
-    return meant === undefined
-      ? []
-      : [warning("setting.unknown", `${name} is no setting. Did you mean ${meant}?`, "docs/settings.md lists all.")];
-  });
+  return misspeltIn(Object.keys(config.vars)).map((problem) =>
+    warning("setting.unknown", problem, "docs/settings.md lists all."),
+  );
 }
 
 function compression({ config }: Facts): Finding[] {
@@ -121,11 +115,10 @@ function compression({ config }: Facts): Finding[] {
   const isMeant = config.vars["COMPRESSION"] === "on";
   const problem = compressionProblem(isMeant, { [COMPRESSING_FLAG]: isOn });
   if (problem === undefined) return [];
-  // create-parley adds a flag, and takes none away.
   const remedy = isMeant
     ? `Take "${FLAG}" out of compatibility_flags, or COMPRESSION out of the variables.`
     : flags.includes(COMPRESSING_FLAG)
       ? `Take "${COMPRESSING_FLAG}" out of compatibility_flags, or set the variable COMPRESSION to on.`
-      : "npm create parley -- --template existing";
+      : `Add "${FLAG}" to compatibility_flags.`;
   return [error("flag.compression", problem, remedy)];
 }

@@ -1,14 +1,10 @@
 // Checks the runtime: compatibility date and flags, versions of packages, and the runtimes on this machine. Called by examine.ts.
-import path from "node:path";
-
 import { satisfies } from "semver";
 
-import { COMPRESSING_FLAG, FLAG } from "../../chat-parts.ts";
-import { IS_BUILT } from "../entry.ts";
-import { error, note, warning, type Finding } from "../finding.ts";
-import type { Facts } from "../facts.ts";
-import type { Versions } from "../versions.ts";
-import { usesChat, usesSocketIo } from "../uses.ts";
+import { COMPRESSING_FLAG, FLAG } from "../chat-parts.ts";
+import type { Facts } from "./facts.ts";
+import { error, note, warning, type Finding } from "./finding.ts";
+import type { Versions } from "./versions.ts";
 
 /** Objects call each other by RPC from this date on. */
 const DATE_MIN = "2024-04-03";
@@ -18,14 +14,7 @@ const DATE_TESTED = "2026-08-01";
 const DAYS_AHEAD = 7;
 
 export function checkRuntime(facts: Facts): Finding[] {
-  return [
-    ...node(facts),
-    ...dates(facts),
-    ...uncompressed(facts),
-    ...packages(facts),
-    ...environments(facts),
-    ...entryFindings(facts),
-  ];
+  return [...node(facts), ...dates(facts), ...uncompressed(facts), ...packages(facts), ...environments(facts)];
 }
 
 function node({
@@ -68,8 +57,8 @@ function lastDateOf(version: string): string | undefined {
 }
 
 /** In the chat a setting decides (settings.ts); elsewhere the flag alone. */
-function uncompressed({ config: { compatibility_flags: flags }, entry }: Facts): Finding[] {
-  if (usesChat(entry) || !usesSocketIo(entry) || flags.includes(FLAG) || flags.includes(COMPRESSING_FLAG)) return [];
+function uncompressed({ config: { compatibility_flags: flags }, isChat }: Facts): Finding[] {
+  if (isChat || flags.includes(FLAG) || flags.includes(COMPRESSING_FLAG)) return [];
   return [
     warning(
       "flag.compression",
@@ -78,12 +67,6 @@ function uncompressed({ config: { compatibility_flags: flags }, entry }: Facts):
     ),
   ];
 }
-
-/** Whether another tool than Wrangler makes the Worker. */
-const isBuilt = ({ main, build, configPath }: Facts["config"], { workerds }: Versions): boolean =>
-  build?.command !== undefined ||
-  [...workerds.values()].flat().includes("@cloudflare/vite-plugin") ||
-  (main !== undefined && IS_BUILT.test(path.relative(path.dirname(configPath ?? "."), main).replaceAll("\\", "/")));
 
 function packages({ versions: { parley, peers, workerds, wranglerOfTests } }: Facts): Finding[] {
   if (parley === undefined)
@@ -122,22 +105,6 @@ function environments({ config: { definedEnvironments = [] }, environment }: Fac
       "env.unknown",
       `The configuration has no environment "${environment}".`,
       definedEnvironments.length > 0 ? `There are ${definedEnvironments.join(", ")}.` : "It has none: leave out --env.",
-    ),
-  ];
-}
-
-function entryFindings({ entry, config, versions }: Facts): Finding[] {
-  if (entry.problem !== undefined) {
-    const message = `${entry.problem} Exports and options were not checked.`;
-    // What makes the entry file, or bundles it, may know more.
-    return isBuilt(config, versions) ? [warning("entry.unread", message)] : [error("entry.unread", message)];
-  }
-  if (usesChat(entry) || usesSocketIo(entry)) return [];
-  return [
-    error(
-      "entry.no-parley",
-      "The entry file uses neither createParley of parley-rooms nor parley-rooms/socketio.",
-      "node_modules/parley-rooms/docs/in-your-worker.md shows the lines.",
     ),
   ];
 }

@@ -1,0 +1,196 @@
+// The lines that add the chat, or a Socket.IO application, to a Worker that is there already. Nothing of the Worker is read or written.
+// Called by main.ts, which prints them.
+import { stringify } from "smol-toml";
+
+import {
+  ANNOUNCEMENTS,
+  CLASSES,
+  DEAD_LETTERS,
+  FILES,
+  FLAG,
+  LOBBY,
+  RELAY,
+  ROOM,
+  SHARDS,
+  WEBHOOKS,
+  type ClassPart,
+  type QueuePart,
+} from "../chat-parts.ts";
+import { Refusal } from "./new-project.ts";
+
+export const EXTRAS = ["lobby", "files", "announcements", "relay", "webhooks", "shards"] as const;
+export type Extra = (typeof EXTRAS)[number];
+
+export interface Wish {
+  readonly gets: "chat" | "socketio";
+  /** Of the Worker: queues and buckets are named after it. */
+  readonly name: string;
+  readonly extras: readonly Extra[];
+  /** Names that the Worker gives to classes, by their names in the package. */
+  readonly classes: Readonly<Record<string, string>>;
+  /** Of the configuration; without one, its top level gets the bindings. */
+  readonly environment?: string;
+  /** Where the addresses begin; empty at the root. */
+  readonly basePath: string;
+  readonly format: "toml" | "json";
+}
+
+export interface Lines {
+  readonly configuration: string;
+  readonly code: string;
+  /** Commands to run once, before the first deployment. */
+  readonly commands: readonly string[];
+}
+
+const CLASSES_OF: Readonly<Record<Extra, readonly ClassPart[]>> = {
+  lobby: [LOBBY],
+  files: [],
+  announcements: [ANNOUNCEMENTS, LOBBY],
+  relay: [DEAD_LETTERS],
+  webhooks: [],
+  shards: [SHARDS],
+};
+
+const BOARD = "BoardObject";
+
+/** Unlike any tag that others give. */
+const MIGRATION_TAG = "parley-v1";
+
+/** @throws Refusal if a class is named that is not among them */
+export function linesFor(wish: Wish): Lines {
+  const { gets, extras, environment, basePath, classes } = wish;
+  const asked = new Set([ROOM, ...extras.flatMap((extra) => CLASSES_OF[extra])]);
+  const named = gets === "chat" ? CLASSES.filter((part) => asked.has(part)).map(({ className }) => className) : [BOARD];
+  const unknown = Object.keys(classes).find((name) => !named.includes(name));
+  if (unknown !== undefined)
+    throw new Refusal(`--classes: there is no ${unknown} in these lines; there are ${named.join(", ")}.`);
+  const own = (name: string): string => classes[name] ?? name;
+  const binding = bindingOf(own(BOARD));
+  const bound =
+    gets === "chat"
+      ? CLASSES.filter((part) => asked.has(part)).map((part) => ({
+          name: part.binding,
+          class_name: own(part.className),
+        }))
+      : [{ name: binding, class_name: own(BOARD) }];
+  const at = environment === undefined ? "" : ` --env ${environment}`;
+  const queues = [...(extras.includes("relay") ? [RELAY] : []), ...(extras.includes("webhooks") ? [WEBHOOKS] : [])];
+  const prefix = [wish.name, ...(environment === undefined ? [] : [environment])].join("-");
+  const bindings = {
+    // Announcements go through the relay queue by default.
+    ...(extras.includes("announcements") && !extras.includes("relay") && { vars: { RELAY: "direct" } }),
+    durable_objects: { bindings: bound },
+    ...(extras.includes("files") && {
+      r2_buckets: [{ binding: FILES.binding, bucket_name: `${prefix}${FILES.suffix}` }],
+    }),
+    ...(queues.length > 0 && { queues: queuesNamed(prefix, queues) }),
+  };
+  return {
+    configuration: print(wish.format, {
+      compatibility_flags: [FLAG],
+      // All environments share the migrations, and none inherits a binding.
+      migrations: [{ tag: MIGRATION_TAG, new_sqlite_classes: bound.map(({ class_name }) => class_name) }],
+      ...(environment === undefined ? bindings : { env: { [environment]: bindings } }),
+    }),
+    code: (gets === "chat"
+      ? chatCode(
+          basePath,
+          named.map((name) => (own(name) === name ? name : `${name} as ${own(name)}`)),
+          queues.length > 0,
+        )
+      : boardCode(basePath, own(BOARD), binding)
+    ).join("\n"),
+    commands: [
+      ...queues.flatMap(({ suffix, dead }) => [
+        `npx wrangler queues create ${prefix}${suffix}`,
+        `npx wrangler queues create ${prefix}${dead.suffix}`,
+      ]),
+      ...(extras.includes("files") ? [`npx wrangler r2 bucket create ${prefix}${FILES.suffix}`] : []),
+      ...(extras.includes("webhooks") ? [`npx wrangler secret put WEBHOOK_SECRET${at}`] : []),
+    ],
+  };
+}
+
+/** `BoardObject` is bound as BOARD, `ChessGame` as CHESS_GAME. */
+const bindingOf = (className: string): string =>
+  className
+    .replace(/(?<=.)Object$/, "")
+    .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_")
+    .toUpperCase();
+
+function queuesNamed(prefix: string, queues: readonly QueuePart[]) {
+  return {
+    producers: queues.flatMap(({ binding, suffix, dead }) => [
+      { binding, queue: `${prefix}${suffix}` },
+      ...(dead.binding === undefined ? [] : [{ binding: dead.binding, queue: `${prefix}${dead.suffix}` }]),
+    ]),
+    consumers: queues.flatMap(({ suffix, consumer, dead }) => [
+      { queue: `${prefix}${suffix}`, ...consumer, dead_letter_queue: `${prefix}${dead.suffix}` },
+      ...(dead.consumer === undefined ? [] : [{ queue: `${prefix}${dead.suffix}`, ...dead.consumer }]),
+    ]),
+  };
+}
+
+const print = (format: Wish["format"], configuration: object): string =>
+  format === "toml" ? stringify(configuration).trim() : JSON.stringify(configuration, undefined, 2);
+
+const WITH_HONO = "// With Hono (`new Hono<{ Bindings: Env }>()`), among the routes";
+
+function chatCode(basePath: string, classes: readonly string[], hasQueues: boolean): readonly string[] {
+  return [
+    'import { createParley } from "parley-rooms";',
+    `export { ${classes.join(", ")} } from "parley-rooms";`,
+    "",
+    "const parley = createParley({",
+    ...(basePath === "" ? [] : [`  basePath: ${JSON.stringify(basePath)},`]),
+    "  // Your users: { user: id, name } of the session in the request, or undefined for a stranger.",
+    "  authenticate: async (request, env) => undefined,",
+    "});",
+    "",
+    "// At the beginning of fetch(request, env, ctx)",
+    "const answer = await parley.handle(request, env, ctx);",
+    "if (answer) return answer;",
+    "",
+    WITH_HONO,
+    `app.all("${basePath}/*", async (c, next) => (await parley.handle(c.req.raw, c.env, c.executionCtx)) ?? next());`,
+    ...(hasQueues
+      ? [
+          "",
+          "// At the beginning of queue(batch, env)",
+          "if (await parley.handleQueue(batch, env)) return;",
+          "",
+          "// If there is none, in the default export (with Hono: `{ fetch: app.fetch, queue: parley.queue }`)",
+          "queue: parley.queue,",
+        ]
+      : []),
+  ];
+}
+
+function boardCode(basePath: string, className: string, binding: string): readonly string[] {
+  const at = basePath === "" ? "" : `path: ${JSON.stringify(basePath)}, `;
+  const begin = basePath === "" ? "/rooms/" : `${basePath}/`;
+  const connecting = (request: string, env: string): string =>
+    `connect(${request}, { ${at}object: (name) => ${env}.${binding}.getByName(name) })`;
+  return [
+    'import { connect, Namespace, SocketIoObject, type Handlers } from "parley-rooms/socketio";',
+    "",
+    "class Board extends Namespace {",
+    "  handlers: Handlers = {",
+    '    draw: (socket, line) => socket.broadcast.emit("draw", line),',
+    "  };",
+    "}",
+    "",
+    `export class ${className} extends SocketIoObject {`,
+    '  namespaces = { "/": new Board() };',
+    "}",
+    "",
+    "// In the type of the bindings, if `npx wrangler types` does not write it",
+    `readonly ${binding}: DurableObjectNamespace;`,
+    "",
+    "// At the beginning of fetch(request, env). To let in only users whom you know, add `authenticate` to the options.",
+    `if (new URL(request.url).pathname.startsWith("${begin}")) return ${connecting("request", "env")};`,
+    "",
+    WITH_HONO,
+    `app.all("${begin}*", (c) => ${connecting("c.req.raw", "c.env")});`,
+  ];
+}

@@ -1,0 +1,82 @@
+// The lines that `npm create parley` prints for a Worker that is there already.
+import { parse } from "smol-toml";
+import { describe, expect, it } from "vitest";
+
+import { EXTRAS, linesFor, type Wish } from "../../../scripts/create-parley/lines.ts";
+import { examined } from "../doctor/examined-project.ts";
+import { ROOT, textIn } from "../worker-folder.ts";
+
+const lines = (more: Partial<Wish> = {}) =>
+  linesFor({ gets: "chat", name: "mine", extras: ["lobby"], classes: {}, basePath: "/chat", format: "toml", ...more });
+
+const HEAD = 'name = "mine"\nmain = "src/index.ts"\ncompatibility_date = "2026-08-01"\n';
+
+describe("the lines for a configuration", () => {
+  it.each([
+    ["with everything", { extras: EXTRAS }],
+    ["without extras", { extras: [] }],
+    ["with announcements, and no queue", { extras: ["announcements"] as const }],
+    ["for an environment", { extras: EXTRAS, environment: "staging" }],
+  ])("leave nothing for the doctor to warn of: %s", async (_case, more) => {
+    const { configuration } = lines(more);
+    const { environment } = more as Partial<Wish>;
+    const { codes } = await examined({ toml: `${HEAD}${configuration}`, ...(environment && { environment }) });
+    expect(codes.filter((code) => !code.startsWith("note "))).toEqual([]);
+  });
+
+  it("are the same in JSON", () => {
+    const inJson = JSON.parse(lines({ extras: EXTRAS, format: "json" }).configuration) as object;
+    expect(inJson).toEqual(parse(lines({ extras: EXTRAS }).configuration));
+  });
+
+  it("have the queues of this repository's own deployment", () => {
+    const own = parse(textIn(ROOT, "wrangler.toml")) as { queues: { producers: object[]; consumers: object[] } };
+    const { queues } = parse(lines({ name: "parley", extras: EXTRAS }).configuration) as typeof own;
+    for (const kind of ["producers", "consumers"] as const) {
+      expect(queues[kind]).toHaveLength(own.queues[kind].length);
+      expect(queues[kind]).toEqual(expect.arrayContaining(own.queues[kind]));
+    }
+  });
+});
+
+it("name classes as the Worker does, in the configuration and in the export", () => {
+  const { configuration, code } = lines({ classes: { ChatRoom: "Salon" } });
+  expect(parse(configuration)).toMatchObject({
+    durable_objects: {
+      bindings: [
+        { name: "CHAT_ROOM", class_name: "Salon" },
+        { name: "LOBBY", class_name: "Lobby" },
+      ],
+    },
+    migrations: [{ new_sqlite_classes: ["Salon", "Lobby"] }],
+  });
+  expect(code).toContain('export { ChatRoom as Salon, Lobby } from "parley-rooms";');
+  expect(() => lines({ classes: { RoomShard: "Slice" } })).toThrow(
+    "no RoomShard in these lines; there are ChatRoom, Lobby",
+  );
+});
+
+it("name a Socket.IO application's class, and its binding after it", () => {
+  const board = { gets: "socketio", extras: [], basePath: "/board" } as const;
+  expect(lines(board).code).toContain('{ path: "/board", object: (name) => env.BOARD.getByName(name) }');
+  const { configuration, code } = lines({ ...board, classes: { BoardObject: "ChessGame" } });
+  expect(parse(configuration)).toMatchObject({
+    durable_objects: { bindings: [{ name: "CHESS_GAME", class_name: "ChessGame" }] },
+    migrations: [{ new_sqlite_classes: ["ChessGame"] }],
+  });
+  expect(code).toContain("export class ChessGame extends SocketIoObject");
+  expect(code).toContain("env.CHESS_GAME.getByName(name)");
+});
+
+it("list the commands that make queues and the bucket of an environment", () => {
+  expect(lines({ extras: ["relay", "files"], environment: "staging" }).commands).toEqual([
+    "npx wrangler queues create mine-staging-relay",
+    "npx wrangler queues create mine-staging-relay-dead",
+    "npx wrangler r2 bucket create mine-staging-files",
+  ]);
+});
+
+it("give the queues a handler, and none where there are none", () => {
+  expect(lines({ extras: ["webhooks"] }).code).toContain("if (await parley.handleQueue(batch, env)) return;");
+  expect(lines().code).not.toContain("queue");
+});
