@@ -80,9 +80,7 @@ const FIRST = [
   "outside/race.",
   "outside/browser-states.",
   "outside/browser-messages.",
-  "outside/commands.",
   "outside/own-application.",
-  "outside/tour.",
   "outside/bench.",
   "outside/browser-scroll.",
 ];

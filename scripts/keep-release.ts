@@ -4,12 +4,10 @@
 //   node scripts/keep-release.ts
 // Before the release it may run again, and replaces the kept files: a format may change as long as no deployment has its data. Afterwards the folder
 // stays as it is for ever, because it stands for the data of others.
-import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { promisify } from "node:util";
 import { brotliCompressSync } from "node:zlib";
 
 import type { V4WorkerOptions } from "miniflare";
@@ -21,9 +19,9 @@ import { PROJECT_ROOT } from "./local-variables.ts";
 import { freePort } from "./port.ts";
 import { bundleWorker } from "./serve/bundle.ts";
 import { startRuntime } from "./serve/runtime.ts";
+import { readDeployment } from "./serve/self-hosted.ts";
 
 const HOST = "127.0.0.1";
-const BUNDLE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The tables of all objects, numbers apart: the story has to store something in each. */
 const STORED = (
@@ -41,7 +39,7 @@ try {
 
 async function keep(): Promise<void> {
   // Builds the client, too.
-  const { durableObjects, ...deployment } = await readDeployment();
+  const { durableObjects, ...deployment } = await readDeployment("development");
   const script = await bundleWorker(path.join(RELEASES, "worker.ts"));
   const { kept, attachments } = await play({
     ...deployment,
@@ -61,13 +59,6 @@ async function keep(): Promise<void> {
 
 function writeJson(name: string, value: unknown): void {
   writeFileSync(path.join(folder, name), `${JSON.stringify(value, undefined, 2)}\n`);
-}
-
-async function readDeployment(): Promise<V4WorkerOptions> {
-  const file = path.join(PROJECT_ROOT, "scripts", "serve", "deployment.ts");
-  const options = { maxBuffer: BUNDLE_BYTES_MAX, env: { ...process.env, WRANGLER_LOG: "error" } };
-  const { stdout } = await promisify(execFile)(process.execPath, [file, "development"], options);
-  return JSON.parse(stdout) as V4WorkerOptions;
 }
 
 /** Serves the story, and ends the server while people are connected. */

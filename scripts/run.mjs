@@ -23,7 +23,6 @@ const SCRIPTS = {
   load: "load-test.ts",
   cost: "cost.ts",
   screenshots: "screenshots.ts",
-  tour: "tour.ts",
   race: "race.ts",
   deploy: "deploy.ts",
 };

@@ -3,10 +3,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
+import * as z from "zod/mini";
+
 import { DECLARED, SECTIONS, type Declared, type Setting } from "../src/settings/declared.ts";
+import * as kinds from "../src/settings/kinds.ts";
 import { KEY_RULE, RULES, WARNINGS } from "../src/settings/setting-rules.ts";
+import { ROOMS_MAX } from "../src/settings/tokens/claims.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
-import { kindText } from "./setting-kinds.ts";
 import { TEXTS } from "./setting-texts.ts";
 
 const PAGE = path.join(PROJECT_ROOT, "docs/settings.md");
@@ -53,6 +56,40 @@ function rowOf({ name, kind, default: value, inDevelopment }: Setting, key: keyo
     defaultText ?? `${textOf(value)}${development}`,
     meaning,
   ];
+}
+
+/** Kinds of values in words. Bounds and choices are those of the schemas. */
+const KIND_TEXTS = new Map<unknown, string>([
+  [kinds.onOff, "`on` or `off`"],
+  [kinds.text, "text"],
+  [kinds.publicKey, "PEM or JWK of kind RSA, P-256 or Ed25519"],
+  [kinds.url, "http or https URL"],
+  [kinds.urlWithUser, "http or https URL"],
+  [kinds.signInUrl, `http or https URL with \`${kinds.RETURN_PLACE}\` in it`],
+  [kinds.transports, "`websocket`, `polling` or both, comma-separated"],
+  [kinds.roomRules, `at most ${ROOMS_MAX} room names, or prefixes ending in \`*\`, comma-separated`],
+  [kinds.mediaTypes, "media types, comma-separated; `audio/*` is all of a kind"],
+  [kinds.origins, "`*`, or origins, comma-separated"],
+]);
+
+const WHOLE = "^\\d+$";
+
+function kindText(kind: kinds.Kind<unknown>): string {
+  const known = KIND_TEXTS.get(kind);
+  if (known !== undefined) return known;
+  if (kind.developmentSchema) return `secret, at least ${bytesMinOf(kind.schema)} bytes in production`;
+  const { pattern, enum: choices } = z.toJSONSchema(kind.schema, { io: "input" });
+  const { minimum, maximum, maxLength } = z.toJSONSchema(kind.schema);
+  if (choices) return choices.map((choice) => `\`${String(choice)}\``).join(" or ");
+  if (maxLength !== undefined) return `text, at most ${maxLength} characters`;
+  return `${pattern === WHOLE ? "whole number" : "number"}, ${minimum} to ${maximum}`;
+}
+
+/** The length of the shortest text that a schema takes. */
+function bytesMinOf(schema: z.ZodMiniType): number {
+  let text = "";
+  while (!schema.safeParse(text).success) text += "x";
+  return text.length;
 }
 
 function textOf(value: unknown): string {

@@ -68,22 +68,10 @@ function uncompressed({ config: { compatibility_flags: flags }, isChat }: Facts)
   ];
 }
 
-function packages({ versions: { parley, peers, workerds, wranglerOfTests } }: Facts): Finding[] {
+function packages({ versions: { parley, workerds, wranglerOfTests } }: Facts): Finding[] {
   if (parley === undefined)
     return [error("package.missing", "parley-rooms is not installed in this project.", "npm install parley-rooms")];
-  const wrong = peers.filter(
-    ({ installed, range }) => installed !== undefined && !satisfies(installed, range, { includePrerelease: true }),
-  );
-  const missing = peers.filter(({ installed, isOptional }) => installed === undefined && !isOptional);
-  return [
-    ...wrong.map(({ name, installed, range }) =>
-      error("package.peer", `parley-rooms ${parley} needs ${name} ${range}; ${installed} is installed.`),
-    ),
-    ...missing.map(({ name, range }) =>
-      error("package.peer", `parley-rooms ${parley} needs ${name} ${range}, which is not installed.`),
-    ),
-    ...(workerds.size > 1 ? [twoRuntimes(workerds, wranglerOfTests)] : []),
-  ];
+  return workerds.size > 1 ? [twoRuntimes(workerds, wranglerOfTests)] : [];
 }
 
 function twoRuntimes(workerds: Versions["workerds"], wrangler: string | undefined): Finding {

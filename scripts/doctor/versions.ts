@@ -6,13 +6,6 @@ import path from "node:path";
 export interface Versions {
   /** Of parley-rooms; `undefined` where it is not installed. */
   readonly parley?: string;
-  /** Peers that parley-rooms names: the range, and the installed version. */
-  readonly peers: ReadonlyArray<{
-    readonly name: string;
-    readonly range: string;
-    readonly isOptional: boolean;
-    readonly installed?: string;
-  }>;
   /** The versions of the runtime, with the packages that bring each. */
   readonly workerds: ReadonlyMap<string, readonly string[]>;
   /** The Node that runs this, and the one that Wrangler needs. */
@@ -26,8 +19,6 @@ interface Manifest {
   readonly version: string;
   readonly engines?: { readonly node?: string };
   readonly dependencies?: Readonly<Record<string, string>>;
-  readonly peerDependencies?: Readonly<Record<string, string>>;
-  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
 const PACKAGE = "parley-rooms";
@@ -60,11 +51,6 @@ export function readVersions(folder: string): Versions {
     node: { running: process.versions.node, ...(needed !== undefined && { needed }) },
     ...(wranglerOfTests !== undefined && { wranglerOfTests }),
     ...(parley && { parley: parley.version }),
-    peers: Object.entries(parley?.peerDependencies ?? {}).map(([name, range]) => {
-      const installed = manifestOf(root, name)?.manifest.version;
-      const isOptional = parley?.peerDependenciesMeta?.[name]?.optional === true;
-      return { name, range, isOptional, ...(installed !== undefined && { installed }) };
-    }),
     workerds,
   };
 }

@@ -13,7 +13,7 @@ import type { RoomOverview } from "../../src/protocol/chat-events.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { PROJECT_ROOT } from "../local-variables.ts";
 import { freePort } from "../port.ts";
-import { MAIN_ROOM, NOW, PEOPLE, READER, ROOMS, type Line, type Who } from "./story.ts";
+import { LANDING_PAGE, MAIN_ROOM, NOW, PEOPLE, READER, ROOMS, type Line, type Who } from "./story.ts";
 
 const HOST = "127.0.0.1";
 export const SECRET = "a-secret-that-only-the-screenshots-know";
@@ -150,7 +150,6 @@ class Cast {
 const tokenOf = (user: Who): Promise<string> => signToken(SECRET, { user, name: PEOPLE[user] }, TOKEN_TTL_SECONDS);
 
 async function drawPicture(browser: Browser): Promise<Buffer> {
-  const { LANDING_PAGE } = await import("./landing-page.ts");
   const page = await browser.newPage({ viewport: { width: 960, height: 600 } });
   await page.setContent(LANDING_PAGE);
   const picture = await page.screenshot();

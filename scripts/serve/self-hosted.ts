@@ -1,5 +1,5 @@
 // Serves the production bundle in workerd, with settings from the environment or .dev.vars. Called by self-host.ts, and by a server of the
-// bench.
+// bench; keep-release.ts and tests build their deployments with it.
 import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -17,7 +17,6 @@ const HOST_DEFAULT = "127.0.0.1";
 const ENVIRONMENT = "production";
 /** Queues live in this process's memory here, and relayed messages must survive a restart: so rooms call each other directly. */
 const RELAY_DEFAULT = { RELAY: "direct" };
-const BUILD_MS_MAX = 60_000;
 const BUNDLE_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
@@ -32,7 +31,7 @@ export async function serveAlone(state: string, entryFile?: string): Promise<voi
   await assertPortFree(address.port, address.host, "npm run serve");
   const stateDir = path.resolve(PROJECT_ROOT, state);
   takeStateDirectory(stateDir);
-  const worker = await readDeployment(entryFile);
+  const worker = await readDeployment("", entryFile);
   const bindings = { ...worker.bindings, ...RELAY_DEFAULT, ...readLocalVariables(ENVIRONMENT) };
   const compatibilityFlags = withCompression(worker.compatibilityFlags ?? [], compression);
   const runtime = await startRuntime(
@@ -44,12 +43,16 @@ export async function serveAlone(state: string, entryFile?: string): Promise<voi
   console.log(`Ready on http://${address.host}:${address.port}`);
 }
 
-async function readDeployment(entryFile: string | undefined): Promise<V4WorkerOptions> {
+/**
+ * Builds the Worker, with the bindings of wrangler.toml, in a process of its own: wrangler and esbuild would stay in this one's memory.
+ * @param environment of wrangler.toml; its top level without one
+ * @param entryFile in the place of entry.js
+ */
+export async function readDeployment(environment = "", entryFile?: string): Promise<V4WorkerOptions> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [path.join(import.meta.dirname, "deployment.ts"), ...(entryFile === undefined ? [] : ["", entryFile])],
+    [path.join(import.meta.dirname, "deployment.ts"), environment, ...(entryFile === undefined ? [] : [entryFile])],
     {
-      timeout: BUILD_MS_MAX,
       maxBuffer: BUNDLE_BYTES_MAX,
       env: {
         ...process.env,

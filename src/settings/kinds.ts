@@ -1,5 +1,5 @@
 // The kinds of values that a setting may have: how the text of a variable becomes a value, and the error for a bad text. Used by declared.ts. The
-// names of the kinds in docs/settings.md stand in scripts/setting-kinds.ts.
+// names of the kinds in docs/settings.md stand in scripts/settings-page.ts.
 import * as z from "zod/mini";
 
 import { isOrigin } from "../http/origin.ts";

@@ -1,17 +1,16 @@
 // The way into the chat by a sign-in page (SIGN_IN_URL) in a real Chromium: with the example of docs/identity-providers.md, with tokens
 // that nobody asked for, and with a cookie.
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
-import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import signInPage from "../../docs/examples/sign-in/index.ts";
+import { readDeployment } from "../../scripts/serve/self-hosted.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { freePort, HOST, PROJECT_ROOT, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
+import { freePort, HOST, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
 import { useBrowser } from "./stage.ts";
 import { tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
@@ -249,14 +248,8 @@ it("without SIGN_IN_URL and guests, the form asks for a token at once, and shows
 
 it("with a cookie: the visitor comes back without a token, and signs in again when the cookie has gone", async () => {
   const deploymentFile = path.join(chat.stateDir, "cookies.json");
-  const build = path.join(PROJECT_ROOT, "scripts", "serve", "deployment.ts");
   const entry = path.join(import.meta.dirname, "cookie-worker.js");
-  const env = { ...process.env, WRANGLER_LOG: "error", WRANGLER_SEND_METRICS: "false" };
-  const options = { env, maxBuffer: 64 * 1024 * 1024 };
-  writeFileSync(
-    deploymentFile,
-    (await promisify(execFile)(process.execPath, [build, "development", entry], options)).stdout,
-  );
+  writeFileSync(deploymentFile, JSON.stringify(await readDeployment("development", entry)));
   const port = await freePort();
   const SIGN_IN_URL = `http://${HOST}:${port}/sign-in?return={return}`;
   const server = await startServer({ deploymentFile, settings: { PORT: String(port), SIGN_IN_URL } });

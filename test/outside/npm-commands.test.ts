@@ -1,11 +1,14 @@
-// The npm commands as such: each shows its help, names an unknown option and its port, leaves the tree as it was, and ends with all that it started.
+// The npm commands as a person at a terminal meets them: help, `npm start`, `npm run token`, the end with all that they started, and the first
+// command of a clone.
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, inject, it, vi } from "vitest";
 
-import { freePort, HOST, isListening, ProcessGroup, PROJECT_ROOT } from "./servers.ts";
+import { freePort, HOST, isListening, ProcessGroup, PROJECT_ROOT, TEST_SECRET } from "./servers.ts";
+import { ask, join, next, open } from "./stock-clients.ts";
 
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-commands-"));
 const started: ProcessGroup[] = [];
@@ -27,21 +30,18 @@ const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_ROOT, "package.jso
 /** That one is another project's program, with a help of its own. */
 const NAMES = Object.keys(scripts).filter((name) => name !== "format");
 
-describe.concurrent("--help", () => {
-  it.each(NAMES)("of %s prints usage and duration, and does nothing else", async (name) => {
-    expect(scripts[name]).toBe(`node scripts/run.mjs ${name}`);
-    const group = command([name, "--help"]);
-    expect(await group.exit()).toBe(0);
-    expect(group.stdout).toMatch(new RegExp(`^Usage: npm (run )?${name}\\b`));
-    expect(group.stdout).toMatch(/\b(seconds?|minutes?|hours?)\b/);
-    expect(group.stderr).toBe("");
-  });
+it.each(NAMES)("the help of %s says its usage and how long it takes", (name) => {
+  expect(scripts[name]).toBe(`node scripts/run.mjs ${name}`);
+  const help = readFileSync(path.join(PROJECT_ROOT, "scripts", "help", `${name}.txt`), "utf8");
+  expect(help).toMatch(new RegExp(`^Usage: npm (run )?${name}\\b`));
+  expect(help).toMatch(/\b(seconds?|minutes?|hours?)\b/);
+});
 
-  it("works through npm", async () => {
-    const group = new ProcessGroup({ program: "npm", args: ["run", "--silent", "fuzz", "--", "--help"] });
-    expect(await group.exit()).toBe(0);
-    expect(group.stdout).toContain("per target");
-  });
+it("--help prints it, through npm, and does nothing else", async () => {
+  const group = new ProcessGroup({ program: "npm", args: ["run", "--silent", "fuzz", "--", "--help"] });
+  expect(await group.exit()).toBe(0);
+  expect(group.stdout).toContain("per target");
+  expect(group.stderr).toBe("");
 });
 
 it("an unknown command fails with the list of commands", async () => {
@@ -50,64 +50,114 @@ it("an unknown command fails with the list of commands", async () => {
   expect(group.stderr).toMatch(/no command "sevre"; there are start, test, .*serve/);
 });
 
-describe.concurrent("an unknown option", () => {
-  it.each(["start", "test", "check", "build", "screenshots", "simulate", "race"])(
-    "of %s is named, with the usage",
-    async (name) => {
-      const group = command([name, "--port", "8799"]);
-      expect(await group.exit()).toBe(1);
-      expect(group.stderr).toMatch(new RegExp(`^Unknown option '--port'.*\nUsage: npm (run )?${name}\\b`));
-      expect(group.stderr).not.toMatch(/^ +at /m);
-      expect(group.stdout).toBe("");
-    },
-  );
+it("an unknown option is named, with the usage", async () => {
+  const group = command(["start", "--port", "8799"]);
+  expect(await group.exit()).toBe(1);
+  expect(group.stderr).toMatch(/^Unknown option '--port'.*\nUsage: npm start\b/);
+  expect(group.stderr).not.toMatch(/^ +at /m);
+  expect(group.stdout).toBe("");
 });
 
-describe.concurrent("PORT", () => {
-  it.each(["tour", "load"])("is where %s looks for a server", async (name) => {
+it("npm run load looks for a server at PORT", async () => {
+  const port = await freePort();
+  const group = command(["load"], { PORT: String(port) });
+  expect(await group.exit()).toBe(1);
+  expect(group.stderr).toContain(`http://${HOST}:${port}`);
+});
+
+/** `npm start` through npm, with a shell between npm and the command. */
+function start(env: Record<string, string>): ProcessGroup {
+  const state = mkdtempSync(path.join(scratch, "state-"));
+  const args = ["run", "--silent", "start", "--", "--state", state];
+  const group = new ProcessGroup({ program: "npm", args, env });
+  started.push(group);
+  return group;
+}
+
+/** Everything that npm started ends with it. */
+async function endBy(end: (group: ProcessGroup) => void, group: ProcessGroup, port: number): Promise<void> {
+  expect(await isListening(port)).toBe(true);
+  expect(group.members().length).toBeGreaterThan(3);
+  end(group);
+  await vi.waitFor(() => expect(group.members()).toEqual([]), { interval: 100 });
+  expect(await isListening(port)).toBe(false);
+}
+
+// Servers take a while to begin and to end: each serves for several questions.
+describe.concurrent("npm start", () => {
+  it("prints the Ready line and nothing else; settings of the environment count; kill -TERM of npm ends it", async () => {
     const port = await freePort();
-    const group = command([name], { PORT: String(port) });
-    expect(await group.exit()).toBe(1);
-    expect(group.stderr).toContain(`http://${HOST}:${port}`);
+    const group = start({ PORT: String(port), JWT_SECRET: TEST_SECRET, MAX_CONTENT_LENGTH: "77" });
+    await group.prints(/\n/);
+    const ada = await join(`http://${HOST}:${port}`, "lobby", "ada");
+    ada.disconnect();
+    ada.connect();
+    // A token signed with the environment's secret was accepted, regardless of .dev.vars.
+    expect(readFileSync(path.join(PROJECT_ROOT, ".dev.vars"), "utf8")).not.toContain(TEST_SECRET);
+    expect(await next(ada, "welcome")).toMatchObject({ settings: { maxContentLength: 77 } });
+    expect(await ask(ada, "chat-message", { content: "x".repeat(78) })).toMatchObject({ error: { code: "TOO_LONG" } });
+    ada.disconnect();
+    await endBy((npm) => npm.signal("SIGTERM"), group, port);
+    expect(group.stdout).toBe(`Ready on http://${HOST}:${port}\n`);
+    expect(group.stderr).toBe("");
   });
 
-  it.each(["start", "serve", "tour", "load", "race"])("of %s that is none is named", async (name) => {
-    const group = command([name], { PORT: "abc" });
+  it("LOG_LEVEL=debug logs more than warnings; Ctrl-C, which all of them hear, ends it", async () => {
+    const port = await freePort();
+    const group = start({ PORT: String(port), JWT_SECRET: TEST_SECRET, LOG_LEVEL: "debug" });
+    await group.prints(/Ready on/);
+    const ada = await join(`http://${HOST}:${port}`, "lobby", "ada");
+    await group.prints(/{"level":"debug","event":"room\.woke","room":"lobby"/);
+    ada.disconnect();
+    await endBy((npm) => npm.signalAll("SIGINT"), group, port);
+  });
+
+  it("a port in use: suggests another one", async () => {
+    const port = await freePort();
+    const squatter = createServer().listen(port, HOST);
+    const group = command(["start"], { PORT: String(port) });
     expect(await group.exit()).toBe(1);
-    expect(group.stderr).toContain('PORT must be a number from 1 to 65535, not "abc".');
+    expect(group.stdout).toBe("");
+    expect(group.stderr).toMatch(new RegExp(`^Port ${port} is in use.*PORT=\\d+ npm start\\n$`));
+    await new Promise((resolve) => squatter.close(resolve));
+  });
+
+  it("names every bad setting at once, not only the first", async () => {
+    const group = command(["start"], { MESSAGE_RATE: "fast", MAX_PAYLOAD: "1", ALLOWED_ORIGINS: "nonsense" });
+    expect(await group.exit()).toBe(1);
+    expect(group.stdout).toBe("");
+    for (const name of ["MESSAGE_RATE", "MAX_PAYLOAD", "ALLOWED_ORIGINS"]) expect(group.stderr).toContain(name);
+    // A person reads this: no stack.
+    expect(group.stderr).not.toMatch(/^ +at /m);
   });
 });
 
-const ENDS: Array<[how: string, end: (group: ProcessGroup) => void]> = [
-  ["kill -TERM of npm", (group) => group.signal("SIGTERM")],
-  ["Ctrl-C, which all of them hear", (group) => group.signalAll("SIGINT")],
-];
+describe.concurrent("npm run token", () => {
+  it("prints a token that the local server accepts", async () => {
+    const args = ["--user", "ada", "--name", "Ada Λ", "--role", "moderator", "--room", "lobby", "--ttl", "5m"];
+    const group = command(["token", ...args], { JWT_SECRET: TEST_SECRET });
+    expect(await group.exit()).toBe(0);
+    expect(group.stderr).toBe("");
+    expect(group.stdout).toMatch(/^\S+\n$/);
+    const token = group.stdout.trim();
+    const socket = open(inject("serverUrl"), { path: "/rooms/lobby/socket.io", auth: { token } });
+    expect(await next(socket, "welcome")).toMatchObject({ user: "ada", name: "Ada Λ", role: "moderator" });
+    const elsewhere = open(inject("serverUrl"), { path: "/rooms/other/socket.io", auth: { token } });
+    expect(await next(elsewhere, "connect_error")).toMatchObject({ data: { code: "FORBIDDEN_ROOM" } });
+  });
 
-describe.concurrent("all processes that npm started end with it", () => {
-  it.each(["start", "serve"].flatMap((name) => ENDS.map((end) => [name, ...end] as const)))(
-    "%s: %s",
-    async (name, _how, end) => {
-      const port = await freePort();
-      const state = mkdtempSync(path.join(scratch, "state-"));
-      const group = new ProcessGroup({
-        program: "npm",
-        args: ["run", "--silent", name, "--", "--state", state],
-        env: { PORT: String(port), JWT_SECRET: "a-secret-of-these-tests-that-is-long-enough" },
-      });
-      started.push(group);
-      await group.prints(/Ready on/);
-      expect(group.members().length).toBeGreaterThan(3);
-      end(group);
-      await vi.waitFor(() => expect(group.members()).toEqual([]), { interval: 100 });
-      expect(await isListening(port)).toBe(false);
-    },
-  );
+  it("without a user: usage, and exit code 1", async () => {
+    const group = command(["token"], { JWT_SECRET: TEST_SECRET });
+    expect(await group.exit()).toBe(1);
+    expect(group.stdout).toBe("");
+    expect(group.stderr).toMatch(/^--user is missing\.\nUsage: npm run token -- --user ada/);
+  });
 });
 
 it("commands change no tracked file", async () => {
   const status = (): string => execFileSync("git", ["status", "--porcelain"], { cwd: PROJECT_ROOT, encoding: "utf8" });
   const before = status();
-  const quick = [["build", "--size"], ["token", "--user", "ada"], ["cost"], ["fuzz", "--seconds", "0.01"]];
+  const quick = [["build", "--size"], ["cost"], ["fuzz", "--seconds", "0.01"]];
   for (const args of quick) {
     const group = command(args, { JWT_SECRET: "a-secret-of-these-tests-that-is-long-enough" });
     expect(await group.exit(), group.output).toBe(0);
@@ -141,7 +191,10 @@ describe("the first command of a clone", () => {
     group.killAll();
   });
 
-  it.each(ENDS)("ends during the installation: %s", async (_how, end) => {
+  it.each<[how: string, end: (group: ProcessGroup) => void]>([
+    ["kill -TERM of npm", (group) => group.signal("SIGTERM")],
+    ["Ctrl-C, which all of them hear", (group) => group.signalAll("SIGINT")],
+  ])("ends during the installation: %s", async (_how, end) => {
     // Like npm, it takes a moment to put things back.
     const { run, env } = freshClone("trap 'sleep 0.5; exit 1' INT TERM; while :; do sleep 0.1; done");
     // A shell in place of npm: it ends at a SIGTERM and does not signal its children.

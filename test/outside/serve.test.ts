@@ -57,14 +57,23 @@ async function endBy(signal: NodeJS.Signals, group: ProcessGroup, port: number):
 
 // Servers take a while to begin and to end: all at once, and each serves for several questions.
 describe.concurrent("npm run serve", () => {
-  it("keeps acked messages through kill -9, and prints the Ready line only; SIGINT ends it", async () => {
+  it("keeps acked messages through kill -9; locks its directory against a second server; warns of a misspelt setting", async () => {
     const [port, stateDir] = [await freePort(), newStateDir()];
     const url = `http://${HOST}:${port}`;
-    const first = serve(port, stateDir);
-    await first.prints(/\n/);
-    expect(first.output).toBe(`Ready on ${url}\n`);
+    const first = serve(port, stateDir, { MESAGE_RATE: "5" });
+    await first.prints(/Ready on.*\n/);
+    expect(first.stdout).toBe(`Ready on ${url}\n`);
+    const warning = "MESAGE_RATE is no setting. Did you mean MESSAGE_RATE?";
+    expect(JSON.parse(first.stderr)).toEqual({ level: "warn", event: "settings.warning", warning });
     const ada = await join(url, "general", "ada", { reconnection: false });
     expect(await ask(ada, "chat-message", { content: "remember me" })).toMatchObject({ ok: true, seq: 1 });
+
+    const refused = serve(await freePort(), stateDir);
+    expect(await refused.exit()).toBe(1);
+    expect(refused.output).toBe(
+      `${stateDir} is in use by another server. Choose another one: npm run serve -- --state DIRECTORY\n`,
+    );
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: "healthy" });
     first.killAll();
     await first.exit();
     await vi.waitFor(async () => expect(await isListening(port)).toBe(false));
@@ -75,7 +84,7 @@ describe.concurrent("npm run serve", () => {
     expect(await ask<HistoryAnswer>(ben, "history", {})).toMatchObject({
       messages: [{ seq: 1, sender: "ada", content: "remember me" }],
     });
-    await endBy("SIGINT", second, port);
+    await endBy("SIGKILL", second, port);
   });
 
   it("serves the page beside the rooms, by the rules of production, and trusts the proxy's headers; SIGTERM ends it", async () => {
@@ -129,22 +138,6 @@ describe.concurrent("npm run serve", () => {
     await endBy("SIGTERM", server, port);
   });
 
-  it("locks its directory against a second server, and frees it at its end, also by SIGKILL; warns of a misspelt setting", async () => {
-    const [port, other, stateDir] = [await freePort(), await freePort(), newStateDir()];
-    const first = serve(port, stateDir, { MESAGE_RATE: "5" });
-    await first.prints(/Ready on/);
-    const warning = "MESAGE_RATE is no setting. Did you mean MESSAGE_RATE?";
-    expect(JSON.parse(first.stderr)).toEqual({ level: "warn", event: "settings.warning", warning });
-    const second = serve(other, stateDir);
-    expect(await second.exit()).toBe(1);
-    expect(second.output).toBe(
-      `${stateDir} is in use by another server. Choose another one: npm run serve -- --state DIRECTORY\n`,
-    );
-    expect(await (await fetch(`http://${HOST}:${port}/health`)).json()).toMatchObject({ status: "healthy" });
-    await endBy("SIGKILL", first, port);
-    await serve(other, stateDir).prints(/Ready on/);
-  });
-
   it("refuses a directory that the workerd of a killed server still uses, and names the process; the log is JSON without addresses of clients", async () => {
     const [port, other, parent] = [await freePort(), await freePort(), newStateDir()];
     const stateDir = path.join(parent, "rooms");
@@ -174,7 +167,9 @@ describe.concurrent("npm run serve", () => {
     );
     process.kill(workerd[0]!, "SIGKILL");
     await first.exit();
-    await serve(other, stateDir).prints(/Ready on/);
+    const last = serve(other, stateDir);
+    await last.prints(/Ready on/);
+    await endBy("SIGINT", last, other);
   });
 
   it("names a directory of a read-only file system", async (ctx) => {

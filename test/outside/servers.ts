@@ -148,7 +148,7 @@ export const DEPLOYMENT_FILE = "PARLEY_TEST_DEPLOYMENT";
 
 /**
  * The Worker with the settings of development, on a free port, with rooms in a temporary directory. It starts in a second, and a
- * request takes a fifth of its time behind `wrangler dev`; commands.test.ts and serve.test.ts test `npm start` and `npm run serve`.
+ * request takes a fifth of its time behind `wrangler dev`; npm-commands.test.ts and serve.test.ts test `npm start` and `npm run serve`.
  */
 export function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const { deploymentFile = process.env[DEPLOYMENT_FILE]! } = options;

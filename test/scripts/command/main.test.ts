@@ -5,8 +5,9 @@ import path from "node:path";
 
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
-import { token } from "../../../scripts/command/token.ts";
+import { token, tokenFrom } from "../../../scripts/command/token.ts";
 import { doctor } from "../../../scripts/doctor/command.ts";
+import { readSettings, type Settings } from "../../../src/settings/settings.ts";
 import { folderOf } from "../worker-folder.ts";
 
 const ROOT = path.join(import.meta.dirname, "../../..");
@@ -54,7 +55,7 @@ describe("doctor", () => {
 
   it("prints JSON for programs", async () => {
     const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
-    onTestFinished(() => void written.mockRestore());
+    onTestFinished(() => written.mockRestore());
     expect(await doctor([folderOf({}), "--json"])).toBe(1);
     expect(JSON.parse(written.mock.calls.join(""))).toEqual({
       ok: false,
@@ -64,6 +65,11 @@ describe("doctor", () => {
 });
 
 describe("token", () => {
+  const settings = (): Settings => {
+    const result = readSettings({ JWT_SECRET: "s".repeat(40) });
+    if (!result.ok) throw new Error(result.problems.join());
+    return result.settings;
+  };
   const claimsOf = (token: string): unknown =>
     JSON.parse(Buffer.from(token.trim().split(".")[1]!, "base64url").toString());
 
@@ -87,10 +93,19 @@ describe("token", () => {
     expect(claimsOf(out)).toMatchObject({ sub: "ada", role: "member" });
   });
 
-  it("is not made without a secret, nor for a role that is none", async () => {
+  it("is not made without a secret", async () => {
     expect((await run(["token", "--user", "ada"], folderOf({}))).error).toMatch(/no wrangler\.toml/);
-    const king = await run(["token", "--user", "ada", "--role", "king"], folderOf({}), { JWT_SECRET: "s".repeat(40) });
-    expect(king.status).toBe(1);
-    expect(king.error).toMatch(/--role must be one of/);
+  });
+
+  it.each<[string, string[], RegExp]>([
+    ["without a user", [], /--user is missing/],
+    ["for a role that is none", ["--user", "ada", "--role", "king"], /--role must be one of/],
+    ["for a time without a unit", ["--user", "ada", "--ttl", "60"], /--ttl must be a number with s, m, h or d/],
+    ["for a time of nothing", ["--user", "ada", "--ttl", "0s"], /No server would accept this token/],
+    ["for a stray word", ["--user", "ada", "ben"], /Unexpected argument 'ben'/],
+    ["for a user id of 129 characters", ["--user", "x".repeat(129)], /No server would accept this token/],
+    ["for a room name that is none", ["--user", "ada", "--room", "no spaces"], /no room name/],
+  ])("is not made %s", async (_what, args, message) => {
+    await expect(tokenFrom(args, settings)).rejects.toThrow(message);
   });
 });

@@ -196,12 +196,6 @@ describe("it names", () => {
     ["announcements without a queue", "warning queue.missing", { toml: without(QUEUES) }, /RELAY to direct/],
     ["a package that is not installed", "error package.missing", { linked: ["wrangler"] }, /npm install parley-rooms/],
     [
-      "a peer that does not fit",
-      "error package.peer",
-      { installed: { "@cloudflare/workers-types": { version: "4.20250101.0" } } },
-      /workers-types/,
-    ],
-    [
       "a date that the runtime does not know yet",
       "warning date.new",
       { toml: TOML.replace("2026-08-01", "2029-01-01") },
