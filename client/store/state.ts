@@ -136,6 +136,7 @@ export interface ReadingState {
 /** A file on its way to the room, or there: `attachment` is for `send` then. */
 export interface Upload {
   readonly id: number;
+  readonly file: File;
   readonly name: string;
   /** Bytes. */
   readonly size: number;

@@ -15,7 +15,8 @@ export class Uploads {
   /** In the order in which they were added. */
   state: readonly Upload[] = [];
   readonly #ports: UploadPorts;
-  readonly #files = new Map<number, { readonly file: File; readonly leaving: AbortController }>();
+  /** By `id`: cancels the upload. */
+  readonly #leaving = new Map<number, AbortController>();
   /** Uploads that wait for the welcome, which has the rules for files. */
   #waiting: (() => void)[] = [];
   #count = 0;
@@ -32,9 +33,9 @@ export class Uploads {
   async add(file: File): Promise<void> {
     const id = ++this.#count;
     const { name, size } = file;
-    this.#files.set(id, { file, leaving: new AbortController() });
-    this.#set([...this.state, { id, name, size, state: "uploading", progress: 0 }]);
-    await this.#upload(id);
+    this.#leaving.set(id, new AbortController());
+    this.#set([...this.state, { id, file, name, size, state: "uploading", progress: 0 }]);
+    await this.#upload(id, file);
   }
 
   /** Uploads a file that failed once more. */
@@ -43,12 +44,11 @@ export class Uploads {
     if (!failed) return;
     const { error: _, ...upload } = failed;
     this.#set(this.state.map((one) => (one === failed ? { ...upload, state: "uploading", progress: 0 } : one)));
-    await this.#upload(id);
+    await this.#upload(id, failed.file);
   }
 
-  async #upload(id: number): Promise<void> {
-    const { file, leaving } = this.#files.get(id)!;
-    const { signal } = leaving;
+  async #upload(id: number, file: File): Promise<void> {
+    const { signal } = this.#leaving.get(id)!;
     if (this.#ports.rules() === null) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (signal.aborted) return;
     const error = errorOf(file.size, this.#ports.rules());
@@ -67,8 +67,8 @@ export class Uploads {
 
   /** Takes an upload off the list, and cancels it if it is under way. */
   remove(id: number): void {
-    this.#files.get(id)?.leaving.abort();
-    this.#files.delete(id);
+    this.#leaving.get(id)?.abort();
+    this.#leaving.delete(id);
     this.#set(this.state.filter((upload) => upload.id !== id));
   }
 

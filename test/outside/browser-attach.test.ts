@@ -220,6 +220,13 @@ it("of four files the refused one alone fails, with its reason; the message goes
   // It would be refused again.
   expect(await chips.getByRole("button", { name: /^Try again/ }).count()).toBe(0);
   expect(await chips.allTextContents()).toEqual([`${NAME}This kind of file is not allowed here.`]);
+  // The message is gone: the next one has nothing to go without, until another file is refused.
+  const sentence = page.getByRole("alert").getByText("A file was not uploaded. Your message goes without it.");
+  expect(await sentence.count()).toBe(0);
+  await page.getByTestId("file-input").setInputFiles({ ...refused, name: "other.exe" });
+  await sentence.waitFor();
+  await page.getByRole("button", { name: "Remove other.exe" }).click();
+  await sentence.waitFor({ state: "detached" });
   // The focus goes back to the field.
   await page.getByRole("button", { name: `Remove ${NAME}` }).focus();
   await keyboard.press("Enter");

@@ -277,7 +277,7 @@ it("events of fields do not reach the page's shortcuts; keys outside fields do",
   await composer.click();
   await page.keyboard.type("Jk?/ g");
   expect(await composer.inputValue()).toBe("Jk?/ g");
-  for (const key of ["Control+a", "Control+c", "End", "Control+v", "ArrowLeft", "Escape", "Delete", "Control+z"])
+  for (const key of ["Control+a", "Control+c", "End", "Control+v", "ArrowLeft", "Delete", "Control+z"])
     await page.keyboard.press(key);
   await composer.fill("sent");
   await composer.press("Enter");
@@ -312,6 +312,77 @@ it("events of fields do not reach the page's shortcuts; keys outside fields do",
   await page.evaluate(() => (document.activeElement as HTMLElement).blur());
   await page.keyboard.press("k");
   expect(new Set(await heard())).toEqual(new Set(["k"]));
+  await page.close();
+});
+
+it("Escape closes what is open in the embed; the page hears it only if nothing was", async () => {
+  const page = await place({ room: "embed-escape" }, [await tokenFor("ada", { name: "Ada" })]);
+  await stands(page, "connected");
+  const heard = await watch(page);
+  const { keyboard } = page;
+  const [composer, menu] = [page.getByTestId("composer"), page.getByRole("menu")];
+  for (const isInside of [true, false]) {
+    await page.getByTestId("room-menu").click();
+    await menu.waitFor();
+    // As after a press beside its items.
+    if (!isInside)
+      await menu.evaluate((menu) => (menu.getRootNode() as ShadowRoot).querySelector<HTMLElement>(":focus")!.blur());
+    await keyboard.press("Escape");
+    await menu.waitFor({ state: "detached" });
+  }
+  await page.getByTestId("room-menu").click();
+  await page.getByRole("menuitem", { name: "Keyboard shortcuts…" }).click();
+  const dialog = page.getByTestId("dialog");
+  await dialog.getByRole("heading").click();
+  await keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await composer.fill("a message");
+  await composer.press("Enter");
+  const message = page.getByTestId("message").filter({ hasText: "a message" });
+  await message.and(page.locator("[data-state=sent]")).waitFor();
+  await message.focus();
+  await keyboard.press("+");
+  await page.getByTestId("emoji-heart").waitFor();
+  await keyboard.press("Escape");
+  await page.getByTestId("emoji-heart").waitFor({ state: "detached" });
+  await page.getByTestId("search-toggle").click();
+  await page.getByTestId("search-field").focus();
+  await keyboard.press("Escape");
+  await page.getByTestId("search-field").waitFor({ state: "detached" });
+  await message.focus();
+  await keyboard.press("r");
+  await page.getByTestId("about").waitFor();
+  await composer.press("Escape");
+  await page.getByTestId("about").waitFor({ state: "detached" });
+  expect((await heard()).filter((key) => key === "Escape")).toEqual([]);
+
+  // Down at each of the three listeners, and up.
+  for (const focused of [composer, message, page.getByTestId("room-menu")]) {
+    await focused.focus();
+    await keyboard.press("Escape");
+    expect((await heard()).filter((key) => key === "Escape")).toHaveLength(6);
+  }
+  await page.close();
+});
+
+it("lines through the text of the page around, and a ban on selecting it, end at the element", async () => {
+  const page = await place({ room: "embed-lines" }, [await tokenFor("ada")]);
+  await stands(page, "connected");
+  await page.getByTestId("composer").fill("to be copied");
+  await page.getByTestId("composer").press("Enter");
+  const message = page.locator("[data-testid=message][data-state=sent]");
+  await message.waitFor();
+  const [bar, heading] = [page.locator(".bar").first(), page.locator("h1", { hasText: "Elsewhere" })];
+  const looks = async (part: Locator): Promise<string> => (await part.screenshot()).toString("base64");
+  const [within, around] = [await looks(bar), await looks(heading)];
+  await page.evaluate(() => {
+    Object.assign(document.body.style, { textDecoration: "underline wavy red", userSelect: "none" });
+  });
+  expect(await looks(bar)).toBe(within);
+  // It is there.
+  expect(await looks(heading)).not.toBe(around);
+  await message.locator(".content").dblclick({ position: { x: 5, y: 5 } });
+  expect(await page.evaluate(() => getSelection()!.toString())).toBe("to");
   await page.close();
 });
 

@@ -221,7 +221,9 @@ it("the form says what is wrong with a name of the user or of the room", async (
   await page.getByTestId("name").fill("\u200B\u200B");
   await page.getByTestId("room").fill("my room");
   await page.getByTestId("join").click();
-  await page.getByText("Only letters, digits and _ . ~ - are allowed, and the first is a letter or digit.").waitFor();
+  await page
+    .getByText("A room's name has letters, digits and _ . ~ - alone, and begins with a letter or digit.")
+    .waitFor();
   await page.getByTestId("room").fill(freshRoom());
   await page.keyboard.press("Enter");
   await page.getByText("This name cannot be used. Choose another one.").waitFor();

@@ -130,6 +130,25 @@ it("a message that is deleted by its menu keeps the focus", async () => {
   await ada.close();
 });
 
+it("Escape closes a picker, and the panel beside it only with the next press", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("keys-escape", "Ada");
+  const { page } = ada;
+  await ada.say("one");
+  await ada.sees("one");
+  await page.keyboard.press("Control+Shift+m");
+  await page.getByTestId("members").waitFor();
+  await ada.message("one").focus();
+  await page.keyboard.press("+");
+  await page.getByTestId("emoji-heart").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByTestId("emoji-heart").waitFor({ state: "detached" });
+  await hasFocus(ada, "message", "one");
+  expect(await page.getByTestId("members").count()).toBe(1);
+  await page.keyboard.press("Escape");
+  await page.getByTestId("members").waitFor({ state: "detached" });
+  await ada.close();
+});
+
 it("the search gives the focus back where it was when it opened", async () => {
   const ada = await (await Visitor.open(browser, url)).enter("keys-search", "Ada");
   const focused = ada.page.locator(":focus");

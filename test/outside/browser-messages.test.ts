@@ -238,11 +238,15 @@ it("other rooms are listed with their unread counts", async () => {
     ...WAIT,
     timeout: 120_000,
   });
+  await ada.say("of mine");
+  await ada.sees("of mine");
   await ada.page.keyboard.press("Alt+ArrowUp");
   await ada.sees("one", "two");
   await ada.page.getByTestId("unread-line").waitFor();
   await ada.page.goBack();
   await ada.reads("room-title", `${room}-c`);
+  // The arrow alone would have begun to edit it.
+  await ada.drafts("");
   await Promise.all([ada.close(), ben.close()]);
 });
 

@@ -183,6 +183,56 @@ it("a photo above 25 megapixels is made smaller before its upload, stays a pictu
   await ada.close();
 });
 
+it("files stay with the room they were chosen for, if the reader goes to another one before they are there", async () => {
+  const [here, there] = ["browser-files-here", "browser-files-there"];
+  const ada = await (await Visitor.open(browser, url)).enter(here, "Ada");
+  const { page } = ada;
+  const goTo = async (room: string): Promise<void> => {
+    await page.evaluate((room) => void (location.hash = room), room);
+    await ada.reads("room-title", `#${room}`);
+    await ada.isConnected();
+  };
+  const chips = page.getByTestId("uploads").locator("li");
+  const large = await photo(ada, 6120, 4590, 1);
+  await page.evaluate(() => {
+    const toBlob = Reflect.get(HTMLCanvasElement.prototype, "toBlob") as (this: unknown, ...given: unknown[]) => void;
+    const held = new Promise<void>((resolve) => Object.assign(globalThis, { goOn: resolve }));
+    HTMLCanvasElement.prototype.toBlob = function (...given) {
+      void held.then(() => toBlob.apply(this, given));
+    };
+  });
+  // One is made smaller, and the other is on its way.
+  const held = Promise.withResolvers<void>();
+  await page.route("**/files?name=*", async (route) => {
+    await held.promise;
+    await route.continue().catch(() => {});
+  });
+  const input = page.getByTestId("file-input");
+  await input.setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("notes") });
+  await chips.getByText("notes.txt").waitFor();
+  await input.setInputFiles({ name: "phone.jpeg", mimeType: "image/jpeg", buffer: large });
+  await page.getByText("Preparing files…").waitFor();
+  await goTo(there);
+  held.resolve();
+  await page.evaluate("goOn()");
+  await ada.say("elsewhere");
+  await ada.sees("elsewhere");
+  expect(await chips.count()).toBe(0);
+  await goTo(here);
+  for (const name of ["notes.txt", "phone.jpeg"]) await chips.getByText(name).waitFor();
+  await vi.waitFor(async () => expect(await page.locator(".uploads progress").count()).toBe(0), WAIT);
+  await page.getByTestId("send").click();
+  await vi.waitFor(async () => expect(await page.getByTestId("attachment").count()).toBe(2), WAIT);
+  const { natural } = await shownAs(ada, "phone.jpeg");
+  expect(natural[0]! * natural[1]!).toBeLessThanOrEqual(12_000_000);
+  // They are not there twice.
+  await goTo(there);
+  await goTo(here);
+  expect(await chips.count()).toBe(0);
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
 it("pictures with too many pixels are shown as files, by their header and by their decoded size", async () => {
   const ada = await (await Visitor.open(browser, url)).enter("browser-bombs", "Ada");
   const side = Math.sqrt(PICTURE_PIXELS_MAX);

@@ -89,6 +89,28 @@ it("a visitor sees one button and no errors; developers find the field for a tok
   await page.getByTestId("name").fill("Dev");
   await page.getByTestId("join").click();
   await ada.isConnected();
+
+  // The address of a conversation: its name says nothing to a person.
+  const guest = await open();
+  const dev = await tokenFor("dev", { name: "Dev" });
+  const opened = await fetch(`${chat.url}/api/dms`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${dev}`, "content-type": "application/json" },
+    body: JSON.stringify({ user: "ada" }),
+  });
+  const { room } = (await opened.json()) as { room: string };
+  await guest.page.goto(`${chat.url}/#${room}`);
+  await guest.page.getByText("Sign in to go on with a conversation.").waitFor();
+  await guest.page.getByTestId("use-token").click();
+  const field = guest.page.getByTestId("room");
+  expect([await field.inputValue(), await field.getAttribute("placeholder")]).toEqual(["", "A conversation"]);
+  expect(await guest.page.locator("body").innerText()).not.toContain("dm~");
+  await guest.page.getByTestId("token").fill(dev);
+  await guest.page.getByTestId("name").fill("Dev");
+  await guest.page.getByTestId("join").click();
+  await guest.isConnected();
+  await goesTo(guest, `${chat.url}/#${room}`);
+  await guest.close();
   expect(ada.complaints).toEqual([]);
   await ada.close();
 });

@@ -59,6 +59,17 @@ it("on a phone, a tap on a grouped message shows its time, and “Details” who
       "Seen byEve",
     ]);
   }, WAIT);
+  await page.getByTestId("dialog").getByRole("button", { name: "Close" }).tap();
+  // The reader has seen it.
+  await say(ben, "three");
+  const third = ada.message("three");
+  await third.locator(".content").tap();
+  await third.getByTestId("more").tap();
+  await page.getByRole("menuitem", { name: "Details…" }).tap();
+  await vi.waitFor(
+    async () => expect(await details.locator("div").last().textContent()).toBe("Seen bynobody else yet"),
+    WAIT,
+  );
   await ada.close();
   for (const each of [ben, eve]) each.disconnect();
 });

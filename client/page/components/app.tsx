@@ -43,10 +43,7 @@ function Chat({ store, view }: ChatProps) {
       data-testid="chat"
     >
       {!isEmbedded && <RoomList store={store} view={view} />}
-      <main
-        class="talk"
-        aria-label={store.title.startsWith("#") ? `Room ${view.room}` : `Conversation with ${store.title}`}
-      >
+      <main class="talk" aria-label={view.kind === "room" ? `Room ${view.room}` : `Conversation with ${store.title}`}>
         <ChatHeader store={store} view={view} />
         <div class="lines">
           <StatusLine store={store} view={view} />

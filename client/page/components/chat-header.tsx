@@ -2,17 +2,6 @@
 import type { ChatProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
 
-/** The mark of a room is for the eye alone. */
-function Title({ title }: { readonly title: string }) {
-  const isRoom = title.startsWith("#");
-  return (
-    <>
-      {isRoom && <span aria-hidden="true">#</span>}
-      <bdi>{isRoom ? title.slice(1) : title}</bdi>
-    </>
-  );
-}
-
 export function ChatHeader({ store, view }: ChatProps) {
   const count = store.memberCount;
   const { slowModeSeconds, readOnly } = view.state.modes;
@@ -31,7 +20,9 @@ export function ChatHeader({ store, view }: ChatProps) {
       )}
       <div class="room-heading">
         <h1 class="room-title" data-testid="room-title">
-          <Title title={store.title} />
+          {/* The mark of a room is for the eye alone. */}
+          {view.kind === "room" && <span aria-hidden="true">#</span>}
+          <bdi>{view.kind === "room" ? view.room : store.title}</bdi>
         </h1>
         {hints.length > 0 && <span class="modes">{hints.join(", ")}</span>}
       </div>

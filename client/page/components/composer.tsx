@@ -41,7 +41,9 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
   const completion = later?.completionOf({ view, text, caret, chosen, choose, completed });
   const isSuggesting = completion !== undefined && completion.people.length > 0;
   // A failed file keeps nothing back: it stays above the field with its reason.
-  const isWaiting = edit ? edit.isSaving : view.fitting > 0 || uploads.some(({ state }) => state === "uploading");
+  const isWaiting = edit
+    ? edit.isSaving
+    : view.fitting.length > 0 || uploads.some(({ state }) => state === "uploading");
   const label = edit ? "Edit the message" : `Message ${store.title}`;
   const isEmpty = normalContent(text) === "" && (edit !== undefined || files.length === 0);
   const isReady = left >= 0 && !isEmpty && !isWaiting && !view.isOver && blocked === "" && me.hold?.code !== "MUTED";
@@ -84,7 +86,7 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
     const isSending = event.ctrlKey || event.metaKey || !(event.shiftKey || isTouched());
     if (event.key === "Enter" && isSending) submit();
     else if (event.key === "Escape" && (replyTo !== undefined || edit)) writing.cancel();
-    else if (event.key === "ArrowUp" && text === "") editLast({ store, view });
+    else if (event.key === "ArrowUp" && !event.altKey && text === "") editLast({ store, view });
     else return;
     event.preventDefault();
   };

@@ -50,7 +50,7 @@ function detailsOf(view: RoomView, message: Message): Array<readonly [what: stri
       const more = count > users.length ? ` and ${count - users.length} more` : "";
       return [emoji, users.map(personOf).join(", ") + more] as const;
     }),
-    ["Seen by", seenBy.map(([user]) => labelOf(view, user)).join(", ") || "nobody yet"],
+    ["Seen by", seenBy.map(([user]) => labelOf(view, user)).join(", ") || "nobody else yet"],
   ];
 }
 

@@ -2,9 +2,9 @@
 import type { Message } from "parley-rooms/client";
 
 import { mayPin, mayReport, pin } from "../state/room-features.ts";
+import { pinnedOf } from "./bars.tsx";
 import type { ChatProps } from "./chat-props.ts";
 import type { MenuItem } from "./menu-items.ts";
-import { pinnedOf } from "./pinned-bar.tsx";
 
 export function featureItems({ store, view }: ChatProps, message: Message): Array<MenuItem | false> {
   const { id } = message;

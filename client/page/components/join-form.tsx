@@ -1,11 +1,12 @@
-// The first view of a visitor: a button that leads to the sign-in page, or a form with name, room and, if guests are not admitted, a
-// token. The app draws it.
-import type { ComponentChildren } from "preact";
+// The first view of a visitor: a button that leads to the sign-in page, or a form with name, room and, if the server admits no guests,
+// a token. The app draws it.
+import type { ComponentProps } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { DEFAULT_ROOM, isRoomName } from "parley-rooms/client";
 
 import type { ChatStore } from "../state/chat-store.ts";
 import { named } from "../state/names.ts";
+import { isDirect } from "../state/room-items.ts";
 import { Button, submitting, VERBATIM } from "./controls.tsx";
 
 interface JoinFormProps {
@@ -17,7 +18,8 @@ interface JoinFormProps {
 export function JoinForm({ store, room }: JoinFormProps) {
   const { remembered } = store;
   const [name, setName] = useState(remembered.name);
-  const [wanted, setWanted] = useState(room ?? remembered.room ?? DEFAULT_ROOM);
+  const given = room ?? remembered.room ?? DEFAULT_ROOM;
+  const [wanted, setWanted] = useState(given);
   const [token, setToken] = useState("");
   const [isTried, setTried] = useState(false);
   const [isTokenChosen, chooseToken] = useState(false);
@@ -31,9 +33,11 @@ export function JoinForm({ store, room }: JoinFormProps) {
     if (room !== undefined) setWanted(room);
   }, [room]);
   const isShown = entrance !== undefined;
+  // Its name says nothing to a person: the field stays empty until the visitor writes another one.
+  const isConversation = wanted === given && isDirect(given);
   useEffect(() => void store.askEntrance(), []);
   useEffect(() => {
-    // A field that has just come was not left empty by the visitor.
+    // The visitor had no time to fill in a field that has just appeared.
     setTried(false);
     const fields = isTokenAsked ? ["#token", "button"] : [remembered.name === "" ? "#name" : "button", "button"];
     const [first] = fields.flatMap((field) => form.current?.querySelector<HTMLElement>(field) ?? []);
@@ -43,7 +47,7 @@ export function JoinForm({ store, room }: JoinFormProps) {
     name: !user && name.trim() === "" ? "Enter a name." : "",
     room: isRoomName(wanted.trim())
       ? ""
-      : "Only letters, digits and _ . ~ - are allowed, and the first is a letter or digit.",
+      : "A room's name has letters, digits and _ . ~ - alone, and begins with a letter or digit.",
     token: isTokenNeeded && token.trim() === "" ? "Paste a token." : "",
   };
   const submit = (): void => {
@@ -52,8 +56,13 @@ export function JoinForm({ store, room }: JoinFormProps) {
     if (wrong) form.current?.querySelector<HTMLElement>(`#${wrong[0]}`)?.focus();
     else if (!isJoining) void store.join({ name: user?.name ?? name.trim(), room: wanted.trim(), token: token.trim() });
   };
-  const problemOf = (field: keyof typeof problems): string => (isTried ? problems[field] : "");
-  // A form that changes under the visitor's hands would be worse than one that comes an instant later.
+  const field = (id: keyof typeof problems, value: string, onText: (text: string) => void) => ({
+    id,
+    value,
+    onText,
+    problem: isTried ? problems[id] : "",
+  });
+  // The server's answer decides which fields the form has: the form waits for it, so that no field goes while the visitor types.
   if (!entrance) return <main class="join" />;
   const goal = isRoomName(wanted.trim()) ? wanted.trim() : DEFAULT_ROOM;
   return (
@@ -70,7 +79,10 @@ export function JoinForm({ store, room }: JoinFormProps) {
           <img src="favicon.svg" alt="" width="40" height="40" /> Parley
         </h1>
         {isSignInAlone ? (
-          <p class="muted">{room === undefined ? "Sign in to talk." : `Sign in to talk in #${room}.`}</p>
+          <p class="muted">
+            Sign in to {room === undefined ? "talk" : isDirect(room) ? "go on with a conversation" : `talk in #${room}`}
+            .
+          </p>
         ) : (
           <>
             <p class="muted">
@@ -78,53 +90,26 @@ export function JoinForm({ store, room }: JoinFormProps) {
                 ? `You are signed in as ${named(user.name)}. Choose a room.`
                 : "Choose a name and a room to talk in."}
             </p>
-            {!user && (
-              <Field id="name" label="Your name" problem={problemOf("name")}>
-                <input
-                  id="name"
-                  data-testid="name"
-                  maxLength={64}
-                  autocomplete="nickname"
-                  required
-                  value={name}
-                  aria-invalid={problemOf("name") !== ""}
-                  aria-describedby="name-problem"
-                  onInput={({ currentTarget }) => setName(currentTarget.value)}
-                />
-              </Field>
-            )}
-            <Field id="room" label="Room" problem={problemOf("room")}>
-              <input
-                id="room"
-                data-testid="room"
-                maxLength={64}
-                {...VERBATIM}
-                required
-                value={wanted}
-                aria-invalid={problemOf("room") !== ""}
-                aria-describedby="room-rule room-problem"
-                onInput={({ currentTarget }) => setWanted(currentTarget.value)}
-              />
-            </Field>
-            <p id="room-rule" class="hint">
-              Letters, digits and _ . ~ -, at most 64; the first a letter or digit.
-            </p>
+            {!user && <Field {...field("name", name, setName)} label="Your name" autocomplete="nickname" />}
+            <Field
+              {...field("room", isConversation ? "" : wanted, setWanted)}
+              label="Room"
+              placeholder={isConversation ? "A conversation" : ""}
+              rule="Letters, digits and _ . ~ -, at most 64; the first a letter or digit."
+              {...VERBATIM}
+            />
           </>
         )}
         {isTokenAsked && !isSignInAlone && (
-          <Field id="token" label="Token" problem={problemOf("token")}>
-            <textarea
-              id="token"
-              data-testid="token"
-              rows={3}
-              {...VERBATIM}
-              placeholder={isTokenNeeded ? "This server admits no guests. Paste the token that you were given." : ""}
-              value={token}
-              aria-invalid={problemOf("token") !== ""}
-              aria-describedby="token-problem"
-              onInput={({ currentTarget }) => setToken(currentTarget.value)}
-            />
-          </Field>
+          <Field
+            {...field("token", token, setToken)}
+            label="Token"
+            rows={3}
+            placeholder={
+              isTokenNeeded ? "This server admits no guests. Paste the token that its operator gave you." : ""
+            }
+            {...VERBATIM}
+          />
         )}
         <p class="problem" role="alert" data-testid="join-problem">
           {store.problem}
@@ -149,21 +134,42 @@ export function JoinForm({ store, room }: JoinFormProps) {
   );
 }
 
-interface FieldProps {
+interface FieldProps extends Pick<
+  ComponentProps<"input">,
+  "autocomplete" | "placeholder" | "autocapitalize" | "spellcheck"
+> {
   readonly id: string;
   readonly label: string;
+  readonly value: string;
+  readonly onText: (text: string) => void;
+  /** Why the form cannot be sent; empty if it can. */
   readonly problem: string;
-  readonly children: ComponentChildren;
+  readonly rule?: string;
+  /** Of a text of several lines. */
+  readonly rows?: number;
 }
 
-function Field({ id, label, problem, children }: FieldProps) {
+function Field({ id, label, onText, problem, rule, rows, ...rest }: FieldProps) {
+  const control = {
+    id,
+    "data-testid": id,
+    "aria-invalid": problem !== "",
+    "aria-describedby": `${rule === undefined ? "" : `${id}-rule `}${id}-problem`,
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => onText(currentTarget.value),
+    ...rest,
+  };
   return (
     <>
       <label for={id}>{label}</label>
-      {children}
+      {rows === undefined ? <input maxLength={64} required {...control} /> : <textarea rows={rows} {...control} />}
       <p id={`${id}-problem`} class="problem" hidden={problem === ""}>
         {problem}
       </p>
+      {rule !== undefined && (
+        <p id={`${id}-rule`} class="hint">
+          {rule}
+        </p>
+      )}
     </>
   );
 }

@@ -1,11 +1,13 @@
 // Rules for events of keys and fields. Two are kept once at the root, so that no handler has to know them: the entries of the chat
-// page, the operator page and the embed install those. The composer asks what Enter does.
+// page, the operator page and the embed install those. Dialogs and popovers keep Escape. The composer asks what Enter does.
 
 const KEYS = ["keydown", "keypress", "keyup"] as const;
 /** What a field sends besides, and what leaves a shadow root. */
 const OF_FIELDS = [...KEYS, "beforeinput", "input", "compositionstart", "compositionupdate", "compositionend"] as const;
 const OF_CLIPBOARD = ["copy", "cut", "paste"] as const;
 const FIELDS = "input, textarea, select";
+/** By code, whether a key that went down stayed inside: it comes up at the same listeners, wherever the focus is then. */
+const keptDown = new Map<string, boolean>();
 
 /** A keyboard on glass has no Shift+Enter: there Enter begins a line, and the button sends. */
 export const isTouched = (): boolean => matchMedia("(pointer: coarse)").matches;
@@ -23,12 +25,27 @@ const isOfInputMethod = ({ isComposing, keyCode, key }: KeyboardEvent): boolean 
   isComposing || keyCode === 229 || key === "Process";
 
 /**
+ * The browser closes a dialog or popover on Escape, wherever the focus is. Until then no other listener hears the key: neither that of
+ * a panel below nor those of a page around an embed. @returns what ends it
+ */
+export function keepEscape(): () => void {
+  const closing = new AbortController();
+  const keep = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    keptDown.set(event.code, event.type === "keydown");
+  };
+  for (const type of ["keydown", "keyup"] as const)
+    addEventListener(type, keep, { capture: true, signal: closing.signal });
+  return () => closing.abort();
+}
+
+/**
  * Outside a shadow root its events come from the element around it, which is no field for the shortcuts of the embedding page. So
- * these stay inside: the events of fields, and keys that a button takes or a handler has taken. Other keys are the page's.
+ * these stay inside: the events of fields, and keys that a button takes or a handler has taken. Other keys are the page's, and so is
+ * an Escape that nothing here has taken.
  */
 export function keepFieldEventsInside(root: EventTarget): void {
-  /** By code, whether a key that went down stayed inside: it comes up at the same listeners, wherever the focus is then. */
-  const keptDown = new Map<string, boolean>();
   for (const type of [...OF_FIELDS, ...OF_CLIPBOARD])
     root.addEventListener(type, (event) => {
       const { code = "" } = event as Partial<KeyboardEvent>;
@@ -44,6 +61,7 @@ function isTaken(event: Event): boolean {
   const isAt = (elements: string): boolean => target instanceof Element && target.matches(elements);
   if (!(event instanceof KeyboardEvent)) return isAt(FIELDS);
   if (isCommand(event)) return false;
+  if (event.type === "keydown" && event.key === "Escape") return defaultPrevented;
   return defaultPrevented || isAt(FIELDS) || (isAt("button, a") && /^(?:Enter| )$/.test(event.key));
 }
 

@@ -86,7 +86,7 @@ function itemsOfRoom({ store, view }: ChatProps, anchor: Element): Items {
     view.state.me.isModerator && { label: "Moderate this room…", act: () => store.set({ dialog: { kind: "room" } }) },
     ...themeItems(anchor),
     { label: "Keyboard shortcuts…", act: () => store.set({ dialog: { kind: "shortcuts" } }) },
-    !store.isEmbedded && { label: "Leave the room", act: () => store.forget() },
+    !store.isEmbedded && { label: `Leave the ${view.kind}`, act: () => store.forget() },
     !store.isEmbedded && { label: "Sign out", act: () => store.signOut() },
   ];
 }

@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { Button, submitting } from "./controls.tsx";
 import { focusKeeper } from "./focus.ts";
+import { keepEscape } from "./keys.ts";
 
 /** Shows the dialog it is given to while it is drawn. */
 export function useModal(): RefObject<HTMLDialogElement | null> {
@@ -13,8 +14,10 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
     const { current } = dialog;
     if (!current) return undefined;
     const giveBack = focusKeeper(current);
+    const letEscapeGo = keepEscape();
     current.showModal();
     return () => {
+      letEscapeGo();
       current.close();
       giveBack();
     };

@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 import type { ChatProps } from "./chat-props.ts";
 import { focusKeeper } from "./focus.ts";
+import { keepEscape } from "./keys.ts";
 import { menuItems } from "./menu-items.ts";
 
 const MARGIN = 8;
@@ -26,7 +27,12 @@ export function Popover({ anchor, label, onClose, children, class: extra = "", r
     current.showPopover();
     place(current, anchor.getBoundingClientRect());
     current.querySelector("button")?.focus();
-    return focusKeeper(current, anchor);
+    const giveBack = focusKeeper(current, anchor);
+    const letEscapeGo = keepEscape();
+    return () => {
+      letEscapeGo();
+      giveBack();
+    };
   }, [anchor]);
   return (
     <div

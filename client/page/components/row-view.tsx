@@ -31,7 +31,7 @@ export function RowView(props: RowViewProps) {
           <p>
             {view.state.messages.stored.length === 0
               ? "No messages yet. Say hello."
-              : `This is where the ${view.direct ? "conversation" : "room"} begins.`}
+              : `This is where the ${view.kind} begins.`}
           </p>
         </li>
       );

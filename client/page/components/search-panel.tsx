@@ -55,7 +55,7 @@ export function SearchPanel({ store, view }: ChatProps) {
         <input
           ref={field}
           type="search"
-          aria-label="Search in this room"
+          aria-label={`Search in this ${view.kind}`}
           placeholder="Words, “a phrase” or @name"
           data-testid="search-field"
           enterkeyhint="search"

@@ -17,7 +17,6 @@ function actionOf(event: KeyboardEvent, store: ChatStore): (() => void) | undefi
   if (isCommand && shiftKey && key.toLowerCase() === "f") return () => store.open("search");
   if (isCommand && shiftKey && key.toLowerCase() === "m") return () => store.open("members");
   if (isCommand && shiftKey && event.code === "Space") return () => void store.view?.store.showNewest();
-  const isOpen = store.panel !== undefined && store.ui.dialog === undefined && store.ui.menu === undefined;
-  if (key === "Escape" && isOpen && !event.defaultPrevented) return () => store.open(undefined);
+  if (key === "Escape" && store.panel !== undefined && !event.defaultPrevented) return () => store.open(undefined);
   return undefined;
 }

@@ -3,6 +3,7 @@ import type { Message } from "parley-rooms/client";
 
 import type { ChatProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
+import type { IconName } from "./icons.tsx";
 
 interface ToolsProps extends ChatProps {
   readonly message: Message;
@@ -11,35 +12,20 @@ interface ToolsProps extends ChatProps {
 }
 
 export function Tools({ store, view, message, hasFocus }: ToolsProps) {
+  const { id } = message;
   const can = view.store.abilitiesOf(message);
-  const tabIndex = hasFocus ? 0 : -1;
+  const tool = (icon: IconName, testId: string, label: string, act: (button: Element) => void) => (
+    <IconButton
+      {...{ icon, testId, label }}
+      tabIndex={hasFocus ? 0 : -1}
+      onClick={({ currentTarget }) => act(currentTarget)}
+    />
+  );
   return (
     <div class="tools" role="group" aria-label="Actions of this message">
-      {can.react && (
-        <IconButton
-          icon="smile"
-          label="React"
-          testId="react"
-          tabIndex={tabIndex}
-          onClick={({ currentTarget }) => store.set({ reacting: { anchor: currentTarget, message: message.id } })}
-        />
-      )}
-      {can.reply && (
-        <IconButton
-          icon="reply"
-          label="Reply"
-          testId="reply"
-          tabIndex={tabIndex}
-          onClick={() => view.writing.reply(message.id)}
-        />
-      )}
-      <IconButton
-        icon="more"
-        label="More actions"
-        testId="more"
-        tabIndex={tabIndex}
-        onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, message: message.id } })}
-      />
+      {can.react && tool("smile", "react", "React", (anchor) => store.set({ reacting: { anchor, message: id } }))}
+      {can.reply && tool("reply", "reply", "Reply", () => view.writing.reply(id))}
+      {tool("more", "more", "More actions", (anchor) => store.set({ menu: { anchor, message: id } }))}
     </div>
   );
 }

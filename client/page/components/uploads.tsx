@@ -11,13 +11,13 @@ import { Button, IconButton } from "./controls.tsx";
 import { focusKeeper } from "./focus.ts";
 import { Icon } from "./icons.tsx";
 
-export function UploadList({ view: { state, store, writing, fitting } }: ViewProps) {
+export function UploadList({ view: { state, store, writing, fitting, isOver, refused } }: ViewProps) {
   const { uploads, welcome } = state;
-  const failed = uploads.filter(({ error }) => error).length;
-  if (uploads.length + writing.files.length + fitting === 0) return null;
+  const isFitting = fitting.length > 0 && !isOver;
+  if (uploads.length + writing.files.length === 0 && !isFitting) return null;
   return (
     <>
-      {fitting > 0 && (
+      {isFitting && (
         <p class="hint" role="status">
           Preparing files…
         </p>
@@ -43,10 +43,10 @@ export function UploadList({ view: { state, store, writing, fitting } }: ViewPro
           </Chip>
         ))}
       </ul>
-      {failed > 0 && (
+      {refused.length > 0 && (
         <p class="problem" role="alert">
-          {failed === 1 ? "A file was" : `${failed} files were`} not uploaded. Your message goes without{" "}
-          {failed === 1 ? "it" : "them"}.
+          {refused.length === 1 ? "A file was" : `${refused.length} files were`} not uploaded. Your message goes without{" "}
+          {refused.length === 1 ? "it" : "them"}.
         </p>
       )}
     </>

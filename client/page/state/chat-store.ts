@@ -60,6 +60,8 @@ export class ChatStore extends OpenParts {
   #announced = 0;
   /** By room: the message at which the reader stood in the history when they left. */
   readonly #places = new Map<string, number>();
+  /** By room: files that the reader chose there, and that the room had not got when they left. */
+  readonly #files = new Map<string, readonly File[]>();
   /** The reader's id, as the last room said. */
   #user = "";
   /** People with whom the reader began a conversation: the room may not know their names yet. */
@@ -116,7 +118,7 @@ export class ChatStore extends OpenParts {
     const { user } = token === undefined ? await this.askEntrance() : {};
     if (token !== undefined) this.#enterAs({ name: claims?.name ?? claims?.user ?? "", token }, room);
     else if (user) this.#enterAs({ name: user.name, token: "" }, room);
-    else this.problem = "You were not signed in. Try again.";
+    else this.problem = "The sign-in page did not sign you in. Try again.";
     return this.view !== undefined;
   }
 
@@ -156,8 +158,7 @@ export class ChatStore extends OpenParts {
 
   enter(room: string): void {
     if (this.view?.room === room) return;
-    this.view?.leave();
-    this.view = undefined;
+    this.#leaveRoom();
     const token = this.#ports.token ?? {
       current: () => this.#token(),
       renew: () => this.#identity.renew(this.name),
@@ -167,6 +168,7 @@ export class ChatStore extends OpenParts {
       changed: () => this.#onViewChanged(),
       announce: (text) => this.announce(text),
     });
+    void this.view.add(this.#files.get(room) ?? []);
     this.announcements = [];
     this.ui = {};
     if (this.panel === "rooms") this.panel = undefined;
@@ -208,15 +210,19 @@ export class ChatStore extends OpenParts {
       this.#ports.left?.();
       return this.leave();
     }
-    view.leave();
-    this.view = undefined;
     this.enter(next);
   }
 
-  /** Back to the form. */
-  leave(): void {
-    this.view?.leave();
+  #leaveRoom(): void {
+    const { view } = this;
+    if (view) this.#files.set(view.room, view.leave());
     this.view = undefined;
+  }
+
+  /** Back to the form. Somebody else may come in there. */
+  leave(): void {
+    this.#leaveRoom();
+    this.#files.clear();
     this.directory?.close();
     this.directory = undefined;
     this.panel = undefined;
@@ -265,8 +271,7 @@ export class ChatStore extends OpenParts {
   comeBack(): void {
     const { view } = this;
     if (!view?.isOver) return view?.store.connect();
-    view.leave();
-    this.view = undefined;
+    this.#leaveRoom();
     this.enter(view.room);
   }
 

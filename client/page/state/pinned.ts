@@ -3,14 +3,8 @@
 import type { Pin } from "parley-rooms/features";
 
 import { named } from "./names.ts";
-import { featuresOf, storeOf } from "./room-features.ts";
+import { featuresOf, storeOf, type FeaturePorts } from "./room-features.ts";
 import type { RoomView } from "./room-view.ts";
-
-export interface PinnedPorts {
-  readonly changed: () => void;
-  /** Reads it aloud. */
-  readonly announce: (text: string) => void;
-}
 
 export class Pinned {
   /** The longest pinned first. */
@@ -18,9 +12,9 @@ export class Pinned {
   /** How many pins back from the newest one the bar stands. */
   #back = 0;
   readonly #view: RoomView;
-  readonly #ports: PinnedPorts;
+  readonly #ports: FeaturePorts;
 
-  constructor(view: RoomView, ports: PinnedPorts) {
+  constructor(view: RoomView, ports: FeaturePorts) {
     this.#view = view;
     this.#ports = ports;
     const { room } = storeOf(view);

@@ -3,14 +3,8 @@
 import type { Report } from "parley-rooms/features";
 
 import { named } from "./names.ts";
-import { featuresOf, storeOf } from "./room-features.ts";
+import { featuresOf, storeOf, type FeaturePorts } from "./room-features.ts";
 import type { RoomView } from "./room-view.ts";
-
-export interface ReportedPorts {
-  readonly changed: () => void;
-  /** Reads it aloud. */
-  readonly announce: (text: string) => void;
-}
 
 export class Reported {
   open = 0;
@@ -18,9 +12,9 @@ export class Reported {
   /** Whether the room was asked and has not answered yet, and whether there is something new to ask for meanwhile. */
   #asking: "no" | "yes" | "again" = "no";
   readonly #view: RoomView;
-  readonly #ports: ReportedPorts;
+  readonly #ports: FeaturePorts;
 
-  constructor(view: RoomView, ports: ReportedPorts) {
+  constructor(view: RoomView, ports: FeaturePorts) {
     this.#view = view;
     this.#ports = ports;
     const { room } = storeOf(view);

@@ -7,6 +7,13 @@ import type { RoomView } from "./room-view.ts";
 
 type Features = EventsOf<Pins | Reports>;
 
+/** What the state of a feature needs. */
+export interface FeaturePorts {
+  readonly changed: () => void;
+  /** Reads it aloud. */
+  readonly announce: (text: string) => void;
+}
+
 /** How long the line of thanks for a report stays. */
 const THANKS_MS = 15_000;
 

@@ -40,10 +40,12 @@ interface Known {
 /** Server and page name such rooms so. */
 const DIRECT_PREFIX = "dm~";
 
+export const isDirect = (room: string): boolean => room.startsWith(DIRECT_PREFIX);
+
 /** The room in words for titles, labels and sentences: the other one's name, or `#` and the room's. */
 export function titleOf(room: string, direct: DirectPerson | undefined): string {
   if (direct) return named(direct.name);
-  return room.startsWith(DIRECT_PREFIX) ? "Direct message" : `#${room}`;
+  return isDirect(room) ? "Direct message" : `#${room}`;
 }
 
 /** The reader's own rooms come first; both parts are sorted by name, so that the list does not move under the pointer. */

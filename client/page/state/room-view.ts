@@ -17,6 +17,7 @@ import {
   type RoomState,
   type RoomStore,
   type SendOptions,
+  type Upload,
 } from "parley-rooms/client";
 
 import { Actions } from "./actions.ts";
@@ -26,6 +27,7 @@ import { bare, named } from "./names.ts";
 import { People } from "./people.ts";
 import { fitPhoto } from "./pictures.ts";
 import { describeFailure } from "./room-answers.ts";
+import { isDirect } from "./room-items.ts";
 import { ConnectionDisplay, type ShownConnection } from "./shown-connection.ts";
 import { Writing } from "./writing.ts";
 
@@ -64,6 +66,8 @@ export interface Given {
 
 export class RoomView {
   readonly room: string;
+  /** What sentences call it. */
+  readonly kind: "room" | "conversation";
   readonly store: RoomStore;
   readonly people = new People(() => this.state.names);
   readonly actions: Actions;
@@ -71,7 +75,9 @@ export class RoomView {
   /** Long messages that the reader has opened, by `id`. */
   readonly opened = new Set<string>();
   /** Chosen files that are made ready for their upload. */
-  fitting = 0;
+  fitting: readonly File[] = [];
+  /** Uploads that had failed before the last message was sent: the reader knows that it went without them. */
+  readonly #leftOut = new WeakSet<Upload>();
   /** The newest notice or error of the room, until the reader dismisses it. */
   notice = "";
   /** Whether the room is closed for good: a message would not be kept any more. */
@@ -85,6 +91,7 @@ export class RoomView {
 
   constructor(base: string, room: string, token: TokenSource, hooks: RoomViewHooks) {
     this.room = room;
+    this.kind = isDirect(room) ? "conversation" : "room";
     this.#token = token;
     this.#hooks = hooks;
     const changed = (): void => hooks.changed();
@@ -149,6 +156,7 @@ export class RoomView {
   }
 
   post(content: string, options?: SendOptions): void {
+    for (const upload of this.state.uploads) this.#leftOut.add(upload);
     void this.store.send(this.people.withIds(content), options);
   }
 
@@ -160,20 +168,28 @@ export class RoomView {
 
   attach({ files, folders = [] }: Given): void {
     if (!this.mayAttach) return this.show("Files cannot be attached here.");
-    void this.#addFitting(files);
+    void this.add(files);
     const names = folders.map((name) => `“${bare(name)}”`).join(", ");
     if (folders.length === 1) this.show(`${names} is a folder. Attach the files in it instead.`);
     if (folders.length > 1) this.show(`${names} are folders. Attach the files in them instead.`);
   }
 
-  async #addFitting(files: Iterable<File>): Promise<void> {
-    this.fitting += 1;
-    this.#hooks.changed();
+  /** Uploads files, large photos made smaller. If the room is over before they are ready, the next view of it goes on with them. */
+  async add(files: Iterable<File>): Promise<void> {
     // At once: the list of an input is emptied.
-    const fitted = await Promise.all(Array.from(files, fitPhoto));
-    this.fitting -= 1;
-    if (!this.isOver) this.store.addFiles(fitted);
+    const chosen = Array.from(files);
+    this.fitting = [...this.fitting, ...chosen];
     this.#hooks.changed();
+    const fitted = await Promise.all(chosen.map(fitPhoto));
+    if (this.isOver) return;
+    this.fitting = this.fitting.filter((file) => !chosen.includes(file));
+    this.store.addFiles(fitted);
+    this.#hooks.changed();
+  }
+
+  /** Files of the message that is being written which the room has not got: it goes without them. */
+  get refused(): readonly Upload[] {
+    return this.state.uploads.filter((upload) => upload.error && !this.#leftOut.has(upload));
   }
 
   show(text: string): void {
@@ -188,9 +204,13 @@ export class RoomView {
     this.#hooks.changed();
   }
 
-  leave(): void {
+  /** @returns the chosen files that the room has not got yet, for the next view of it */
+  leave(): readonly File[] {
+    const uploads = this.state.uploads.filter((upload) => !this.#leftOut.has(upload));
+    const files = [...uploads.map(({ file }) => file), ...this.fitting];
     this.writing.close();
     this.#close();
+    return files;
   }
 
   #close(): void {

@@ -1,5 +1,6 @@
-// The ways into the chat, as the server tells them, and the way by a sign-in page (`SIGN_IN_URL`): the address to come back to carries a
-// random state, and a token counts only if it comes back with a state that this browser made. The chat store and page.tsx call it.
+// Asks the server how visitors may come in, sends a visitor to the sign-in page (`SIGN_IN_URL`), and reads what that page sends back. This
+// browser puts a random state into the address to come back to: the chat store accepts a token only with such a state. It and page.tsx
+// call this.
 import type { Person } from "parley-rooms/client";
 
 import { keep, keyAt, local, readJson } from "./json-storage.ts";
@@ -13,10 +14,10 @@ export interface Entrance {
   readonly user?: Person;
 }
 
-/** The parts of the address with which a sign-in page sends the visitor back. */
+/** What the sign-in page has put into the address to come back to. */
 export interface Returned {
   readonly state: string;
-  /** Absent where the sign-in page has set a cookie. */
+  /** Absent if the sign-in page has set a cookie. */
   readonly token?: string;
 }
 
@@ -25,7 +26,7 @@ const BEGUN_NAME = "parley.sign-in";
 export const begunKey = (base: string): string => keyAt(base, BEGUN_NAME);
 /** A visitor who needs longer signs in again. */
 const BEGUN_MS = 60 * 60_000;
-/** One for each tab in which the visitor has begun to sign in; the oldest make room. */
+/** Tabs in which the visitor may begin to sign in; the browser forgets those of longest ago. */
 const BEGUN_MAX = 10;
 
 interface Begun {
@@ -53,7 +54,7 @@ export function goToSignIn(base: string, signIn: string, room: string): void {
   location.assign(signIn.replaceAll("{return}", encodeURIComponent(back.href)));
 }
 
-/** Removes a token and a state from the address and from the history of the tab, whoever put them there. */
+/** Takes a token and a state out of the address and the history of the tab, whether the sign-in page has put them there or somebody else. */
 export function takeReturned(): Returned | undefined {
   const url = new URL(location.href);
   const token = /^#(?:.*&)?token=([^&]*)/.exec(url.hash)?.[1];
@@ -65,7 +66,7 @@ export function takeReturned(): Returned | undefined {
   return { state, ...(token !== undefined && { token }) };
 }
 
-/** Each state counts once. @returns the room that the visitor came for; `undefined` if this browser did not make the state */
+/** Forgets the state. @returns the room that the visitor came for; `undefined` if this browser did not make the state, or has forgotten it */
 export function roomOfState(base: string, state: string): string | undefined {
   const all = begunIn(base);
   const begun = all.find((one) => one.state === state);

@@ -1,0 +1,93 @@
+// The bars above the list. For moderators: the oldest open report of abuse, which they look at and dismiss; what else they do about it they
+// do at the message and the person. For all: a pinned message; a press leads to it, and the bar goes on to the next one. The app draws them.
+import { lineOf } from "parley-rooms/client";
+import type { Report } from "parley-rooms/features";
+
+import { bare, named } from "../state/names.ts";
+import { Pinned } from "../state/pinned.ts";
+import { Reported } from "../state/reported.ts";
+import type { FeaturePorts } from "../state/room-features.ts";
+import type { RoomView } from "../state/room-view.ts";
+import type { ChatProps } from "./chat-props.ts";
+import { Button } from "./controls.tsx";
+
+/** What a bar knows of the room on the screen, which changes with it. The bar may load later than the room. */
+function stateOf<State>(Kind: new (view: RoomView, ports: FeaturePorts) => State): (props: ChatProps) => State {
+  const known = new WeakMap<RoomView, State>();
+  return ({ store, view }) => {
+    const state =
+      known.get(view) ??
+      new Kind(view, { changed: () => store.changed(), announce: (text: string) => store.announce(text) });
+    known.set(view, state);
+    return state;
+  };
+}
+
+export const pinnedOf = stateOf(Pinned);
+const reportedOf = stateOf(Reported);
+
+export function PinnedBar(props: ChatProps) {
+  const { view } = props;
+  const pinned = pinnedOf(props);
+  const { shown, pins } = pinned;
+  if (!shown) return null;
+  const { pin, at } = shown;
+  return (
+    <Button
+      class="room-bar pinned"
+      title={`Pinned by ${named(view.people.nameOf(pin.by))}`}
+      testId="pinned"
+      onClick={() => void pinned.visit()}
+    >
+      <svg class="icon" viewBox="0 0 24 24" role="img" aria-label="Pinned message">
+        <path d="M9 4h6l-1 6 3 3v2H7v-2l3-3zM12 15v6" />
+      </svg>
+      <span class="room-bar-text" dir="auto">
+        <bdi class="author">{bare(pin.name)}</bdi> {lineOf(view.people.withNames(pin.text)) || pin.file}
+      </span>
+      {pins.length > 1 && (
+        <span class="muted">
+          {at + 1} of {pins.length}
+        </span>
+      )}
+    </Button>
+  );
+}
+
+export function ReportsBar(props: ChatProps) {
+  const { view } = props;
+  const reported = reportedOf(props);
+  const { open, oldest } = reported;
+  if (!oldest) return null;
+  const [first] = oldest.reporters;
+  return (
+    <section class="room-bar" aria-label="Reports" data-testid="reports-bar">
+      <p class="room-bar-text">
+        <strong>{open === 1 ? "1 report" : `${open} reports`}</strong> <bdi class="author">{bare(oldest.name)}</bdi>:{" "}
+        <bdi>{textOf(view, oldest)}</bdi>
+        {first && (
+          <span class="muted">
+            {" "}
+            (<bdi>{bare(first.name)}</bdi>: <bdi>{first.reason}</bdi>)
+          </span>
+        )}
+      </p>
+      {oldest.message && (
+        <Button testId="report-show" onClick={() => void view.store.jumpTo(oldest.seq)}>
+          Show
+        </Button>
+      )}
+      <Button testId="report-dismiss" onClick={() => void reported.dismiss(oldest)}>
+        Dismiss
+      </Button>
+    </section>
+  );
+}
+
+/** A message that is gone says why there is no text. */
+function textOf(view: RoomView, { message, name }: Report): string {
+  if (!message) return "the message cannot be read just now";
+  if (message.deleted)
+    return `deleted by ${message.deletedBy ? bare(view.people.nameOf(message.deletedBy)) : bare(name)}; the room keeps no text of deleted messages`;
+  return lineOf(view.people.withNames(message.content)) || (message.attachment?.name ?? "");
+}
