@@ -1,6 +1,6 @@
 // Builds the browser side into dist/client/, which the Worker serves as static assets. `npm run build` runs it and prints the
 // size of client.js with `-- --size`; the tests call it.
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 
@@ -16,12 +16,15 @@ const target = path.join(projectRoot, "dist", "client");
 
 const CLIENT = "core/client.ts";
 const PAGE = "page/page.tsx";
-const OTHERS = ["page/page.css", "page/page-later.css", "admin/admin.tsx", "admin/admin.css"];
+const OTHERS = ["page/page.css", "page/page-later.css", "page/theme.js", "admin/admin.tsx", "admin/admin.css"];
 const EMBED = "embed/embed.tsx";
 const EMBED_STYLES = "embed/embed.css";
-const COPIED = ["page/index.html", "admin/admin.html", "page/theme.js", "favicon.svg", "_headers"];
-/** The files that a browser loads before it shows the first room. */
-const FIRST_LOAD = ["index.html", "page.css", "theme.js", "page.js", "page-chunk.js", "favicon.svg"];
+const PAGES = ["page/index.html", "admin/admin.html"];
+const COPIED = ["favicon.svg", "_headers"];
+/** Scripts and styles of the pages: their names have a hash of what is in them, so browsers never ask for them again (client/_headers). */
+const HASHED = { entryNames: "assets/[name]-[hash]", chunkNames: "assets/page-[name]-[hash]" };
+/** In a page: the file that it loads. */
+const LOADED = /(?<=(?:href|src)=")[\w/-]+\.(?:js|css|svg)(?=")/g;
 
 /** Parts of the stock client that a bundle does not need as they are, and their replacements. */
 function leavingOut(parts: Readonly<Record<string, string>>): Plugin {
@@ -107,39 +110,61 @@ const ROOMS_IN_BROWSERS = {
   plugins: [leavingOut({ ...UNNAMED, ...ELSEWHERE, ...BY_THE_BROWSER, ...NO_RECONNECTING })],
 };
 
-/** The lazy parts of the page are a file of their own, and the code that they share with the first part another one: index.html names both. */
-const PARTED = { ...ROOMS_IN_BROWSERS, splitting: true, chunkNames: "page-[name]" };
+/** The lazy parts of the page are a file of their own, and the code that they share with the first part another one. */
+const PARTED = { ...ROOMS_IN_BROWSERS, ...HASHED, splitting: true };
 
 export async function buildClient(): Promise<void> {
-  await mkdir(target, { recursive: true });
+  await mkdir(path.join(target, "assets"), { recursive: true });
   await Promise.all([
     bundle({ ...OPTIONS, entryPoints: [path.join(source, CLIENT)], outdir: target }),
-    bundle({ ...PARTED, entryPoints: [path.join(source, PAGE)], outdir: target }),
-    bundle({ ...IN_BROWSERS, entryPoints: OTHERS.map(entryOf), outdir: target }),
+    buildPages(),
     buildEmbed(),
     clientTypes().then((types) => put("client.d.ts", types)),
-    ...COPIED.map(async (name) => put(path.basename(name), await readFile(path.join(source, name)))),
+    ...COPIED.map(async (name) => put(name, await readFile(path.join(source, name)))),
   ]);
+  const files = await readdir(target, { recursive: true, withFileTypes: true });
+  const names = files.filter((file) => file.isFile()).map((file) => path.join(file.parentPath, file.name));
+  await Promise.all(names.filter((name) => !written.has(name)).map((name) => rm(name, { force: true })));
 }
 
-/** All files of dist/client/ stand side by side. */
+async function buildPages(): Promise<void> {
+  const others = await bundle({ ...IN_BROWSERS, ...HASHED, entryPoints: OTHERS.map(entryOf), outdir: target });
+  const define = { PAGE_LATER_CSS: JSON.stringify(others.get("page-later.css")) };
+  const page = await bundle({ ...PARTED, entryPoints: [path.join(source, PAGE)], define, outdir: target });
+  const hashed = new Map([...others, ...page]);
+  for (const name of PAGES) {
+    const html = await readFile(path.join(source, name), "utf8");
+    await put(
+      path.basename(name),
+      html.replaceAll(LOADED, (file) => hashed.get(file) ?? file),
+    );
+  }
+}
+
 const entryOf = (name: string): { in: string; out: string } => ({
   in: path.join(source, name),
   out: path.parse(name).name,
 });
 
-async function bundle(options: BuildOptions & { write: false }): Promise<void> {
+/** @returns the files that it wrote, by their names without a hash */
+async function bundle(options: BuildOptions & { write: false }): Promise<Map<string, string>> {
   const { outputFiles } = await build(options);
-  await Promise.all(outputFiles.map((file) => put(path.relative(target, file.path), file.contents)));
+  const files = outputFiles.map(({ path: file, contents }) => ({ name: path.relative(target, file), contents }));
+  await Promise.all(files.map(({ name, contents }) => put(name, contents)));
+  return new Map(files.map(({ name }) => [path.basename(name).replace(/-[A-Z0-9]{8}(?=\.\w+$)/, ""), name]));
 }
+
+/** All files of this build: others in the folder are of earlier ones. */
+const written = new Set<string>();
 
 /** Servers of other builds may be serving it just now: a file is whole at any moment, and untouched where nothing changes. */
 async function put(name: string, contents: Uint8Array | string): Promise<void> {
   const bytes = Buffer.from(contents);
   const file = path.join(target, name);
+  written.add(file);
   const before = await readFile(file).catch(() => undefined);
   if (before?.equals(bytes)) return;
-  const fresh = path.join(path.dirname(target), `${name}.${process.pid}`);
+  const fresh = path.join(path.dirname(target), `${path.basename(name)}.${process.pid}`);
   await writeFile(fresh, bytes);
   await rename(fresh, file);
 }
@@ -163,7 +188,9 @@ export async function measureClient(): Promise<{ whole: number; own: number }> {
 
 /** Compressed, in bytes: all that a first visit loads. */
 export async function measureFirstLoad(): Promise<number> {
-  const files = await Promise.all(FIRST_LOAD.map((name) => readFile(path.join(target, name))));
+  const page = await readFile(path.join(target, "index.html"), "utf8");
+  const names = ["index.html", ...page.match(LOADED)!];
+  const files = await Promise.all(names.map((name) => readFile(path.join(target, name))));
   return files.reduce((sum, file) => sum + gzipSync(file).length, 0);
 }
 

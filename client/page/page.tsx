@@ -15,6 +15,9 @@ import { keepFilesOut } from "./components/drop-zone.tsx";
 import { leaveInputMethodsTheirKeys } from "./components/keys.ts";
 import { giveTextsElements } from "./components/texts.ts";
 
+/** The address of its style sheet, put here by the build. */
+declare const PAGE_LATER_CSS: string;
+
 /** Characters shown of an address that names no room. */
 const SHOWN_MAX = 40;
 
@@ -38,7 +41,7 @@ addEventListener("storage", (event) => store.onKept(event));
 addEventListener("pagehide", () => store.view?.store.flush());
 
 open();
-document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "page-later.css" }));
+document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: PAGE_LATER_CSS }));
 
 /** A link to a room opens it at once for a reader whom this browser knows; others give a name first, or sign in. */
 function open(): void {

@@ -70,7 +70,7 @@ it.each(["[data-testid=log]", ".rooms", ".talk .bar"])("a file that is dropped o
 it("a file dropped before the page has loaded is attached, and the browser does not open it", async () => {
   const ada = await Visitor.open(browser, url);
   const dropped = Promise.withResolvers<void>();
-  await ada.page.route("**/page-later.js", async (route) => {
+  await ada.page.route("**/page-later-*.js", async (route) => {
     await dropped.promise;
     await route.continue();
   });

@@ -133,7 +133,7 @@ it("a build without changes writes no file", async () => {
   const folder = path.join(PROJECT_ROOT, "dist", "client");
   const stamps = async (): Promise<unknown[]> =>
     Promise.all(
-      (await readdir(folder)).toSorted().map(async (name) => {
+      (await readdir(folder, { recursive: true })).toSorted().map(async (name) => {
         const { ino, mtimeNs } = await stat(path.join(folder, name), { bigint: true });
         return [name, ino, mtimeNs];
       }),

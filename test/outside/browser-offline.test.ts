@@ -1,4 +1,5 @@
 // A user in Chromium loses the network: messages written meanwhile survive a reload, and are sent once, in order.
+import { existsSync } from "node:fs";
 import path from "node:path";
 
 import type { BrowserContext, Page } from "playwright-core";
@@ -11,19 +12,16 @@ import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 
 const url = inject("serverUrl");
 const WAIT = { interval: 50 };
-const FILES = ["page.js", "page-chunk.js", "page-later.js", "page.css", "page-later.css", "theme.js", "favicon.svg"];
 const WRITTEN = ["one", "two", "three", "four", "five"];
 
 const browser = await useBrowser();
 
 /** The page's own files, as a browser's cache would give them: the network is gone for everything else. */
 async function serveFromCache(context: BrowserContext): Promise<void> {
-  const files = new Map([["/", "index.html"], ...FILES.map((name) => [`/${name}`, name] as const)]);
   await context.route("**/*", (route) => {
-    const name = files.get(new URL(route.request().url()).pathname);
-    return name === undefined
-      ? route.abort("internetdisconnected")
-      : route.fulfill({ path: path.join(PROJECT_ROOT, "dist", "client", name) });
+    const { pathname } = new URL(route.request().url());
+    const file = path.join(PROJECT_ROOT, "dist", "client", pathname === "/" ? "index.html" : pathname);
+    return existsSync(file) ? route.fulfill({ path: file }) : route.abort("internetdisconnected");
   });
 }
 

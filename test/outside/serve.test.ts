@@ -96,7 +96,11 @@ describe.concurrent("npm run serve", () => {
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(page.headers.get("content-security-policy")).toContain("default-src 'self'");
     expect((await fetch(`${url}/client.js`)).headers.get("content-type")).toMatch(/javascript/);
-    for (const file of ["/", "/page.js", "/page.css", "/embed.js", "/favicon.svg"]) {
+    const hashed = Array.from((await page.text()).matchAll(/"(assets\/[^"]+)"/g), ([, name]) => `/${name}`);
+    expect(hashed.map((name) => name.replace(/-[A-Z0-9]{8}/, ""))).toEqual(
+      ["page.css", "theme.js", "page-chunk.js", "page.js"].map((name) => `/assets/${name}`),
+    );
+    for (const file of ["/", ...hashed, "/client.js", "/embed.js", "/favicon.svg"]) {
       const ask = async (headers: Record<string, string>): Promise<IncomingMessage & { readonly body: Buffer }> =>
         new Promise((resolve, reject) => {
           get(url + file, { headers }, (response) => {
@@ -116,7 +120,10 @@ describe.concurrent("npm run serve", () => {
       // A browser that has the file asks whether it is still the same.
       const headers = { "Accept-Encoding": "gzip", "If-None-Match": small.headers.etag! };
       expect([(await ask(headers)).statusCode, (await ask(headers)).body.length]).toEqual([304, 0]);
-      expect(small.headers["cache-control"]).toMatch(/max-age=0, must-revalidate/);
+      // Nor does it ask for one whose name has a hash.
+      expect(small.headers["cache-control"]).toBe(
+        hashed.includes(file) ? "public, max-age=31536000, immutable" : "public, max-age=0, must-revalidate",
+      );
     }
     expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: "healthy" });
     expect(await (await fetch(`${url}/nowhere`)).json()).toMatchObject({ error: { code: "NOT_FOUND" } });
