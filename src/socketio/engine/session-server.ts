@@ -43,6 +43,8 @@ export interface Layer<Own extends Session = Session> {
   newSession(sid: string, handshake: Handshake, seenAtMs: number): Own;
   /** Handles a message. @returns a promise for work that outlasts the turn */
   onMessage(session: Own, data: Frame): void | Promise<void>;
+  /** Called before the server closes a session: it can get its last messages. */
+  onClosing?(session: Own, closing: Closing): void;
   /** Called when the session is over; nothing can be sent to it any more. */
   onClose(session: Own, closing: Closing): void;
   onOpen?(session: Own): void;
@@ -236,6 +238,7 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
   }
 
   #close(session: Session, closing: Closing): void {
+    if (!session.probeOf) this.layer.onClosing?.(this.#own(session), closing);
     if (this.#engine.close(session, closing)) this.layer.onClose(this.#own(session), closing);
   }
 

@@ -140,6 +140,10 @@ class SocketLayer implements Layer<SocketSession> {
     }
   }
 
+  onClosing(session: SocketSession, closing: Closing): void {
+    this.sockets.announce(session, closing);
+  }
+
   onClose(session: SocketSession, closing: Closing): void {
     this.sockets.removeSocketsOf(session, closing);
   }

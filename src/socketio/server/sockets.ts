@@ -134,7 +134,14 @@ export class Sockets implements SocketHost {
 
   /** Closes a session, and removes its sockets. */
   close(session: SocketSession, closing: Closing): void {
+    this.announce(session, closing);
     if (this.#engine.close(session, closing)) this.removeSocketsOf(session, closing);
+  }
+
+  /** Called before a session is closed. */
+  announce(session: SocketSession, { isFinal }: Closing): void {
+    if (!isFinal || session.closed) return;
+    for (const nsp of session.sockets.keys()) this.effects.send([session], encodeDisconnect(nsp));
   }
 
   /** Removes the sockets of a session that is over. */
@@ -147,12 +154,9 @@ export class Sockets implements SocketHost {
     session.sockets.clear();
   }
 
-  /** Ends a session for good: a stock client does not come back by itself if each of its sockets was disconnected first. */
+  /** Ends a session for good: a stock client does not come back by itself. */
   dismissSession(session: SocketSession): void {
-    this.effects.turn(() => {
-      for (const nsp of session.sockets.keys()) this.effects.send([session], encodeDisconnect(nsp));
-      this.close(session, CLOSINGS.forcedByServer);
-    });
+    this.effects.turn(() => this.close(session, CLOSINGS.forcedByServer));
   }
 
   removeSocket(socket: Socket, reason: DisconnectReason): void {

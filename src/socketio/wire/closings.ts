@@ -18,6 +18,8 @@ export interface Closing {
   /** At most 123 bytes. */
   readonly reason: string;
   readonly disconnect: DisconnectReason;
+  /** A stock client stays away: each of its sockets is disconnected (`41`) before. */
+  readonly isFinal?: true;
 }
 
 /** The time in which a peer has to answer the closing of its WebSocket; until then its frames take memory (LIM-5, LIM-6). */
@@ -41,15 +43,21 @@ export const CLOSINGS = {
   tryLater: { code: 1013, reason: "try again later", disconnect: "transport close" },
   connectTimeout: { code: 4001, reason: "connect timeout", disconnect: "forced server close" },
   pingTimeout: { code: 4002, reason: "ping timeout", disconnect: "ping timeout" },
-  /** The application ended the session. A stock client stays away, because each of its sockets was disconnected first. */
-  forcedByServer: { code: 4003, reason: "forced server close", disconnect: "server namespace disconnect" },
+  /** The application ended the session. */
+  forcedByServer: {
+    code: 4003,
+    reason: "forced server close",
+    disconnect: "server namespace disconnect",
+    isFinal: true,
+  },
   /** The client has recovered over another connection; this one had broken unnoticed. */
   superseded: { code: 4005, reason: "superseded", disconnect: "transport close" },
   /** SIO-11 */
   connectFlood: { code: 4006, reason: "too many CONNECTs", disconnect: "forced server close" },
   /** LIM-4 */
   idleFlood: { code: 4007, reason: "too many packets", disconnect: "forced server close" },
-  stateTooLarge: { code: 4004, reason: "session state too large", disconnect: "forced server close" },
+  /** SIO-15 */
+  stateTooLarge: { code: 4004, reason: "session state too large", disconnect: "forced server close", isFinal: true },
 } as const satisfies Record<string, Closing>;
 
 /** The peer or the network closed the transport. */
