@@ -229,7 +229,7 @@ export class Lobby {
    * @param untilMs the user looks until then at least
    */
   joined(user: string, untilMs: number, nowMs: number): JoinedRooms {
-    const { rooms, version, unaware } = this.#looks.begin(user, { untilMs, nowMs }, () => this.#rooms.all());
+    const { rooms, version, unaware } = this.#looks.begin(user, { untilMs, nowMs }, (mark) => this.#rooms.readBy(mark));
     const mark = readerMark(user);
     const found: JoinedRoom[] = [];
     for (const name of rooms) {

@@ -31,16 +31,16 @@ export class Looks {
 
   /**
    * A user looks, until `untilMs` and a little longer.
-   * @param all called where the rooms of the user are not known
+   * @param roomsOf called with the mark of a user whose rooms are not known
    * @returns their rooms, and those of them that are awake where the user did not look until now
    */
   begin(
     user: string,
     { untilMs, nowMs }: { readonly untilMs: number; readonly nowMs: number },
-    all: () => Iterable<KeptRoom>,
+    roomsOf: (mark: string) => Iterable<string>,
   ): { readonly rooms: Set<string>; readonly version: number; readonly unaware: readonly string[] } {
     const mark = readerMark(user);
-    const looker = this.#lookers.get(mark) ?? this.#find(mark, all());
+    const looker = this.#lookers.get(mark) ?? this.#newLooker(roomsOf(mark));
     const isNew = looker.untilMs < nowMs;
     looker.untilMs = Math.max(looker.untilMs, untilMs + LOOK_AGAIN_MS);
     this.#lookers.set(mark, looker);
@@ -48,10 +48,8 @@ export class Looks {
     return { ...looker, unaware: isNew ? [...looker.rooms].filter(isAwake) : [] };
   }
 
-  #find(mark: string, all: Iterable<KeptRoom>): Looker {
-    const rooms = new Set<string>();
-    for (const { room, unread = "" } of all) if (unreadBy(unread, mark) !== undefined) rooms.add(room);
-    return { rooms, waiting: new Set(), version: ++this.#version, untilMs: -Infinity };
+  #newLooker(rooms: Iterable<string>): Looker {
+    return { rooms: new Set(rooms), waiting: new Set(), version: ++this.#version, untilMs: -Infinity };
   }
 
   /** Calls back once, at the next change of the user's list. @returns a function that ends it */

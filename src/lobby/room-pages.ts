@@ -1,6 +1,7 @@
 // The rooms of a lobby in its storage, and the totals of their counts. Called by lobby.ts.
 import { Meter, type Counts } from "../metrics/meter.ts";
-import { PagedMap } from "../storage/paged-map.ts";
+import { READER_LENGTH, unreadBy } from "../protocol/unread.ts";
+import { ENTRIES_PER_PAGE, PagedMap } from "../storage/paged-map.ts";
 import type { KeptRoom } from "./kept-room.ts";
 
 /** The rows of a lobby. */
@@ -8,6 +9,19 @@ export interface RoomTable {
   read(): Iterable<{ readonly page: number; readonly rooms: readonly KeptRoom[]; readonly counts: Counts }>;
   /** Replaces a row. */
   write(page: number, rooms: readonly KeptRoom[], counts: Counts): void;
+}
+
+/**
+ * Bits of the filter of a page. With 20 readers to each room, 8 of 100 pages on which a user reads nothing are looked through in vain; for
+ * 100,000 rooms all filters together take 3 MB, where a map by reader would take more than an object has.
+ */
+const FILTER_BITS = 65_536;
+
+/** The readers of the rooms of a page: a bit for each of them, and for some who are gone. */
+interface ReaderFilter {
+  readonly bits: Uint8Array;
+  /** Rooms that were set on the page since. */
+  changes: number;
 }
 
 /** Series that a lobby tells apart. */
@@ -22,6 +36,8 @@ export class RoomPages {
   readonly #totals = new Meter(TOTALS_SERIES_MAX);
   /** The names of each user's conversations; made when the first one asks. */
   #directOf: Map<string, Set<string>> | undefined;
+  /** By page; each is made when a user looks. */
+  readonly #readers = new Map<number, ReaderFilter>();
 
   constructor(table: RoomTable) {
     this.#table = table;
@@ -66,6 +82,27 @@ export class RoomPages {
     return Array.from(this.#directOf.get(user) ?? []).flatMap((room) => this.get(room) ?? []);
   }
 
+  /** The rooms that a user reads (protocol/unread.ts), without a look at most others. */
+  readBy(mark: string): string[] {
+    const bit = bitOf(mark);
+    const found: string[] = [];
+    for (const { number, entries } of this.#rooms.pages()) {
+      if (!isSet(this.#readersOn(number, entries), bit)) continue;
+      for (const { room, unread = "" } of entries.values()) if (unreadBy(unread, mark) !== undefined) found.push(room);
+    }
+    return found;
+  }
+
+  #readersOn(page: number, entries: ReadonlyMap<string, KeptRoom>): ReaderFilter {
+    const known = this.#readers.get(page);
+    // Made anew now and then: nobody is taken out of it.
+    if (known && known.changes < ENTRIES_PER_PAGE) return known;
+    const made: ReaderFilter = { bits: new Uint8Array(FILTER_BITS / 8), changes: 0 };
+    for (const kept of entries.values()) noteReaders(made, kept);
+    this.#readers.set(page, made);
+    return made;
+  }
+
   #noteDirect({ room, direct }: KeptRoom): void {
     const directOf = this.#directOf;
     if (!directOf || !direct) return;
@@ -76,6 +113,10 @@ export class RoomPages {
     this.#forgetDirect(room.room);
     this.#rooms.set(room.room, room);
     this.#noteDirect(room);
+    const readers = this.#readers.get(this.#rooms.pageOf(room.room)!);
+    if (!readers) return;
+    readers.changes++;
+    noteReaders(readers, room);
   }
 
   delete(room: string): void {
@@ -121,5 +162,25 @@ export class RoomPages {
 
   #meterOf(page: number): Meter {
     return (this.#meters[page] ??= new Meter(TOTALS_SERIES_MAX));
+  }
+}
+
+/**
+ * A mark is a part of a digest, so some of its characters are as good as a hash.
+ * @param at the beginning of the mark in the text
+ */
+const bitOf = (text: string, at = 0): number =>
+  (text.charCodeAt(at) * 68_921 +
+    text.charCodeAt(at + 1) * 1681 +
+    text.charCodeAt(at + 2) * 41 +
+    text.charCodeAt(at + 3)) %
+  FILTER_BITS;
+
+const isSet = ({ bits }: ReaderFilter, bit: number): boolean => ((bits[bit >> 3]! >> (bit & 7)) & 1) === 1;
+
+function noteReaders({ bits }: ReaderFilter, { unread = "" }: KeptRoom): void {
+  for (let at = 0; at < unread.length; at += READER_LENGTH) {
+    const bit = bitOf(unread, at);
+    bits[bit >> 3]! |= 1 << (bit & 7);
   }
 }

@@ -10,6 +10,8 @@ export const UNREAD_MAX = 100;
 /** 72 bits: nobody finds a user id with the mark of another one, whose rooms they would be told. */
 const MARK_LENGTH = 12;
 const COUNT_LENGTH = 2;
+/** Characters of one reader. */
+export const READER_LENGTH = MARK_LENGTH + COUNT_LENGTH;
 const RADIX = 36;
 
 export const readerMark = (user: string): string => encode(digestOf(user)).slice(0, MARK_LENGTH);
@@ -19,13 +21,13 @@ export function packUnread(counts: Iterable<readonly [mark: string, count: numbe
 }
 
 export function* eachReader(packed: string): Iterable<string> {
-  for (let at = 0; at < packed.length; at += MARK_LENGTH + COUNT_LENGTH) yield packed.slice(at, at + MARK_LENGTH);
+  for (let at = 0; at < packed.length; at += READER_LENGTH) yield packed.slice(at, at + MARK_LENGTH);
 }
 
 /** @returns `undefined` for a user who is no reader of the room */
 export function unreadBy(packed: string, mark: string): number | undefined {
   let at = packed.indexOf(mark);
   // The same letters may begin in another reader's mark.
-  while (at > 0 && at % (MARK_LENGTH + COUNT_LENGTH) !== 0) at = packed.indexOf(mark, at + 1);
+  while (at > 0 && at % READER_LENGTH !== 0) at = packed.indexOf(mark, at + 1);
   return at < 0 ? undefined : Number.parseInt(packed.slice(at + MARK_LENGTH, at + MARK_LENGTH + COUNT_LENGTH), RADIX);
 }

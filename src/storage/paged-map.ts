@@ -51,6 +51,15 @@ export class PagedMap<Value> {
     return this.#pageOf.get(key)?.entries.get(key);
   }
 
+  pages(): Iterable<{ readonly number: number; readonly entries: ReadonlyMap<string, Value> }> {
+    return this.#pages;
+  }
+
+  /** @returns the number of its page */
+  pageOf(key: string): number | undefined {
+    return this.#pageOf.get(key)?.number;
+  }
+
   *entries(): Iterable<[key: string, value: Value]> {
     for (const { entries } of this.#pages) yield* entries;
   }
