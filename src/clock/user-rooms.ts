@@ -20,6 +20,9 @@ export const HOUR_MS = 3_600_000;
 /** A room that a user has left, on any device, frees its place: that cannot be foreseen, so a client asks again after this. */
 const LEFT_MS = 30_000;
 
+/** Rooms whose start is remembered. */
+const STARTED_MAX = 10_000;
+
 /** Users counted at a time; one more takes the place of the user who entered or began a room longest ago. */
 const USERS_MAX = 100_000;
 
@@ -29,6 +32,9 @@ export class UserRooms {
   readonly #entered = new RecentMap<string, Map<string, number>>(USERS_MAX);
   /** By user and room, when the user began it. */
   readonly #begun = new RecentMap<string, Map<string, number>>(USERS_MAX);
+
+  /** By room, when it started last, in milliseconds since 1970. */
+  readonly #startedAtMs = new RecentMap<string, number>(STARTED_MAX);
 
   /** @param leaseMs how long an entry counts without a renewal */
   constructor(leaseMs: number) {
@@ -42,7 +48,10 @@ export class UserRooms {
     { maxRoomsPerUser: max }: RoomBounds,
     nowMs: number,
   ): RoomExcess | undefined {
-    const rooms = max > 0 && livingOf(this.#entered, user, this.#leaseMs, nowMs);
+    if (max === 0) return undefined;
+    const rooms = livingOf(this.#entered, user, this.#leaseMs, nowMs);
+    for (const [entered, atMs] of rooms ?? [])
+      if (atMs < (this.#startedAtMs.get(entered) ?? -Infinity)) rooms!.delete(entered);
     if (!rooms || rooms.has(room) || rooms.size < max) return undefined;
     return { setting: "MAX_ROOMS_PER_USER", retryAfterMs: LEFT_MS };
   }
@@ -59,6 +68,11 @@ export class UserRooms {
     // In the order in which they were begun: so many have to become an hour old.
     const freeing = [...rooms.values()][rooms.size - max]!;
     return { setting: "NEW_ROOMS_PER_USER", retryAfterMs: freeing + HOUR_MS - nowMs };
+  }
+
+  /** A room starts, after sleep or a crash: entries of before count no more. */
+  startOver(room: string, nowMs: number): void {
+    this.#startedAtMs.set(room, nowMs);
   }
 
   /** Enters a room, or renews the entry. */

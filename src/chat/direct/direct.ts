@@ -17,8 +17,7 @@ import { waitingOperation, type Caller, type Reply } from "../room/operation.ts"
 import { TokenBuckets } from "../../clock/token-bucket.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
-import { guestsOf } from "../../socketio/wire/client-address.ts";
-import { guestNetworkOf } from "../room/shares.ts";
+import { payerOf } from "../room/shares.ts";
 import { Slot } from "../room/slot.ts";
 
 /** The names of the two users of a direct room, as far as they are known. */
@@ -146,7 +145,7 @@ export class Direct implements Feature {
       return reply(refuse("FORBIDDEN", "The token opens no rooms between two people."));
     if (own === user) return reply(refuse("INVALID_PAYLOAD", "user: is yourself"));
     const room = directRoomOf(own, user);
-    const beginner = client && guestNetworkOf(client) !== undefined ? guestsOf(client.handshake.address) : own;
+    const beginner = payerOf({ user: own, client });
     const taking = tokenRole === "service" ? undefined : this.#openings.take(beginner, this.#room.now());
     if (taking?.ok === false) return reply(refuse("RATE_LIMITED", TOO_MANY_OPENINGS, taking.retryAfterMs));
     const names = [name, this.#room.members.nameOf(user) ?? this.#writtenName(user)] as const;

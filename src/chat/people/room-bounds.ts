@@ -5,16 +5,14 @@ import { HOUR_MS, UserRooms, type RoomExcess } from "../../clock/user-rooms.ts";
 import { hasPassed } from "../../clock/has-passed.ts";
 import { RecentMap } from "../../clock/recent-map.ts";
 import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
-import type { Identity } from "../../protocol/identity.ts";
 import { markOf } from "../../protocol/people-marks.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
 import type { PayerReport, RefusedPayers } from "../../protocol/room-list.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
-import { guestsOf } from "../../socketio/wire/client-address.ts";
 import type { Feature } from "../room/feature.ts";
 import { UPLOAD, type Caller } from "../room/operation.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
-import { Slot } from "../room/slot.ts";
+import { payerOf } from "../room/shares.ts";
 
 /** An entry counts for so long after the room was last awake. A room that sleeps longer costs nothing. */
 export const LEASE_MS = 300_000;
@@ -32,17 +30,16 @@ const REPORTED_MAX = 20;
 /** All rooms of an isolate share one. */
 export const newUserRooms = (): UserRooms => new UserRooms(LEASE_MS);
 
-/** The network of a guest: the guests of one network count as one user. */
-const GUESTS = new Slot<string>("guests");
-
-/** The user, or all guests of the network together. */
-export const payerOf = (client: Pick<Client, "peek">): string => GUESTS.get(client) ?? client.peek().user;
+const payerOfMember = (membership: Membership): string =>
+  payerOf({ user: membership.user, client: { peek: () => membership } });
 
 const isService = (client: Pick<Client, "peek">): boolean => client.peek().role === "service";
 
 export class RoomBounds implements Feature {
   readonly #room: Room;
   readonly #userRooms: UserRooms;
+  /** Who pays for each connection, by its id. A fresh token may name a guest, or one no longer, and changes nothing here. */
+  readonly #payers = new Map<string, string>();
   /** Connections of each payer here. */
   readonly #connections = new Map<string, number>();
   /** By mark, until when, in milliseconds since 1970. */
@@ -57,8 +54,9 @@ export class RoomBounds implements Feature {
     this.#userRooms = userRooms;
   }
 
-  onToken(membership: Membership, { isGuest }: Identity, address: string): void {
-    if (isGuest) GUESTS.put(membership, guestsOf(address));
+  /** Those who were in the room before it died are not there any more. */
+  start(): void {
+    this.#userRooms.startOver(this.#room.name, this.#room.now());
   }
 
   admit(membership: Membership): Refusal | undefined {
@@ -89,20 +87,26 @@ export class RoomBounds implements Feature {
     const isBegun = this.#wasNew && this.#isEmpty(1);
     this.#wasNew = false;
     if (isService(client)) return;
-    const payer = payerOf(client);
-    this.#count(payer, 1);
-    this.#userRooms.enter(payer, this.#room.name, this.#room.now());
+    const payer = this.#enter(client);
     if (isBegun) this.#begin(payer);
   }
 
   onRestore(client: Client): void {
-    if (!isService(client)) this.#count(payerOf(client), 1);
+    if (!isService(client)) this.#enter(client);
+  }
+
+  #enter(client: Client): string {
+    const payer = payerOfMember(client.peek());
+    this.#payers.set(client.id, payer);
+    this.#count(payer, 1);
+    this.#userRooms.enter(payer, this.#room.name, this.#room.now());
+    return payer;
   }
 
   onDisconnect(client: Client): void {
-    if (isService(client)) return;
-    const payer = payerOf(client);
-    if (this.#count(payer, -1) === 0) this.#userRooms.leave(payer, this.#room.name);
+    const payer = this.#payers.get(client.id);
+    this.#payers.delete(client.id);
+    if (payer !== undefined && this.#count(payer, -1) === 0) this.#userRooms.leave(payer, this.#room.name);
   }
 
   onTurnEnd(): void {
@@ -119,7 +123,7 @@ export class RoomBounds implements Feature {
 
   /** A member is in a shard, or does something there. */
   renew(membership: Membership): void {
-    this.#userRooms.enter(payerOf({ peek: () => membership }), this.#room.name, this.#room.now());
+    this.#userRooms.enter(payerOfMember(membership), this.#room.name, this.#room.now());
   }
 
   /** For the report to the lobby. */
@@ -148,7 +152,8 @@ export class RoomBounds implements Feature {
       retryAfterMs: excess.retryAfterMs,
     };
     for (const client of this.#room.clients.values()) {
-      if (isService(client) || markOf(payerOf(client)) !== mark) continue;
+      const payer = this.#payers.get(client.id);
+      if (payer === undefined || markOf(payer) !== mark) continue;
       client.emit("notice", notice);
       client.disconnect(true);
     }
@@ -158,7 +163,7 @@ export class RoomBounds implements Feature {
     if (membership.role === "service") return undefined;
     const { name, settings, now } = this.#room;
     const nowMs = now();
-    const payer = payerOf({ peek: () => membership as Membership });
+    const payer = payerOfMember(membership as Membership);
     const refused = this.#refused.get(markOf(payer));
     if (refused && refused.untilMs > nowMs && refused.untilMs - nowMs <= REFUSED_MS) return refused.excess;
     return (

@@ -81,8 +81,8 @@ export class Posting implements Feature {
     this.guestRates.restore(client);
   }
 
-  onToken(membership: Membership, identity: Identity): void {
-    this.guestRates.onToken(membership, identity);
+  onToken(membership: Membership, identity: Identity, address: string): void {
+    this.guestRates.onToken(membership, identity, address);
   }
 
   onDisconnect(client: Client): void {

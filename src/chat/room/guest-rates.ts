@@ -4,9 +4,9 @@ import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
 import type { Identity } from "../../protocol/identity.ts";
-import { networkOf } from "../../socketio/wire/client-address.ts";
+import { guestsOf } from "../../socketio/wire/client-address.ts";
 import type { Client, Connection, Membership, Room } from "./room.ts";
-import { guestNetworkOf, noteGuest } from "./shares.ts";
+import { guestsWith, noteGuest } from "./shares.ts";
 import { Slot } from "./slot.ts";
 
 /** The bucket of all guests of the address, as the last post over the connection left it. */
@@ -23,21 +23,21 @@ export class GuestRates {
     if (guestRatePerIp > 0) this.#buckets = new TokenBuckets({ perSecond: guestRatePerIp, burst: messageRate.burst });
   }
 
-  onToken(membership: Membership, identity: Identity): void {
-    noteGuest(membership, identity);
+  onToken(membership: Membership, identity: Identity, address: string): void {
+    noteGuest(membership, identity, address);
   }
 
   /** A network's bucket sleeps with the connection that posted last. */
   restore(client: Client): void {
     const guestBucket = GUEST_BUCKET.get(client);
-    if (guestBucket) this.#buckets?.restore(networkOf(client.handshake.address), guestBucket, this.#room.now());
+    if (guestBucket) this.#buckets?.restore(guestsOf(client.handshake.address), guestBucket, this.#room.now());
   }
 
   /** Takes the cost of one post, where a guest makes it. */
   refuse(client: Connection | undefined): ErrorAnswer | undefined {
-    const network = guestNetworkOf(client);
-    if (!this.#buckets || !client || network === undefined) return undefined;
-    const taking = this.#buckets.take(network, this.#room.now());
+    const guests = guestsWith(client);
+    if (!this.#buckets || !client || guests === undefined) return undefined;
+    const taking = this.#buckets.take(guests, this.#room.now());
     if (taking.ok) {
       GUEST_BUCKET.set(client, taking.bucket);
       return undefined;

@@ -3,26 +3,34 @@
 import type { Identity } from "../../protocol/identity.ts";
 import { digestOf } from "../../protocol/digest.ts";
 import { isFullFor, type Party, type ShareLimits } from "../../protocol/shares.ts";
-import { networkOf } from "../../socketio/wire/client-address.ts";
+import { guestsOf } from "../../socketio/wire/client-address.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { Caller } from "./operation.ts";
-import type { Connection, Membership } from "./room.ts";
+import type { Client, Membership } from "./room.ts";
 import { Slot } from "./slot.ts";
 
-/** Set if the connection has a guest token. */
-const IS_GUEST = new Slot<true>("isGuest");
+/** Of a connection with a guest token, the guests of its network: they count as one user. */
+const GUESTS = new Slot<string>("guests");
 
-export const noteGuest = (membership: Membership, { isGuest }: Identity): void => IS_GUEST.put(membership, isGuest);
+export const noteGuest = (membership: Membership, { isGuest }: Identity, address: string): void =>
+  GUESTS.put(membership, isGuest && guestsOf(address));
 
-/** @returns the network whose guests count as one; `undefined` for an account, and for a call over HTTP */
-export const guestNetworkOf = (client: Connection | undefined): string | undefined =>
-  client && IS_GUEST.get(client) ? networkOf(client.handshake.address) : undefined;
+interface Paying {
+  readonly user: string;
+  readonly client?: Pick<Client, "peek"> | undefined;
+}
+
+/** Whose allowance pays, in all rooms: the user, or all guests of the network. A call over HTTP counts for its user. */
+export const payerOf = ({ user, client }: Paying): string => (client && GUESTS.get(client)) ?? user;
+
+/** @returns the guests of the network, who count as one; `undefined` for an account, and for a call over HTTP */
+export const guestsWith = (client: Paying["client"]): string | undefined => client && GUESTS.get(client);
 
 /** @param log its key is secret, so that nobody finds the network of a name. To read it names the log: no account needs that */
 export function partyOf({ user, client }: Pick<Caller, "user" | "client">, log: Pick<MessageLog, "key">): Party {
-  const network = guestNetworkOf(client);
-  if (network === undefined) return { name: `user ${user}`, isGuest: false };
-  const digest = Array.from(digestOf(`${log.key} ${network}`).subarray(0, 8), (byte) =>
+  const guests = guestsWith(client);
+  if (guests === undefined) return { name: `user ${user}`, isGuest: false };
+  const digest = Array.from(digestOf(`${log.key} ${guests.trim()}`).subarray(0, 8), (byte) =>
     byte.toString(16).padStart(2, "0"),
   );
   return { name: `guests ${digest.join("")}`, isGuest: true };

@@ -8,9 +8,9 @@ import { exportPiece, type ExportCursor, type ExportPiece } from "../log/export.
 import type { Feature } from "../room/feature.ts";
 import type { Caller, Reply } from "../room/operation.ts";
 import type { Room } from "../room/room.ts";
-import { Shares } from "../room/shares.ts";
+import { payerOf, Shares } from "../room/shares.ts";
 import type { SearchAllowance } from "./search-allowance.ts";
-import { payerOf, SlicedWork } from "./sliced-work.ts";
+import { SlicedWork } from "./sliced-work.ts";
 
 /** Exports under way at once in a room. */
 export const EXPORTS_MAX = 8;

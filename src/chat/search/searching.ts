@@ -7,6 +7,7 @@ import type { ErrorAnswer, FoundMessage, SearchAnswer } from "../../protocol/cha
 import { refuse } from "../../protocol/refuse.ts";
 import type { Party } from "../../protocol/shares.ts";
 import { fitFirst } from "../room/fitting.ts";
+import { payerOf } from "../room/shares.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
 import { waitingOperation, type Caller, type Reply } from "../room/operation.ts";
 import type { Feature, KeptChange } from "../room/feature.ts";
@@ -15,7 +16,7 @@ import type { SearchAllowance } from "./search-allowance.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { parsePhrases, withoutRepeats, type Query } from "./search-query.ts";
 import { SearchRun } from "./search-run.ts";
-import { payerOf, SlicedWork, type Job } from "./sliced-work.ts";
+import { SlicedWork, type Job } from "./sliced-work.ts";
 
 /** Requests that a search costs. */
 export const SEARCH_COST = 20;

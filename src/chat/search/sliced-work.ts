@@ -3,7 +3,7 @@
 // exporting.ts.
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { Party, ShareLimits } from "../../protocol/shares.ts";
-import { guestNetworkOf, Shares } from "../room/shares.ts";
+import { payerOf, Shares } from "../room/shares.ts";
 import type { Caller } from "../room/operation.ts";
 import type { Room } from "../room/room.ts";
 import type { SearchAllowance } from "./search-allowance.ts";
@@ -92,10 +92,4 @@ export class SlicedWork<Each extends Job = Job> {
     this.#options.allowance.pay(payerOf(job.caller), { looked: job.looked() - before, reckoned }, this.#room.now());
     if (isWaiting) this.#jobs.add(job);
   }
-}
-
-/** The one whose allowance pays, in all rooms of the isolate. */
-export function payerOf({ user, client }: Caller): string {
-  const network = guestNetworkOf(client);
-  return network === undefined ? `user ${user}` : `guests ${network}`;
 }

@@ -89,6 +89,25 @@ describe("the rooms that a user is in: LIM-8", () => {
     expect(isIn(await isolate.join("yeast", "ada"))).toBe(false);
   });
 
+  it("of a room that died end when it runs again", async () => {
+    const isolate = new Isolate(three);
+    await isolate.joinAll(ROOMS, "ada");
+    await isolate.pass(1);
+    isolate.room("tea").shell.crash();
+    expect(isIn(await isolate.join("tea", "ben"))).toBe(true);
+    expect(isIn(await isolate.join("yeast", "ada"))).toBe(true);
+    expect(isIn(await isolate.join("salt", "ada"))).toBe(false);
+  });
+
+  it("end with the connection, whatever a fresh token made of the user", async () => {
+    const isolate = new Isolate({ maxRoomsPerUser: 1 });
+    const guest = { user: "gus", isGuest: true } as const;
+    const gus = await isolate.join("tea", guest, "192.0.2.1");
+    await gus.ask("refresh-token", { token: isolate.room("tea").token("gus") });
+    gus.leave();
+    expect(isIn(await isolate.join("oven", guest, "192.0.2.1"))).toBe(true);
+  });
+
   it("of rooms that crashed end with the lease, and the same rooms let the user in at once", async () => {
     const isolate = new Isolate(three);
     await isolate.joinAll(ROOMS, "ada");
