@@ -61,9 +61,17 @@ export class Lobby extends DurableObject<Env> implements LobbyRpc {
 
   /** @internal */
   async takeUpload(user: string, bytes: number): Promise<number> {
-    // Few lobbies need them at a wake.
-    this.#uploads ??= new UploadBytes(this.#storage.kv);
-    return this.#uploads.take(user, bytes, goodSettingsOf(this.env).uploadBytesPerUserDay, Date.now());
+    return this.#uploadBytes.take(user, bytes, goodSettingsOf(this.env).uploadBytesPerUserDay, Date.now());
+  }
+
+  /** @internal */
+  async endUpload(user: string, upload: Parameters<LobbyRpc["endUpload"]>[1]): Promise<void> {
+    this.#uploadBytes.giveBack(user, upload, goodSettingsOf(this.env).uploadBytesPerUserDay);
+  }
+
+  /** Few lobbies need them at a wake. */
+  get #uploadBytes(): UploadBytes {
+    return (this.#uploads ??= new UploadBytes(this.#storage.kv));
   }
 
   /** @internal */

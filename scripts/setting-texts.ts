@@ -134,7 +134,7 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   uploadBytesPerUserDay: {
     unit: "bytes",
     meaning:
-      "Files that a user uploads in 24 hours, all rooms together; a small one counts as a 16,384th of it, one that fails counts, too; 0 is no limit. The guests of one address count as one user, services not at all. A lobby counts, so it needs the binding `LOBBY`.",
+      "Files that a user uploads in 24 hours, all rooms together; a small one counts as a 16,384th of it, of one that fails counts what came; 0 is no limit. The guests of one address count as one user, services not at all. A lobby counts, so it needs the binding `LOBBY`.",
   },
   fileTypes: {
     defaultText: "pictures, sound, films, text, PDF, office documents, archives",

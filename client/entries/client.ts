@@ -12,7 +12,7 @@ export { claimsOf, type Claims } from "../core/claims.ts";
 export { unsentOf, type UnsentMessages } from "../core/unsent.ts";
 export { blocksOf, lineOf, parseMarkup, type Block, type Inline } from "../store/markup.ts";
 export { normalContent } from "../../src/protocol/content.ts";
-export { canonicalEmoji } from "../../src/protocol/text/emoji.ts";
+export { canonicalEmoji } from "../../src/protocol/text/characters.ts";
 export { initialsOf } from "../../src/protocol/text/initials.ts";
 export {
   labelledIn,

@@ -5,7 +5,7 @@ export * from "../react/hooks.ts";
 export { hooksFor, type OwnHooks } from "../react/own-hooks.ts";
 export { useRoomState } from "../react/use-part.ts";
 export { parseMarkup, type Block, type Inline } from "../store/markup.ts";
-export { canonicalEmoji } from "../../src/protocol/text/emoji.ts";
+export { canonicalEmoji } from "../../src/protocol/text/characters.ts";
 export { initialsOf } from "../../src/protocol/text/initials.ts";
 export type { MessageItem, OutgoingItem, StoredItem } from "../store/message-items.ts";
 export type { RoomHandle, RoomOptions } from "../store/shared-rooms.ts";

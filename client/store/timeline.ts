@@ -8,7 +8,7 @@ import type {
   Reaction,
   ReactionSummary,
 } from "../../src/protocol/chat-events.ts";
-import { canonicalEmoji } from "../../src/protocol/text/emoji.ts";
+import { canonicalEmoji } from "../../src/protocol/text/characters.ts";
 import type { Gap } from "../core/api.ts";
 import type { Outgoing } from "./state.ts";
 

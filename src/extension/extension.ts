@@ -1,5 +1,6 @@
 // Everything that a feature of one's own may use. `parley-rooms` and `parley-rooms/features` export all of it; a feature imports
 // nothing else of this project.
+export { normalContent } from "../protocol/content.ts";
 export { refuse } from "../protocol/refuse.ts";
 export { isFullFor, type Held, type Party, type ShareLimits } from "../protocol/shares.ts";
 export type { Answer, AnswerCode, ErrorAnswer, Message, Role } from "../protocol/chat-events.ts";

@@ -7,6 +7,8 @@ export class BodyLost extends Error {
 }
 
 export class TimedBody {
+  /** That have come so far. */
+  bytes = 0;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #timer: ReturnType<typeof setTimeout>;
   #isLate = false;
@@ -31,6 +33,7 @@ export class TimedBody {
     const isLate = this.#isLate;
     if (isLate || typeof piece === "string")
       throw Object.assign(new BodyLost(isLate ? "the body took too long" : (piece as string)), { isLate });
+    this.bytes += piece.value?.byteLength ?? 0;
     return piece.value;
   }
 

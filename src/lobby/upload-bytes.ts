@@ -33,10 +33,30 @@ export class UploadBytes {
   take(user: string, bytes: number, max: number, nowMs: number): number {
     const known = this.#used.get(user);
     const used = known && !hasPassed(known.sinceMs, DAY_MS, nowMs) ? known : { sinceMs: nowMs, bytes: 0 };
-    const sum = used.bytes + Math.max(bytes, max / FILES_PER_DAY_MAX);
+    const sum = used.bytes + countedOf(bytes, max);
     if (sum > max) return used.sinceMs + DAY_MS - nowMs;
-    this.#used.set(user, { sinceMs: used.sinceMs, bytes: sum });
-    this.#used.save();
+    this.#set(user, { ...used, bytes: sum });
     return 0;
   }
+
+  /**
+   * An upload failed, so that fewer bytes came than were taken.
+   * @throws errors of the storage; nothing has changed then
+   */
+  giveBack(
+    user: string,
+    { taken, received }: { readonly taken: number; readonly received: number },
+    max: number,
+  ): void {
+    const used = this.#used.get(user);
+    const excess = countedOf(taken, max) - countedOf(received, max);
+    if (used && excess > 0) this.#set(user, { ...used, bytes: Math.max(0, used.bytes - excess) });
+  }
+
+  #set(user: string, used: Used): void {
+    this.#used.set(user, used);
+    this.#used.save();
+  }
 }
+
+const countedOf = (bytes: number, max: number): number => Math.max(bytes, max / FILES_PER_DAY_MAX);

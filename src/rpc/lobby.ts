@@ -32,6 +32,9 @@ export interface LobbyRpc {
   /** Counts bytes that a user uploads. @returns how long the user has to wait, in milliseconds; 0: not at all (FILE-8) */
   takeUpload(user: string, bytes: number): Promise<number>;
 
+  /** Of an upload that failed counts what was received, no longer all that was taken. */
+  endUpload(user: string, upload: { readonly taken: number; readonly received: number }): Promise<void>;
+
   /** The conversations of a user, behind one of them. */
   listDirect(user: string, page: { readonly limit: number; readonly after?: DirectOverview }): Promise<DirectPage>;
 

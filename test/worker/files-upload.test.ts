@@ -286,6 +286,19 @@ describe("UPLOAD_BYTES_PER_USER_DAY: FILE-8", () => {
   const send = (user: string, size: number, more: Parameters<typeof upload>[2] = {}) =>
     upload(freshRoom(), bytes(size), { type: "text/plain", as: { user }, ...more });
 
+  it("counts of an upload that fails what came of it", async () => {
+    const fetcher = workerWith({ UPLOAD_BYTES_PER_USER_DAY: "1000" });
+    await withSettings({ UPLOAD_BYTES_PER_USER_DAY: "1000" }, async () => {
+      const user = `up-${crypto.randomUUID()}`;
+      // Text in the place of an image, and fewer bytes than announced.
+      const broken = await send(user, 900, { fetcher, type: "image/png" });
+      expect(broken.status).toBe(415);
+      const short = { "Content-Length": "50" };
+      expect((await send(user, 10, { fetcher, headers: short })).status).toBe(400);
+      expect((await send(user, 80, { fetcher })).status).toBe(201);
+    });
+  });
+
   it("refuses the bytes beyond it, in whatever room, and names the setting; other users and services are free", async () => {
     const fetcher = workerWith({ UPLOAD_BYTES_PER_USER_DAY: "1000" });
     await withSettings({ UPLOAD_BYTES_PER_USER_DAY: "1000" }, async () => {

@@ -8,7 +8,7 @@
 //
 // A new optional key needs no new version; a key that changes what another one means does.
 import type { Version } from "../../protocol/chat-events.ts";
-import { canonicalEmoji } from "../../protocol/text/emoji.ts";
+import { canonicalEmoji } from "../../protocol/text/characters.ts";
 import { UnreadableBatch } from "./batch-format.ts";
 import type { Change } from "./change.ts";
 

@@ -4,6 +4,7 @@ import type * as z from "zod/mini";
 import { reactSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
 import type { Answer, ErrorAnswer, ReactionsAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
+import { isFullFor, type Party } from "../../protocol/shares.ts";
 import { summaries, UNCHANGED, type Change } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
 import type { MessageChanges } from "./message-changes.ts";
@@ -19,8 +20,13 @@ export const REACTIONS_COST = 5;
 export const EMOJI_PER_MESSAGE_MAX = 20;
 /** Emoji of one user below one message. */
 export const EMOJI_PER_USER_MAX = 10;
+const EMOJI_SHARES = { max: EMOJI_PER_MESSAGE_MAX, perParty: EMOJI_PER_USER_MAX };
 /** Reactions to one message, of all users: they share a row, which each of them rewrites. */
 export const REACTIONS_PER_MESSAGE_MAX = 1000;
+
+const TOO_MANY_EMOJI =
+  `A message takes ${EMOJI_PER_MESSAGE_MAX} different emoji; the second half is for users with an account ` +
+  "who have brought none yet.";
 
 export class Reacting implements Feature {
   readonly #room: Room;
@@ -53,7 +59,7 @@ export class Reacting implements Feature {
     const { posted, change = UNCHANGED } = found;
     const users = change.reactions.get(emoji) ?? [];
     if (users.includes(user) === on) return { ok: true };
-    const problem = on ? tooMany(change, user, emoji) : undefined;
+    const problem = on ? tooMany(change, user, emoji, this.#room.partyOf(caller)) : undefined;
     if (problem) return problem;
     const present = on ? [...users, user] : users.filter((other) => other !== user);
     const changed = withReactions(change, emoji, present);
@@ -83,10 +89,12 @@ function withReactions(change: Change, emoji: string, users: readonly string[]):
   return { ...change, reactions };
 }
 
-function tooMany({ reactions }: Change, user: string, emoji: string): ErrorAnswer | undefined {
+function tooMany({ reactions }: Change, user: string, emoji: string, party: Party): ErrorAnswer | undefined {
   const lists = [...reactions.values()];
-  if (!reactions.has(emoji) && reactions.size >= EMOJI_PER_MESSAGE_MAX)
-    return refuse("FORBIDDEN", `A message takes ${EMOJI_PER_MESSAGE_MAX} different emoji.`);
+  // An emoji is of the one who set it first.
+  const own = lists.filter(([first]) => first === user).length;
+  if (!reactions.has(emoji) && isFullFor(party, { all: reactions.size, own }, EMOJI_SHARES))
+    return refuse("FORBIDDEN", TOO_MANY_EMOJI);
   if (lists.filter((users) => users.includes(user)).length >= EMOJI_PER_USER_MAX)
     return refuse("FORBIDDEN", `A message takes ${EMOJI_PER_USER_MAX} emoji of one user.`);
   if (lists.reduce((sum, users) => sum + users.length, 0) >= REACTIONS_PER_MESSAGE_MAX)

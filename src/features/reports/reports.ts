@@ -3,6 +3,7 @@
 import * as z from "zod/mini";
 
 import {
+  normalContent,
   refuse,
   roomEvent,
   RoomFeature,
@@ -33,7 +34,7 @@ const REPORTS_PER_TOKEN = 5;
 const HOUR_MS = 3_600_000;
 
 const id = z.string().check(z.minLength(1), z.maxLength(128));
-const reason = z.string().check(z.trim(), z.minLength(1), z.maxLength(REASON_LENGTH_MAX));
+const reason = z.string().check(z.overwrite(normalContent), z.minLength(1), z.maxLength(REASON_LENGTH_MAX));
 const seconds = z.int().check(z.minimum(1));
 const deleteMessage = z._default(z.boolean(), false);
 

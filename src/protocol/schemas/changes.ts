@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 
 import { EMOJI_LENGTH_MAX, HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../limits.ts";
-import { canonicalEmoji } from "../text/emoji.ts";
+import { canonicalEmoji } from "../text/characters.ts";
 import { atMs, content, limitOf, messageId as id, type Given, type Sent } from "./fields.ts";
 import { described, named } from "./described.ts";
 

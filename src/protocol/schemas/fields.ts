@@ -36,6 +36,10 @@ export const content = z
     "1 to `MAX_CONTENT_LENGTH` characters in its normal form (MSG-12); may be empty where the message carries a file",
   );
 
+/** A text about something, in the normal form of contents (MSG-12): something can be seen in it. */
+export const textOf = (lengthMax: number) =>
+  z.string().check(z.overwrite(normalContent), z.minLength(1), z.maxLength(lengthMax));
+
 /** Names every field that was wrong and how, in one line. */
 export function describeIssues(error: z.core.$ZodError): string {
   return error.issues

@@ -8,7 +8,7 @@ import {
   SANCTION_SECONDS_MAX,
   SLOW_MODE_SECONDS_MAX,
 } from "../limits.ts";
-import { atMs, limitOf, userId as user, type Given, type Sent } from "./fields.ts";
+import { atMs, limitOf, textOf, userId as user, type Given, type Sent } from "./fields.ts";
 import { described, named } from "./described.ts";
 
 export const grantedRoleSchema = z.literal(["member", "moderator", "reader"]);
@@ -16,7 +16,7 @@ export const grantedRoleSchema = z.literal(["member", "moderator", "reader"]);
 /** A role that a room can give to a user, besides the token's role. */
 export type GrantedRole = Sent<typeof grantedRoleSchema>;
 
-const reason = z.optional(z.string().check(z.trim(), z.minLength(1), z.maxLength(REASON_LENGTH_MAX)));
+const reason = z.optional(textOf(REASON_LENGTH_MAX));
 const seconds = z.int().check(z.minimum(1), z.maximum(SANCTION_SECONDS_MAX));
 const limit = limitOf({ byDefault: MODERATION_PAGE_DEFAULT, max: MODERATION_PAGE_MAX });
 

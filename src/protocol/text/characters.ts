@@ -1,4 +1,5 @@
-// Kinds of characters that the rules about text share. Called by the rules beside it, by the search and by the checks of names.
+// Kinds of characters that the rules about text share, and the one form of an emoji. Called by the rules beside it, by the search, by the
+// checks of names and reactions, and by clients that compare reactions.
 
 /**
  * Scripts that put no spaces between words, and Hangul, whose words carry their particles with them: the inside of a class in a regular
@@ -30,3 +31,18 @@ export function characterBefore(text: string, at: number): string {
 /** The whole character at this place; empty at the end. */
 export const characterAt = (text: string, at: number): string =>
   at < text.length ? String.fromCodePoint(text.codePointAt(at)!) : "";
+
+/** The name of an emoji that the client draws, such as `:party:`. */
+const NAME = /^[\w:+-]*$/;
+const PRESENTATION = /[\uFE0E\uFE0F]/g;
+/** An emoji that is drawn as text unless U+FE0F or a skin tone follows. */
+const TEXT_BY_DEFAULT = /(?!\p{Emoji_Presentation})\p{Emoji}(?!\p{Emoji_Modifier})/gu;
+
+/**
+ * Unicode's fully qualified form (UTS 51): U+FE0F after each emoji that needs it, and nowhere else. Skin tones, hair and genders are other
+ * emoji and stay.
+ */
+export function canonicalEmoji(emoji: string): string {
+  if (NAME.test(emoji)) return emoji;
+  return emoji.replaceAll(PRESENTATION, "").replaceAll(TEXT_BY_DEFAULT, "$&\uFE0F");
+}

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
 import { decodeChange, encodeChange } from "../../../src/chat/log/change-format.ts";
 import type { Change } from "../../../src/chat/log/change.ts";
-import { canonicalEmoji } from "../../../src/protocol/text/emoji.ts";
+import { canonicalEmoji } from "../../../src/protocol/text/characters.ts";
 import { fc } from "../../host/properties.ts";
 
 const text = fc.string({ unit: "binary" });

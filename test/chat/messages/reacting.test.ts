@@ -157,12 +157,29 @@ describe("a reaction is refused", () => {
     for (let i = 0; i < EMOJI_PER_USER_MAX; i++) expect(await set("cleo", i)).toEqual({ ok: true });
     const forbidden = { error: { code: "FORBIDDEN" } };
     expect(await set("cleo", 99)).toMatchObject(forbidden);
-    for (let i = EMOJI_PER_USER_MAX; i < EMOJI_PER_MESSAGE_MAX; i++) expect(await set("dora", i)).toEqual({ ok: true });
+    for (let i = EMOJI_PER_USER_MAX; i < EMOJI_PER_MESSAGE_MAX; i++)
+      expect(await set(`dora-${i}`, i)).toEqual({ ok: true });
     expect(await set("emil", 99)).toMatchObject(forbidden);
     expect(await set("emil", 0), "one that is there").toEqual({ ok: true });
     expect(await ben.ask("react", { id: ID, emoji: emojiOf(99), on: false }), "nothing to take back").toEqual({
       ok: true,
     });
+  });
+
+  it("two users, or guests, do not take all emoji of a message", async () => {
+    const { room } = await talk();
+    const guest = await room.join({ user: "gus", isGuest: true });
+    const set = (user: string, number: number): Promise<unknown> =>
+      room.ask("react", user, { id: ID, emoji: emojiOf(number), on: true });
+    for (let i = 0; i < EMOJI_PER_MESSAGE_MAX / 2; i++) await set(i % 2 ? "cleo" : "dora", i);
+    const forbidden = { error: { code: "FORBIDDEN" } };
+    for (const user of ["cleo", "dora"]) expect(await set(user, 50)).toMatchObject(forbidden);
+    expect(await guest.ask("react", { id: ID, emoji: emojiOf(50), on: true })).toMatchObject(forbidden);
+    expect(await guest.ask("react", { id: ID, emoji: emojiOf(0), on: true }), "one that is there").toEqual({
+      ok: true,
+    });
+    expect(await set("emil", 50)).toEqual({ ok: true });
+    expect(await set("emil", 51)).toMatchObject(forbidden);
   });
 
   it("FORBIDDEN: to a message with the maximum of reactions", async () => {

@@ -106,6 +106,7 @@ describe("INVALID_PAYLOAD", () => {
     ["kick", { user: ["ada"] }, "user"],
     ["kick", { user: "ada", reason: "x".repeat(301) }, "reason"],
     ["kick", { user: "ada", reason: " " }, "reason"],
+    ["mute", { user: "ada", seconds: 60, reason: "\u200B\u2060\u2800" }, "reason"],
     ["kick", null, "user"],
     ["ban", { user: "ada", seconds: 0 }, "seconds"],
     ["ban", { user: "ada", seconds: -1 }, "seconds"],

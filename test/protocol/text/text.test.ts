@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { normalContent } from "../../../src/protocol/content.ts";
-import { canonicalEmoji } from "../../../src/protocol/text/emoji.ts";
+import { canonicalEmoji } from "../../../src/protocol/text/characters.ts";
 import { initialsOf } from "../../../src/protocol/text/initials.ts";
 
 describe("one emoji, however it is written", () => {

@@ -63,9 +63,11 @@ async function takeFile(asked: Asked, bucket: R2Bucket, claimed: Upload): Promis
   // Before any byte is in memory.
   const permit = await roomRpc(given.room).permitUpload(caller, { id, ...claimed });
   if ("error" in permit) return respond(permit);
-  const excess = await refuseExcess(asked, claimed);
+  const count = countOf(asked, claimed);
+  const excess = await count?.begin();
   if (excess) return excess;
   const body = bodyOf(request, claimed);
+  let isStored = false;
   try {
     const isImage = claimed.type.startsWith("image/");
     const peeked = await peek(body, isImage ? IMAGE_HEAD_BYTES : 0);
@@ -77,22 +79,36 @@ async function takeFile(asked: Asked, bucket: R2Bucket, claimed: Upload): Promis
     if ("error" in answer) return respond(answer);
     const { attachment } = answer;
     const refusal = await store({ bucket, meter: deployment.meter, user: caller.user }, attachment.key, upload, peeked);
+    isStored = refusal === undefined;
     return refusal ?? Response.json({ ok: true, attachment }, { status: 201 });
   } finally {
     body?.end();
+    if (!isStored) await count?.fail(body?.bytes ?? 0);
   }
 }
 
-/** FILE-8. Services are not bound. */
-async function refuseExcess(asked: Asked, { size }: Upload): Promise<Response | undefined> {
-  const { env, deployment, request, identity, caller } = asked;
+interface UploadCount {
+  /** @returns the refusal of a file that is one too many */
+  begin(): Promise<Response | undefined>;
+  fail(received: number): Promise<void>;
+}
+
+/** FILE-8: `undefined` for a service, which is not bound. */
+function countOf({ env, deployment, request, identity, caller }: Asked, { size }: Upload): UploadCount | undefined {
   const { uploadBytesPerUserDay: max, lobbies } = deployment.settings;
   if (max === 0 || !env.LOBBY || identity.role === "service") return undefined;
   const limit = `at most ${max} bytes of files of one user in a day (UPLOAD_BYTES_PER_USER_DAY)`;
-  if (size > max) return refuseRequest("TOO_LONG", `Too large: ${limit}`);
   const user = holderOf(request, { ...caller, isGuest: identity.isGuest });
-  const waitMs = await env.LOBBY.getByName(lobbyOf(user, lobbies)).takeUpload(user, size);
-  return waitMs > 0 ? refuseForNow("RATE_LIMITED", `Rate limit exceeded: ${limit}.`, waitMs) : undefined;
+  const lobby = env.LOBBY.getByName(lobbyOf(user, lobbies));
+  return {
+    async begin() {
+      if (size > max) return refuseRequest("TOO_LONG", `Too large: ${limit}`);
+      const waitMs = await lobby.takeUpload(user, size);
+      return waitMs > 0 ? refuseForNow("RATE_LIMITED", `Rate limit exceeded: ${limit}.`, waitMs) : undefined;
+    },
+    // If it fails, all that was announced counts.
+    fail: (received) => lobby.endUpload(user, { taken: size, received }).catch(() => {}),
+  };
 }
 
 function bodyOf({ body }: Request, { size }: Upload): TimedBody | undefined {
