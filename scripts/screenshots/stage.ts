@@ -107,8 +107,16 @@ class Cast {
         ids.set(line.text, id);
         this.seen[room] = seq - unread;
       }
+      if (room !== MAIN_ROOM) await this.#visit(room, this.seen[room]!);
     }
     await this.#listed();
+  }
+
+  /** The reader was in the room, and has read so far: the server counts what came later. */
+  async #visit(room: string, seq: number): Promise<void> {
+    const visit = connectRoom(this.#url, room, { token: () => tokenOf(READER) });
+    await visit.socket.emitWithAck("read", { seq });
+    visit.close();
   }
 
   /** Until the list of rooms has heard of all of it: busy rooms report now and then. */
@@ -182,6 +190,12 @@ async function openPage({ browser, url, cast, options, hash }: Opening): Promise
     await page.addInitScript(`localStorage.setItem("parley.seen", ${JSON.stringify(JSON.stringify(kept.seen))});
       localStorage.setItem("parley.token", ${JSON.stringify(JSON.stringify(kept.me))});`);
   await page.goto(`${url}/${hash}`);
-  if (hash !== "") await page.locator("[data-testid=connection][data-state=connected]").waitFor({ state: "attached" });
+  if (hash === "") return page;
+  await page.locator("[data-testid=connection][data-state=connected]").waitFor({ state: "attached" });
+  const badges = ROOMS.filter(({ unread }) => unread > 0).length;
+  await page
+    .getByTestId("unread")
+    .nth(badges - 1)
+    .waitFor({ state: "attached" });
   return page;
 }
