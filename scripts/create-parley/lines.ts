@@ -57,58 +57,75 @@ const BOARD = "BoardObject";
 const MIGRATION_TAG = "parley-v1";
 
 /** @throws Refusal if a class is named that is not among them */
-export function linesFor(wish: Wish): Lines {
-  const { gets, extras, environment, basePath, classes } = wish;
+export const linesFor = (wish: Wish): Lines => (wish.gets === "chat" ? chatLines(wish) : boardLines(wish));
+
+function chatLines(wish: Wish): Lines {
+  const { extras, environment } = wish;
   const asked = new Set([ROOM, ...extras.flatMap((extra) => CLASSES_OF[extra])]);
-  const named = gets === "chat" ? CLASSES.filter((part) => asked.has(part)).map(({ className }) => className) : [BOARD];
+  const parts = CLASSES.filter((part) => asked.has(part));
+  const own = ownNames(
+    wish,
+    parts.map(({ className }) => className),
+  );
+  const queues = [...(extras.includes("relay") ? [RELAY] : []), ...(extras.includes("webhooks") ? [WEBHOOKS] : [])];
+  const prefix = environment === undefined ? wish.name : `${wish.name}-${environment}`;
+  const bucket = extras.includes("files") ? `${prefix}${FILES.suffix}` : undefined;
+  return {
+    configuration: configurationOf(
+      wish,
+      parts.map(({ binding, className }) => ({ name: binding, class_name: own(className) })),
+      {
+        // Announcements go through the relay queue by default.
+        ...(extras.includes("announcements") && !extras.includes("relay") && { vars: { RELAY: "direct" } }),
+        ...(bucket !== undefined && { r2_buckets: [{ binding: FILES.binding, bucket_name: bucket }] }),
+        ...(queues.length > 0 && { queues: queuesNamed(prefix, queues) }),
+      },
+    ),
+    code: chatCode(
+      wish.basePath,
+      parts.map(({ className: name }) => (own(name) === name ? name : `${name} as ${own(name)}`)),
+      queues.length > 0,
+    ),
+    commands: [
+      ...queues
+        .flatMap(({ suffix, dead }) => [suffix, dead.suffix])
+        .map((suffix) => `npx wrangler queues create ${prefix}${suffix}`),
+      ...(bucket === undefined ? [] : [`npx wrangler r2 bucket create ${bucket}`]),
+    ],
+  };
+}
+
+function boardLines(wish: Wish): Lines {
+  const className = ownNames(wish, [BOARD])(BOARD);
+  const binding = bindingOf(className);
+  return {
+    configuration: configurationOf(wish, [{ name: binding, class_name: className }]),
+    code: boardCode(wish.basePath, className, binding),
+    commands: [],
+  };
+}
+
+/** @returns the name that the Worker gives to a class. @throws Refusal if it names another one */
+function ownNames({ classes }: Wish, named: readonly string[]): (name: string) => string {
   const unknown = Object.keys(classes).find((name) => !named.includes(name));
   if (unknown !== undefined)
     throw new Refusal(`--classes: there is no ${unknown} in these lines; there are ${named.join(", ")}.`);
-  const own = (name: string): string => classes[name] ?? name;
-  const binding = bindingOf(own(BOARD));
-  const bound =
-    gets === "chat"
-      ? CLASSES.filter((part) => asked.has(part)).map((part) => ({
-          name: part.binding,
-          class_name: own(part.className),
-        }))
-      : [{ name: binding, class_name: own(BOARD) }];
-  const at = environment === undefined ? "" : ` --env ${environment}`;
-  const queues = [...(extras.includes("relay") ? [RELAY] : []), ...(extras.includes("webhooks") ? [WEBHOOKS] : [])];
-  const prefix = [wish.name, ...(environment === undefined ? [] : [environment])].join("-");
-  const bindings = {
-    // Announcements go through the relay queue by default.
-    ...(extras.includes("announcements") && !extras.includes("relay") && { vars: { RELAY: "direct" } }),
-    durable_objects: { bindings: bound },
-    ...(extras.includes("files") && {
-      r2_buckets: [{ binding: FILES.binding, bucket_name: `${prefix}${FILES.suffix}` }],
-    }),
-    ...(queues.length > 0 && { queues: queuesNamed(prefix, queues) }),
+  return (name) => classes[name] ?? name;
+}
+
+function configurationOf(
+  { environment, format }: Wish,
+  objects: ReadonlyArray<{ readonly name: string; readonly class_name: string }>,
+  others: object = {},
+): string {
+  const bindings = { durable_objects: { bindings: objects }, ...others };
+  const configuration = {
+    compatibility_flags: [FLAG],
+    // All environments share the migrations, and none inherits a binding.
+    migrations: [{ tag: MIGRATION_TAG, new_sqlite_classes: objects.map(({ class_name }) => class_name) }],
+    ...(environment === undefined ? bindings : { env: { [environment]: bindings } }),
   };
-  return {
-    configuration: print(wish.format, {
-      compatibility_flags: [FLAG],
-      // All environments share the migrations, and none inherits a binding.
-      migrations: [{ tag: MIGRATION_TAG, new_sqlite_classes: bound.map(({ class_name }) => class_name) }],
-      ...(environment === undefined ? bindings : { env: { [environment]: bindings } }),
-    }),
-    code: (gets === "chat"
-      ? chatCode(
-          basePath,
-          named.map((name) => (own(name) === name ? name : `${name} as ${own(name)}`)),
-          queues.length > 0,
-        )
-      : boardCode(basePath, own(BOARD), binding)
-    ).join("\n"),
-    commands: [
-      ...queues.flatMap(({ suffix, dead }) => [
-        `npx wrangler queues create ${prefix}${suffix}`,
-        `npx wrangler queues create ${prefix}${dead.suffix}`,
-      ]),
-      ...(extras.includes("files") ? [`npx wrangler r2 bucket create ${prefix}${FILES.suffix}`] : []),
-      ...(extras.includes("webhooks") ? [`npx wrangler secret put WEBHOOK_SECRET${at}`] : []),
-    ],
-  };
+  return format === "toml" ? stringify(configuration).trim() : JSON.stringify(configuration, undefined, 2);
 }
 
 /** `BoardObject` is bound as BOARD, `ChessGame` as CHESS_GAME. */
@@ -131,12 +148,9 @@ function queuesNamed(prefix: string, queues: readonly QueuePart[]) {
   };
 }
 
-const print = (format: Wish["format"], configuration: object): string =>
-  format === "toml" ? stringify(configuration).trim() : JSON.stringify(configuration, undefined, 2);
-
 const WITH_HONO = "// With Hono (`new Hono<{ Bindings: Env }>()`), among the routes";
 
-function chatCode(basePath: string, classes: readonly string[], hasQueues: boolean): readonly string[] {
+function chatCode(basePath: string, classes: readonly string[], hasQueues: boolean): string {
   return [
     'import { createParley } from "parley-rooms";',
     `export { ${classes.join(", ")} } from "parley-rooms";`,
@@ -163,10 +177,10 @@ function chatCode(basePath: string, classes: readonly string[], hasQueues: boole
           "queue: parley.queue,",
         ]
       : []),
-  ];
+  ].join("\n");
 }
 
-function boardCode(basePath: string, className: string, binding: string): readonly string[] {
+function boardCode(basePath: string, className: string, binding: string): string {
   const at = basePath === "" ? "" : `path: ${JSON.stringify(basePath)}, `;
   const begin = basePath === "" ? "/rooms/" : `${basePath}/`;
   const connecting = (request: string, env: string): string =>
@@ -192,5 +206,5 @@ function boardCode(basePath: string, className: string, binding: string): readon
     "",
     WITH_HONO,
     `app.all("${begin}*", (c) => ${connecting("c.req.raw", "c.env")});`,
-  ];
+  ].join("\n");
 }

@@ -65,10 +65,10 @@ async function printLines(
     lines.configuration,
     "Add to the entry file, each part at its place:",
     lines.code,
-    "Then:",
+    "Then, once:",
     [
       `${manager} ${manager === "npm" ? "install" : "add"} ${TO_INSTALL}`,
-      ...lines.commands.map((command) => `${command}   # once`),
+      ...lines.commands,
       `npx parley-rooms doctor${given.environment === undefined ? "" : ` --env ${given.environment}`}`,
     ].join("\n"),
   ];
