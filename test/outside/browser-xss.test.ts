@@ -134,8 +134,8 @@ function strangers(): string[] {
     for (const element of root.querySelectorAll("*")) {
       for (const { name, value } of element.attributes) {
         const isAddress = ["href", "src", "action", "data", "formaction", "srcdoc", "xlink:href"].includes(name);
-        if (/^on/i.test(name) || (isAddress && !/^(https?:\/\/|\/[a-z]|[a-z-]+\.(css|js|svg)$)/.test(value)))
-          found.push(`${name}=${value}`);
+        const isOwn = /^(https?:\/\/|\/[a-z]|(assets\/[a-z-]+-[A-Z0-9]{8}|[a-z-]+)\.(css|js|svg)$)/.test(value);
+        if (/^on/i.test(name) || (isAddress && !isOwn)) found.push(`${name}=${value}`);
       }
       if (element.shadowRoot) visit(element.shadowRoot);
     }
