@@ -1,6 +1,6 @@
 // Holds the rules of the repository that the compiler does not.
 import { existsSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, matchesGlob, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { ROOT, sourcesIn, textOf } from "./host/repository.ts";
@@ -119,8 +119,12 @@ describe("the queues", () => {
   });
 });
 
-describe("the rules of both specs", () => {
-  const rules = ["src/socketio/SPEC.md", "src/chat/SPEC.md"].flatMap((spec) =>
+const SPECS = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith("SPEC.md"))
+  .map((file) => join("src", file));
+
+describe("the rules of all specs", () => {
+  const rules = SPECS.flatMap((spec) =>
     [...textOf(spec).matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm)].map(([, rule]) => rule!),
   );
   const named = (folders: readonly string[]): Set<string> =>
@@ -141,14 +145,7 @@ describe("the rules of both specs", () => {
 });
 
 describe("the documents", () => {
-  const pages = [
-    "README.md",
-    "CONTRIBUTING.md",
-    "SECURITY.md",
-    "CHANGELOG.md",
-    "src/socketio/SPEC.md",
-    "src/chat/SPEC.md",
-  ].concat(
+  const pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...SPECS].concat(
     readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".md"))
       .map((file) => join("docs", file)),
@@ -223,31 +220,50 @@ describe("docs/architecture.md", () => {
 });
 
 describe("the walls between folders", () => {
+  interface Project {
+    readonly include: readonly string[];
+    readonly exclude?: readonly string[];
+    readonly references?: ReadonlyArray<{ readonly path: string }>;
+  }
+
   it.each(["src", "client", "docs/examples"])("leave %s nothing but the package", (folder) => {
     const { references } = JSON.parse(textOf(join(folder, "tsconfig.json"))) as { references?: unknown };
     expect(references).toBeUndefined();
   });
 
-  /** The nearest folder at or above `path` with a tsconfig.json: its project. */
-  const projectOf = (path: string): string =>
-    existsSync(join(ROOT, path, "tsconfig.json")) ? path : projectOf(dirname(path));
-  const referencesOf = (project: string): readonly string[] => {
-    const { references = [] } = JSON.parse(textOf(join(project, "tsconfig.json"))) as {
-      references?: ReadonlyArray<{ readonly path: string }>;
-    };
-    return references.map(({ path }) => join(project, path));
+  const readProject = (file: string): Project => JSON.parse(textOf(file)) as Project;
+  /** The projects of the nearest folder at or above `folder` that has one, or several which share its files by their names. */
+  const projectsOf = (folder: string): string[] => {
+    const names = readdirSync(join(ROOT, folder)).filter((name) => /^tsconfig(\.(?!emit)\w+)?\.json$/.test(name));
+    return names.length > 0 ? names.map((name) => join(folder, name)) : projectsOf(dirname(folder));
   };
+  const takes = (project: string, file: string): boolean => {
+    const { include, exclude = [] } = readProject(project);
+    const matches = (pattern: string): boolean => matchesGlob(relative(dirname(project), file), pattern);
+    return include.some(matches) && !exclude.some(matches);
+  };
+  const projectOf = (file: string): string => {
+    const [only, ...more] = projectsOf(dirname(file));
+    return more.length === 0 ? only! : [only!, ...more].find((project) => takes(project, file))!;
+  };
+  const referencesOf = (project: string): readonly string[] =>
+    (readProject(project).references ?? []).map(({ path }) => {
+      const target = join(dirname(project), path);
+      return target.endsWith(".json") ? target : join(target, "tsconfig.json");
+    });
 
   // The compiler refuses every other import but those of projects that a reference refers to in its turn.
   it("stand: each import leads into a project that the importing one names", () => {
     const strays = ["src", "durable", "client"].flatMap(sourcesIn).flatMap((file) => {
-      const project = projectOf(dirname(file));
+      const project = projectOf(file);
       const allowed = new Set([project, ...referencesOf(project)]);
       return (
         [...textOf(file).matchAll(/from "(\.[^"]+)"/g)]
-          .map(([, target]) => projectOf(dirname(join(dirname(file), target!))))
+          .map(([, target]) => projectOf(join(dirname(file), target!)))
           // The chat as a whole is one project to those outside it.
-          .map((target) => (project.startsWith("src/chat") ? target : target.replace(/^src\/chat\/.*/, "src/chat")))
+          .map((target) =>
+            project.startsWith("src/chat") ? target : target.replace(/^src\/chat\/.*/, "src/chat/tsconfig.json"),
+          )
           .filter((target) => !allowed.has(target))
           .map((target) => `${file} imports ${target}`)
       );
