@@ -39,7 +39,7 @@ import { Typing } from "./people/typing.ts";
 import { Posting } from "./posting/posting.ts";
 import type { Feature } from "./room/feature.ts";
 import { Hooks } from "./room/hooks.ts";
-import type { Bearer, Caller, ChatEvent } from "./room/operation.ts";
+import type { Bearer, Caller, ChatEvent, Operation } from "./room/operation.ts";
 import type { Request } from "./room/requests.ts";
 import type { ChatSettings, Client, Connection, Room } from "./room/room.ts";
 import { Screening } from "./room/screening.ts";
@@ -102,7 +102,7 @@ interface Outside extends Omit<ChatDependencies, "room" | "settings" | "log" | "
 }
 
 /** The events that a feature has operations for. */
-type EventsOf<Each> = Each extends { readonly operations: infer Operations } ? keyof Operations : never;
+type EventsOf<Each> = Each extends { readonly operations: ReadonlyArray<Operation<infer Name>> } ? Name : never;
 
 /** The fields of the welcome that a feature fills. */
 type FieldsOf<Each> = Each extends { welcome(client: Client): infer Part } ? keyof Part : never;
@@ -238,8 +238,6 @@ export function makeFeatures(
       find: (id) => changes.find(id),
       perform,
       factsChanged: () => listing?.reportAgain(),
-      ofChat: new Set(ofChat.flatMap(({ operations = {} }) => Object.keys(operations))),
-      refuseSpeech: (event, caller) => speaking.refuseSpeech(event, caller),
     });
   const hooks = new Hooks(own ? [...ofChat, ...own.all] : ofChat);
   const announced = new Announced(room, {

@@ -6,7 +6,7 @@ import type { Refusal } from "../socketio/server/namespace.ts";
 import type { Features } from "./features.ts";
 import { refuse } from "../protocol/refuse.ts";
 import type { StoreAfterErase } from "./room/feature.ts";
-import { UPLOAD, type Bearer, type Reply } from "./room/operation.ts";
+import type { Bearer, Reply } from "./room/operation.ts";
 import type { Request, Requests } from "./room/requests.ts";
 import { refuseUnlessModerator } from "./room/roles.ts";
 import type { Client, Room } from "./room/room.ts";
@@ -37,7 +37,7 @@ export class RoomCalls {
   /** FILE-1: allows or refuses an upload; the answer holds the attachment that the caller may post then. */
   permitUpload(bearer: Bearer, given: unknown, reply: Reply<Answer<object>>): void | Promise<void> {
     const caller = this.#features.callerOf(bearer);
-    return this.#requests.run(this.#features.attachments.upload, caller, { event: UPLOAD, given }, reply);
+    return this.#requests.run(this.#features.attachments.upload, caller, given, reply);
   }
 
   /** FILE-4: allows or refuses to read a file. Files of an earlier log of the room, and of deleted messages, are not found. */
@@ -60,7 +60,7 @@ export class RoomCalls {
   /** Refuses a caller who may not moderate this room from outside: API-1. */
   refuseStaff(bearer: Bearer): ErrorAnswer | undefined {
     const caller = this.#features.callerOf(bearer);
-    return this.#features.bans.refuse("", caller) ?? refuseUnlessModerator(caller);
+    return this.#features.bans.refuseBanned(caller) ?? refuseUnlessModerator(caller);
   }
 
   /** The room from outside, without waking more of it than the log's newest row (API-13). */

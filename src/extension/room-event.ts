@@ -2,16 +2,11 @@
 // `events`; the room runs them as its own (src/chat/own).
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 
-import type { ErrorAnswer, Role } from "../protocol/chat-events.ts";
+import type { Callers, ErrorAnswer, Role } from "../protocol/chat-events.ts";
 import type { Party } from "../protocol/shares.ts";
 import type { FeatureConnection } from "./feature-room.ts";
 
-/**
- * The users who may send an event. `everyone`: all who are in the room. `members`: no readers. `speakers`: those who
- * may post now, so neither readers nor the muted, and in a read-only room moderators alone. `moderators`: by token or
- * by grant, and services.
- */
-export type Callers = "everyone" | "members" | "speakers" | "moderators";
+export type { Callers };
 
 /** The user who sent an event, over a connection or over HTTP. */
 export interface FeatureCaller {

@@ -1,5 +1,5 @@
 // Announcements to many rooms, or to users in any room, in the form in which they travel (ANN-1 to ANN-6).
-import type { ServerToClientEvents } from "./chat-events.ts";
+import { HEARD_EVENTS } from "./chat-events.ts";
 import type { Announcement, NumberedUser } from "./schemas/announcement.ts";
 
 export type * from "./schemas/announcement.ts";
@@ -11,25 +11,6 @@ export const ANNOUNCEMENT_EVENT = "announcement";
 /** The one event of the chat that may be announced: each room stores it as a message of the service. */
 export const POSTED_EVENT = "chat-message";
 
-/** Events that only a room may send. The compiler reports a missing one. */
-const OF_THE_CHAT: Readonly<Record<keyof ServerToClientEvents, true>> = {
-  announcement: true,
-  welcome: true,
-  "chat-message": true,
-  presence: true,
-  notice: true,
-  error: true,
-  "message-edited": true,
-  "message-deleted": true,
-  reaction: true,
-  moderation: true,
-  read: true,
-  typing: true,
-  "typing-count": true,
-  "not-shown": true,
-  counts: true,
-};
-
 /** Names of Socket.IO's own events, and of those that the client module derives. */
 const OF_CLIENTS: ReadonlySet<string> = new Set(
   "connect connect_error disconnect disconnecting newListener removeListener message-state connection gap restart".split(
@@ -39,7 +20,7 @@ const OF_CLIENTS: ReadonlySet<string> = new Set(
 
 /** Whether clients would take an event of that name for the chat's own (ANN-3). */
 export function isReservedEvent(event: string): boolean {
-  return Object.hasOwn(OF_THE_CHAT, event) || OF_CLIENTS.has(event);
+  return HEARD_EVENTS.has(event) || OF_CLIENTS.has(event);
 }
 
 /** The version of the form of items. A change of what a field means needs another one. */

@@ -3,7 +3,7 @@ import { encode } from "jose/base64url";
 
 import { digestOf } from "./digest.ts";
 import { DIRECT_PREFIX } from "./direct-name.ts";
-import type { DirectOverview } from "./schemas/direct.ts";
+import type { DirectOverview } from "./events/direct.ts";
 
 export type { DirectOverview };
 

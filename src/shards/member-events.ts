@@ -7,10 +7,7 @@ import { REQUEST_LIMIT } from "../protocol/limits.ts";
 import { memberEvent } from "../protocol/member-event.ts";
 import { readAs } from "../protocol/read-as.ts";
 import { refuse, refuseBusy, refuseTooMany } from "../protocol/refuse.ts";
-import { attendSchema } from "../protocol/schemas/attending.ts";
-import { readSchema } from "../protocol/schemas/reading.ts";
-import { refreshTokenSchema } from "../protocol/schemas/tokens.ts";
-import { typingSchema } from "../protocol/schemas/typing.ts";
+import { ATTEND, READ, REFRESH_TOKEN, TYPING } from "../protocol/events/people.ts";
 import type { NamespaceContext } from "../socketio/server/namespace.ts";
 import type { Socket } from "../socketio/server/socket.ts";
 import { encodeValue } from "../socketio/wire/value-text.ts";
@@ -54,7 +51,7 @@ export class MemberEvents {
     if (answer) return this.#charged(client, answer, reply);
     if (event === "chat-message") this.#typists.end(client.peek().user);
     if (event === "refresh-token") {
-      const parsed = readAs(refreshTokenSchema, given);
+      const parsed = readAs(REFRESH_TOKEN.schema, given);
       if (parsed.success) return this.#ports.refreshToken(client as Socket, parsed.data.token, reply);
     }
     return this.#ask(client, event, given, reply);
@@ -90,19 +87,19 @@ export class MemberEvents {
   #answerHere(client: Client, event: string, given: unknown): (() => Answer<object>) | undefined {
     switch (event) {
       case "attend": {
-        const parsed = readAs(attendSchema, given);
+        const parsed = readAs(ATTEND.schema, given);
         return parsed.success
           ? () => ({ ok: true, ...this.#ports.attention.attend(client as Socket, parsed.data) })
           : undefined;
       }
       case "typing": {
-        const parsed = readAs(typingSchema, given);
+        const parsed = readAs(TYPING.schema, given);
         const isRefused = client.peek().role === "reader";
         return parsed.success && !isRefused ? () => this.#setTyping(client, parsed.data.on) : undefined;
       }
       case "read":
         // SHD-9: marks of single members mean nothing to so many.
-        return readAs(readSchema, given).success ? () => ({ ok: true }) : undefined;
+        return readAs(READ.schema, given).success ? () => ({ ok: true }) : undefined;
       default:
         return undefined;
     }

@@ -3,7 +3,7 @@
 import type { EventsOf } from "../../src/extension/extension.ts";
 import type { Pins } from "../../src/features/pins/pins.ts";
 import type { Reports } from "../../src/features/reports/reports.ts";
-import type { ClientToServerEvents, ModeratorEvent } from "../../src/protocol/chat-events.ts";
+import { CHAT_EVENTS } from "../../src/protocol/chat-events.ts";
 
 export interface HostileEvent {
   readonly name: string;
@@ -13,44 +13,6 @@ export interface HostileEvent {
   /** The error code of the answer; absent where the room may answer with any. */
   readonly code?: string;
 }
-
-type ClientEvent = keyof ClientToServerEvents;
-
-/** The compiler asks for a line for each new event. */
-const OF_MEMBERS: Readonly<Record<Exclude<ClientEvent, ModeratorEvent>, true>> = {
-  "chat-message": true,
-  history: true,
-  presence: true,
-  "refresh-token": true,
-  "get-message": true,
-  "edit-message": true,
-  "delete-message": true,
-  react: true,
-  reactions: true,
-  changes: true,
-  search: true,
-  typing: true,
-  attend: true,
-  read: true,
-  "read-marks": true,
-  "open-dm": true,
-};
-
-/** Payloads right in form, with which a member is refused. The compiler asks for a line for each new event. */
-const OF_MODERATORS: Readonly<Record<ModeratorEvent, string>> = {
-  kick: '{"user":"ada"}',
-  ban: '{"user":"ada","reason":"mallory was here"}',
-  unban: '{"user":"ada"}',
-  mute: '{"user":"ada","seconds":1}',
-  unmute: '{"user":"ada"}',
-  "slow-mode": '{"seconds":3600}',
-  "read-only": '{"on":true}',
-  grant: '{"user":"mallory","role":"moderator"}',
-  revoke: '{"user":"ada"}',
-  versions: '{"id":"another-1"}',
-  audit: "{}",
-  "moderation-state": "{}",
-};
 
 /** Of the features that this deployment adds to the chat: members report messages and list pins, all else is a moderator's. */
 const OF_FEATURES: Readonly<Record<keyof EventsOf<Pins | Reports>["sent"], string>> = {
@@ -75,7 +37,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   "10,000 levels": "[".repeat(DEPTH) + "]".repeat(DEPTH),
 };
 
-const ALL = Object.keys({ ...OF_MEMBERS, ...OF_MODERATORS, ...OF_FEATURES });
+const ALL = [...CHAT_EVENTS.map(({ name }) => name), ...Object.keys(OF_FEATURES)];
 
 const OF_EACH: HostileEvent[] = ALL.flatMap((event) =>
   Object.entries(SHAPES).map(([shape, payload]) => ({
@@ -196,7 +158,11 @@ const FIELDS: HostileEvent[] = [
   }),
 ];
 
-const FORBIDDEN: HostileEvent[] = Object.entries({ ...OF_MODERATORS, ...OF_FEATURES_FOR_MODERATORS }).map(
+const OF_MODERATORS = CHAT_EVENTS.filter(({ by }) => by === "moderators").map(
+  ({ name, examples: [example] }) => [name, JSON.stringify(example)] as const,
+);
+
+const FORBIDDEN: HostileEvent[] = [...OF_MODERATORS, ...Object.entries(OF_FEATURES_FOR_MODERATORS)].map(
   ([event, payload]) => ({
     name: `${event} by a member`,
     event,

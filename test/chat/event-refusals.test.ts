@@ -1,6 +1,7 @@
 // Refusals of each event besides its payload: too many requests, an unreadable log, muted users and read-only rooms.
 import { describe, expect, it } from "vitest";
 
+import { CHAT_EVENTS } from "../../src/protocol/chat-events.ts";
 import { REQUEST_LIMIT } from "../../src/protocol/limits.ts";
 import { EPOCH } from "../host/memory-log.ts";
 import { cast, OK, post, refusalOf, type Cast } from "../host/moderated-room.ts";
@@ -17,19 +18,11 @@ async function talk(): Promise<Cast> {
 
 describe("RATE_LIMITED: asked too often", () => {
   it.each<[event: string, payload: object]>([
-    ["get-message", { id: ID }],
-    ["kick", { user: "nobody" }],
-    ["ban", { user: "nobody" }],
-    ["unban", { user: "nobody" }],
-    ["mute", { user: "nobody", seconds: 5 }],
-    ["unmute", { user: "nobody" }],
-    ["slow-mode", { seconds: 0 }],
-    ["read-only", { on: false }],
-    ["grant", { user: "nobody", role: "reader" }],
-    ["revoke", { user: "nobody" }],
+    ...CHAT_EVENTS.flatMap(({ name, cost, examples: [example] }): Array<[string, object]> =>
+      cost === undefined ? [[name, example!]] : [],
+    ),
     ["audit", { limit: 1 }],
     ["moderation-state", { limit: 1 }],
-    ["refresh-token", { token: "none" }],
   ])("%s", async (event, payload) => {
     const { room, mia } = await talk();
     const ask = (): Promise<unknown> => mia.ask(event, payload);
@@ -65,24 +58,24 @@ describe("get-message: MSG-10", () => {
     expect(await rita.ask("get-message", { id: ID })).toMatchObject({ ok: true, message: { id: ID, sender: "ada" } });
   });
 
-  it.each(["get-message", "search", "history", "presence", "read-marks", "refresh-token", "audit", "moderation-state"])(
-    "to a stranger, whose session it ends: %s, SIO-4",
-    async (event) => {
-      const { room, ben } = await talk();
-      const stranger = await room.join({ user: "sam", role: "moderator", rooms: ["elsewhere"] });
-      stranger.emit(event, { id: ID, query: "post" });
-      expect(stranger.closing).toMatchObject({ code: 1002 });
-      expect(await ben.ask("presence", {})).toMatchObject({ count: 3 });
-    },
-  );
+  it.each(CHAT_EVENTS.map(({ name }) => name))("to a stranger, whose session it ends: %s, SIO-4", async (event) => {
+    const { room, ben } = await talk();
+    const stranger = await room.join({ user: "sam", role: "moderator", rooms: ["elsewhere"] });
+    stranger.emit(event, { id: ID, query: "post" });
+    expect(stranger.closing).toMatchObject({ code: 1002 });
+    expect(await ben.ask("presence", {})).toMatchObject({ count: 3 });
+  });
 });
 
 describe("muted users and read-only rooms: MOD-6, MOD-7", () => {
-  const SAYING: ReadonlyArray<[event: string, payload: object, heard: string]> = [
-    ["react", { id: ID, emoji: "👍", on: true }, "reaction"],
-    ["typing", { on: true }, "typing"],
-    ["edit-message", { id: ID, content: "other words" }, "message-edited"],
-  ];
+  /** Posts have tests of their own. */
+  const SAYING = CHAT_EVENTS.filter(({ name, by }) => by === "speakers" && name !== "chat-message").map(
+    ({ name, tells, examples: [example] }): [event: string, payload: object, heard: string] => [
+      name,
+      { ...example, ...("id" in example! && { id: ID }) },
+      Object.keys(tells!)[0]!,
+    ],
+  );
 
   it.each(SAYING)("MUTED: %s", async (event, payload, heard) => {
     const { room, mia, ada, ben } = await talk();

@@ -4,7 +4,8 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { REQUEST_LIMIT } from "../../src/protocol/limits.ts";
-import { HISTORY_PER_TOKEN } from "../../src/chat/messages/history.ts";
+import { CHAT_EVENTS } from "../../src/protocol/chat-events.ts";
+import { HISTORY_PER_TOKEN } from "../../src/protocol/events/messages.ts";
 import { TokenBuckets } from "../../src/clock/token-bucket.ts";
 import { DIRECT_OPENINGS } from "../../src/protocol/direct-room.ts";
 import { ChatRoom } from "../host/chat-room.ts";
@@ -278,9 +279,9 @@ it("takes for each event the tokens of CHAT-6, and one where it names none", () 
     const cost = Number(/^\s*(\d+) /.exec(part)?.[1] ?? 0);
     for (const [, event] of part.matchAll(/`([a-z-]+)`/g)) stated[event!] = cost;
   }
-  const operations = new ChatRoom().chat.features.hooks.features.flatMap((feature) =>
-    Object.entries(feature.operations ?? {}),
-  );
-  const taken = operations.map(([event, { cost }]) => [event, cost({ limit: 0 })] as const);
+  const taken = CHAT_EVENTS.map(({ name, cost = 1 }) => {
+    const ofEmptyPage: unknown = typeof cost === "number" ? cost : (cost as (payload: object) => number)({ limit: 0 });
+    return [name, ofEmptyPage] as const;
+  });
   expect(Object.fromEntries(taken)).toEqual({ ...Object.fromEntries(taken.map(([event]) => [event, 1])), ...stated });
 });

@@ -6,7 +6,7 @@ it("sets nothing for all schemas, and describes none of its own where an applica
   const before = JSON.stringify(z.config());
   const schemas = await Promise.all([
     import("../../src/protocol/schemas/messages.ts"),
-    import("../../src/protocol/schemas/moderation.ts"),
+    import("../../src/protocol/chat-events.ts"),
     import("../../src/settings/settings.ts"),
   ]);
   const [{ messageSchema }, , { settingsOf }] = schemas;

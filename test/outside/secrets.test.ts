@@ -1,12 +1,12 @@
 // Reads all outputs of the server, and looks for secrets of single clients: Engine.IO session ids, the `pid`s of recovery,
 // and tokens. Only the handshake may contain them (EIO-12).
-import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import path from "node:path";
 import type { Socket } from "socket.io-client";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { freePort, HOST, PROJECT_ROOT, startServer, type TestServer } from "./servers.ts";
+import { CHAT_EVENTS } from "../../src/protocol/chat-events.ts";
+import { ACTIONS } from "../../src/protocol/events/moderation.ts";
+import { freePort, HOST, startServer, type TestServer } from "./servers.ts";
 import { next, open, tokenFor, type Options } from "./stock-clients.ts";
 
 const ROOM = "vault";
@@ -90,12 +90,6 @@ async function ask(user: string, event: string, payload: object): Promise<Record
 }
 
 /** The first column of the members' table in docs/events.md. */
-function eventsOfDocs(): string[] {
-  const page = readFileSync(path.join(PROJECT_ROOT, "docs/events.md"), "utf8");
-  const table = /\| you send .*?\n\n/s.exec(page)![0];
-  return [...table.matchAll(/^\| `([a-z-]+) /gm)].map(([, event]) => event!);
-}
-
 /** All kinds of clients, each with a token, a transport or a namespace of its own. */
 async function assemble(): Promise<void> {
   for (const role of ["service", "moderator", "reader", "member"] as const)
@@ -118,22 +112,17 @@ async function walkEvents(): Promise<void> {
   const again = await ask("member", "chat-message", { content: "another" });
   const payloads: Record<string, object> = {
     "chat-message": { content: "hello", clientMsgId: "one" },
-    "edit-message": { id, content: "better" },
     "delete-message": { id: again["id"] },
-    "get-message": { id },
-    versions: { id },
-    react: { id, emoji: "👍", on: true },
-    reactions: { id },
-    changes: { after: 0 },
-    typing: { on: true },
-    read: { seq: 1 },
-    search: { query: "better" },
+    attend: { to: "all" },
     "open-dm": { user: FRIENDS[1] },
     "refresh-token": { token: tokens["member"] },
   };
-  for (const event of eventsOfDocs())
-    await ask(event === "versions" ? "moderator" : "member", event, payloads[event] ?? {});
-  for (const event of ["audit", "moderation-state"]) await ask("moderator", event, {});
+  const actions: ReadonlySet<string> = new Set(ACTIONS.map(({ name }) => name));
+  for (const { name, by, examples } of CHAT_EVENTS.filter((event) => !actions.has(event.name))) {
+    const [example] = examples;
+    const payload = payloads[name] ?? { ...example, ...("id" in example! && { id }) };
+    await ask(by === "moderators" ? "moderator" : "member", name, payload);
+  }
   await ask("moderator", "mute", { user: "reader", seconds: 60 });
   await ask("reader", "chat-message", { content: "no" });
   await ask("member", "refresh-token", { token: `${tokens["member"]}x` });

@@ -2,6 +2,7 @@
 // message does not name another one (CHAT-9).
 import { describe, expect, it } from "vitest";
 
+import { CHAT_EVENTS } from "../../src/protocol/chat-events.ts";
 import { messageId, parseMessageId } from "../../src/protocol/message-id.ts";
 import { nameLife, UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
 import { ChatRoom } from "../host/chat-room.ts";
@@ -21,7 +22,7 @@ describe("an id", () => {
 });
 
 describe("CHAT-9: an id of a life that a restored backup removed", () => {
-  it.each(["get-message", "edit-message", "delete-message", "react", "reactions", "versions"])(
+  it.each(CHAT_EVENTS.filter(({ schema }) => "id" in schema.shape).map(({ name }) => name))(
     "is NOT_FOUND for %s, though another message stands there now",
     async (event) => {
       const room = new ChatRoom();

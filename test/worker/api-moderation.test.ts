@@ -1,7 +1,7 @@
 // Moderation by HTTP: the events, heard apart by `action`, and the lists. API-14, MOD-1
 import { describe, expect, it } from "vitest";
 
-import { ACTION_SCHEMAS } from "../../src/protocol/schemas/moderation.ts";
+import { ACTIONS } from "../../src/protocol/events/moderation.ts";
 import { callApi, refusal, type CallOptions } from "../durable/api-caller.ts";
 import { freshRoom, join, Sleeper, tokenFor } from "../durable/rooms.ts";
 import { RawClient } from "../durable/raw-client.ts";
@@ -28,7 +28,7 @@ describe("actions: API-14", () => {
       { action: "ban", user: "ada", seconds: 600 },
       { action: "unban", user: "ada" },
     ];
-    expect(new Set(actions.map(({ action }) => action))).toEqual(new Set(Object.keys(ACTION_SCHEMAS)));
+    expect(new Set(actions.map(({ action }) => action))).toEqual(new Set(ACTIONS.map(({ name }) => name)));
     for (const given of actions) expect(await moderate(room, given), given.action).toMatchObject(OK);
     const heard = await ben.receives("moderation", actions.length);
     expect(heard).toMatchObject(actions.map((given) => ({ ...given, by: "backend" })));

@@ -1,6 +1,6 @@
 // The feature of direct rooms: admits only the two users of such a room, neither as a moderator (DM-2). Opens direct rooms from any
 // room (DM-1).
-import { openDirectSchema, TOO_MANY_OPENINGS } from "../../protocol/schemas/direct.ts";
+import { OPEN_DM, TOO_MANY_OPENINGS } from "../../protocol/events/direct.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import {
   DIRECT_OPENINGS,
@@ -13,7 +13,7 @@ import type { Identity } from "../../protocol/identity.ts";
 import type { DirectWelcome, ErrorAnswer, OpenDirectAnswer, Role } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
-import { waitingOperation, type Caller, type Reply } from "../room/operation.ts";
+import { waitingHandler, type Asked, type Caller, type Reply } from "../room/operation.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
@@ -34,9 +34,6 @@ interface DirectOptions {
   readonly writtenName: (user: string) => string | undefined;
 }
 
-/** Cost in tokens of the request bucket: each is a call and may be a row of another room. */
-export const OPEN_DIRECT_COST = 20;
-
 const STATE_KEY = "direct";
 /** Their names as they were when the room was opened, where these are known. */
 const NAMES_KEY = "direct-names";
@@ -53,13 +50,7 @@ export class Direct implements Feature {
   readonly isDirect: boolean;
   #users: DirectUsers | undefined;
   #openedNames: DirectNames | undefined;
-  readonly operations = {
-    "open-dm": waitingOperation(
-      openDirectSchema,
-      (caller, { user }, reply: Reply<OpenDirectAnswer>) => this.#openFor(caller, user, reply),
-      () => OPEN_DIRECT_COST,
-    ),
-  };
+  readonly operations = [waitingHandler(OPEN_DM, (caller, { user }, reply) => this.#openFor(caller, user, reply))];
 
   constructor(room: Room, { open, openings = new TokenBuckets(DIRECT_OPENINGS), readSeq, writtenName }: DirectOptions) {
     this.#room = room;
@@ -97,7 +88,7 @@ export class Direct implements Feature {
     return deny("FORBIDDEN_ROOM", "This room is between two people, of whom the token names none");
   }
 
-  refuse(_event: string, { user }: Pick<Caller, "user">): ErrorAnswer | undefined {
+  refuse(_event: Asked, { user }: Pick<Caller, "user">): ErrorAnswer | undefined {
     return this.#isFor(user) ? undefined : refuse("FORBIDDEN", "This room is between two people");
   }
 

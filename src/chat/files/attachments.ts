@@ -4,18 +4,19 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 
-import { uploadSchema } from "../../protocol/schemas/files.ts";
+import { defineEvent } from "../../protocol/event.ts";
+import { uploadedSchema, uploadSchema } from "../../protocol/schemas/files.ts";
 import type { Answer, Attachment, ErrorAnswer, FilesWelcome } from "../../protocol/chat-events.ts";
 import { fileKey, parseFileKey, type FileKey } from "../../protocol/file-key.ts";
 import { POST_WINDOW_MS } from "../../protocol/limits.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { FileSweep } from "./file-sweep.ts";
-import { operation, type Caller, type Operation } from "../room/operation.ts";
+import { handler, UPLOAD, type Caller } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 import { isSameSecret } from "../../socketio/recovery/same-secret.ts";
 
-/** Requests that an upload costs: ten small ones at once, then some two a second. */
+/** Tokens that an upload costs: ten small ones at once, then some two a second. */
 export const UPLOAD_COST = 20;
 /** One token more for so many bytes: large ones are slowed down to some 3 MB a second. */
 const UPLOAD_BYTES_PER_TOKEN = 65_536;
@@ -24,6 +25,17 @@ export const UPLOAD_COST_MAX = 200;
 
 /** Hexadecimal digits of a signature: 128 bits. */
 const MAC_CHARS = 32;
+
+const UPLOADING = defineEvent({
+  name: UPLOAD,
+  schema: uploadSchema,
+  good: uploadedSchema,
+  cost: ({ size, isPermitted }) =>
+    isPermitted ? 0 : Math.min(UPLOAD_COST_MAX, UPLOAD_COST + Math.floor(size / UPLOAD_BYTES_PER_TOKEN)),
+  by: "speakers",
+  verb: "upload files",
+  examples: [],
+});
 
 export type UploadAnswer = Answer<{ readonly attachment: Attachment }>;
 
@@ -35,11 +47,8 @@ export class Attachments implements Feature {
   readonly #limits: FilesWelcome;
 
   /** Called by the Worker for an upload; not among the operations of sockets. */
-  readonly upload: Operation<UploadAnswer> = operation(
-    uploadSchema,
-    (caller, { id, isPermitted: _isPermitted, ...facts }) => this.#sign(caller, id, facts),
-    ({ size, isPermitted }) =>
-      isPermitted ? 0 : Math.min(UPLOAD_COST_MAX, UPLOAD_COST + Math.floor(size / UPLOAD_BYTES_PER_TOKEN)),
+  readonly upload = handler(UPLOADING, (caller, { id, isPermitted: _isPermitted, ...facts }) =>
+    this.#sign(caller, id, facts),
   );
 
   constructor(room: Room, files: FileSweep, limits: FilesWelcome) {

@@ -1,8 +1,7 @@
 // Edits (MSG-1, MSG-2) and deletes (MSG-3) messages: authors their own, moderators those of users of lower ranks (MOD-2). Its
 // `rewrite` and `keepDeletion` are called by links/relayed.ts, too.
-import type * as z from "zod/mini";
-
-import { editSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
+import type { PayloadOf } from "../../protocol/event.ts";
+import { DELETE_MESSAGE, EDIT_MESSAGE, VERSIONS } from "../../protocol/events/messages.ts";
 import type {
   Answer,
   AuditAction,
@@ -22,23 +21,18 @@ import { fitLast } from "../room/fitting.ts";
 import type { FileSweep } from "../files/file-sweep.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { mentionsIn } from "../../protocol/text/mentions.ts";
-import { operation, type Caller, type Reply } from "../room/operation.ts";
+import { handler, type Caller, type Reply } from "../room/operation.ts";
 import type { GuestRates } from "../room/guest-rates.ts";
 import type { ChangeMaker } from "../room/shown-changes.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
-
-/** Costs in tokens of the request bucket: an edit about as much as the message bucket lets people post. */
-export const EDIT_COST = 20;
-export const DELETE_COST = 5;
-export const VERSIONS_COST = 5;
 
 /** Edits of one message that are kept, besides the first text; the oldest go first. */
 export const EDITS_KEPT_MAX = 10;
 /** UTF-16 units of these edits together, beyond the present one: a change has to fit a row. */
 export const EDITS_KEPT_CHARS_MAX = 150_000;
 
-type Payload = z.output<typeof editSchema>;
+type Payload = PayloadOf<typeof EDIT_MESSAGE>;
 
 /** The new text of a message, and its author. */
 interface Rewrite {
@@ -58,13 +52,9 @@ export interface EditingParts {
 export class Editing implements Feature {
   readonly #room: Room;
   readonly #parts: EditingParts;
-  readonly operations = {
-    "edit-message": {
-      ...operation(
-        editSchema,
-        (caller, payload) => this.#edit(caller, payload, { isCharged: false }),
-        () => EDIT_COST,
-      ),
+  readonly operations = [
+    {
+      ...handler(EDIT_MESSAGE, (caller, payload) => this.#edit(caller, payload, { isCharged: false })),
       speech: {
         kind: "edit" as const,
         admit: (caller: Caller, payload: unknown) => this.#admit(caller, payload as Payload),
@@ -72,17 +62,9 @@ export class Editing implements Feature {
           reply(this.#edit(caller, payload as Payload, { isCharged: true })),
       },
     },
-    "delete-message": operation(
-      whichMessageSchema,
-      (caller, { id }) => this.#delete(caller, id),
-      () => DELETE_COST,
-    ),
-    versions: operation(
-      whichMessageSchema,
-      (caller, { id }) => this.#versions(caller, id),
-      () => VERSIONS_COST,
-    ),
-  };
+    handler(DELETE_MESSAGE, (caller, { id }) => this.#delete(caller, id)),
+    handler(VERSIONS, (_caller, { id }) => this.#versions(id)),
+  ];
 
   constructor(room: Room, parts: EditingParts) {
     this.#room = room;
@@ -202,8 +184,7 @@ export class Editing implements Feature {
     return { ok: true };
   }
 
-  #versions(caller: Caller, id: string): VersionsAnswer {
-    if (!isStaff(caller.role)) return refuse("FORBIDDEN", "Only a moderator may see earlier versions.");
+  #versions(id: string): VersionsAnswer {
     const found = this.#parts.changes.find(id);
     if ("error" in found) return found;
     const { posted, change = UNCHANGED } = found;

@@ -1,45 +1,32 @@
 // The feature `history`: pages of the room's log (MSG-9).
-import type * as z from "zod/mini";
-
-import { historySchema } from "../../protocol/schemas/messages.ts";
+import type { PayloadOf } from "../../protocol/event.ts";
+import { HISTORY } from "../../protocol/events/messages.ts";
 import type { ErrorAnswer, HistoryAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { ANSWER_BYTES_MAX, fitFirst, fitLast } from "../room/fitting.ts";
 import type { MessageLog, Page } from "../log/message-log.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
-import { operation } from "../room/operation.ts";
+import { handler } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
-
-/** A page takes one token of the request bucket for each so many messages. */
-export const HISTORY_PER_TOKEN = 20;
-/** And so many more where its place has to be searched by time. */
-export const HISTORY_TIME_COST = 5;
 
 export class History implements Feature {
   readonly operations;
 
   constructor({ catchUp, read }: Room) {
-    this.operations = {
-      history: operation(
-        historySchema,
-        (_caller, query): HistoryAnswer => {
-          catchUp();
-          const page = read((log) => readPage(log, query));
-          return page ? { ok: true, ...page } : refuse("INTERNAL", "The history could not be read.");
-        },
-        ({ limit, beforeTime, afterTime }) => {
-          const isSearched = beforeTime !== undefined || afterTime !== undefined;
-          return Math.ceil(limit / HISTORY_PER_TOKEN) + (isSearched ? HISTORY_TIME_COST : 0);
-        },
-      ),
-    };
+    this.operations = [
+      handler(HISTORY, (_caller, query) => {
+        catchUp();
+        const page = read((log) => readPage(log, query));
+        return page ? { ok: true, ...page } : refuse("INTERNAL", "The history could not be read.");
+      }),
+    ];
   }
 }
 
 type HistoryPage = Omit<Exclude<HistoryAnswer, ErrorAnswer>, "ok">;
 
-function readPage(log: MessageLog, query: z.output<typeof historySchema>): HistoryPage {
+function readPage(log: MessageLog, query: PayloadOf<typeof HISTORY>): HistoryPage {
   const { limit, before, after, around, beforeTime, afterTime } = query;
   if (around !== undefined) return pageAround(log, around, limit);
   if (beforeTime !== undefined) return cutOlder(log.page({ limit, before: seqAtTime(log, beforeTime) }));

@@ -1,14 +1,14 @@
 // Changes of messages: finds a message, stores its change, and lists changes since a client was away (MSG-6, MSG-10). Called by
 // editing.ts and reacting.ts, which have the rules about changes, and by links.
-import { changesSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
-import type { Sent } from "../../protocol/schemas/fields.ts";
-import type { ChangesAnswer, ChangesWelcome, ErrorAnswer, MessageAnswer } from "../../protocol/chat-events.ts";
+import type { PayloadOf } from "../../protocol/event.ts";
+import { CHANGES, GET_MESSAGE } from "../../protocol/events/messages.ts";
+import type { ChangesAnswer, ChangesWelcome, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { withChange, type Change, type Kept } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
 import { parseMessageId } from "../../protocol/message-id.ts";
 import type { Feature, KeptChange } from "../room/feature.ts";
-import { operation } from "../room/operation.ts";
+import { handler } from "../room/operation.ts";
 import type { Room } from "../room/room.ts";
 
 /**
@@ -18,28 +18,19 @@ import type { Room } from "../room/room.ts";
  */
 export const CLOCK_SLACK_MS = 60_000;
 
-/** Cost of a page in tokens of the request bucket: it looks at every change, … */
-export const CHANGES_COST = 10;
-/** … and one more for so many messages, each of which may be in another batch. */
-export const CHANGES_PER_TOKEN = 5;
-
 export class MessageChanges implements Feature {
   readonly #room: Room;
   /** `rev` of the latest change in this life of the room. */
   #lastRev = 0;
   /** Changes kept in this life of the room. */
   count = 0;
-  readonly operations = {
-    "get-message": operation(whichMessageSchema, (_caller, { id }): MessageAnswer => {
+  readonly operations = [
+    handler(GET_MESSAGE, (_caller, { id }) => {
       const found = this.find(id);
       return "error" in found ? found : { ok: true, message: withChange(found.posted, found.change) };
     }),
-    changes: operation(
-      changesSchema,
-      (_caller, payload) => this.#after(payload),
-      ({ limit }) => CHANGES_COST + Math.ceil(limit / CHANGES_PER_TOKEN),
-    ),
-  };
+    handler(CHANGES, (_caller, payload) => this.#after(payload)),
+  ];
 
   constructor(room: Room) {
     this.#room = room;
@@ -115,7 +106,7 @@ export class MessageChanges implements Feature {
     }
   }
 
-  #after({ after, limit }: Sent<typeof changesSchema>): ChangesAnswer {
+  #after({ after, limit }: PayloadOf<typeof CHANGES>): ChangesAnswer {
     const { log, read } = this.#room;
     const changed = read(() => {
       const revs = log.changedAfter(after, limit + 1);

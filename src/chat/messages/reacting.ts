@@ -1,20 +1,15 @@
 // Reactions: emoji below a message, each user's once (MSG-4).
-import type * as z from "zod/mini";
-
-import { reactSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
+import type { PayloadOf } from "../../protocol/event.ts";
+import { REACT, REACTIONS } from "../../protocol/events/messages.ts";
 import type { Answer, ErrorAnswer, ReactionsAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { isFullFor, type Party } from "../../protocol/shares.ts";
 import { summaries, UNCHANGED, type Change } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
 import type { MessageChanges } from "./message-changes.ts";
-import { operation, type Caller } from "../room/operation.ts";
+import { handler, type Caller } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
-
-/** Costs in tokens of the request bucket. */
-export const REACT_COST = 5;
-export const REACTIONS_COST = 5;
 
 /** Different emoji below one message. */
 export const EMOJI_PER_MESSAGE_MAX = 20;
@@ -31,28 +26,20 @@ const TOO_MANY_EMOJI =
 export class Reacting implements Feature {
   readonly #room: Room;
   readonly #changes: MessageChanges;
-  readonly operations = {
-    react: operation(
-      reactSchema,
-      (caller, payload) => this.#react(caller, payload),
-      () => REACT_COST,
-    ),
-    reactions: operation(
-      whichMessageSchema,
-      (_caller, { id }): ReactionsAnswer => {
-        const found = this.#changes.findUndeleted(id);
-        return "error" in found ? found : listOf(found.change ?? UNCHANGED);
-      },
-      () => REACTIONS_COST,
-    ),
-  };
+  readonly operations = [
+    handler(REACT, (caller, payload) => this.#react(caller, payload)),
+    handler(REACTIONS, (_caller, { id }) => {
+      const found = this.#changes.findUndeleted(id);
+      return "error" in found ? found : listOf(found.change ?? UNCHANGED);
+    }),
+  ];
 
   constructor(room: Room, changes: MessageChanges) {
     this.#room = room;
     this.#changes = changes;
   }
 
-  #react(caller: Caller, { id, emoji, on }: z.output<typeof reactSchema>): Answer<object> {
+  #react(caller: Caller, { id, emoji, on }: PayloadOf<typeof REACT>): Answer<object> {
     const { user } = caller;
     const found = this.#changes.findUndeleted(id);
     if ("error" in found) return found;

@@ -1,26 +1,14 @@
 // The lists that moderators read: the audit list, and users with a ban, a mute or a granted role (MOD-11).
-import { auditSchema, moderationStateSchema } from "../../protocol/schemas/moderation.ts";
-import type {
-  Answer,
-  AuditAnswer,
-  Decision,
-  ModeratedUser,
-  ModerationStateAnswer,
-} from "../../protocol/chat-events.ts";
+import { AUDIT, MODERATION_STATE } from "../../protocol/events/moderation.ts";
+import type { Answer, Decision, ModeratedUser } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { fitFirst } from "../room/fitting.ts";
-import { operation, type Caller } from "../room/operation.ts";
-import { refuseUnlessModerator } from "../room/roles.ts";
+import { handler } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 import type { Speaking } from "./speaking.ts";
 import type { Ruling, UserRecord, UserRecords } from "./user-records.ts";
-
-/** A page takes one token of the request bucket for each so many of its lines. */
-const LINES_PER_TOKEN = 20;
-
-const costOf = ({ limit }: { readonly limit: number }): number => Math.ceil(limit / LINES_PER_TOKEN);
 
 export class ModerationLists implements Feature {
   readonly operations;
@@ -30,26 +18,17 @@ export class ModerationLists implements Feature {
     parts: { readonly records: UserRecords; readonly speaking: Speaking; readonly trail: AuditTrail },
   ) {
     const { records, speaking, trail } = parts;
-    this.operations = {
-      audit: operation(
-        auditSchema,
-        (caller, query): AuditAnswer => forModerators(room, caller, () => trail.page(query)),
-        costOf,
+    this.operations = [
+      handler(AUDIT, (_caller, query) => read(room, () => trail.page(query))),
+      handler(MODERATION_STATE, (_caller, { after, limit }) =>
+        read(room, () => ({ ...speaking.modes, ...usersOf(records.allCurrent(after), limit) })),
       ),
-      "moderation-state": operation(
-        moderationStateSchema,
-        (caller, { after, limit }): ModerationStateAnswer =>
-          forModerators(room, caller, () => ({ ...speaking.modes, ...usersOf(records.allCurrent(after), limit) })),
-        costOf,
-      ),
-    };
+    ];
   }
 }
 
-function forModerators<Page extends object>(room: Room, caller: Caller, read: () => Page): Answer<Page> {
-  const refusal = refuseUnlessModerator(caller);
-  if (refusal) return refusal;
-  const page = room.read(read);
+function read<Page extends object>(room: Room, look: () => Page): Answer<Page> {
+  const page = room.read(look);
   return page ? { ok: true, ...page } : refuse("INTERNAL", "The list could not be read.");
 }
 

@@ -1,16 +1,17 @@
 // The actions of moderators: kick, ban, mute, grant a role, set the room's modes. An action is stored before anyone is notified of it,
 // notified before it is answered, and comes after everything that was posted before it: MOD-1. Called as operations of the room.
-import type * as z from "zod/mini";
-
+import type { AnswerOf, EventDeclaration, PayloadOf } from "../../protocol/event.ts";
 import {
-  banSchema,
-  grantSchema,
-  kickSchema,
-  muteSchema,
-  readOnlySchema,
-  slowModeSchema,
-  userSchema,
-} from "../../protocol/schemas/moderation.ts";
+  BAN,
+  GRANT,
+  KICK,
+  MUTE,
+  READ_ONLY,
+  REVOKE,
+  SLOW_MODE,
+  UNBAN,
+  UNMUTE,
+} from "../../protocol/events/moderation.ts";
 import type {
   Answer,
   ErrorAnswer,
@@ -23,8 +24,7 @@ import { RANKS } from "../../protocol/roles.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Bans } from "./bans.ts";
-import { operation, type Caller, type Operation } from "../room/operation.ts";
-import { refuseUnlessModerator } from "../room/roles.ts";
+import { handler, type Caller, type Operation } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Connection, Room } from "../room/room.ts";
 import type { Speaking } from "./speaking.ts";
@@ -41,7 +41,7 @@ interface Action {
 /** `undefined` where there is nothing to change. */
 type Decided = Action | ErrorAnswer | undefined;
 
-type SanctionPayload = z.output<typeof banSchema>;
+type SanctionPayload = PayloadOf<typeof BAN>;
 
 export interface ModerationParts {
   readonly bans: Bans;
@@ -53,21 +53,17 @@ export interface ModerationParts {
 export class Moderation implements Feature {
   readonly #room: Room;
   readonly #parts: ModerationParts;
-  readonly operations = {
-    kick: this.#action("kick", kickSchema, (caller, payload) => this.#kick(caller, payload)),
-    ban: this.#action("ban", banSchema, (caller, payload) => this.#sanction("ban", caller, payload)),
-    unban: this.#action("unban", userSchema, (caller, { user }) => this.#lift("ban", caller, user)),
-    mute: this.#action("mute", muteSchema, (caller, payload) => this.#sanction("mute", caller, payload)),
-    unmute: this.#action("unmute", userSchema, (caller, { user }) => this.#lift("mute", caller, user)),
-    "slow-mode": this.#action("slow-mode", slowModeSchema, (_caller, { seconds }) =>
-      this.#setModes({ slowModeSeconds: seconds }, { seconds }),
-    ),
-    "read-only": this.#action("read-only", readOnlySchema, (_caller, { on }) =>
-      this.#setModes({ readOnly: on }, { on }),
-    ),
-    grant: this.#action("grant", grantSchema, (caller, payload) => this.#grant(caller, payload)),
-    revoke: this.#action("revoke", userSchema, (caller, { user }) => this.#lift("grant", caller, user)),
-  };
+  readonly operations = [
+    this.#action(KICK, (caller, payload) => this.#kick(caller, payload)),
+    this.#action(BAN, (caller, payload) => this.#sanction("ban", caller, payload)),
+    this.#action(UNBAN, (caller, { user }) => this.#lift("ban", caller, user)),
+    this.#action(MUTE, (caller, payload) => this.#sanction("mute", caller, payload)),
+    this.#action(UNMUTE, (caller, { user }) => this.#lift("mute", caller, user)),
+    this.#action(SLOW_MODE, (_caller, { seconds }) => this.#setModes({ slowModeSeconds: seconds }, { seconds })),
+    this.#action(READ_ONLY, (_caller, { on }) => this.#setModes({ readOnly: on }, { on })),
+    this.#action(GRANT, (caller, payload) => this.#grant(caller, payload)),
+    this.#action(REVOKE, (caller, { user }) => this.#lift("grant", caller, user)),
+  ];
 
   constructor(room: Room, parts: ModerationParts) {
     this.#room = room;
@@ -86,32 +82,34 @@ export class Moderation implements Feature {
 
   // ---- how an action is carried out ------------------------------------------------------------------------
 
-  #action<Schema extends z.ZodMiniType>(
-    action: ModerationAction,
-    schema: Schema,
-    decide: (caller: Caller, payload: z.output<Schema>) => Decided,
-  ): Operation {
-    return operation(schema, (caller, payload): Answer<object> => {
-      const decided = refuseUnlessModerator(caller) ?? decide(caller, payload);
-      if (!decided) return { ok: true };
-      if ("error" in decided) return decided;
-      const change: ModerationChange = { action, by: caller.user, ...decided.change };
-      this.#room.finishPosts();
-      const answer = this.#parts.trail.record(change, () => {
-        decided.store();
-        return { ok: true };
-      });
-      if ("error" in answer) return answer;
-      this.#room.everyone.emit("moderation", change);
-      decided.enforce?.();
-      return answer;
+  #action<Event extends EventDeclaration<ModerationAction>>(
+    event: Event,
+    decide: (caller: Caller, payload: PayloadOf<Event>) => Decided,
+  ): Operation<Event["name"]> {
+    const run = (caller: Caller, payload: PayloadOf<Event>): Answer<object> =>
+      this.#carryOut(event.name, caller, decide(caller, payload));
+    return handler(event, run as (caller: Caller, payload: PayloadOf<Event>) => AnswerOf<Event>);
+  }
+
+  #carryOut(action: ModerationAction, { user: by }: Caller, decided: Decided): Answer<object> {
+    if (!decided) return { ok: true };
+    if ("error" in decided) return decided;
+    const change: ModerationChange = { action, by, ...decided.change };
+    this.#room.finishPosts();
+    const answer = this.#parts.trail.record(change, () => {
+      decided.store();
+      return { ok: true };
     });
+    if ("error" in answer) return answer;
+    this.#room.everyone.emit("moderation", change);
+    decided.enforce?.();
+    return answer;
   }
 
   // ---- the actions -----------------------------------------------------------------------------------------
 
   /** MOD-4. */
-  #kick(caller: Caller, { user, reason }: z.output<typeof kickSchema>): Decided {
+  #kick(caller: Caller, { user, reason }: PayloadOf<typeof KICK>): Decided {
     const { bans, records } = this.#parts;
     // The room has no list of the members in its shards.
     const mayBeThere = this.#room.clientsOf(user).length > 0 || (this.#room.elsewhere?.connections ?? 0) > 0;
@@ -152,7 +150,7 @@ export class Moderation implements Feature {
     };
   }
 
-  #grant(caller: Caller, { user, role }: z.output<typeof grantSchema>): Decided {
+  #grant(caller: Caller, { user, role }: PayloadOf<typeof GRANT>): Decided {
     const record = this.#parts.records.current(user);
     const rank = this.#parts.records.rankOf(caller);
     const refusal = this.#refuseAgainst(caller, user) ?? this.#refuseUndoing(caller, record.grant);

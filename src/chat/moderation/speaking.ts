@@ -1,12 +1,12 @@
-// Decides who may speak in the room now: readers and muted users may not (MOD-6), in a read-only room only moderators may (MOD-7),
-// and in slow mode each user posts once in so many seconds (MOD-8). Called by requests.ts before each request; moderation.ts sets the
-// modes.
+// Decides who may send an event, as its declaration says (`by`). Who may speak in the room now: readers and muted users may not (MOD-6), in a
+// read-only room only moderators may (MOD-7), and in slow mode each user posts once in so many seconds (MOD-8). Called by requests.ts before
+// each request; moderation.ts sets the modes.
 import { newestSince } from "../log/message-log.ts";
-import type { Answer, ErrorAnswer, ModeratorEvent, RoomModes } from "../../protocol/chat-events.ts";
+import type { Answer, ErrorAnswer, RoomModes } from "../../protocol/chat-events.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import { refuse } from "../../protocol/refuse.ts";
-import { UPLOAD, type Caller, type ChatEvent, type Reply } from "../room/operation.ts";
-import { refuseReader } from "../room/roles.ts";
+import type { Asked, Caller, ChatEvent, Reply } from "../room/operation.ts";
+import { refuseReader, refuseUnlessModerator } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
@@ -14,35 +14,8 @@ const KEY = "moderation:modes";
 
 const DEFAULT: RoomModes = { slowModeSeconds: 0, readOnly: false };
 
-/**
- * Events that show something new to others, with the verb in the error that readers get; `false`: the event is no speech. The compiler asks
- * for a line for each new event.
- */
-const SPEECH: Readonly<Record<Exclude<ChatEvent, ModeratorEvent> | typeof UPLOAD, string | false>> = {
-  "chat-message": "post",
-  "edit-message": "change messages",
-  react: "react",
-  typing: "type",
-  [UPLOAD]: "upload files",
-  // Muted users may delete their own messages, also in a read-only room; readers may not: see `refuse`.
-  "delete-message": false,
-  history: false,
-  presence: false,
-  "refresh-token": false,
-  "get-message": false,
-  reactions: false,
-  changes: false,
-  read: false,
-  "read-marks": false,
-  search: false,
-  attend: false,
-  "open-dm": false,
-};
-
 /** Events that change messages. */
 const CHANGES: ReadonlySet<string> = new Set(["edit-message", "delete-message", "react"] satisfies ChatEvent[]);
-
-const VERBS: ReadonlyMap<string, string | false> = new Map(Object.entries(SPEECH));
 
 /** Messages that slow mode reads back at most. A room that was busier than that in one interval forgives the rest. */
 const READ_BACK_MAX = 5000;
@@ -70,20 +43,23 @@ export class Speaking implements Feature {
     if (modes.slowModeSeconds !== slowModeSeconds) this.#lastPostsMs = undefined;
   }
 
-  refuse(event: string, caller: Caller): ErrorAnswer | undefined {
-    const speech = VERBS.get(event);
-    const refusal = speech
-      ? this.refuseSpeech(event, caller, speech)
-      : event === "delete-message" && refuseReader(caller, "change messages");
-    return refusal || (CHANGES.has(event) ? this.#room.refuseChange(event, caller) : undefined);
+  /** The rule of each event about who may send it; those of features of one's own, too. */
+  refuse(event: Asked, caller: Caller): ErrorAnswer | undefined {
+    const { name } = event;
+    return this.#refuseSender(event, caller) ?? (CHANGES.has(name) ? this.#room.refuseChange(name, caller) : undefined);
   }
 
-  /**
-   * Refuses an event that shows something new to others; also called for events of features of one's own.
-   * @param verb the action that the error for readers names
-   */
-  refuseSpeech(event: string, caller: Caller, verb?: string): ErrorAnswer | undefined {
-    return this.#refuseNow(event, caller) ?? refuseReader(caller, verb);
+  #refuseSender({ name, by, verb }: Asked, caller: Caller): ErrorAnswer | undefined {
+    switch (by) {
+      case "everyone":
+        return undefined;
+      case "members":
+        return refuseReader(caller, verb);
+      case "speakers":
+        return this.#refuseNow(name, caller) ?? refuseReader(caller, verb);
+      case "moderators":
+        return refuseUnlessModerator(caller, verb);
+    }
   }
 
   #refuseNow(event: string, caller: Caller): ErrorAnswer | undefined {

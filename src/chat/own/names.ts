@@ -1,7 +1,7 @@
 // The names that features of one's own may use: of features, of events and of fields of `welcome` (OWN-2). Called by own-features.ts
 // and facts.ts.
 import { isReservedEvent } from "../../protocol/announcement.ts";
-import type { Welcome } from "../../protocol/chat-events.ts";
+import { CHAT_EVENTS, type Welcome } from "../../protocol/chat-events.ts";
 import { UPLOAD } from "../room/operation.ts";
 
 const FEATURE_NAME = /^[a-z][a-z0-9-]{0,31}$/;
@@ -35,6 +35,9 @@ const WELCOME_FIELDS: Readonly<Record<keyof Welcome, true>> = {
   moderation: true,
 };
 
+/** Events that clients send to the chat itself. */
+const OF_CHAT: ReadonlySet<string> = new Set(CHAT_EVENTS.map(({ name }) => name));
+
 /** The names of a feature that fits. */
 export interface Named {
   readonly name: string;
@@ -50,12 +53,6 @@ export class NamesInUse {
   readonly #sent = new Map<string, string>();
   /** Fields of `welcome`, with the feature that fills each. */
   readonly #fields = new Map<string, string>();
-  readonly #ofChat: ReadonlySet<string>;
-
-  /** @param ofChat events that clients may send to the chat itself */
-  constructor(ofChat: ReadonlySet<string>) {
-    this.#ofChat = ofChat;
-  }
 
   /** Takes the names of a feature. @returns why it cannot have them; then it has none */
   take({ name, events, sends }: Named): string | undefined {
@@ -78,7 +75,7 @@ export class NamesInUse {
 
   #problemOf(event: string, others: ReadonlyMap<string, string>): string | undefined {
     if (!EVENT_NAME.test(event)) return "has a name that is not a letter and up to 63 of A-Z, a-z, 0-9, _, - and .";
-    if (this.#ofChat.has(event) || isReservedEvent(event) || event === UPLOAD)
+    if (OF_CHAT.has(event) || isReservedEvent(event) || event === UPLOAD)
       return "has the name of one of the chat's own or of Socket.IO's";
     const other = others.get(event);
     return other === undefined ? undefined : `is one of the feature "${other}" already`;

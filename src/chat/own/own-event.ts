@@ -69,17 +69,19 @@ export function operationOf(name: string, event: RoomEvent, ports: EventPorts): 
     }
     reply(read);
   };
+  const cost = (payload: unknown): number => {
+    if (payload instanceof Unchecked) return 1;
+    try {
+      return costOf(event, payload);
+    } catch (error) {
+      failed(`the cost of event "${name}"`, error);
+      return 1;
+    }
+  };
+  const schema = event.schema === undefined ? NO_PAYLOAD : schemaOf(event.schema);
   return {
-    schema: event.schema === undefined ? NO_PAYLOAD : schemaOf(event.schema),
-    cost: (payload) => {
-      if (payload instanceof Unchecked) return 1;
-      try {
-        return costOf(event, payload);
-      } catch (error) {
-        failed(`the cost of event "${name}"`, error);
-        return 1;
-      }
-    },
+    // OWN-3.
+    event: { name, schema, cost, by: event.by ?? "speakers" },
     run: (caller, payload, reply) => {
       if (payload instanceof Unchecked) {
         const { error, late } = payload;

@@ -1,12 +1,10 @@
 // The features that a room's class adds to those of the chat (OWN-1 to OWN-8): makes them, and lets those in that fit. One that does not is
 // left out, and the log says why. Made by features.ts, in a room whose class has some.
-import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import type { RoomNumbers } from "../../protocol/room-list.ts";
 import { type AnyFeature, type FeatureRoom, isRoomFeature, type RoomHandle } from "../../extension/extension.ts";
 import type { Feature } from "../room/feature.ts";
 import { ForeignCalls } from "../room/foreign-calls.ts";
 import type { Caller, Operation } from "../room/operation.ts";
-import { refuseReader, refuseUnlessModerator } from "../room/roles.ts";
 import type { Membership, Room } from "../room/room.ts";
 import { factsOf } from "./facts.ts";
 import { NamesInUse } from "./names.ts";
@@ -16,13 +14,6 @@ import { OwnRoom, type OwnRoomPorts } from "./own-room.ts";
 
 export type MakeFeatures = (room: RoomHandle) => readonly AnyFeature[];
 
-export interface OwnPorts extends OwnRoomPorts {
-  /** Events that clients may send to the chat itself. */
-  readonly ofChat: ReadonlySet<string>;
-  /** Refuses an event of the kind that readers and the muted may not send. */
-  readonly refuseSpeech: (event: string, caller: Caller) => ErrorAnswer | undefined;
-}
-
 /** Something that a feature did wrong before the room was open. */
 interface Problem {
   readonly what: string;
@@ -31,22 +22,20 @@ interface Problem {
 
 export class OwnFeatures implements Feature {
   readonly #room: Room;
-  readonly #ports: OwnPorts;
+  readonly #ports: OwnRoomPorts;
   readonly #names: NamesInUse;
   readonly #calls: ForeignCalls;
   readonly #rooms = new Map<object, OwnRoom>();
   readonly #features: AnyFeature[] = [];
-  /** Who may send each event. */
-  readonly #callers = new Map<string, NonNullable<AnyFeature["events"]>[string]["by"]>();
   readonly #problems: Problem[] = [];
-  readonly operations: Record<string, Operation> = {};
+  readonly operations: Operation[] = [];
   /** Itself, and the hooks of each feature. */
   readonly all: readonly Feature[];
 
-  constructor(room: Room, make: MakeFeatures, ports: OwnPorts) {
+  constructor(room: Room, make: MakeFeatures, ports: OwnRoomPorts) {
     this.#room = room;
     this.#ports = ports;
-    this.#names = new NamesInUse(ports.ofChat);
+    this.#names = new NamesInUse();
     this.#calls = new ForeignCalls(room, "own-event", "Rate limit exceeded: too many requests are still running.");
     const hooks = this.#made(make).flatMap((feature, at) => this.#letIn(feature, at) ?? []);
     this.all = [this, ...hooks];
@@ -103,8 +92,7 @@ export class OwnFeatures implements Feature {
     const seen = (caller: Caller) => own.seen(caller);
     for (const [event, given] of Object.entries(events)) {
       const ports = { room: this.#room, sends: sends.length > 0, calls: this.#calls, seen, failed };
-      this.operations[event] = operationOf(event, given, ports);
-      this.#callers.set(event, given.by);
+      this.operations.push(operationOf(event, given, ports));
     }
     this.#features.push(feature);
     return hooksOf(feature, {
@@ -125,21 +113,6 @@ export class OwnFeatures implements Feature {
 
   onErase(): undefined {
     this.#calls.stop();
-  }
-
-  /** OWN-3. */
-  refuse(event: string, caller: Caller): ErrorAnswer | undefined {
-    if (!this.#names.isTaken(event)) return undefined;
-    switch (this.#callers.get(event)) {
-      case "everyone":
-        return undefined;
-      case "members":
-        return refuseReader(caller);
-      case "moderators":
-        return refuseUnlessModerator(caller);
-      default:
-        return this.#ports.refuseSpeech(event, caller);
-    }
   }
 
   // ---- for others in the chat ------------------------------------------------------------------------------

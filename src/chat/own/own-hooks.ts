@@ -53,7 +53,7 @@ export function hooksOf(feature: AnyFeature, ports: HookPorts): Feature {
   };
   if (feature.admit) hooks.admit = (membership) => admit(feature, membership, ports);
   if (feature.refuse) {
-    hooks.refuse = (event, caller, payload) => {
+    hooks.refuse = ({ name: event }, caller, payload) => {
       try {
         return readRefusal(atOnce(feature.refuse!(event, own.seen(caller), payload)));
       } catch (error) {

@@ -1,15 +1,15 @@
 // Connections whose users do not look at the messages may ask for counts only (ATT-1 to ATT-3). crowd/attention.ts keeps them; this takes their
 // event. features.ts makes it.
-import { attendSchema } from "../../protocol/schemas/attending.ts";
+import { ATTEND } from "../../protocol/events/people.ts";
 import type { AttendAnswer, AttendPayload, Message } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { Feature } from "../room/feature.ts";
-import { operation, type Caller } from "../room/operation.ts";
+import { handler, type Caller } from "../room/operation.ts";
 import type { Room } from "../room/room.ts";
 
 export class Attending implements Feature {
   readonly #room: Room;
-  readonly operations = { attend: operation(attendSchema, (caller, payload) => this.#attend(caller, payload)) };
+  readonly operations = [handler(ATTEND, (caller, payload) => this.#attend(caller, payload))];
 
   constructor(room: Room) {
     this.#room = room;

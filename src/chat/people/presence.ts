@@ -1,12 +1,12 @@
 // The presence feature: lists the members of a room and notifies everyone when the list changes (PRES-1). A reload changes nothing: an
 // absent user, one whose connections are all closed, stays a member for a grace period and has left after it (PRES-2). features.ts
 // creates it.
-import { presenceSchema } from "../../protocol/schemas/presence.ts";
-import type { Member, PresenceAnswer, Welcome } from "../../protocol/chat-events.ts";
+import { PRESENCE } from "../../protocol/events/people.ts";
+import type { Member, Welcome } from "../../protocol/chat-events.ts";
 import { ROLES } from "../../protocol/roles.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { Carried } from "../room/carried.ts";
-import { operation } from "../room/operation.ts";
+import { handler } from "../room/operation.ts";
 import type { ThrottledRun } from "../../clock/throttle.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
@@ -43,9 +43,6 @@ interface AbsentUser {
   readonly absentSinceMs: number;
 }
 
-/** Tokens that a search of the members takes (CHAT-6). */
-const FIND_COST = 5;
-
 /** When the user became a member, if that was before this connection. Milliseconds since 1970. */
 const MEMBER_SINCE_MS = new Slot<number>("memberSinceMs");
 
@@ -55,16 +52,12 @@ export class Presence implements Feature {
   readonly #absent: Carried<AbsentUser>;
   #throttle!: ThrottledRun;
   #graceDeadline!: Deadline;
-  readonly operations = {
-    presence: operation(
-      presenceSchema,
-      (_caller, { find }): PresenceAnswer => {
-        const members = this.#room.members.list(find).map((member) => ({ ...member, ...this.#roleOf(member.user) }));
-        return { ok: true, count: this.#room.members.count, members };
-      },
-      ({ find }) => (find === undefined ? 1 : FIND_COST),
-    ),
-  };
+  readonly operations = [
+    handler(PRESENCE, (_caller, { find }) => {
+      const members = this.#room.members.list(find).map((member) => ({ ...member, ...this.#roleOf(member.user) }));
+      return { ok: true, count: this.#room.members.count, members };
+    }),
+  ];
 
   constructor(room: Room) {
     this.#room = room;

@@ -1,11 +1,11 @@
 // Read marks: how far each user has read. A mark only moves forward; the room sends marks in bursts (READ-2) and stores them every
 // few seconds. Between two writes each mark is on its user's connection, so sleep loses none and a crash a few seconds: READ-4.
-import { readMarksSchema, type ReadPayload, readSchema } from "../../protocol/schemas/reading.ts";
-import type { Answer, ReadingWelcome, ReadMarksAnswer } from "../../protocol/chat-events.ts";
+import { READ, READ_MARKS, type ReadPayload } from "../../protocol/events/people.ts";
+import type { Answer, ReadingWelcome } from "../../protocol/chat-events.ts";
 import { hasPassed } from "../../clock/has-passed.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../../protocol/refuse.ts";
-import { operation, type Caller } from "../room/operation.ts";
+import { handler, type Caller } from "../room/operation.ts";
 import type { ThrottledRun } from "../../clock/throttle.ts";
 import { ReadMarks } from "./read-marks.ts";
 import type { Feature } from "../room/feature.ts";
@@ -26,9 +26,6 @@ const STORE_TRIES_MAX = 12;
 
 /** Marks in an answer to `read-marks` (READ-5). */
 export const READ_MARKS_SHOWN_MAX = 100;
-
-/** Requests that the list costs: it looks at every mark. */
-export const READ_MARKS_COST = 10;
 
 /** How far the user has read, as last sent over the connection. */
 const READ_SEQ = new Slot<number>("readSeq");
@@ -52,17 +49,13 @@ export class Reading implements Feature {
   #againDeadline!: Deadline;
   #failures = 0;
   #storedAtMs = -Infinity;
-  readonly operations = {
-    read: operation(readSchema, (caller, payload) => this.#advance(caller, payload)),
-    "read-marks": operation(
-      readMarksSchema,
-      (): ReadMarksAnswer => {
-        const marks = this.#room.read(() => this.#marks.furthest(READ_MARKS_SHOWN_MAX));
-        return marks ? { ok: true, marks } : refuse("INTERNAL", "The marks could not be read.");
-      },
-      () => READ_MARKS_COST,
-    ),
-  };
+  readonly operations = [
+    handler(READ, (caller, payload) => this.#advance(caller, payload)),
+    handler(READ_MARKS, () => {
+      const marks = this.#room.read(() => this.#marks.furthest(READ_MARKS_SHOWN_MAX));
+      return marks ? { ok: true, marks } : refuse("INTERNAL", "The marks could not be read.");
+    }),
+  ];
 
   constructor(room: Room, { read, notesJoined }: ReadingOptions) {
     this.#room = room;

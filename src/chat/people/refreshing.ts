@@ -1,10 +1,9 @@
 // `refresh-token` in a chat room: gives a connection the name and role of its new token. The Socket.IO server verifies the token
 // and keeps its time (TOK-3).
-import { refreshTokenSchema } from "../../protocol/schemas/tokens.ts";
-import type { RefreshAnswer } from "../../protocol/chat-events.ts";
+import { REFRESH_TOKEN } from "../../protocol/events/people.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuse } from "../../protocol/refuse.ts";
-import { waitingOperation } from "../room/operation.ts";
+import { waitingHandler } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
 
@@ -14,15 +13,13 @@ export class Refreshing implements Feature {
 
   constructor(room: Room) {
     this.#room = room;
-    this.operations = {
-      "refresh-token": waitingOperation(
-        refreshTokenSchema,
-        ({ client }, { token }, reply: (answer: RefreshAnswer) => void) =>
-          client
-            ? room.refreshToken(client, token, reply)
-            : reply(refuse("FORBIDDEN", "Only a connection has a token to refresh.")),
+    this.operations = [
+      waitingHandler(REFRESH_TOKEN, ({ client }, { token }, reply) =>
+        client
+          ? room.refreshToken(client, token, reply)
+          : reply(refuse("FORBIDDEN", "Only a connection has a token to refresh.")),
       ),
-    };
+    ];
   }
 
   onRefresh(client: Client, identity: Identity): void {

@@ -10,7 +10,7 @@ import { deny, refuse } from "../../protocol/refuse.ts";
 import type { PayerReport, RefusedPayers } from "../../protocol/room-list.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import type { Feature } from "../room/feature.ts";
-import { UPLOAD, type Caller } from "../room/operation.ts";
+import { UPLOAD, type Asked, type Caller } from "../room/operation.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
 import { payerOf } from "../room/shares.ts";
 
@@ -69,13 +69,13 @@ export class RoomBounds implements Feature {
   }
 
   /** A member may upload over HTTP without a connection, a moderator do more: such a request begins a room, too. */
-  refuse(event: string, { user, tokenRole, client }: Caller): ErrorAnswer | undefined {
+  refuse(event: Asked, { user, tokenRole, client }: Caller): ErrorAnswer | undefined {
     // Of a connection in a shard the room hears nothing else.
     if (client) {
       if (!this.#room.clients.has(client.id)) this.renew(client.peek());
       return undefined;
     }
-    const isOwn = tokenRole === "moderator" || (event === UPLOAD && tokenRole !== "service");
+    const isOwn = tokenRole === "moderator" || (event.name === UPLOAD && tokenRole !== "service");
     if (!isOwn || !this.#isNew()) return undefined;
     const excess = this.#excessOf({ user, role: tokenRole }, true);
     if (excess) return refuse("RATE_LIMITED", `Rate limit exceeded: ${this.#textOf(excess)}`, excess.retryAfterMs);

@@ -1,17 +1,14 @@
 // Typing notices: a repeat sends nothing, and each notice ends by itself. A large room tells how many type, and not who. In memory only: the
 // room stays awake while a user types, which writes no row and is over in seconds (TYP-3).
-import { typingSchema } from "../../protocol/schemas/typing.ts";
+import { TYPING } from "../../protocol/events/people.ts";
 import type { Answer, Message, TypingWelcome } from "../../protocol/chat-events.ts";
 import type { ThrottledRun } from "../../clock/throttle.ts";
 import { Typists, type CurrentTyping } from "../../crowd/typists.ts";
 import { refuse } from "../../protocol/refuse.ts";
-import { operation, type Caller } from "../room/operation.ts";
+import { handler, type Caller } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Client, Connection, Room } from "../room/room.ts";
 import { presenceWindowMs } from "./presence.ts";
-
-/** Requests that it costs: each change goes out to everyone. */
-export const TYPING_COST = 4;
 
 /** Typing users in a welcome. */
 export const TYPISTS_SHOWN_MAX = 20;
@@ -22,13 +19,7 @@ export class Typing implements Feature {
   #counting!: ThrottledRun;
   /** How many type, as the others heard it last. */
   told = 0;
-  readonly operations = {
-    typing: operation(
-      typingSchema,
-      (caller, { on }) => this.#setTyping(caller, on),
-      () => TYPING_COST,
-    ),
-  };
+  readonly operations = [handler(TYPING, (caller, { on }) => this.#setTyping(caller, on))];
 
   constructor(room: Room) {
     this.#room = room;

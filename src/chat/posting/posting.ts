@@ -1,7 +1,6 @@
 // The feature of posting: checks rights, rate limits and content, then adds the post to the open batch (posts.ts).
-import type * as z from "zod/mini";
-
-import { postSchema } from "../../protocol/schemas/messages.ts";
+import type { PayloadOf } from "../../protocol/event.ts";
+import { CHAT_MESSAGE } from "../../protocol/events/messages.ts";
 import type { ErrorAnswer, PostAnswer } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuseContent } from "../../protocol/content.ts";
@@ -9,7 +8,7 @@ import { refuse } from "../../protocol/refuse.ts";
 import type { Attachments } from "../files/attachments.ts";
 import { GuestRates } from "../room/guest-rates.ts";
 import { parseMessageId } from "../../protocol/message-id.ts";
-import { waitingOperation, type Caller } from "../room/operation.ts";
+import { waitingHandler, type Caller } from "../room/operation.ts";
 import { Posts } from "./posts.ts";
 import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
 import { Carried } from "../room/carried.ts";
@@ -21,7 +20,7 @@ import { Slot } from "../room/slot.ts";
 /** A room with connections falls asleep after so much silence (docs/cost.md). */
 const SLEEP_AFTER_MS = 10_000;
 
-type Payload = z.output<typeof postSchema>;
+type Payload = PayloadOf<typeof CHAT_MESSAGE>;
 
 export class Posting implements Feature {
   readonly #room: Room;
@@ -31,14 +30,9 @@ export class Posting implements Feature {
   readonly #carried: Carried<Bucket>;
   readonly guestRates: GuestRates;
   readonly posts: Posts;
-  readonly operations = {
-    "chat-message": {
-      ...waitingOperation(
-        postSchema,
-        (caller, payload, reply: (answer: PostAnswer) => void) => this.#post(caller, payload, reply),
-        // It has a bucket of its own.
-        () => 0,
-      ),
+  readonly operations = [
+    {
+      ...waitingHandler(CHAT_MESSAGE, (caller, payload, reply) => this.#post(caller, payload, reply)),
       speech: {
         kind: "post" as const,
         admit: (caller: Caller, payload: unknown) => this.#charge(caller) ?? this.#problem(caller, payload as Payload),
@@ -48,7 +42,7 @@ export class Posting implements Feature {
       // CHAT-4, MOD-10: a retry gets the first answer, also where the sender's rights have changed since.
       repeated: ({ user }: Caller, payload: unknown) => this.posts.repeated(user, (payload as Payload).clientMsgId),
     },
-  };
+  ];
 
   constructor(room: Room, attachments: Attachments) {
     this.#room = room;

@@ -1,7 +1,6 @@
-// An operation of a room: a schema for the payload, and the rule that answers. Features declare operations; requests.ts runs them.
-import type * as z from "zod/mini";
-
-import type { Answer, AnswerTo, ClientToServerEvents, Role } from "../../protocol/chat-events.ts";
+// An operation of a room: the declaration of an event, and the handler that answers it. Features have operations; requests.ts runs them.
+import type { Answer, ClientToServerEvents, Role } from "../../protocol/chat-events.ts";
+import type { AnswerOf, EventDeclaration, PayloadOf } from "../../protocol/event.ts";
 import type { Connection } from "./room.ts";
 
 /** A user as their token describes them. */
@@ -24,7 +23,7 @@ export interface Caller {
   readonly client?: Connection;
 }
 
-/** The name under which features are asked whether an upload is allowed. No event: sockets cannot call it. */
+/** The name of the operation of an upload. No event: sockets cannot call it. */
 export const UPLOAD = "upload-file";
 
 export type ChatEvent = keyof ClientToServerEvents;
@@ -47,11 +46,16 @@ export interface Repeat<Given = Answer<object>> {
   readonly answer: (reply: Reply<Given>) => void;
 }
 
-export interface Operation<Given = Answer<object>> {
-  /** Its output must be valid input with the same output: an HTTP call parses its body with it before the room does. */
-  readonly schema: z.ZodMiniType;
-  /** Tokens that it takes from the caller's bucket of requests. */
-  readonly cost: (payload: unknown) => number;
+/** What the room knows of an event before it runs. */
+export interface Asked<Name extends string = string> extends Pick<
+  EventDeclaration<Name>,
+  "name" | "schema" | "by" | "verb"
+> {
+  readonly cost?: number | ((payload: unknown) => number);
+}
+
+export interface Operation<Name extends string = string, Given = Answer<object>> {
+  readonly event: Asked<Name>;
   /** Answers once: in the same turn, or later. */
   readonly run: (caller: Caller, payload: unknown, reply: Reply<Given>) => void | Promise<void>;
   /** Where it shows a text to others: the room's own rules are asked before it runs. */
@@ -60,24 +64,18 @@ export interface Operation<Given = Answer<object>> {
   readonly repeated?: (caller: Caller, payload: unknown) => Repeat<Given> | undefined;
 }
 
-export type Operations = { readonly [Event in ChatEvent]: Operation<AnswerTo<Event>> };
-
-const costsOne = (): number => 1;
-
-/** Ties a schema to a rule that answers at once. */
-export function operation<Schema extends z.ZodMiniType, Given>(
-  schema: Schema,
-  answer: (caller: Caller, payload: z.output<Schema>) => Given,
-  cost: (payload: z.output<Schema>) => number = costsOne,
-): Operation<Given> {
-  return waitingOperation<Schema, Given>(schema, (caller, payload, reply) => reply(answer(caller, payload)), cost);
+/** Ties an event to a handler that answers at once. */
+export function handler<Event extends EventDeclaration>(
+  event: Event,
+  answer: (caller: Caller, payload: PayloadOf<Event>) => AnswerOf<Event>,
+): Operation<Event["name"]> {
+  return waitingHandler<Event>(event, (caller, payload, reply) => reply(answer(caller, payload)));
 }
 
-/** Ties a schema to a rule that may have to wait before it answers. */
-export function waitingOperation<Schema extends z.ZodMiniType, Given>(
-  schema: Schema,
-  run: (caller: Caller, payload: z.output<Schema>, reply: Reply<Given>) => void | Promise<void>,
-  cost: (payload: z.output<Schema>) => number = costsOne,
-): Operation<Given> {
-  return { schema, cost, run } as Operation<Given>;
+/** Ties an event to a handler that may have to wait before it answers. */
+export function waitingHandler<Event extends EventDeclaration>(
+  event: Event,
+  run: (caller: Caller, payload: PayloadOf<Event>, reply: Reply<AnswerOf<Event>>) => void | Promise<void>,
+): Operation<Event["name"]> {
+  return { event, run } as Operation<Event["name"]>;
 }

@@ -8,7 +8,7 @@ import { isStaff } from "../../protocol/roles.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
 import { refuse, refuseTooMany } from "../../protocol/refuse.ts";
 import type { Hooks } from "./hooks.ts";
-import type { Bearer, Caller, Operation, Reply } from "./operation.ts";
+import type { Asked, Bearer, Caller, Operation, Reply } from "./operation.ts";
 import type { Connection, Room } from "./room.ts";
 import type { Screening } from "./screening.ts";
 
@@ -51,9 +51,10 @@ export class Requests {
     this.#hooks = hooks;
     this.#callerOf = callerOf;
     this.#screening = screening;
-    const operations = hooks.features.flatMap(({ operations = {} }) => Object.entries<Operation>(operations));
     this.#operations = new Map(
-      operations.map(([event, operation]) => [event, { operation, series: `events:${event}` }]),
+      hooks.features
+        .flatMap(({ operations = [] }) => operations)
+        .map((operation) => [operation.event.name, { operation, series: `events:${operation.event.name}` }]),
     );
   }
 
@@ -70,28 +71,23 @@ export class Requests {
       reply(answer);
       this.#hooks.tell("onAnswered", caller, answer);
     };
-    if (operation) return this.run(operation, caller, request, counted);
+    if (operation) return this.run(operation, caller, request.given, counted);
     counted(this.#takeTokens(caller, 1) ?? noSuchEvent(event));
   }
 
   /** Runs an operation without counting it. Called by `perform`, and for uploads, which are no events. */
-  run(
-    operation: Operation,
-    caller: Caller,
-    { event, given }: Pick<Request, "event" | "given">,
-    reply: Reply<Answer<object>>,
-  ): void | Promise<void> {
-    const parsed = readAs(operation.schema, given ?? {});
+  run(operation: Operation, caller: Caller, given: unknown, reply: Reply<Answer<object>>): void | Promise<void> {
+    const { event, speech } = operation;
+    const parsed = readAs(event.schema, given ?? {});
     // LIM-3: to look at a wrong request costs the room as much as a right one.
     if (!parsed.success) {
       return reply(this.#takeTokens(caller, 1) ?? refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
     }
     const payload = parsed.data;
-    const { speech } = operation;
     const isAsked = speech !== undefined && this.#screening.isAsked(caller, payload);
     const repeat = isAsked ? undefined : operation.repeated?.(caller, payload);
     const isRepeated = isAsked || repeat?.isSure === true;
-    const cost = isRepeated ? 1 : operation.cost(payload);
+    const cost = isRepeated ? 1 : costOf(event, payload);
     const limited = this.#takeTokens(caller, cost);
     if (limited) return reply(limited);
     const refusal = isRepeated ? undefined : this.#refuse(event, caller, payload);
@@ -112,8 +108,8 @@ export class Requests {
   }
 
   /** Tells the features that follow requests that this one is about to run. @returns the reply that tells them the answer, too */
-  #followed(event: string, caller: Caller, reply: Reply<Answer<object>>): Reply<Answer<object>> {
-    const followers = this.#hooks.with("follow").flatMap((feature) => feature.follow(event, caller) ?? []);
+  #followed({ name }: Asked, caller: Caller, reply: Reply<Answer<object>>): Reply<Answer<object>> {
+    const followers = this.#hooks.with("follow").flatMap((feature) => feature.follow(name, caller) ?? []);
     if (followers.length === 0) return reply;
     return (answer) => {
       for (const follower of followers) follower(answer);
@@ -140,13 +136,17 @@ export class Requests {
   }
 
   /** Asks each feature whether it refuses the request. Each rule, such as that of muted users, is in one of them. */
-  #refuse(event: string, caller: Caller, payload: unknown): ErrorAnswer | undefined {
+  #refuse(event: Asked, caller: Caller, payload: unknown): ErrorAnswer | undefined {
     for (const feature of this.#hooks.with("refuse")) {
       const refusal = feature.refuse(event, caller, payload);
       if (refusal) return refusal;
     }
     return undefined;
   }
+}
+
+function costOf({ cost = 1 }: Asked, payload: unknown): number {
+  return typeof cost === "number" ? cost : cost(payload);
 }
 
 function noSuchEvent(event: string): ErrorAnswer {

@@ -3,8 +3,10 @@ import type { ErrorAnswer, Role } from "../../protocol/chat-events.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import { refuse } from "../../protocol/refuse.ts";
 
-export function refuseUnlessModerator({ role }: { readonly role: Role }): ErrorAnswer | undefined {
-  return isStaff(role) ? undefined : refuse("FORBIDDEN", "Only moderators may do this.");
+/** @param verb the action that the error names */
+export function refuseUnlessModerator({ role }: { readonly role: Role }, verb?: string): ErrorAnswer | undefined {
+  if (isStaff(role)) return undefined;
+  return refuse("FORBIDDEN", verb === undefined ? "Only moderators may do this." : `Only a moderator may ${verb}.`);
 }
 
 /** @param verb the action that the error names */

@@ -159,7 +159,7 @@ export class Screening implements Feature {
     { beforePost, timeoutMs }: PostRules,
   ): Verdict | Promise<Verdict> {
     const { user, name, role } = caller;
-    const { schema } = operation;
+    const { schema } = operation.event;
     const { kind } = speech;
     const read = (given: unknown): Verdict => readVerdict(given, payload as object, { schema, kind });
     const failed = (error: unknown): Verdict => ({ type: "failed", error });

@@ -1,7 +1,6 @@
 // Search (SRCH-1 to SRCH-8): an operation of the room that takes slices of work until it is answered.
-import type * as z from "zod/mini";
-
-import { searchSchema } from "../../protocol/schemas/search.ts";
+import type { PayloadOf } from "../../protocol/event.ts";
+import { SEARCH } from "../../protocol/events/search.ts";
 import { QUERY_WORDS_MAX } from "../../protocol/limits.ts";
 import type { ErrorAnswer, FoundMessage, SearchAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
@@ -9,7 +8,7 @@ import type { Party } from "../../protocol/shares.ts";
 import { fitFirst } from "../room/fitting.ts";
 import { payerOf } from "../room/shares.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
-import { waitingOperation, type Caller, type Reply } from "../room/operation.ts";
+import { waitingHandler, type Caller, type Reply } from "../room/operation.ts";
 import type { Feature, KeptChange } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 import type { SearchAllowance } from "./search-allowance.ts";
@@ -18,8 +17,6 @@ import { parsePhrases, withoutRepeats, type Query } from "./search-query.ts";
 import { SearchRun } from "./search-run.ts";
 import { SlicedWork, type Job } from "./sliced-work.ts";
 
-/** Requests that a search costs. */
-export const SEARCH_COST = 20;
 /** Messages that one search reads or indexes in all; the client continues with the next search (SRCH-5). */
 export const SEARCH_MESSAGES_MAX = 250_000;
 /** Searches that may be under way at once. */
@@ -36,7 +33,7 @@ interface Search extends Job {
   readonly reply: Reply<SearchAnswer>;
 }
 
-type Payload = z.output<typeof searchSchema>;
+type Payload = PayloadOf<typeof SEARCH>;
 
 export class Searching implements Feature {
   readonly #room: Room;
@@ -44,13 +41,7 @@ export class Searching implements Feature {
   readonly #allowance: SearchAllowance;
   /** Searches under way. */
   readonly #searches: SlicedWork<Search>;
-  readonly operations = {
-    search: waitingOperation(
-      searchSchema,
-      (caller, payload, reply: Reply<SearchAnswer>) => this.#search(caller, payload, reply),
-      () => SEARCH_COST,
-    ),
-  };
+  readonly operations = [waitingHandler(SEARCH, (caller, payload, reply) => this.#search(caller, payload, reply))];
 
   constructor(room: Room, index: SearchIndex, allowance: SearchAllowance) {
     this.#room = room;

@@ -1,9 +1,8 @@
-// Schemas of messages, of posting them, and of pages of history.
+// Schemas of messages as a room keeps and sends them.
 import * as z from "zod/mini";
 
-import { CLIENT_MSG_ID_LENGTH_MAX, HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../limits.ts";
-import { atMs, content, count, limitOf, messageId, type Given, type Sent } from "./fields.ts";
-import { attachmentSchema, uploadedSchema } from "./files.ts";
+import { atMs, count, type Sent } from "./fields.ts";
+import { uploadedSchema } from "./files.ts";
 import { described, named } from "./described.ts";
 
 export const reactionSchema = z.object({
@@ -46,54 +45,3 @@ export const messageSchema = z
 
 /** One message of a room. */
 export type Message = Sent<typeof messageSchema>;
-
-export const postSchema = z.object({
-  content,
-  clientMsgId: z.optional(z.string().check(z.minLength(1), z.maxLength(CLIENT_MSG_ID_LENGTH_MAX))),
-  replyTo: z.optional(messageId),
-  attachment: z.optional(attachmentSchema),
-});
-
-/** `clientMsgId` makes sending again safe. */
-export type PostPayload = Given<typeof postSchema>;
-
-export const postedSchema = z.object({
-  id: z.string(),
-  seq: count,
-  timestamp: atMs("When it was posted"),
-  duplicate: z.exactOptional(z.literal(true)).apply(described, "The message had been stored before"),
-});
-
-const bound = z.int().check(z.minimum(0));
-
-const bounds = {
-  before: z.optional(bound),
-  after: z.optional(bound),
-  around: z.optional(bound),
-  beforeTime: z.optional(bound),
-  afterTime: z.optional(bound),
-};
-
-type Bounds = { readonly [Name in keyof typeof bounds]?: unknown };
-
-/** The check of a request for history. */
-export const oneBound = z.refine<Bounds>(
-  (given) => Object.keys(bounds).filter((name) => given[name as keyof Bounds] !== undefined).length <= 1,
-  "give one of before, after, around, beforeTime and afterTime, not several",
-);
-
-export const historySchema = z
-  .object({ ...bounds, limit: limitOf({ byDefault: HISTORY_LIMIT_DEFAULT, max: HISTORY_LIMIT_MAX }) })
-  .check(oneBound);
-
-/**
- * At most one of these bounds, all of them exclusive; without any the newest messages. `before` and `after` are of `seq`,
- * `beforeTime` and `afterTime` of `timestamp`; `around` is the `seq` in the middle.
- */
-export type HistoryPayload = Given<typeof historySchema>;
-
-export const pageSchema = z.object({
-  messages: z.array(messageSchema).apply(described, "Ascending by seq"),
-  hasMore: z.boolean().apply(described, "Whether there are more in that direction"),
-  hasMoreAfter: z.exactOptional(z.boolean()).apply(described, "Whether there are newer ones, with `around`"),
-});

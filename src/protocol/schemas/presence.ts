@@ -1,8 +1,7 @@
 // Schemas of members, and of a room's overview.
 import * as z from "zod/mini";
 
-import { FIND_LENGTH_MAX } from "../limits.ts";
-import { atMs, count, type Given, type Sent } from "./fields.ts";
+import { atMs, count, type Sent } from "./fields.ts";
 import { described, named } from "./described.ts";
 
 export const roleSchema = z.literal(["member", "moderator", "reader", "service"]);
@@ -26,21 +25,6 @@ export const memberSchema = z
  * A reload does not change `since` (PRES-7).
  */
 export type Member = Sent<typeof memberSchema>;
-
-export const presenceSchema = z.object({
-  find: z.optional(
-    z
-      .string()
-      .check(
-        z.trim(),
-        z.minLength(1, "is empty"),
-        z.maxLength(FIND_LENGTH_MAX, `at most ${FIND_LENGTH_MAX} characters`),
-      ),
-  ),
-});
-
-/** `find`: only members whose name or id has this in it (PRES-6). */
-export type PresencePayload = Given<typeof presenceSchema>;
 
 export const overviewSchema = z.object({
   room: z.string(),

@@ -1,6 +1,7 @@
 // Asks a room for an event, and turns its answer into an HTTP response: the body is the event's answer, the status follows from it (API-2).
 // Called by calls.
-import type { Answer, AnswerTo, ClientToServerEvents, ErrorAnswer } from "../../protocol/chat-events.ts";
+import type { Answer, CHAT_EVENTS, ErrorAnswer } from "../../protocol/chat-events.ts";
+import type { AnswerOf } from "../../protocol/event.ts";
 import { HTTP_STATUS, isAboutToken } from "../../protocol/failures.ts";
 import { refuseUnauthenticated, type Issue } from "../http/endpoint-refusals.ts";
 import { refuseForNow, refuseRequest } from "../http/refusals.ts";
@@ -13,13 +14,13 @@ type Asked = Pick<ApiRequest<{ readonly room: string; readonly as?: unknown }>, 
  * @param good makes the response of a good answer; without it that is 200 and the answer
  */
 export const asking =
-  <Event extends keyof ClientToServerEvents>(
-    event: Event,
-    good?: (answer: Exclude<AnswerTo<Event>, ErrorAnswer>, url: URL) => Response,
+  <Event extends (typeof CHAT_EVENTS)[number]>(
+    { name }: Event,
+    good?: (answer: Exclude<AnswerOf<Event>, ErrorAnswer>, url: URL) => Response,
   ) =>
   async ({ caller, given: { as: _as, ...payload }, url, roomRpc }: Asked): Promise<Response> => {
-    const answer: Answer<object> = await roomRpc(payload.room).ask(event, caller, payload);
-    return respond(answer, good && ((body) => good(body as Exclude<AnswerTo<Event>, ErrorAnswer>, url)));
+    const answer: Answer<object> = await roomRpc(payload.room).ask(name, caller, payload);
+    return respond(answer, good && ((body) => good(body as Exclude<AnswerOf<Event>, ErrorAnswer>, url)));
   };
 
 /** @param good makes the response of a good answer; without it that is 200 and the answer */

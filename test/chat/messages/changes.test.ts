@@ -1,7 +1,7 @@
 // Changes while a client was away: the `rev` that it remembers, and the pages that follow it.
 import { describe, expect, it } from "vitest";
 
-import { CHANGES_COST, CHANGES_PER_TOKEN } from "../../../src/chat/messages/message-changes.ts";
+import { CHANGES_COST, CHANGES_PER_TOKEN } from "../../../src/protocol/events/messages.ts";
 import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { CLOCK_SLACK_MS } from "../../../src/chat/messages/message-changes.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";

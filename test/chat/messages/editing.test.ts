@@ -1,13 +1,8 @@
 // Messages that change: edits, deletions, and the parts that stay.
 import { describe, expect, it } from "vitest";
 
-import {
-  DELETE_COST,
-  EDIT_COST,
-  EDITS_KEPT_CHARS_MAX,
-  EDITS_KEPT_MAX,
-  VERSIONS_COST,
-} from "../../../src/chat/messages/editing.ts";
+import { EDITS_KEPT_CHARS_MAX, EDITS_KEPT_MAX } from "../../../src/chat/messages/editing.ts";
+import { DELETE_MESSAGE, EDIT_MESSAGE, VERSIONS } from "../../../src/protocol/events/messages.ts";
 import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { ChatRoom, ROOM, roomWith } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
@@ -265,9 +260,9 @@ describe("changing a message is refused", () => {
   });
 
   it.each([
-    ["edit-message", EDIT_COST],
-    ["delete-message", DELETE_COST],
-    ["versions", VERSIONS_COST],
+    ["edit-message", Number(EDIT_MESSAGE.cost)],
+    ["delete-message", Number(DELETE_MESSAGE.cost)],
+    ["versions", Number(VERSIONS.cost)],
   ])("RATE_LIMITED: %s too often", async (event, cost) => {
     const { mona } = await talk();
     const calls = Array.from({ length: REQUEST_LIMIT.burst / cost + 1 }, (_, i) =>

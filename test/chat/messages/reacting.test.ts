@@ -6,13 +6,11 @@ import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import {
   EMOJI_PER_MESSAGE_MAX,
   EMOJI_PER_USER_MAX,
-  REACT_COST,
-  REACTIONS_COST,
   REACTIONS_PER_MESSAGE_MAX,
 } from "../../../src/chat/messages/reacting.ts";
 import { roomWith, type ChatRoom, type Person } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
-import { reactSchema } from "../../../src/protocol/schemas/changes.ts";
+import { REACT, REACTIONS } from "../../../src/protocol/events/messages.ts";
 import type { Client } from "../../host/harness.ts";
 
 const ID = `${EPOCH}-1`;
@@ -87,7 +85,7 @@ describe("MSG-4: react", () => {
     const isOne = /^\p{RGI_Emoji}$/v;
     const known = every.flatMap((one) => [one, `${one}\uFE0F`]).filter((one) => isOne.test(one));
     // Colours of skin are emoji as well, and nobody's reaction.
-    const refused = known.filter((emoji) => !reactSchema.safeParse({ id: ID, emoji, on: true }).success);
+    const refused = known.filter((emoji) => !REACT.schema.safeParse({ id: ID, emoji, on: true }).success);
     expect(refused).toEqual(["🏻", "🏼", "🏽", "🏾", "🏿"]);
   });
 
@@ -196,8 +194,8 @@ describe("a reaction is refused", () => {
   });
 
   it.each([
-    ["react", REACT_COST],
-    ["reactions", REACTIONS_COST],
+    ["react", Number(REACT.cost)],
+    ["reactions", Number(REACTIONS.cost)],
   ])("RATE_LIMITED: %s too often", async (event, cost) => {
     const { ben } = await talk();
     const calls = Array.from({ length: REQUEST_LIMIT.burst / cost + 1 }, (_, i) =>

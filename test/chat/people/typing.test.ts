@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { MEMBERS_LISTED_MAX } from "../../../src/chat/room/members.ts";
 import { TYPING_MS } from "../../../src/crowd/typists.ts";
-import { TYPING_COST, TYPISTS_SHOWN_MAX } from "../../../src/chat/people/typing.ts";
+import { TYPISTS_SHOWN_MAX } from "../../../src/chat/people/typing.ts";
+import { TYPING } from "../../../src/protocol/events/people.ts";
 import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { ChatRoom, roomWith } from "../../host/chat-room.ts";
 
@@ -139,7 +140,7 @@ describe("typing is refused", () => {
 
   it("RATE_LIMITED: to a client that toggles it too often", async () => {
     const { people } = await trio();
-    const changes = REQUEST_LIMIT.burst / TYPING_COST;
+    const changes = REQUEST_LIMIT.burst / Number(TYPING.cost);
     for (let i = 0; i < changes; i++) expect(await people[0]!.ask("typing", { on: i % 2 === 0 })).toEqual({ ok: true });
     expect(await people[0]!.ask("typing", { on: true })).toMatchObject({ error: { code: "RATE_LIMITED" } });
     expect(people[1]!.received("typing")).toHaveLength(changes);

@@ -9,7 +9,7 @@ import {
   SEARCH_LIMIT_MAX,
 } from "../../../src/protocol/limits.ts";
 import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
-import { SEARCH_COST } from "../../../src/chat/search/searching.ts";
+import { SEARCH } from "../../../src/protocol/events/search.ts";
 import { MATCHES_MAX } from "../../../src/chat/search/search-query.ts";
 import { ChatRoom, ROOM, UNLIMITED } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
@@ -191,9 +191,9 @@ describe("refusals", () => {
   it("RATE_LIMITED: too many searches, CHAT-6", async () => {
     const { ada } = await roomThatHeard("a");
     const codes = [];
-    for (let i = 0; i <= REQUEST_LIMIT.burst / SEARCH_COST; i++)
+    for (let i = 0; i <= REQUEST_LIMIT.burst / Number(SEARCH.cost); i++)
       codes.push((await ada.ask("search", { query: "a" })).error?.code);
-    expect(codes.filter((code) => code === undefined)).toHaveLength(REQUEST_LIMIT.burst / SEARCH_COST);
+    expect(codes.filter((code) => code === undefined)).toHaveLength(REQUEST_LIMIT.burst / Number(SEARCH.cost));
     expect(codes.at(-1)).toBe("RATE_LIMITED");
   });
 

@@ -1,19 +1,7 @@
 // Fuzz targets that read input of users and deployers: events, requests of the HTTP API, tokens, settings. Called by ../targets.ts.
-import type * as z from "zod/mini";
-
-import type { ClientToServerEvents } from "../../../src/protocol/chat-events.ts";
-import { attendSchema } from "../../../src/protocol/schemas/attending.ts";
-import { typingSchema } from "../../../src/protocol/schemas/typing.ts";
-import { searchSchema } from "../../../src/protocol/schemas/search.ts";
-import { readMarksSchema, readSchema } from "../../../src/protocol/schemas/reading.ts";
-import { refreshTokenSchema } from "../../../src/protocol/schemas/tokens.ts";
-import { presenceSchema } from "../../../src/protocol/schemas/presence.ts";
-import { historySchema, postSchema } from "../../../src/protocol/schemas/messages.ts";
+import { CHAT_EVENTS } from "../../../src/protocol/chat-events.ts";
 import { describeIssues } from "../../../src/protocol/schemas/fields.ts";
-import { ACTION_SCHEMAS, auditSchema, moderationStateSchema } from "../../../src/protocol/schemas/moderation.ts";
-import { openDirectSchema } from "../../../src/protocol/schemas/direct.ts";
 import { uploadSchema } from "../../../src/protocol/schemas/files.ts";
-import { changesSchema, editSchema, reactSchema, whichMessageSchema } from "../../../src/protocol/schemas/changes.ts";
 import { readSettings, SETTING_NAMES } from "../../../src/settings/settings.ts";
 import { signToken, TokenVerifier } from "../../../src/settings/tokens/tokens.ts";
 import { readAs } from "../../../src/protocol/read-as.ts";
@@ -23,30 +11,7 @@ import { readGiven } from "../../../src/worker/api/input.ts";
 import { findToken } from "../../../src/worker/http/token-source.ts";
 import { must, mustEqual, type Target } from "../target.ts";
 
-/** The compiler asks for a line for each new event. */
-const SCHEMAS: Readonly<Record<keyof ClientToServerEvents | "upload", z.ZodMiniType>> = {
-  ...ACTION_SCHEMAS,
-  "chat-message": postSchema,
-  history: historySchema,
-  presence: presenceSchema,
-  "refresh-token": refreshTokenSchema,
-  "get-message": whichMessageSchema,
-  "edit-message": editSchema,
-  "delete-message": whichMessageSchema,
-  versions: whichMessageSchema,
-  react: reactSchema,
-  reactions: whichMessageSchema,
-  changes: changesSchema,
-  typing: typingSchema,
-  attend: attendSchema,
-  read: readSchema,
-  "read-marks": readMarksSchema,
-  search: searchSchema,
-  audit: auditSchema,
-  "moderation-state": moderationStateSchema,
-  "open-dm": openDirectSchema,
-  upload: uploadSchema,
-};
+const READ = [...CHAT_EVENTS, { name: "upload", schema: uploadSchema }];
 
 /** The limit of the text that refuses a payload: it must not be much longer than the payload. */
 const ISSUES_CHARS_MAX = 2000;
@@ -67,7 +32,7 @@ const payloads: Target = {
   run: (input) => {
     const given = parsed(input);
     if (given === undefined) return;
-    for (const [event, schema] of Object.entries(SCHEMAS)) {
+    for (const { name: event, schema } of READ) {
       const result = readAs(schema, given);
       if (result.success) {
         mustEqual(schema.parse(result.data), result.data, `${event} read twice`);

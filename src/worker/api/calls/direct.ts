@@ -1,7 +1,7 @@
 // Calls that open a conversation between two people, and list a user's own (DM-1, DM-4). The list is the lobby's, so it wakes no room.
 import * as z from "zod/mini";
 
-import { dmSchema, TOO_MANY_OPENINGS } from "../../../protocol/schemas/direct.ts";
+import { dmSchema, TOO_MANY_OPENINGS } from "../../../protocol/events/direct.ts";
 import { count, limitOf } from "../../../protocol/schemas/fields.ts";
 import { lobbiesOf } from "../../../rpc/lobby.ts";
 import { userSchema } from "../../../settings/tokens/claims.ts";

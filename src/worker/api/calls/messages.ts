@@ -3,18 +3,18 @@
 import * as z from "zod/mini";
 
 import type { HistoryAnswer } from "../../../protocol/chat-events.ts";
-import { editSchema, reactSchema, versionSchema, whichMessageSchema } from "../../../protocol/schemas/changes.ts";
-import { atMs } from "../../../protocol/schemas/fields.ts";
 import {
-  historySchema,
-  messageSchema,
+  CHAT_MESSAGE,
+  DELETE_MESSAGE,
+  EDIT_MESSAGE,
+  GET_MESSAGE,
+  HISTORY,
   oneBound,
-  pageSchema,
-  postedSchema,
-  postSchema,
-  reactionsSchema,
-} from "../../../protocol/schemas/messages.ts";
-import { foundSchema, searchSchema } from "../../../protocol/schemas/search.ts";
+  REACT,
+  REACTIONS,
+  VERSIONS,
+} from "../../../protocol/events/messages.ts";
+import { SEARCH } from "../../../protocol/events/search.ts";
 import { actingAs, actingAsUser, STAFF } from "../access.ts";
 import { answering, call, done, room, type ApiCall } from "../call.ts";
 import { pageAnswers, respondPage } from "../pages.ts";
@@ -23,19 +23,8 @@ import { described } from "../../../protocol/schemas/described.ts";
 
 const MESSAGE = "/api/rooms/{room}/messages/{id}";
 
-const id = whichMessageSchema.shape.id.apply(described, "The message's id");
+const id = GET_MESSAGE.schema.shape.id.apply(described, "The message's id");
 const which = { room, id };
-
-const cut = (what: string) => z.exactOptional(z.literal(true)).apply(described, what);
-const versionsAnswer = answering(
-  z.object({
-    versions: z.array(versionSchema).apply(described, "The oldest first, the present one last"),
-    hasMore: cut("Older ones do not fit in the answer"),
-  }),
-);
-const reactionsAnswer = answering(
-  z.object({ reactions: reactionsSchema, hasMore: cut("Not all users fit in the answer") }),
-);
 
 export const MESSAGE_CALLS: readonly ApiCall[] = [
   call({
@@ -47,9 +36,9 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
       "The newest messages, or those `before`, `after` or `around` a seq, `beforeTime` or `afterTime` in milliseconds since " +
       "1970. `Link` leads on in that direction, otherwise back in time.",
     roles: STAFF,
-    given: z.object({ ...historySchema.shape, room }).check(oneBound),
-    answers: pageAnswers(pageSchema),
-    run: asking("history", respondHistory),
+    given: z.object({ ...HISTORY.schema.shape, room }).check(oneBound),
+    answers: pageAnswers(HISTORY.good),
+    run: asking(HISTORY, respondHistory),
   }),
   call({
     id: "postMessage",
@@ -58,13 +47,13 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     summary: "Post a message",
     description: "With `Idempotency-Key` (or `clientMsgId`) it is safe to send again.",
     roles: STAFF,
-    given: z.object({ ...postSchema.shape, room, as: z.optional(actingAs) }),
+    given: z.object({ ...CHAT_MESSAGE.schema.shape, room, as: z.optional(actingAs) }),
     headers: { "Idempotency-Key": "clientMsgId" },
     answers: {
-      201: { description: "Stored, and all members have it", schema: answering(postedSchema) },
-      200: { description: "The message was stored before", schema: answering(postedSchema) },
+      201: { description: "Stored, and all members have it", schema: answering(CHAT_MESSAGE.good) },
+      200: { description: "The message was stored before", schema: answering(CHAT_MESSAGE.good) },
     },
-    run: asking("chat-message", (answer) => Response.json(answer, { status: answer.duplicate ? 200 : 201 })),
+    run: asking(CHAT_MESSAGE, (answer) => Response.json(answer, { status: answer.duplicate ? 200 : 201 })),
   }),
   call({
     id: "getMessage",
@@ -74,8 +63,8 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     description: "A deleted message has no text.",
     roles: STAFF,
     given: z.object(which),
-    answers: { 200: { description: "The message", schema: answering(z.object({ message: messageSchema })) } },
-    run: asking("get-message"),
+    answers: { 200: { description: "The message", schema: answering(GET_MESSAGE.good) } },
+    run: asking(GET_MESSAGE),
   }),
   call({
     id: "editMessage",
@@ -84,14 +73,14 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     summary: "Edit a message",
     description: "`as` edits as its author, within the time for edits.",
     roles: STAFF,
-    given: z.object({ ...editSchema.shape, ...which, as: z.optional(actingAs) }),
+    given: z.object({ ...EDIT_MESSAGE.schema.shape, ...which, as: z.optional(actingAs) }),
     answers: {
       200: {
         description: "Stored, and all members have it",
-        schema: answering(z.object({ editedAt: atMs("When it was edited") })),
+        schema: answering(EDIT_MESSAGE.good),
       },
     },
-    run: asking("edit-message"),
+    run: asking(EDIT_MESSAGE),
   }),
   call({
     id: "deleteMessage",
@@ -102,7 +91,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     roles: STAFF,
     given: z.object({ ...which, as: z.optional(actingAsUser) }),
     answers: { 200: { description: "The text is gone, and all members know it", schema: done } },
-    run: asking("delete-message"),
+    run: asking(DELETE_MESSAGE),
   }),
   call({
     id: "listVersions",
@@ -112,8 +101,8 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     description: "The first one, and the newest edits. A deleted message has none.",
     roles: STAFF,
     given: z.object(which),
-    answers: { 200: { description: "The versions", schema: versionsAnswer } },
-    run: asking("versions"),
+    answers: { 200: { description: "The versions", schema: answering(VERSIONS.good) } },
+    run: asking(VERSIONS),
   }),
   call({
     id: "listReactions",
@@ -123,8 +112,8 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     description: "With all users, where the message itself names the first ones.",
     roles: STAFF,
     given: z.object(which),
-    answers: { 200: { description: "The reactions", schema: reactionsAnswer } },
-    run: asking("reactions"),
+    answers: { 200: { description: "The reactions", schema: answering(REACTIONS.good) } },
+    run: asking(REACTIONS),
   }),
   call({
     id: "react",
@@ -133,9 +122,9 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     summary: "Set a reaction, or take it back",
     description: "The user's own, or of the user in `as`.",
     roles: STAFF,
-    given: z.object({ ...reactSchema.shape, ...which, as: z.optional(actingAs) }),
+    given: z.object({ ...REACT.schema.shape, ...which, as: z.optional(actingAs) }),
     answers: { 200: { description: "Stored, and all members have it", schema: done } },
-    run: asking("react"),
+    run: asking(REACT),
   }),
   call({
     id: "searchMessages",
@@ -146,15 +135,15 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
       'Newest first. `query` is words, all of which a message has to have, a "phrase" in quotes, or `begin*`; `from` is a user id. One ' +
       "of the two is needed. `Link` leads to older ones; a page may be short, or empty.",
     roles: STAFF,
-    given: z.object({ ...searchSchema.shape, room }),
+    given: z.object({ ...SEARCH.schema.shape, room }),
     answers: {
       200: {
         description: "The page",
-        schema: answering(foundSchema),
+        schema: answering(SEARCH.good),
         headers: { Link: 'The next page, `rel="next"`, where there is more to look at' },
       },
     },
-    run: asking("search", (page, url) => respondPage(url, page, { before: page.before })),
+    run: asking(SEARCH, (page, url) => respondPage(url, page, { before: page.before })),
   }),
 ];
 

@@ -6,8 +6,8 @@ import type { ErrorAnswer } from "../../../protocol/chat-events.ts";
 import type { Identity } from "../../../protocol/identity.ts";
 import { refuse } from "../../../protocol/refuse.ts";
 import { filesOf } from "../../../protocol/file-key.ts";
-import { count } from "../../../protocol/schemas/fields.ts";
-import { memberSchema, overviewSchema, presenceSchema } from "../../../protocol/schemas/presence.ts";
+import { PRESENCE } from "../../../protocol/events/people.ts";
+import { overviewSchema } from "../../../protocol/schemas/presence.ts";
 import { answering, call, done, room, type ApiCall, type ApiRequest } from "../call.ts";
 import { SERVICE, STAFF } from "../access.ts";
 import { asking, respond } from "../responses.ts";
@@ -46,14 +46,14 @@ export const ROOM_CALLS: readonly ApiCall[] = [
     path: "/api/rooms/{room}/members",
     summary: "The members of a room",
     roles: STAFF,
-    given: z.object({ ...presenceSchema.shape, room }),
+    given: z.object({ ...PRESENCE.schema.shape, room }),
     answers: {
       200: {
         description: "The longest present first",
-        schema: answering(z.object({ count, members: z.array(memberSchema) })),
+        schema: answering(PRESENCE.good),
       },
     },
-    run: asking("presence"),
+    run: asking(PRESENCE),
   }),
   call({
     id: "exportRoom",

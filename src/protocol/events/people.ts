@@ -1,0 +1,128 @@
+// The events about people: who is here, who types, how far each has read, and the connection itself. Their handlers: src/chat/people; in a
+// part of a big room src/shards/member-events.ts.
+import * as z from "zod/mini";
+
+import { FIND_LENGTH_MAX } from "../limits.ts";
+import { defineEvent, told, type AnswerOf } from "../event.ts";
+import { count, type Given } from "../schemas/fields.ts";
+import { memberSchema } from "../schemas/presence.ts";
+
+export const PRESENCE = defineEvent({
+  name: "presence",
+  schema: z.object({
+    find: z.optional(
+      z
+        .string()
+        .check(
+          z.trim(),
+          z.minLength(1, "is empty"),
+          z.maxLength(FIND_LENGTH_MAX, `at most ${FIND_LENGTH_MAX} characters`),
+        ),
+    ),
+  }),
+  good: z.object({ count, members: z.array(memberSchema) }),
+  // With `find` all members are looked through.
+  cost: ({ find }) => (find === undefined ? 1 : 5),
+  by: "everyone",
+  examples: [{}, { find: "ada" }],
+});
+
+/** `find`: only members whose name or id has this in it (PRES-6). */
+export type PresencePayload = Given<typeof PRESENCE.schema>;
+/** In a large room `members` holds fewer than `count`: those who have been here longest. */
+export type PresenceAnswer = AnswerOf<typeof PRESENCE>;
+
+export interface Typist {
+  readonly user: string;
+  readonly name: string;
+}
+
+export interface TypingChange extends Typist {
+  readonly on: boolean;
+}
+
+/** A large room sends it in place of names. */
+export interface TypingCount {
+  /** Members who type, the recipient among them. */
+  readonly count: number;
+}
+
+/** A client sends it again every few seconds while its user writes. */
+export const TYPING = defineEvent({
+  name: "typing",
+  schema: z.object({ on: z.boolean() }),
+  // Each change goes out to everyone.
+  cost: 4,
+  by: "speakers",
+  verb: "type",
+  tells: { typing: told<TypingChange>(), "typing-count": told<TypingCount>() },
+  examples: [{ on: true }, { on: false }],
+});
+
+export type TypingPayload = Given<typeof TYPING.schema>;
+
+/** For connections that attend to counts. */
+export interface Counts {
+  /** The `seq` of the newest message. */
+  readonly lastSeq: number;
+}
+
+/** With `counts` a connection gets `counts` in place of messages and what happens to them, until it attends to `all` again. */
+export const ATTEND = defineEvent({
+  name: "attend",
+  schema: z.object({ to: z.literal(["all", "counts"]) }),
+  good: z.object({ lastSeq: count }),
+  by: "everyone",
+  tells: { counts: told<Counts>() },
+  examples: [{ to: "counts" }, { to: "all" }],
+});
+
+export type AttendPayload = Given<typeof ATTEND.schema>;
+/** `lastSeq`: the newest message; those behind it will be heard. */
+export type AttendAnswer = AnswerOf<typeof ATTEND>;
+
+const markSchema = z.object({ user: z.string(), seq: count });
+
+/** The newest message that a user has read. */
+export interface ReadMark {
+  readonly user: string;
+  readonly seq: number;
+}
+
+export const READ = defineEvent({
+  name: "read",
+  schema: z.object({ seq: z.int().check(z.minimum(0)) }),
+  by: "everyone",
+  tells: { read: told<ReadMark>() },
+  examples: [{ seq: 1 }],
+});
+
+/** The `seq` of the newest message that the user has seen. */
+export type ReadPayload = Given<typeof READ.schema>;
+
+export const READ_MARKS = defineEvent({
+  name: "read-marks",
+  schema: z.object({}),
+  good: z.object({ marks: z.array(markSchema) }),
+  // It looks at every mark.
+  cost: 10,
+  by: "everyone",
+  examples: [{}],
+});
+
+/** The furthest first; clipped where there are many. */
+export type ReadMarksAnswer = AnswerOf<typeof READ_MARKS>;
+
+/** Replaces the token of a connection. */
+export const REFRESH_TOKEN = defineEvent({
+  name: "refresh-token",
+  schema: z.object({ token: z.string().check(z.minLength(1)) }),
+  good: z.object({ exp: z.nullable(count) }),
+  by: "everyone",
+  examples: [{ token: "x" }],
+});
+
+export type RefreshPayload = Given<typeof REFRESH_TOKEN.schema>;
+export type RefreshAnswer = AnswerOf<typeof REFRESH_TOKEN>;
+
+export const PEOPLE_EVENTS = [PRESENCE, TYPING, ATTEND, READ, READ_MARKS, REFRESH_TOKEN] as const;
