@@ -93,7 +93,8 @@ class Watch {
     page.on("request", (request) => {
       const { origin, pathname } = new URL(request.url());
       const isOurs =
-        origin === server.url && /^\/($|[a-z]+(-later|-chunk)?\.(js|css|svg)$|api\/|rooms\/)/.test(pathname);
+        origin === server.url &&
+        /^\/($|[a-z]+\.(js|css|svg)$|assets\/[a-z-]+-[A-Z0-9]{8}\.(js|css)$|api\/|rooms\/)/.test(pathname);
       const isHosts = origin === hostUrl && ["/", "/favicon.ico"].includes(pathname);
       if (!isOurs && !isHosts) this.strangeRequests.push(request.url());
     });
