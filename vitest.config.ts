@@ -32,6 +32,7 @@ const deps = {
       enabled: true,
       include: [
         "zod/mini",
+        "zod/v4/locales/en.js",
         "hono/hono-base",
         "hono/cors",
         "jose",

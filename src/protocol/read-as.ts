@@ -1,11 +1,13 @@
 // Parses untrusted values by a schema. Called for events, requests, tokens and cursors.
 import type * as z from "zod/mini";
+import en from "zod/v4/locales/en.js";
 
 import { JSON_LEVELS_MAX } from "./nesting.ts";
-import { problemText as error } from "./problem-texts.ts";
+
+const { localeError: error } = en();
 
 /**
- * The result of `safeParse`; never throws. The texts of errors are given with each value, because zod's own setting belongs to the
+ * The result of `safeParse`; never throws. Zod's English texts are given with each value, because zod's own setting belongs to the
  * application that this code runs in.
  */
 export const readAs = <Schema extends z.ZodMiniType>(

@@ -1,4 +1,4 @@
-// Descriptions and names of schemas, for the description of the HTTP API. They stand in a map of their own, because zod's global one belongs
+// Descriptions and names of schemas, for the description of the HTTP API. They stand in a registry of their own, because zod's global one belongs
 // to the application that this code runs in. Called by schemas here and by the HTTP API's calls.
 import * as z from "zod/mini";
 
@@ -10,18 +10,8 @@ interface Description {
   readonly format?: string;
 }
 
-const own = new WeakMap<z.core.$ZodType, Description>();
-
-/** The descriptions, as zod's registries give them. */
-export const DESCRIPTIONS = {
-  /** A schema that was derived from another one, as by a check, has the other's description, but not its name. */
-  get(schema: z.core.$ZodType): Description | undefined {
-    const { parent } = schema._zod;
-    if (!parent) return own.get(schema);
-    const { id: _, ...inherited } = DESCRIPTIONS.get(parent) ?? {};
-    return { ...inherited, ...own.get(schema) };
-  },
-};
+/** A schema that was derived from another one, as by a check, has the other's description, but not its name. */
+export const DESCRIPTIONS = z.registry<Description>();
 
 /** A copy of a schema with a description: `schema.apply(described, "…")`. */
 export const described = <Schema extends z.core.$ZodType>(schema: Schema, description: string): Schema =>
@@ -30,11 +20,8 @@ export const described = <Schema extends z.core.$ZodType>(schema: Schema, descri
 /** A copy of a schema with a name; schemas derived from it have none. */
 export const named = <Schema extends z.core.$ZodType>(schema: Schema, id: string): Schema => noting(schema, { id });
 
-/** Bytes, for a body that is no JSON. */
-export const bytes = (): z.ZodMiniString => noting(z.string(), { format: "binary" });
-
 function noting<Schema extends z.core.$ZodType>(schema: Schema, added: Description): Schema {
   const copy = z.clone(schema, schema._zod.def, { parent: true });
-  own.set(copy, added);
+  DESCRIPTIONS.add(copy, added);
   return copy;
 }

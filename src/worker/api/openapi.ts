@@ -7,7 +7,11 @@ import { described, DESCRIPTIONS, named } from "../../protocol/schemas/described
 import { ENTRANCE_PATH, entranceSchema, GUEST_PATH, guestAnswerSchema, guestSchema } from "./guest.ts";
 import { choicesOf, hasBody, pathParameters, shapeOf, type ApiCall, type GoodAnswer } from "./call.ts";
 import { CALLS } from "./calls.ts";
-import { JsonSchemas, type Json, type Side } from "./json-schemas.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The schemas that have a name so far, for `#/components/schemas`. */
+type Schemas = Record<string, unknown>;
 
 const JSON_TYPE = "application/json";
 const BYTES = { "*/*": { schema: { type: "string", format: "binary" } } } as const;
@@ -57,7 +61,7 @@ export function describeApi(version: string, basePath: string): string {
 }
 
 function documentOf(version: string, basePath: string): Json {
-  const schemas = new JsonSchemas();
+  const schemas: Schemas = {};
   const paths: Record<string, Record<string, Json>> = {
     [GUEST_PATH]: { post: guestOperation(schemas) },
     [ENTRANCE_PATH]: { get: entranceOperation(schemas) },
@@ -70,7 +74,7 @@ function documentOf(version: string, basePath: string): Json {
     ...(basePath !== "" && { servers: [{ url: basePath }] }),
     paths,
     components: {
-      schemas: schemas.named,
+      schemas,
       responses,
       securitySchemes: { token: { type: "http", scheme: "bearer", bearerFormat: "JWT" } },
     },
@@ -78,7 +82,7 @@ function documentOf(version: string, basePath: string): Json {
   };
 }
 
-function operationOf(call: ApiCall, schemas: JsonSchemas): Json {
+function operationOf(call: ApiCall, schemas: Schemas): Json {
   const { id, summary, description, roles, headers = {}, answers, rawBody } = call;
   const inPath = pathParameters(call);
   const shape = shapeOf(call);
@@ -107,24 +111,28 @@ function operationOf(call: ApiCall, schemas: JsonSchemas): Json {
   };
 }
 
-function parameter(
-  where: "path" | "query" | "header",
-  name: string,
-  field: z.core.$ZodType,
-  schemas: JsonSchemas,
-): Json {
-  const { description } = DESCRIPTIONS.get(field) ?? {};
+function parameter(where: "path" | "query" | "header", name: string, field: z.core.$ZodType, schemas: Schemas): Json {
+  const schema = schemaOf(field, "input", schemas);
+  const { description } = schema;
   return {
     in: where,
     name,
     ...(field._zod.optin === undefined && { required: true }),
     ...(description !== undefined && { description }),
-    schema: schemas.of(field, "input"),
+    schema,
   };
 }
 
-const content = (schema: z.core.$ZodType, schemas: JsonSchemas, side: Side, type: string = JSON_TYPE): Json => ({
-  [type]: { schema: schemas.of(schema, side) },
+/** @param io the form that a client sends, or the one that it gets */
+function schemaOf(schema: z.core.$ZodType, io: "input" | "output", schemas: Schemas): Json {
+  const text = JSON.stringify(z.toJSONSchema(schema, { metadata: DESCRIPTIONS, io }));
+  const { $schema: _, $defs, ...own } = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
+  Object.assign(schemas, $defs);
+  return own;
+}
+
+const content = (schema: z.core.$ZodType, schemas: Schemas, io: "input" | "output", type = JSON_TYPE): Json => ({
+  [type]: { schema: schemaOf(schema, io, schemas) },
 });
 
 /** The fields that the path does not name, as one object or as one of several. */
@@ -135,7 +143,7 @@ function bodyOf(call: ApiCall, inPath: readonly string[]): z.ZodMiniType {
   return bodies.length === 1 ? bodies[0]! : z.union(bodies);
 }
 
-function goodResponse({ description, schema, contentType, headers = {} }: GoodAnswer, schemas: JsonSchemas): Json {
+function goodResponse({ description, schema, contentType, headers = {} }: GoodAnswer, schemas: Schemas): Json {
   return {
     description,
     headers: headersOf(headers),
@@ -151,7 +159,7 @@ const headersOf = (headers: Headers, facts?: Json): Json =>
   }));
 
 /** All refusals, for `#/components/responses`. */
-function responsesOf(schemas: JsonSchemas): Json {
+function responsesOf(schemas: Schemas): Json {
   const refusal = (description: string, headers: Json): Json => ({
     description,
     headers,
@@ -178,7 +186,7 @@ function mapValues<Value, Mapped>(
 }
 
 /** Needs no token, as the call for guests. */
-const entranceOperation = (schemas: JsonSchemas): Json => ({
+const entranceOperation = (schemas: Schemas): Json => ({
   operationId: "showEntrance",
   summary: "How a visitor may come in: as a guest, or by the sign-in page",
   security: [{}],
@@ -186,7 +194,7 @@ const entranceOperation = (schemas: JsonSchemas): Json => ({
 });
 
 /** Needs no token; its route has checks of its own. */
-const guestOperation = (schemas: JsonSchemas): Json => ({
+const guestOperation = (schemas: Schemas): Json => ({
   operationId: "becomeGuest",
   summary: "A token for a visitor without an account",
   description: "Needs `GUEST_ACCESS`. With a guest's token, up to 30 days after its end: a new one of the same user.",

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 
 import { userSchema } from "../../../settings/tokens/claims.ts";
 import { FILE_KEY_LENGTH_MAX, parseFileKey } from "../../../protocol/file-key.ts";
-import { bytes, described } from "../../../protocol/schemas/described.ts";
+import { described, DESCRIPTIONS } from "../../../protocol/schemas/described.ts";
 import { uploadedSchema } from "../../../protocol/schemas/files.ts";
 import { atMs, count, limitOf } from "../../../protocol/schemas/fields.ts";
 import { pageAnswers } from "../pages.ts";
@@ -16,7 +16,7 @@ import { uploadFile } from "../files/upload.ts";
 /** UTF-16 units of a given name; a longer text is no name. */
 const NAME_GIVEN_LENGTH_MAX = 1024;
 
-const BYTES = bytes();
+const BYTES = z.string().register(DESCRIPTIONS, { format: "binary" });
 
 const FILES_LIMIT_DEFAULT = 100;
 const FILES_LIMIT_MAX = 500;
