@@ -70,7 +70,6 @@ const FIRST = [
   "outside/browser-wheel.",
   "outside/deleted-text.",
   "outside/releases-",
-  "outside/artillery.",
   "outside/load.",
   "outside/attacks.",
   "outside/npm-commands.",

@@ -1,7 +1,7 @@
 // Fuzzes all parsers of foreign input, guided by code coverage (docs/reliability.md).
 //   npm run fuzz -- [TARGET…] [--seconds N] [--seed N] [--keep]
 
-import { seededRandom } from "./crash/random.ts";
+import { seededRandom } from "./random.ts";
 import { keepInCorpus, readCorpus } from "../test/fuzz/corpus.ts";
 import { Coverage } from "../test/fuzz/coverage.ts";
 import { fuzz, type FuzzReading } from "../test/fuzz/loop.ts";

@@ -63,7 +63,7 @@ export async function takeOperations(browser: Browser, take: Take): Promise<void
 function startLoad({ url, pid }: Server, report: string): Promise<void> {
   const wishes = { ...LOAD, url, pid, "token-secret": SECRET, html: report };
   const args = Object.entries(wishes).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const child = spawn(process.execPath, [path.join("scripts", "load-test.ts"), ...args], {
+  const child = spawn(process.execPath, [path.join("scripts", "measure", "load.ts"), ...args], {
     cwd: PROJECT_ROOT,
     stdio: ["ignore", "ignore", "inherit"],
   });

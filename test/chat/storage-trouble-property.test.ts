@@ -2,7 +2,7 @@
 // room goes on once the storage does.
 import { expect, it } from "vitest";
 
-import { seededRandom } from "../../scripts/crash/random.ts";
+import { seededRandom } from "../../scripts/random.ts";
 import type { Message, PostAnswer } from "../../src/protocol/chat-events.ts";
 import { ChatRoom, identityOf, UNLIMITED } from "../host/chat-room.ts";
 import type { Call, Client } from "../host/harness.ts";

@@ -1,7 +1,7 @@
 // The table in docs/cost.md, line by line: an action of users, and the rows that the room writes for it.
 import { expect, it } from "vitest";
 
-import { FIRST_MESSAGE_ROWS, FIRST_VISIT_ROWS } from "../../scripts/cost/model.ts";
+import { FIRST_MESSAGE_ROWS, FIRST_VISIT_ROWS } from "../../scripts/measure/bill.ts";
 import { ANNOUNCE_VERSION, type AnnouncedHere } from "../../src/protocol/announcement.ts";
 import doc from "../../docs/cost.md?raw";
 import type { RawClient } from "./raw-client.ts";

@@ -2,7 +2,7 @@
 // `npm run fuzz` does it for longer, led by the code that inputs reach.
 import { describe, expect, it } from "vitest";
 
-import { seededRandom } from "../../scripts/crash/random.ts";
+import { seededRandom } from "../../scripts/random.ts";
 import { readCorpus } from "./corpus.ts";
 import { fuzz } from "./loop.ts";
 import { TARGETS } from "./targets.ts";

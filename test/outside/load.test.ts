@@ -1,10 +1,11 @@
-// `npm run load` as a sceptic meets it: against the real server, and against one that loses, doubles and reorders messages.
+// `npm run load` as a sceptic meets it: against the real server, and against one that loses, doubles and reorders messages; and the bill that
+// `npm run cost` makes of it.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, inject, it } from "vitest";
 
-import { parseReport, type LoadReport } from "../../scripts/load/report.ts";
+import type { Reading } from "../../scripts/measure/reading.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./servers.ts";
 import { startFaultyProxy, type FaultyProxy, type Tamper } from "./faulty-proxy.ts";
@@ -32,8 +33,10 @@ interface ShortRun {
   readonly file: string;
   readonly html: string;
   /** Its report, after the end. */
-  readonly report: () => LoadReport;
+  readonly report: () => Reading;
 }
+
+const readingIn = (file: string): Reading => JSON.parse(readFileSync(file, "utf8")) as Reading;
 
 /** A short run in rooms of its own. */
 function shortRun(server: string, ...args: string[]): ShortRun {
@@ -41,17 +44,16 @@ function shortRun(server: string, ...args: string[]): ShortRun {
   const [file, html] = ["json", "html"].map((kind) => path.join(scratch, `${name}.${kind}`)) as [string, string];
   const usual = ["--url", server, "--token-secret", TEST_SECRET, "--room-prefix", name, "--json", file, "--html", html];
   const group = load(...usual, "--users", "24", "--rooms", "3", "--rate", "1", "--duration", "3", ...args);
-  return { group, name, file, html, report: () => parseReport(readFileSync(file, "utf8"), file) };
+  return { group, name, file, html, report: () => readingIn(file) };
 }
 
 describe("npm run load", () => {
   it("finds no faults in this server with all kinds of clients, and writes its report", async () => {
-    const mixed = ["--shim", "0.3", "--polling", "0.1", "--real", "0.3", "--processes", "2", "--sources", "3"];
-    const { group, report, html } = shortRun(url, ...(process.platform === "linux" ? mixed : mixed.slice(0, -2)));
+    const { group, report, html } = shortRun(url, "--shim", "0.3", "--polling", "0.1", "--real", "0.3");
     expect(await group.exit(), group.output).toBe(0);
     expect(group.stdout).toMatch(/connections {2}24 of 24 in \(100 %\)/);
     expect(group.stdout).toMatch(/No faults: nothing lost, doubled or out of order\.\n$/);
-    const { outcome, faults, messages, connections, latency, history, counted, asked } = report();
+    const { outcome, faults, messages, connections, latency, history, measured } = report();
     expect(outcome).toBe("clean");
     expect(new Set(Object.values(faults))).toEqual(new Set([0]));
     expect(messages.acks).toBe(messages.posts);
@@ -60,10 +62,9 @@ describe("npm run load", () => {
     expect(messages.deliveries).toBe(messages.posts * 8);
     expect(history).toEqual({ rooms: 3, messages: messages.posts });
     expect(connections).toMatchObject({ users: 24, in: 24 });
-    expect(latency.delivery.count).toBe(messages.deliveries);
+    expect(measured.deliveries).toBeLessThanOrEqual(messages.deliveries);
+    expect(latency.delivery.count).toBeGreaterThan(messages.deliveries / 2);
     expect(latency.delivery.p50Ms).toBeGreaterThan(0);
-    expect(counted.clients.posts).toBe(messages.posts);
-    expect(asked.processes).toBe(2);
     expect(readFileSync(html, "utf8")).toContain("No faults: nothing lost, doubled or out of order.");
     expect(JSON.stringify(report())).not.toContain(TEST_SECRET);
   });
@@ -71,33 +72,16 @@ describe("npm run load", () => {
 
 // Each run waits more than it works.
 describe.concurrent("npm run load", () => {
-  it("pauses users between an ack and their next post, uses guests, and deletes its rooms on request", async () => {
-    const { group, name, report } = shortRun(url, "--clean");
+  it("takes guests, and deletes its rooms on request", async () => {
+    const { group, name } = shortRun(url, "--clean");
     expect(await group.exit(), group.output).toBe(0);
-    const { asked } = report();
     const rooms = await fetch(`${url}/api/rooms/${name}-0/messages`);
     expect(rooms.status).not.toBe(200);
-    expect(asked.pace).toEqual({ kind: "rate", perUserPerSecond: 1 });
     const file = path.join(scratch, "guests.json");
-    const guests = load(
-      "--url",
-      url,
-      "--guest",
-      "--users",
-      "6",
-      "--rooms",
-      "2",
-      "--think",
-      "0.2-0.5",
-      "--duration",
-      "4",
-      "--json",
-      file,
-    );
+    const few = ["--users", "6", "--rooms", "2", "--rate", "1", "--duration", "3"];
+    const guests = load("--url", url, "--guest", ...few, "--json", file);
     expect(await guests.exit(), guests.output).toBe(0);
-    const thinking = parseReport(readFileSync(file, "utf8"), file);
-    expect(thinking.messages.posts).toBeGreaterThan(12);
-    expect(thinking.outcome).toBe("clean");
+    expect(readingIn(file)).toMatchObject({ outcome: "clean", connections: { in: 6 } });
   });
 
   it("prints and writes the results so far when it is interrupted", async () => {
@@ -137,13 +121,6 @@ describe.concurrent("npm run load", () => {
     );
     expect(await unwritable.exit()).toBe(1);
     expect(unwritable.output).toMatch(/^--html .*x\.html cannot be written: ENOENT/);
-    const [noRace, unwritableRace] = [
-      load("--race", "--url", `http://${HOST}:${port}`),
-      load("--race", "--url", url, "--json", path.join(scratch, "no", "x.json")),
-    ];
-    expect([await noRace.exit(), await unwritableRace.exit()]).toEqual([1, 1]);
-    expect(noRace.output).toMatch(new RegExp(`^No server answers at http://${HOST}:${port}\\. Is it running`));
-    expect(unwritableRace.output).toMatch(/^--json .*x\.json cannot be written: ENOENT/);
     const refused = load(
       "--url",
       url,
@@ -176,11 +153,11 @@ describe.concurrent("npm run load", () => {
     expect(half.stdout).toMatch(
       /INCOMPLETE: 6 of 12 users did not get in; .* No posted message was lost, doubled or out of order\.\n$/,
     );
-    expect(parseReport(readFileSync(files.json, "utf8"), files.json)).toMatchObject({
+    expect(readingIn(files.json)).toMatchObject({
       outcome: "incomplete",
       connections: { users: 12, in: 6, away: 0 },
     });
-    expect(readFileSync(files.html, "utf8")).toContain("Incomplete: 6 of 12 users did not get in");
+    expect(readFileSync(files.html, "utf8")).toContain("INCOMPLETE: 6 of 12 users did not get in");
   });
 });
 
@@ -206,7 +183,7 @@ describe.concurrent("a server that breaks its promises", () => {
   async function through(
     tamperer: () => Tamper,
     ...args: string[]
-  ): Promise<{ code: unknown; report: LoadReport; output: string }> {
+  ): Promise<{ code: unknown; report: Reading; output: string }> {
     const proxy: FaultyProxy = await startFaultyProxy(url, tamperer);
     started.push(proxy);
     const { group, report } = shortRun(proxy.url, ...args);
@@ -254,8 +231,8 @@ describe.concurrent("a server that breaks its promises", () => {
     };
     const { code, report, output } = await through(tamperer, ...args);
     expect([code, report.outcome]).toEqual([1, "faults"]);
-    expect(report.faults).toMatchObject({ lost: 0, doubled: 0, ackedAbsent: 0, unanswered: 1 });
-    expect(output).toContain("1 unanswered over a line that held");
+    expect(report.faults).toMatchObject({ lost: 0, doubled: 0, absent: 0, unanswered: 1 });
+    expect(output).toMatch(/\| unanswered, although the connection held +\| 1 /);
   });
 
   it("is caught doubling a message", async () => {
@@ -289,7 +266,7 @@ describe.concurrent("a server that breaks its promises", () => {
     const { code, report } = await through(tamperer);
     expect([code, report.outcome]).toEqual([1, "faults"]);
     // The first of each of three rooms.
-    expect(report.faults).toMatchObject({ lost: 0, ackedAbsent: 3 });
+    expect(report.faults).toMatchObject({ lost: 0, absent: 3 });
   });
 
   it("is not trusted when its history cannot be read", async () => {
@@ -297,43 +274,31 @@ describe.concurrent("a server that breaks its promises", () => {
     const tamperer = (): Tamper => (text) => [text.replace(/^(43\d+)\[.*"messages":.*\]$/s, `$1${refused}`)];
     const { code, report, output } = await through(tamperer);
     expect([code, report.outcome]).toEqual([1, "faults"]);
-    expect(report.faults).toMatchObject({ lost: 0, ackedAbsent: 0, historiesUnread: 3 });
+    expect(report.faults).toMatchObject({ lost: 0, absent: 0, unread: 3 });
     expect(output).toMatch(/NOT of 3 rooms, so acked messages there may not be stored \(.*refused: INTERNAL\)/);
   });
 });
 
 describe.concurrent("npm run cost", () => {
-  it("makes a bill of a load test, compared with other providers, as text, JSON and a page", async () => {
+  const cost = (...args: string[]): ProcessGroup =>
+    new ProcessGroup({ args: [path.join("scripts", "run.mjs"), "cost", ...args] });
+
+  it("makes a bill of a load test, as text, JSON and a page", async () => {
     const { group, file: from } = shortRun(url);
     expect(await group.exit(), group.output).toBe(0);
     const files = { json: path.join(scratch, "cost.json"), html: path.join(scratch, "cost.html") };
-    const cost = new ProcessGroup({
-      args: [
-        path.join("scripts", "cost.ts"),
-        "--from",
-        from,
-        "--online-hours",
-        "10",
-        "--json",
-        files.json,
-        "--html",
-        files.html,
-      ],
-    });
-    expect(await cost.exit(), cost.output).toBe(0);
-    expect(cost.stdout).toMatch(/^24 users in 3 rooms, .* 10 h a day\n/);
-    expect(cost.stdout).toMatch(/What would double the bill\n/);
-    const written = JSON.parse(readFileSync(files.json, "utf8")) as { asked: { bill: { total: number } } };
-    expect(written.asked.bill.total).toBeGreaterThanOrEqual(5);
-    expect(readFileSync(files.html, "utf8")).toContain("Socket.IO on Node + Redis");
+    const bill = cost("--from", from, "--online-hours", "10", "--json", files.json, "--html", files.html);
+    expect(await bill.exit(), bill.output).toBe(0);
+    expect(bill.stdout).toMatch(/^\$\d+\.\d\d a month\n24 users in 3 rooms, .* 10 h a day\n/);
+    const written = JSON.parse(readFileSync(files.json, "utf8")) as { bill: { total: number } };
+    expect(written.bill.total).toBeGreaterThanOrEqual(5);
+    expect(readFileSync(files.html, "utf8")).toContain("rows written, alarms set");
   });
 
   it("names a bad option", async () => {
-    const cost = new ProcessGroup({ args: [path.join("scripts", "cost.ts"), "--from", "package.json"] });
-    expect(await cost.exit()).toBe(1);
-    expect(cost.output).toMatch(/^package\.json is no report of npm run load: format/);
-    const shares = new ProcessGroup({ args: [path.join("scripts", "cost.ts"), "--shim", "0.7", "--polling", "0.7"] });
-    expect(await shares.exit()).toBe(1);
+    const [notOne, shares] = [cost("--from", "package.json"), cost("--shim", "0.7", "--polling", "0.7")];
+    expect([await notOne.exit(), await shares.exit()]).toEqual([1, 1]);
+    expect(notOne.output).toMatch(/^package\.json is no report of npm run load: format/);
     expect(shares.output).toMatch(
       /^--shim and --polling must not exceed 1 together: they are 0\.7 and 0\.7\.\nUsage: npm run cost/,
     );

@@ -1,0 +1,211 @@
+// All members of a run: who they are, how they connect, and when they post. Called by run.ts.
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { openFilesMax } from "../process.ts";
+import { OwnMember, StockMember } from "./library-members.ts";
+import { LightMember } from "./light-member.ts";
+import { codeOf, markedText } from "./mark.ts";
+import { nowUs, type JoinError, type Member, type Seat } from "./member.ts";
+import type { Workload } from "./reading.ts";
+import type { Tally } from "./tally.ts";
+
+/** Open files of a process besides its connections. */
+const FILES_SPARE = 100;
+/** Connects under way at once, at most: beyond, they wait, and their time runs. */
+const CONNECTS_AT_ONCE = 128;
+const TOKENS_AT_ONCE = 16;
+const CONNECT_TRIES = 3;
+const RETRY_MS = 1000;
+const TICK_MS = 1;
+const POLL_MS = 10;
+const US_PER_SECOND = 1e6;
+const US_PER_MS = 1000;
+const GOLDEN = 0.618_033_988_749_895;
+
+/** Where the rooms are. */
+export interface Place {
+  readonly origin: string;
+  /** With `{room}` and `{user}`. */
+  readonly pathTemplate: string;
+  /** The beginning of the names of rooms and users. */
+  readonly prefix: string;
+}
+
+/** @returns a token for a user, or `undefined` if none is shown */
+export type TokenFor = (user: string, role?: string) => Promise<string | undefined>;
+
+/** @throws Error with the limit of this machine that is too low, and a remedy */
+export function requireFiles(users: number, filesMax = openFilesMax()): void {
+  if (users + FILES_SPARE <= filesMax) return;
+  throw new Error(
+    `${users} users take ${users + FILES_SPARE} open files, and ${filesMax} is the limit here. Raise it (ulimit -Hn), or spread the ` +
+      `users over several commands, each with its own --room-prefix.`,
+  );
+}
+
+/** Kinds are mixed evenly: every stretch of users holds all of them, and so does every room. */
+export function seatsFor({ users, rooms, own, polling, library }: Workload, place: Place): Seat[] {
+  return Array.from({ length: users }, (_, number) => {
+    const roomNumber = number % rooms;
+    const [room, user] = [`${place.prefix}-${roomNumber}`, `${place.prefix}-user-${number}`];
+    const share = spread(Math.trunc(number / rooms) + roomNumber);
+    const isPolling = share < polling;
+    const [roomInPath, userInPath] = [room, user].map(encodeURIComponent);
+    return {
+      number,
+      user,
+      roomNumber,
+      room,
+      origin: place.origin,
+      path: place.pathTemplate.replaceAll("{room}", roomInPath!).replaceAll("{user}", userInPath!),
+      isPolling,
+      isOwn: !isPolling && share < polling + own,
+      isLibrary: isPolling || spread(number + 1) < library,
+    };
+  });
+}
+
+/** Low-discrepancy numbers from 0 to 1: any share of them is met by any stretch of them. */
+const spread = (index: number): number => (index * GOLDEN) % 1;
+
+export async function withTokens(seats: readonly Seat[], tokenFor: TokenFor): Promise<Seat[]> {
+  const tokened = [...seats];
+  const waiting = seats.entries();
+  const fill = async (): Promise<void> => {
+    for (const [index, seat] of waiting) {
+      const token = await tokenFor(seat.user);
+      if (token !== undefined) tokened[index] = { ...seat, token };
+    }
+  };
+  await Promise.all(Array.from({ length: TOKENS_AT_ONCE }, fill));
+  return tokened;
+}
+
+export class Crowd {
+  readonly members: readonly Member[];
+  readonly #run: string;
+  readonly #workload: Workload;
+  readonly #tally: Tally;
+  readonly #counters: number[];
+  #posting: NodeJS.Timeout | undefined;
+
+  /** @param run its id in marks */
+  constructor(seats: readonly Seat[], run: string, workload: Workload, tally: Tally) {
+    this.members = seats.map((seat) => {
+      if (!seat.isLibrary) return new LightMember(seat, run, tally);
+      return seat.isOwn ? new OwnMember(seat, run, tally) : new StockMember(seat, run, tally);
+    });
+    this.#run = run;
+    this.#workload = workload;
+    this.#tally = tally;
+    this.#counters = seats.map(() => 0);
+  }
+
+  get connected(): number {
+    return this.members.reduce((count, { isIn }) => count + (isIn ? 1 : 0), 0);
+  }
+
+  /** Each user at a moment of its own, whether or not the server keeps up. Resolves when all are in, or have given up. */
+  async connect(isOver: () => boolean): Promise<void> {
+    const fromUs = nowUs();
+    const waiting = this.members.entries();
+    const join = async (): Promise<void> => {
+      for (const [index, member] of waiting) {
+        const dueUs = fromUs + (index / this.#workload.connectsPerSecond) * US_PER_SECOND;
+        await sleep(Math.max(0, (dueUs - nowUs()) / US_PER_MS));
+        if (isOver()) return;
+        await this.#join(member, dueUs);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(CONNECTS_AT_ONCE, this.members.length) }, join));
+  }
+
+  async #join(member: Member, dueUs: number): Promise<void> {
+    for (let tries = 0; tries < CONNECT_TRIES; tries++) {
+      this.#tally.counts.attempts++;
+      try {
+        await member.join();
+        return this.#tally.joined(dueUs);
+      } catch (error) {
+        this.#tally.counts.failures++;
+        this.#tally.failed(`connect: ${(error as JoinError).code}`);
+        await sleep(RETRY_MS * 2 ** tries * (0.5 + Math.random()));
+      }
+    }
+  }
+
+  /** Posts at moments that are fixed beforehand, so that a slow server cannot slow down the measurement. */
+  startPosting(): void {
+    const { rooms, postsPerUserPerSecond, isMonologue } = this.#workload;
+    // The first members are the first of each room.
+    const speakers = isMonologue ? this.members.slice(0, rooms) : this.members;
+    const arrivals = new Arrivals(speakers.length * postsPerUserPerSecond, speakers.length, nowUs(), Math.random);
+    this.#posting = setInterval(() => {
+      const us = nowUs();
+      for (let due = arrivals.take(us); due; due = arrivals.take(us)) this.#post(speakers[due.user]!, due.dueUs);
+    }, TICK_MS);
+  }
+
+  #post(member: Member, dueUs: number): void {
+    const { number, roomNumber } = member.seat;
+    const code = codeOf(number, this.#counters[number]!++);
+    const content = markedText(this.#run, this.#workload.payloadBytes, { room: roomNumber, code, dueUs });
+    this.#tally.posted(dueUs, member.post({ code, content, dueUs }));
+  }
+
+  stopPosting(): void {
+    clearInterval(this.#posting);
+  }
+
+  /** Cuts the connections of a share of the users, but for the first of each room. @returns these users */
+  cut(share: number, awayMs: number): Member[] {
+    const cut = this.members
+      .slice(this.#workload.rooms)
+      .filter((member) => member instanceof LightMember)
+      .filter((_, index) => spread(index + 1) < share);
+    for (const member of cut) member.cut(awayMs);
+    return cut;
+  }
+
+  leave(): void {
+    for (const member of this.members) member.leave();
+  }
+}
+
+/** Many independent users together are a Poisson process; each of its events is of a random user. */
+export class Arrivals {
+  readonly #perSecond: number;
+  readonly #users: number;
+  readonly #random: () => number;
+  #nextUs: number;
+
+  /** @param random from 0 to below 1 */
+  constructor(perSecond: number, users: number, fromUs: number, random: () => number) {
+    this.#perSecond = perSecond;
+    this.#users = users;
+    this.#random = random;
+    this.#nextUs = fromUs + this.#pauseUs();
+  }
+
+  /** @returns the next one that is due, or `undefined` */
+  take(us: number): { user: number; dueUs: number } | undefined {
+    if (!(this.#nextUs <= us)) return undefined;
+    const dueUs = this.#nextUs;
+    this.#nextUs += this.#pauseUs();
+    return { user: Math.trunc(this.#random() * this.#users), dueUs };
+  }
+
+  #pauseUs(): number {
+    return (-Math.log(1 - this.#random()) / this.#perSecond) * US_PER_SECOND;
+  }
+}
+
+/** @returns whether it held in time */
+export async function holdsWithin(timeoutMs: number, holds: () => boolean): Promise<boolean> {
+  const untilMs = performance.now() + timeoutMs;
+  while (!holds()) {
+    if (performance.now() > untilMs) return false;
+    await sleep(POLL_MS);
+  }
+  return true;
+}

@@ -1,0 +1,131 @@
+// A report of any mode: written once as data, and shown as text on a terminal, as JSON, and as one HTML page. Called by load.ts, bench.ts,
+// crash.ts and cost.ts.
+import { accessSync, constants, existsSync, writeFileSync } from "node:fs";
+import path from "node:path";
+
+import { chartOf, escapeHtml, type Chart } from "./charts.ts";
+
+export interface Section {
+  readonly title: string;
+  /** The first row is the head. */
+  readonly table?: ReadonlyArray<readonly string[]>;
+  readonly notes?: readonly string[];
+  /** On the page alone. */
+  readonly charts?: readonly Chart[];
+}
+
+export interface Report {
+  readonly title: string;
+  readonly subtitle: string;
+  /** The last line on a terminal, the first of the page; absent if there is nothing to judge. */
+  readonly verdict?: { readonly words: string; readonly isGood?: boolean };
+  readonly sections: readonly Section[];
+  /** What `--json` writes. */
+  readonly data: unknown;
+}
+
+export interface Files {
+  readonly jsonFile?: string;
+  readonly htmlFile?: string;
+}
+
+export const FILE_OPTIONS = { json: { type: "string" }, html: { type: "string" } } as const;
+
+/**
+ * Checks at the start: a mistake found at the end would waste the whole run.
+ * @throws Error with the file that cannot be written
+ */
+export function filesFrom({ json, html }: { json?: string | undefined; html?: string | undefined }): Files {
+  for (const [name, file] of Object.entries({ json, html })) {
+    if (file === undefined) continue;
+    try {
+      accessSync(existsSync(file) ? file : path.dirname(path.resolve(file)), constants.W_OK);
+    } catch (error) {
+      throw new Error(`--${name} ${file} cannot be written: ${(error as Error).message}`, { cause: error });
+    }
+  }
+  return { ...(json !== undefined && { jsonFile: json }), ...(html !== undefined && { htmlFile: html }) };
+}
+
+export function writeFiles({ jsonFile, htmlFile }: Files, report: Report): void {
+  if (jsonFile !== undefined) writeFileSync(jsonFile, `${JSON.stringify(report.data, rounded, 2)}\n`);
+  if (htmlFile !== undefined) writeFileSync(htmlFile, htmlOf(report));
+}
+
+/** More than six digits of a measurement are noise; counts stay whole. */
+const rounded = (_name: string, value: unknown): unknown =>
+  typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
+
+export function textOf({ title, subtitle, sections, verdict }: Report): string {
+  return [
+    title,
+    subtitle,
+    ...sections
+      .filter(({ table, notes }) => table ?? notes)
+      .flatMap(({ table, notes = [] }) => ["", ...(table ? [markdown(table)] : []), ...notes]),
+    ...(verdict ? ["", verdict.words] : []),
+  ].join("\n");
+}
+
+/** A table that can be read on a terminal, and pasted into a document. @param rows the first is the head */
+export function markdown(rows: ReadonlyArray<readonly string[]>): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+  const line = (row: readonly string[]): string =>
+    `| ${widths.map((width, column) => (row[column] ?? "").padEnd(width)).join(" | ")} |`;
+  const rule = `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`;
+  return [line(rows[0]!), rule, ...rows.slice(1).map(line)].join("\n");
+}
+
+export function htmlOf({ title, subtitle, sections, verdict }: Report): string {
+  const kind = verdict?.isGood === undefined ? "" : verdict.isGood ? " good" : " bad";
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title><style>${STYLE}</style></head>
+<body><main><h1>${escapeHtml(title)}</h1><p class="soft">${escapeHtml(subtitle)}</p>
+${verdict ? `<p class="verdict${kind}">${escapeHtml(verdict.words)}</p>` : ""}
+${sections.map(sectionOf).join("\n")}</main></body></html>
+`;
+}
+
+function sectionOf({ title, table, notes = [], charts = [] }: Section): string {
+  return [
+    `<h2>${escapeHtml(title)}</h2>`,
+    ...(table ? [tableOf(table)] : []),
+    ...notes.map((note) => `<p class="soft">${escapeHtml(note)}</p>`),
+    ...charts.map(chartOf),
+  ].join("\n");
+}
+
+function tableOf([head = [], ...body]: ReadonlyArray<readonly string[]>): string {
+  const cells = (tag: string, row: readonly string[]): string =>
+    `<tr>${row.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join("")}</tr>`;
+  const rows = body.map((row) => cells("td", row)).join("");
+  return `<div class="wide"><table><thead>${cells("th", head)}</thead><tbody>${rows}</tbody></table></div>`;
+}
+
+const STYLE = `
+:root { --paper: #fcfcfb; --card: #fff; --ink: #1b1f24; --soft: #5b6570; --rule: #e3e6ea; --span: #f2f5f9;
+  --s1: #1f6feb; --s2: #c2410c; --s3: #7c3aed; --good: #15803d; --bad: #b91c1c; }
+@media (prefers-color-scheme: dark) { :root { --paper: #0f1317; --card: #171c22; --ink: #e6e9ed; --soft: #9aa5b1;
+  --rule: #2a313a; --span: #1c232b; --s1: #6ea8fe; --s2: #fb923c; --s3: #c4a1ff; --good: #4ade80; --bad: #f87171; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
+main { max-width: 980px; margin: 0 auto; padding: 32px 20px 64px; }
+h1 { font-size: 24px; line-height: 1.25; margin: 0 0 4px; } h2 { font-size: 17px; margin: 36px 0 10px; }
+p { margin: 6px 0; } .soft { color: var(--soft); }
+.verdict { font-weight: 600; font-size: 17px; margin: 14px 0 20px; color: var(--s2); }
+.verdict.good { color: var(--good); } .verdict.bad { color: var(--bad); }
+figure { margin: 18px 0 0; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 12px 14px; }
+figcaption { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: baseline; } figcaption span { color: var(--soft); font-size: 13px; }
+figcaption ul { display: flex; flex-wrap: wrap; gap: 2px 14px; list-style: none; margin: 0 0 0 auto; padding: 0; font-size: 13px; }
+figcaption i { display: inline-block; width: 14px; height: 3px; border-radius: 2px; margin-right: 6px; vertical-align: middle; }
+svg { display: block; width: 100%; height: auto; margin-top: 6px; }
+.grid { stroke: var(--rule); } .axis { fill: var(--soft); font-size: 12px; } .span { fill: var(--span); }
+.line { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
+path.s1 { stroke: var(--s1); } path.s2 { stroke: var(--s2); } path.s3 { stroke: var(--s3); }
+i.s1 { background: var(--s1); } i.s2 { background: var(--s2); } i.s3 { background: var(--s3); }
+.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 14px; }
+th, td { text-align: right; padding: 6px 10px; border-bottom: 1px solid var(--rule); } th { color: var(--soft); font-weight: 500; }
+th:first-child, td:first-child { text-align: left; }
+@media (max-width: 600px) { .axis { font-size: 22px; } }
+`;
