@@ -1,27 +1,17 @@
 // The types of the client that applications see, besides those of src/protocol.
 import type {
   Attachment,
-  Counts,
   ErrorAnswer,
   HistoryAnswer,
   HistoryPayload,
   Message,
-  MessageDeleted,
-  MessageEdited,
-  ModerationChange,
-  Notice,
   PostAnswer,
   PresenceAnswer,
-  PresenceChange,
-  Reaction,
-  ReadMark,
   RefusalCode,
   Role,
   SearchAnswer,
   SearchPayload,
-  TypingChange,
-  TypingCount,
-  Welcome,
+  ServerToClientEvents,
 } from "../../src/protocol/chat-events.ts";
 import type { AnswerOf, FeatureEvents, HeardEvents, PayloadOf, SentEvents } from "./feature-events.ts";
 
@@ -183,7 +173,7 @@ export interface Gap {
 }
 
 /** Events of a `Room`. Any other event of the server comes as on the stock socket. */
-export interface RoomEvents {
+export interface RoomEvents extends Omit<ServerToClientEvents, "announcement" | "not-shown"> {
   /** Each message exactly once, in the order of `seq`, beginning with the first one after `connectRoom`. */
   "chat-message": (message: Message) => void;
   /** A message of this client changed its state. */
@@ -192,21 +182,6 @@ export interface RoomEvents {
   gap: (gap: Gap) => void;
   /** The room was deleted and begun again, or a backup was restored: forget its messages, all that exist are delivered again. */
   restart: () => void;
-  welcome: (welcome: Welcome) => void;
-  "message-edited": (edited: MessageEdited) => void;
-  "message-deleted": (deleted: MessageDeleted) => void;
-  reaction: (reaction: Reaction) => void;
-  /** Others only. */
-  typing: (change: TypingChange) => void;
-  /** In a large room, in place of `typing`. */
-  "typing-count": (typing: TypingCount) => void;
-  /** While the client attends to counts. */
-  counts: (counts: Counts) => void;
-  read: (mark: ReadMark) => void;
-  moderation: (change: ModerationChange) => void;
-  presence: (change: PresenceChange) => void;
-  notice: (notice: Notice) => void;
-  error: (error: ErrorAnswer["error"]) => void;
   connect: () => void;
   connect_error: (error: Error & { readonly data?: unknown }) => void;
   disconnect: (reason: string) => void;

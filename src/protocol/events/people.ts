@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import { FIND_LENGTH_MAX } from "../limits.ts";
 import { defineEvent, told, type AnswerOf } from "../event.ts";
-import { count, type Given } from "../schemas/fields.ts";
+import { count, type Given, type Sent } from "../schemas/fields.ts";
 import { memberSchema } from "../schemas/presence.ts";
 
 export const PRESENCE = defineEvent({
@@ -37,6 +37,7 @@ export interface Typist {
   readonly name: string;
 }
 
+/** Of others only. */
 export interface TypingChange extends Typist {
   readonly on: boolean;
 }
@@ -84,10 +85,7 @@ export type AttendAnswer = AnswerOf<typeof ATTEND>;
 const markSchema = z.object({ user: z.string(), seq: count });
 
 /** The newest message that a user has read. */
-export interface ReadMark {
-  readonly user: string;
-  readonly seq: number;
-}
+export type ReadMark = Sent<typeof markSchema>;
 
 export const READ = defineEvent({
   name: "read",
