@@ -8,6 +8,9 @@ import { cast, OK, post, refusalOf, type Cast } from "../host/moderated-room.ts"
 
 const ID = `${EPOCH}-1`;
 
+/** An example of a payload, about that message where it names one. */
+const onMessage = (example: object): object => ("id" in example ? { ...example, id: ID } : example);
+
 /** A room with a message, by ada. */
 async function talk(): Promise<Cast> {
   const given = await cast();
@@ -51,20 +54,26 @@ describe("INTERNAL: the storage could not be read", () => {
   });
 });
 
-describe("get-message: MSG-10", () => {
-  it("is for readers too", async () => {
-    const { room } = await talk();
-    const rita = await room.join({ user: "rita", role: "reader" });
-    expect(await rita.ask("get-message", { id: ID })).toMatchObject({ ok: true, message: { id: ID, sender: "ada" } });
-  });
+it("MSG-10: get-message is for readers too", async () => {
+  const { room } = await talk();
+  const rita = await room.join({ user: "rita", role: "reader" });
+  expect(await rita.ask("get-message", { id: ID })).toMatchObject({ ok: true, message: { id: ID, sender: "ada" } });
+});
 
-  it.each(CHAT_EVENTS.map(({ name }) => name))("to a stranger, whose session it ends: %s, SIO-4", async (event) => {
-    const { room, ben } = await talk();
-    const stranger = await room.join({ user: "sam", role: "moderator", rooms: ["elsewhere"] });
-    stranger.emit(event, { id: ID, query: "post" });
-    expect(stranger.closing).toMatchObject({ code: 1002 });
-    expect(await ben.ask("presence", {})).toMatchObject({ count: 3 });
-  });
+it.each(CHAT_EVENTS)("SIO-4: to a stranger, whose session it ends: $name", async ({ name, examples: [example] }) => {
+  const { room, ben } = await talk();
+  const stateOf = async (): Promise<object[]> => [
+    await ben.ask("history", {}),
+    await ben.ask("presence", {}),
+    await ben.ask("read-marks", {}),
+  ];
+  const before = await stateOf();
+  const stranger = await room.join({ user: "sam", role: "moderator", rooms: ["elsewhere"] });
+  stranger.emit(name, onMessage(example!));
+  expect(stranger.refusal.data).toEqual({ code: "FORBIDDEN_ROOM" });
+  expect(stranger.closing).toMatchObject({ code: 1002 });
+  expect(await stateOf()).toEqual(before);
+  expect(ben.received("typing")).toEqual([]);
 });
 
 describe("muted users and read-only rooms: MOD-6, MOD-7", () => {
@@ -72,7 +81,7 @@ describe("muted users and read-only rooms: MOD-6, MOD-7", () => {
   const SAYING = CHAT_EVENTS.filter(({ name, by }) => by === "speakers" && name !== "chat-message").map(
     ({ name, tells, examples: [example] }): [event: string, payload: object, heard: string] => [
       name,
-      { ...example, ...("id" in example! && { id: ID }) },
+      onMessage(example!),
       Object.keys(tells!)[0]!,
     ],
   );

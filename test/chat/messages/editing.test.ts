@@ -289,15 +289,4 @@ describe("changing a message is refused", () => {
     room.log.unreadable = new Error("damaged");
     expect(await mona.ask(event, { id: ID, content: "x" })).toMatchObject({ error: { code: "INTERNAL" } });
   });
-
-  it.each(["edit-message", "delete-message", "versions", "react", "reactions", "changes"])(
-    "to a stranger, whose session it ends: %s, SIO-4",
-    async (event) => {
-      const { room, ada } = await talk();
-      const stranger = await room.join({ user: "sam", role: "moderator", rooms: ["elsewhere"] });
-      stranger.emit(event, { id: ID, content: "x", emoji: "👍", on: true, after: 0 });
-      expect(stranger.closing).toMatchObject({ code: 1002 });
-      expect(await history(ada)).toMatchObject([{ content: "hello" }]);
-    },
-  );
 });

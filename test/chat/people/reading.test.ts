@@ -232,12 +232,4 @@ describe("read is refused", () => {
     const calls = Array.from({ length: 201 }, () => people[0]!.call(event, { seq: 1 }));
     expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED" } });
   });
-
-  it.each(["read", "read-marks"])("in an unjoined session, which it ends: %s, SIO-4", async (event) => {
-    const { room, people } = await roomToRead(3, "ada");
-    const stranger = await room.join({ user: "sam", rooms: ["elsewhere"] });
-    stranger.emit(event, { seq: 1 });
-    expect(stranger.closing).toMatchObject({ code: 1002 });
-    expect(await marksOf(people[0]!)).toEqual([]);
-  });
 });

@@ -145,13 +145,4 @@ describe("typing is refused", () => {
     expect(await people[0]!.ask("typing", { on: true })).toMatchObject({ error: { code: "RATE_LIMITED" } });
     expect(people[1]!.received("typing")).toHaveLength(changes);
   });
-
-  it("in an unjoined session, which it ends: SIO-4", async () => {
-    const { room, people } = await trio();
-    const stranger = await room.join({ user: "sam", rooms: ["elsewhere"] });
-    stranger.emit("typing", { on: true });
-    expect(stranger.refusal.data).toEqual({ code: "FORBIDDEN_ROOM" });
-    expect(stranger.closing).toMatchObject({ code: 1002 });
-    expect(people[1]!.received("typing")).toEqual([]);
-  });
 });

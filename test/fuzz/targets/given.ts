@@ -20,13 +20,11 @@ const payloads: Target = {
   name: "event-payloads",
   seeds: [
     '{"content":"hi","clientMsgId":"1","replyTo":"e-1","attachment":{"key":"k","name":"n","type":"a/b","size":1,"width":1,"height":1}}',
-    '{"before":5,"limit":3}',
-    '{"around":5}',
-    '{"token":"x"}',
     '{"id":"e-1","emoji":"👍","on":true,"content":"new"}',
     '{"query":"\\"a b\\" c","from":"ada","beforeTime":1,"limit":5}',
     '{"user":"ben","reason":"r","seconds":60,"role":"member","on":false,"seq":3,"after":0}',
     '{"id":"01234567890123456789","name":"n","type":"image/png","size":7}',
+    ...CHAT_EVENTS.flatMap(({ examples }) => examples.map((example) => JSON.stringify(example))),
   ],
   words: ['"content"', '"limit"', '"user"', '"seconds"', '"attachment"', '"query"', '"__proto__"', "null", "true"],
   run: (input) => {
