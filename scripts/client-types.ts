@@ -18,16 +18,13 @@ const VARIANCE: Plugin = {
   transform: (code) => code.replaceAll(/\/\*\* @ts-ignore Cast variance \*\/\s+out /g, ""),
 };
 
-/** @throws Error with the compiler's text where a type is wrong */
 export async function clientTypes(): Promise<string> {
   const tsc = path.join(PROJECT_ROOT, "node_modules", ".bin", "tsc");
   const project = path.join(PROJECT_ROOT, "client", "entries", "tsconfig.emit.json");
   const state = path.join(EMITTED, ".tsbuildinfo");
-  await promisify(execFile)(tsc, ["-p", project, "--outDir", EMITTED, "--tsBuildInfoFile", state]).catch(
-    ({ stdout }: { stdout: string }) => {
-      throw new Error(stdout);
-    },
-  );
+  const args = ["-p", project, "--outDir", EMITTED, "--tsBuildInfoFile", state, "--noEmitOnError", "false"];
+  // `npm run check` and the build of the package report wrong types. `npm start` builds a page with some.
+  await promisify(execFile)(tsc, args).catch(() => undefined);
   const bundle = await rolldown({
     input: path.join(EMITTED, "client", "core", "client.d.ts"),
     // Of zod it takes types alone; the texts of its errors are in a form that cannot be taken.
