@@ -13,7 +13,7 @@ import type { Identity } from "../../protocol/identity.ts";
 import type { DirectWelcome, ErrorAnswer, OpenDirectAnswer, Role } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
-import { waitingHandler, type Asked, type Caller, type Reply } from "../room/operation.ts";
+import { waitingHandler, type EventRules, type Caller, type Reply } from "../room/operation.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
@@ -88,7 +88,7 @@ export class Direct implements Feature {
     return deny("FORBIDDEN_ROOM", "This room is between two people, of whom the token names none");
   }
 
-  refuse(_event: Asked, { user }: Pick<Caller, "user">): ErrorAnswer | undefined {
+  refuse(_event: EventRules, { user }: Pick<Caller, "user">): ErrorAnswer | undefined {
     return this.#isFor(user) ? undefined : refuse("FORBIDDEN", "This room is between two people");
   }
 

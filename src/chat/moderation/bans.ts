@@ -4,7 +4,7 @@ import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
 import { rankOfToken, ROLES, type Rank } from "../../protocol/roles.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
-import type { Asked, Caller } from "../room/operation.ts";
+import type { EventRules, Caller } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
 import type { Sanction } from "../room/sanctions.ts";
@@ -27,7 +27,7 @@ export class Bans implements Feature {
     return ban && deny("BANNED", bannedText(ban), this.#endOf(ban));
   }
 
-  refuse(_event: Asked, caller: Caller): ErrorAnswer | undefined {
+  refuse(_event: EventRules, caller: Caller): ErrorAnswer | undefined {
     return this.refuseBanned(caller);
   }
 

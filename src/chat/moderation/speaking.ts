@@ -5,7 +5,7 @@ import { newestSince } from "../log/message-log.ts";
 import type { Answer, ErrorAnswer, RoomModes } from "../../protocol/chat-events.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import { refuse } from "../../protocol/refuse.ts";
-import type { Asked, Caller, ChatEvent, Reply } from "../room/operation.ts";
+import type { EventRules, Caller, ChatEvent, Reply } from "../room/operation.ts";
 import { refuseReader, refuseUnlessModerator } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
@@ -44,12 +44,12 @@ export class Speaking implements Feature {
   }
 
   /** The rule of each event about who may send it; those of features of one's own, too. */
-  refuse(event: Asked, caller: Caller): ErrorAnswer | undefined {
+  refuse(event: EventRules, caller: Caller): ErrorAnswer | undefined {
     const { name } = event;
     return this.#refuseSender(event, caller) ?? (CHANGES.has(name) ? this.#room.refuseChange(name, caller) : undefined);
   }
 
-  #refuseSender({ name, by, verb }: Asked, caller: Caller): ErrorAnswer | undefined {
+  #refuseSender({ name, by, verb }: EventRules, caller: Caller): ErrorAnswer | undefined {
     switch (by) {
       case "everyone":
         return undefined;

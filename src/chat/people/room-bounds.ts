@@ -10,7 +10,7 @@ import { deny, refuse } from "../../protocol/refuse.ts";
 import type { PayerReport, RefusedPayers } from "../../protocol/room-list.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import type { Feature } from "../room/feature.ts";
-import { UPLOAD, type Asked, type Caller } from "../room/operation.ts";
+import { UPLOAD, type EventRules, type Caller } from "../room/operation.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
 import { payerOf } from "../room/shares.ts";
 
@@ -60,7 +60,7 @@ export class RoomBounds implements Feature {
   }
 
   admit(membership: Membership): Refusal | undefined {
-    // Asked twice. In between the room may have made and stored the name of its log, after which nothing tells that it is new.
+    // EventRules twice. In between the room may have made and stored the name of its log, after which nothing tells that it is new.
     this.#wasNew ||= this.#isNew();
     const excess = this.#excessOf(membership, this.#wasNew && this.#isEmpty(0));
     if (!excess) return undefined;
@@ -69,7 +69,7 @@ export class RoomBounds implements Feature {
   }
 
   /** A member may upload over HTTP without a connection, a moderator do more: such a request begins a room, too. */
-  refuse(event: Asked, { user, tokenRole, client }: Caller): ErrorAnswer | undefined {
+  refuse(event: EventRules, { user, tokenRole, client }: Caller): ErrorAnswer | undefined {
     // Of a connection in a shard the room hears nothing else.
     if (client) {
       if (!this.#room.clients.has(client.id)) this.renew(client.peek());

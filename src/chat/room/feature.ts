@@ -4,7 +4,7 @@ import type { Identity } from "../../protocol/identity.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import type { Change } from "../log/change.ts";
 import type { ChangedMessage } from "../log/message-log.ts";
-import type { Asked, Caller, Operation, Reply } from "./operation.ts";
+import type { EventRules, Caller, Operation, Reply } from "./operation.ts";
 import type { Client, Connection, Membership } from "./room.ts";
 
 /** A change of a message, and its place among all changes. */
@@ -32,7 +32,7 @@ export interface Feature {
   /** Refuses a connection. Called twice for each: when its token is checked, and again in the turn that lets it in. */
   admit?(membership: Membership): Refusal | undefined;
   /** Refuses a request before it runs. @param payload as its schema let it through */
-  refuse?(event: Asked, caller: Caller, payload: unknown): ErrorAnswer | undefined;
+  refuse?(event: EventRules, caller: Caller, payload: unknown): ErrorAnswer | undefined;
   /** Called when a request is about to run. @returns a function that gets the answer before the caller does */
   follow?(event: string, caller: Caller): Reply<Answer<object>> | undefined;
   /** The caller has the answer, or the error. */

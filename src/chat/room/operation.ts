@@ -46,8 +46,8 @@ export interface Repeat<Given = Answer<object>> {
   readonly answer: (reply: Reply<Given>) => void;
 }
 
-/** What the room knows of an event before it runs. */
-export interface Asked<Name extends string = string> extends Pick<
+/** The part of a declaration by which the room judges a request before it runs. */
+export interface EventRules<Name extends string = string> extends Pick<
   EventDeclaration<Name>,
   "name" | "schema" | "by" | "verb"
 > {
@@ -55,7 +55,7 @@ export interface Asked<Name extends string = string> extends Pick<
 }
 
 export interface Operation<Name extends string = string, Given = Answer<object>> {
-  readonly event: Asked<Name>;
+  readonly event: EventRules<Name>;
   /** Answers once: in the same turn, or later. */
   readonly run: (caller: Caller, payload: unknown, reply: Reply<Given>) => void | Promise<void>;
   /** Where it shows a text to others: the room's own rules are asked before it runs. */

@@ -8,7 +8,7 @@ import { isStaff } from "../../protocol/roles.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
 import { refuse, refuseTooMany } from "../../protocol/refuse.ts";
 import type { Hooks } from "./hooks.ts";
-import type { Asked, Bearer, Caller, Operation, Reply } from "./operation.ts";
+import type { EventRules, Bearer, Caller, Operation, Reply } from "./operation.ts";
 import type { Connection, Room } from "./room.ts";
 import type { Screening } from "./screening.ts";
 
@@ -108,7 +108,7 @@ export class Requests {
   }
 
   /** Tells the features that follow requests that this one is about to run. @returns the reply that tells them the answer, too */
-  #followed({ name }: Asked, caller: Caller, reply: Reply<Answer<object>>): Reply<Answer<object>> {
+  #followed({ name }: EventRules, caller: Caller, reply: Reply<Answer<object>>): Reply<Answer<object>> {
     const followers = this.#hooks.with("follow").flatMap((feature) => feature.follow(name, caller) ?? []);
     if (followers.length === 0) return reply;
     return (answer) => {
@@ -136,7 +136,7 @@ export class Requests {
   }
 
   /** Asks each feature whether it refuses the request. Each rule, such as that of muted users, is in one of them. */
-  #refuse(event: Asked, caller: Caller, payload: unknown): ErrorAnswer | undefined {
+  #refuse(event: EventRules, caller: Caller, payload: unknown): ErrorAnswer | undefined {
     for (const feature of this.#hooks.with("refuse")) {
       const refusal = feature.refuse(event, caller, payload);
       if (refusal) return refusal;
@@ -145,7 +145,7 @@ export class Requests {
   }
 }
 
-function costOf({ cost = 1 }: Asked, payload: unknown): number {
+function costOf({ cost = 1 }: EventRules, payload: unknown): number {
   return typeof cost === "number" ? cost : cost(payload);
 }
 
