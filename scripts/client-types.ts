@@ -1,6 +1,7 @@
 // Makes the text of client.d.ts: the declarations that the compiler emits for client/core/client.ts, and all that they name, in one file. So a
 // user of client.js needs no other. Called by build-client.ts.
 import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 
@@ -9,8 +10,8 @@ import { dts } from "rolldown-plugin-dts";
 
 import { PROJECT_ROOT } from "./local-variables.ts";
 
-/** Beside the compiler's other states: nothing that the package has. */
-const EMITTED = path.join(PROJECT_ROOT, "node_modules", ".cache", "client-types");
+/** The emitted files find the types of packages from here. Each call has a folder of its own, because builds run side by side. */
+const CACHE = path.join(PROJECT_ROOT, "node_modules", ".cache");
 
 /** The comments that silence the compiler at these annotations get lost, so the annotations go, too. */
 const VARIANCE: Plugin = {
@@ -19,14 +20,28 @@ const VARIANCE: Plugin = {
 };
 
 export async function clientTypes(): Promise<string> {
+  mkdirSync(CACHE, { recursive: true });
+  const emitted = mkdtempSync(path.join(CACHE, "client-types-"));
+  try {
+    await emitTo(emitted);
+    return await flattened(path.join(emitted, "client", "core", "client.d.ts"));
+  } finally {
+    rmSync(emitted, { recursive: true, force: true });
+  }
+}
+
+async function emitTo(folder: string): Promise<void> {
   const tsc = path.join(PROJECT_ROOT, "node_modules", ".bin", "tsc");
   const project = path.join(PROJECT_ROOT, "client", "entries", "tsconfig.emit.json");
-  const state = path.join(EMITTED, ".tsbuildinfo");
-  const args = ["-p", project, "--outDir", EMITTED, "--tsBuildInfoFile", state, "--noEmitOnError", "false"];
+  const state = path.join(folder, ".tsbuildinfo");
+  const args = ["-p", project, "--outDir", folder, "--tsBuildInfoFile", state, "--noEmitOnError", "false"];
   // `npm run check` and the build of the package report wrong types. `npm start` builds a page with some.
   await promisify(execFile)(tsc, args).catch(() => undefined);
+}
+
+async function flattened(input: string): Promise<string> {
   const bundle = await rolldown({
-    input: path.join(EMITTED, "client", "core", "client.d.ts"),
+    input,
     // Of zod it takes types alone; the texts of its errors are in a form that cannot be taken.
     external: /locales/,
     logLevel: "silent",
