@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promise
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 
-import { build, type BuildOptions, type Plugin } from "esbuild";
+import { build, type BuildOptions } from "esbuild";
 
 import { clientTypes } from "./client-types.ts";
 import { helpOf } from "./help.ts";
@@ -15,70 +15,14 @@ const source = path.join(projectRoot, "client");
 const target = path.join(projectRoot, "dist", "client");
 
 const CLIENT = "core/client.ts";
-const PAGE = "page/page.tsx";
-const OTHERS = ["page/page.css", "page/page-later.css", "page/theme.js", "admin/admin.tsx", "admin/admin.css"];
+/** Scripts and styles of the pages: their names get a hash of what is in them, so browsers never ask for them again (client/_headers). */
+const OF_PAGES = ["page/page.tsx", "page/page.css", "page/theme.js", "admin/admin.tsx", "admin/admin.css"];
 const EMBED = "embed/embed.tsx";
 const EMBED_STYLES = "embed/embed.css";
 const PAGES = ["page/index.html", "admin/admin.html"];
 const COPIED = ["favicon.svg", "_headers"];
-/** Scripts and styles of the pages: their names have a hash of what is in them, so browsers never ask for them again (client/_headers). */
-const HASHED = { entryNames: "assets/[name]-[hash]", chunkNames: "assets/page-[name]-[hash]" };
 /** In a page: the file that it loads. */
 const LOADED = /(?<=(?:href|src)=")[\w/-]+\.(?:js|css|svg)(?=")/g;
-
-/** Parts of the stock client that a bundle does not need as they are, and their replacements. */
-function leavingOut(parts: Readonly<Record<string, string>>): Plugin {
-  const nameOf = (file: string): string => path.basename(file, ".js");
-  return {
-    name: "leaving-out",
-    setup: (building) =>
-      building.onLoad(
-        { filter: /[/\\](engine|socket)\.io-(client|parser)[/\\]build[/\\]esm[/\\]/ },
-        ({ path: file }) => {
-          const contents = parts[nameOf(file)];
-          return contents === undefined ? undefined : { contents, resolveDir: path.dirname(file) };
-        },
-      ),
-  };
-}
-
-/** The transports are classes of our own (client/core/extended-transports.ts), so this lookup by name is unused. */
-const UNNAMED = { webtransport: "export class WT {}" };
-/** Needed in Node only, where `client.js` runs, too. */
-const ELSEWHERE = { "polling-fetch": 'export { XHR as Fetch } from "./polling-xhr.js"' };
-
-/** The pages connect to an origin, with the name of a namespace at most: browsers parse and encode that, and base64, by themselves. */
-const BY_THE_BROWSER = {
-  parseuri: `export function parse(source) {
-    const { protocol, hostname, port, pathname: path } = new URL(source);
-    return { source, protocol: protocol.slice(0, -1), host: hostname.replace(/[[\\]]/g, ""), port, path };
-  }`,
-  url: `import { parse } from "engine.io-client";
-  export function url(source, path) {
-    const place = parse(source);
-    return { ...place, id: source + path };
-  }`,
-  parseqs: `export const encode = (query) => String(new URLSearchParams(query));
-  export const decode = (text) => Object.fromEntries(new URLSearchParams(text));`,
-  "base64-arraybuffer": `export const decode = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0)).buffer;`,
-  "has-cors": "export const hasCORS = true;",
-  globals: `export const nextTick = (run) => void Promise.resolve().then(run);
-  export const [globalThisShim, defaultBinaryType] = [globalThis, "arraybuffer"];
-  export const createCookieJar = () => {};`,
-  util: `export const pick = (from, ...names) =>
-    Object.fromEntries(names.filter((name) => Object.hasOwn(from, name)).map((name) => [name, from[name]]));
-  export function installTimerFunctions(on) {
-    on.setTimeoutFn = setTimeout.bind(globalThis);
-    on.clearTimeoutFn = clearTimeout.bind(globalThis);
-  }
-  export const byteLength = (data) => (typeof data === "string" ? new Blob([data]).size : Math.ceil((data.byteLength || data.size) * 1.33));
-  export const randomString = () => Date.now().toString(36) + Math.random().toString(36).slice(2, 5);`,
-};
-
-/** Rooms reconnect by client/core/reconnection.ts; the operator page lets the stock client do it. */
-const NO_RECONNECTING = {
-  backo2: "export class Backoff { attempts = 0; setMin() {} setMax() {} setJitter() {} reset() {} }",
-};
 
 const OPTIONS = {
   bundle: true,
@@ -90,28 +34,9 @@ const OPTIONS = {
   jsx: "automatic",
   jsxImportSource: "preact",
   legalComments: "none",
-  plugins: [leavingOut(UNNAMED)],
   logLevel: "warning",
   write: false,
 } satisfies BuildOptions & { write: false };
-
-/** Only the page uses sockets there, so the stock client's private properties get short names. */
-const IN_BROWSERS = {
-  ...OPTIONS,
-  plugins: [leavingOut({ ...UNNAMED, ...ELSEWHERE, ...BY_THE_BROWSER })],
-  mangleProps: /^_[a-z]{2,}/i,
-  mangleQuoted: true,
-  // It travels.
-  reserveProps: /^_placeholder$/,
-};
-
-const ROOMS_IN_BROWSERS = {
-  ...IN_BROWSERS,
-  plugins: [leavingOut({ ...UNNAMED, ...ELSEWHERE, ...BY_THE_BROWSER, ...NO_RECONNECTING })],
-};
-
-/** The lazy parts of the page are a file of their own, and the code that they share with the first part another one. */
-const PARTED = { ...ROOMS_IN_BROWSERS, ...HASHED, splitting: true };
 
 export async function buildClient(): Promise<void> {
   await mkdir(path.join(target, "assets"), { recursive: true });
@@ -128,10 +53,8 @@ export async function buildClient(): Promise<void> {
 }
 
 async function buildPages(): Promise<void> {
-  const others = await bundle({ ...IN_BROWSERS, ...HASHED, entryPoints: OTHERS.map(entryOf), outdir: target });
-  const define = { PAGE_LATER_CSS: JSON.stringify(others.get("page-later.css")) };
-  const page = await bundle({ ...PARTED, entryPoints: [path.join(source, PAGE)], define, outdir: target });
-  const hashed = new Map([...others, ...page]);
+  const entryPoints = OF_PAGES.map(entryOf);
+  const hashed = await bundle({ ...OPTIONS, entryPoints, entryNames: "assets/[name]-[hash]", outdir: target });
   for (const name of PAGES) {
     const html = await readFile(path.join(source, name), "utf8");
     await put(
@@ -173,7 +96,7 @@ async function put(name: string, contents: Uint8Array | string): Promise<void> {
 async function buildEmbed(): Promise<void> {
   const styles = await build({ ...OPTIONS, entryPoints: [path.join(source, EMBED_STYLES)] });
   const define = { EMBED_CSS: JSON.stringify(styles.outputFiles[0]!.text) };
-  await bundle({ ...ROOMS_IN_BROWSERS, entryPoints: [path.join(source, EMBED)], define, outdir: target });
+  await bundle({ ...OPTIONS, entryPoints: [path.join(source, EMBED)], define, outdir: target });
 }
 
 /** Compressed sizes in bytes: all of client.js, and its part that is not socket.io-client. */

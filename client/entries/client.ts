@@ -1,17 +1,18 @@
 // The entry `parley-rooms/client`: the chat's client for applications that are built with a bundler, or run in Node. The pages of this
-// repository import nothing else of it; its order is the order of their bundles.
-export { connectRoom } from "../core/room.ts";
-export { connectDirect } from "../core/direct.ts";
-export { createRoomStore } from "../store/room-store.ts";
-export { readersOf } from "../store/read-marks.ts";
-export { settledNow } from "../store/answers.ts";
-export { unreadOf, type Unread } from "../store/unread.ts";
-export { extendedTransports } from "../core/extended-transports.ts";
+// repository import nothing else of it.
 export { baseOf } from "../core/base.ts";
 export { claimsOf, type Claims } from "../core/claims.ts";
+export { connectDirect } from "../core/direct.ts";
+export { extendedTransports } from "../core/extended-transports.ts";
+export { connectRoom } from "../core/room.ts";
 export { unsentOf, type UnsentMessages } from "../core/unsent.ts";
+export { settledNow } from "../store/answers.ts";
 export { blocksOf, lineOf, parseMarkup, type Block, type Inline } from "../store/markup.ts";
+export { readersOf } from "../store/read-marks.ts";
+export { createRoomStore } from "../store/room-store.ts";
+export { unreadOf, type Unread } from "../store/unread.ts";
 export { normalContent } from "../../src/protocol/content.ts";
+export { DEFAULT_ROOM, isRoomName } from "../../src/protocol/room-name.ts";
 export { canonicalEmoji } from "../../src/protocol/text/characters.ts";
 export { initialsOf } from "../../src/protocol/text/initials.ts";
 export {
@@ -24,7 +25,6 @@ export {
   type Labelled,
   type OpenMention,
 } from "../../src/protocol/text/mentions.ts";
-export { DEFAULT_ROOM, isRoomName } from "../../src/protocol/room-name.ts";
 export type { ClientSocketOf } from "../core/application-types.ts";
 export type * from "../core/api.ts";
 export type * from "../core/feature-events.ts";

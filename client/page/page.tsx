@@ -1,22 +1,15 @@
 // The chat page: one chat store for the whole window, and the address that names its room. index.html loads it.
 import { render } from "preact";
-// This order puts similar code side by side in the bundle, which saves half a kilobyte compressed: libraries, the client (by way of
-// the stores), state, components.
-import "preact/hooks";
-import "preact/jsx-runtime";
 import { baseOf, isRoomName } from "parley-rooms/client";
 
-import { Layers } from "./layers.ts";
-import { ChatStore } from "./state/chat-store.ts";
-import { takeReturned } from "./state/sign-in.ts";
-import { bare } from "./state/names.ts";
 import { App } from "./components/app.tsx";
 import { keepFilesOut } from "./components/drop-zone.tsx";
 import { leaveInputMethodsTheirKeys } from "./components/keys.ts";
 import { giveTextsElements } from "./components/texts.ts";
-
-/** The address of its style sheet, put here by the build. */
-declare const PAGE_LATER_CSS: string;
+import { Layers } from "./layers.ts";
+import { ChatStore } from "./state/chat-store.ts";
+import { bare } from "./state/names.ts";
+import { takeReturned } from "./state/sign-in.ts";
 
 /** Characters shown of an address that names no room. */
 const SHOWN_MAX = 40;
@@ -41,7 +34,6 @@ addEventListener("storage", (event) => store.onKept(event));
 addEventListener("pagehide", () => store.view?.store.flush());
 
 open();
-document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: PAGE_LATER_CSS }));
 
 /** A link to a room opens it at once for a reader whom this browser knows; others give a name first, or sign in. */
 function open(): void {

@@ -149,7 +149,7 @@ export class RoomParts {
       changed();
     });
     room.on("typing-count", ({ count }) => {
-      this.typists.count = count - Number(this.signals.isTyping);
+      this.typists.count = count - (this.signals.isTyping ? 1 : 0);
       changed();
     });
     room.on("counts", ({ lastSeq }) => {

@@ -67,21 +67,6 @@ it.each(["[data-testid=log]", ".rooms", ".talk .bar"])("a file that is dropped o
   await ada.close();
 });
 
-it("a file dropped before the page has loaded is attached, and the browser does not open it", async () => {
-  const ada = await Visitor.open(browser, url);
-  const dropped = Promise.withResolvers<void>();
-  await ada.page.route("**/page-later-*.js", async (route) => {
-    await dropped.promise;
-    await route.continue();
-  });
-  await ada.enter("drop-early", "Ada");
-  const devtools = await ada.context.newCDPSession(ada.page);
-  await drag(ada, { devtools, over: "[data-testid=log]" }, "dragEnter", "dragOver", "drop");
-  dropped.resolve();
-  await ada.page.getByRole("button", { name: "Remove notes.txt" }).waitFor();
-  await ada.close();
-});
-
 it("a file chosen before the room has answered is attached afterwards", async () => {
   const ada = await Visitor.open(browser, url);
   let answer!: () => void;

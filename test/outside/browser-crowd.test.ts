@@ -32,7 +32,8 @@ it("shows how many type, and messages that were not shown once the reader wants 
   await ada.sees("1", "2");
   const row = ada.page.getByTestId("not-shown");
   await vi.waitFor(
-    async () => expect(await row.textContent({ timeout: 500 })).toContain("3 not shown: too many at once."),
+    async () =>
+      expect(await row.textContent({ timeout: 500 })).toContain("3 messages were not shown: too many at once."),
     WAIT,
   );
   await ask(cyd, "chat-message", { content: "6" });

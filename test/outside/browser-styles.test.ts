@@ -61,8 +61,6 @@ const PAGES: ReadonlyArray<readonly [name: string, open: (page: Page) => Promise
     async (page) => {
       await page.goto(url);
       await page.getByTestId("join-form").waitFor();
-      // The sheet for later.
-      await page.waitForFunction(() => document.styleSheets.length > 1);
     },
     9,
   ],

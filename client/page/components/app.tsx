@@ -1,15 +1,26 @@
 // The whole page: the join form, or a room with its list of rooms, side panel and dialogs. page.tsx and embed.tsx draw it.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 import { saidNow, type ChatStore } from "../state/chat-store.ts";
-import type { ChatProps, Later } from "./chat-props.ts";
+import type { RoomView } from "../state/room-view.ts";
+import { PinnedBar, ReportsBar } from "./bars.tsx";
+import type { ChatProps } from "./chat-props.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
+import { Dialogs } from "./dialogs.tsx";
 import { DropZone } from "./drop-zone.tsx";
 import { JoinForm } from "./join-form.tsx";
+import { MemberList } from "./member-list.tsx";
 import { MessageList } from "./message-list.tsx";
+import { MenuPopover } from "./popover.tsx";
+import { ReactionPicker } from "./reaction-picker.tsx";
 import { RoomList } from "./room-list.tsx";
+import { SearchPanel } from "./search-panel.tsx";
+import { onShortcut } from "./shortcuts.ts";
 import { NoticeLine, StatusLine } from "./status-line.tsx";
+
+/** A reader who looks at another tab for a moment misses nothing. */
+const OUT_OF_VIEW_MS = 20_000;
 
 interface AppProps {
   readonly store: ChatStore;
@@ -24,13 +35,11 @@ export function App({ store, room }: AppProps) {
 }
 
 function Chat({ store, view }: ChatProps) {
-  const { panel, isEmbedded, ui } = store;
-  const later = useLater(panel ?? ui.menu?.anchor ?? ui.reacting?.anchor ?? ui.dialog?.kind ?? view.state.uploads[0]);
+  const { panel, isEmbedded } = store;
   const chat = useRef<HTMLDivElement>(null);
-  const keys = useRef<Later>(undefined);
-  keys.current = later;
+  useAttention(view);
   useEffect(() => {
-    const listen = (event: Event): void => keys.current?.onShortcut(event as KeyboardEvent, store);
+    const listen = (event: Event): void => onShortcut(event as KeyboardEvent, store);
     // The embedding page owns the keys unless the focus is in the chat.
     const target = isEmbedded ? chat.current! : window;
     target.addEventListener("keydown", listen);
@@ -49,18 +58,17 @@ function Chat({ store, view }: ChatProps) {
           <StatusLine store={store} view={view} />
           <NoticeLine view={view} />
         </div>
-        {later && <later.ReportsBar store={store} view={view} />}
-        {later && <later.PinnedBar store={store} view={view} />}
-        <MessageList key={`list ${view.room}`} {...{ store, view, later }} />
-        {later && <later.MenuPopover store={store} view={view} />}
-        {later && <later.ReactionPicker store={store} view={view} />}
-        <Composer key={`composer ${view.room}`} {...{ store, view, later }} />
+        <ReportsBar view={view} />
+        <PinnedBar view={view} />
+        <MessageList key={`list ${view.room}`} store={store} view={view} />
+        <MenuPopover store={store} view={view} />
+        <ReactionPicker store={store} view={view} />
+        <Composer key={`composer ${view.room}`} store={store} view={view} />
       </main>
       <DropZone view={view} within={isEmbedded ? chat : undefined} />
-      {later && panel === "members" && <later.MemberList store={store} view={view} />}
-      {later && panel === "search" && <later.SearchPanel key={view.room} store={store} view={view} />}
-      {later && <later.PageAttention view={view} />}
-      {later && <later.Dialogs store={store} view={view} />}
+      {panel === "members" && <MemberList store={store} view={view} />}
+      {panel === "search" && <SearchPanel key={view.room} store={store} view={view} />}
+      <Dialogs store={store} view={view} />
       <div class="unseen" role="log" aria-live="polite" aria-label="New messages">
         {store.announcements.map(({ id, text }) => (
           <p key={id}>{saidNow(text)}</p>
@@ -70,13 +78,26 @@ function Chat({ store, view }: ChatProps) {
   );
 }
 
-/** @param wanted changes each time the reader opens something: parts that could not be loaded are tried again */
-function useLater(wanted: unknown): Later | undefined {
-  const [later, setLater] = useState<Later>();
+/** Asks a large room for counts in place of messages while the page is out of view (ATT-1). */
+function useAttention(view: RoomView): void {
   useEffect(() => {
-    if (later) return;
-    // While offline, which the status line shows, nothing opens.
-    import("./later.tsx").then(setLater, () => {});
-  }, [wanted]);
-  return later;
+    const leaving = new AbortController();
+    let timer: ReturnType<typeof setInterval> | undefined;
+    const leave = (): void => {
+      const { welcome, presence } = view.state;
+      if (welcome && presence.count > (welcome.settings.crowdMembers ?? Infinity)) void view.store.attend("counts");
+    };
+    const look = (): void => {
+      clearInterval(timer);
+      if (document.visibilityState === "visible") void view.store.attend("all");
+      // Again and again: the room may grow meanwhile.
+      else timer = setInterval(leave, OUT_OF_VIEW_MS);
+    };
+    document.addEventListener("visibilitychange", look, { signal: leaving.signal });
+    look();
+    return () => {
+      leaving.abort();
+      clearInterval(timer);
+    };
+  }, [view]);
 }

@@ -4,31 +4,12 @@ import { lineOf } from "parley-rooms/client";
 import type { Report } from "parley-rooms/features";
 
 import { bare, named } from "../state/names.ts";
-import { Pinned } from "../state/pinned.ts";
-import { Reported } from "../state/reported.ts";
-import type { FeaturePorts } from "../state/room-features.ts";
 import type { RoomView } from "../state/room-view.ts";
-import type { ChatProps } from "./chat-props.ts";
+import type { ViewProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
 
-/** What a bar knows of the room on the screen, which changes with it. The bar may load later than the room. */
-function stateOf<State>(Kind: new (view: RoomView, ports: FeaturePorts) => State): (props: ChatProps) => State {
-  const known = new WeakMap<RoomView, State>();
-  return ({ store, view }) => {
-    const state =
-      known.get(view) ??
-      new Kind(view, { changed: () => store.changed(), announce: (text: string) => store.announce(text) });
-    known.set(view, state);
-    return state;
-  };
-}
-
-export const pinnedOf = stateOf(Pinned);
-const reportedOf = stateOf(Reported);
-
-export function PinnedBar(props: ChatProps) {
-  const { view } = props;
-  const pinned = pinnedOf(props);
+export function PinnedBar({ view }: ViewProps) {
+  const { pinned } = view;
   const { shown, pins } = pinned;
   if (!shown) return null;
   const { pin, at } = shown;
@@ -54,9 +35,8 @@ export function PinnedBar(props: ChatProps) {
   );
 }
 
-export function ReportsBar(props: ChatProps) {
-  const { view } = props;
-  const reported = reportedOf(props);
+export function ReportsBar({ view }: ViewProps) {
+  const { reported } = view;
   const { open, oldest } = reported;
   if (!oldest) return null;
   const [first] = oldest.reporters;

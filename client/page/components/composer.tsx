@@ -7,17 +7,20 @@ import { holdText } from "../state/hold-words.ts";
 import type { RoomView } from "../state/room-view.ts";
 import { statusOf } from "../state/shown-connection.ts";
 import { typingLine } from "../state/typing-line.ts";
-import type { ChatProps, ChatPropsWithLater } from "./chat-props.ts";
+import { About } from "./about.tsx";
+import type { ChatProps } from "./chat-props.ts";
 import { pastedFilesOf } from "./clipboard.ts";
 import { Button, IconButton, submitting } from "./controls.tsx";
 import { useNow } from "./hooks.ts";
 import { isTouched } from "./keys.ts";
+import { completionOf, Suggestions } from "./mention-completion.tsx";
+import { UploadList } from "./uploads.tsx";
 
 /** The composer shows the count of characters left from this many on. */
 const WARN_LEFT = 100;
 const ROWS_MAX = 8;
 
-export function Composer({ store, view, later }: ChatPropsWithLater) {
+export function Composer({ store, view }: ChatProps) {
   const { writing, blocked } = view;
   const { me, typing, typingCount, uploads, welcome } = view.state;
   const { text, files, replyTo, edit } = writing;
@@ -38,8 +41,8 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
     // As if it were typed: the browser can undo it, and reports it with `input`.
     document.execCommand("insertText", false, mention);
   };
-  const completion = later?.completionOf({ view, text, caret, chosen, choose, completed });
-  const isSuggesting = completion !== undefined && completion.people.length > 0;
+  const completion = completionOf({ view, text, caret, chosen, choose, completed });
+  const isSuggesting = completion.people.length > 0;
   // A failed file keeps nothing back: it stays above the field with its reason.
   const isWaiting = edit
     ? edit.isSaving
@@ -82,7 +85,7 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
     field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (completion?.onKey(event)) return;
+    if (completion.onKey(event)) return;
     const isSending = event.ctrlKey || event.metaKey || !(event.shiftKey || isTouched());
     if (event.key === "Enter" && isSending) submit();
     else if (event.key === "Escape" && (replyTo !== undefined || edit)) writing.cancel();
@@ -101,9 +104,9 @@ export function Composer({ store, view, later }: ChatPropsWithLater) {
   if (blocked !== "") return <Blocked store={store} view={view} />;
   return (
     <form class="composer" onSubmit={submitting(submit)}>
-      {later && <later.About view={view} />}
-      {later && <later.UploadList view={view} />}
-      {later && completion && <later.Suggestions view={view} completion={completion} />}
+      <About view={view} />
+      <UploadList view={view} />
+      <Suggestions view={view} completion={completion} />
       <div class="composer-row">
         <textarea
           ref={field}

@@ -2,13 +2,12 @@
 import type { Message } from "parley-rooms/client";
 
 import { mayPin, mayReport, pin } from "../state/room-features.ts";
-import { pinnedOf } from "./bars.tsx";
 import type { ChatProps } from "./chat-props.ts";
 import type { MenuItem } from "./menu-items.ts";
 
 export function featureItems({ store, view }: ChatProps, message: Message): Array<MenuItem | false> {
   const { id } = message;
-  const isPinned = pinnedOf({ store, view }).has(id);
+  const isPinned = view.pinned.has(id);
   return [
     mayPin(view) && { label: isPinned ? "Unpin" : "Pin", act: () => void pin(view, id, !isPinned) },
     mayReport(view, message) && { label: "Report…", act: () => store.set({ dialog: { kind: "report", message: id } }) },

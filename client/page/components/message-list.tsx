@@ -7,7 +7,7 @@ import { RowLayout } from "../state/row-layout.ts";
 import { rowsOf, type Row } from "../state/rows.ts";
 import type { ChatStore } from "../state/chat-store.ts";
 import type { RoomView } from "../state/room-view.ts";
-import type { ChatPropsWithLater } from "./chat-props.ts";
+import type { ChatProps } from "./chat-props.ts";
 import { useNow } from "./hooks.ts";
 import {
   anchorAt,
@@ -24,6 +24,8 @@ import {
   tabStopOf,
   topOf,
 } from "./list-place.ts";
+import { NewestButton, NewsBar } from "./newest.tsx";
+import { onRowKey, onRowsCopied } from "./row-keys.ts";
 import { RowView } from "./row-view.tsx";
 
 /** Pixels beyond the view from which on more is loaded. */
@@ -42,7 +44,7 @@ const GUESSES: Readonly<Record<Row["kind"], number>> = {
   outgoing: 60,
 };
 
-export function MessageList({ store, view, later }: ChatPropsWithLater) {
+export function MessageList({ store, view }: ChatProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLOListElement>(null);
   const place = useMemo(() => new Place(), [view]);
@@ -198,13 +200,13 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
           onFocusIn={onFocusIn}
           // The next focus is known in the next frame.
           onFocusOut={() => requestAnimationFrame(again)}
-          onKeyDown={(event) => later?.onRowKey(event, { store, view })}
-          onCopy={(event) => later?.onRowsCopied(event, { view })}
+          onKeyDown={(event) => onRowKey(event, { store, view })}
+          onCopy={(event) => onRowsCopied(event, { view })}
         >
           {drawn.map((row) => (
             <RowView
               key={row.key}
-              {...{ store, view, later, row, now }}
+              {...{ store, view, row, now }}
               isTabStop={row.key === tabStop}
               isActive={row.key === pointed || row.key === focused}
               hasFocus={row.key === focused}
@@ -214,8 +216,8 @@ export function MessageList({ store, view, later }: ChatPropsWithLater) {
           ))}
         </ol>
       </div>
-      {later && isLoaded && news && <later.NewsBar view={view} now={now} />}
-      {later && isLoaded && !news && (!state.reading.following || hasLater) && <later.NewestButton view={view} />}
+      {isLoaded && news && <NewsBar view={view} now={now} />}
+      {isLoaded && !news && (!state.reading.following || hasLater) && <NewestButton view={view} />}
       {loading === "earlier" && <p class="loading-earlier">Loading earlier messages…</p>}
     </div>
   );

@@ -4,14 +4,15 @@ import { lineOf, type Message } from "parley-rooms/client";
 import { bare, named } from "../state/names.ts";
 import { clockTime, exactTime, shortTime } from "../state/times.ts";
 import type { RoomView } from "../state/room-view.ts";
-import type { ChatPropsWithLater, ViewProps } from "./chat-props.ts";
+import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { AttachmentView } from "./attachment.tsx";
 import { Avatar } from "./avatar.tsx";
 import { Content } from "./content.tsx";
 import { Reactions } from "./reactions.tsx";
 import { Tag } from "./tag.tsx";
+import { Tools } from "./tools.tsx";
 
-interface MessageRowProps extends ChatPropsWithLater {
+interface MessageRowProps extends ChatProps {
   readonly message: Message;
   readonly isHead: boolean;
   /** The reader points at it or has the focus in it. */
@@ -22,7 +23,7 @@ interface MessageRowProps extends ChatPropsWithLater {
 }
 
 export function MessageRow(props: MessageRowProps) {
-  const { store, view, later, message, isHead, isActive, hasFocus, readers, now } = props;
+  const { store, view, message, isHead, isActive, hasFocus, readers, now } = props;
   return (
     <>
       {isHead ? (
@@ -51,7 +52,7 @@ export function MessageRow(props: MessageRowProps) {
         </>
       )}
       {readers.length > 0 && <SeenBy view={view} readers={readers} />}
-      {later && isActive && !message.deleted && <later.Tools {...{ store, view, message, hasFocus }} />}
+      {isActive && !message.deleted && <Tools {...{ store, view, message, hasFocus }} />}
     </>
   );
 }

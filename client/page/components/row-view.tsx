@@ -2,12 +2,12 @@
 // message list calls it.
 import type { Row } from "../state/rows.ts";
 import { dayTitle } from "../state/times.ts";
-import type { ChatPropsWithLater } from "./chat-props.ts";
+import type { ChatProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
 import { MessageRow } from "./message-row.tsx";
 import { OutgoingRow } from "./outgoing-row.tsx";
 
-interface RowViewProps extends ChatPropsWithLater {
+interface RowViewProps extends ChatProps {
   readonly row: Row;
   readonly now: number;
   /** Tab leads to this row; from here the arrow keys lead to the others. */
@@ -47,15 +47,17 @@ export function RowView(props: RowViewProps) {
           <span>New</span>
         </li>
       );
-    case "not-shown":
+    case "not-shown": {
+      const count = row.to - row.from + 1;
       return (
         <li data-key={row.key} class="not-shown" data-testid="not-shown">
-          {row.to - row.from + 1} not shown: too many at once.{" "}
+          {count === 1 ? "1 message was" : `${count} messages were`} not shown: too many at once.{" "}
           <Button class="plain" onClick={() => void view.store.loadNotShown(row.from)}>
             Show
           </Button>
         </li>
       );
+    }
     case "message":
       return <MessageItem {...props} row={row} />;
     case "outgoing":
@@ -65,18 +67,7 @@ export function RowView(props: RowViewProps) {
 
 type Of<Kind extends Row["kind"]> = RowViewProps & { readonly row: Extract<Row, { readonly kind: Kind }> };
 
-function MessageItem({
-  store,
-  view,
-  later,
-  row,
-  now,
-  isTabStop,
-  isActive,
-  hasFocus,
-  isTarget,
-  readers,
-}: Of<"message">) {
+function MessageItem({ store, view, row, now, isTabStop, isActive, hasFocus, isTarget, readers }: Of<"message">) {
   const { key, message, isHead } = row;
   const isOwn = message.sender === view.self;
   const isToMe = message.mentions?.includes(view.self) === true;
@@ -89,7 +80,7 @@ function MessageItem({
       data-seq={message.seq}
       tabIndex={isTabStop ? 0 : -1}
     >
-      <MessageRow {...{ store, view, later, message, isHead, isActive, hasFocus, readers, now }} />
+      <MessageRow {...{ store, view, message, isHead, isActive, hasFocus, readers, now }} />
     </li>
   );
 }

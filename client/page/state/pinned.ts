@@ -1,9 +1,8 @@
-// The pinned messages of the room on the screen, as they change, and which of them the bar shows. The bar of pinned messages makes it
-// when it is loaded, which may be after the welcome.
+// The pinned messages of the room on the screen, as they change, and which of them the bar shows. The room view owns it.
 import type { Pin } from "parley-rooms/features";
 
 import { named } from "./names.ts";
-import { featuresOf, storeOf, type FeaturePorts } from "./room-features.ts";
+import { storeOf, type FeaturePorts } from "./room-features.ts";
 import type { RoomView } from "./room-view.ts";
 
 export class Pinned {
@@ -24,7 +23,6 @@ export class Pinned {
     room.on("message-edited", ({ id, content: text }) =>
       this.#set(this.pins.map((pin) => (pin.id === id ? { ...pin, text } : pin))),
     );
-    if (featuresOf(view).pins) void this.#load();
   }
 
   has(id: string): boolean {
@@ -45,12 +43,6 @@ export class Pinned {
     this.#back = (this.#back + 1) % this.pins.length;
     this.#ports.changed();
     await this.#view.store.jumpTo(shown.pin.seq);
-  }
-
-  /** The welcome may be an old one. */
-  async #load(): Promise<void> {
-    const answer = await storeOf(this.#view).ask("pins", {});
-    if ("pins" in answer) this.#set(answer.pins);
   }
 
   #add(pin: Pin): void {

@@ -1,5 +1,5 @@
-// The open reports of abuse of the room on the screen, for its moderators: how many there are, and the oldest one. The bar of reports makes it
-// when it is loaded, which may be after the welcome.
+// The open reports of abuse of the room on the screen, for its moderators: how many there are, and the oldest one. The room view
+// owns it.
 import type { Report } from "parley-rooms/features";
 
 import { named } from "./names.ts";
@@ -30,7 +30,6 @@ export class Reported {
     room.on("message-deleted", reload);
     room.on("welcome", () => void this.load());
     room.on("moderation", () => void this.load());
-    void this.load();
   }
 
   /** Moderators alone may ask. */

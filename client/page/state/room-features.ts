@@ -1,5 +1,5 @@
 // The features that rooms have besides the chat's own: pinned messages and reports of abuse. Tells what the reader may do with them, and
-// asks the room for it. The parts of the page that load later call it.
+// asks the room for it. The menu of a message, the dialog of a report and the state of both features call it.
 import type { Message, RoomStore } from "parley-rooms/client";
 import type { EventsOf, Pins, Reports } from "parley-rooms/features";
 

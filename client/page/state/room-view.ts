@@ -26,6 +26,8 @@ import { TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { bare, named } from "./names.ts";
 import { People } from "./people.ts";
 import { fitPhoto } from "./pictures.ts";
+import { Pinned } from "./pinned.ts";
+import { Reported } from "./reported.ts";
 import { describeFailure } from "./room-answers.ts";
 import { isDirect } from "./room-items.ts";
 import { ConnectionDisplay, type ShownConnection } from "./shown-connection.ts";
@@ -72,6 +74,8 @@ export class RoomView {
   readonly people = new People(() => this.state.names);
   readonly actions: Actions;
   readonly writing: Writing;
+  readonly pinned: Pinned;
+  readonly reported: Reported;
   /** Long messages that the reader has opened, by `id`. */
   readonly opened = new Set<string>();
   /** Chosen files that are made ready for their upload. */
@@ -104,6 +108,8 @@ export class RoomView {
     });
     this.store = createRoomStore(connected, { openAt: "unread" });
     this.actions = new Actions({ store: this.store, failed: (text) => this.show(text) });
+    this.pinned = new Pinned(this, hooks);
+    this.reported = new Reported(this, hooks);
     this.#listen(connected);
     for (const unsent of connected.unsent) this.#onMessageState(unsent);
   }

@@ -1,5 +1,5 @@
 // Pinned messages and reports on the page: the bar's state, and the reader's actions. The room is the test's.
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Pin } from "parley-rooms/features";
 
 import { Pinned } from "../../../client/page/state/pinned.ts";
@@ -21,11 +21,9 @@ const pinOf = (id: string, more: Partial<Pin> = {}): Pin => ({
 interface Shown {
   readonly me?: object;
   readonly welcome?: object;
-  /** The room's answer to `pins`. */
-  readonly listed?: readonly Pin[];
 }
 
-function viewOf({ me = {}, welcome, listed = [] }: Shown = {}) {
+function viewOf({ me = {}, welcome }: Shown = {}) {
   const listeners = new Map<string, (payload: never) => void>();
   const jumped: number[] = [];
   const room = {
@@ -37,7 +35,6 @@ function viewOf({ me = {}, welcome, listed = [] }: Shown = {}) {
     people: { nameOf: (user: string) => user.toUpperCase() },
     store: {
       room,
-      ask: async () => ({ ok: true, pins: listed }),
       jumpTo: async (seq: number) => void jumped.push(seq),
     },
   } as unknown as RoomView;
@@ -45,8 +42,8 @@ function viewOf({ me = {}, welcome, listed = [] }: Shown = {}) {
   return { view, hear, jumped };
 }
 
-function pinnedIn(shown: Shown = {}) {
-  const { view, hear, jumped } = viewOf(shown);
+function pinnedIn() {
+  const { view, hear, jumped } = viewOf();
   const announced: string[] = [];
   let changes = 0;
   const pinned = new Pinned(view, { changed: () => changes++, announce: (text) => announced.push(text) });
@@ -71,12 +68,6 @@ describe("pinned messages on the page", () => {
     expect(changes()).toBeGreaterThanOrEqual(5);
     hear("welcome", {});
     expect(pinned.shown, "a deployment without the feature").toBeUndefined();
-  });
-
-  it("are asked for where the bar comes later than the welcome, which may be an old one", async () => {
-    const { pinned } = pinnedIn({ welcome: { pins: [pinOf("m1")] }, listed: [pinOf("m2")] });
-    expect(pinned.pins).toEqual([]);
-    await vi.waitFor(() => expect(idsOf(pinned)).toEqual(["m2"]));
   });
 
   it("are visited from the newest on, and round again", async () => {
