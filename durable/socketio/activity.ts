@@ -1,6 +1,6 @@
 // Counts the work of an object: causes of waking, billed requests, and the time in which it could not sleep. Called by socket-object.ts.
 import type { Transport } from "../../src/socketio/engine/engine.ts";
-import type { Meter } from "../../src/socketio/engine/traffic.ts";
+import type { Meter } from "../../src/socketio/engine/backpressure.ts";
 
 /** An application may add causes of its own. */
 export type WakeCause = "connect" | "poll" | "message" | "close" | "alarm" | "call" | (string & {});

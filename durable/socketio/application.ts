@@ -1,6 +1,6 @@
 // The interface between applications and the shell of an object (socket-object.ts): the parts that an application gives, and the ports
 // that it gets.
-import type { Meter } from "../../src/socketio/engine/traffic.ts";
+import type { Meter } from "../../src/socketio/engine/backpressure.ts";
 import type { SessionServer } from "../../src/socketio/engine/session-server.ts";
 import type { Identity, Session } from "../../src/socketio/engine/session.ts";
 import type { ServerPorts } from "../../src/socketio/server/server.ts";

@@ -1,6 +1,6 @@
 // Wraps the storage of an object to count its billed operations: rows written, by SQL and by key, and alarms set. Called by
 // chat-room.ts, lobby.ts and stored-format.ts.
-import type { Meter } from "../../src/socketio/engine/traffic.ts";
+import type { Meter } from "../../src/socketio/engine/backpressure.ts";
 
 /** @returns the same storage, counted */
 export function countedStorage(

@@ -3,7 +3,7 @@
 // classes of this repository that extend it.
 import { logProblem } from "../../src/settings/log.ts";
 import type { Session } from "../../src/socketio/engine/session.ts";
-import type { Meter } from "../../src/socketio/engine/traffic.ts";
+import type { Meter } from "../../src/socketio/engine/backpressure.ts";
 import { Activity, type Wake } from "./activity.ts";
 import type { Application } from "./application.ts";
 import type { NewerData } from "./stored-format.ts";

@@ -9,7 +9,7 @@ import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../../
 import { ENGINE_NOOP, ENGINE_PONG, type Frame } from "../../src/socketio/wire/engine-io.ts";
 import type { Effect } from "../../src/socketio/engine/effects.ts";
 import type { Session } from "../../src/socketio/engine/session.ts";
-import { NO_METER, type Meter } from "../../src/socketio/engine/traffic.ts";
+import { NO_METER, type Meter } from "../../src/socketio/engine/backpressure.ts";
 import type { ServerSideAnswer, ServerSideEvent } from "../../src/socketio/server/server-side.ts";
 import type { Wake } from "./activity.ts";
 import type { Application, CreateServer } from "./application.ts";

@@ -1,6 +1,6 @@
 // A month's bill of a workload: how often each action happens, times the rows, alarms and requests that docs/cost.md counts for it, times the
 // platform's rates. Pure; tests hold the counts against rooms. Called by cost.ts.
-import { batchRate } from "../../src/chat/posting/batch-rate.ts";
+import { batchRate } from "../../src/chat/posting/posts.ts";
 import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
 import { PRICES } from "../../src/metrics/cost.ts";
 

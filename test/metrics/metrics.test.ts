@@ -19,7 +19,7 @@ import {
   wakesOf,
   type RecentUsage,
 } from "../../src/metrics/usage.ts";
-import { countCommit } from "../../src/chat/room/metering.ts";
+import { countCommit } from "../../src/chat/posting/posts.ts";
 import { SAVE_WINDOW_MS_MAX, TOP_ROOMS } from "../../src/lobby/lobby.ts";
 import { ENTRIES_PER_PAGE } from "../../src/storage/paged-map.ts";
 import { NewestNumbers } from "../../src/lobby/newest-numbers.ts";

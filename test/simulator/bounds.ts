@@ -4,7 +4,7 @@ import { NEWEST_MAX } from "../../src/chat/listing/unread-counts.ts";
 import { COPIES_REMEMBERED_MAX } from "../../src/chat/links/copies.ts";
 import { MISSED_MESSAGES_MAX } from "../../src/protocol/limits.ts";
 import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
-import { UNSTORED_POSTS_MAX } from "../../src/chat/posting/relaxed-commit.ts";
+import { UNSTORED_POSTS_MAX } from "../../src/chat/posting/commit.ts";
 import { PRUNE_AT_SIZE_MIN } from "../../src/socketio/engine/unjoined-quota.ts";
 import { SERIES_MAX } from "../../src/metrics/meter.ts";
 import { collectionsIn, ServerSocket, Storage, type ObjectHost } from "../kit/simulation.ts";

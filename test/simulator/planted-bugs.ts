@@ -212,7 +212,7 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   },
   {
     bug: "a relaxed room shows messages without reserving their seqs",
-    file: "src/chat/posting/relaxed-commit.ts",
+    file: "src/chat/posting/commit.ts",
     find: "      this.#room.log.reserve(seq);\n",
     replace: "",
     breaks: "seen is stored",

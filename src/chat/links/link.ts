@@ -14,7 +14,7 @@ import type {
 import { RELAY_HOPS_MAX } from "../../relay/intake.ts";
 import { Packing, RELAY_BYTES_MAX, RELAY_ITEMS_MAX } from "../../relay/packing.ts";
 import { isBeyond, nameOfLife } from "../../relay/position.ts";
-import { staffRoleOf } from "../log/authorship.ts";
+import { staffRoleOf } from "../log/batch-format.ts";
 import { editToPassOn, type Kept } from "../log/change.ts";
 import { parseMessageId } from "../../protocol/message-id.ts";
 import { rootOf, routeOf } from "../log/origin.ts";

@@ -10,9 +10,8 @@
 //
 // A reader derives the rest: room and epoch are the log's, `seq` and `id` follow from the position of
 // the batch. A new optional key needs no new version; a key that changes what another one means does.
-import type { Attachment, Message, Origin } from "../../protocol/chat-events.ts";
+import type { Attachment, Message, Origin, Role } from "../../protocol/chat-events.ts";
 import { isStaff, type StaffRole } from "../../protocol/roles.ts";
-import { staffRoleOf, writtenAs } from "./authorship.ts";
 import { UNNAMED_LIFE } from "../../socketio/recovery/lives.ts";
 import { messageId } from "../../protocol/message-id.ts";
 import { makeOrigin, routeOf } from "./origin.ts";
@@ -179,4 +178,21 @@ function toMessage(
     ...(o && { origin: toOrigin(o) }),
   };
   return writtenAs(message, w);
+}
+
+/**
+ * The role in which a message was written, if its author's token says more than "member". Editing judges the rank of authors who are away by
+ * it (user-records.ts). It is never sent to clients, so a WeakMap holds it beside the object, as it holds the route of an origin.
+ */
+const roles = new WeakMap<Message, StaffRole>();
+
+/** @returns the same message, with that role noted */
+export function writtenAs(message: Message, role: Role | undefined): Message {
+  if (role !== undefined && isStaff(role)) roles.set(message, role);
+  return message;
+}
+
+/** @param message as the log has it */
+export function staffRoleOf(message: Message): StaffRole | undefined {
+  return roles.get(message);
 }

@@ -1,6 +1,6 @@
 // Changes of a message after it was posted, and the message with its changes. Used by every reader of the log.
 import type { Message, ReactionSummary, Version } from "../../protocol/chat-events.ts";
-import { staffRoleOf, writtenAs } from "./authorship.ts";
+import { staffRoleOf, writtenAs } from "./batch-format.ts";
 import { withMentions } from "../../protocol/text/mentions.ts";
 
 /** Users named below an emoji in a message; `reactions {id}` names them all (MSG-5). */

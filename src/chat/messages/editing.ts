@@ -15,7 +15,7 @@ import { refuseContent } from "../../protocol/content.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { AuditTrail } from "../moderation/audit-trail.ts";
-import { staffRoleOf } from "../log/authorship.ts";
+import { staffRoleOf } from "../log/batch-format.ts";
 import { UNCHANGED, withChange, type Change, type Kept } from "../log/change.ts";
 import { fitLast } from "../room/fitting.ts";
 import type { FileSweep } from "../files/file-sweep.ts";

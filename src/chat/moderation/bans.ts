@@ -1,6 +1,6 @@
 // Keeps banned users out of a room, and disconnects banned and kicked ones (MOD-3, MOD-4), whose connections cannot be recovered
 // (MOD-5). Called by requests.ts before each request, by chat.ts for each connection, and by moderation.ts.
-import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
+import type { ErrorAnswer, Notice, Answer } from "../../protocol/chat-events.ts";
 import { rankOfToken, ROLES, type Rank } from "../../protocol/roles.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
@@ -9,6 +9,7 @@ import type { Feature } from "../room/feature.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
 import type { Sanction } from "../room/sanctions.ts";
 import type { UserRecords } from "./user-records.ts";
+import { Window } from "../../clock/window.ts";
 
 export class Bans implements Feature {
   readonly #room: Room;
@@ -91,4 +92,51 @@ function bannedText({ reason }: Sanction): string {
 
 function withReason(text: string, reason: string | undefined): string {
   return reason === undefined ? `${text}.` : `${text}: ${reason}`;
+}
+
+/** Answers `RATE_LIMITED` that a user may get within `FLOOD_WINDOW_MS`: a client that waits for `retryAfterMs` gets a few. */
+export const FLOOD_REFUSALS_MAX = 500;
+export const FLOOD_WINDOW_MS = 10_000;
+
+/** Such a user is refused for so long. */
+export const FLOOD_PAUSE_MS = 30_000;
+
+/** Users counted at a time; one more takes the place of the user whose last refusal is longest ago. */
+const USERS_MAX = 1000;
+
+const FLOOD_MESSAGE = "Too many requests: connect again after retryAfterMs.";
+
+/**
+ * Disconnects a user who keeps sending after hundreds of `RATE_LIMITED` answers, and refuses them for 30 s: an answer costs the room too
+ * (LIM-3). In memory only: a room that sleeps is not being flooded.
+ */
+export class Flooding implements Feature {
+  readonly #room: Room;
+  readonly #refusals = new Window(FLOOD_WINDOW_MS, USERS_MAX);
+  readonly #pausedUntilMs = new Map<string, number>();
+
+  constructor(room: Room) {
+    this.#room = room;
+  }
+
+  admit({ user }: Pick<Membership, "user">): Refusal | undefined {
+    const retryAfterMs = this.#waitMs(user);
+    return retryAfterMs > 0 ? deny("RATE_LIMITED", FLOOD_MESSAGE, { retryAfterMs }) : undefined;
+  }
+
+  onAnswered({ client }: Caller, answer: Answer<object>): void {
+    if (!client || !("error" in answer) || answer.error.code !== "RATE_LIMITED") return;
+    const { user } = client.peek();
+    const nowMs = this.#room.now();
+    if (this.#refusals.count(user, nowMs) <= FLOOD_REFUSALS_MAX) return;
+    for (const paused of this.#pausedUntilMs.keys()) if (this.#waitMs(paused) <= 0) this.#pausedUntilMs.delete(paused);
+    this.#pausedUntilMs.set(user, nowMs + FLOOD_PAUSE_MS);
+    disconnect(client, { code: "RATE_LIMITED", message: FLOOD_MESSAGE, retryAfterMs: FLOOD_PAUSE_MS });
+  }
+
+  #waitMs(user: string): number {
+    const waitMs = (this.#pausedUntilMs.get(user) ?? 0) - this.#room.now();
+    // A clock that was set back makes no pause longer.
+    return waitMs <= FLOOD_PAUSE_MS ? waitMs : 0;
+  }
 }

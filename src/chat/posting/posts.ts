@@ -1,15 +1,54 @@
-// Group commit: posts that arrive while a batch is open share one append and one fan-out (CHAT-2). The commit (commit.ts,
-// relaxed-commit.ts) stores and shows them (CHAT-7). Called by posting.ts.
+// Group commit: posts that arrive while a batch is open share one append and one fan-out (CHAT-2). The commit (commit.ts) stores and
+// shows them (CHAT-7). Called by posting.ts; scripts/measure/bill.ts knows the rate of batches.
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
-import { batchRate, type BatchRate } from "./batch-rate.ts";
-import { BATCH_CHARS_MAX, StrictCommit, type Commit, type Numbered, type Outcome, type Post } from "./commit.ts";
-import { countCommit } from "../room/metering.ts";
+import {
+  BATCH_CHARS_MAX,
+  RelaxedCommit,
+  StrictCommit,
+  type Commit,
+  type Numbered,
+  type Outcome,
+  type Post,
+} from "./commit.ts";
 import type { Repeat } from "../room/operation.ts";
 import type { Draft, Room, Writer } from "../room/room.ts";
+import type { Meter } from "../../metrics/meter.ts";
 import type { ThrottledRun } from "../../clock/throttle.ts";
 import { PostedIds, postKey } from "../log/posted-ids.ts";
-import { RelaxedCommit } from "./relaxed-commit.ts";
+
+/** Sends that a small room may make ahead of its window: after quiet it commits several batches at once. */
+const SENDS_AHEAD = 200;
+
+/** The sends of one batch to so many connections take 25 ms, half of the usual window. In a larger room windows are longer in proportion. */
+const WINDOW_CONNECTIONS = 1000;
+const WINDOWS_MAX = 10;
+/** The largest value of the setting: clients wait ten seconds for an ack. */
+const WINDOW_MS_MAX = 1000;
+/** Such a room may commit so many batches at once after quiet, or else a few posts a second would wait for its long windows. */
+const LARGE_BURST = 2;
+
+/**
+ * The rate at which a room stores and shows batches of posts. It follows from the number of connections, because a batch takes a send to each
+ * of them.
+ */
+export interface BatchRate {
+  /** Milliseconds from one batch to the next. */
+  readonly windowMs: number;
+  /** Batches that need not wait after quiet, at least 1. */
+  readonly burst: number;
+}
+
+/** @param settings `FLUSH_WINDOW_MS` and `FLUSH_BURST` */
+export function batchRate(
+  connections: number,
+  settings: { readonly flushWindowMs: number; readonly flushBurst: number },
+): BatchRate {
+  const windows = Math.min(Math.max(1, connections / WINDOW_CONNECTIONS), WINDOWS_MAX);
+  const ahead = windows > 1 ? LARGE_BURST : Math.max(1, Math.trunc(SENDS_AHEAD / Math.max(1, connections)));
+  const windowMs = Math.min(Math.round(settings.flushWindowMs * windows), WINDOW_MS_MAX);
+  return { windowMs, burst: Math.min(ahead, settings.flushBurst) };
+}
 
 /** Posts in one batch at most, so that a burst cannot delay its first post. */
 export const BATCH_POSTS_MAX = 64;
@@ -151,4 +190,11 @@ function charsOf({ sender, name, content, clientMsgId = "", replyTo = "", attach
   const ofAttachment = attachment ? attachment.key.length + attachment.name.length + attachment.type.length : 0;
   const written = sender.length + name.length + content.length + clientMsgId.length + replyTo.length;
   return written + ofAttachment + MESSAGE_CHARS;
+}
+
+/** @param waitedMs of each message of a batch, until it was stored */
+export function countCommit(meter: Meter, waitedMs: readonly number[]): void {
+  meter.observe("batch", waitedMs.length);
+  // A clock that was set back meanwhile must not lower a sum.
+  for (const ms of waitedMs) meter.observe("commit", Math.max(0, ms) / 1000);
 }

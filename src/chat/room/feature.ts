@@ -1,4 +1,5 @@
-// The interface of a feature of a chat room. Its hooks are called through hooks.ts, in the order of features.ts.
+// The interface of a feature of a chat room, and the features of a room by hook, in the order of features.ts. Called by room.ts, chat.ts,
+// requests.ts and room-calls.ts.
 import type { Answer, ErrorAnswer, Message, Welcome } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
@@ -68,4 +69,33 @@ export interface Feature {
    * @returns stores the feature's data for the room's next log
    */
   onErase?(): StoreAfterErase | undefined;
+}
+
+type Hook = Exclude<keyof Feature, "operations">;
+type Having<Name extends Hook> = Feature & Required<Pick<Feature, Name>>;
+
+/** The features of a room by hook. Most features have few hooks, and every request calls several, so each list is made once. */
+export class Hooks {
+  /** All features, in the order in which their hooks are called. */
+  readonly features: readonly Feature[];
+  readonly #having = new Map<Hook, readonly Feature[]>();
+
+  constructor(features: readonly Feature[]) {
+    this.features = features;
+  }
+
+  /** @returns the features with that hook, in their order */
+  with<Name extends Hook>(name: Name): ReadonlyArray<Having<Name>> {
+    let having = this.#having.get(name);
+    if (!having) {
+      having = this.features.filter((feature) => feature[name] !== undefined);
+      this.#having.set(name, having);
+    }
+    return having as ReadonlyArray<Having<Name>>;
+  }
+
+  /** Calls that hook of each feature that has it. */
+  tell<Name extends Hook>(name: Name, ...args: Parameters<Required<Feature>[Name]>): void {
+    for (const feature of this.with(name)) (feature[name] as (...given: typeof args) => unknown)(...args);
+  }
 }

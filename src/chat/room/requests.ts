@@ -7,10 +7,10 @@ import { REQUEST_LIMIT } from "../../protocol/limits.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
 import { refuse, refuseTooMany } from "../../protocol/refuse.ts";
-import type { Hooks } from "./hooks.ts";
 import type { EventRules, Bearer, Caller, Operation, Reply } from "./operation.ts";
 import type { Connection, Room } from "./room.ts";
 import type { Screening } from "./screening.ts";
+import type { Hooks } from "./feature.ts";
 
 /** In a crowd: members who hear an event for one token of its sender. */
 export const HEARERS_PER_TOKEN = 50;

@@ -1,6 +1,7 @@
 // Asks `beforePost` of the room's class about posts and edits (RULE-1 to RULE-8). Mutes, modes and roles are checked
 // again after its verdict. A sender's requests go on in the order in which they came; those of others do not wait for
 // them. Called by requests.ts; in memory only, so the room stays awake while a verdict is awaited.
+import type { Meter } from "../../metrics/meter.ts";
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { isPromise } from "../../socketio/server/connect-decision.ts";
 import { postKey } from "../log/posted-ids.ts";
@@ -8,7 +9,6 @@ import { refuse } from "../../protocol/refuse.ts";
 import type { Feature } from "./feature.ts";
 import { type ForeignCall, ForeignCalls } from "./foreign-calls.ts";
 import { KeptVerdicts } from "./kept-verdicts.ts";
-import { countVerdict } from "./metering.ts";
 import type { Caller, Operation, Reply, Speech } from "./operation.ts";
 import type { Room } from "./room.ts";
 import { readVerdict, VERDICT_MS_MAX, type PostDraft, type PostRules, type Verdict } from "./verdict.ts";
@@ -256,4 +256,10 @@ function keyOf(user: string, payload: unknown): string | undefined {
 function draftOf(payload: unknown): PostDraft {
   const { attachment, ...others } = payload as PostDraft;
   return { ...others, ...(attachment && { attachment: { ...attachment } }) };
+}
+
+/** @param waitedMs from the request to the verdict of the room's own rules */
+function countVerdict(meter: Meter, verdict: Verdict["type"], waitedMs: number): void {
+  meter.count(`verdicts:${verdict}`);
+  meter.observe("verdict", Math.max(0, waitedMs) / 1000);
 }

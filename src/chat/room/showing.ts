@@ -1,10 +1,12 @@
 // Shows messages to everybody: to a crowd only so many in a second, because more than that nobody can read. The others are stored, and all
-// members hear which they are, before the next message that they see (CROWD-1). Made by room.ts.
+// members hear which they are, before the next message that they see (CROWD-1). Measures how long a message takes to be durable. Made by room.ts.
 import type { Message, NotShown } from "../../protocol/chat-events.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
-import { staffRoleOf } from "../log/authorship.ts";
+import { staffRoleOf } from "../log/batch-format.ts";
 import type { Room } from "./room.ts";
+import { Throttle } from "../../clock/throttle.ts";
+import type { Meter } from "../../metrics/meter.ts";
 
 export const WINDOW_MS = 1000;
 
@@ -110,5 +112,31 @@ export class Showing {
     const { room } = this.#ports;
     room.meter.count("not_shown", to - from + 1);
     room.everyone.emit("not-shown", { from, to });
+  }
+}
+
+/** From one sample to the next, at least: each makes the platform enter the object once more. */
+const SAMPLE_MS = 10_000;
+
+/** Measures the time until a write is durable: the platform holds frames back until then. */
+export class DeliverySampler {
+  readonly #meter: Meter;
+  readonly #now: () => number;
+  readonly #durable: (() => Promise<void>) | undefined;
+  readonly #throttle = new Throttle(SAMPLE_MS);
+
+  /** @param durable resolves when all that was written is; without it nothing is measured */
+  constructor(meter: Meter, now: () => number, durable: (() => Promise<void>) | undefined) {
+    this.#meter = meter;
+    this.#now = now;
+    this.#durable = durable;
+  }
+
+  sample(): void {
+    const startMs = this.#now();
+    if (!this.#durable || !this.#throttle.passIfOpen(startMs)) return;
+    const measure = (): void => this.#meter.observe("delivery", Math.max(0, this.#now() - startMs) / 1000);
+    // Others report failures of the storage.
+    this.#durable().then(measure, () => undefined);
   }
 }

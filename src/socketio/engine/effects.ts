@@ -1,9 +1,8 @@
 // Runs turns and collects their effects. A turn is one input and all that follows from it; its effects are data, which the shell carries
-// out in order when the turn ends. Called by all parts of the core.
+// out in order when the turn ends, with the frames to each extended session joined into one (EXT-2). Called by all parts of the core.
 import type { Closing } from "../wire/closings.ts";
-import { ENGINE_NOOP, type Frame } from "../wire/engine-io.ts";
+import { ENGINE_NOOP, type Frame, joinPackets } from "../wire/engine-io.ts";
 import { encodePayload } from "../wire/polling-payload.ts";
-import { batchFrames } from "./frame-batches.ts";
 import type { PollQueue } from "./poll-queue.ts";
 import type { Session } from "./session.ts";
 
@@ -178,4 +177,55 @@ export class Effects {
     this.#ports.leaving(effects);
     this.#ports.apply(effects);
   }
+}
+
+/** The frames to a session so far in this turn. Sessions that got the same effects share a path. */
+interface Path {
+  readonly frames: readonly Frame[];
+  /** The longer path after each further effect. */
+  readonly next: Map<Effect, Path>;
+}
+
+/**
+ * Joins the frames that each extended session gets in a turn into one (EXT-2). Keeps the order of the frames of each session, and sends them
+ * before its closing. Frames for several sessions are joined once.
+ */
+function batchFrames(effects: readonly Effect[]): Effect[] {
+  const batched: Effect[] = [];
+  const start: Path = { frames: [], next: new Map() };
+  const waiting = new Map<Session, Path>();
+  for (const effect of effects) {
+    if (effect.type === "send") {
+      const plain = effect.sessions.filter(({ isExtended }) => !isExtended);
+      if (plain.length > 0) batched.push({ ...effect, sessions: plain });
+      for (const session of effect.sessions) {
+        if (session.isExtended) waiting.set(session, follow(waiting.get(session) ?? start, effect));
+      }
+      continue;
+    }
+    if (effect.type === "close") release(waiting, batched);
+    batched.push(effect);
+  }
+  release(waiting, batched);
+  return batched;
+}
+
+function follow(path: Path, effect: Effect & { type: "send" }): Path {
+  const known = path.next.get(effect);
+  if (known) return known;
+  const longer: Path = { frames: joinPackets([...path.frames, ...effect.frames]), next: new Map() };
+  path.next.set(effect, longer);
+  return longer;
+}
+
+/** Sends the waiting frames: one effect for all sessions on the same path. */
+function release(waiting: Map<Session, Path>, batched: Effect[]): void {
+  const together = new Map<Path, Session[]>();
+  for (const [session, path] of waiting) {
+    const sessions = together.get(path);
+    if (sessions) sessions.push(session);
+    else together.set(path, [session]);
+  }
+  for (const [{ frames }, sessions] of together) batched.push({ type: "send", sessions, frames });
+  waiting.clear();
 }

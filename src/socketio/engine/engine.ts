@@ -3,7 +3,7 @@
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import { decodeFrame, encodeOpen, ENGINE_NOOP, ENGINE_PONG, frameFits, type Frame } from "../wire/engine-io.ts";
 import { Addresses } from "./addresses.ts";
-import { Backpressure, isFarBehind } from "./backpressure.ts";
+import { Backpressure, isFarBehind, countClosed, countLeaving, countReceived, type Meter } from "./backpressure.ts";
 import type { Deadlines } from "../../clock/deadlines.ts";
 import { Liveness, type LivenessOptions } from "./liveness.ts";
 import type { Effect, Effects } from "./effects.ts";
@@ -11,7 +11,6 @@ import { POLL_PACKETS_MAX, PollQueue } from "./poll-queue.ts";
 import { PollingTransport } from "./polling-transport.ts";
 import { IDLE_PACKETS_MAX, SessionFlood } from "./session-flood.ts";
 import { Session, type Handshake } from "./session.ts";
-import { countClosed, countLeaving, countReceived, type Meter } from "./traffic.ts";
 import { TransportUpgrades } from "./transport-upgrades.ts";
 
 export type Transport = "websocket" | "polling";

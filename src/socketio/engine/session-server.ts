@@ -7,7 +7,7 @@ import type { AddressRefusal } from "./addresses.ts";
 import { Effects, type Effect } from "./effects.ts";
 import { Engine, type EngineOptions, type Transport } from "./engine.ts";
 import type { Handshake, Session, SessionRecord } from "./session.ts";
-import { NO_METER, type Meter } from "./traffic.ts";
+import { NO_METER, type Meter } from "./backpressure.ts";
 import type { UnjoinedQuota } from "./unjoined-quota.ts";
 
 /** The functions of the outside world that a server of sessions calls. */

@@ -2,7 +2,7 @@
 // server.ts.
 import { CLOSINGS } from "../wire/closings.ts";
 import { encodeConnect, encodeConnectError } from "../wire/socket-io.ts";
-import type { Meter } from "../engine/traffic.ts";
+import type { Meter } from "../engine/backpressure.ts";
 import { CONNECTS_PER_NAMESPACE, type SessionFlood } from "../engine/session-flood.ts";
 import { MISSED_BYTES_MAX, type Claim, type Recovery, type Resumed, type ResumeOptions } from "../recovery/recovery.ts";
 import { andThen, decide, refusalIn, type Decision } from "./connect-decision.ts";

@@ -1,8 +1,7 @@
 // Group commit: posts of one batch, the order of storing, showing and acks, and failures of the storage.
 import { describe, expect, it } from "vitest";
 
-import { batchRate } from "../../../src/chat/posting/batch-rate.ts";
-import { BATCH_POSTS_MAX } from "../../../src/chat/posting/posts.ts";
+import { batchRate, BATCH_POSTS_MAX } from "../../../src/chat/posting/posts.ts";
 import type { Client } from "../../host/harness.ts";
 import { ChatRoom, SETTINGS, UNLIMITED } from "../../host/chat-room.ts";
 

@@ -2,8 +2,12 @@
 // full disk were never acked, and their seqs are never given to other messages.
 import { describe, expect, it } from "vitest";
 
-import { BATCH_CHARS_MAX } from "../../../src/chat/posting/commit.ts";
-import { BUSY_COMMITS, UNSTORED_MS_MAX, UNSTORED_POSTS_MAX } from "../../../src/chat/posting/relaxed-commit.ts";
+import {
+  BATCH_CHARS_MAX,
+  BUSY_COMMITS,
+  UNSTORED_MS_MAX,
+  UNSTORED_POSTS_MAX,
+} from "../../../src/chat/posting/commit.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { ChatRoom, identityOf, SETTINGS, UNLIMITED } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";

@@ -1,0 +1,84 @@
+// Prints the way of a post: each function of `src` that one post of one member in a room of two runs through, by file, both in the order
+// in which they are first called. docs/architecture.md tells that way in words. Run by hand: `node test/host/post-way.ts`.
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { Session, type Profiler } from "node:inspector/promises";
+import { fileURLToPath } from "node:url";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+
+import { roomWith } from "./chat-room.ts";
+
+const SOURCES = new URL("../../src/", import.meta.url).href;
+
+/** A function that ran; its range is from line and column to line and column, as the debugger counts them. */
+type Ran = ReturnType<typeof ranIn>[number];
+
+async function measure(): Promise<void> {
+  const { room, people } = await roomWith("ada", "ben");
+  const post = (content: string): Promise<unknown> => people[0]!.ask("chat-message", { content });
+  const session = new Session();
+  session.connect();
+  await session.post("Profiler.enable");
+  await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+  // The first post makes what later ones find.
+  await post("first");
+  room.quiet();
+  await session.post("Profiler.takePreciseCoverage");
+  await post("counted");
+  const { result } = await session.post("Profiler.takePreciseCoverage");
+  session.disconnect();
+  room.quiet();
+  const ran = result.filter(({ url }) => url.startsWith(SOURCES)).flatMap(ranIn);
+
+  const following = new Worker(import.meta.filename, { workerData: ran });
+  await once(following, "message");
+  await post("followed");
+  following.postMessage("posted");
+  const [order] = (await once(following, "message")) as [number[]];
+  const files = Map.groupBy(new Set([...order, ...ran.keys()]), (at) => ran[at]!.url.slice(SOURCES.length));
+  for (const [file, functions] of files) console.log(`${file}: ${functions.map((at) => ran[at]!.name).join(", ")}`);
+  const calls = ran.reduce((sum, { count }) => sum + count, 0);
+  console.log(`\n${files.size} files, ${ran.length} functions, ${calls} calls`);
+}
+
+function ranIn({ url, functions }: Profiler.ScriptCoverage) {
+  const source = readFileSync(fileURLToPath(url), "utf8");
+  const placeOf = (offset: number) => {
+    const lines = source.slice(0, offset).split("\n");
+    return { lineNumber: lines.length - 1, columnNumber: lines.at(-1)!.length };
+  };
+  return functions
+    .map(({ functionName, ranges: [range] }) => ({ url, name: functionName || "=>", ...range! }))
+    .filter(({ count }) => count > 0)
+    .map((range) => ({ ...range, start: placeOf(range.startOffset), end: placeOf(range.endOffset) }));
+}
+
+/** Stops the main thread at the beginning of each function that ran: coverage counts calls and does not order them. */
+async function follow(ran: readonly Ran[]): Promise<void> {
+  const posted = once(parentPort!, "message");
+  const session = new Session();
+  session.connectToMainThread();
+  const scripts = new Map<string, string>();
+  session.on("Debugger.scriptParsed", ({ params: { url, scriptId } }) => scripts.set(url, scriptId));
+  await session.post("Debugger.enable");
+  const functions = new Map<string, number>();
+  for (const [at, { url, start, end }] of ran.entries()) {
+    const scriptId = scripts.get(url)!;
+    const inside = { start: { scriptId, ...start }, end: { scriptId, ...end }, restrictToFunction: true };
+    const { locations } = await session.post("Debugger.getPossibleBreakpoints", inside);
+    // An arrow that only reads a field has none.
+    for (const location of locations.slice(0, 1))
+      functions.set((await session.post("Debugger.setBreakpoint", { location })).breakpointId, at);
+  }
+  const order: number[] = [];
+  session.on("Debugger.paused", ({ params: { hitBreakpoints = [] } }) => {
+    order.push(...hitBreakpoints.map((id) => functions.get(id)!));
+    void session.post("Debugger.resume");
+  });
+  parentPort!.postMessage("ready");
+  await posted;
+  parentPort!.postMessage(order);
+}
+
+await (isMainThread ? measure() : follow(workerData as Ran[]));
+process.exit();
