@@ -2,7 +2,7 @@
 // `direct` it also keeps the pieces of announcements that wait, and delivers them by its alarm.
 import { DurableObject } from "cloudflare:workers";
 
-import { Throttle } from "../src/clock/throttle.ts";
+import { Throttle } from "../src/clock/rates.ts";
 import type {
   AnnounceItem,
   AnnounceNote,

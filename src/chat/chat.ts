@@ -4,7 +4,7 @@ import type { RoomWelcome, ServerToClientEvents, Welcome } from "../protocol/cha
 import { denyOverLimit } from "../protocol/connection-limits.ts";
 import { messageId } from "../protocol/message-id.ts";
 import type { Identity } from "../protocol/identity.ts";
-import { memberEvent } from "../protocol/member-event.ts";
+import { memberEvent } from "../protocol/input.ts";
 import { UNDECIDED } from "../protocol/refuse.ts";
 import type { NamedFormer } from "../protocol/shards.ts";
 import { Meter } from "../metrics/meter.ts";

@@ -8,7 +8,7 @@ import { refuse } from "../protocol/refuse.ts";
 import type { StoreAfterErase } from "./room/feature.ts";
 import type { Bearer, Reply } from "./room/operation.ts";
 import type { Request, Requests } from "./room/requests.ts";
-import { refuseUnlessModerator } from "./room/roles.ts";
+import { refuseUnlessModerator } from "../protocol/roles.ts";
 import type { Client, Room } from "./room/room.ts";
 import type { ExportPlace, PieceAnswer } from "./search/exporting.ts";
 

@@ -3,7 +3,7 @@
 import type { RefusalCode } from "../protocol/chat-events.ts";
 import { WATCH_INTERVAL_MS, WATCH_QUERY, type WatchedRoom, type WatchEvents } from "../protocol/watching.ts";
 import type { Deadline } from "../clock/deadlines.ts";
-import { Throttle } from "../clock/throttle.ts";
+import { Throttle } from "../clock/rates.ts";
 import {
   CONTEXT,
   Namespace,

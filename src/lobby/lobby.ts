@@ -1,7 +1,7 @@
 // The list of rooms: keeps the last report of each room and answers from it, so that listing wakes no room (LOB-1). Stores reports
 // at once in quiet times and together in busy ones (LOB-7). Called by durable/lobby.ts.
 import { UserRooms, type RoomBounds } from "../clock/user-rooms.ts";
-import { Throttle } from "../clock/throttle.ts";
+import { Throttle } from "../clock/rates.ts";
 import type { Whereabouts } from "../protocol/announcement.ts";
 import { isDirectRoom } from "../protocol/direct-name.ts";
 import { byActivity, type DirectOverview, type DirectPage } from "../protocol/direct-room.ts";

@@ -1,6 +1,6 @@
 // Sorts the rooms of a lobby. That takes a tenth of a second for 100,000, so a large lobby does it once a second at most. Called by
 // lobby.ts.
-import { hasPassed } from "../clock/has-passed.ts";
+import { hasPassed } from "../clock/rates.ts";
 import { byPlace, placeOf, type RoomPlace, type RoomSort } from "../protocol/room-list.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
 

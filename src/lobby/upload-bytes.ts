@@ -1,6 +1,6 @@
 // Counts the bytes that each user uploads in 24 hours (FILE-8), over all rooms and isolates: a lobby keeps the counts of its users, a row per
 // upload. Called by durable/lobby.ts.
-import { hasPassed } from "../clock/has-passed.ts";
+import { hasPassed } from "../clock/rates.ts";
 import { pagesIn, PagedMap } from "../storage/paged-map.ts";
 import type { RoomState } from "../storage/room-state.ts";
 

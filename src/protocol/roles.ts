@@ -1,5 +1,7 @@
-// Ranks roles: a rank moderates those below it (MOD-2). Called by the rooms, the Worker and the client. Imports no code.
+// Ranks roles: a rank moderates those below it (MOD-2), and refuses callers by their role. Called by the rooms, the Worker and the client.
+import type { ErrorAnswer } from "./chat-events.ts";
 import type { Role } from "./schemas/presence.ts";
+import { refuse } from "./refuse.ts";
 
 /** From the role that may do most to the one that may do least. */
 export const ROLES = ["service", "moderator", "member", "reader"] as const satisfies readonly Role[];
@@ -17,4 +19,15 @@ export type Rank = (typeof RANKS)[keyof typeof RANKS];
 export function rankOfToken(role: Role): Rank {
   if (role === "service") return RANKS.service;
   return role === "moderator" ? RANKS.moderator : RANKS.everybody;
+}
+
+/** @param verb the action that the error names */
+export function refuseUnlessModerator({ role }: { readonly role: Role }, verb?: string): ErrorAnswer | undefined {
+  if (isStaff(role)) return undefined;
+  return refuse("FORBIDDEN", verb === undefined ? "Only moderators may do this." : `Only a moderator may ${verb}.`);
+}
+
+/** @param verb the action that the error names */
+export function refuseReader({ role }: { readonly role: Role }, verb = "do this"): ErrorAnswer | undefined {
+  return role === "reader" ? refuse("FORBIDDEN", `A reader may not ${verb}.`) : undefined;
 }

@@ -1,6 +1,6 @@
 // Delivers announcements to their rooms, with one call per room for all that is delivered together. Items that a room does not take are
 // sent again and in the end become dead letters (ANN-5, ANN-6). Called by worker/queue and by the Announcements object.
-import { waitAfter } from "../clock/backoff.ts";
+import { waitAfter } from "../clock/rates.ts";
 import type {
   AnnouncedHere,
   AnnounceDestination,

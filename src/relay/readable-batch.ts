@@ -2,7 +2,7 @@
 // may put messages into queues by hand; neither may hold up other messages. Used by rooms and by the consumers of queues.
 import type { AnnounceItem, AnnouncePart } from "../protocol/announcement.ts";
 import { isTooDeep, JSON_LEVELS_MAX } from "../protocol/nesting.ts";
-import { readAs } from "../protocol/read-as.ts";
+import { readAs } from "../protocol/input.ts";
 import type { DeadLetter, RelayBatch } from "../protocol/relay-batch.ts";
 import { itemSchema } from "../protocol/schemas/announcement.ts";
 import { batchSchema } from "../protocol/schemas/relay-batch.ts";

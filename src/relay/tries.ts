@@ -1,6 +1,6 @@
 // The tries that a relayed batch or a piece of an announcement gets before it is a dead letter (RLY-9, ANN-6). Together they take
 // some nine hours.
-import type { Backoff } from "../clock/backoff.ts";
+import type { Backoff } from "../clock/rates.ts";
 
 /** The first try, and `max_retries` of wrangler.toml. */
 export const RELAY_TRIES_MAX = 21;

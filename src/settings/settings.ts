@@ -2,7 +2,7 @@
 // Called by the Worker, the objects and the scripts. declared.ts declares each setting.
 import * as z from "zod/mini";
 
-import { readAs } from "../protocol/read-as.ts";
+import { readAs } from "../protocol/input.ts";
 import type { ClaimNames } from "./tokens/claims.ts";
 import { DECLARED, type Declared, type Setting } from "./declared.ts";
 import { RULES } from "./setting-rules.ts";

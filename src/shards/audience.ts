@@ -1,6 +1,6 @@
 // The part of a big room's audience that one shard holds: a namespace like the room's own, which asks the room about every CONNECT and event,
 // and does what the room says (follower.ts). Made by durable/create-shard.ts; the Socket.IO server calls it as a namespace.
-import { Attention } from "../crowd/attention.ts";
+import { Attention } from "../crowd/crowd.ts";
 import type { Counts, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import { denyOverLimit } from "../protocol/connection-limits.ts";
 import type { Identity } from "../protocol/identity.ts";

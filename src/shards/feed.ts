@@ -1,6 +1,6 @@
 // The pieces on their way to one shard: one call at a time, in order, sent again until they arrive. Bounded: a shard that is away for long
 // gets what it missed from the log. Made by feeds.ts.
-import { waitAfter } from "../clock/backoff.ts";
+import { waitAfter } from "../clock/rates.ts";
 import type { FeedAnswer, FeedCall, LogPlace, ShardItem, ShardPiece } from "../protocol/shards.ts";
 
 /** SHD-7: characters that wait for a shard at most; beyond them it has to mend the gap. */

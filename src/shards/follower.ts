@@ -1,6 +1,6 @@
 // Follows the room: carries out the pieces of the feed, and keeps the place in the room's log to which they led, through the shard's sleep.
 // Made by audience.ts; intake.ts gives it the pieces.
-import type { Attention } from "../crowd/attention.ts";
+import type { Attention } from "../crowd/crowd.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import type { Message, ModerationChange, ServerToClientEvents } from "../protocol/chat-events.ts";
 import { userChannel, type LogPlace, type ShardItem, type ShardMember, type ShardPiece } from "../protocol/shards.ts";

@@ -1,11 +1,9 @@
 // The events of members in a shard. The room carries them out; those that change nothing beyond the shard are answered here. Called by audience.ts. SHD-3, SHD-9
 import { TokenBuckets } from "../clock/token-bucket.ts";
-import type { Attention } from "../crowd/attention.ts";
-import { Typists, type TypistsPorts } from "../crowd/typists.ts";
+import { type Attention, Typists, type TypistsPorts } from "../crowd/crowd.ts";
 import type { Answer } from "../protocol/chat-events.ts";
 import { REQUEST_LIMIT } from "../protocol/limits.ts";
-import { memberEvent } from "../protocol/member-event.ts";
-import { readAs } from "../protocol/read-as.ts";
+import { memberEvent, readAs } from "../protocol/input.ts";
 import { refuse, refuseBusy, refuseTooMany } from "../protocol/refuse.ts";
 import { ATTEND, READ, REFRESH_TOKEN, TYPING } from "../protocol/events/people.ts";
 import type { NamespaceContext } from "../socketio/server/namespace.ts";

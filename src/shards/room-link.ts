@@ -1,6 +1,6 @@
 // The way from a shard to its room: gathers CONNECTs and requests of members while a call is under way, and sends them with the next one.
 // The room answers among the pieces of its feed (intake.ts). SHD-3, SHD-5 Made by audience.ts.
-import { waitAfter } from "../clock/backoff.ts";
+import { waitAfter } from "../clock/rates.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import type { Answer } from "../protocol/chat-events.ts";
 import { UNDECIDED } from "../protocol/refuse.ts";

@@ -17,7 +17,7 @@ it("sets nothing for all schemas, and describes none of its own where an applica
 });
 
 it("has its own texts of errors, whatever the application has set for all schemas", async () => {
-  const { readAs } = await import("../../src/protocol/read-as.ts");
+  const { readAs } = await import("../../src/protocol/input.ts");
   const before = { ...z.config() };
   z.config({ localeError: () => "Ungültig" });
   try {

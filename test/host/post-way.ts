@@ -2,15 +2,16 @@
 // in which they are first called. docs/architecture.md tells that way in words. Run by hand: `node test/host/post-way.ts`.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { Session, type Profiler } from "node:inspector/promises";
+import { Session, type Debugger, type Profiler } from "node:inspector/promises";
 import { fileURLToPath } from "node:url";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
 import { roomWith } from "./chat-room.ts";
+/* oxlint-disable unicorn/require-post-message-target-origin -- to a thread, not to a window */
 
 const SOURCES = new URL("../../src/", import.meta.url).href;
 
-/** A function that ran; its range is from line and column to line and column, as the debugger counts them. */
+/** A function that ran, and where it starts. */
 type Ran = ReturnType<typeof ranIn>[number];
 
 async function measure(): Promise<void> {
@@ -26,10 +27,8 @@ async function measure(): Promise<void> {
   await session.post("Profiler.takePreciseCoverage");
   await post("counted");
   const { result } = await session.post("Profiler.takePreciseCoverage");
-  session.disconnect();
-  room.quiet();
   const ran = result.filter(({ url }) => url.startsWith(SOURCES)).flatMap(ranIn);
-
+  room.quiet();
   const following = new Worker(import.meta.filename, { workerData: ran });
   await once(following, "message");
   await post("followed");
@@ -43,14 +42,12 @@ async function measure(): Promise<void> {
 
 function ranIn({ url, functions }: Profiler.ScriptCoverage) {
   const source = readFileSync(fileURLToPath(url), "utf8");
-  const placeOf = (offset: number) => {
-    const lines = source.slice(0, offset).split("\n");
-    return { lineNumber: lines.length - 1, columnNumber: lines.at(-1)!.length };
-  };
-  return functions
-    .map(({ functionName, ranges: [range] }) => ({ url, name: functionName || "=>", ...range! }))
-    .filter(({ count }) => count > 0)
-    .map((range) => ({ ...range, start: placeOf(range.startOffset), end: placeOf(range.endOffset) }));
+  return functions.flatMap(({ functionName, ranges: [range] }) => {
+    const { count, startOffset } = range!;
+    const lines = source.slice(0, startOffset).split("\n");
+    const start = { lineNumber: lines.length - 1, columnNumber: lines.at(-1)!.length };
+    return count > 0 ? [{ url, name: functionName || "=>", count, start }] : [];
+  });
 }
 
 /** Stops the main thread at the beginning of each function that ran: coverage counts calls and does not order them. */
@@ -62,9 +59,11 @@ async function follow(ran: readonly Ran[]): Promise<void> {
   session.on("Debugger.scriptParsed", ({ params: { url, scriptId } }) => scripts.set(url, scriptId));
   await session.post("Debugger.enable");
   const functions = new Map<string, number>();
-  for (const [at, { url, start, end }] of ran.entries()) {
-    const scriptId = scripts.get(url)!;
-    const inside = { start: { scriptId, ...start }, end: { scriptId, ...end }, restrictToFunction: true };
+  for (const [at, { url, start }] of ran.entries()) {
+    const inside: Debugger.GetPossibleBreakpointsParameterType = {
+      start: { scriptId: scripts.get(url)!, ...start },
+      restrictToFunction: true,
+    };
     const { locations } = await session.post("Debugger.getPossibleBreakpoints", inside);
     // An arrow that only reads a field has none.
     for (const location of locations.slice(0, 1))

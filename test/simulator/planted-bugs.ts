@@ -233,7 +233,7 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   },
   {
     bug: "a room may sleep while a user is typing",
-    file: "src/crowd/typists.ts",
+    file: "src/crowd/crowd.ts",
     find: "this.#expire(nowMs), { keepsAwake: true });",
     replace: "this.#expire(nowMs), {} as { keepsAwake: true });",
     breaks: "presence",

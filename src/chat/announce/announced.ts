@@ -11,7 +11,7 @@ import type { MessageLog } from "../log/message-log.ts";
 import { DEDUPE_WINDOW_MS } from "../log/posted-ids.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
 import type { Membership, Room } from "../room/room.ts";
-import { Slot } from "../room/slot.ts";
+import { Slot } from "../room/feature.ts";
 
 /** Ids that a connection keeps. An announcement that comes again after so many others is heard twice. */
 export const ANNOUNCED_KEPT_MAX = 32;

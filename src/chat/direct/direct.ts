@@ -15,10 +15,9 @@ import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
 import { waitingHandler, type EventRules, type Caller, type Reply } from "../room/operation.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
-import type { Feature } from "../room/feature.ts";
+import { type Feature, Slot } from "../room/feature.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
-import { payerOf } from "../room/shares.ts";
-import { Slot } from "../room/slot.ts";
+import { payerOf } from "../room/guests.ts";
 
 /** The names of the two users of a direct room, as far as they are known. */
 export type DirectNames = readonly [string | undefined, string | undefined];

@@ -1,5 +1,5 @@
 // One link to another room: packs the messages and changes behind its mark into batches, and moves the mark (RLY-2). Used by links.ts.
-import { hasPassed } from "../../clock/has-passed.ts";
+import { hasPassed } from "../../clock/rates.ts";
 import type { Message } from "../../protocol/chat-events.ts";
 import { RELAY_VERSION } from "../../protocol/relay-batch.ts";
 import type {

@@ -1,6 +1,6 @@
 // The feature that passes messages and changes of the room on to linked rooms, with one courier per link (RLY-1, RLY-2). It reads the
 // messages left to pass on from the log, behind a stored mark per link, so no messages wait in memory.
-import { Throttle } from "../../clock/throttle.ts";
+import { Throttle } from "../../clock/rates.ts";
 import type { Answer } from "../../protocol/chat-events.ts";
 import type { LinkInfo, LinkName, Reached, RelayOutcome } from "../../protocol/relay-batch.ts";
 import type { LinkTransport } from "../../relay/transport.ts";

@@ -1,14 +1,13 @@
 // The counters of the room on their way to the lobby: they go along with its reports. A batch whose report or answer was lost is
 // sent again under the same id, so that the lobby counts it once (MET-2); until it has arrived, later counts wait. Called by
 // listing.ts.
-import { Window } from "../../clock/window.ts";
+import { Window } from "../../clock/rates.ts";
 import type { Meter, Counts } from "../../metrics/meter.ts";
 import type { CounterDelta } from "../../protocol/room-list.ts";
 import type { RoomStats } from "../../protocol/watching.ts";
 import { Carried } from "../room/carried.ts";
-import type { Feature } from "../room/feature.ts";
+import { type Feature, Slot } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
-import { Slot } from "../room/slot.ts";
 
 /** Series that outlive a sleep: some 3 KB of the connection that carries them. More of them are lost in it. */
 export const KEPT_SERIES_MAX = 96;

@@ -2,14 +2,13 @@
 // change of the list may wake the room for a report; failures (MET-2), read marks (DM-4) and the half-hourly repetition wait until
 // another event wakes it. Made by features.ts.
 import type { Deadline } from "../../clock/deadlines.ts";
-import type { ThrottleState } from "../../clock/throttle.ts";
+import type { ThrottleState } from "../../clock/rates.ts";
 import type { Message } from "../../protocol/chat-events.ts";
 import type { RefusedPayers, ReportAnswer, RoomReport } from "../../protocol/room-list.ts";
 import { Carried } from "../room/carried.ts";
 import { Courier, type Retry } from "../room/courier.ts";
-import type { Feature, MadeChange } from "../room/feature.ts";
+import { type Feature, type MadeChange, Slot } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
-import { Slot } from "../room/slot.ts";
 import type { Counters } from "./counters.ts";
 import { LobbyCopy, type KeptCopy } from "./lobby-copy.ts";
 import { Pace } from "./pace.ts";

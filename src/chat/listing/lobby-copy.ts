@@ -1,6 +1,6 @@
 // The room's facts that the lobby is known to have. The room owes a report as far as they differ from its facts of now. Called by
 // listing.ts.
-import { hasPassed } from "../../clock/has-passed.ts";
+import { hasPassed } from "../../clock/rates.ts";
 import { REPORT_AGAIN_MS, type ReportAnswer, type RoomReport } from "../../protocol/room-list.ts";
 import type { Facts, RoomFacts } from "./room-facts.ts";
 

@@ -1,6 +1,5 @@
 // The times of the room's reports: when one is due, after a failure, too, and for when an alarm is set. Called by listing.ts and its courier.
-import type { Backoff } from "../../clock/backoff.ts";
-import { Throttle, type ThrottleState } from "../../clock/throttle.ts";
+import { type Backoff, Throttle, type ThrottleState } from "../../clock/rates.ts";
 import type { CourierState } from "../room/courier.ts";
 import type { Room } from "../room/room.ts";
 import type { LobbyCopy } from "./lobby-copy.ts";

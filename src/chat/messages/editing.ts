@@ -22,7 +22,7 @@ import type { FileSweep } from "../files/file-sweep.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { mentionsIn } from "../../protocol/text/mentions.ts";
 import { handler, type Caller, type Reply } from "../room/operation.ts";
-import type { GuestRates } from "../room/guest-rates.ts";
+import type { GuestRates } from "../room/guests.ts";
 import type { ChangeMaker } from "../room/shown-changes.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";

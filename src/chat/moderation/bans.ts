@@ -9,7 +9,7 @@ import type { Feature } from "../room/feature.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
 import type { Sanction } from "../room/sanctions.ts";
 import type { UserRecords } from "./user-records.ts";
-import { Window } from "../../clock/window.ts";
+import { Window } from "../../clock/rates.ts";
 
 export class Bans implements Feature {
   readonly #room: Room;

@@ -3,10 +3,9 @@
 // each request; moderation.ts sets the modes.
 import { newestSince } from "../log/message-log.ts";
 import type { Answer, ErrorAnswer, RoomModes } from "../../protocol/chat-events.ts";
-import { isStaff } from "../../protocol/roles.ts";
+import { isStaff, refuseReader, refuseUnlessModerator } from "../../protocol/roles.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { EventRules, Caller, ChatEvent, Reply } from "../room/operation.ts";
-import { refuseReader, refuseUnlessModerator } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 

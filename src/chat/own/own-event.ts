@@ -3,9 +3,9 @@
 import * as z from "zod/mini";
 
 import type { Answer } from "../../protocol/chat-events.ts";
-import { checkedBy } from "../../protocol/read-as.ts";
+import { checkedBy } from "../../protocol/input.ts";
 import type { Callers, FeatureCaller, RoomEvent } from "../../extension/extension.ts";
-import { isPromise } from "../../socketio/server/connect-decision.ts";
+import { isPromise } from "../../socketio/server/namespace.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { Party } from "../../protocol/shares.ts";
 import type { ForeignCall, ForeignCalls } from "../room/foreign-calls.ts";

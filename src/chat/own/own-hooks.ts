@@ -4,7 +4,7 @@ import type { Welcome } from "../../protocol/chat-events.ts";
 import { REFUSALS, type RefusalCode } from "../../protocol/failures.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import type { AnyFeature, FeatureConnection } from "../../extension/extension.ts";
-import { isPromise } from "../../socketio/server/connect-decision.ts";
+import { isPromise } from "../../socketio/server/namespace.ts";
 import { withChange } from "../log/change.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
 import { encodeValue } from "../../socketio/wire/value-text.ts";

@@ -18,7 +18,7 @@ import { refuse } from "../../protocol/refuse.ts";
 import type { Bearer, Caller } from "../room/operation.ts";
 import type { Request } from "../room/requests.ts";
 import type { Connection, Room } from "../room/room.ts";
-import { Slot } from "../room/slot.ts";
+import { Slot } from "../room/feature.ts";
 import { OwnAudience, type Operator } from "./own-audience.ts";
 import { OwnConnection, type ConnectionPorts } from "./own-connection.ts";
 import { OwnState } from "./own-state.ts";

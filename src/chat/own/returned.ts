@@ -1,7 +1,7 @@
 // Reads the results of the code of a feature of one's own (OWN-4, OWN-6). Called by own-event.ts, own-hooks.ts and facts.ts.
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { ANSWERS } from "../../protocol/failures.ts";
-import { isPromise } from "../../socketio/server/connect-decision.ts";
+import { isPromise } from "../../socketio/server/namespace.ts";
 import { encodeValue } from "../../socketio/wire/value-text.ts";
 
 /** @throws Error for a promise: the room cannot wait here */

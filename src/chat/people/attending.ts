@@ -1,4 +1,4 @@
-// Connections whose users do not look at the messages may ask for counts only (ATT-1 to ATT-3). crowd/attention.ts keeps them; this takes their
+// Connections whose users do not look at the messages may ask for counts only (ATT-1 to ATT-3). crowd.ts keeps them; this takes their
 // event. features.ts makes it.
 import { ATTEND } from "../../protocol/events/people.ts";
 import type { AttendAnswer, AttendPayload, Message } from "../../protocol/chat-events.ts";

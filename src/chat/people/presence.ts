@@ -7,10 +7,9 @@ import { ROLES } from "../../protocol/roles.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { Carried } from "../room/carried.ts";
 import { handler } from "../room/operation.ts";
-import type { ThrottledRun } from "../../clock/throttle.ts";
-import type { Feature } from "../room/feature.ts";
+import type { ThrottledRun } from "../../clock/rates.ts";
+import { type Feature, Slot } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
-import { Slot } from "../room/slot.ts";
 
 /**
  * A quiet room sends a change at once. While members keep coming and going, the room gathers changes for a window that grows with

@@ -2,15 +2,13 @@
 // few seconds. Between two writes each mark is on its user's connection, so sleep loses none and a crash a few seconds: READ-4.
 import { READ, READ_MARKS, type ReadPayload } from "../../protocol/events/people.ts";
 import type { Answer, ReadingWelcome } from "../../protocol/chat-events.ts";
-import { hasPassed } from "../../clock/has-passed.ts";
+import { hasPassed, type ThrottledRun } from "../../clock/rates.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { handler, type Caller } from "../room/operation.ts";
-import type { ThrottledRun } from "../../clock/throttle.ts";
 import { ReadMarks } from "./read-marks.ts";
-import type { Feature } from "../room/feature.ts";
+import { type Feature, Slot } from "../room/feature.ts";
 import type { Client, Connection, Room } from "../room/room.ts";
-import { Slot } from "../room/slot.ts";
 
 /** A quiet room sends a mark at once, a busy one at most this often (READ-2). */
 export const READ_SEND_WINDOW_MS = 1000;

@@ -2,7 +2,7 @@
 // rooms of the isolate count together, and the lobby, which hears of each newcomer anyway, counts those of all isolates. So no connection
 // waits for another object. Services are not bound. Made by features.ts.
 import { HOUR_MS, UserRooms, type RoomExcess } from "../../clock/user-rooms.ts";
-import { hasPassed } from "../../clock/has-passed.ts";
+import { hasPassed } from "../../clock/rates.ts";
 import { RecentMap } from "../../clock/recent-map.ts";
 import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
 import { markOf } from "../../protocol/people-marks.ts";
@@ -12,7 +12,7 @@ import type { Refusal } from "../../socketio/server/namespace.ts";
 import type { Feature } from "../room/feature.ts";
 import { UPLOAD, type EventRules, type Caller } from "../room/operation.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
-import { payerOf } from "../room/shares.ts";
+import { payerOf } from "../room/guests.ts";
 
 /** An entry counts for so long after the room was last awake. A room that sleeps longer costs nothing. */
 export const LEASE_MS = 300_000;

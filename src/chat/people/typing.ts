@@ -2,8 +2,8 @@
 // room stays awake while a user types, which writes no row and is over in seconds (TYP-3).
 import { TYPING } from "../../protocol/events/people.ts";
 import type { Answer, Message, TypingWelcome } from "../../protocol/chat-events.ts";
-import type { ThrottledRun } from "../../clock/throttle.ts";
-import { Typists, type CurrentTyping } from "../../crowd/typists.ts";
+import type { ThrottledRun } from "../../clock/rates.ts";
+import { Typists, type CurrentTyping } from "../../crowd/crowd.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { handler, type Caller } from "../room/operation.ts";
 import type { Feature } from "../room/feature.ts";

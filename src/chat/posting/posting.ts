@@ -6,16 +6,15 @@ import type { Identity } from "../../protocol/identity.ts";
 import { refuseContent } from "../../protocol/content.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { Attachments } from "../files/attachments.ts";
-import { GuestRates } from "../room/guest-rates.ts";
+import { GuestRates } from "../room/guests.ts";
 import { parseMessageId } from "../../protocol/message-id.ts";
 import { waitingHandler, type Caller } from "../room/operation.ts";
 import { Posts } from "./posts.ts";
 import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
 import { Carried } from "../room/carried.ts";
 import { RetentionClock } from "./retention-clock.ts";
-import type { Feature } from "../room/feature.ts";
+import { type Feature, Slot } from "../room/feature.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
-import { Slot } from "../room/slot.ts";
 
 /** A room with connections falls asleep after so much silence (docs/cost.md). */
 const SLEEP_AFTER_MS = 10_000;

@@ -13,8 +13,7 @@ import {
 } from "./commit.ts";
 import type { Repeat } from "../room/operation.ts";
 import type { Draft, Room, Writer } from "../room/room.ts";
-import type { Meter } from "../../metrics/meter.ts";
-import type { ThrottledRun } from "../../clock/throttle.ts";
+import type { ThrottledRun } from "../../clock/rates.ts";
 import { PostedIds, postKey } from "../log/posted-ids.ts";
 
 /** Sends that a small room may make ahead of its window: after quiet it commits several batches at once. */
@@ -193,7 +192,7 @@ function charsOf({ sender, name, content, clientMsgId = "", replyTo = "", attach
 }
 
 /** @param waitedMs of each message of a batch, until it was stored */
-export function countCommit(meter: Meter, waitedMs: readonly number[]): void {
+export function countCommit(meter: Room["meter"], waitedMs: readonly number[]): void {
   meter.observe("batch", waitedMs.length);
   // A clock that was set back meanwhile must not lower a sum.
   for (const ms of waitedMs) meter.observe("commit", Math.max(0, ms) / 1000);

@@ -1,5 +1,5 @@
-// The interface of a feature of a chat room, and the features of a room by hook, in the order of features.ts. Called by room.ts, chat.ts,
-// requests.ts and room-calls.ts.
+// The interface of a feature of a chat room, its values on a connection (slots), and the features of a room by hook. Called by the features;
+// room.ts, chat.ts, requests.ts and room-calls.ts call the hooks.
 import type { Answer, ErrorAnswer, Message, Welcome } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
@@ -76,7 +76,7 @@ type Having<Name extends Hook> = Feature & Required<Pick<Feature, Name>>;
 
 /** The features of a room by hook. Most features have few hooks, and every request calls several, so each list is made once. */
 export class Hooks {
-  /** All features, in the order in which their hooks are called. */
+  /** In the order of features.ts. */
   readonly features: readonly Feature[];
   readonly #having = new Map<Hook, readonly Feature[]>();
 
@@ -99,3 +99,34 @@ export class Hooks {
     for (const feature of this.with(name)) (feature[name] as (...given: typeof args) => unknown)(...args);
   }
 }
+
+/**
+ * One value that a feature keeps on a member's connection, if it outlives the room's sleep. A feature declares its slots in its own folder; no
+ * other feature reads them.
+ */
+export class Slot<Value> {
+  readonly #name: string;
+
+  /** @param name unique among the slots of all features; short, because each connection's record holds it */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  get(client: Pick<Client, "peek">): Value | undefined {
+    return valuesOf(client.peek())[this.#name] as Value | undefined;
+  }
+
+  /** @param value plain data; `undefined` empties the slot */
+  set(client: Pick<Client, "data">, value: Value | undefined): void {
+    this.put(client.data, value);
+  }
+
+  /** The same for a connection that is about to be made. */
+  put(membership: Membership, value: Value | undefined): void {
+    const values = valuesOf(membership);
+    if (value === undefined) delete values[this.#name];
+    else values[this.#name] = value;
+  }
+}
+
+const valuesOf = (membership: Membership): Record<string, unknown> => membership as unknown as Record<string, unknown>;

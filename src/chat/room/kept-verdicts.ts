@@ -1,6 +1,6 @@
 // Keeps verdicts on posts that were not stored, so that a retry gets the verdict of its first try (RULE-4). In memory only. Called by
 // screening.ts.
-import { hasPassed } from "../../clock/has-passed.ts";
+import { hasPassed } from "../../clock/rates.ts";
 import { RecentMap } from "../../clock/recent-map.ts";
 import { DEDUPE_WINDOW_MS } from "../log/posted-ids.ts";
 import type { Verdict } from "./verdict.ts";

@@ -2,7 +2,7 @@
 // from outside, by own/ for features that ask the room, and by room-calls.ts for uploads.
 import { describeIssues } from "../../protocol/schemas/fields.ts";
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
-import { readAs } from "../../protocol/read-as.ts";
+import { readAs } from "../../protocol/input.ts";
 import { REQUEST_LIMIT } from "../../protocol/limits.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";

@@ -12,8 +12,8 @@ import type { Meter } from "../../metrics/meter.ts";
 import { userChannel } from "../../protocol/shards.ts";
 import { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../../clock/deadlines.ts";
-import { Attention } from "../../crowd/attention.ts";
-import { ThrottledRun, type Rate } from "../../clock/throttle.ts";
+import { Attention } from "../../crowd/crowd.ts";
+import { ThrottledRun, type Rate } from "../../clock/rates.ts";
 import type { Hub } from "../../socketio/server/hub.ts";
 import type { NamespaceContext } from "../../socketio/server/namespace.ts";
 import type { Socket } from "../../socketio/server/socket.ts";
@@ -60,7 +60,7 @@ export interface ChatSettings {
   readonly recoveryWindowMs: number;
 }
 
-/** A member's connection, as it survives sleep. Features keep their values on it in slots (slot.ts). */
+/** A member's connection, as it survives sleep. Features keep their values on it in slots (feature.ts). */
 export interface Membership {
   readonly user: string;
   readonly name: string;

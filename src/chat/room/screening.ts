@@ -3,7 +3,7 @@
 // them. Called by requests.ts; in memory only, so the room stays awake while a verdict is awaited.
 import type { Meter } from "../../metrics/meter.ts";
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
-import { isPromise } from "../../socketio/server/connect-decision.ts";
+import { isPromise } from "../../socketio/server/namespace.ts";
 import { postKey } from "../log/posted-ids.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { Feature } from "./feature.ts";

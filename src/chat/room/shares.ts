@@ -1,30 +1,10 @@
 // A bounded list whose entries are shared out among those who fill it (CHAT-10), and taken in turns of theirs. Called by searching.ts, exporting.ts,
 // foreign-calls.ts and shown-changes.ts.
-import type { Identity } from "../../protocol/identity.ts";
 import { digestOf } from "../../protocol/digest.ts";
 import { isFullFor, type Party, type ShareLimits } from "../../protocol/shares.ts";
-import { guestsOf } from "../../socketio/wire/client-address.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { Caller } from "./operation.ts";
-import type { Client, Membership } from "./room.ts";
-import { Slot } from "./slot.ts";
-
-/** Of a connection with a guest token, the guests of its network: they count as one user. */
-const GUESTS = new Slot<string>("guests");
-
-export const noteGuest = (membership: Membership, { isGuest }: Identity, address: string): void =>
-  GUESTS.put(membership, isGuest && guestsOf(address));
-
-interface Paying {
-  readonly user: string;
-  readonly client?: Pick<Client, "peek"> | undefined;
-}
-
-/** Whose allowance pays, in all rooms: the user, or all guests of the network. A call over HTTP counts for its user. */
-export const payerOf = ({ user, client }: Paying): string => (client && GUESTS.get(client)) ?? user;
-
-/** @returns the guests of the network, who count as one; `undefined` for an account, and for a call over HTTP */
-export const guestsWith = (client: Paying["client"]): string | undefined => client && GUESTS.get(client);
+import { guestsWith } from "./guests.ts";
 
 /** @param log its key is secret, so that nobody finds the network of a name. To read it names the log: no account needs that */
 export function partyOf({ user, client }: Pick<Caller, "user" | "client">, log: Pick<MessageLog, "key">): Party {

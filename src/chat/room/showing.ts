@@ -5,7 +5,7 @@ import { isStaff } from "../../protocol/roles.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { staffRoleOf } from "../log/batch-format.ts";
 import type { Room } from "./room.ts";
-import { Throttle } from "../../clock/throttle.ts";
+import { Throttle } from "../../clock/rates.ts";
 import type { Meter } from "../../metrics/meter.ts";
 
 export const WINDOW_MS = 1000;

@@ -6,7 +6,7 @@ import { refuse } from "../../protocol/refuse.ts";
 import { isStaff } from "../../protocol/roles.ts";
 import type { Party } from "../../protocol/shares.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
-import type { ThrottledRun } from "../../clock/throttle.ts";
+import type { ThrottledRun } from "../../clock/rates.ts";
 import type { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { EventsMap } from "../../socketio/server/events.ts";
 import type { Caller } from "./operation.ts";

@@ -3,7 +3,7 @@
 import type { z } from "zod/mini";
 
 import type { Attachment, ErrorAnswer, Role } from "../../protocol/chat-events.ts";
-import { readAs } from "../../protocol/read-as.ts";
+import { readAs } from "../../protocol/input.ts";
 import { describeIssues } from "../../protocol/schemas/fields.ts";
 import { refuse } from "../../protocol/refuse.ts";
 

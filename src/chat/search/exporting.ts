@@ -1,14 +1,15 @@
 // Exports of the whole log over HTTP (API-8), piece by piece. A piece is work as a search is: users take turns, and pay for the messages
 // that it reads. Called by room-calls.ts.
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
-import { hasPassed } from "../../clock/has-passed.ts";
+import { hasPassed } from "../../clock/rates.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { Party } from "../../protocol/shares.ts";
 import { exportPiece, type ExportCursor, type ExportPiece } from "../log/export.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Caller, Reply } from "../room/operation.ts";
 import type { Room } from "../room/room.ts";
-import { payerOf, Shares } from "../room/shares.ts";
+import { payerOf } from "../room/guests.ts";
+import { Shares } from "../room/shares.ts";
 import type { SearchAllowance } from "./search-allowance.ts";
 import { SlicedWork } from "./sliced-work.ts";
 

@@ -6,7 +6,7 @@ import type { ErrorAnswer, FoundMessage, SearchAnswer } from "../../protocol/cha
 import { refuse } from "../../protocol/refuse.ts";
 import type { Party } from "../../protocol/shares.ts";
 import { fitFirst } from "../room/fitting.ts";
-import { payerOf } from "../room/shares.ts";
+import { payerOf } from "../room/guests.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
 import { waitingHandler, type Caller, type Reply } from "../room/operation.ts";
 import type { Feature, KeptChange } from "../room/feature.ts";

@@ -3,7 +3,8 @@
 // exporting.ts.
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { Party, ShareLimits } from "../../protocol/shares.ts";
-import { payerOf, Shares } from "../room/shares.ts";
+import { payerOf } from "../room/guests.ts";
+import { Shares } from "../room/shares.ts";
 import type { Caller } from "../room/operation.ts";
 import type { Room } from "../room/room.ts";
 import type { SearchAllowance } from "./search-allowance.ts";

@@ -10,7 +10,7 @@ import {
   type ShardItem,
   type ShardReport,
 } from "../../protocol/shards.ts";
-import { Throttle } from "../../clock/throttle.ts";
+import { Throttle } from "../../clock/rates.ts";
 import type { ShardFacts } from "../../protocol/watching.ts";
 import type { FeedPorts } from "../../shards/feed.ts";
 import type { Elsewhere } from "../room/elsewhere.ts";

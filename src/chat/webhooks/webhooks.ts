@@ -1,6 +1,6 @@
 // The feature that sends webhook events by a queue to the operator's server (HOOK-1 to HOOK-5). It compares the log and the members
 // with a stored mark of the events that the queue has taken, so no events wait in memory.
-import { Throttle } from "../../clock/throttle.ts";
+import { Throttle } from "../../clock/rates.ts";
 import type { WebhookEvent } from "../../protocol/webhook-events.ts";
 import { Courier, CourierClock, type Collected, type Due, type Retry } from "../room/courier.ts";
 import type { Feature, KeptChange } from "../room/feature.ts";

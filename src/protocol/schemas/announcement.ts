@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 
 import { ANNOUNCE_VERSION, ANNOUNCEMENT_ID_CHARS_MAX, isReservedEvent, POSTED_EVENT } from "../announcement.ts";
-import { readAs } from "../read-as.ts";
+import { readAs } from "../input.ts";
 import { count, type Sent } from "./fields.ts";
 import { roomName } from "./relay-batch.ts";
 

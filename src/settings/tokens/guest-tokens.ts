@@ -2,7 +2,7 @@
 import { jwtVerify } from "jose";
 import * as z from "zod/mini";
 
-import { readAs } from "../../protocol/read-as.ts";
+import { readAs } from "../../protocol/input.ts";
 import type { Settings } from "../settings.ts";
 import { nameSchema, userSchema } from "./claims.ts";
 import { TOKEN_LENGTH_MAX, type Payload } from "./signatures.ts";

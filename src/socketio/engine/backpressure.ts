@@ -3,7 +3,7 @@
 // everything before it. Sends such a drain ping to sessions with many unproven bytes, and ends sessions that stay behind. Called by
 // engine.ts.
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
-import { Throttle } from "../../clock/throttle.ts";
+import { Throttle } from "../../clock/rates.ts";
 import { ENGINE_PING, frameBytes, type Frame } from "../wire/engine-io.ts";
 import type { Effects, Effect } from "./effects.ts";
 import type { Session } from "./session.ts";

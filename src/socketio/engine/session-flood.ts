@@ -1,5 +1,5 @@
 // Limits how often a session may send inputs that cost the server more than the client. Called by engine.ts and connects.ts.
-import { Window } from "../../clock/window.ts";
+import { Window } from "../../clock/rates.ts";
 import type { Session } from "./session.ts";
 
 /** A room sleeps only after as much quiet, so the counts need not survive its sleep. */

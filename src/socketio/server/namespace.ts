@@ -262,3 +262,10 @@ export abstract class Namespace<
     return answers as Array<Awaited<ReturnType<Between[Event]>>>;
   }
 }
+
+/** Tells a promise of any kind, which the language tells by its method `then`; a field of that name makes no promise of a value. */
+export function isPromise<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+  // The promise of a call to another Worker is a function.
+  if ((typeof value !== "object" || value === null) && typeof value !== "function") return false;
+  return typeof (value as Partial<PromiseLike<Value>>).then === "function";
+}

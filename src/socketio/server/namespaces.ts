@@ -2,7 +2,7 @@
 // by connects.ts, sockets.ts and server.ts.
 import { isReservedEvent } from "../wire/socket-io.ts";
 import type { Deadlines } from "../../clock/deadlines.ts";
-import { isPromise } from "./connect-decision.ts";
+import { isPromise } from "./namespace.ts";
 import { Hub } from "./hub.ts";
 import { START, STOP, type ConnectRequest, type Namespace, type NamespaceContext } from "./namespace.ts";
 import type { Effects } from "../engine/effects.ts";

@@ -8,7 +8,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Effects } from "../engine/effects.ts";
 import { Acks, type AskAnswer } from "./acks.ts";
 import type { NamespaceEntry, Namespaces } from "./namespaces.ts";
-import { isPromise } from "./connect-decision.ts";
+import { isPromise } from "./namespace.ts";
 import type { AskRecord, SocketRecord } from "./records.ts";
 import { Socket, type SocketHost } from "./socket.ts";
 import type { SocketSession } from "./socket-session.ts";

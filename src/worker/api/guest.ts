@@ -7,7 +7,7 @@ import { readGuestToken, type Guest } from "../../settings/tokens/guest-tokens.t
 import { typedNameSchema } from "../../settings/tokens/claims.ts";
 import { signToken } from "../../settings/tokens/tokens.ts";
 import { readText } from "../../http/body.ts";
-import { readAs } from "../../protocol/read-as.ts";
+import { readAs } from "../../protocol/input.ts";
 import { described } from "../../protocol/schemas/described.ts";
 import type { Deployment } from "../deployment.ts";
 import { refuseUnauthenticated } from "../http/endpoint-refusals.ts";

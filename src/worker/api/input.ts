@@ -3,7 +3,7 @@ import type * as z from "zod/mini";
 
 import { readText } from "../../http/body.ts";
 import { isTooDeep, JSON_LEVELS_MAX } from "../../protocol/nesting.ts";
-import { readAs } from "../../protocol/read-as.ts";
+import { readAs } from "../../protocol/input.ts";
 import { issuesOf, refuseForNow, refuseIssues, refuseRequest } from "../http/refusals.ts";
 import { hasBody, shapeOf, type ApiCall } from "./call.ts";
 

@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 
 import { decodeJson, encodeJson } from "../../http/base64-json.ts";
-import { readAs } from "../../protocol/read-as.ts";
+import { readAs } from "../../protocol/input.ts";
 import { described } from "../../protocol/schemas/described.ts";
 import { answering } from "./call.ts";
 

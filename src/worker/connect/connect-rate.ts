@@ -1,7 +1,7 @@
 // Rate limit per network and minute for clients that are not authenticated yet (LIM-2). Each isolate counts for itself. An address
 // reaches few isolates of a location, so this slows floods down and is no exact quota. Called by engine-endpoint.ts and the guest
 // route.
-import { Window } from "../../clock/window.ts";
+import { Window } from "../../clock/rates.ts";
 import { boundsOf } from "../../socketio/wire/client-address.ts";
 
 const WINDOW_MS = 60_000;

@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 
 import type { Identity } from "../../protocol/identity.ts";
-import { readAs } from "../../protocol/read-as.ts";
+import { readAs } from "../../protocol/input.ts";
 import { describeIssues } from "../../protocol/schemas/fields.ts";
 import { ROLES } from "../../protocol/roles.ts";
 import { claimsSchema, displayName } from "../../settings/tokens/claims.ts";

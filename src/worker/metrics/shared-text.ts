@@ -1,6 +1,6 @@
 // Caches a text that is costly to make for some seconds. Called by the metrics route (MET-5). Requests do not wait for each other:
 // a request that breaks off would leave the others waiting.
-import { hasPassed } from "../../clock/has-passed.ts";
+import { hasPassed } from "../../clock/rates.ts";
 
 export class SharedText {
   readonly #everyMs: number;

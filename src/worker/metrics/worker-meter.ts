@@ -1,6 +1,6 @@
 // Counts the work of this isolate of the Worker, and sends the counter deltas to a lobby some seconds later, in one call for all requests
 // of that time and outside of their answers (MET-3). Called by app.ts and the queues' consumers.
-import { hasPassed } from "../../clock/has-passed.ts";
+import { hasPassed } from "../../clock/rates.ts";
 import type { LobbyRpc } from "../../rpc/lobby.ts";
 import { Meter } from "../../metrics/meter.ts";
 import { lobbyOf, type CounterDelta } from "../../protocol/room-list.ts";

@@ -1,7 +1,7 @@
 // Consumes the relay's queues, which carry batches of links and pieces of announcements. All that one queue batch holds
 // for a room goes there in one call. Batches that a room cannot take yet are retried; those that it never will take, or
 // that were tried too often, become dead letters (RLY-9, ANN-5, ANN-6). Called by consumer.ts.
-import { waitAfter } from "../../clock/backoff.ts";
+import { waitAfter } from "../../clock/rates.ts";
 import type { AnnounceItem } from "../../protocol/announcement.ts";
 import type { DeadBatch, RelayBatch, RelayOutcome } from "../../protocol/relay-batch.ts";
 import { announceEach, deliverParts, givenUp, type AnnouncePorts } from "../../relay/announcing.ts";

@@ -2,10 +2,10 @@
 // dead letter (HOOK-8 to HOOK-10). Consumes the queue of dead letters, too, to queue them again. Called by consumer.ts.
 import * as z from "zod/mini";
 
-import { waitAfter, type Backoff } from "../../clock/backoff.ts";
+import { waitAfter, type Backoff } from "../../clock/rates.ts";
 import { writeLog } from "../../settings/log.ts";
 import type { WebhookBatch, WebhookEvent } from "../../protocol/webhook-events.ts";
-import { readAs } from "../../protocol/read-as.ts";
+import { readAs } from "../../protocol/input.ts";
 import type { SignedServer } from "../../http/signed-post.ts";
 import type { Consuming, Deployment } from "../deployment.ts";
 import { post, type Outcome } from "./post.ts";

@@ -1,8 +1,7 @@
 // A crowd: who types is a number, only so many messages are shown in a second, and a client may ask for counts only.
 import { describe, expect, it } from "vitest";
 
-import { COUNTS_WINDOW_MS } from "../../../src/crowd/attention.ts";
-import { TYPING_MS } from "../../../src/crowd/typists.ts";
+import { COUNTS_WINDOW_MS, TYPING_MS } from "../../../src/crowd/crowd.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { ChatRoom, UNLIMITED, type Person } from "../../host/chat-room.ts";
 import type { Client } from "../../host/harness.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { MEMBERS_LISTED_MAX } from "../../../src/chat/room/members.ts";
-import { TYPING_MS } from "../../../src/crowd/typists.ts";
+import { TYPING_MS } from "../../../src/crowd/crowd.ts";
 import { TYPISTS_SHOWN_MAX } from "../../../src/chat/people/typing.ts";
 import { TYPING } from "../../../src/protocol/events/people.ts";
 import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { Courier, CourierClock, type CourierState, type Retry } from "../../../src/chat/room/courier.ts";
 import { Deadlines } from "../../../src/clock/deadlines.ts";
-import { Throttle } from "../../../src/clock/throttle.ts";
+import { Throttle } from "../../../src/clock/rates.ts";
 import { fc, runs } from "../../host/properties.ts";
 
 const WINDOW_MS = 1000;

@@ -1,8 +1,7 @@
 // Crowds in a room with shards: counts of typing, messages that are not shown, and counts in place of messages are the same in each object.
 import { describe, expect, it } from "vitest";
 
-import { COUNTS_WINDOW_MS } from "../../../src/crowd/attention.ts";
-import { TYPING_MS } from "../../../src/crowd/typists.ts";
+import { COUNTS_WINDOW_MS, TYPING_MS } from "../../../src/crowd/crowd.ts";
 import { back, BigRoom, hall, lastOffset, seen } from "../../host/big-room.ts";
 import type { Client } from "../../host/harness.ts";
 import { UNLIMITED } from "../../host/chat-room.ts";

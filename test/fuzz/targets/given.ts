@@ -4,7 +4,7 @@ import { describeIssues } from "../../../src/protocol/schemas/fields.ts";
 import { uploadSchema } from "../../../src/protocol/schemas/files.ts";
 import { readSettings, SETTING_NAMES } from "../../../src/settings/settings.ts";
 import { signToken, TokenVerifier } from "../../../src/settings/tokens/tokens.ts";
-import { readAs } from "../../../src/protocol/read-as.ts";
+import { readAs } from "../../../src/protocol/input.ts";
 import { CALLS } from "../../../src/worker/api/calls.ts";
 import { hasBody } from "../../../src/worker/api/call.ts";
 import { readGiven } from "../../../src/worker/api/input.ts";

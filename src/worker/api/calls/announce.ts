@@ -16,7 +16,7 @@ import { digestOf } from "../../../protocol/digest.ts";
 import { count } from "../../../protocol/schemas/fields.ts";
 import { progressSchema } from "../../../protocol/schemas/relay.ts";
 import type { Identity } from "../../../protocol/identity.ts";
-import { readAs } from "../../../protocol/read-as.ts";
+import { readAs } from "../../../protocol/input.ts";
 import { ANNOUNCE_DATA_BYTES_MAX, packLooks, packRooms, packUsers } from "../../../relay/announce-packing.ts";
 import { bytesOf } from "../../../relay/packing.ts";
 import { LOOK_AGAIN_SECONDS } from "../../../relay/announcing.ts";

@@ -1,7 +1,13 @@
-// Limits how often an action runs: at once after quiet, then at most once per window. Used by features that gather changes (posts,
-// presence, read marks), by reports and by samples.
+// How often an action runs: at most once per span, at a rate, or so many times per key in a window. Called by features that gather changes
+// (posts, presence, read marks), by reports, samples and retries, and by the limits on floods: connects per address, refusals per user,
+// packets per session.
 import type { Deadline } from "./deadlines.ts";
-import { hasPassed } from "./has-passed.ts";
+import { RecentMap } from "./recent-map.ts";
+
+/** Whether `spanMs` have passed since `atMs`. A clock that was set back since then counts as passed, so nothing waits for hours. */
+export function hasPassed(atMs: number, spanMs: number, nowMs: number): boolean {
+  return nowMs - atMs >= spanMs || nowMs < atMs;
+}
 
 /** The last pass and the window behind it: plain data, which may outlive a sleep. */
 export interface ThrottleState {
@@ -10,6 +16,7 @@ export interface ThrottleState {
   readonly windowMs: number;
 }
 
+/** Lets an action pass at once after quiet, then at most once per window. */
 export class Throttle {
   readonly #minMs: number;
   readonly #maxMs: number;
@@ -70,7 +77,7 @@ export interface Rate {
 }
 
 /** The runs of a burst are at least this share of a window apart, so that requests of the same moment are gathered. */
-export const BURST_GAP = 0.1;
+const BURST_GAP = 0.1;
 
 /** Runs an action at a rate: at once after quiet, otherwise once for all requests of a window, when its deadline is due. */
 export class ThrottledRun {
@@ -129,4 +136,55 @@ export class ThrottledRun {
   cancel(): void {
     this.#deadline.clear();
   }
+}
+
+/** Counts per key in windows of a fixed length. All keys share a window. A clock that was set back begins the next one. */
+export class Window<Key = string> {
+  readonly #lengthMs: number;
+  readonly #counts: RecentMap<Key, number>;
+  #sinceMs = -Infinity;
+
+  /** @param keysMax keys counted at a time; one more takes the place of the key that was counted longest ago */
+  constructor(lengthMs: number, keysMax = Infinity) {
+    this.#lengthMs = lengthMs;
+    this.#counts = new RecentMap(keysMax);
+  }
+
+  /** Counts one more. @returns how many there are of the key in this window */
+  count(key: Key, nowMs: number): number {
+    const count = this.countOf(key, nowMs) + 1;
+    // Were all counts forgotten, many keys would set a flood's count back.
+    this.#counts.set(key, count);
+    return count;
+  }
+
+  countOf(key: Key, nowMs: number): number {
+    if (hasPassed(this.#sinceMs, this.#lengthMs, nowMs)) {
+      this.#counts.clear();
+      this.#sinceMs = nowMs;
+    }
+    return this.#counts.get(key) ?? 0;
+  }
+
+  /** Until the next window. */
+  restMs(nowMs: number): number {
+    return Math.max(0, this.#sinceMs + this.#lengthMs - nowMs);
+  }
+
+  forget(key: Key): void {
+    this.#counts.delete(key);
+  }
+}
+
+/** The wait before a retry. */
+export interface Backoff {
+  /** The wait after the first failure. */
+  readonly first: number;
+  /** The wait doubles with each further failure, up to this. */
+  readonly max: number;
+}
+
+/** @param failures in a row, at least 1; @returns the wait, in the unit of `first` and `max` */
+export function waitAfter({ first, max }: Backoff, failures: number): number {
+  return Math.min(max, first * 2 ** (failures - 1));
 }

@@ -1,17 +1,33 @@
-// Limits how often the guests of one address may post and edit in a room, all of them together: ten tokens of one person count as
-// one (CHAT-6). Called by posting and editing, after the limit of each user.
+// Guests of one network count as one user: ten tokens of one person are one (CHAT-6). Called by features with a limit per user.
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { guestsOf } from "../../socketio/wire/client-address.ts";
 import type { Client, Connection, Membership, Room } from "./room.ts";
-import { guestsWith, noteGuest } from "./shares.ts";
-import { Slot } from "./slot.ts";
+import { Slot } from "./feature.ts";
+
+/** Of a connection with a guest token, the guests of its network: they count as one user. */
+const GUESTS = new Slot<string>("guests");
+
+export const noteGuest = (membership: Membership, { isGuest }: Identity, address: string): void =>
+  GUESTS.put(membership, isGuest && guestsOf(address));
+
+interface Paying {
+  readonly user: string;
+  readonly client?: Pick<Client, "peek"> | undefined;
+}
+
+/** Whose allowance pays, in all rooms: the user, or all guests of the network. A call over HTTP counts for its user. */
+export const payerOf = ({ user, client }: Paying): string => (client && GUESTS.get(client)) ?? user;
+
+/** @returns the guests of the network, who count as one; `undefined` for an account, and for a call over HTTP */
+export const guestsWith = (client: Paying["client"]): string | undefined => client && GUESTS.get(client);
 
 /** The bucket of all guests of the address, as the last post over the connection left it. */
 const GUEST_BUCKET = new Slot<Bucket>("guestBucket");
 
+/** Limits how often the guests of one address may post and edit in a room, all of them together. Asked after the limit of each user. */
 export class GuestRates {
   readonly #room: Room;
   /** By the network; absent where there is no limit. */

@@ -1,8 +1,8 @@
-// Throttle and ThrottledRun: at once after quiet, then once per window.
+// Rates: a throttle, a throttled run, windows with counts per key, spans of time that pass, and waits before retries.
 import { describe, expect, it } from "vitest";
 
-import { Throttle, ThrottledRun } from "../../src/clock/throttle.ts";
 import { Deadlines } from "../../src/clock/deadlines.ts";
+import { hasPassed, Throttle, ThrottledRun, waitAfter, Window } from "../../src/clock/rates.ts";
 
 const WINDOW_MS = 50;
 
@@ -133,5 +133,55 @@ describe("a throttle", () => {
     throttle.pass(1000);
     throttle.reopen();
     expect(throttle.isOpen(1001)).toBe(true);
+  });
+});
+
+describe("hasPassed", () => {
+  it("has passed from its last millisecond on", () => {
+    expect([1000, 1099, 1100].map((nowMs) => hasPassed(1000, 100, nowMs))).toEqual([false, false, true]);
+  });
+
+  it("has passed if there was no beginning, or the clock was set back", () => {
+    expect([hasPassed(-Infinity, 100, 0), hasPassed(1000, 100, 999)]).toEqual([true, true]);
+  });
+});
+
+describe("Window", () => {
+  const LENGTH_MS = 10_000;
+
+  it("counts each key by itself, in a window for all keys", () => {
+    const window = new Window(LENGTH_MS);
+    expect([window.count("a", 1000), window.count("a", 1000), window.count("b", 10_999)]).toEqual([1, 2, 1]);
+    expect([window.countOf("a", 10_999), window.restMs(10_999)]).toEqual([2, 1]);
+    expect([window.count("a", 11_000), window.countOf("b", 11_000)]).toEqual([1, 0]);
+  });
+
+  it("begins a new window when the clock is set back", () => {
+    const window = new Window(LENGTH_MS);
+    window.count("a", 1_000_000);
+    expect([window.count("a", 1000), window.restMs(1000)]).toEqual([1, LENGTH_MS]);
+  });
+
+  it("forgets a key on request", () => {
+    const window = new Window(LENGTH_MS);
+    for (const key of ["a", "b"]) window.count(key, 0);
+    window.forget("a");
+    expect([window.countOf("a", 0), window.countOf("b", 0)]).toEqual([0, 1]);
+  });
+
+  it("forgets the key that was counted longest ago when there are too many", () => {
+    const window = new Window(LENGTH_MS, 2);
+    for (const key of ["a", "b", "a", "a"]) window.count(key, 0);
+    // However many others come, a key that keeps coming keeps its count.
+    for (const key of ["c", "a", "d", "a", "e"]) window.count(key, 0);
+    expect(["a", "b", "c", "d", "e"].map((key) => window.countOf(key, 0))).toEqual([5, 0, 0, 0, 1]);
+  });
+});
+
+describe("waitAfter", () => {
+  it("doubles with each failure, up to the longest wait", () => {
+    expect([1, 2, 3, 4, 5, 2000].map((failures) => waitAfter({ first: 5, max: 60 }, failures))).toEqual([
+      5, 10, 20, 40, 60, 60,
+    ]);
   });
 });

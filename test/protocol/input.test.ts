@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { readAs } from "../../src/protocol/read-as.ts";
+import { readAs } from "../../src/protocol/input.ts";
 
 it.each([
   [z.object({ limit: z.int().check(z.maximum(200)) }), { limit: 201 }, "Too big: expected number to be <=200"],

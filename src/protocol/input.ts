@@ -1,8 +1,9 @@
-// Parses untrusted values by a schema. Called for events, requests, tokens and cursors.
+// Reads what comes from outside: untrusted values by a schema (events, requests, tokens, cursors), and the arguments of a member's event.
+// Called by rooms, shards, the Worker and settings.
 import type * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
-
 import { JSON_LEVELS_MAX } from "./nesting.ts";
+import type { Answer, ErrorAnswer } from "./chat-events.ts";
 
 const { localeError: error } = en();
 
@@ -37,4 +38,23 @@ function comparable(given: unknown, levels: number): unknown {
     ([name, value]) => !((name === "length" || name === "size") && typeof value === "object"),
   );
   return Object.fromEntries(fields.map(([name, value]) => [name, comparable(value, levels - 1)]));
+}
+
+/** An event of a member as Socket.IO gives its arguments: the payload, and the callback for the answer. */
+export interface MemberEvent {
+  /** Untrusted. */
+  readonly given: unknown;
+  readonly reply: (answer: Answer<object>) => void;
+}
+
+/** @param sendError sends the event `error`: without an ack callback only an error is worth sending */
+export function memberEvent(args: readonly unknown[], sendError: (error: ErrorAnswer["error"]) => void): MemberEvent {
+  const ack = args.at(-1);
+  if (typeof ack !== "function") {
+    const reply: MemberEvent["reply"] = (answer) => {
+      if ("error" in answer) sendError(answer.error);
+    };
+    return { given: args[0], reply };
+  }
+  return { given: args.length === 1 ? undefined : args[0], reply: ack as MemberEvent["reply"] };
 }
