@@ -11,9 +11,6 @@ import { roomWith } from "./chat-room.ts";
 
 const SOURCES = new URL("../../src/", import.meta.url).href;
 
-/** A function that ran, and where it starts. */
-type Ran = ReturnType<typeof ranIn>[number];
-
 async function measure(): Promise<void> {
   const { room, people } = await roomWith("ada", "ben");
   const post = (content: string): Promise<unknown> => people[0]!.ask("chat-message", { content });
@@ -40,18 +37,19 @@ async function measure(): Promise<void> {
   console.log(`\n${files.size} files, ${ran.length} functions, ${calls} calls`);
 }
 
+/** The functions that ran, and where they start. */
 function ranIn({ url, functions }: Profiler.ScriptCoverage) {
   const source = readFileSync(fileURLToPath(url), "utf8");
   return functions.flatMap(({ functionName, ranges: [range] }) => {
     const { count, startOffset } = range!;
     const lines = source.slice(0, startOffset).split("\n");
-    const start = { lineNumber: lines.length - 1, columnNumber: lines.at(-1)!.length };
-    return count > 0 ? [{ url, name: functionName || "=>", count, start }] : [];
+    const place = { lineNumber: lines.length - 1, columnNumber: lines.at(-1)!.length };
+    return count > 0 ? [{ url, name: functionName || "=>", count, place }] : [];
   });
 }
 
 /** Stops the main thread at the beginning of each function that ran: coverage counts calls and does not order them. */
-async function follow(ran: readonly Ran[]): Promise<void> {
+async function follow(ran: ReturnType<typeof ranIn>): Promise<void> {
   const posted = once(parentPort!, "message");
   const session = new Session();
   session.connectToMainThread();
@@ -59,15 +57,13 @@ async function follow(ran: readonly Ran[]): Promise<void> {
   session.on("Debugger.scriptParsed", ({ params: { url, scriptId } }) => scripts.set(url, scriptId));
   await session.post("Debugger.enable");
   const functions = new Map<string, number>();
-  for (const [at, { url, start }] of ran.entries()) {
-    const inside: Debugger.GetPossibleBreakpointsParameterType = {
-      start: { scriptId: scripts.get(url)!, ...start },
-      restrictToFunction: true,
-    };
-    const { locations } = await session.post("Debugger.getPossibleBreakpoints", inside);
+  for (const [at, { url, place }] of ran.entries()) {
+    const start: Debugger.Location = { scriptId: scripts.get(url)!, ...place };
+    const { locations } = await session.post("Debugger.getPossibleBreakpoints", { start, restrictToFunction: true });
     // An arrow that only reads a field has none.
-    for (const location of locations.slice(0, 1))
-      functions.set((await session.post("Debugger.setBreakpoint", { location })).breakpointId, at);
+    if (!locations[0]) continue;
+    const { breakpointId } = await session.post("Debugger.setBreakpoint", { location: locations[0] });
+    functions.set(breakpointId, at);
   }
   const order: number[] = [];
   session.on("Debugger.paused", ({ params: { hitBreakpoints = [] } }) => {
@@ -79,5 +75,5 @@ async function follow(ran: readonly Ran[]): Promise<void> {
   parentPort!.postMessage(order);
 }
 
-await (isMainThread ? measure() : follow(workerData as Ran[]));
+await (isMainThread ? measure() : follow(workerData as ReturnType<typeof ranIn>));
 process.exit();
