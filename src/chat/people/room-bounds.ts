@@ -60,7 +60,7 @@ export class RoomBounds implements Feature {
   }
 
   admit(membership: Membership): Refusal | undefined {
-    // EventRules twice. In between the room may have made and stored the name of its log, after which nothing tells that it is new.
+    // Asked twice. In between the room may have made and stored the name of its log, after which nothing tells that it is new.
     this.#wasNew ||= this.#isNew();
     const excess = this.#excessOf(membership, this.#wasNew && this.#isEmpty(0));
     if (!excess) return undefined;

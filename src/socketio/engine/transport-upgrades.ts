@@ -19,6 +19,7 @@ export interface UpgradeContext {
   readonly effects: Effects;
   readonly deadlines: Deadlines;
   readonly end: (session: Session, closing: Closing) => void;
+  readonly now: () => number;
   /** Shared by the servers of an object: probes of before an erasure stay until their clients have got their last frames. */
   readonly probes: Set<Session>;
 }
@@ -54,9 +55,10 @@ export class TransportUpgrades {
     return probe;
   }
 
-  /** The session of the probe has ended before the client switched, and leaves it its last frames. */
+  /** The session of the probe has ended before the client switched, and leaves it its last frames. The client may still end its post. */
   outlive(probe: Session, takeFinal: () => readonly Frame[]): void {
     probe.takeFinal = takeFinal;
+    probe.pingedAtMs = this.#context.now();
     this.#deadline.pull(probe.pingedAtMs + UPGRADE_TIMEOUT_MS);
   }
 

@@ -243,11 +243,23 @@ describe("in the middle of an upgrade, after the server has answered the probe",
     expect(server.deadlines.next()).toBeUndefined();
   });
 
-  it("a client whose session ends after the time for an upgrade is closed at once", () => {
+  it("a client whose session ends after the time for an upgrade has as much time again to switch, and then gets its last packets", () => {
+    const { app, server, session, pushed, advance, send } = upgrading();
+    advance(20_000);
+    app.emit("last");
+    server.close(session, CLOSINGS.restart);
+    advance(9999);
+    expect(pushed).toEqual(["3probe"]);
+    send("5");
+    expect(pushed).toEqual(["3probe", LAST, "closed: service restart"]);
+    expect(server.deadlines.next()).toBeUndefined();
+  });
+
+  it("a client whose session ends after the time for an upgrade, and that does not switch then, is closed", () => {
     const { server, session, pushed, advance } = upgrading();
     advance(20_000);
     server.close(session, CLOSINGS.restart);
-    advance(0);
+    advance(10_000);
     expect(pushed.at(-1)).toBe("closed: connect timeout");
     expect(server.deadlines.next()).toBeUndefined();
   });
