@@ -33,7 +33,7 @@ const deps = {
       include: [
         "zod/mini",
         "zod/v4/locales/en.js",
-        "hono/hono-base",
+        "hono",
         "hono/cors",
         "jose",
         "jose/base64url",

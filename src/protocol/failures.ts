@@ -19,21 +19,13 @@ export const ANSWERS = {
   INTERNAL: 500,
 } as const;
 
-/** Refusals of the Socket.IO endpoint. A table of its own, because applications without the chat have no use for the others. */
-export const ENDPOINT_STATUS = {
+/** All codes of refusals over HTTP, with their status. */
+export const HTTP_STATUS = {
+  ...ANSWERS,
   BAD_ROOM: 400,
   FORBIDDEN_ROOM: 403,
   UPGRADE_REQUIRED: 426,
   TOO_MANY_CONNECTIONS: 429,
-  NOT_FOUND: 404,
-  UNAUTHORIZED: 401,
-  TOKEN_EXPIRED: 401,
-  UNAVAILABLE: 503,
-  INTERNAL: 500,
-} as const;
-
-/** Refusals of the Worker besides those, by status. */
-const HTTP = {
   METHOD_NOT_ALLOWED: 405,
   TIMED_OUT: 408,
   LENGTH_REQUIRED: 411,
@@ -41,9 +33,6 @@ const HTTP = {
   RANGE_NOT_SATISFIABLE: 416,
   MISCONFIGURED: 503,
 } as const;
-
-// A call that bundlers may leave out: clients do not read it.
-export const HTTP_STATUS = /* @__PURE__ */ Object.assign({}, ANSWERS, ENDPOINT_STATUS, HTTP);
 
 /** Codes that no call of the HTTP API gives, but the Socket.IO endpoint. */
 export const NOT_IN_API: readonly string[] = ["UPGRADE_REQUIRED", "TOO_MANY_CONNECTIONS"];

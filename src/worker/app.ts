@@ -1,6 +1,5 @@
 // The routes of the chat: health, metrics, the Socket.IO endpoint, guests, the HTTP API and its description. Called by parley.ts.
-import type { Context } from "hono";
-import type { HonoBase } from "hono/hono-base";
+import { Hono, type Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 import { logProblem } from "../settings/log.ts";
@@ -11,10 +10,8 @@ import { ENTRANCE_PATH, GUEST_PATH, issueGuestToken, showEntrance } from "./api/
 import { answerEngineRequest } from "./connect/engine-endpoint.ts";
 import { deploymentOf, type App } from "./deployment.ts";
 import { countAnswer, laterOf, noteConnect } from "./http/answers-counted.ts";
-import { newHono } from "./http/hono.ts";
 import { BodyLost } from "../http/timed-body.ts";
-import { refusePassing } from "./http/endpoint-refusals.ts";
-import { refuseIssues, refuseMethod, refuseRequest } from "./http/refusals.ts";
+import { refuseIssues, refuseMethod, refusePassing, refuseRequest } from "./http/refusals.ts";
 import { showMetrics } from "./metrics/metrics-route.ts";
 import { pathWithin, type Mount } from "./mount.ts";
 import { VERSION } from "./version.ts";
@@ -23,9 +20,9 @@ import { VERSION } from "./version.ts";
 const EXPOSED = "Link,Retry-After";
 const EXPOSED_OF_FILES = "Content-Disposition,Content-Range,Accept-Ranges,ETag,Retry-After";
 
-export function chatWorker(mount: Mount): HonoBase<App> {
+export function chatWorker(mount: Mount): Hono<App> {
   // Routes see the path behind the base path; the request keeps its own.
-  const app = newHono({ getPath: (request) => pathWithin(mount, request) ?? "/" });
+  const app = new Hono<App>({ getPath: (request) => pathWithin(mount, request) ?? "/" });
 
   app.get("/health", (c) => {
     const isHealthy = deploymentOf(mount, c.env) !== undefined;
@@ -45,18 +42,15 @@ export function chatWorker(mount: Mount): HonoBase<App> {
   });
 
   // No middleware that touches headers may wrap these: those of an upgrade's answer are immutable.
-  app.all("/socket.io", async (c) => noteConnect(c, await answerEngineRequest(c.req.raw, c.var.deployment.endpoint)));
-  app.all("/rooms/:room/socket.io", async (c) =>
+  app.on("ALL", ["/socket.io", "/socket.io/"], async (c) =>
+    noteConnect(c, await answerEngineRequest(c.req.raw, c.var.deployment.endpoint)),
+  );
+  app.on("ALL", ["/rooms/:room/socket.io", "/rooms/:room/socket.io/"], async (c) =>
     noteConnect(c, await answerEngineRequest(c.req.raw, c.var.deployment.endpoint, c.req.param("room"))),
   );
 
   for (const path of ["/api/*", "/openapi.json"]) app.use(path, apiCors(EXPOSED));
   app.use("/files/*", apiCors(EXPOSED_OF_FILES));
-
-  const refuseUnknown = (): Response => refuseRequest("NOT_FOUND", "No such address");
-
-  // The router ignores a slash at the end, which only the Socket.IO endpoint does.
-  app.use(async (c, next) => (c.req.path.endsWith("/") ? refuseUnknown() : next()));
 
   /** Scrapes are not counted themselves. */
   app.get("/metrics", (c) => showMetrics(c.req.raw, c.var.deployment, VERSION));
@@ -81,7 +75,7 @@ export function chatWorker(mount: Mount): HonoBase<App> {
 
   app.route("/", api);
 
-  app.notFound(refuseUnknown);
+  app.notFound(() => refuseRequest("NOT_FOUND", "No such address"));
 
   app.onError((error, c) => {
     // A fault of the client: it is neither logged nor counted as one of the server.

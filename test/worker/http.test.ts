@@ -32,12 +32,19 @@ it("GET /health", async () => {
 });
 
 describe("an address that does not exist: 404", () => {
-  it.each(["/nothing", "/rooms", "/rooms/a/b/socket.io/", "/socket.io/more", "/api", "/api/nothing", "/websocket"])(
-    "%s",
-    async (path) => {
-      expect(await answerOf(await fetchPath(path))).toEqual({ status: 404, body: error("NOT_FOUND") });
-    },
-  );
+  it.each([
+    "/nothing",
+    "/rooms",
+    "/rooms/a/b/socket.io/",
+    "/socket.io/more",
+    "/metrics/",
+    "/api/rooms/",
+    "/api",
+    "/api/nothing",
+    "/websocket",
+  ])("%s", async (path) => {
+    expect(await answerOf(await fetchPath(path))).toEqual({ status: 404, body: error("NOT_FOUND") });
+  });
 
   it("GET issues no guest token", async () => {
     expect((await fetchPath("/api/guest")).status).toBeGreaterThanOrEqual(404);

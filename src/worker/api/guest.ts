@@ -10,9 +10,15 @@ import { readText } from "../../http/body.ts";
 import { readAs } from "../../protocol/input.ts";
 import { described } from "../../protocol/schemas/described.ts";
 import type { Deployment } from "../deployment.ts";
-import { refuseUnauthenticated } from "../http/endpoint-refusals.ts";
+import {
+  issuesOf,
+  refuseForeignPage,
+  refuseForNow,
+  refuseIssues,
+  refuseRequest,
+  refuseUnauthenticated,
+} from "../http/refusals.ts";
 import { identityOf } from "../http/identity.ts";
-import { issuesOf, refuseForeignPage, refuseForNow, refuseIssues, refuseRequest } from "../http/refusals.ts";
 import { bearerOf } from "../http/token-source.ts";
 
 export const GUEST_PATH = "/api/guest";

@@ -3,8 +3,7 @@
 import type { Answer, CHAT_EVENTS, ErrorAnswer } from "../../protocol/chat-events.ts";
 import type { AnswerOf } from "../../protocol/event.ts";
 import { HTTP_STATUS, isAboutToken } from "../../protocol/failures.ts";
-import { refuseUnauthenticated, type Issue } from "../http/endpoint-refusals.ts";
-import { refuseForNow, refuseRequest } from "../http/refusals.ts";
+import { refuseForNow, refuseRequest, refuseUnauthenticated, type Issue } from "../http/refusals.ts";
 import type { ApiRequest } from "./call.ts";
 
 type Asked = Pick<ApiRequest<{ readonly room: string; readonly as?: unknown }>, "caller" | "given" | "url" | "roomRpc">;

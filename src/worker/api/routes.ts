@@ -1,5 +1,5 @@
 // Makes the HTTP API's routes of the list of calls, with the same checks in front of each, and 405 for other methods. Called by app.ts.
-import type { Context } from "hono";
+import { Hono, type Context } from "hono";
 import type * as z from "zod/mini";
 
 import type { RoomRpc } from "../../rpc/room.ts";
@@ -7,16 +7,14 @@ import { isDirectRoom } from "../../protocol/direct-name.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { isRoomName, roomAllowed } from "../../protocol/room-name.ts";
 import type { App } from "../deployment.ts";
-import { newHono } from "../http/hono.ts";
-import { refuseRoomName } from "../http/endpoint-refusals.ts";
-import { refuseMethod } from "../http/refusals.ts";
+import { refuseMethod, refuseRoomName } from "../http/refusals.ts";
 import { holderOf } from "../http/under-way.ts";
 import { callerFor, identify, refuseByRoom, refuseRoom, type actingAs } from "./access.ts";
 import type { ApiCall } from "./call.ts";
 import { CALLS } from "./calls.ts";
 import { readGiven } from "./input.ts";
 
-export const api = newHono();
+export const api = new Hono<App>();
 
 /** Sorts names before parameters, so that `/relay/dead/replay` does not match `/relay/dead/{id}`. */
 const rank = (path: string): string => path.replaceAll(/\{\w+\}/g, "\uffff");

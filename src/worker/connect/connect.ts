@@ -6,7 +6,7 @@ import { isOrigin } from "../../http/origin.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import { logProblem } from "../../settings/log.ts";
 import { askHost } from "../http/host-user.ts";
-import { refuseConnection, refusePassing, refuseToken } from "../http/endpoint-refusals.ts";
+import { refusePassing, refuseRequest, refuseToken } from "../http/refusals.ts";
 import { asTrusted, type AllowedOrigins } from "../http/request-origin.ts";
 import { checkBasePath, enginePath } from "./base-path.ts";
 import { ConnectRate } from "./connect-rate.ts";
@@ -89,7 +89,7 @@ export async function connect(request: Request, options: ConnectOptions): Promis
   const { pathname } = new URL(request.url);
   const address = pathname.startsWith(`${basePath}/`) ? enginePath(pathname.slice(basePath.length)) : undefined;
   if (address) return answer(request, endpointOf(options), address.room);
-  return options.otherwise?.(request) ?? refuseConnection("NOT_FOUND", "No such address");
+  return options.otherwise?.(request) ?? refuseRequest("NOT_FOUND", "No such address");
 }
 
 async function answer(request: Request, endpoint: EngineEndpoint, room: string | undefined): Promise<Response> {
@@ -145,7 +145,7 @@ function identify(request: Request, asked: Asked, authenticate: Authenticate): P
       if (isUnauthenticated(given)) return refuseToken(given);
       const user = readUser(given);
       if (!roomAllowed(user.rooms, asked.room))
-        return refuseConnection("FORBIDDEN_ROOM", `This user may not enter room ${asked.room}`);
+        return refuseRequest("FORBIDDEN_ROOM", `This user may not enter room ${asked.room}`);
       return user as VouchedIdentity;
     },
   );

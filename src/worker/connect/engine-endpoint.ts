@@ -7,7 +7,7 @@ import { isJavaScriptAgent, knowsRecovery } from "./recovery-clients.ts";
 import { DEFAULT_ROOM, isRoomName } from "../../protocol/room-name.ts";
 import { addressOf, isFromBrowser, isOriginAllowed, type AllowedOrigins } from "../http/request-origin.ts";
 import { answerPreflight, withCors } from "./polling-cors.ts";
-import { refuseConnection, refuseEngine, refuseRoomName, withCode } from "../http/endpoint-refusals.ts";
+import { refuseEngine, refuseRequest, refuseRoomName, withCode } from "../http/refusals.ts";
 import { findSubprotocol, findToken } from "../http/token-source.ts";
 import type { Transport } from "../../protocol/given-options.ts";
 import type { ConnectRate } from "./connect-rate.ts";
@@ -120,7 +120,7 @@ function refuseByForm(
   const isUpgrade = request.headers.get("Upgrade")?.toLowerCase() === "websocket";
   if (transport === "polling" && isUpgrade) return refuseEngine("badRequest");
   if (transport === "websocket" && !isUpgrade) {
-    return refuseConnection("UPGRADE_REQUIRED", "transport=websocket needs a WebSocket upgrade", {
+    return refuseRequest("UPGRADE_REQUIRED", "transport=websocket needs a WebSocket upgrade", {
       Upgrade: "websocket",
     });
   }
@@ -202,7 +202,7 @@ async function open(
 }
 
 const refuseForNow = (message: string, waitSeconds: number): Response =>
-  refuseConnection("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
+  refuseRequest("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
 
 /** Only a WebSocket carries them (EXT-1). */
 function extensions(query: Query, { queryRules }: EngineEndpoint): Pick<UpgradeFacts, "isExtended"> {
@@ -217,7 +217,7 @@ async function forward(
   facts: UpgradeFacts,
 ): Promise<Response> {
   const object = await endpoint.object(room, facts.sid);
-  if (!object) return refuseConnection("NOT_FOUND", "There is no such room");
+  if (!object) return refuseRequest("NOT_FOUND", "There is no such room");
   const subprotocol = findSubprotocol(request);
   const tcp = tcpHost()?.of(request);
   // Of an upgrade there are only headers.

@@ -1,7 +1,7 @@
 // CORS for long-polling from pages of allowed origins, with credentials for those that are named. Called by engine-endpoint.ts;
 // preflights also by api-cors.ts. Middleware that wraps the endpoint would touch the headers of upgrades, which are immutable.
 
-import { codeOf, withCode } from "../http/endpoint-refusals.ts";
+import { codeOf, withCode } from "../http/refusals.ts";
 import { isTrusted, type AllowedOrigins } from "../http/request-origin.ts";
 
 /** Browsers may cache the answer to a preflight for this time, in seconds. */

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 
 import { maybeLog } from "../../settings/log.ts";
 import type { App } from "../deployment.ts";
-import { codeOf } from "./endpoint-refusals.ts";
+import { codeOf } from "./refusals.ts";
 import type { Later } from "../metrics/worker-meter.ts";
 
 /** The route of requests that no route has taken. */

@@ -1,7 +1,7 @@
 // Asks the Worker's own `authenticate` for the sender of a request, and answers where it names no user or fails. Called by identity.ts for
 // createParley, and by connect.ts.
 import { logProblem } from "../../settings/log.ts";
-import { refuseConnection, refuseUnauthenticated } from "./endpoint-refusals.ts";
+import { refuseRequest, refuseUnauthenticated } from "./refusals.ts";
 
 /**
  * @param ask calls `authenticate`
@@ -22,6 +22,6 @@ export async function askHost<User extends { readonly exp?: number | undefined }
     return user;
   } catch (error) {
     logProblem("authenticate.failed", "authenticate failed", error);
-    return refuseConnection("INTERNAL", "The sender is not known right now; try again");
+    return refuseRequest("INTERNAL", "The sender is not known right now; try again");
   }
 }

@@ -11,8 +11,7 @@ import type { Deployment } from "../deployment.ts";
 import type { HostAsked } from "../mount.ts";
 import { askHost } from "./host-user.ts";
 import { asTrusted, isFollowedLink } from "./request-origin.ts";
-import { refuseToken } from "./endpoint-refusals.ts";
-import { refuseForeignPage } from "./refusals.ts";
+import { refuseForeignPage, refuseToken } from "./refusals.ts";
 
 /** Strict: a rule that is misspelled, `room` for `rooms`, would open what it was meant to close. */
 const hostUserSchema = z.strictObject({ ...claimsSchema.shape, role: z.optional(z.literal(ROLES)) });

@@ -8,8 +8,7 @@ import { digestOf } from "../../protocol/digest.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 import type { Deployment } from "../deployment.ts";
 import { deadLettersOf } from "../../rpc/dead-letters.ts";
-import { refuseUnauthenticated } from "../http/endpoint-refusals.ts";
-import { refuseForeignPage, refuseRequest } from "../http/refusals.ts";
+import { refuseForeignPage, refuseRequest, refuseUnauthenticated } from "../http/refusals.ts";
 import { isFollowedLink } from "../http/request-origin.ts";
 import { bearerOf } from "../http/token-source.ts";
 
