@@ -43,7 +43,7 @@ export const COUNTERS = {
   },
   recoveries: {
     name: "recoveries_total",
-    help: "CONNECTs that asked for recovery, by result: recovered, gap or unknown.",
+    help: "CONNECTs that asked for recovery, by result: recovered, gap (messages are missing) or unknown.",
     labels: ["result"],
     always: [["recovered"], ["gap"], ["unknown"]],
   },
@@ -134,7 +134,7 @@ export const COUNTERS = {
   shard_pieces: { name: "shard_pieces_total", help: "Pieces that shards took, each shard counted." },
   shard_gaps: {
     name: "shard_gaps_total",
-    help: "Gaps in what shards got, by result: mended or lost.",
+    help: "Gaps in what shards got, by result: mended, or lost (the shard closed its connections).",
     labels: ["result"],
     always: [["mended"], ["lost"]],
   },
@@ -168,7 +168,7 @@ export const HISTOGRAMS = {
   },
   delivery: {
     name: "delivery_seconds",
-    help: "Time from the write of a message until it is durable, sampled.",
+    help: "Time from the write of a message until it is durable and sent, sampled.",
   },
   verdict: {
     name: "before_post_seconds",
@@ -198,7 +198,7 @@ export const GAUGES = {
   connections: { name: "connections", help: "Connections to all rooms, as last reported." },
   largest: { name: "room_connections_max", help: "Connections to the largest room." },
   shards: { name: "shards", help: "Shards of all rooms, as last reported." },
-  in_shards: { name: "shard_connections", help: "Connections in shards, part of connections." },
+  in_shards: { name: "shard_connections", help: "Connections in shards, which are part of connections." },
   backlog: { name: "queue_backlog_messages", help: "Messages waiting in a queue.", labels: ["queue"] },
   oldest: {
     name: "queue_oldest_message_age_seconds",

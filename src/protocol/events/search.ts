@@ -12,8 +12,7 @@ const bound = z.int().check(z.minimum(0));
 /** UTF-16 positions in `content`: the first of the found text, and the one after its last. */
 export type MatchRange = readonly [from: number, to: number];
 
-// `z.tuple` would be a hundred lines of the Worker, for this alone.
-const rangeSchema = z.array(count).check(z.minLength(2), z.maxLength(2)) as unknown as z.ZodMiniType<MatchRange>;
+const rangeSchema = z.tuple([count, count]);
 
 export const foundMessageSchema = z
   .object({

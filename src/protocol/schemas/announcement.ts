@@ -2,7 +2,6 @@
 import * as z from "zod/mini";
 
 import { ANNOUNCE_VERSION, ANNOUNCEMENT_ID_CHARS_MAX, isReservedEvent, POSTED_EVENT } from "../announcement.ts";
-import { readAs } from "../input.ts";
 import { count, type Sent } from "./fields.ts";
 import { roomName } from "./relay-batch.ts";
 
@@ -25,10 +24,10 @@ const announceSchema = z.object({
 export type Announcement = Sent<typeof announceSchema>;
 
 const number = count.check(z.maximum(NUMBER_MAX));
-/** An addressed user, and their number among all. */
-export type NumberedUser = readonly [number: number, user: string];
+const usersSchema = z.array(z.tuple([number, z.string()]));
 
-const usersSchema = z.array(z.custom<NumberedUser>(isNumberedUser));
+/** An addressed user's number among all, and the user. */
+export type NumberedUser = Sent<typeof usersSchema>[number];
 
 const destinationSchema = z.object({
   room: roomName,
@@ -77,9 +76,3 @@ export type AnnounceLook = Sent<typeof lookSchema>;
 export const itemSchema = z.union([partSchema, walkSchema, lookSchema]);
 
 export type AnnounceItem = AnnouncePart | AnnounceWalk | AnnounceLook;
-
-function isNumberedUser(given: unknown): boolean {
-  if (!Array.isArray(given) || given.length !== 2) return false;
-  const [at, user] = given as unknown[];
-  return readAs(number, at).success && typeof user === "string";
-}

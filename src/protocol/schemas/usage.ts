@@ -7,8 +7,8 @@ import { described, named } from "./described.ts";
 /** @param amount a number of anything */
 const counts = (amount: z.ZodMiniNumber) => ({
   posted: amount.apply(described, "Messages"),
-  delivered: amount.apply(described, "Messages times the connections they went to"),
-  framesIn: amount.apply(described, "Without heartbeats of a sleeping room"),
+  delivered: amount.apply(described, "Messages times the connections that they went to"),
+  framesIn: amount.apply(described, "Over WebSockets, without heartbeats of a sleeping room"),
   bytesIn: amount,
   framesOut: amount,
   bytesOut: amount,

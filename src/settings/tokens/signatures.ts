@@ -93,7 +93,7 @@ export class SignatureVerifier {
     };
     if (algorithmOf(token) === "HS256") {
       if (secrets.length === 0) throw new JOSEAlgNotAllowed("no secret is set");
-      const keys = (this.#secretKeys ??= secrets.map((secret) => importSecret(secret, "verify")));
+      const keys = (this.#secretKeys ??= secrets.map(importSecret));
       return verifyByAny(keys, (key) => jwtVerify(token, key, { ...expected, algorithms: ["HS256"] }));
     }
     if (publicKey !== undefined) {
@@ -120,9 +120,9 @@ async function verifyByAny(
 }
 
 /** Imported once: given as bytes, it would be imported again for every token, which costs more than to verify one. */
-export function importSecret(secret: string, use: "sign" | "verify"): Promise<CryptoKey> {
+function importSecret(secret: string): Promise<CryptoKey> {
   const bytes = new TextEncoder().encode(secret);
-  return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, [use]);
+  return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 
 /** The algorithm a token claims; only ever used to choose which of our own keys is asked. */

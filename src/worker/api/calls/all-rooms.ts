@@ -41,7 +41,7 @@ const placeSchema = z.object({
 const roomsPage = z.object({
   rooms: z
     .array(overviewSchema.apply(named, "Room"))
-    .apply(described, "As they last said; busy ones a minute ago at most"),
+    .apply(described, "As they last reported; busy ones did a minute ago at most"),
   hasMore: z.boolean(),
 });
 
@@ -75,7 +75,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
       prefix: z.optional(z.string().check(z.maxLength(64))).apply(described, "How the names begin"),
       sort: z
         ._default(z.literal(ROOM_SORTS), "activity")
-        .apply(described, "By newest message, members (most first), or name"),
+        .apply(described, "By the newest message, by members (most first), or by name"),
       limit: limitOf({ byDefault: ROOMS_LIMIT_DEFAULT, max: ROOMS_LIMIT_MAX }),
       cursor: cursorSchema,
     }),

@@ -54,7 +54,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
     method: "get",
     path: "/api/dms",
     summary: "One's own conversations",
-    description: "The newest first, from their rooms' last reports; wakes no room.",
+    description: "The newest first, as their rooms last reported them. Wakes no room.",
     roles: EVERYONE,
     given: z.object({
       limit: limitOf({ byDefault: DMS_LIMIT_DEFAULT, max: DMS_LIMIT_MAX }),

@@ -50,7 +50,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     given: z.object({ ...CHAT_MESSAGE.schema.shape, room, as: z.optional(actingAs) }),
     headers: { "Idempotency-Key": "clientMsgId" },
     answers: {
-      201: { description: "Stored, and all members have it", schema: answering(CHAT_MESSAGE.good) },
+      201: { description: "The message is stored, and all members have it", schema: answering(CHAT_MESSAGE.good) },
       200: { description: "The message was stored before", schema: answering(CHAT_MESSAGE.good) },
     },
     run: asking(CHAT_MESSAGE, (answer) => Response.json(answer, { status: answer.duplicate ? 200 : 201 })),
@@ -76,7 +76,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     given: z.object({ ...EDIT_MESSAGE.schema.shape, ...which, as: z.optional(actingAs) }),
     answers: {
       200: {
-        description: "Stored, and all members have it",
+        description: "The edit is stored, and all members have it",
         schema: answering(EDIT_MESSAGE.good),
       },
     },
@@ -123,7 +123,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     description: "The user's own, or of the user in `as`.",
     roles: STAFF,
     given: z.object({ ...REACT.schema.shape, ...which, as: z.optional(actingAs) }),
-    answers: { 200: { description: "Stored, and all members have it", schema: done } },
+    answers: { 200: { description: "The reaction is set or taken back, and all members have it", schema: done } },
     run: asking(REACT),
   }),
   call({

@@ -21,7 +21,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     description: "`action` is the event of that name, with its fields beside it.",
     roles: STAFF,
     given: z.discriminatedUnion("action", [first!, ...others], { error: `must be one of ${NAMES.join(", ")}` }),
-    answers: { 200: { description: "Stored, and all members have it", schema: done } },
+    answers: { 200: { description: "The action is stored, and all members know it", schema: done } },
     run: async ({ caller, given: { as: _as, action, ...payload }, roomRpc }) =>
       respond(await roomRpc(payload.room).ask(action, caller, payload)),
   }),
@@ -30,7 +30,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     method: "get",
     path: "/api/rooms/{room}/moderation",
     summary: "Who is banned or muted, and who has which role by grant",
-    description: "With slow mode and read-only. `after` is the last user of the page before.",
+    description: "And whether slow mode and read-only are on. `after` is the last user of the page before.",
     roles: STAFF,
     given: z.object({ ...MODERATION_STATE.schema.shape, room }),
     answers: { 200: { description: "What holds now", schema: answering(MODERATION_STATE.good), headers: LINK_HEADER } },

@@ -36,7 +36,9 @@ const lettersPage = z.object({
 const replayedAnswer = answering(
   z.object({
     replayed: z.array(count).apply(described, "Ids of those that their rooms have taken"),
-    failed: z.array(z.object({ id: count, reason: z.string() })).apply(described, "Those that stay"),
+    failed: z
+      .array(z.object({ id: count, reason: z.string() }))
+      .apply(described, "Those that stay, each with the reason"),
   }),
 );
 

@@ -49,7 +49,7 @@ export const ROOM_CALLS: readonly ApiCall[] = [
     given: z.object({ ...PRESENCE.schema.shape, room }),
     answers: {
       200: {
-        description: "The longest present first",
+        description: "The members, those who have been here longest first",
         schema: answering(PRESENCE.good),
       },
     },

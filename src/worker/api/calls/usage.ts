@@ -41,15 +41,17 @@ const connection = z.object({
   user: z.exactOptional(z.string()).apply(described, "Absent before CONNECT"),
   name: z.exactOptional(z.string()),
   role: z.exactOptional(z.string()),
-  isWatching: z.exactOptional(z.literal(true)).apply(described, "Of an operator who watches the room"),
+  isWatching: z
+    .exactOptional(z.literal(true))
+    .apply(described, "Of an operator who watches the room, and is no member"),
   transport: z.literal(["websocket", "polling"]),
-  isExtended: z.boolean().apply(described, "Parley's own client"),
+  isExtended: z.boolean().apply(described, "Whether it is Parley's own client, for which the room need not wake"),
   since: atMs("When it was opened"),
   lastSeen: atMs("Its last sign of life"),
 });
 
 const shard = z.object({
-  region: z.string().apply(described, "As the platform names it; empty: unknown"),
+  region: z.string().apply(described, "As the platform names it; empty if it is unknown"),
   sockets: count,
   waitingChars: count.apply(described, "Characters on their way to it"),
 });
@@ -78,7 +80,7 @@ const usesAnswer = z.object({
       connections: count,
       facts: z
         .exactOptional(z.catchall(z.object({}), z.number()))
-        .apply(described, "Numbers above 0 that its features report"),
+        .apply(described, "Numbers that its features report, without those that are 0"),
       use: roomUseSchema,
       monthlyCost: cost,
       lately,
@@ -122,13 +124,16 @@ export const STATS_CALLS: readonly ApiCall[] = [
     given: z.object({
       sort: z
         ._default(z.literal(USAGE_SORTS), "traffic")
-        .apply(described, "By deliveries, frames, rows, alarms, wakes, time awake, cost or connections"),
+        .apply(
+          described,
+          "By deliveries and frames, rows and alarms, wakes, time awake or cost, lately; or by connections",
+        ),
       limit: limitOf({ byDefault: USES_LIMIT_DEFAULT, max: USES_LIMIT_MAX }),
       having: z
         .optional(z.string().check(z.minLength(1), z.maxLength(64)))
         .apply(described, "Only rooms that have a number of that name in `facts`"),
     }),
-    answers: { 200: { description: "The most first", schema: usesAnswer } },
+    answers: { 200: { description: "The rooms, the one that uses most first", schema: usesAnswer } },
     run: async ({ identity, given: { sort, limit, having }, env: { LOBBY }, deployment: { settings } }) => {
       if (!LOBBY) return refuseWithout("LOBBY");
       const query = { sort, limit, having, rooms: identity.rooms };
