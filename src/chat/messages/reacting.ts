@@ -78,7 +78,7 @@ function withReactions(change: Change, emoji: string, users: readonly string[]):
 
 function tooMany({ reactions }: Change, user: string, emoji: string, party: Party): ErrorAnswer | undefined {
   const lists = [...reactions.values()];
-  // An emoji is of the one who set it first.
+  // An emoji counts for the first of its users: who brought it, until they take it back.
   const own = lists.filter(([first]) => first === user).length;
   if (!reactions.has(emoji) && isFullFor(party, { all: reactions.size, own }, EMOJI_SHARES))
     return refuse("FORBIDDEN", TOO_MANY_EMOJI);
