@@ -10,8 +10,8 @@ import { HANG_MS, PATIENCE_MS } from "./test/host/patience.ts";
 /** Tests of objects wait more than they work: some files at a time keep two cores busy. Each further worker loads all modules again. */
 const maxWorkers = 3;
 
-/** Tests of the cores never wait. One of two processes has the planted bugs for most of the time. */
-const maxWorkersCore = 2;
+/** Tests of the cores never wait. */
+const maxWorkersCore = 1;
 
 /** Most tests outside wait, for programs to start, for timeouts, for rooms that fall asleep. */
 const maxWorkersOutside = 4;
