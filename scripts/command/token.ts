@@ -82,7 +82,7 @@ export async function tokenFrom(
   if (!ROLES.includes(role)) throw new Error(`--role must be one of ${ROLES.join(", ")}.`);
   for (const rule of room ?? []) {
     if (!isRoomName(rule.replace(/\*$/, "x")))
-      throw new Error(`--room ${rule} is no room name, nor a prefix with * behind it.`);
+      throw new Error(`--room ${rule} is no room name, and no prefix that ends with *.`);
   }
   const settings = await settingsOf();
   const { jwtSecret, jwtIssuer: issuer, jwtAudience: audience } = settings;
@@ -100,6 +100,6 @@ export async function tokenFrom(
 /** `90s`, `15m`, `1h`, `7d` */
 function secondsOf(ttl: string): number {
   const [, count, unit] = /^(\d+)([smhd])$/.exec(ttl) ?? [];
-  if (!count || !unit) throw new Error(`--ttl must be a number with s, m, h or d behind it, not ${ttl}.`);
+  if (!count || !unit) throw new Error(`--ttl must be a number with s, m, h or d, not ${ttl}.`);
   return Number(count) * SECONDS_BY_UNIT.get(unit)!;
 }

@@ -1,5 +1,5 @@
-// The account of deliveries. In a room `seq` rises by exactly one per message, so every number from a member's first place to the room's
-// last is due to it once, in order; and each place holds one message, whoever names it. Called by tally.ts and history.ts.
+// The account of deliveries. In a room `seq` rises by exactly one per message. So a room owes a member every number from the member's first
+// `seq` to the room's last, once and in order, and all members and acks must name the same message for a `seq`. Called by tally.ts and history.ts.
 
 export interface SeqFaults {
   /** Due, and never seen. */

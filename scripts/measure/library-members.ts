@@ -147,7 +147,7 @@ export class OwnMember implements Member {
 
   #lost(reason: string): void {
     this.#open.clear();
-    // It says so at each try.
+    // The connection reports the same loss at each try.
     if (!this.#isAway) this.#observer.dropped(reason);
     this.#isAway = true;
   }

@@ -146,8 +146,12 @@ export class LightMember implements Member {
       case SIX:
         return;
       default:
-        this.#observer.failed(`an unexpected packet: ${bytes.toString("utf8", start, Math.min(end, start + 100))}`);
+        this.#unexpected(bytes, start, end);
     }
+  }
+
+  #unexpected(bytes: Buffer, start: number, end: number): void {
+    this.#observer.failed(`an unexpected packet: ${bytes.toString("utf8", start, Math.min(end, start + 100))}`);
   }
 
   #message(bytes: Buffer, start: number, end: number): void {
@@ -163,7 +167,7 @@ export class LightMember implements Member {
       case ONE:
         return this.#hangUp("disconnected by the server");
       default:
-        this.#observer.failed(`an unexpected packet: ${bytes.toString("utf8", start, Math.min(end, start + 100))}`);
+        this.#unexpected(bytes, start, end);
     }
   }
 

@@ -89,7 +89,7 @@ function tokensFrom(values: Values): Tokens {
   return guest ? { kind: "guest" } : { kind: "usual" };
 }
 
-/** A prefix of room names: a number comes behind it. */
+/** A prefix of room names: the run appends a number. */
 function roomPrefix(prefix: string): string {
   if (!isRoomName(`${prefix}-${ROOMS_MAX}`))
     throw new Error(`--room-prefix "${prefix}" makes no room names of at most ${ROOM_NAME_CHARS_MAX} characters.`);

@@ -1,4 +1,4 @@
-// The interface of a run's members, whatever client they are, and of what hears from them (tally.ts). Called by all files of this folder.
+// The interface of a run's members, for each kind of client, and of the tally to which they report (tally.ts). Called by all files of this folder.
 
 /** Who a member is, and how it connects. */
 export interface Seat {

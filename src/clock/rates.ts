@@ -1,6 +1,6 @@
-// How often an action runs: at most once per span, at a rate, or so many times per key in a window. Called by features that gather changes
-// (posts, presence, read marks), by reports, samples and retries, and by the limits on floods: connects per address, refusals per user,
-// packets per session.
+// Clocks of actions: a throttle (at most once per span), a rate, a window (so many times per key) and the waits between retries. Features that
+// gather changes (posts, presence, read marks), reports and samples call it, and so do the limits on floods: connects per address, refusals per
+// user, packets per session.
 import type { Deadline } from "./deadlines.ts";
 import { RecentMap } from "./recent-map.ts";
 
@@ -9,7 +9,7 @@ export function hasPassed(atMs: number, spanMs: number, nowMs: number): boolean 
   return nowMs - atMs >= spanMs || nowMs < atMs;
 }
 
-/** The last pass and the window behind it: plain data, which may outlive a sleep. */
+/** The last pass and the window after it: plain data, which may outlive a sleep. */
 export interface ThrottleState {
   /** Milliseconds since 1970. */
   readonly atMs: number;

@@ -1,12 +1,12 @@
-// What a room and each of its shards do for large rooms: connections that get counts only, and the users who type. Called by room.ts,
-// chat/people and shards.
+// The lists of a large room, for the room and for each of its shards: connections that get counts alone, and users who type. Called by
+// room.ts, chat/people and shards.
 import type { AttendPayload, Counts } from "../protocol/chat-events.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import { ThrottledRun } from "../clock/rates.ts";
 import type { Audience, Hub } from "../socketio/server/hub.ts";
 import type { Socket } from "../socketio/server/socket.ts";
 
-/** Connections that attend to counts. No user's channel and no socket has a name with a space at its end. */
+/** The channel of connections that asked for counts alone (`attend`). No user's channel and no socket has a name with a space at its end. */
 const CHANNEL = "counts ";
 
 /** From one event `counts` to the next, at least. */
@@ -65,7 +65,7 @@ export class Attention {
     if (this.isAsked) this.#sending.request(nowMs);
   }
 
-  /** Whether any connection attends to counts. It is in a channel of its own then. */
+  /** Whether a connection asked for counts alone: it joined their channel. */
   get isAsked(): boolean {
     return this.#ports.hub.channels.has(CHANNEL);
   }

@@ -95,7 +95,7 @@ export class RoomPages {
 
   #readersOn(page: number, entries: ReadonlyMap<string, KeptRoom>): ReaderFilter {
     const known = this.#readers.get(page);
-    // Made anew now and then: nobody is taken out of it.
+    // A filter keeps the bits of readers who are gone, so the lobby makes it anew after as many changes as a page has rooms.
     if (known && known.changes < ENTRIES_PER_PAGE) return known;
     const made: ReaderFilter = { bits: new Uint8Array(FILTER_BITS / 8), changes: 0 };
     for (const kept of entries.values()) noteReaders(made, kept);

@@ -1,5 +1,5 @@
 // The events that plans ask of a room, with their payloads. Called by draw-plan.ts. All seeds draw from these lists, so another line changes
-// every plan: CONTRIBUTING.md says how the kept seeds are found anew.
+// every plan. CONTRIBUTING.md says how to find the kept seeds anew.
 
 type Asking = readonly [event: string, payload: object];
 

@@ -42,7 +42,7 @@ export class Speaking implements Feature {
     if (modes.slowModeSeconds !== slowModeSeconds) this.#lastPostsMs = undefined;
   }
 
-  /** The rule of each event about who may send it; those of features of one's own, too. */
+  /** Who may send each event, custom features' events included. */
   refuse(event: EventRules, caller: Caller): ErrorAnswer | undefined {
     const { name } = event;
     return this.#refuseSender(event, caller) ?? (CHANGES.has(name) ? this.#room.refuseChange(name, caller) : undefined);

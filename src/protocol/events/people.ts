@@ -1,5 +1,5 @@
-// The events about people: who is here, who types, how far each has read, and the connection itself. Their handlers: src/chat/people; in a
-// part of a big room src/shards/member-events.ts.
+// The declarations of events about people: presence, typing, read marks, and the connection itself. src/chat/people handles them; in a shard
+// src/shards/member-events.ts does.
 import * as z from "zod/mini";
 
 import { FIND_LENGTH_MAX } from "../limits.ts";
@@ -79,7 +79,7 @@ export const ATTEND = defineEvent({
 });
 
 export type AttendPayload = Given<typeof ATTEND.schema>;
-/** `lastSeq`: the newest message; those behind it will be heard. */
+/** `lastSeq`: the newest message; the connection gets all later ones. */
 export type AttendAnswer = AnswerOf<typeof ATTEND>;
 
 const markSchema = z.object({ user: z.string(), seq: count });
