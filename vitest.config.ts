@@ -7,14 +7,14 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 import { HANG_MS, PATIENCE_MS } from "./test/host/patience.ts";
 
-/** Tests of objects wait more than they work: some files at a time keep two cores busy. Each further worker loads all modules again. */
+/** Tests of objects wait more than they work. Each further worker loads all modules again. */
 const maxWorkers = 3;
 
-/** Tests of the cores never wait. */
-const maxWorkersCore = 1;
+/** Tests of the cores never wait: at the end, when they alone are left, each has a processor. */
+const maxWorkersCore = 2;
 
 /** Most tests outside wait, for programs to start, for timeouts, for rooms that fall asleep. */
-const maxWorkersOutside = 4;
+const maxWorkersOutside = 5;
 
 /** Tests of one outside file that run side by side: each starts programs and waits for them. */
 const maxConcurrency = 4;
@@ -46,43 +46,54 @@ const deps = {
 };
 
 /**
- * Files that start first, by the beginning of their path in test/: those that wait longest. The rest of a project follows at
- * once, because its files share processes.
+ * Files that count, list or find nothing in the whole deployment, or leave much there: each starts a workerd of its own. All others share one per
+ * worker of vitest, because to start one and to load the modules takes longer than most files run.
+ */
+const ALONE = [
+  "test/durable/{announce,announce-scale,lobby,lobby-cost,metrics-sleep,relay-direct}.test.ts",
+  "test/worker/{api-drain,metrics,stats}.test.ts",
+];
+
+/**
+ * Files that start first, by the beginning of their path in test/: those that wait longest. The rest of a project follows
+ * at once, because its files share processes.
  */
 const FIRST = [
-  "durable/relay.",
-  "durable/webhooks.",
-  "durable/recovery-limits.",
-  "durable/direct.",
-  "durable/crash.",
-  "durable/eviction.",
-  "worker/attacks-",
-  "simulator/",
-  "outside/language-clients.",
-  "outside/wakes.",
+  "durable/announce-direct.",
+  "durable/watching.",
+  "durable/recovery.",
+  "durable/unread.",
+  "durable/socketio/typing-race.",
+  "simulator/planted-bugs.",
+  "simulator/simulator.",
+  "kit/simulate.",
   "outside/templates.",
-  "outside/webhooks.",
-  "outside/package.",
+  "outside/language-clients.",
+  "outside/browser-history.",
   "outside/durability.",
+  "outside/engine",
+  "outside/browser-rooms.",
+  "outside/wakes.",
   "outside/key-outage.",
-  "outside/http-fuzz.",
+  "outside/webhooks.",
   "outside/sleep.",
-  "outside/browser-wheel.",
   "outside/deleted-text.",
-  "outside/releases-",
+  "outside/package.",
+  "outside/http-fuzz.",
+  "outside/crash.",
   "outside/load.",
   "outside/attacks.",
-  "outside/npm-commands.",
-  "outside/crash.",
-  "outside/client-module.",
-  "outside/serve.",
-  "outside/browser-accessible.",
   "outside/race.",
+  "outside/releases-",
+  "outside/npm-commands.",
+  "outside/client-module.",
   "outside/browser-states.",
   "outside/browser-messages.",
+  "outside/closed-tcp.",
+  "outside/serve.",
+  "outside/browser-accessible.",
   "outside/own-application.",
-  "outside/bench.",
-  "outside/browser-scroll.",
+  "outside/browser-files.",
 ];
 
 /** The order of the projects; vitest ends a shared process when a file of another project comes next. */
@@ -101,15 +112,6 @@ class FirstThingsFirst extends BaseSequencer {
     );
   }
 }
-
-/**
- * Files that count, list or find nothing in the whole deployment, or use a room of another file: each starts a workerd of its
- * own. All others share one per worker of vitest, because to start it and to load the modules takes longer than most files run.
- */
-const ALONE = [
-  "test/durable/{announce,announce-scale,heartbeat,lobby,lobby-cost,lobby-overtaken,lobby-shared,metrics-sleep,people-rows,relay-direct}.test.ts",
-  "test/worker/{api-drain,attacks-requests,metrics,refusals,stats}.test.ts",
-];
 
 const chatObjects = () =>
   cloudflareTest({
@@ -137,7 +139,7 @@ export default defineConfig({
           hookTimeout,
           setupFiles: [...setupFiles, "test/host/yielding.setup.ts"],
           expect,
-          // A number of workers of its own needs a group of its own. `npm test` runs this project beside those of objects (run-tests.ts).
+          // A number of workers of its own needs a group of its own. `npm test` runs this project beside all others (run-tests.ts).
           sequence: { groupOrder: 1 },
         },
       },

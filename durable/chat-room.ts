@@ -1,83 +1,79 @@
-// The Durable Object of one chat room: the shell of Socket.IO (socketio/socket-object.ts), with the chat in it (create-chat.ts) and
+// The Durable Object of one chat room: the shell of Socket.IO (src/socketio/object/socket-object.ts), with the chat in it (create-chat.ts) and
 // the RPC calls of the Worker and of other objects. Each call runs as a turn of the object.
-import type { AnnounceRpc, RelayRpc } from "../src/rpc/relay.ts";
 import type { FileOfLog, OutsideCaller, RoomRpc } from "../src/rpc/room.ts";
-import { turnPorts } from "../src/rpc/turn-ports.ts";
 import { Meter } from "../src/metrics/meter.ts";
 import { maybeLog, type LogFacts } from "../src/settings/log.ts";
 import type { UploadAnswer } from "../src/chat/files/attachments.ts";
 import type { AnyFeature, RoomHandle } from "../src/extension/extension.ts";
-import { outcomeOfPost } from "../src/chat/announce/announced.ts";
-import type { ExportPlace, PieceAnswer } from "../src/chat/search/exporting.ts";
-import type { PostContext, PostDraft, PostRules, PostVerdict } from "../src/chat/room/verdict.ts";
+import { withHandedIn } from "../src/chat/custom/custom-features.ts";
+import type { ExportPosition, ChunkAnswer } from "../src/chat/messages/exporting.ts";
+import type { PostContext, PostDraft, PostRules, PostVerdict } from "../src/chat/room/post-decision.ts";
 import type { Reply } from "../src/chat/room/operation.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/room/notices.ts";
-import { POSTED_EVENT, type AnnouncedHere, type AnnounceOutcome } from "../src/protocol/announcement.ts";
-import type {
-  Answer,
-  AnswerTo,
-  ClientToServerEvents,
-  ErrorAnswer,
-  OpenDirectAnswer,
-  RoomOverview,
-} from "../src/protocol/chat-events.ts";
+import type { Answer, AnswerTo, ClientToServerEvents, ErrorAnswer, RoomOverview } from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/socketio/wire/closings.ts";
 import type { Shards } from "../src/chat/shards/shards.ts";
-import type { LogPlace, ShardItem, ShardReport } from "../src/protocol/shards.ts";
+import type { LogPosition, ShardItem, ShardReport } from "../src/protocol/shards.ts";
 import type { SequencerRpc } from "../src/rpc/shard.ts";
-import type { LinkName, Reached, RelayBatch, RelayOutcome, RoomLinks } from "../src/protocol/relay-batch.ts";
 import { pageOfConnections, type RoomStats, type StatsQuery } from "../src/protocol/watching.ts";
-import type { Wake } from "./socketio/activity.ts";
-import { connectionsOf } from "./room-connections.ts";
-import type { Env } from "./env.ts";
-import type { StoreAfterErase } from "./socketio/erasing.ts";
-import { SocketObject } from "./socketio/socket-object.ts";
+import type { Wake } from "../src/socketio/object/activity.ts";
+import { answerOf, askRoom } from "../src/objects/asking.ts";
+import { connectionsOf } from "../src/objects/room-connections.ts";
+import type { Env } from "../src/objects/env.ts";
+import type { InObject } from "../src/objects/feature.ts";
+import type { StoreAfterErase } from "../src/socketio/object/erasing.ts";
+import { SocketObject } from "../src/socketio/object/socket-object.ts";
 import type { BindingNames } from "../src/rpc/bindings.ts";
-import { insideOf, type Inside } from "./socketio/inside.ts";
-import { objectBindings } from "./object-bindings.ts";
+import { internalsOf, type Internals } from "../src/socketio/object/internals.ts";
+import { objectBindings } from "../src/objects/object-bindings.ts";
 import type { Chat } from "../src/chat/chat.ts";
-import { createChat, shardsOf, type ChatParts } from "./create-chat.ts";
-import { countedStorage } from "./socketio/counted-storage.ts";
-import { FREE_BYTES_FILLED_MAX, fillFreePages } from "./sql/overwriting.ts";
-import { refuseTakenNames } from "./socketio/taken-names.ts";
+import { createChat, shardsOf, type ChatParts } from "../src/objects/create-chat.ts";
+import { countedStorage } from "../src/socketio/object/counted-storage.ts";
+import { FREE_BYTES_FILLED_MAX, fillFreePages } from "../src/objects/sql/overwriting.ts";
+import { refuseTakenNames } from "../src/socketio/object/taken-names.ts";
 
 /** @typeParam Own the bindings that a subclass uses */
-export class ChatRoom<Own = Cloudflare.Env>
-  extends SocketObject<Own>
-  implements RoomRpc<ExportPlace>, RelayRpc, AnnounceRpc, SequencerRpc
-{
+export class ChatRoom<Own = Cloudflare.Env> extends SocketObject<Own> implements RoomRpc<ExportPosition>, SequencerRpc {
   /** Yours to override, where the Worker has its bindings under other names; as `bindings` of createParley. */
   static readonly bindings: BindingNames = {};
+
+  /** The features that the class was made with, and that class (room-class.ts). @internal */
+  static readonly made: { readonly with: readonly InObject[]; readonly as: { readonly prototype: object } } = {
+    with: [],
+    as: ChatRoom,
+  };
 
   constructor(ctx: DurableObjectState, env: Own) {
     const own = objectBindings(ctx, env as Env, new.target);
     const meter = new Meter();
+    const { made } = new.target;
     // `this` is there when they are called: long after this constructor.
     super(
       ctx,
       env,
       (ports) => {
-        refuseTakenNames(this, ChatRoom);
+        refuseTakenNames(this, made.as);
         return createChat(ctx, own, ports, {
           meter,
           awake: () => this.#lastWake,
           rules: () => (this.beforePost ? this.#rules : undefined),
-          features: () => this.features && ((room) => this.features!(room)),
+          handedIn: made.with,
+          features: () => withHandedIn(made.with, this.features && ((room) => this.features!(room))),
         });
       },
       { meter, storage: countedStorage(ctx.storage, meter), onWoken: (wake) => this.#logWake(wake) },
     );
   }
 
-  get #inside(): Inside<ChatParts> {
-    return insideOf(this);
+  get #internals(): Internals<ChatParts> {
+    return internalsOf(this);
   }
 
   get #chat(): Chat {
-    return this.#inside.parts.chat;
+    return this.#internals.parts.chat;
   }
 
-  // ---- rules of one's own ----------------------------------------------------------------------------------
+  // ---- the moderation hook ----------------------------------------------------------------------------------
 
   /**
    * Yours to override: decides on each post and edit before any member sees it. Return nothing to accept, `{ reject: "reason" }`, or
@@ -85,7 +81,7 @@ export class ChatRoom<Own = Cloudflare.Env>
    */
   beforePost?(message: PostDraft, context: PostContext): PostVerdict | Promise<PostVerdict>;
 
-  /** Milliseconds that a verdict of `beforePost` may take, at most a minute; the room stays awake meanwhile. */
+  /** Milliseconds that a decision of `beforePost` may take, at most a minute; the room stays awake meanwhile. */
   beforePostTimeoutMs = 5000;
 
   /** A post for which `beforePost` throws or takes too long is refused, and the sender may try again, or is accepted unseen. */
@@ -110,156 +106,74 @@ export class ChatRoom<Own = Cloudflare.Env>
     caller: OutsideCaller,
     given: unknown,
   ): Promise<AnswerTo<Event>> {
-    this.#inside.activity.request("call", event);
-    return this.#ask(event, caller, given);
-  }
-
-  #ask(event: string, bearer: OutsideCaller, given: unknown): Promise<Answer<object>> {
-    return answerOf((reply) =>
-      this.#inside.furtherTurn(() => this.#chat.requests.perform({ event, bearer, given, reply })),
-    );
+    this.#internals.activity.request("call", event);
+    return askRoom(this.#internals, event, caller, given);
   }
 
   /** @internal */
   askOwn(event: string, bearer: OutsideCaller, given: unknown): Promise<Answer<object>> {
     const { calls } = this.#chat;
     // Metrics have few names, and this one comes from outside.
-    this.#inside.activity.request("call", calls.takesOwn(event) ? event : "unknown");
-    return answerOf((reply) => this.#inside.furtherTurn(() => calls.askOwn({ event, bearer, given, reply })));
+    this.#internals.activity.request("call", calls.takesCustom(event) ? event : "unknown");
+    return answerOf((reply) => this.#internals.furtherTurn(() => calls.askCustom({ event, bearer, given, reply })));
   }
 
   /** @internal */
   permitUpload(caller: OutsideCaller, file: object): Promise<UploadAnswer> {
     return answerOf<UploadAnswer>((reply) =>
-      this.#inside.turn(() => this.#chat.calls.permitUpload(caller, file, reply as Reply<Answer<object>>), "upload"),
+      this.#internals.turn(() => this.#chat.calls.permitUpload(caller, file, reply as Reply<Answer<object>>), "upload"),
     );
   }
 
   /** @internal */
   async permitReading(caller: OutsideCaller, file: FileOfLog): Promise<Answer<object>> {
-    return this.#inside.turn(() => this.#chat.calls.permitReading(caller, file), "read-file");
+    return this.#internals.turn(() => this.#chat.calls.permitReading(caller, file), "read-file");
   }
 
   /** @internal */
   async refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined> {
-    return this.#inside.turn(() => this.#chat.calls.refuseStaff(caller), "staff");
-  }
-
-  /** @internal */
-  async openDirect(...opened: Parameters<RoomRpc["openDirect"]>): Promise<OpenDirectAnswer> {
-    return this.#inside.turn(() => {
-      const { direct, listing } = this.#chat.features;
-      const answer = direct.begin(...opened);
-      if ("ok" in answer && answer.isNew) listing?.reportAgain();
-      return answer;
-    }, "open-dm");
-  }
-
-  /** @internal */
-  async watched(): Promise<void> {
-    this.#inside.turn(() => this.#chat.features.listing?.watched(), "watched");
+    return this.#internals.turn(() => this.#chat.calls.refuseStaff(caller), "staff");
   }
 
   /** @internal */
   async overview(): Promise<RoomOverview> {
-    return this.#inside.turn(() => this.#chat.calls.overview(), "overview");
+    return this.#internals.turn(() => this.#chat.calls.overview(), "overview");
   }
 
   #logInfo(event: string, facts: LogFacts): void {
-    maybeLog(this.#inside.parts.settings, "info", event, { room: this.ctx.id.name, ...facts });
+    maybeLog(this.#internals.parts.settings, "info", event, { room: this.ctx.id.name, ...facts });
   }
 
   #logWake({ cause, detail }: Wake): void {
-    maybeLog(this.#inside.parts.settings, "debug", "room.woke", { room: this.ctx.id.name, cause, detail });
+    maybeLog(this.#internals.parts.settings, "debug", "room.woke", { room: this.ctx.id.name, cause, detail });
   }
 
   /** @internal */
   async stats(query: StatsQuery): Promise<RoomStats> {
-    return this.#inside.turn(() => {
-      const { chat, server } = this.#inside.parts;
-      const all = connectionsOf(server, (session) => this.#inside.lastSeenAtMs(session));
+    return this.#internals.turn(() => {
+      const { chat, server } = this.#internals.parts;
+      const all = connectionsOf(server, (session) => this.#internals.lastSeenAtMs(session));
       return {
         awake: this.#lastWake,
         members: chat.calls.overview().members,
-        connectionCount: all.length + (chat.room.elsewhere?.connections ?? 0),
+        connectionCount: all.length + (chat.room.remote?.connections ?? 0),
         ...shardsOf(chat),
         ...pageOfConnections(all, query),
-        unreported: chat.features.counters.unreported,
+        unreported: chat.features.counters.unreported(chat.room.now()),
       };
     }, "stats");
   }
 
   get #lastWake(): RoomStats["awake"] {
-    const { atMs: since, cause, detail } = this.#inside.activity.wake!;
+    const { atMs: since, cause, detail } = this.#internals.activity.wake!;
     return { since, cause, detail };
   }
 
   /** @internal */
-  exportPiece(caller: OutsideCaller, place?: ExportPlace): Promise<PieceAnswer> {
-    return answerOf<PieceAnswer>((reply) =>
-      this.#inside.turn(() => this.#chat.calls.exportPiece(caller, place, reply), "export"),
+  exportPiece(caller: OutsideCaller, position?: ExportPosition): Promise<ChunkAnswer> {
+    return answerOf<ChunkAnswer>((reply) =>
+      this.#internals.turn(() => this.#chat.calls.exportChunk(caller, position, reply), "export"),
     );
-  }
-
-  /** @internal */
-  async link(to: string): Promise<Answer<object>> {
-    return this.#inside.turn(() => this.#chat.features.links.add(to), "link");
-  }
-
-  /** @internal */
-  async unlink(to: string): Promise<Answer<object>> {
-    return this.#inside.turn(() => this.#chat.features.links.remove(to), "unlink");
-  }
-
-  /** @internal */
-  async links(): Promise<RoomLinks> {
-    return this.#inside.turn(() => {
-      const { links, relayed } = this.#chat.features;
-      return { links: links.all, feeds: relayed.all };
-    }, "links");
-  }
-
-  /** @internal */
-  async rewind(to: string, link: LinkName, reached: Reached): Promise<void> {
-    this.#inside.turn(() => this.#chat.features.links.rewind(to, link, reached), "rewind");
-  }
-
-  /** @internal */
-  async takeRelayed(batches: readonly RelayBatch[]): Promise<RelayOutcome[]> {
-    return this.#inside.turn(() => this.#chat.features.relayed.take(batches), "relayed");
-  }
-
-  /** Several may come at once, and each is answered when it is done. @internal */
-  takeAnnounced(announcements: readonly AnnouncedHere[]): Promise<AnnounceOutcome[]> {
-    this.#inside.activity.request("call", "announced");
-    // A failure of one does not repeat the others.
-    return Promise.all(
-      announcements.map(async (announced) => {
-        try {
-          return await this.#announce(announced);
-        } catch (error) {
-          const reason = "the room could not send an announcement";
-          this.#inside.report(reason, error);
-          return { ok: false, isFinal: false, reason };
-        }
-      }),
-    );
-  }
-
-  async #announce(announced: AnnouncedHere): Promise<AnnounceOutcome> {
-    if (announced.event !== POSTED_EVENT)
-      return this.#inside.furtherTurn(() => this.#chat.features.announced.take(announced));
-    // ANN-3: looks whether it is stored already.
-    const before = this.#inside.furtherTurn(() => this.#chat.features.announced.lookFor(announced));
-    for (;;) {
-      const outcome = this.#inside.furtherTurn(() => before.look());
-      if (outcome === "new") break;
-      if (outcome !== "go on") return outcome;
-      await turnPorts.giveWay();
-    }
-    const { id, data, by } = announced;
-    const answer = await this.#ask(POSTED_EVENT, { ...by, role: "service" }, { ...(data as object), clientMsgId: id });
-    return outcomeOfPost(answer);
   }
 
   get #shards(): Shards {
@@ -270,21 +184,21 @@ export class ChatRoom<Own = Cloudflare.Env>
 
   /** @internal */
   async takeShardReport(report: ShardReport): Promise<string> {
-    return this.#inside.turn(() => this.#shards.take(report), "shard");
+    return this.#internals.turn(() => this.#shards.take(report), "shard");
   }
 
   /** @internal */
-  async missedByShard(from: LogPlace, to: LogPlace): Promise<ShardItem[]> {
-    return this.#inside.turn(() => this.#shards.missed(from, to), "shard-missed");
+  async missedByShard(from: LogPosition, to: LogPosition): Promise<ShardItem[]> {
+    return this.#internals.turn(() => this.#shards.missed(from, to), "shard-missed");
   }
 
   /** API-10. @internal */
   async drain(withinMs: number): Promise<number> {
-    const { chat, server, endShards } = this.#inside.parts;
+    const { chat, server, endShards } = this.#internals.parts;
     const { closed = 0, failed = [] } = (await endShards({ withinMs })) ?? {};
     const size = server.sessions.size + closed;
     this.#logInfo("room.drained", { connections: size, withinMs });
-    this.#inside.turn(() => {
+    this.#internals.turn(() => {
       chat.calls.prepareShutdown(({ id }) => shutdownNotice(id, withinMs));
       for (const session of server.sessions.values()) server.close(session, CLOSINGS.restart);
     }, "drain");
@@ -294,13 +208,13 @@ export class ChatRoom<Own = Cloudflare.Env>
 
   /** API-9. @internal */
   async deleteRoom(): Promise<void> {
-    const { chat, server, endShards } = this.#inside.parts;
+    const { chat, server, endShards } = this.#internals.parts;
     chat.features.shards?.stop();
     const ending = endShards({});
     const ended = ending && (await ending);
     this.#logInfo("room.deleted", { connections: server.sessions.size });
     const prepare = (): StoreAfterErase | undefined =>
-      this.#inside.turn(() => {
+      this.#internals.turn(() => {
         chat.calls.prepareShutdown(() => ROOM_DELETED);
         for (const session of server.sessions.values()) server.dismissSession(session);
         chat.features.shards?.outlive(ended?.failed ?? []);
@@ -316,13 +230,6 @@ export class ChatRoom<Own = Cloudflare.Env>
       }, "delete");
     await this.erase(prepare);
     // An erased room is a new one, although nothing has changed in it.
-    this.#inside.furtherTurn(() => this.#chat.features.listing?.reportAgain());
+    this.#internals.furtherTurn(() => this.#chat.features.hooks.tell("onReportChanged"));
   }
-}
-
-/** @param ask makes the request, whose answer may come later */
-function answerOf<Given>(ask: (reply: Reply<Given>) => void | Promise<void>): Promise<Given> {
-  return new Promise((resolve, reject) => {
-    ask(resolve)?.catch(reject);
-  });
 }

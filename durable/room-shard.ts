@@ -2,15 +2,15 @@
 // a shard passes requests to it and sends on what the room says. Each call runs as a turn of the object.
 import { Meter } from "../src/metrics/meter.ts";
 import { shutdownNotice, ROOM_DELETED } from "../src/chat/room/notices.ts";
-import type { FeedAnswer, FeedCall } from "../src/protocol/shards.ts";
+import type { StreamAnswer, StreamCall } from "../src/protocol/shards.ts";
 import { bindingsOf, type BindingNames } from "../src/rpc/bindings.ts";
 import type { ShardEnd, ShardRpc } from "../src/rpc/shard.ts";
 import { CLOSINGS } from "../src/socketio/wire/closings.ts";
-import { createShard, type ShardParts } from "./create-shard.ts";
-import type { Env } from "./env.ts";
-import { countedStorage } from "./socketio/counted-storage.ts";
-import { insideOf, type Inside } from "./socketio/inside.ts";
-import { SocketObject } from "./socketio/socket-object.ts";
+import { createShard, type ShardParts } from "../src/objects/create-shard.ts";
+import type { Env } from "../src/objects/env.ts";
+import { countedStorage } from "../src/socketio/object/counted-storage.ts";
+import { internalsOf, type Internals } from "../src/socketio/object/internals.ts";
+import { SocketObject } from "../src/socketio/object/socket-object.ts";
 
 /** @typeParam Own the bindings that a subclass uses */
 export class RoomShard<Own = Cloudflare.Env> extends SocketObject<Own> implements ShardRpc {
@@ -26,24 +26,24 @@ export class RoomShard<Own = Cloudflare.Env> extends SocketObject<Own> implement
     });
   }
 
-  get #inside(): Inside<ShardParts> {
-    return insideOf(this);
+  get #internals(): Internals<ShardParts> {
+    return internalsOf(this);
   }
 
   /** @internal */
-  takePieces(call: FeedCall): Promise<FeedAnswer> {
-    const { activity, parts } = this.#inside;
+  takePieces(call: StreamCall): Promise<StreamAnswer> {
+    const { activity, parts } = this.#internals;
     activity.request("call", "pieces");
-    return activity.during(parts.intake.take(call));
+    return activity.during(parts.receiver.take(call));
   }
 
   /** @internal */
   async endShard({ withinMs }: ShardEnd): Promise<number> {
-    const { server, audience, feeds } = this.#inside.parts;
+    const { server, members, streams } = this.#internals.parts;
     const { size } = server.sessions;
     const end = (): undefined => {
-      this.#inside.turn(() => {
-        for (const client of audience.sockets.values())
+      this.#internals.turn(() => {
+        for (const client of members.sockets.values())
           client.emit("notice", withinMs === undefined ? ROOM_DELETED : shutdownNotice(client.id, withinMs));
         for (const session of server.sessions.values()) {
           if (withinMs === undefined) server.dismissSession(session);
@@ -53,10 +53,10 @@ export class RoomShard<Own = Cloudflare.Env> extends SocketObject<Own> implement
     };
     if (withinMs !== undefined) end();
     else {
-      feeds.stop();
-      // The place is one in a log that is deleted.
+      streams.stop();
+      // The position is one in a log that is deleted.
       await this.erase(end);
-      audience.stop();
+      members.stop();
     }
     return size;
   }

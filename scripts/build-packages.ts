@@ -46,7 +46,7 @@ async function buildCreateParley(): Promise<void> {
     filter: (file) => !LEFT_BEHIND.has(path.basename(file)),
   });
   // npm leaves out files of that name; new-project.ts gives it back.
-  for (const template of ["chat", "socketio"])
+  for (const template of ["chat", "socketio", "engine"])
     await rename(path.join(templates, template, ".gitignore"), path.join(templates, template, "gitignore"));
 }
 

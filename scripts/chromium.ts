@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 
 import packaged from "@sparticuz/chromium";
-import { chromium as playwright, type Browser, type BrowserServer, type LaunchOptions } from "playwright-core";
+import { chromium as playwright, type Browser, type LaunchOptions } from "playwright-core";
 
 const SYSTEM_CHROMES = [
   process.env["CHROME_PATH"],
@@ -15,11 +15,6 @@ const SYSTEM_CHROMES = [
 
 export async function launchBrowser(): Promise<Browser> {
   return playwright.launch(await launchOptions());
-}
-
-/** A browser that other processes connect to, by its `wsEndpoint()`. */
-export async function launchBrowserServer(): Promise<BrowserServer> {
-  return playwright.launchServer(await launchOptions());
 }
 
 async function launchOptions(): Promise<LaunchOptions> {

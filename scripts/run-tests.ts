@@ -11,12 +11,11 @@ import { helpOf } from "./help.ts";
 import { readOptions } from "./options.ts";
 
 /**
- * The projects of vitest.config.ts, in stages one after the other, each with runs of vitest side by side. Tests of objects wait more than
- * they work, and tests of the cores never wait: together they keep two cores busy, as do the checks beside them. Tests of the ring
- * outside watch the heartbeats and timeouts of real servers, which need the cores for themselves.
+ * Patterns of the projects of vitest.config.ts, each with a run of vitest of its own. All run side by side, and the checks beside them: tests of
+ * objects and of the whole server wait more than they work, and those of the cores, which never wait, take the time that they leave.
  */
-const STAGES: ReadonlyArray<readonly string[]> = [["*object*", "core"], ["outside"]];
-const ALL_PROJECTS = [["*"]];
+const RUNS = ["outside", "*object*", "core"];
+const ALL_PROJECTS = ["*"];
 
 const { values, positionals: filters } = readOptions(helpOf("test"), {
   allowPositionals: true,
@@ -39,11 +38,10 @@ try {
 process.exit();
 
 async function runAll(): Promise<number> {
-  const stages = filters.length > 0 ? ALL_PROJECTS : STAGES;
-  const checking = filters.length > 0 ? { passed: 0, failed: [] } : runChecks();
-  const reports: Report[] = [];
-  for (const projects of stages) reports.push(...(await Promise.all(projects.map(runVitest))));
-  const checks = await checking;
+  const [checks, reports] = await Promise.all([
+    filters.length > 0 ? { passed: 0, failed: [] } : runChecks(),
+    Promise.all((filters.length > 0 ? ALL_PROJECTS : RUNS).map(runVitest)),
+  ]);
   const suites = reports.map(countsOf);
   const passed = checks.passed + sum(suites.map((counts) => counts.passed));
   const failed = checks.failed.length + sum(suites.map((counts) => counts.failed.length));
@@ -88,10 +86,10 @@ function countsOf(report: Report): { passed: number; failed: string[]; skipped: 
   };
 }
 
-/** A file that could not even be loaded has no tests to count: it counts as one that failed. */
+/** A file that cannot be loaded, or whose set-up fails, has no failed tests to count: it counts as one. */
 function failuresOf({ name, status, assertionResults }: TestFile): string[] {
   const failed = assertionResults.filter((test) => test.status === "failed");
-  if (status === "failed" && assertionResults.length === 0) return [name];
+  if (status === "failed" && failed.length === 0) return [name];
   return failed.map(({ fullName }) => `${name}: ${fullName}`);
 }
 

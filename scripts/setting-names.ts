@@ -1,5 +1,5 @@
-// The names of settings: which the environment of this process gives, and which were probably meant. Called by local-variables.ts, command/token.ts
-// and doctor/settings.ts.
+// The names of settings: which the environment of this process gives, and which were probably meant. Called by dev-server.ts, local-variables.ts,
+// command/token.ts, doctor/settings.ts, and the process of a test server (test/outside/server-process.ts).
 import { SETTING_NAMES } from "../src/settings/settings.ts";
 
 /** Settings that the environment of this process gives, which win over those of files; an empty value counts as none. */

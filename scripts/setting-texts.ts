@@ -4,7 +4,7 @@ import type { Declared } from "../src/settings/declared.ts";
 
 interface SettingText {
   readonly unit?: string;
-  /** The default in words, where the value does not show it. */
+  /** The default in words, if the value does not show it. */
   readonly defaultText?: string;
   readonly meaning: string;
 }
@@ -64,22 +64,22 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   crowdMembers: {
     unit: "members",
     meaning:
-      "A room with more members tells how many come and go, and how many type, and no longer who does. With more than half of them it shows a read mark to its own user only.",
+      "A room with more members is large: its members get the numbers of those who come, go and type, and no names. With more than half of them a read mark goes to its own user only.",
   },
   crowdShownRate: {
     unit: "messages per second",
     meaning:
-      "Messages, edits and deletions that a room of more than `CROWD_MEMBERS` members shows in a second; 0 is all. The room stores further messages and tells everybody which they are. It always shows those of moderators.",
+      "Messages, edits and deletions that a large room delivers in a second; 0 is all. The room stores further messages and notifies everybody of their seqs. It always delivers those of moderators.",
   },
   maxShards: {
     unit: "shards",
     meaning:
-      "Further objects that hold the sockets of a room once it has `MAX_MEMBERS`, where `ROOM_SHARD` is bound; 0 turns them off.",
+      "Further objects that hold the sockets of a room beyond `MAX_MEMBERS`, if `ROOM_SHARD` is bound; 0 turns them off.",
   },
   shardFanOut: {
     unit: "shards",
     meaning:
-      "Shards to which one object passes messages on. With more shards than that, the first ones pass messages on to the others.",
+      "Shards to which one object sends messages. With more shards than that, the first ones forward messages to the others.",
   },
   maxConnectionsPerIp: {
     unit: "connections",
@@ -93,12 +93,12 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
   maxRoomsPerUser: {
     unit: "rooms",
     meaning:
-      "Rooms that a user is in at a time, on all devices; the guests of one address count as one user, services not at all; 0 is no limit. An isolate counts at once. Across isolates each lobby counts what rooms report of the 20 who came last, and sends one too many away some seconds after the connect. A room that has slept for five minutes (for a lobby: 35) does not count.",
+      "Rooms that a user is in at a time, on all devices; the guests of one address count as one user, services not at all; 0 is no limit. An isolate counts at once. Across isolates each directory counts what heartbeats say of the 20 who came last, and disconnects a user in one room too many some seconds after the connect. A room that has slept for five minutes (for a directory: 35) does not count.",
   },
   newRoomsPerUser: {
     unit: "rooms",
     meaning:
-      "Rooms that a user begins in an hour, by a join, a call or an upload: rooms where nobody is and nothing was stored; 0 is no limit. Counted as `MAX_ROOMS_PER_USER` is. A lobby forgets what it counted when it sleeps. Conversations of two people have a limit of their own (DM-5).",
+      "Rooms that a user begins in an hour, by a join, a call or an upload: rooms where nobody is and nothing was stored; 0 is no limit. Counted as `MAX_ROOMS_PER_USER` is. A directory forgets what it counted when it sleeps. Conversations of two people have a limit of their own (DM-5).",
   },
   connectRatePerIp: {
     unit: "per minute",
@@ -127,14 +127,14 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
     meaning:
       "After quiet a small room may commit so many batches ahead of their windows, 200 / connections at most. 1 makes each batch wait.",
   },
-  durability: { meaning: "`relaxed` lets a busy room show messages up to a second before it stores them." },
-  historyDays: { unit: "days", meaning: "A room keeps messages that are younger than this, and up to a tenth more." },
-  historyMessages: { unit: "messages", meaning: "A room keeps so many messages, and up to a tenth more." },
+  durability: { meaning: "`relaxed` lets a busy room deliver messages up to a second before it stores them." },
+  historyDays: { unit: "days", meaning: "A room retains messages that are younger than this, and up to a tenth more." },
+  historyMessages: { unit: "messages", meaning: "A room retains so many messages, and up to a tenth more." },
   fileBytesMax: { unit: "bytes", meaning: "The size of one uploaded file." },
   uploadBytesPerUserDay: {
     unit: "bytes",
     meaning:
-      "Files that a user uploads in 24 hours, all rooms together; a small one counts as a 16,384th of it, of one that fails counts what came; 0 is no limit. The guests of one address count as one user, services not at all. A lobby counts, so it needs the binding `LOBBY`.",
+      "Files that a user uploads in 24 hours, all rooms together; a small one counts as a 16,384th of it, a failed one as what was received of it; 0 is no limit. The guests of one address count as one user, services not at all. It needs the binding `LOBBY`.",
   },
   fileTypes: {
     defaultText: "pictures, sound, films, text, PDF, office documents, archives",

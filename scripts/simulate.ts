@@ -1,7 +1,7 @@
 // `npm run simulate -- --seeds 10000`: simulates seed after seed, and prints those that break a rule, with their events. `--seed N` runs one,
 // `--plan FILE` a shrunk one, `--from N` begins there, `--workers N` runs some at a time, `--minutes N` ends early. With one run `--trace`
 // prints its events. `--planted` plants bugs into the product, one after the other, and prints the seed that finds each; with `--write` it
-// writes that to docs/reliability.md, and to the file from which the tests take their seeds.
+// writes them to the file from which the tests take their seeds.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
@@ -9,8 +9,7 @@ import path from "node:path";
 import { BUILD, MODULE } from "../test/simulator/chat.ts";
 import { simulate, type Outcome, type SimulationFailure, type SimulationResult } from "../test/kit/testing.ts";
 import { PLANTED_BUGS, type PlantedChatBug } from "../test/simulator/planted-bugs.ts";
-import { findPlanted, SEEDS_FILE, type Found } from "../test/simulator/planted-search.ts";
-import { plantedTable, withPlantedTable } from "../test/simulator/planted-table.ts";
+import { findPlanted, nameOf, openPlanted, SEEDS_FILE, type Found } from "../test/simulator/planted-search.ts";
 import type { Plan } from "../test/simulator/plan.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
 import { exitOnStop } from "./stopping.ts";
@@ -101,27 +100,26 @@ async function runOne(one: { readonly seeds: 1; readonly from: number } | { read
   return false;
 }
 
-/** Prints the seed and the rule that find each planted bug, as in the table of docs/reliability.md. */
+/** Prints the seed and the rule that find each planted bug. */
 async function tellPlanted(seeds: number): Promise<boolean> {
   const found: Array<PlantedChatBug & Found> = [];
+  const simulation = await openPlanted();
   for (const planted of PLANTED_BUGS) {
-    const one = await findPlanted(planted, seeds);
+    const one = await findPlanted(simulation, planted, seeds);
     if (one) found.push({ ...planted, ...one });
-    console.log(one ? `seed ${one.seed}, in ${one.runs} runs: ${planted.bug}` : `NOT FOUND: ${planted.bug}`);
+    console.log(one ? `seed ${nameOf(one)}, in ${one.runs} runs: ${planted.bug}` : `NOT FOUND: ${planted.bug}`);
     if (one) console.log(`    ${one.violation.invariant}: ${one.violation.message.split("\n")[0]!.slice(0, 160)}`);
   }
-  const table = plantedTable(found);
-  console.log(`\n${table}\n\n${found.length} of ${PLANTED_BUGS.length} planted bugs were found`);
+  await simulation.stop();
+  console.log(`\n${found.length} of ${PLANTED_BUGS.length} planted bugs were found`);
   if (found.length < PLANTED_BUGS.length) return false;
-  if (values.write) await writePlanted(found, table);
+  if (values.write) await writeSeeds(found);
   return true;
 }
 
-async function writePlanted(found: ReadonlyArray<PlantedChatBug & Found>, table: string): Promise<void> {
-  const seedsByBug = Object.fromEntries(found.map(({ bug, seed }) => [bug, seed]));
+async function writeSeeds(found: ReadonlyArray<PlantedChatBug & Found>): Promise<void> {
+  const seedsByBug = Object.fromEntries(found.map(({ bug, ...draw }) => [bug, nameOf(draw)]));
   await writeFile(SEEDS_FILE, `${JSON.stringify(seedsByBug, undefined, 2)}\n`);
-  const docs = path.join(PROJECT_ROOT, "docs", "reliability.md");
-  await writeFile(docs, withPlantedTable(await readFile(docs, "utf8"), table));
 }
 
 async function run(): Promise<boolean> {

@@ -1,11 +1,11 @@
 // The entry of the deployment: the Worker and the classes of its Durable Objects.
-import { ChatRoom as BaseChatRoom, createParley, type RoomHandle } from "parley-rooms";
-import { Pins, Reports } from "parley-rooms/features";
+import { createParley, defaultFeatures } from "parley-rooms";
+import { pins, reports } from "parley-rooms/features";
 
 export { Announcements, DeadLetters, Lobby, RoomShard } from "parley-rooms";
 
-export class ChatRoom extends BaseChatRoom {
-  override features = (room: RoomHandle) => [new Pins(room), new Reports(room)];
-}
+const parley = createParley({ features: [...defaultFeatures(), pins(), reports()] });
 
-export default createParley();
+export class ChatRoom extends parley.ChatRoom {}
+
+export default parley;

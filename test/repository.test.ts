@@ -24,7 +24,7 @@ describe("package.json", () => {
     const folder = join("scripts", "create-parley");
     const own = JSON.parse(textOf(join(folder, "package.json"))) as Manifest;
     expect(own.version).toBe(manifest.version);
-    for (const template of ["chat", "socketio"]) {
+    for (const template of ["chat", "socketio", "engine"]) {
       const made = JSON.parse(textOf(join(folder, "templates", template, "package.json"))) as Manifest;
       expect(made.dependencies["parley-rooms"]).toBe(`^${manifest.version}`);
       // Released together: they share one runtime.
@@ -109,7 +109,7 @@ describe("the queues", () => {
   const triesOf = (file: string): number => Number(/export const \w*TRIES_MAX = (\d+)/.exec(textOf(file))![1]);
 
   it("HOOK-9: every environment tries webhooks as often as the code counts", () => {
-    const retries = triesOf("src/worker/queue/webhooks.ts") - 1;
+    const retries = triesOf("src/features/webhooks/consumer.ts") - 1;
     expect(retriesOf("webhooks")).toEqual([retries, retries]);
   });
 
@@ -118,6 +118,12 @@ describe("the queues", () => {
     expect(retriesOf("relay")).toEqual([retries, retries]);
   });
 });
+
+/** The projects of a folder: one, or several which share its files by their names. */
+const tsconfigsIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder))
+    .filter((name) => /^tsconfig(\.(?!emit)\w+)?\.json$/.test(name))
+    .map((name) => join(folder, name));
 
 const SPECS = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith("SPEC.md"))
@@ -136,11 +142,12 @@ describe("the rules of all specs", () => {
   });
 
   it.each([
-    ["where they are kept", ["src", "durable"]],
-    ["by the tests that hold them", ["test"]],
-  ])("are named %s", (_where, folders) => {
+    ["where they are kept", ["src", "durable"], "no comment in src or durable names"],
+    ["by the tests that hold them", ["test"], "no test names"],
+  ])("are named %s", (_where, folders, lacking) => {
     const there = named(folders);
-    expect(rules.filter((rule) => !there.has(rule))).toEqual([]);
+    const missing = rules.filter((rule) => !there.has(rule));
+    expect(missing, `${lacking} ${missing.join(", ")}`).toEqual([]);
   });
 });
 
@@ -202,13 +209,15 @@ describe("docs/architecture.md", () => {
   it.each(rows)("names the imports that the compiler allows %s", (folder, imports) => {
     // A folder of the chat has walls of its own; the table names the folders that any of them may import.
     const parts = folder === "src/chat" ? partsOf(folder) : [folder];
-    const allowed = parts.flatMap((part) => {
-      const { references = [] } = JSON.parse(textOf(join(part, "tsconfig.json"))) as {
-        references?: ReadonlyArray<{ readonly path: string }>;
-      };
-      return references.map(({ path }) => join(part, path));
-    });
-    const outside = allowed.filter((path) => folder === "client" || !path.startsWith(`${folder}/`));
+    const allowed = parts.flatMap((part) =>
+      tsconfigsIn(part).flatMap((project) => {
+        const { references = [] } = JSON.parse(textOf(project)) as {
+          references?: ReadonlyArray<{ readonly path: string }>;
+        };
+        return references.map(({ path }) => join(part, path.replace(/\/?tsconfig[\w.]*\.json$/, "")));
+      }),
+    );
+    const outside = allowed.filter((path) => folder === "client" || !`${path}/`.startsWith(`${folder}/`));
     expect(imports).toEqual([...new Set(outside)].toSorted());
   });
 
@@ -232,10 +241,10 @@ describe("the walls between folders", () => {
   });
 
   const readProject = (file: string): Project => JSON.parse(textOf(file)) as Project;
-  /** The projects of the nearest folder at or above `folder` that has one, or several which share its files by their names. */
+  /** The projects of the nearest folder at or above `folder` that has some. */
   const projectsOf = (folder: string): string[] => {
-    const names = readdirSync(join(ROOT, folder)).filter((name) => /^tsconfig(\.(?!emit)\w+)?\.json$/.test(name));
-    return names.length > 0 ? names.map((name) => join(folder, name)) : projectsOf(dirname(folder));
+    const here = tsconfigsIn(folder);
+    return here.length > 0 ? here : projectsOf(dirname(folder));
   };
   const takes = (project: string, file: string): boolean => {
     const { include, exclude = [] } = readProject(project);
@@ -272,6 +281,35 @@ describe("the walls between folders", () => {
   });
 });
 
+describe("the walls between features", () => {
+  const FEATURES = join("src", "features");
+  const names = readdirSync(join(ROOT, FEATURES), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+  /** Other features that one imports. */
+  const NEEDS: Readonly<Record<string, readonly string[]>> = {
+    relay: ["dead-letters"],
+    announcements: ["dead-letters"],
+  };
+  /** Written as applications write theirs. */
+  const ON_EXTENSION_ALONE = new Set(["pins", "reports"]);
+
+  it.each(names)("stand: %s imports no feature that it does not need", (name) => {
+    const own = join(FEATURES, name, "/");
+    const others = sourcesIn(join(FEATURES, name))
+      .flatMap((file) => [...textOf(file).matchAll(/from "(\.[^"]+)"/g)].map(([, to]) => join(dirname(file), to!)))
+      .filter((target) => !target.startsWith(own));
+    const needed = (NEEDS[name] ?? []).map((other) => join(FEATURES, other, "/"));
+    const mayImport = (target: string): boolean =>
+      ON_EXTENSION_ALONE.has(name)
+        ? target.startsWith("src/extension/")
+        : dirname(target) === FEATURES ||
+          !target.startsWith(`${FEATURES}/`) ||
+          needed.some((other) => target.startsWith(other));
+    expect(others.filter((target) => !mayImport(target))).toEqual([]);
+  });
+});
+
 it.each([
   ["README.md", "## Add it to your app"],
   ["docs/in-your-worker.md", "# In your Worker"],
@@ -290,18 +328,12 @@ it.each(["app/index.js", "literal/index.js"])("README.md shows test/outside/cons
 describe.each([
   [
     "docs/from-socket-io.md",
-    [
-      "four-lines/index.ts",
-      "board/whiteboard.ts",
-      "board/index.ts",
-      "board/wrangler.toml",
-      "drawing/drawing.ts",
-      "drawing/page.ts",
-      "review/index.ts",
-      "league/index.ts",
-      "guestbook/index.ts",
-      "guestbook/index.ts",
-    ],
+    ["unchanged/server.ts", "four-lines/index.ts", ...Array<string>(8).fill("auction/auction.ts"), "auction/index.ts"],
+  ],
+  ["docs/stock-socket-io.md", ["unchanged/index.ts"]],
+  [
+    "docs/socket-io-reference.md",
+    ["drawing/drawing.ts", "drawing/page.ts", "review/index.ts", "league/index.ts", "guestbook/index.ts"],
   ],
   [
     "docs/in-your-worker.md",
@@ -311,7 +343,6 @@ describe.each([
       "mounted/vitest.config.mts",
       "mounted/chat.test.ts",
       "kinds/index.ts",
-      "kinds/wrangler.toml",
     ],
   ],
   [
@@ -326,7 +357,7 @@ describe.each([
   ],
   ["docs/identity-providers.md", ["sign-in/index.ts"]],
   ["docs/rules.md", ["rules/index.ts", "rules/reactions.ts", "rules/by-service.ts", "rules/by-http.ts"]],
-  ["docs/features.md", ["features/index.ts", "features/polls.ts"]],
+  ["docs/features.md", ["features/index.ts", "bare/index.ts", "features/polls.ts"]],
 ])("%s", (page, names) => {
   const samples = [...textOf(page).matchAll(/^```\w+\n(?:\/\/|#) (docs\/examples\/\S+)\n([\s\S]*?)\n```$/gm)];
 

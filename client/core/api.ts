@@ -12,8 +12,9 @@ import type {
   SearchAnswer,
   SearchPayload,
   ServerToClientEvents,
+  Welcome,
 } from "../../src/protocol/chat-events.ts";
-import type { AnswerOf, FeatureEvents, HeardEvents, PayloadOf, SentEvents } from "./feature-events.ts";
+import type { AnswerOf, FeatureEvents, PayloadOf, SentEvents } from "./feature-events.ts";
 
 /**
  * A function is called again for each attempt to connect, with the room's reason for refusing its last token, if it did. When
@@ -260,3 +261,8 @@ export interface Room<Own extends FeatureEvents = FeatureEvents> {
    */
   close(): void;
 }
+
+/** All events that a client hears from a room with such features. */
+export type HeardEvents<Own extends FeatureEvents> = Omit<RoomEvents, "welcome"> & {
+  readonly welcome: (welcome: Welcome & Own["welcome"]) => void;
+} & Own["heard"];

@@ -42,6 +42,8 @@ export class ExtendedWebSocket extends NodeWebSocket {
   });
 
   constructor(options: { readonly query?: Readonly<Record<string, string>> }) {
+    // EXT-1: `parley-ext` asks any object for the extensions. A chat takes either name; in a custom object `ext` is the application's, and
+    // may come from its `query`.
     super({ ...options, query: { ext: "1", ...options.query, "parley-ext": "1" } });
   }
 
@@ -129,5 +131,5 @@ export class ExtendablePolling extends StockPolling {
   }
 }
 
-/** For the option `transports` of a stock client: its heartbeat does not wake an object that sleeps. */
+/** For the option `transports` of a stock client: the client beats, and that does not wake an object that sleeps. */
 export const extendedTransports = [ExtendedWebSocket, ExtendablePolling];

@@ -1,6 +1,5 @@
 // The types of a room's events with those of its features. Called by the other types of the client, and by applications.
-import type { ClientToServerEvents, Welcome } from "../../src/protocol/chat-events.ts";
-import type { RoomEvents } from "./api.ts";
+import type { ClientToServerEvents } from "../../src/protocol/chat-events.ts";
 
 /**
  * The types of the features that a room has besides those of the chat. `EventsOf` of `parley-rooms/features` makes them of the
@@ -17,11 +16,6 @@ export interface FeatureEvents {
 
 /** All events that a client may send to a room with such features. */
 export type SentEvents<Own extends FeatureEvents> = ClientToServerEvents & Own["sent"];
-
-/** All events that it hears from it. */
-export type HeardEvents<Own extends FeatureEvents> = Omit<RoomEvents, "welcome"> & {
-  readonly welcome: (welcome: Welcome & Own["welcome"]) => void;
-} & Own["heard"];
 
 export type PayloadOf<Events, Event extends keyof Events> = Events[Event] extends (
   payload: infer Payload,

@@ -25,7 +25,7 @@ import type {
   Unsent,
   UploadOptions,
 } from "./api.ts";
-import { Attending, type AttendTo } from "./attending.ts";
+import { SubscriptionLevel, type AttendTo } from "./subscription-level.ts";
 import type { FeatureEvents } from "./feature-events.ts";
 import { baseOf } from "./base.ts";
 import { ask, fetchPage, post, type StockSocket } from "./requests.ts";
@@ -70,8 +70,8 @@ export function connectRoom<Own extends FeatureEvents>(
 }
 
 /** Events that are made here; all others are the socket's. */
-type OwnEvents = Pick<RoomEvents, "chat-message" | "message-state" | "connection" | "gap" | "restart">;
-const OWN_EVENTS = new Set<string>(["chat-message", "message-state", "connection", "gap", "restart"]);
+type LocalEvents = Pick<RoomEvents, "chat-message" | "message-state" | "connection" | "gap" | "restart">;
+const LOCAL_EVENTS = new Set<string>(["chat-message", "message-state", "connection", "gap", "restart"]);
 
 interface Waiter {
   readonly resolve: (answer: SentAnswer) => void;
@@ -85,8 +85,8 @@ class ConnectedRoom implements Room {
   readonly #outbox: Outbox;
   readonly #messages: OrderedMessages;
   readonly #files: Files;
-  readonly #attending: Attending;
-  readonly #listeners = new Listeners<{ [Event in keyof OwnEvents]: Parameters<OwnEvents[Event]> }>();
+  readonly #subscription: SubscriptionLevel;
+  readonly #listeners = new Listeners<{ [Event in keyof LocalEvents]: Parameters<LocalEvents[Event]> }>();
   readonly #waiters = new Map<string, Waiter[]>();
   readonly #unwatch: () => void;
   #tokenRole: Role = "member";
@@ -126,7 +126,7 @@ class ConnectedRoom implements Room {
       skipped: (gap) => this.#listeners.emit("gap", gap),
       restarted: () => this.#listeners.emit("restart"),
     });
-    this.#attending = new Attending({
+    this.#subscription = new SubscriptionLevel({
       ask: (to) => ask(this.socket, "attend", { to }),
       isConnected: () => this.connection.state === "connected",
       reach: (lastSeq) => this.#messages.reach(lastSeq),
@@ -159,9 +159,9 @@ class ConnectedRoom implements Room {
       this.#maxContentLength = settings.maxContentLength;
       this.#messages.welcome(lastSeq, epoch, lastId);
       this.#outbox.open(user, settings.durability);
-      this.#attending.heard("all");
+      this.#subscription.heard("all");
     });
-    this.socket.on("counts", () => this.#attending.heard("counts"));
+    this.socket.on("counts", () => this.#subscription.heard("counts"));
     this.socket.on("not-shown", (messages) => this.#messages.notShown(messages));
     this.socket.on("chat-message", (message) => {
       this.#outbox.seen(message);
@@ -221,7 +221,7 @@ class ConnectedRoom implements Room {
 
   attend(to: AttendTo): Promise<boolean> {
     this.#messages.isAway = to === "counts";
-    return this.#attending.attend(to);
+    return this.#subscription.attend(to);
   }
 
   history(range: HistoryPayload = {}): Promise<HistoryAnswer> {
@@ -240,12 +240,12 @@ class ConnectedRoom implements Room {
 
   on<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void {
     // The overloads of neither side can see that a generic event and its listener belong together.
-    if (OWN_EVENTS.has(event)) this.#listeners.on(event as keyof OwnEvents, listener as never);
+    if (LOCAL_EVENTS.has(event)) this.#listeners.on(event as keyof LocalEvents, listener as never);
     else this.socket.on(event as "welcome", listener as never);
   }
 
   off<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void {
-    if (OWN_EVENTS.has(event)) this.#listeners.off(event as keyof OwnEvents, listener as never);
+    if (LOCAL_EVENTS.has(event)) this.#listeners.off(event as keyof LocalEvents, listener as never);
     else this.socket.off(event as "welcome", listener as never);
   }
 

@@ -6,8 +6,8 @@ import { keep, local, readJson } from "../page/state/json-storage.ts";
 /** @param refused the token that the room does not take any more */
 export async function embeddedGuest(base: string, name: string, refused: string | undefined): Promise<string> {
   const key = `parley.guest ${base} ${name}`;
-  const kept = readJson(local, key);
-  const former = typeof kept === "string" ? kept : refused;
+  const stored = readJson(local, key);
+  const former = typeof stored === "string" ? stored : refused;
   if (former !== undefined && former !== refused) return former;
   const token = await fetchGuestToken(base, name, former);
   keep(local, key, token);

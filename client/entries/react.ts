@@ -2,7 +2,7 @@
 export { ParleyProvider, RoomProvider, useRoom } from "../react/providers.ts";
 export type { ParleyProviderProps, RoomProviderProps } from "../react/providers.ts";
 export * from "../react/hooks.ts";
-export { hooksFor, type OwnHooks } from "../react/own-hooks.ts";
+export { hooksFor, type OwnHooks } from "../react/custom-hooks.ts";
 export { useRoomState } from "../react/use-part.ts";
 export { parseMarkup, type Block, type Inline } from "../store/markup.ts";
 export { canonicalEmoji } from "../../src/protocol/text/characters.ts";

@@ -22,7 +22,7 @@ const DEPTH_MAX = 3;
 const MARKS_MAX = 6;
 
 const FENCE = "```";
-const SPECIAL = /[`*_~@h]/gi;
+const SPECIAL = /[`*_~@＠h]/gi;
 
 /** @param mentions ids of the users whom the message mentions, from the room */
 export function parseMarkup(content: string, mentions: readonly string[] = []): Block[] {
@@ -177,6 +177,7 @@ function nodeAt(text: string, at: number, around: Surroundings): Found | undefin
     case "H":
       return linkAt(text, at, around);
     case "@":
+    case "＠":
       return mentionAt(at, around);
     case "*":
       return text[at + 1] === "*"

@@ -38,6 +38,8 @@ export class Reading {
   #isCutOff = false;
   /** Messages up to there were posted while the connection was lost, or while the user attended to counts. */
   #missedThrough = 0;
+  /** The first of the messages that `missed` counts. */
+  #missedFrom = 0;
   readonly #state = steady<ReadingState>();
 
   constructor(ports: ReadingPorts) {
@@ -95,11 +97,12 @@ export class Reading {
   }
 
   /** The timeline has another message. */
-  arrived({ seq }: Message, isOwn: boolean): void {
+  arrived({ seq, deleted }: Message, isOwn: boolean): void {
     this.#lastSeq = Math.max(seq, this.#lastSeq);
-    const isUnseen = !isOwn && (!this.#isLooking || this.#isCutOff || seq <= this.#missedThrough);
+    const isNew = !isOwn && !deleted;
+    const isUnseen = isNew && (!this.#isLooking || this.#isCutOff || seq <= this.#missedThrough);
     if (isUnseen && this.#place.missed === 0 && !this.#place.news) this.#markUnseen(seq);
-    else if (!this.following && !isOwn) this.#set({ missed: this.#place.missed + 1 });
+    else if (!this.following && isNew) this.#miss(seq);
     if (this.following) this.#ports.timeline.keepNewest(MESSAGES_KEPT_MAX);
   }
 
@@ -109,14 +112,31 @@ export class Reading {
     // Who has read nothing here has seen what was there.
     const unreadAfter = signals.read > 0 ? signals.read : seq - 1;
     this.#set({ unreadAfter });
-    if (!this.following) return this.#set({ missed: 1 });
+    if (!this.following) return this.#miss(seq);
     const leftOut = Math.max(0, timeline.messages[0]!.seq - 1 - unreadAfter);
     this.#openAtUnread(unreadAfter, leftOut + this.#unseenAfter(unreadAfter).length);
   }
 
+  #miss(seq: number): void {
+    const { missed } = this.#place;
+    if (missed === 0) this.#missedFrom = seq;
+    this.#set({ missed: missed + 1 });
+  }
+
+  /** A message of another user is deleted: it is no news any more. */
+  removed(seq: number): void {
+    const { missed, news, unreadAfter = Infinity } = this.#place;
+    const isMissed = missed > 0 && seq >= this.#missedFrom;
+    const isNews = !isMissed && news !== undefined && seq > unreadAfter;
+    if (!isMissed && !isNews) return;
+    const left = { missed: missed - Number(isMissed), count: (news?.count ?? 0) - Number(isNews) };
+    const isOver = left.missed + left.count === 0;
+    this.#set({ missed: left.missed, news: news && !isOver ? { ...news, count: left.count } : undefined });
+  }
+
   #unseenAfter(readSeq: number): Message[] {
     const { timeline, self } = this.#ports;
-    return timeline.messages.filter(({ seq, sender }) => seq > readSeq && sender !== self());
+    return timeline.messages.filter(({ seq, sender, deleted }) => seq > readSeq && sender !== self() && !deleted);
   }
 
   /** The user has read messages on another device. */

@@ -141,7 +141,13 @@ export class RoomParts {
     room.on("chat-message", (message) => this.#onMessage(message));
     room.on("message-state", (state) => this.#onMessageState(state));
     room.on("message-edited", (edited) => onEdit(edited, () => timeline.edit(edited)));
-    room.on("message-deleted", (deleted) => onEdit(deleted, () => timeline.remove(deleted)));
+    room.on("message-deleted", (deleted) =>
+      onEdit(deleted, () => {
+        const known = timeline.find(deleted.id);
+        if (known && !known.deleted && known.sender !== this.#self) this.reading.removed(known.seq);
+        timeline.remove(deleted);
+      }),
+    );
     room.on("reaction", (reaction) => onEdit(reaction, () => timeline.react(reaction, this.#self)));
     room.on("moderation", (change) => this.#onModeration(change));
     room.on("typing", (change) => {

@@ -7,9 +7,15 @@ import { Refusal, repositoryOf } from "./new-project.ts";
 export const KINDS = ["chat", "socketio", "existing"] as const;
 export type Kind = (typeof KINDS)[number];
 
+/** The forms of a Socket.IO application, with the template of each: a server of the package socket.io, or our classes. */
+export const TEMPLATE_OF = { unchanged: "engine", classes: "socketio" } as const;
+export type Form = keyof typeof TEMPLATE_OF;
+export const FORMS = Object.keys(TEMPLATE_OF) as Form[];
+
 export interface Arguments {
   readonly folder?: string;
   readonly kind?: Kind;
+  readonly form?: Form;
   readonly name?: string;
   /** As `github.com/owner/name`. */
   readonly repository?: string;
@@ -30,9 +36,11 @@ Makes a project with chat rooms or a Socket.IO application on Cloudflare Durable
 you have. Asks for what is not given; with --yes it takes the defaults.
 
   --template NAME   chat      rooms with history, presence, moderation, and a page to chat on
-                    socketio  a Socket.IO server of your own: a whiteboard to begin with; if FOLDER (default: here) has a Wrangler configuration,
-                              the lines for that Worker, and otherwise a new project
+                    socketio  a Socket.IO server of your own; if FOLDER (default: here) has a Wrangler configuration, the lines for that
+                              Worker, and otherwise a new project
                     existing  the lines that add the chat to the Worker in FOLDER (default: here)
+  --server FORM     of socketio: unchanged  your server of the package socket.io, as it is on Node; awake while somebody is connected
+                                 classes    a whiteboard to begin with, which sleeps with its clients connected (default, where nobody can be asked)
   --name NAME       of the Worker (default: that of the folder)
   --repository NAME owner/name on GitHub, or an address on GitHub or GitLab: for the button "Deploy to Cloudflare" of a new project
                     (default: the remote origin of the folder, or no button)
@@ -45,7 +53,7 @@ For the lines, which are printed and written nowhere:
   --with LIST       for a chat: of ${EXTRAS.join(", ")}, comma-separated, or none (default: lobby)
   --classes LIST    your names of classes, such as ChatRoom=Salon,Lobby=Foyer, or BoardObject=Canvas
   --env NAME        for this environment of the configuration (default: the top level)
-  --base-path PATH  where the addresses begin (default: /chat, or /board)
+  --base-path PATH  where the addresses begin (default: /chat, or /board; with --server unchanged at the root)
 
 With npm, options stand behind "--": npm create parley my-chat -- --template chat
 `;
@@ -55,12 +63,17 @@ export function readArguments(args: readonly string[]): Arguments {
   const { values, positionals } = parse(args);
   if (positionals.length > 1)
     throw new Refusal(`There is one folder, not ${positionals.length}: ${positionals.join(", ")}.`);
-  const { template, name, repository, env, "base-path": basePath } = values;
+  const { template, server, name, repository, env, "base-path": basePath } = values;
   if (template !== undefined && !(KINDS as readonly string[]).includes(template))
     throw new Refusal(`There is no template "${template}"; there are ${KINDS.join(", ")}.`);
+  if (server !== undefined && !(FORMS as readonly string[]).includes(server))
+    throw new Refusal(`There is no server "${server}"; there are ${FORMS.join(", ")}.`);
+  if (server !== undefined && template !== "socketio")
+    throw new Refusal("--server is of --template socketio, and goes with it only.");
   return {
     ...(positionals[0] !== undefined && { folder: positionals[0] }),
     ...(template !== undefined && { kind: template as Kind }),
+    ...(server !== undefined && { form: server as Form }),
     ...(name !== undefined && { name: checkedName(name) }),
     ...(repository !== undefined && { repository: repositoryOf(repository) }),
     ...(env !== undefined && { environment: env }),
@@ -81,6 +94,7 @@ function parse(args: readonly string[]) {
       allowPositionals: true,
       options: {
         template: { type: "string", short: "t" },
+        server: { type: "string" },
         name: { type: "string" },
         repository: { type: "string" },
         with: { type: "string" },

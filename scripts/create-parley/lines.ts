@@ -16,13 +16,13 @@ import {
   type ClassPart,
   type QueuePart,
 } from "../chat-parts.ts";
-import { Refusal } from "./new-project.ts";
+import { Refusal, type Template } from "./new-project.ts";
 
 export const EXTRAS = ["lobby", "files", "announcements", "relay", "webhooks", "shards"] as const;
 export type Extra = (typeof EXTRAS)[number];
 
 export interface Wish {
-  readonly gets: "chat" | "socketio";
+  readonly gets: Template;
   /** Of the Worker: queues and buckets are named after it. */
   readonly name: string;
   readonly extras: readonly Extra[];
@@ -52,12 +52,16 @@ const CLASSES_OF: Readonly<Record<Extra, readonly ClassPart[]>> = {
 };
 
 const BOARD = "BoardObject";
+const APP = "App";
 
 /** Unlike any tag that others give. */
 const MIGRATION_TAG = "parley-v1";
 
 /** @throws Refusal if a class is named that is not among them */
-export const linesFor = (wish: Wish): Lines => (wish.gets === "chat" ? chatLines(wish) : boardLines(wish));
+export function linesFor(wish: Wish): Lines {
+  if (wish.gets === "chat") return chatLines(wish);
+  return wish.gets === "socketio" ? boardLines(wish) : serverLines(wish);
+}
 
 function chatLines(wish: Wish): Lines {
   const { extras, environment } = wish;
@@ -105,6 +109,29 @@ function boardLines(wish: Wish): Lines {
   };
 }
 
+/** Packages of which socket.io needs nothing in an object: docs/stock-socket-io.md. */
+const NOT_NEEDED = ["accepts", "debug", "engine.io", "ws"];
+
+function serverLines(wish: Wish): Lines {
+  const className = ownNames(wish, [APP])(APP);
+  const binding = bindingOf(className);
+  return {
+    configuration: configurationOf(
+      wish,
+      [{ name: binding, class_name: className }],
+      {},
+      {
+        compatibility_flags: ["nodejs_compat", FLAG],
+        alias: Object.fromEntries(NOT_NEEDED.map((name) => [name, "./none.cjs"])),
+      },
+    ),
+    code: serverCode(wish.basePath, className, binding),
+    commands: [
+      'echo "module.exports = () => () => {}; module.exports.default = module.exports.debug = module.exports;" > none.cjs',
+    ],
+  };
+}
+
 /** @returns the name that the Worker gives to a class. @throws Refusal if it names another one */
 function ownNames({ classes }: Wish, named: readonly string[]): (name: string) => string {
   const unknown = Object.keys(classes).find((name) => !named.includes(name));
@@ -117,10 +144,12 @@ function configurationOf(
   { environment, format }: Wish,
   objects: ReadonlyArray<{ readonly name: string; readonly class_name: string }>,
   others: object = {},
+  top: object = {},
 ): string {
   const bindings = { durable_objects: { bindings: objects }, ...others };
   const configuration = {
     compatibility_flags: [FLAG],
+    ...top,
     // All environments share the migrations, and none inherits a binding.
     migrations: [{ tag: MIGRATION_TAG, new_sqlite_classes: objects.map(({ class_name }) => class_name) }],
     ...(environment === undefined ? bindings : { env: { [environment]: bindings } }),
@@ -206,5 +235,30 @@ function boardCode(basePath: string, className: string, binding: string): string
     "",
     WITH_HONO,
     `app.all("${begin}*", (c) => ${connecting("c.req.raw", "c.env")});`,
+  ].join("\n");
+}
+
+function serverCode(basePath: string, className: string, binding: string): string {
+  const at = basePath === "" ? "" : `path: ${JSON.stringify(basePath)}, `;
+  const connecting = (request: string, env: string): string =>
+    `connect(${request}, { ${at}object: (name) => ${env}.${binding}.getByName(name) })`;
+  return [
+    'import { connect, EngineObject } from "parley-rooms/engine";',
+    'import { Server } from "socket.io";',
+    '// Your server: export function register(io) { io.use(…); io.on("connection", (socket) => …); }',
+    'import { register } from "./server.js";',
+    "",
+    `export class ${className} extends EngineObject {`,
+    "  io: Server = this.serve(Server, {}, register);",
+    "}",
+    "",
+    "// In the type of the bindings, if `npx wrangler types` does not write it",
+    `readonly ${binding}: DurableObjectNamespace;`,
+    "",
+    "// At the beginning of fetch(request, env). io({ query: { room: NAME } }) reaches the object NAME, io() the object global.",
+    `if (new URL(request.url).pathname.startsWith("${basePath}/socket.io/")) return ${connecting("request", "env")};`,
+    "",
+    WITH_HONO,
+    `app.all("${basePath}/socket.io/*", (c) => ${connecting("c.req.raw", "c.env")});`,
   ].join("\n");
 }

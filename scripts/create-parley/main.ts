@@ -4,10 +4,13 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 
-import { HELP, nameFrom, readArguments, type Arguments, type Kind } from "./arguments.ts";
+import { HELP, nameFrom, readArguments, TEMPLATE_OF, type Arguments, type Kind } from "./arguments.ts";
 import { linesFor } from "./lines.ts";
-import { checkFolder, makeProject, Refusal, remoteOf, TO_INSTALL, VERSION } from "./new-project.ts";
-import { askExtras, askFolder, askKind, askName, askRepository } from "./questions.ts";
+import { checkFolder, makeProject, Refusal, remoteOf, TO_INSTALL, VERSION, type Template } from "./new-project.ts";
+import { askExtras, askFolder, askForm, askKind, askName, askRepository } from "./questions.ts";
+
+/** The clients of a server that stays as it is look for it at the root. */
+const BASE_PATHS: Readonly<Record<Template, string>> = { chat: "/chat", socketio: "/board", engine: "" };
 
 /** In the order in which Wrangler looks for them. */
 const CONFIGURATIONS = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"];
@@ -27,15 +30,19 @@ async function run(given: Arguments): Promise<void> {
   if (given.isVersion) return console.log(VERSION);
   const configuration = CONFIGURATIONS.find((name) => existsSync(path.join(given.folder ?? ".", name)));
   const kind = given.kind ?? (await chosenKind(given, configuration === undefined ? "chat" : "existing"));
-  if (kind === "existing") await printLines(given, "chat", configuration);
-  else if (kind === "socketio" && configuration !== undefined) await printLines(given, "socketio", configuration);
-  else await begin(given, kind);
+  if (kind === "existing") return printLines(given, "chat", configuration);
+  if (kind === "chat") return begin(given, kind);
+  const template = TEMPLATE_OF[given.form ?? (canAsk(given) ? await askForm("classes") : "classes")];
+  await (configuration === undefined ? begin(given, template) : printLines(given, template, configuration));
+}
+
+function canAsk({ isYes }: Arguments): boolean {
+  return !isYes && process.stdin.isTTY && process.stdout.isTTY;
 }
 
 /** Questions need a terminal; a script gives flags, or takes the defaults. */
-function asks({ isYes }: Arguments, flag: string): boolean {
-  if (isYes) return false;
-  if (process.stdin.isTTY && process.stdout.isTTY) return true;
+function asks(given: Arguments, flag: string): boolean {
+  if (given.isYes || canAsk(given)) return !given.isYes;
   throw new Refusal(`There is no terminal to ask at. Give ${flag}, or --yes for the defaults.`);
 }
 
@@ -43,20 +50,15 @@ function chosenKind(given: Arguments, initial: Kind): Promise<Kind> | Kind {
   return asks(given, "--template chat, socketio or existing") ? askKind(initial) : initial;
 }
 
-async function printLines(
-  given: Arguments,
-  gets: "chat" | "socketio",
-  configuration = "wrangler.jsonc",
-): Promise<void> {
-  const isAsking =
-    gets === "chat" && given.extras === undefined && !given.isYes && process.stdin.isTTY && process.stdout.isTTY;
+async function printLines(given: Arguments, gets: Template, configuration = "wrangler.jsonc"): Promise<void> {
+  const isAsking = gets === "chat" && given.extras === undefined && canAsk(given);
   const lines = linesFor({
     gets,
     name: given.name ?? nameFrom(path.basename(path.resolve(given.folder ?? "."))),
-    extras: gets === "socketio" ? [] : (given.extras ?? (isAsking ? await askExtras() : ["lobby"])),
+    extras: gets === "chat" ? (given.extras ?? (isAsking ? await askExtras() : ["lobby"])) : [],
     classes: given.classes,
     ...(given.environment !== undefined && { environment: given.environment }),
-    basePath: given.basePath ?? (gets === "chat" ? "/chat" : "/board"),
+    basePath: given.basePath ?? BASE_PATHS[gets],
     format: configuration.endsWith(".toml") ? "toml" : "json",
   });
   const manager = packageManager();
@@ -67,7 +69,7 @@ async function printLines(
     lines.code,
     "Then, once:",
     [
-      `${manager} ${manager === "npm" ? "install" : "add"} ${TO_INSTALL}`,
+      `${manager} ${manager === "npm" ? "install" : "add"} ${gets === "engine" ? `${TO_INSTALL} socket.io` : TO_INSTALL}`,
       ...lines.commands,
       `npx parley-rooms doctor${given.environment === undefined ? "" : ` --env ${given.environment}`}`,
     ].join("\n"),
@@ -75,7 +77,7 @@ async function printLines(
   console.log(`${parts.join("\n\n")}\n`);
 }
 
-async function begin(given: Arguments, template: "chat" | "socketio"): Promise<void> {
+async function begin(given: Arguments, template: Template): Promise<void> {
   const initial = template === "chat" ? "my-chat" : "my-app";
   const chosen = given.folder ?? (asks(given, "a folder") ? await askFolder(initial) : initial);
   const folder = path.resolve(chosen);

@@ -37,9 +37,12 @@ const IS_HARMLESS = new Set([".git", ".DS_Store"]);
 /** The longest name of a folder on Linux, macOS and Windows. */
 const FOLDER_BYTES_MAX = 255;
 
+/** The folders of templates/. */
+export type Template = "chat" | "socketio" | "engine";
+
 export interface NewProject {
   readonly folder: string;
-  readonly template: "chat" | "socketio";
+  readonly template: Template;
   readonly name: string;
   /** As `github.com/owner/name`, if there is one. */
   readonly repository?: string | undefined;

@@ -1,7 +1,7 @@
 // Asks for missing arguments. Called by main.ts, only at a terminal.
 import { cancel, isCancel, multiselect, select, text } from "@clack/prompts";
 
-import { checkedName, KINDS, nameFrom, type Kind } from "./arguments.ts";
+import { checkedName, FORMS, KINDS, nameFrom, type Form, type Kind } from "./arguments.ts";
 import { EXTRAS, type Extra } from "./lines.ts";
 import { checkFolder, repositoryOf } from "./new-project.ts";
 
@@ -9,6 +9,11 @@ const LABELS: Readonly<Record<Kind, string>> = {
   chat: "A chat: rooms with history, presence, moderation, and a page",
   socketio: "A Socket.IO application of your own",
   existing: "The lines that add a chat to a Worker that I have",
+};
+
+const FORM_LABELS: Readonly<Record<Form, string>> = {
+  unchanged: "My server of the package socket.io, as it is: awake while somebody is connected",
+  classes: "Classes, which sleep with their clients connected",
 };
 
 const EXTRA_LABELS: Readonly<Record<Extra, string>> = {
@@ -25,6 +30,15 @@ export const askKind = (initial: Kind): Promise<Kind> =>
     select<Kind>({
       message: "What shall it be?",
       options: KINDS.map((value) => ({ value, label: LABELS[value] })),
+      initialValue: initial,
+    }),
+  );
+
+export const askForm = (initial: Form): Promise<Form> =>
+  answered(
+    select<Form>({
+      message: "Which server?",
+      options: FORMS.map((value) => ({ value, label: FORM_LABELS[value] })),
       initialValue: initial,
     }),
   );

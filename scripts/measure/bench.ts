@@ -158,7 +158,7 @@ async function generate({ workload }: Scenario, peer: Peer, share: number): Prom
       pids,
       server: peer.name,
       place: { origin, pathTemplate, prefix: "bench" },
-      workload: { ...workload, own: peer.isOwn ? 1 : 0, postsPerUserPerSecond },
+      workload: { ...workload, own: peer.isOwn ? 1 : 0, bundles: peer.bundles ?? false, postsPerUserPerSecond },
       ...(jwtSecret && { jwtSecret }),
     };
     generator.write(JSON.stringify(job));

@@ -44,12 +44,13 @@ export function requireFiles(users: number, filesMax = openFilesMax()): void {
 }
 
 /** Kinds are mixed evenly: every stretch of users holds all of them, and so does every room. */
-export function seatsFor({ users, rooms, own, polling, library }: Workload, place: Place): Seat[] {
+export function seatsFor({ users, rooms, own, polling, library, bundles = false }: Workload, place: Place): Seat[] {
   return Array.from({ length: users }, (_, number) => {
     const roomNumber = number % rooms;
     const [room, user] = [`${place.prefix}-${roomNumber}`, `${place.prefix}-user-${number}`];
     const share = spread(Math.trunc(number / rooms) + roomNumber);
     const isPolling = share < polling;
+    const isOwn = !isPolling && share < polling + own;
     const [roomInPath, userInPath] = [room, user].map(encodeURIComponent);
     return {
       number,
@@ -59,7 +60,8 @@ export function seatsFor({ users, rooms, own, polling, library }: Workload, plac
       origin: place.origin,
       path: place.pathTemplate.replaceAll("{room}", roomInPath!).replaceAll("{user}", userInPath!),
       isPolling,
-      isOwn: !isPolling && share < polling + own,
+      isOwn,
+      isBundling: bundles && !isOwn,
       isLibrary: isPolling || spread(number + 1) < library,
     };
   });

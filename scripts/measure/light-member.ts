@@ -10,6 +10,10 @@ const QUOTE = 0x22;
 const SEPARATOR = 0x1e;
 const CHAT_MESSAGE = Buffer.from('42["chat-message",');
 const WELCOME = Buffer.from('42["welcome",');
+const BUNDLE = Buffer.from('42["bundle",[');
+/** In no text of an event: JSON escapes the quotes there. */
+const BUNDLED_MESSAGE = Buffer.from('["chat-message",');
+const BUNDLED_WELCOME = Buffer.from('["welcome",');
 const SEQ_KEY = '"seq":';
 const SEQ_CHARS_MAX = 16;
 const RETURN_MS_MIN = 500;
@@ -70,7 +74,13 @@ export class LightMember implements Member {
   #endpoint(): URL {
     const url = new URL(this.seat.path, this.seat.origin);
     // A session can be recovered if the client says that it knows of it, as socket.io-client 4.6 and later do by its pid.
-    const query = { EIO: "4", transport: "websocket", recovery: "on", ...(this.seat.isOwn && { ext: "1" }) };
+    const query = {
+      EIO: "4",
+      transport: "websocket",
+      recovery: "on",
+      ...(this.seat.isOwn && { ext: "1" }),
+      ...(this.seat.isBundling && { bundle: "1" }),
+    };
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     return url;
   }
@@ -210,14 +220,33 @@ export class LightMember implements Member {
   }
 
   #event(bytes: Buffer, start: number, end: number): void {
-    if (startsWith(bytes, start, CHAT_MESSAGE)) {
-      const seq = numberAfter(bytes, SEQ_KEY, start, end);
-      this.#observer.delivered(this, seq, findMark(this.#run, bytes, start, end));
-    } else if (startsWith(bytes, start, WELCOME)) {
+    if (startsWith(bytes, start, CHAT_MESSAGE)) this.#delivered(bytes, start, end);
+    else if (startsWith(bytes, start, BUNDLE)) this.#bundle(bytes, start + BUNDLE.length, end);
+    else if (startsWith(bytes, start, WELCOME)) {
       const [, welcome] = JSON.parse(bytes.toString("utf8", start + 2, end)) as [string, { lastSeq: number }];
       this.#observer.entered(this, welcome.lastSeq);
     }
     if (this.#pid !== undefined) this.#noteOffset(bytes, end);
+  }
+
+  #delivered(bytes: Buffer, start: number, end: number): void {
+    const seq = numberAfter(bytes, SEQ_KEY, start, end);
+    this.#observer.delivered(this, seq, findMark(this.#run, bytes, start, end));
+  }
+
+  #bundle(bytes: Buffer, start: number, end: number): void {
+    // The buffer holds more bytes after the frame: a search through them would take most of the time.
+    const frame = bytes.subarray(start, end);
+    if (frame.includes(BUNDLED_WELCOME)) {
+      const [events] = JSON.parse(`[[${frame.toString()}`) as [unknown[][]];
+      const welcome = events.find(([event]) => event === "welcome")![1] as { lastSeq: number };
+      this.#observer.entered(this, welcome.lastSeq);
+    }
+    for (let at = frame.indexOf(BUNDLED_MESSAGE); at !== -1;) {
+      const next = frame.indexOf(BUNDLED_MESSAGE, at + 1);
+      this.#delivered(frame, at, next === -1 ? frame.length : next);
+      at = next;
+    }
   }
 
   /** The offset is an event's last argument, a string without quotes in it. */

@@ -13,6 +13,8 @@ export interface Seat {
   readonly path: string;
   /** Speaks as Parley's own client does, with several packets to a frame; otherwise as a stock client. */
   readonly isOwn: boolean;
+  /** Takes the events of a turn in one, as a stock client may. */
+  readonly isBundling: boolean;
   readonly isPolling: boolean;
   /** A client library, in place of the few lines of which one process can be ten thousand. */
   readonly isLibrary: boolean;

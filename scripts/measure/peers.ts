@@ -33,9 +33,11 @@ export interface Peer {
   readonly name: string;
   /** A description, with the parts of the job that it adds or leaves out. */
   readonly title: string;
-  readonly server: "parley" | "bare-object" | "socketio" | "socketio-bun";
+  readonly server: "parley" | "bare-object" | "class-object" | "stock-object" | "socketio" | "socketio-bun";
   /** Whether its clients speak the dialect of Parley's own. */
   readonly isOwn: boolean;
+  /** Whether its clients take the events of a turn in one. */
+  readonly bundles?: true;
   /** Of Parley, besides those above, for a room of so many members. */
   readonly settingsFor?: (users: number) => Readonly<Record<string, string>>;
 }
@@ -43,6 +45,13 @@ export interface Peer {
 export const PEERS: readonly Peer[] = [
   { name: "socketio-ws", title: "Socket.IO on Node (ws): in memory", server: "socketio", isOwn: false },
   { name: "parley", title: "Parley, stock clients: stores every message", server: "parley", isOwn: false },
+  {
+    name: "parley-bundles",
+    title: "Parley, stock clients with bundles: stores every message",
+    server: "parley",
+    isOwn: false,
+    bundles: true,
+  },
   { name: "parley-shim", title: "Parley, its own client: stores every message", server: "parley", isOwn: true },
   { name: "socketio-bun", title: "Socket.IO on Bun (bun-engine): in memory", server: "socketio-bun", isOwn: false },
   {
@@ -56,6 +65,18 @@ export const PEERS: readonly Peer[] = [
     title: "ceiling: bare Durable Object, a frame per batch; in memory",
     server: "bare-object",
     isOwn: true,
+  },
+  {
+    name: "class-object",
+    title: "a class of parley-rooms/socketio: in memory",
+    server: "class-object",
+    isOwn: false,
+  },
+  {
+    name: "stock-object",
+    title: "Socket.IO on an object: in memory",
+    server: "stock-object",
+    isOwn: false,
   },
   {
     name: "one-object",
@@ -92,9 +113,11 @@ export async function startPeer({ server, settingsFor }: Peer, { users, breaks }
       const running = await whenReady(spawnParley(place, settingsFor?.(users), SERVER_CORE), place);
       return { ...running, ...PARLEY };
     }
-    case "bare-object": {
+    case "bare-object":
+    case "class-object":
+    case "stock-object": {
       const place = await newPlace();
-      return whenReady(spawnOnPort(path.join("measure", "bare-object.ts"), place, {}, SERVER_CORE), place);
+      return whenReady(spawnOnPort([path.join("measure", "object-server.ts"), server], place, {}, SERVER_CORE), place);
     }
     case "socketio":
       return startListening([process.execPath, path.join(PEERS_DIR, "socketio.js"), ...flags]);
@@ -110,13 +133,18 @@ export interface Place {
 
 /** `npm run serve`, which is ready when it prints `Ready on`. */
 export function spawnParley(place: Place, settings: Readonly<Record<string, string>> = {}, core?: number): Process {
-  return spawnOnPort("self-host.ts", place, { ...PARLEY_SETTINGS, JWT_SECRET: SECRET, ...settings }, core);
+  return spawnOnPort(["self-host.ts"], place, { ...PARLEY_SETTINGS, JWT_SECRET: SECRET, ...settings }, core);
 }
 
 /** Servers that get their port from the environment and keep their state in a folder. */
-function spawnOnPort(script: string, { port, stateDir }: Place, env: Readonly<Record<string, string>>, core?: number) {
+function spawnOnPort(
+  [script, ...args]: readonly [string, ...string[]],
+  { port, stateDir }: Place,
+  env: Readonly<Record<string, string>>,
+  core?: number,
+): Process {
   return new Process({
-    args: [process.execPath, path.join(PROJECT_ROOT, "scripts", script), "--state", stateDir],
+    args: [process.execPath, path.join(PROJECT_ROOT, "scripts", script), ...args, "--state", stateDir],
     env: { ...env, HOST, PORT: String(port) },
     ...(core !== undefined && { core }),
   });

@@ -1,4 +1,4 @@
-// The result of a run, as data: what `--json` writes, docs/load.md describes, and report.ts shows. Called by all modes.
+// The result of a run, as data: what `--json` writes (docs/load.md), and report.ts shows. Called by all modes.
 import type { Percentiles } from "./latencies.ts";
 
 /** What a run does. All numbers of the scenarios and of the command line end up here. */
@@ -10,6 +10,8 @@ export interface Workload {
   readonly own: number;
   readonly polling: number;
   readonly library: number;
+  /** Whether those in the dialect of a stock client take the events of a turn in one. */
+  readonly bundles?: boolean;
   readonly postsPerUserPerSecond: number;
   /** Whether only the first user of each room posts. */
   readonly isMonologue?: boolean;

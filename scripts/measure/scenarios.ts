@@ -18,6 +18,7 @@ export interface Scenario {
 }
 
 const CHAT_PEERS = ["socketio-ws", "parley", "parley-shim", "socketio-bun", "bare-object", "bare-batches"];
+const BUSY_PEERS = ["socketio-ws", "parley", "parley-bundles", ...CHAT_PEERS.slice(2)];
 const LATENCIES = ["p50", "p95", "p99", "ackP50"] as const;
 const TRAFFIC = ["perCpuSecond", "ratio", ...LATENCIES, "faults", "serverBusy", "generatorBusy", "rateHeld"] as const;
 const CONNECTS = ["cpuPerConnect", "kbPerConnection"] as const;
@@ -37,7 +38,7 @@ const busy = (users: number, postsPerUserPerSecond: number): Scenario => ({
   name: "busy",
   question: "one room, everybody talks",
   label: `busy ${users} × ${postsPerUserPerSecond}/s`,
-  peers: CHAT_PEERS,
+  peers: BUSY_PEERS,
   columns: [...TRAFFIC, ...CONNECTS],
   searchesRate: true,
   workload: { ...USUAL, rooms: 1, users, postsPerUserPerSecond },
@@ -58,6 +59,14 @@ export const SCENARIOS: readonly Scenario[] = [
   busy(100, 1),
   busy(500, 1),
   busy(1000, 0.5),
+  {
+    name: "stock",
+    question: "the package socket.io on an object, beside a class and beside Node: one room, everybody talks",
+    label: "stock 100 × 1/s",
+    peers: ["class-object", "stock-object", "socketio-ws"],
+    columns: ["cpuPerDelivery", ...TRAFFIC, ...CONNECTS],
+    workload: { ...USUAL, rooms: 1, users: 100, postsPerUserPerSecond: 1 },
+  },
   {
     name: "rooms",
     question: "many rooms with a post now and then in each",

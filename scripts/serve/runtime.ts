@@ -1,12 +1,13 @@
-// Runs Workers in workerd for `npm run serve` and the bench: by way of Miniflare, which brings storage, assets and
-// restarts after a crash, but with sockets that lead straight into the Worker. Measured, that is as cheap as workerd alone.
+// Runs Workers in workerd: by way of Miniflare, which brings storage, assets and restarts after a crash, but with sockets that lead straight
+// into the Worker. Measured, that is as cheap as workerd alone. Called by self-hosted.ts for `npm run serve` and the bench, and by
+// measure/object-server.ts, keep-release.ts and the process of a test server (test/outside/server-process.ts).
 import { availableParallelism } from "node:os";
 
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare";
 
 import { RuntimeLog, writeRuntimeLine } from "./runtime-log.ts";
 
-/** A larger young generation: V8 collects garbage less often, so fewer messages wait for that (docs/bench). Takes some 50 MB more. */
+/** A larger young generation: V8 collects garbage less often, so fewer messages wait for that (docs/load.md). Takes some 50 MB more. */
 const LARGE_YOUNG = "--semi-space-growth-factor=4 --min-semi-space-size=32 --max-semi-space-size=64";
 /** V8's helpers would take the only core from the thread that serves, for longer than its pause alone. */
 const WITHOUT_HELPERS = "--single-threaded-gc";

@@ -1,14 +1,14 @@
 // A chat room: the first application of the Socket.IO core. Passes connections and events to the room's features
-// (features.ts). Made by durable/create-chat.ts; the Socket.IO server calls it as a namespace.
-import type { RoomWelcome, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
+// (features.ts). Made by src/objects/create-chat.ts; the Socket.IO server calls it as a namespace.
+import type { Message, RoomWelcome, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import { denyOverLimit } from "../protocol/connection-limits.ts";
-import { messageId } from "../protocol/message-id.ts";
+import { MISSED_MESSAGES_MAX } from "../protocol/limits.ts";
+import { messageId, parseMessageId } from "../protocol/message-id.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { memberEvent } from "../protocol/input.ts";
 import { UNDECIDED } from "../protocol/refuse.ts";
-import type { NamedFormer } from "../protocol/shards.ts";
 import { Meter } from "../metrics/meter.ts";
-import { Recovery } from "../socketio/recovery/recovery.ts";
+import { Recovery, type MissedEvent, type RecoveryLog } from "../socketio/recovery/recovery.ts";
 import {
   CONTEXT,
   HANDLE_EVENT,
@@ -18,10 +18,11 @@ import {
   type AuthorizeResult,
 } from "../socketio/server/namespace.ts";
 import type { EventsMap } from "../socketio/server/events.ts";
-import { makeFeatures, type ChatDependencies, type Features } from "./features.ts";
-import { ChatRecoveryLog } from "./log/chat-recovery.ts";
+import { makeFeatures, type ChatDependencies, type Features, type FeaturesPorts } from "./features.ts";
+import { MessageChanges } from "./messages/message-changes.ts";
 import { RoomCalls } from "./room-calls.ts";
-import { Requests, type Request } from "./room/requests.ts";
+import type { RoomPart } from "./room/feature.ts";
+import type { Requests } from "./room/requests.ts";
 import { Room, type Client, type Connection, type Membership } from "./room/room.ts";
 
 export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership> {
@@ -35,26 +36,31 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   /** Features have operations for all events, known or not: `HANDLE_EVENT`. */
   readonly handlers = {};
 
-  constructor({ room: name, settings, log, state, meter = new Meter(), durable, ...outside }: ChatDependencies) {
+  constructor({ room: name, settings, log, state, meter = new Meter(), durable, ...ports }: ChatDependencies) {
     super();
     this.room = new Room({ name, settings, log, state, meter, durable });
-    const perform = (request: Request): void | Promise<void> => this.requests.perform(request);
-    const entry = {
-      authorize: (identity: Identity, address: string) =>
-        this.#decide(() => this.#authorizeElsewhere(identity, address)),
-      welcome: (client: Connection) => this.#welcome(client),
-      noteToken: (membership: Membership, identity: Identity, address: string) =>
-        this.#noteToken(membership, identity, address),
-      claimedSeq: (former: NamedFormer, owner: string) => this.recovery?.claim(former, { nsp: "/", owner })?.seq,
-    };
-    this.features = makeFeatures(this.room, { ...outside, perform, entry });
-    this.requests = new Requests(this.room, this.features);
+    const changes = new MessageChanges(this.room);
+    const recoveryLog = new ChatRecoveryLog(this.room, changes);
+    this.recovery = settings.recoveryWindowMs > 0 ? new Recovery(recoveryLog, settings.recoveryWindowMs) : undefined;
+    this.features = makeFeatures(this.room, { ...ports, changes, recovery: this.recovery, entry: this.#entry });
+    this.requests = this.features.requests;
     this.calls = new RoomCalls(this.room, this.features, this.requests);
-    const { toldSeq, catchUp, reportProblem } = this.room;
-    const countChanges = (): number => this.features.changes.count;
-    const recoveryLog = new ChatRecoveryLog({ log, toldSeq, catchUp, countChanges, report: reportProblem });
-    const { recoveryWindowMs } = settings;
-    this.recovery = recoveryWindowMs > 0 ? new Recovery(recoveryLog, recoveryWindowMs) : undefined;
+  }
+
+  /** The steps of a connection that shards need of the room. They are taken in the open room, when all of its features are there. */
+  get #entry(): FeaturesPorts["entry"] {
+    return {
+      authorize: (identity, address) => this.#decide(() => this.#authorizeRemote(identity, address)),
+      noteToken: (membership, identity, address) => this.#noteToken(membership, identity, address),
+      welcome: (client) => this.#welcome(client),
+    };
+  }
+
+  /** The part of a feature that was handed in. @throws Error in a room without it */
+  part(feature: string): RoomPart {
+    const part = this.features.parts.get(feature);
+    if (!part) throw new Error(`the room has no feature "${feature}"`);
+    return part;
   }
 
   override onStart(): void {
@@ -81,7 +87,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   }
 
   /** SIO-13: the storage may be readable again soon. */
-  #decide<Verdict>(ask: () => Verdict): Verdict | Refusal {
+  #decide<Decision>(ask: () => Decision): Decision | Refusal {
     try {
       return ask();
     } catch (error) {
@@ -91,10 +97,10 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   }
 
   /** Decides on a CONNECT in a shard, whose end the room does not hear of. */
-  #authorizeElsewhere(identity: Identity, address: string): AuthorizeResult<Membership> {
-    const verdict = this.#authorize(identity, address);
-    if (verdict.accepted) this.features.bounds.renew(verdict.data);
-    return verdict;
+  #authorizeRemote(identity: Identity, address: string): AuthorizeResult<Membership> {
+    const decision = this.#authorize(identity, address);
+    if (decision.accepted) this.features.bounds.renew(decision.data);
+    return decision;
   }
 
   #authorize(identity: Identity, address: string): AuthorizeResult<Membership> {
@@ -140,7 +146,7 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
   #welcome(client: Connection): Welcome {
     const { user, name, role } = client.peek();
     const { settings, log } = this.room;
-    const lastSeq = Math.min(log.lastSeq, this.room.toldSeq());
+    const lastSeq = Math.min(log.lastSeq, this.room.notifiedSeq());
     const lastId = lastSeq === log.lastSeq ? log.lastId : messageId(log.epoch, lastSeq, log.lifeAt(lastSeq));
     const ofRoom: RoomWelcome = {
       room: this.room.name,
@@ -185,3 +191,76 @@ export class Chat extends Namespace<EventsMap, ServerToClientEvents, Membership>
     return this.requests.perform({ event, bearer: client.peek(), client, given, reply });
   }
 }
+
+/** Missed events since a seq; valid while `lastSeq` and the number of changes stay the same. */
+interface Answered {
+  readonly seq: number;
+  readonly lastSeq: number;
+  readonly changes: number;
+  readonly missed: readonly MissedEvent[];
+}
+
+/**
+ * Recovery replays the room's messages, with their changes (REC-5, MSG-7). They are in the log already, so a broadcast costs no row of its
+ * own. `welcome` has the rest of the room's state.
+ */
+class ChatRecoveryLog implements RecoveryLog {
+  readonly #room: Room;
+  readonly #changes: MessageChanges;
+  /** The last answer: after a network failure all clients ask for the same. */
+  #answered: Answered | undefined;
+
+  constructor(room: Room, changes: MessageChanges) {
+    this.#room = room;
+    this.#changes = changes;
+  }
+
+  get epoch(): string {
+    return this.#room.log.epoch;
+  }
+
+  get key(): string {
+    return this.#room.log.key;
+  }
+
+  get lastSeq(): number {
+    return this.#room.notifiedSeq();
+  }
+
+  lifeAt(seq: number): string | undefined {
+    return this.#room.log.lifeAt(seq);
+  }
+
+  since(seq: number): readonly MissedEvent[] | undefined {
+    this.#room.catchUp();
+    const { lastSeq } = this;
+    const changes = this.#changes.count;
+    const answered = this.#answered;
+    if (answered?.seq === seq && answered.lastSeq === lastSeq && answered.changes === changes) return answered.missed;
+    try {
+      const missed = this.#read(seq, lastSeq - seq);
+      if (missed) this.#answered = { seq, lastSeq, changes, missed };
+      return missed;
+    } catch (error) {
+      this.#room.reportProblem("missed messages could not be read", error);
+      return undefined;
+    }
+  }
+
+  #read(seq: number, count: number): MissedEvent[] | undefined {
+    if (count > MISSED_MESSAGES_MAX) return undefined;
+    if (count === 0) return [];
+    const { messages } = this.#room.log.page({ after: seq, limit: count });
+    // Fewer than there are seqs: some were trimmed, or seen and never stored. The gap is not provably complete.
+    if (messages.length !== count) return undefined;
+    return messages.map((message) => toMissedEvent(message, this.epoch));
+  }
+}
+
+const toMissedEvent = (message: Message, epoch: string): MissedEvent => ({
+  seq: message.seq,
+  life: parseMessageId(epoch, message.id)!.incarnation,
+  atMs: message.timestamp,
+  event: "chat-message",
+  args: [message],
+});

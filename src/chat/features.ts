@@ -1,67 +1,98 @@
-// The features of a chat room. To add one: a class in one of the folders, and a line in `list` below, whose order is that in which
-// hooks are called; those of features of one's own (`own`) follow. `records` and `announced` have no hooks: features or calls
-// use them. Called by chat.ts.
+// The features of a chat room: those that no room can be without, the parts of those that the deployment hands in (InRoom), and those of
+// the room's class (`custom`). The order of `list` below is that in which hooks are called. `records` has no hooks: features use it. Called by chat.ts.
 import type { UserRooms } from "../clock/user-rooms.ts";
-import type { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { FilesWelcome, RoomWelcome, Welcome } from "../protocol/chat-events.ts";
-import type { LinkTransport } from "../relay/transport.ts";
-import { isDirectRoom } from "../protocol/direct-name.ts";
+import type { DirectReport } from "../protocol/direct-room.ts";
+import type { PayerReport, RefusedPayers, RoomNumbers } from "../protocol/room-list.ts";
+import type { Recovery } from "../socketio/recovery/recovery.ts";
 import type { RoomState } from "../storage/room-state.ts";
-import { Announced } from "./announce/announced.ts";
-import { Direct, type OpenDirect } from "./direct/direct.ts";
 import { Attachments } from "./files/attachments.ts";
 import { FileSweep, type FileStore } from "./files/file-sweep.ts";
-import { Links } from "./links/links.ts";
-import { Relayed } from "./links/relayed.ts";
-import { Counters } from "./listing/counters.ts";
-import { Listing, type ReportToLobby } from "./listing/listing.ts";
-import { UnreadCounts } from "./listing/unread-counts.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { Editing } from "./messages/editing.ts";
 import { History } from "./messages/history.ts";
-import { MessageChanges } from "./messages/message-changes.ts";
+import type { MessageChanges } from "./messages/message-changes.ts";
 import { Reacting } from "./messages/reacting.ts";
 import { AuditTrail } from "./moderation/audit-trail.ts";
-import { Bans, Flooding } from "./moderation/bans.ts";
+import { Bans, DirectAccess, Flooding } from "./moderation/bans.ts";
 import { ModerationLists } from "./moderation/moderation-lists.ts";
 import { Moderation } from "./moderation/moderation.ts";
-import { Speaking } from "./moderation/speaking.ts";
+import { WritePermission } from "./moderation/write-permission.ts";
 import { UserRecords } from "./moderation/user-records.ts";
-import { OwnFeatures, type MakeFeatures } from "./own/own-features.ts";
-import { Attending } from "./people/attending.ts";
-import { LEAVE_GATHER_MS, LEAVE_GRACE_MS, Presence } from "./people/presence.ts";
+import { CustomFeatures, type MakeFeatures } from "./custom/custom-features.ts";
+import { SubscriptionRequests } from "./people/subscription-requests.ts";
+import { Presence } from "./people/presence.ts";
 import { newUserRooms, RoomBounds } from "./people/room-bounds.ts";
 import { Reading } from "./people/reading.ts";
 import { Refreshing } from "./people/refreshing.ts";
 import { Typing } from "./people/typing.ts";
+import { UnreadCounts } from "./people/unread-counts.ts";
 import { Posting } from "./posting/posting.ts";
-import { Hooks, type Feature } from "./room/feature.ts";
-import type { Request } from "./room/requests.ts";
+import { Counters } from "./room/counters.ts";
+import { Hooks, type RoomPart } from "./room/feature.ts";
+import { Requests, type Request } from "./room/requests.ts";
 import type { Bearer, Caller, ChatEvent, Operation } from "./room/operation.ts";
 import type { ChatSettings, Client, Connection, Room } from "./room/room.ts";
-import { Screening } from "./room/screening.ts";
-import type { PostRules } from "./room/verdict.ts";
-import type { SearchAllowance } from "./search/search-allowance.ts";
-import type { SearchIndex } from "./search/search-index.ts";
-import { Exporting } from "./search/exporting.ts";
-import { Searching } from "./search/searching.ts";
-import { Shards, type ShardsOutside, type ShardsPorts } from "./shards/shards.ts";
-import { Webhooks, type Deliver } from "./webhooks/webhooks.ts";
+import { ModerationHook } from "./room/moderation-hook.ts";
+import type { PostRules } from "./room/post-decision.ts";
+import type { ReadAllowance } from "./room/read-allowance.ts";
+import { Exporting } from "./messages/exporting.ts";
+import { Shards, type ShardObjectPorts, type ShardsPorts } from "./shards/shards.ts";
+
+/** The chat's own features, as far as those that are handed in build on them. */
+export interface ChatBase {
+  readonly direct: DirectAccess;
+  readonly readAllowance: ReadAllowance;
+  readonly changes: MessageChanges;
+  readonly editing: Editing;
+  /** The seq up to which a user has read. */
+  readonly readSeq: (user: string) => number;
+  /** The name under which a user has written in this room. */
+  readonly writtenName: (user: string) => string | undefined;
+  /** The room reports to the directory again, if it has one. */
+  readonly reportChanged: () => void;
+  /** The room reports its members from now on (ANN-7). */
+  readonly reportPeople: () => void;
+  /** Whether a feature of the room's class sends events of that name. */
+  readonly isSent: (event: string) => boolean;
+  readonly reading: Pick<Reading, "noteJoined">;
+  /** Those that a directory of rooms takes. */
+  readonly counters: Counters;
+  readonly reported: Reported;
+}
+
+/** What the chat's own features have for the reports of the room to a directory of rooms. */
+export interface Reported {
+  readonly unread: Pick<UnreadCounts, "pack">;
+  /** The two users and their read marks, in a room between two people. */
+  readonly direct: () => DirectReport | undefined;
+  /** The numbers of custom features. The hook `onReportChanged` tells their changes, so they are not compared. */
+  readonly numbers: () => RoomNumbers | undefined;
+  readonly payers: () => PayerReport;
+  /** The directory keeps users out of the room (LIM-8). */
+  readonly onRefused: (refused: RefusedPayers) => void;
+}
+
+/** A feature that is handed in, as a room sees it. */
+export interface InRoom {
+  readonly name: string;
+  /** @returns its part of the room, if it has one there */
+  readonly roomPart?: (room: Room, chat: ChatBase) => RoomPart | undefined;
+}
 
 export interface ChatDependencies {
   readonly room: string;
   readonly settings: ChatSettings;
   readonly log: MessageLog;
   readonly state: RoomState;
-  readonly index: SearchIndex;
+  /** The features that are handed in, in the order in which their hooks are called. */
+  readonly handedIn?: readonly InRoom[];
   /** Limits searches of all rooms of the isolate together. */
-  readonly searchAllowance: SearchAllowance;
+  readonly readAllowance: ReadAllowance;
   /** Stores files; absent: the room takes none. */
   readonly files?: FileOptions;
-  /** Queues webhook events; absent: no webhook is set. */
-  readonly deliver?: Deliver;
-  /** The room's own rules for posts and edits, asked for at each; absent, or without a result: there are none. */
+  /** The room's moderation hook for posts and edits, asked for at each; absent, or without a result: there is none. */
   readonly rules?: (() => PostRules | undefined) | undefined;
   /** Makes the features that the room's class adds; absent: it adds none. */
   readonly features?: MakeFeatures | undefined;
@@ -69,18 +100,10 @@ export interface ChatDependencies {
   readonly meter?: Meter;
   /** Resolves once everything stored is durable; the platform holds frames back until then. */
   readonly durable?: () => Promise<void>;
-  /** Sends reports to the lobby; absent: there is no lobby. */
-  readonly reportToLobby?: ReportToLobby | undefined;
-  /** Opens rooms between two people. */
-  readonly openDirect?: OpenDirect;
-  /** Limits the direct rooms that a user opens, in all rooms of the isolate (DM-5). */
-  readonly openings?: TokenBuckets;
   /** Counts the rooms of users, in all rooms of the isolate (LIM-8). */
   readonly userRooms?: UserRooms;
   /** Holds the sockets that a big room has no place for; absent: there are no shards. */
-  readonly shards?: ShardsOutside | undefined;
-  /** Carries messages to linked rooms; absent: none are passed on. */
-  readonly relay?: LinkTransport | undefined;
+  readonly shards?: ShardObjectPorts | undefined;
 }
 
 export interface FileOptions {
@@ -92,11 +115,14 @@ export interface FileOptions {
 }
 
 /** The ports of the features. */
-interface Outside extends Omit<ChatDependencies, "room" | "settings" | "log" | "state" | "meter" | "durable"> {
-  /** Carries a request out, in the name of a feature. */
-  readonly perform: (request: Request) => void | Promise<void>;
-  /** Decides on CONNECTs, checks what they recover, and makes the welcome. */
-  readonly entry: Pick<ShardsPorts, "authorize" | "claimedSeq" | "noteToken" | "welcome">;
+export interface FeaturesPorts extends Omit<
+  ChatDependencies,
+  "room" | "settings" | "log" | "state" | "meter" | "durable"
+> {
+  readonly changes: MessageChanges;
+  readonly recovery: Recovery | undefined;
+  /** Decides on CONNECTs, and makes the welcome. */
+  readonly entry: Pick<ShardsPorts, "authorize" | "noteToken" | "welcome">;
 }
 
 /** The events that a feature has operations for. */
@@ -105,79 +131,85 @@ type EventsOf<Each> = Each extends { readonly operations: ReadonlyArray<Operatio
 /** The fields of the welcome that a feature fills. */
 type FieldsOf<Each> = Each extends { welcome(client: Client): infer Part } ? keyof Part : never;
 
-type FieldOfFeatures = Exclude<keyof Welcome, keyof RoomWelcome>;
+/** Features that are handed in fill the others. */
+type FieldOfFeatures = Exclude<keyof Welcome, keyof RoomWelcome | "direct">;
 
-/** Fits a list only if its features together have an operation for each event, and for nothing else, and fill the welcome. */
-type Complete<Each extends Feature> = [ChatEvent, EventsOf<Each>, FieldOfFeatures] extends [
-  EventsOf<Each>,
-  ChatEvent,
-  FieldsOf<Each>,
-]
-  ? readonly Feature[]
-  : {
-      readonly eventsWithoutOperation: Exclude<ChatEvent, EventsOf<Each>>;
-      readonly operationsWithoutEvent: Exclude<EventsOf<Each>, ChatEvent>;
-      readonly welcomeFieldsWithoutFeature: Exclude<FieldOfFeatures, FieldsOf<Each>>;
-    };
+/** Features that are handed in answer the others. */
+type EventOfChat = Exclude<ChatEvent, "search" | "open-dm">;
 
-/** The hooks of all features, and by name the features that chat.ts and room-calls.ts have business with. */
+/** What the compiler says of an incomplete list; `never` of a complete one. */
+type Lacking<Each extends RoomPart> =
+  | `no part in src/chat/features.ts has a handler for "${Exclude<EventOfChat, EventsOf<Each>>}"`
+  | `no list in src/protocol/events has the event "${Exclude<EventsOf<Each>, EventOfChat>}"`
+  | `no part in src/chat/features.ts fills the field "${Exclude<FieldOfFeatures, FieldsOf<Each>>}" of welcome`;
+
+/** Fits a list only if its features together have an operation for each event of theirs, and for nothing else, and fill the welcome. */
+type Complete<Each extends RoomPart> = [Lacking<Each>] extends [never] ? readonly RoomPart[] : Lacking<Each>;
+
+/** The hooks and the requests of a room, and its features by name. */
 export type Features = ReturnType<typeof makeFeatures>;
 
+/** Makes each feature after those that it uses. What calls hooks or makes requests does so in the open room, when all features are in both. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- `Features` is its type
-export function makeFeatures(
-  room: Room,
-  { index, searchAllowance, files: fileOptions, features: make, perform, entry, ...outside }: Outside,
-) {
-  const { deliver, reportToLobby, relay, openDirect, openings, rules, shards: shardsOutside } = outside;
-  const { userRooms = newUserRooms() } = outside;
+export function makeFeatures(room: Room, ports: FeaturesPorts) {
+  const hooks = new Hooks();
+  const essentials = makeEssentials(room, hooks, ports);
+  const { list, callerOf, moderationHook, direct, changes } = essentials;
+  const requests = new Requests(room, { hooks, callerOf, moderationHook });
+  const perform: Perform = (request) => requests.perform(request);
+  const shards = makeShards(room, perform, essentials, ports);
+  const custom =
+    ports.features &&
+    new CustomFeatures(room, ports.features, {
+      isDirect: direct.isDirect,
+      callerOf,
+      find: (id) => changes.find(id),
+      perform,
+      factsChanged: () => hooks.tell("onReportChanged"),
+    });
+  const parts = makeHandedIn(room, baseOf(hooks, essentials, custom, ports), ports.handedIn);
+  /** They show what the others did, so their hooks come after those of features that are handed in. */
+  const last = shards ? [shards] : [];
+  const first: readonly RoomPart[] = list satisfies Complete<(typeof list)[number] | (typeof last)[number]>;
+  const all = [...first, ...[...parts.values()].flatMap(withParts), ...last, ...(custom?.all ?? [])];
+  hooks.add(all);
+  requests.add(all);
+  return { ...essentials, hooks, requests, parts, custom, shards };
+}
+
+type Perform = (request: Request) => void | Promise<void>;
+type Essentials = ReturnType<typeof makeEssentials>;
+
+/** Those that no room can be without. */
+// oxlint-disable-next-line typescript/explicit-function-return-type -- the compiler has to know each feature of the list
+function makeEssentials(room: Room, hooks: Hooks, ports: FeaturesPorts) {
+  const { changes, readAllowance, files: fileOptions, rules = () => undefined, userRooms = newUserRooms() } = ports;
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
   const posting = new Posting(room, attachments);
   const records = new UserRecords(room);
   const presence = new Presence(room);
   const bans = new Bans(room, records, (user) => presence.endStay(user));
-  const [speaking, trail] = [new Speaking(room), new AuditTrail(room)];
-  const moderation = { bans, records, speaking, trail };
-  const changes = new MessageChanges(room);
+  const [writePermission, trail] = [new WritePermission(room), new AuditTrail(room)];
+  const moderation = { bans, records, writePermission, trail };
   const editing = new Editing(room, { changes, files, trail, guestRates: posting.guestRates });
-  const links = new Links(room, changes, relay);
-  const relayed = new Relayed(room, editing);
-  const reading = new Reading(room, {
-    read: (before) => listing?.onRead(before),
-    notesJoined: reportToLobby !== undefined && !isDirectRoom(room.name),
-  });
+  const reading = new Reading(room, (before) => hooks.tell("onRead", before));
   const unread = new UnreadCounts(room, {
     marks: reading.marks,
     isBanned: (user) => records.banOf({ user, tokenRole: "member" }) !== undefined,
   });
   const typing = new Typing(room);
-  const direct = new Direct(room, {
-    open: openDirect,
-    openings,
-    readSeq: (user) => reading.marks.get(user),
-    writtenName: (user) => unread.nameOf(user),
-  });
+  const direct = new DirectAccess(room);
   const bounds = new RoomBounds(room, userRooms);
   const counters = new Counters(room);
-  const listing =
-    reportToLobby &&
-    new Listing(room, {
-      send: reportToLobby,
-      counters,
-      unread,
-      direct: () => direct.report,
-      numbers: () => own?.facts,
-      payers: () => bounds.payers,
-      onRefused: (refused) => bounds.onRefused(refused),
-    });
   /** A caller with the role that counts in this room: DM-2, MOD-9. */
-  const callerOf = ({ user, name, role: given }: Bearer, client?: Connection): Caller => {
+  const callerOf = ({ user, name, role: given, guests }: Bearer, client?: Connection): Caller => {
     const tokenRole = direct.roleOf(given);
     const role = records.roleOf({ user, tokenRole });
-    return { user, name, role, tokenRole, ...(client && { client }) };
+    return { user, name, role, tokenRole, ...(client && { client }), ...(guests !== undefined && { guests }) };
   };
-  const screening = new Screening(room, {
-    rules: rules ?? (() => undefined),
+  const moderationHook = new ModerationHook(room, {
+    rules,
     // Also where the connection is gone, or has another token by now.
     callerNow: ({ client, tokenRole, ...caller }) =>
       client && room.clients.get(client.id) === client
@@ -185,82 +217,108 @@ export function makeFeatures(
         : callerOf({ ...caller, role: tokenRole }),
     stayOf: (user) => bans.ownerOf(user),
   });
-  const shards =
-    shardsOutside && !direct.isDirect
-      ? new Shards(room, {
-          ...shardsOutside,
-          ...entry,
-          ownerOf: ({ user }) => bans.ownerOf(user),
-          changes,
-          trail,
-          perform,
-          typing,
-        })
-      : undefined;
-  const exporting = new Exporting(room, searchAllowance);
+  const exporting = new Exporting(room, readAllowance);
   const list = [
     direct,
     bans,
     bounds,
     new Flooding(room),
-    screening,
-    speaking,
+    moderationHook,
+    writePermission,
     presence,
     posting,
     new History(room),
     editing,
     new Reacting(room, changes),
     changes,
-    new Searching(room, index, searchAllowance),
     exporting,
     typing,
-    new Attending(room),
+    new SubscriptionRequests(room),
     reading,
+    unread,
+    counters,
     new Refreshing(room),
     new Moderation(room, moderation),
     new ModerationLists(room, moderation),
     attachments,
     files,
-    links,
-    relayed,
-    ...(deliver && !direct.isDirect ? [new Webhooks(room, deliver, LEAVE_GRACE_MS + LEAVE_GATHER_MS)] : []),
-    ...(listing ? [counters, listing] : []),
-    ...(shards ? [shards] : []),
   ];
-  const ofChat: readonly Feature[] = list satisfies Complete<(typeof list)[number]>;
-  const own =
-    make &&
-    new OwnFeatures(room, make, {
-      isDirect: direct.isDirect,
-      callerOf,
-      find: (id) => changes.find(id),
-      perform,
-      factsChanged: () => listing?.reportAgain(),
-    });
-  const hooks = new Hooks(own ? [...ofChat, ...own.all] : ofChat);
-  const announced = new Announced(room, {
-    reportMembers: () => listing?.reportPeople(),
-    isTaken: (event) => own?.sends(event) ?? false,
-  });
   return {
-    hooks,
+    /** In the order in which their hooks are called. */
+    list,
     callerOf,
-    screening,
+    moderationHook,
     posting,
     records,
     bans,
     bounds,
+    trail,
     changes,
+    editing,
+    reading,
+    unread,
+    typing,
     attachments,
     files,
     counters,
-    listing,
-    links,
-    relayed,
     direct,
-    announced,
     exporting,
-    own,
-    shards,
   };
 }
+
+/** @returns `undefined` in a room that holds all of its sockets itself */
+function makeShards(
+  room: Room,
+  perform: Perform,
+  { direct, bans, changes, trail, typing }: Essentials,
+  { shards: ports, entry, recovery }: FeaturesPorts,
+): Shards | undefined {
+  if (!ports || direct.isDirect) return undefined;
+  return new Shards(room, {
+    ...ports,
+    ...entry,
+    claimedSeq: (former, owner) => recovery?.claim(former, { nsp: "/", owner })?.seq,
+    ownerOf: ({ user }) => bans.ownerOf(user),
+    changes,
+    trail,
+    perform,
+    typing,
+  });
+}
+
+function baseOf(
+  hooks: Hooks,
+  { direct, bounds, changes, editing, reading, unread, counters }: Essentials,
+  custom: CustomFeatures | undefined,
+  { readAllowance }: FeaturesPorts,
+): ChatBase {
+  const reported: Reported = {
+    unread,
+    direct: () => hooks.with("directReport")[0]?.directReport(),
+    numbers: () => custom?.facts,
+    payers: () => bounds.payers,
+    onRefused: (refused) => bounds.onRefused(refused),
+  };
+  return {
+    direct,
+    readAllowance,
+    changes,
+    editing,
+    readSeq: (user) => reading.marks.get(user),
+    writtenName: (user) => unread.nameOf(user),
+    reportChanged: () => hooks.tell("onReportChanged"),
+    reportPeople: () => hooks.tell("onPeopleWanted"),
+    isSent: (event) => custom?.sends(event) ?? false,
+    reading,
+    counters,
+    reported,
+  };
+}
+
+/** Parts of the room by the names of their features, in the order of these. */
+function makeHandedIn(room: Room, base: ChatBase, handedIn: readonly InRoom[] = []): ReadonlyMap<string, RoomPart> {
+  const made = handedIn.map(({ name, roomPart }) => [name, roomPart?.(room, base)] as const);
+  return new Map(made.flatMap(([name, part]) => (part ? [[name, part] as const] : [])));
+}
+
+const withParts = (part: RoomPart): readonly RoomPart[] => [part, ...(part.parts ?? []).flatMap(withParts)];

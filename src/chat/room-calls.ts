@@ -10,7 +10,7 @@ import type { Bearer, Reply } from "./room/operation.ts";
 import type { Request, Requests } from "./room/requests.ts";
 import { refuseUnlessModerator } from "../protocol/roles.ts";
 import type { Client, Room } from "./room/room.ts";
-import type { ExportPlace, PieceAnswer } from "./search/exporting.ts";
+import type { ExportPosition, ChunkAnswer } from "./messages/exporting.ts";
 
 export class RoomCalls {
   readonly #room: Room;
@@ -23,14 +23,14 @@ export class RoomCalls {
     this.#requests = requests;
   }
 
-  /** Whether a feature of one's own takes an event of that name. */
-  takesOwn(event: string): boolean {
-    return this.#features.own?.takes(event) ?? false;
+  /** Whether a custom feature takes an event of that name. */
+  takesCustom(event: string): boolean {
+    return this.#features.custom?.takes(event) ?? false;
   }
 
-  /** OWN-9: an event of a feature of one's own. */
-  askOwn(request: Request): void | Promise<void> {
-    if (this.takesOwn(request.event)) return this.#requests.perform(request);
+  /** OWN-9: an event of a custom feature. */
+  askCustom(request: Request): void | Promise<void> {
+    if (this.takesCustom(request.event)) return this.#requests.perform(request);
     request.reply(refuse("UNKNOWN_EVENT", "No feature of this room takes that event"));
   }
 
@@ -76,17 +76,17 @@ export class RoomCalls {
     return { members: this.#room.members.count, lastSeq: this.#room.seenSeq() };
   }
 
-  /** A piece of an export (API-8). Each piece is asked about anew: its reader may have been banned since the last. */
-  exportPiece(bearer: Bearer, place: ExportPlace | undefined, reply: Reply<PieceAnswer>): void {
+  /** A chunk of an export (API-8). Each call checks the reader again: a moderator may have banned them since the last chunk. */
+  exportChunk(bearer: Bearer, position: ExportPosition | undefined, reply: Reply<ChunkAnswer>): void {
     const refuseReader = (): ErrorAnswer | undefined =>
       bearer.role === "service" ? undefined : this.refuseStaff(bearer);
-    this.#features.exporting.read(this.#features.callerOf(bearer), place, refuseReader, reply);
+    this.#features.exporting.read(this.#features.callerOf(bearer), position, refuseReader, reply);
   }
 
   /** All connections are about to be closed: answers open requests and sends each member a notice (API-9, API-10). */
   prepareShutdown(noticeFor: (client: Client) => Notice): void {
     this.#room.finishPosts();
-    this.#room.endShowing();
+    this.#room.endDelivery();
     this.#features.hooks.tell("onShutdown");
     for (const client of this.#room.clients.values()) client.emit("notice", noticeFor(client));
   }

@@ -1,5 +1,5 @@
 // The namespace of operators who watch a room: its connections, and why it is awake. It sends an update when something has
-// changed and keeps the room awake for nothing else, so a silent room sleeps while it is watched. Made by durable/create-chat.ts.
+// changed and keeps the room awake for nothing else, so a silent room sleeps while it is watched. Made by src/objects/create-chat.ts.
 import type { RefusalCode } from "../protocol/chat-events.ts";
 import { WATCH_INTERVAL_MS, WATCH_QUERY, type WatchedRoom, type WatchEvents } from "../protocol/watching.ts";
 import type { Deadline } from "../clock/deadlines.ts";
@@ -8,6 +8,7 @@ import {
   CONTEXT,
   Namespace,
   type ConnectRequest,
+  type NamespaceContext,
   type Refusal,
   type AuthorizeResult,
 } from "../socketio/server/namespace.ts";
@@ -21,13 +22,14 @@ import type { Membership } from "./room/room.ts";
 /** WATCH-1: watchers of one room at the same time. */
 export const WATCHERS_MAX = 16;
 
+type Sessions = NamespaceContext["sessions"];
+
 type Watcher = Pick<Membership, "user" | "name" | "role">;
 
 /** Facts about the room that only its object knows. */
 export interface ObjectFacts {
-  /** Changes with each connection that opens or closes. */
-  readonly connectionCount: () => number;
-  readonly look: () => Pick<WatchedRoom, "awake" | "connections" | "hasMore">;
+  /** @param sessions all of the object */
+  readonly look: (sessions: Sessions) => Pick<WatchedRoom, "awake" | "connections" | "hasMore">;
 }
 
 export class Watching extends Namespace<Record<string, never>, WatchEvents, Watcher> {
@@ -51,9 +53,9 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
 
   /** WATCH-1: admits users that the room would let in and that may call the HTTP API about it. */
   override authorize(request: ConnectRequest<Identity>): AuthorizeResult<Watcher> {
-    const verdict = this.#chat.authorize(request);
-    if (!verdict.accepted) return verdict;
-    const { user, name, role } = verdict.data;
+    const decision = this.#chat.authorize(request);
+    if (!decision.accepted) return decision;
+    const { user, name, role } = decision.data;
     const watcher = { user, name, role };
     return this.#refuse(watcher) ?? { accepted: true, data: watcher };
   }
@@ -95,7 +97,12 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
 
   get #seen(): string {
     const { members, lastSeq } = this.#chat.calls.pulse;
-    return `${members} ${this.#chat.sockets.size} ${lastSeq} ${this.#object.connectionCount()}`;
+    return `${members} ${this.#chat.sockets.size} ${lastSeq} ${this.#connectionCount}`;
+  }
+
+  /** Changes with each connection that opens or closes. */
+  get #connectionCount(): number {
+    return this[CONTEXT].sessions.size + (this.#chat.room.remote?.connections ?? 0);
   }
 
   #note(seen: string, nowMs: number): void {
@@ -112,13 +119,12 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
   }
 
   #describe(nowMs: number): WatchedRoom {
-    const connectionCount = this.#object.connectionCount();
     return {
       room: this.#chat.room.name,
       at: nowMs,
       ...this.#chat.calls.pulse,
-      connectionCount,
-      ...this.#object.look(),
+      connectionCount: this.#connectionCount,
+      ...this.#object.look(this[CONTEXT].sessions),
     };
   }
 }

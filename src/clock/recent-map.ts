@@ -1,4 +1,4 @@
-// A map of the entries set last, for memories that must not grow without bound: known sessions, verdicts, copies, counts per address.
+// A map of the entries set last, for memories that must not grow without bound: known sessions, decisions, copies, counts per address.
 
 export class RecentMap<Key, Value> extends Map<Key, Value> {
   readonly #max: number;

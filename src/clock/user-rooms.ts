@@ -1,5 +1,5 @@
 // Counts the rooms that a user is in, and those that the user began within an hour (LIM-8). Each entry has an end, so that a room that
-// crashed does not count for ever. Used by the rooms of an isolate together (chat/people/room-bounds.ts), and by a lobby (lobby/lobby.ts).
+// crashed does not count for ever. Used by the rooms of an isolate together (chat/people/room-bounds.ts), and by a lobby (features/directory/lobby.ts).
 import { RecentMap } from "./recent-map.ts";
 
 /** 0: there is no limit. */

@@ -24,7 +24,7 @@ const OF_MESSAGES: ReadonlySet<string> = new Set([
   "typing-count",
 ]);
 
-export interface AttentionPorts {
+export interface SubscriptionLevelsPorts {
   readonly hub: Pick<Hub, "channels" | "emit" | "join" | "leave">;
   readonly counts: () => Counts;
   readonly deadline: (name: string, run: (nowMs: number) => void, options: { keepsAwake: true }) => Deadline;
@@ -34,12 +34,12 @@ export interface AttentionPorts {
  * Connections whose users do not look at the messages, and which asked for counts only (ATT-1 to ATT-3): they get no messages and nothing
  * that happens to them, and the number of the newest message now and then.
  */
-export class Attention {
-  readonly #ports: AttentionPorts;
+export class SubscriptionLevels {
+  readonly #ports: SubscriptionLevelsPorts;
   readonly #sending: ThrottledRun;
   #sentSeq = 0;
 
-  constructor(ports: AttentionPorts) {
+  constructor(ports: SubscriptionLevelsPorts) {
     this.#ports = ports;
     const deadline = (due: (nowMs: number) => void): Deadline => ports.deadline("counts", due, { keepsAwake: true });
     this.#sending = new ThrottledRun({ windowMs: () => COUNTS_WINDOW_MS }, () => this.#send(), deadline);

@@ -1,12 +1,25 @@
-// The entry `parley-rooms`: the chat for a Worker. Applications import it, this repository's src/index.ts among them.
-export { createParley, type Parley } from "../worker/parley.ts";
-export type { Authenticate, HostAsked, HostUser, ParleyOptions, QueueNames } from "../worker/mount.ts";
-export type { BindingNames } from "../rpc/bindings.ts";
-export { ChatRoom } from "../../durable/chat-room.ts";
-export { RoomShard } from "../../durable/room-shard.ts";
-export { Lobby } from "../../durable/lobby.ts";
-export { Announcements } from "../../durable/announcements.ts";
-export { DeadLetters } from "../../durable/dead-letters.ts";
-export { byHttp, type HttpRule } from "../../durable/by-http.ts";
-export type { BeforePost, PostContext, PostDraft, PostRules, PostVerdict } from "../chat/room/verdict.ts";
-export * from "../extension/extension.ts";
+// The entry `parley-rooms`: the chat for a Worker, with all that a deployment usually has. Applications import it, this repository's
+// src/index.ts among them.
+import { chatRoomWith } from "../../durable/room-class.ts";
+import { defaultFeatures } from "../features/default.ts";
+import type { ParleyOptions } from "../worker/mount.ts";
+import { parleyOf, type Parley } from "./parley.ts";
+
+export * from "./common.ts";
+export { defaultFeatures };
+
+/**
+ * The chat at the root of the Worker, with tokens, unless `options` say otherwise. To be called once, beside the exported classes, because
+ * limits count in what it returns.
+ * @param options without `features` there are `defaultFeatures()`
+ * @throws Error for a bad option, which it names
+ */
+export function createParley<Env = Cloudflare.Env>(options: ParleyOptions<Env> = {}): Parley<Env> {
+  return parleyOf(options, defaultFeatures());
+}
+
+/**
+ * The class of the rooms, with `defaultFeatures()`. With other features: `ChatRoom` of createParley's result.
+ * @typeParam Own the bindings that a subclass uses
+ */
+export class ChatRoom<Own = Cloudflare.Env> extends chatRoomWith(defaultFeatures())<Own> {}

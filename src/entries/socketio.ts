@@ -1,24 +1,20 @@
 // The entry of the package `parley-rooms/socketio`: a Socket.IO server for any Durable Object.
-export { jwt, type JwtOptions } from "../../durable/socketio/jwt.ts";
-export { SocketIoObject } from "../../durable/socketio/socketio-object.ts";
-export type { TokenRefusal, TokenUser, VerifyToken } from "../../durable/socketio/token-users.ts";
-export type { SocketIoOptions } from "../../durable/socketio/options.ts";
-export {
-  connectionStateRecovery,
-  type MakeRecovery,
-  type RecoveryOptions,
-} from "../../durable/socketio/state-recovery.ts";
+export { jwt, type JwtOptions } from "../socketio/object/jwt.ts";
+export { SocketIoObject } from "../../durable/socketio-object.ts";
+export type { TokenRefusal, TokenUser, VerifyToken } from "../socketio/object/token-users.ts";
+export type { SocketIoOptions } from "../socketio/object/options.ts";
+export { connectionStateRecovery, type MakeRecovery, type RecoveryOptions } from "../socketio/object/state-recovery.ts";
 export { connect, type Asked, type Authenticate, type ConnectOptions } from "../worker/connect/connect.ts";
 export type { VouchedUser } from "../worker/connect/vouched-user.ts";
-export {
-  Namespace,
-  type AuthorizeResult,
-  type ConnectMiddleware,
-  type ConnectRequest,
-  type Continuations,
-  type EventMiddleware,
-  type Handlers,
-  type Refusal,
+export { ObjectNamespace as Namespace } from "../socketio/object/object-namespace.ts";
+export type {
+  AuthorizeResult,
+  ConnectMiddleware,
+  ConnectRequest,
+  Continuations,
+  EventMiddleware,
+  Handlers,
+  Refusal,
 } from "../socketio/server/namespace.ts";
 export { checked, type ArgumentIssue, type RefusedArguments } from "../socketio/server/checked.ts";
 export type { ClientToServerOf, NamespaceType, ServerToClientOf } from "../socketio/wire/client-types.ts";

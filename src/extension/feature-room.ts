@@ -1,6 +1,6 @@
-// The room as a feature of one's own sees it: its connections, messages, storage and deadlines. Implemented by src/chat/own.
+// The room as a custom feature sees it: its connections, messages, storage and deadlines. Implemented by src/chat/custom.
 import type { AnswerTo, ClientToServerEvents, ErrorAnswer, Message, Role } from "../protocol/chat-events.ts";
-import type { FeatureCaller } from "./room-event.ts";
+import type { Party } from "../protocol/shares.ts";
 
 /** An interface `{ "event-name": (…args) => void }`, as in Socket.IO. */
 export type EventName<Sent> = keyof Sent & string;
@@ -181,4 +181,19 @@ export interface FeatureRoom<Sent = object> {
 export interface RoomHandle {
   /** Called by the constructor of `RoomFeature`. */
   roomOf(feature: object): FeatureRoom<never>;
+}
+
+/** The user who sent an event, over a connection or over HTTP. */
+export interface FeatureCaller {
+  readonly user: string;
+  readonly name: string;
+  /** The role that counts in this room: by token or by grant. */
+  readonly role: Role;
+  /** The role of the token, by which the room ranks the user's decisions. */
+  readonly tokenRole: Role;
+  readonly isModerator: boolean;
+  /** The one for whom a bounded list counts the user: the guests of one network are one. Ask `isFullFor` before you add an entry. */
+  readonly party: Party;
+  /** Absent where the event came over HTTP. */
+  readonly connection?: FeatureConnection;
 }

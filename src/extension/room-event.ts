@@ -1,27 +1,11 @@
-// An event that clients send to a feature of one's own: its callers, its payload and its work. Features list theirs in
-// `events`; the room runs them as its own (src/chat/own).
+// An event that clients send to a custom feature: its callers, its payload and its work. Features list theirs in
+// `events`; the room runs them as its own (src/chat/custom).
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 
-import type { Callers, ErrorAnswer, Role } from "../protocol/chat-events.ts";
-import type { Party } from "../protocol/shares.ts";
-import type { FeatureConnection } from "./feature-room.ts";
+import type { Callers, ErrorAnswer } from "../protocol/chat-events.ts";
+import type { FeatureCaller } from "./feature-room.ts";
 
 export type { Callers };
-
-/** The user who sent an event, over a connection or over HTTP. */
-export interface FeatureCaller {
-  readonly user: string;
-  readonly name: string;
-  /** The role that counts in this room: by token or by grant. */
-  readonly role: Role;
-  /** The role of the token, by which the room ranks the user's decisions. */
-  readonly tokenRole: Role;
-  readonly isModerator: boolean;
-  /** The one for whom a bounded list counts the user: the guests of one network are one. Ask `isFullFor` before you add an entry. */
-  readonly party: Party;
-  /** Absent where the event came over HTTP. */
-  readonly connection?: FeatureConnection;
-}
 
 /** The fields of a good answer, or nothing where it says only `ok`; `refuse(…)` for a bad one. */
 type Given<Good extends object> = Good | ErrorAnswer | undefined | void;

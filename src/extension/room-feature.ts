@@ -1,8 +1,16 @@
-// The base class of features of one's own: events, fields of `welcome`, state and hooks, as the features of the chat have them. The
-// room's class names its features in `features`; src/chat/own calls them. The room logs a hook that throws, and goes on.
+// The base class of custom features: events, fields of `welcome`, state and hooks, as the features of the chat have them. The
+// room's class names its features in `features`; src/chat/custom calls them. The room logs a hook that throws, and goes on.
 import type { ErrorAnswer, Message } from "../protocol/chat-events.ts";
-import type { EventName, FeatureChange, FeatureConnection, FeatureRoom, Newcomer, RoomHandle } from "./feature-room.ts";
-import type { FeatureCaller, RoomEvent } from "./room-event.ts";
+import type {
+  EventName,
+  FeatureCaller,
+  FeatureChange,
+  FeatureConnection,
+  FeatureRoom,
+  Newcomer,
+  RoomHandle,
+} from "./feature-room.ts";
+import type { RoomEvent } from "./room-event.ts";
 
 /** Registered for all copies of this module: a bundler may load one for the room and another for the features. */
 const BRAND = Symbol.for("parley-rooms.RoomFeature");
@@ -52,8 +60,14 @@ export abstract class RoomFeature<Sent = object> {
   /** A connection is still there after sleep: the place to rebuild state in memory. */
   onRestore?(connection: FeatureConnection): void | Promise<void>;
 
-  /** A connection is gone. */
+  /** A connection is gone. Its user may have others, or come back within seconds. After a crash it is not called. */
   onDisconnect?(connection: FeatureConnection): void | Promise<void>;
+
+  /**
+   * A user has left: `isHere` is false from now on. Called some seconds after the last connection closed, or at once if that was the last of the
+   * room, or a ban or kick ended it; then `onDisconnect` may come later. After a crash it is not called: look in `start` what is left of users.
+   */
+  onLeave?(user: string): void | Promise<void>;
 
   /** Everyone has seen these messages. They are stored; in a busy room with durability `relaxed` they will be. */
   onPosted?(messages: readonly Message[]): void | Promise<void>;

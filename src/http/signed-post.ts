@@ -1,5 +1,5 @@
 // Posts JSON to a server of the operator's, signed (HOOK-7). The address may lead anywhere, also into an internal network, so redirects are not
-// followed. Called for webhooks, and for rules of a room that another server decides (durable/by-http.ts).
+// followed. Called for webhooks, and for rules of a room that another server decides (src/objects/by-http.ts).
 
 export interface SignedServer {
   /** http or https; a user and a password in it travel as a header. */

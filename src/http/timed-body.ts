@@ -1,4 +1,4 @@
-// Reads a body piece by piece until a deadline; the reader of a body that never ends would hold its pieces for ever. Called by uploads and
+// Reads a body chunk by chunk until a deadline; the reader of a body that never ends would hold its chunks for ever. Called by uploads and
 // by body.ts; app.ts answers what was lost.
 
 /** The sender did not send the body in time, or broke off, or wrote it wrong; the message says which. */
@@ -24,17 +24,17 @@ export class TimedBody {
   }
 
   /**
-   * @returns the next piece, or nothing at the end
+   * @returns the next chunk, or nothing at the end
    * @throws BodyLost
    */
   async next(): Promise<Uint8Array | undefined> {
     // Where the time is over, some streams end and others fail.
-    const piece = await this.#reader.read().catch(String);
+    const chunk = await this.#reader.read().catch(String);
     const isLate = this.#isLate;
-    if (isLate || typeof piece === "string")
-      throw Object.assign(new BodyLost(isLate ? "the body took too long" : (piece as string)), { isLate });
-    this.bytes += piece.value?.byteLength ?? 0;
-    return piece.value;
+    if (isLate || typeof chunk === "string")
+      throw Object.assign(new BodyLost(isLate ? "the body took too long" : (chunk as string)), { isLate });
+    this.bytes += chunk.value?.byteLength ?? 0;
+    return chunk.value;
   }
 
   /** Nothing more of it is wanted. */

@@ -21,13 +21,13 @@ export interface UsageQuery {
   readonly rooms?: readonly string[] | undefined;
   /** One room alone. */
   readonly room?: string;
-  /** Only rooms about which features of one's own say a number of that name (OWN-8). */
+  /** Only rooms about which custom features say a number of that name (OWN-8). */
   readonly having?: string | undefined;
 }
 
 export interface RoomUsage extends RoomOverview {
   readonly connections: number;
-  /** Numbers that features of one's own say about it, by name. */
+  /** Numbers that custom features say about it, by name. */
   readonly facts?: RoomNumbers;
   /** Since when it is counted, in milliseconds since 1970. */
   readonly sinceMs: number;

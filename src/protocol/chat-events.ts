@@ -1,6 +1,6 @@
 // The vocabulary of a chat room: the list of its events, which are declared in events/, and what it says by itself. Used by room, Worker, client
 // and tests. Types of checked input and of answers derive from schemas; what is broadcast are interfaces. Rules: src/chat/SPEC.md.
-import { told, type ErrorAnswer, type Heard, type HeardFrom, type SentBy } from "./event.ts";
+import { emitted, type ErrorAnswer, type Heard, type HeardFrom, type SentBy } from "./event.ts";
 import { OPEN_DM } from "./events/direct.ts";
 import { MESSAGE_EVENTS, type VERSIONS } from "./events/messages.ts";
 import { MODERATION_EVENTS, type RoomModes } from "./events/moderation.ts";
@@ -54,13 +54,13 @@ export interface Notice {
 
 /** What the room says by itself, besides what its events tell. `error` answers an event that carried no ack callback. */
 const SENDS = {
-  welcome: told<Welcome>(),
-  presence: told<PresenceChange>(),
-  "not-shown": told<NotShown>(),
-  notice: told<Notice>(),
-  error: told<ErrorAnswer["error"]>(),
+  welcome: emitted<Welcome>(),
+  presence: emitted<PresenceChange>(),
+  "not-shown": emitted<NotShown>(),
+  notice: emitted<Notice>(),
+  error: emitted<ErrorAnswer["error"]>(),
   /** To everybody in many rooms, or to some people wherever they are; `id` is the same where it comes twice (ANN-1). */
-  announcement: told<{ readonly id: string; readonly data: unknown }>(),
+  announcement: emitted<{ readonly id: string; readonly data: unknown }>(),
 };
 
 /** Events that the room sends. */
@@ -68,7 +68,7 @@ export interface ServerToClientEvents extends HeardFrom<typeof CHAT_EVENTS>, Hea
 
 /** Their names. */
 export const HEARD_EVENTS: ReadonlySet<string> = new Set(
-  [SENDS, ...CHAT_EVENTS.map(({ tells = {} }) => tells)].flatMap((tells) => Object.keys(tells)),
+  [SENDS, ...CHAT_EVENTS.map(({ emits = {} }) => emits)].flatMap((emits) => Object.keys(emits)),
 );
 
 /** The part of `welcome` about changes. */
@@ -147,7 +147,7 @@ export interface RoomWelcome {
   };
 }
 
-/** The first event after CONNECT. Each feature fills its part (Feature.welcome). */
+/** The first event after CONNECT. Each feature fills its part (RoomPart.welcome). */
 export interface Welcome
   extends RoomWelcome, ChangesWelcome, DirectWelcome, FilesWelcome, ReadingWelcome, TypingWelcome {
   readonly presence: { readonly count: number };

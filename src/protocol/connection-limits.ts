@@ -1,4 +1,4 @@
-// LIM-7: the limits on the connections of one object, a room or one of its shards. Called by chat/chat.ts and shards/audience.ts.
+// LIM-7: the limits on the connections of one object, a room or one of its shards. Called by chat/chat.ts and shards/shard-members.ts.
 import { deny, type Denial } from "./refuse.ts";
 
 export interface ConnectionLimits {

@@ -1,8 +1,7 @@
-// The normal form of a message's text, and the check of it, new or edited. Called by the schemas of posts and edits, by announcements and
-// the client.
+// The normal form of a message's text, and the check of it, new or edited: by its length, and whether anything of it can be seen. Called by the
+// schemas of posts and edits, by announcements, the names in tokens and the client.
 import type { ErrorAnswer } from "./chat-events.ts";
 import { refuse } from "./refuse.ts";
-import { isVisible } from "./text/characters.ts";
 
 export interface ContentProblem {
   readonly code: "INVALID_PAYLOAD" | "TOO_LONG";
@@ -14,6 +13,15 @@ export interface ContentProblem {
 const LINE_END = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 const CONTROLS = /(?![\t\n])\p{Cc}/gu;
 const BLANK_LINES = /^(?:[^\S\n]*\n)+/;
+
+/**
+ * A visible character: neither a space, nor one without a width, nor the braille pattern without a dot. A character that this runtime's
+ * Unicode does not know yet counts as visible.
+ */
+const VISIBLE =
+  /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Cc}\p{Cf}\p{Cs}\u2800]/u;
+
+export const isVisible = (text: string): boolean => VISIBLE.test(text);
 
 /**
  * MSG-12: all line ends are line feeds; other control characters but tabs are left out, and half a surrogate pair is U+FFFD. Spaces and blank

@@ -19,15 +19,15 @@ export type Answer<Good extends object> = ({ readonly ok: true } & Good) | Error
 export type Callers = "everyone" | "members" | "speakers" | "moderators";
 
 /** The type of what is heard. The value says only that there is such an event. */
-export interface Told<Data = unknown> {
+export interface Emitted<Data = unknown> {
   readonly data?: Data;
 }
 
-export const told = <Data>(): Told<Data> => ({});
+export const emitted = <Data>(): Emitted<Data> => ({});
 
-type ToldByName = Readonly<Record<string, Told>>;
+type EmittedByName = Readonly<Record<string, Emitted>>;
 
-interface Rules<Name extends string, Schema extends z.ZodMiniType, Tells extends ToldByName> {
+interface Rules<Name extends string, Schema extends z.ZodMiniType, Emits extends EmittedByName> {
   readonly name: Name;
   /** Its output must be valid input with the same output: an HTTP call parses its body with it before the room does. */
   readonly schema: Schema;
@@ -37,8 +37,8 @@ interface Rules<Name extends string, Schema extends z.ZodMiniType, Tells extends
   /** The action that the error names to those who may not send it. */
   readonly verb?: string;
   /** Events that others hear because of it. */
-  readonly tells?: Tells;
-  /** Right in form. Documents and tests send them. */
+  readonly emits?: Emits;
+  /** Right in form. Documents and tests send them. The first one must succeed in the cast of the tests (test/host/moderated-room.ts): ben is there. */
   readonly examples: ReadonlyArray<Given<Schema>>;
 }
 
@@ -48,8 +48,8 @@ export interface EventDeclaration<
   Name extends string = string,
   Schema extends z.ZodMiniType = z.ZodMiniType,
   Good extends GoodSchema = GoodSchema,
-  Tells extends ToldByName = ToldByName,
-> extends Rules<Name, Schema, Tells> {
+  Emits extends EmittedByName = EmittedByName,
+> extends Rules<Name, Schema, Emits> {
   /** Fields of a good answer besides `ok`. */
   readonly good: Good;
 }
@@ -59,10 +59,10 @@ export const defineEvent = <
   const Name extends string,
   Schema extends z.ZodMiniType,
   Good extends GoodSchema = undefined,
-  Tells extends ToldByName = ToldByName,
+  Emits extends EmittedByName = EmittedByName,
 >(
-  event: Rules<Name, Schema, Tells> & { readonly good?: Good },
-) => event as EventDeclaration<Name, Schema, Good, Tells>;
+  event: Rules<Name, Schema, Emits> & { readonly good?: Good },
+) => event as EventDeclaration<Name, Schema, Good, Emits>;
 
 /** The payload as its schema lets it through. */
 export type PayloadOf<Event extends EventDeclaration> = z.output<Event["schema"]>;
@@ -80,18 +80,18 @@ export type SentBy<List extends readonly EventDeclaration[]> = {
   ) => void;
 };
 
-type TellsOf<Event extends EventDeclaration> =
-  Event extends EventDeclaration<string, z.ZodMiniType, GoodSchema, infer Tells>
-    ? string extends keyof Tells
+type EmitsOf<Event extends EventDeclaration> =
+  Event extends EventDeclaration<string, z.ZodMiniType, GoodSchema, infer Emits>
+    ? string extends keyof Emits
       ? never
-      : (all: Tells) => void
+      : (all: Emits) => void
     : never;
 
 /** The events of a record as a client hears them. */
-export type Heard<Tells> = {
-  [Event in keyof Tells]: (data: Tells[Event] extends Told<infer Data> ? Data : never) => void;
+export type Heard<Emits> = {
+  [Event in keyof Emits]: (data: Emits[Event] extends Emitted<infer Data> ? Data : never) => void;
 };
 
 /** What clients hear because of the events of a list. */
 export type HeardFrom<List extends readonly EventDeclaration[]> =
-  TellsOf<List[number]> extends (all: infer Tells) => void ? Heard<Tells> : never;
+  EmitsOf<List[number]> extends (all: infer Emits) => void ? Heard<Emits> : never;

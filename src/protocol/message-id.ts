@@ -1,17 +1,17 @@
 // Message ids: opaque outside, but they say where a message is, so that finding one needs no index.
 
-/** The contents of an id: a message's seq, and the life of the log in which it was posted. */
+/** The contents of an id: a message's seq, and the incarnation of the log in which it was posted. */
 export interface ParsedMessageId {
   readonly seq: number;
-  readonly life: string;
+  readonly incarnation: string;
 }
 
 /**
  * @param epoch the log's own name, which makes the id unique everywhere
- * @param life tells it from a message that had the same seq, where a backup has been restored since (lives.ts)
+ * @param life tells it from a message that had the same seq, where a backup has been restored since (incarnations.ts)
  */
-export function messageId(epoch: string, seq: number, life = ""): string {
-  return `${epoch}${life}-${seq.toString(36)}`;
+export function messageId(epoch: string, seq: number, incarnation = ""): string {
+  return `${epoch}${incarnation}-${seq.toString(36)}`;
 }
 
 /** @returns `undefined` for an id of another log. Another message may have the seq by now. */
@@ -19,6 +19,6 @@ export function parseMessageId(epoch: string, id: string): ParsedMessageId | und
   const dash = id.lastIndexOf("-");
   if (!id.startsWith(epoch) || dash < epoch.length) return undefined;
   const seq = Number.parseInt(id.slice(dash + 1), 36);
-  const life = id.slice(epoch.length, dash);
-  return messageId(epoch, seq, life) === id ? { seq, life } : undefined;
+  const incarnation = id.slice(epoch.length, dash);
+  return messageId(epoch, seq, incarnation) === id ? { seq, incarnation } : undefined;
 }

@@ -1,4 +1,4 @@
-// Makes the answers of a room that say no: one shape, one closed list of codes (CHAT-3). Called by the rooms' features, those of one's own
+// Makes the answers of a room that say no: one shape, one closed list of codes (CHAT-3). Called by the rooms' features, custom ones
 // among them, and by shards.
 import type { AnswerCode, ErrorAnswer, RefusalCode } from "./chat-events.ts";
 

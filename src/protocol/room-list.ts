@@ -14,7 +14,7 @@ export interface CounterDelta {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Numbers that features of one's own say about a room, by name, such as open reports of abuse (OWN-8). */
+/** Numbers that custom features say about a room, by name, such as open reports of abuse (OWN-8). */
 export type RoomNumbers = Readonly<Record<string, number>>;
 
 /** Marks of users, or of the networks of guests, whose rooms are counted (LIM-8). */

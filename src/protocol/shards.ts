@@ -36,13 +36,13 @@ export const isShardChannel = (channel: string): boolean => channel === STAFF_CH
 /** SHD-4: characters of the texts that a shard keeps, and gets after a gap. `MISSED_MESSAGES_MAX` bounds their number. */
 export const MISSED_CHARS_MAX = 500_000;
 
-/** A place in the log of a room: after its newest message, and its latest change. */
-export interface LogPlace {
+/** A position in the log of a room: after its newest message, and its latest change. */
+export interface LogPosition {
   readonly epoch: string;
-  /** The life of the log in which `seq` was taken. */
+  /** The incarnation of the log in which `seq` was taken. */
   readonly life: string;
   readonly seq: number;
-  /** No change after the place has a lower one. Changes are ordered by the clock, so it is a time, too. */
+  /** No change after the position has a lower one. Changes are ordered by the clock, so it is a time, too. */
   readonly rev: number;
   /** The instance of the room: another one after it died, the same after sleep. */
   readonly by: string;
@@ -50,7 +50,7 @@ export interface LogPlace {
   readonly ruling: number;
 }
 
-export const isSamePlace = (a: LogPlace, b: LogPlace): boolean =>
+export const isSamePosition = (a: LogPosition, b: LogPosition): boolean =>
   a.epoch === b.epoch && a.seq === b.seq && a.rev === b.rev && a.by === b.by && a.ruling === b.ruling;
 
 /** A selection of sockets, as in Socket.IO: all, those in some channels, or those outside of some. */
@@ -73,8 +73,8 @@ export interface ShardMember {
   readonly refreshed?: Identity;
 }
 
-/** The verdict of the room on a CONNECT. */
-export type JoinVerdict =
+/** The decision of the room on a CONNECT. */
+export type JoinDecision =
   | {
       readonly accepted: true;
       readonly member: ShardMember;
@@ -86,7 +86,7 @@ export type JoinVerdict =
 
 /** A step that a shard carries out. */
 export type ShardItem =
-  /** Emits an event once per list of arguments. `seqs` are the places of messages in the log. */
+  /** Emits an event once per list of arguments. `seqs` are the positions of messages in the log. */
   | {
       readonly type: "emit";
       readonly audience: ShardAudience;
@@ -97,7 +97,7 @@ export type ShardItem =
   /** Answers a request of a member. */
   | { readonly type: "answer"; readonly id: string; readonly answer: Answer<object> }
   /** Answers a CONNECT. */
-  | { readonly type: "verdict"; readonly id: string; readonly verdict: JoinVerdict }
+  | { readonly type: "verdict"; readonly id: string; readonly verdict: JoinDecision }
   /** All messages from some seq on, for connections that recover. */
   | {
       readonly type: "earlier";
@@ -118,47 +118,47 @@ export type ShardItem =
   /** Closes all connections, whose clients come back. */
   | {
       readonly type: "send-away";
-      /** The shard missed something that cannot be told any more; or the crowd is gone, and the room has space for all. */
+      /** The shard missed something of which it cannot be notified any more; or the crowd is gone, and the room has space for all. */
       readonly cause: "gap" | "home";
     };
 
 /** The items of one turn of the room, or some of them. */
-export interface ShardPiece {
+export interface ShardChunk {
   /** The only shard that it is for; absent: all. */
   readonly to?: number;
   /** The log before and after it. */
-  readonly before: LogPlace;
-  readonly after: LogPlace;
+  readonly before: LogPosition;
+  readonly after: LogPosition;
   /** `ShardItem[]` as JSON, encoded once for all shards. An item with bytes is a string in this list: its text by `encodeValue`. */
   readonly items: string;
 }
 
-/** Pieces in their order. */
-export interface FeedCall {
-  /** Names an unbroken sequence of pieces, which are numbered. */
+/** Chunks in their order. */
+export interface StreamCall {
+  /** The incarnation of the stream: an unbroken sequence of chunks, which are numbered. */
   readonly life: string;
-  /** Counts the calls of a life: one that arrives after a later one is void. */
+  /** Counts the calls of an incarnation: one that arrives after a later one is void. */
   readonly call: number;
-  /** The number of the first piece in its life. */
+  /** The number of the first chunk in its incarnation. */
   readonly first: number;
-  readonly pieces: readonly ShardPiece[];
-  /** Shards that get the pieces by way of this one. */
+  readonly pieces: readonly ShardChunk[];
+  /** Shards that get the chunks by way of this one. */
   readonly below: readonly number[];
-  /** Pieces of an earlier life were dropped, answers among them. */
+  /** Chunks of an earlier incarnation were dropped, answers among them. */
   readonly hasDropped?: true;
   /** At the last answer something waited here for shards below: an instance that does not have it has lost it. */
   readonly hasWaiting?: true;
 }
 
-export interface FeedAnswer {
-  /** Pieces that were carried out, in this call or when they came before. */
+export interface StreamAnswer {
+  /** Chunks that were carried out, in this call or when they came before. */
   readonly taken: number;
-  /** The shard has heard of another life since, and takes the pieces in a new one only. */
+  /** The shard has heard of another incarnation since, and takes the chunks in a new one only. */
   readonly isVoid?: true;
   /** Characters that wait here for shards below, by shard; absent: nothing waits. */
   readonly waiting?: Readonly<Record<number, number>>;
-  /** The place of the shard, where the next piece does not follow on it: the shard is behind. */
-  readonly behind?: LogPlace;
+  /** The position of the shard, where the next chunk does not follow on it: the shard is behind. */
+  readonly behind?: LogPosition;
 }
 
 /** The former connection that a client names: it is not checked yet. */
@@ -193,7 +193,7 @@ export interface ShardRequest {
   readonly given?: string;
 }
 
-/** What a shard tells its room, and asks it. The answers are among the pieces. */
+/** What a shard tells its room, and asks it. The answers are among the chunks. */
 export interface ShardReport {
   readonly shard: number;
   /** Names the instance of the shard, and counts its reports: one that arrives after a later one is void. */

@@ -1,5 +1,5 @@
 // Counts of unread messages in the report of a room: a mark and a count for each of its readers, so that its lobby can tell a user how much
-// is new where, and no name of a room to anybody else. Written by the chat's listing, read by the lobby.
+// is new where, and no name of a room to anybody else. Written by the chat, read by the lobby.
 import { encode } from "jose/base64url";
 
 import { digestOf } from "./digest.ts";
@@ -7,7 +7,7 @@ import { digestOf } from "./digest.ts";
 /** Counting ends there: pages show "99+". */
 export const UNREAD_MAX = 100;
 
-/** 72 bits: nobody finds a user id with the mark of another one, whose rooms they would be told. */
+/** 72 bits: nobody finds a user id with the mark of another one, whose rooms they would learn. */
 const MARK_LENGTH = 12;
 const COUNT_LENGTH = 2;
 /** Characters of one reader. */

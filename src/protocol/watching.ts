@@ -70,7 +70,12 @@ export interface RoomStats extends Pick<
   "awake" | "members" | "connectionCount" | "shards" | "connections" | "hasMore"
 > {
   /** Counts that were not sent to the lobby; and those that were sent and may not have arrived. */
-  readonly unreported: { readonly sent: CounterDelta | undefined; readonly counts: CounterDelta["counts"] };
+  readonly unreported: {
+    readonly sent: CounterDelta | undefined;
+    readonly counts: CounterDelta["counts"];
+    /** A batch with a later id has `counts`. Absent in the answers of earlier releases. */
+    readonly lastId?: number;
+  };
 }
 
 /** @param all of the room */

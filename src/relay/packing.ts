@@ -1,4 +1,4 @@
-// Packs items into pieces of the size of a queue message: batches of links (RLY-2) and parts of announcements (ANN-5).
+// Packs items into chunks of the size of a queue message: batches of links (RLY-2) and parts of announcements (ANN-5).
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 
 import type { RelayBatch } from "../protocol/relay-batch.ts";
@@ -11,14 +11,14 @@ export const RELAY_BYTES_MAX = 100_000;
 
 export const bytesOf = (value: unknown): number => utf8ToBytes(JSON.stringify(value)).length;
 
-/** The bounds of one piece. */
+/** The bounds of one chunk. */
 export interface Space<Item> {
   readonly itemsMax?: number;
   readonly bytesMax?: number;
   readonly bytesOf?: (item: Item) => number;
 }
 
-/** Fills one piece, item by item. */
+/** Fills one chunk, item by item. */
 export class Packing<Item extends object = object> {
   readonly #space: Required<Space<Item>>;
   #items = 0;
@@ -42,19 +42,19 @@ export class Packing<Item extends object = object> {
   }
 }
 
-/** Splits items into as few pieces as possible, in their order. */
-export function inPieces<Item extends object>(items: readonly Item[], space: Space<Item>): Item[][] {
-  const pieces: Item[][] = [];
+/** Splits items into as few chunks as possible, in their order. */
+export function inChunks<Item extends object>(items: readonly Item[], space: Space<Item>): Item[][] {
+  const chunks: Item[][] = [];
   let packing: Packing<Item> | undefined;
   for (const item of items) {
     if (!packing?.take(item)) {
       packing = new Packing(space);
       packing.take(item);
-      pieces.push([]);
+      chunks.push([]);
     }
-    pieces.at(-1)!.push(item);
+    chunks.at(-1)!.push(item);
   }
-  return pieces;
+  return chunks;
 }
 
 /** One message alone may be larger than the queue takes. */

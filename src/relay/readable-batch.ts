@@ -1,4 +1,4 @@
-// Checks the shape of relayed batches and of pieces of announcements. During a deployment messages of two versions meet, and operators
+// Checks the shape of relayed batches and of parts of announcements. During a deployment messages of two versions meet, and operators
 // may put messages into queues by hand; neither may hold up other messages. Used by rooms and by the consumers of queues.
 import type { AnnounceItem, AnnouncePart } from "../protocol/announcement.ts";
 import { isTooDeep, JSON_LEVELS_MAX } from "../protocol/nesting.ts";

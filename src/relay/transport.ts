@@ -1,4 +1,4 @@
-// The interface of a transport, which carries batches of links and pieces of announcements to their rooms: a queue, or direct calls.
+// The interface of a transport, which carries batches of links and parts of announcements to their rooms: a queue, or direct calls.
 // Implemented by rpc/transport.ts.
 import type { AnnounceItem } from "../protocol/announcement.ts";
 import type { RelayBatch, RelayOutcome } from "../protocol/relay-batch.ts";
@@ -12,6 +12,6 @@ export interface LinkTransport {
 }
 
 export interface Transport extends LinkTransport {
-  /** Sends pieces of announcements (ANN-5). Resolves once they are stored where no crash can lose them. */
+  /** Sends parts of announcements (ANN-5). Resolves once they are stored where no crash can lose them. */
   readonly sendItems: (items: readonly AnnounceItem[], delaySeconds: number) => Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The tries that a relayed batch or a piece of an announcement gets before it is a dead letter (RLY-9, ANN-6). Together they take
+// The tries that a relayed batch or a part of an announcement gets before it is a dead letter (RLY-9, ANN-6). Together they take
 // some nine hours.
 import type { Backoff } from "../clock/rates.ts";
 

@@ -3,8 +3,10 @@
 import type { AnnounceItem } from "../protocol/announcement.ts";
 import type { RelayBatch } from "../protocol/relay-batch.ts";
 import type { WebhookBatch } from "../protocol/webhook-events.ts";
-import type { LobbyRpc } from "./lobby.ts";
-import type { AnnouncementsRpc, AnnounceRpc, DeadLettersRpc, RelayRpc } from "./relay.ts";
+import type { AnnouncementsRpc, AnnounceRpc } from "./announcements.ts";
+import type { DirectRpc } from "./direct-messages.ts";
+import type { ListedRpc, LobbyRpc } from "./lobby.ts";
+import type { DeadLettersRpc, RelayRpc } from "./relay.ts";
 import type { RoomRpc } from "./room.ts";
 import type { SequencerRpc, ShardRpc } from "./shard.ts";
 
@@ -19,7 +21,7 @@ export interface Objects<Rpc> {
 
 /** Only the room's is needed. Without another one, its part of the chat is off. */
 export interface Bindings {
-  readonly CHAT_ROOM: Objects<RoomRpc & RelayRpc & AnnounceRpc & SequencerRpc>;
+  readonly CHAT_ROOM: Objects<RoomRpc & ListedRpc & RelayRpc & AnnounceRpc & DirectRpc & SequencerRpc>;
   /** Holds the sockets that a big room has no place for. */
   readonly ROOM_SHARD?: Objects<ShardRpc>;
   /** Holds uploaded files; a deployment without it takes none. */
@@ -106,4 +108,12 @@ export function missingBindings(env: object, names: BindingNames): string[] {
     ([, name]) => typeof name === "string" && !(env as Variables)[name],
   );
   return missing.map(([use, name]) => `${name as string}: the binding is missing (bindings.${use})`);
+}
+
+/** The name of the one object of its class. */
+const ANNOUNCEMENTS_NAME = "all";
+
+/** @returns `undefined` where the deployment does not have the binding */
+export function announcementsOf({ ANNOUNCEMENTS }: Bindings): AnnouncementsRpc | undefined {
+  return ANNOUNCEMENTS?.getByName(ANNOUNCEMENTS_NAME);
 }

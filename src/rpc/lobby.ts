@@ -1,4 +1,4 @@
-// The calls of a lobby's object, and helpers that ask all lobbies of a deployment. Called by rooms and the Worker.
+// The calls of a lobby's object, those of rooms about it, and helpers that ask all lobbies of a deployment. Called by rooms and the Worker.
 import type { RoomUsage, Scrape, UsageQuery } from "../metrics/busiest-rooms.ts";
 import type { Whereabouts } from "../protocol/announcement.ts";
 import type { DirectOverview, DirectPage } from "../protocol/direct-room.ts";
@@ -32,8 +32,11 @@ export interface LobbyRpc {
   /** Counts bytes that a user uploads. @returns how long the user has to wait, in milliseconds; 0: not at all (FILE-8) */
   takeUpload(user: string, bytes: number): Promise<number>;
 
-  /** Of an upload that failed counts what was received, no longer all that was taken. */
-  endUpload(user: string, upload: { readonly taken: number; readonly received: number }): Promise<void>;
+  /** Counts the bytes that came of an upload that failed, in place of those that `takeUpload` took at `takenMs`. */
+  endUpload(
+    user: string,
+    upload: { readonly taken: number; readonly takenMs: number; readonly received: number },
+  ): Promise<void>;
 
   /** The conversations of a user, behind one of them. */
   listDirect(user: string, page: { readonly limit: number; readonly after?: DirectOverview }): Promise<DirectPage>;
@@ -46,6 +49,12 @@ export interface LobbyRpc {
 
   /** Finds the rooms of these users; from now on rooms report their members (ANN-7). */
   find(users: readonly string[]): Promise<Whereabouts>;
+}
+
+/** The call of a room that reports to a lobby. */
+export interface ListedRpc {
+  /** A reader of the room looks at their list of rooms from now on: the room reports changes soon (LOB-9). */
+  watched(): Promise<void>;
 }
 
 /** The binding LOBBY. */

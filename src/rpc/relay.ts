@@ -1,12 +1,4 @@
-// The calls of rooms, of the Announcements object and of the DeadLetters object that the relay makes. Used by the Worker and by rooms.
-import type {
-  AnnouncedHere,
-  AnnounceItem,
-  AnnounceNote,
-  AnnounceOutcome,
-  AnnounceProgress,
-  AnnounceTotal,
-} from "../protocol/announcement.ts";
+// The calls of rooms and of the DeadLetters object that the relay makes. Used by the Worker and by rooms.
 import type { Answer } from "../protocol/chat-events.ts";
 import type {
   DeadBatch,
@@ -46,30 +38,6 @@ export interface DeadLettersRpc {
   /** How many there are. */
   count(): Promise<number>;
 }
-
-export interface AnnounceRpc {
-  /** Sends them to the connections of the room. @returns the outcomes, in their order; resolves when they are durable */
-  takeAnnounced(announcements: readonly AnnouncedHere[]): Promise<readonly AnnounceOutcome[]>;
-}
-
-export interface AnnouncementsRpc {
-  /** @param by finds announcements of this user only; absent: of any user */
-  find(id: string, by?: string): Promise<AnnounceProgress | undefined>;
-
-  /** @param parts `null` while their number is not known */
-  begin(
-    id: string,
-    given: { readonly by: string; readonly accepted: number; readonly parts: number | null },
-  ): Promise<void>;
-
-  note(notes: readonly AnnounceNote[], totals: readonly AnnounceTotal[]): Promise<void>;
-
-  /** Delivers items without a queue. Resolves once they are stored. */
-  deliver(items: readonly AnnounceItem[], delaySeconds: number): Promise<void>;
-}
-
-/** The name of the one object of that class. */
-export const ANNOUNCEMENTS_NAME = "all";
 
 /** The name of the one object of that class. */
 export const DEAD_LETTERS_NAME = "relay";

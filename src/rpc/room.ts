@@ -6,18 +6,18 @@ import type {
   Attachment,
   ClientToServerEvents,
   ErrorAnswer,
-  OpenDirectAnswer,
   Role,
   RoomOverview,
 } from "../protocol/chat-events.ts";
 import type { RoomStats, StatsQuery } from "../protocol/watching.ts";
-import type { DirectUsers } from "../protocol/direct-room.ts";
 
 /** The user for whom the Worker calls. */
 export interface OutsideCaller {
   readonly user: string;
   readonly name: string;
   readonly role: Role;
+  /** Of a guest: names all guests of the network, who count as one user. */
+  readonly guests?: string;
 }
 
 /** A file of a room: its key, and the epoch of the log whose messages hold it. */
@@ -26,7 +26,7 @@ export interface FileOfLog {
   readonly epoch: string;
 }
 
-export interface RoomRpc<Place = unknown> {
+export interface RoomRpc<Position = unknown> {
   /** Carries out the event of that name, and answers as its ack would. Resolves when the answer is durable. */
   ask<Event extends keyof ClientToServerEvents>(
     event: Event,
@@ -49,26 +49,20 @@ export interface RoomRpc<Place = unknown> {
   /** @returns the refusal where the caller is no moderator of this room */
   refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined>;
 
-  /** Makes the room a direct room of these two users, whose name it has. @param names theirs, as far as they are known */
-  openDirect(users: DirectUsers, names?: readonly [string | undefined, string | undefined]): Promise<OpenDirectAnswer>;
-
-  /** A reader of the room looks at their list of rooms from now on: the room reports changes soon (LOB-9). */
-  watched(): Promise<void>;
-
   overview(): Promise<RoomOverview>;
 
   /** The reason why the room is awake, and its connections. The call wakes it. */
   stats(query: StatsQuery): Promise<RoomStats>;
 
   /**
-   * A piece of the room's log as newline-delimited JSON, or the refusal: the caller may not read any more, or has too much to read.
-   * @param place `next` of the last piece; without it the export begins
+   * A chunk of the room's log as newline-delimited JSON, or the refusal: the caller may not read any more, or has too much to read.
+   * @param position `next` of the last chunk; without it the export begins
    * @returns `undefined` if the log that was begun is gone
    */
   exportPiece(
     caller: OutsideCaller,
-    place?: Place,
-  ): Promise<{ readonly lines: string; readonly next?: Place } | ErrorAnswer | undefined>;
+    position?: Position,
+  ): Promise<{ readonly lines: string; readonly next?: Position } | ErrorAnswer | undefined>;
 
   /**
    * Disconnects everyone for a while. The notice carries a moment to come back, spread over `withinMs`.

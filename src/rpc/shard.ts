@@ -1,9 +1,9 @@
 // The calls between a room and its shards, and the header in which a full room names their space to the Worker.
-import type { FeedAnswer, FeedCall, LogPlace, ShardItem, ShardReport } from "../protocol/shards.ts";
+import type { StreamAnswer, StreamCall, LogPosition, ShardItem, ShardReport } from "../protocol/shards.ts";
 
 /** The calls that a shard answers: of its room, or of the shard above it. */
 export interface ShardRpc {
-  takePieces(call: FeedCall): Promise<FeedAnswer>;
+  takePieces(call: StreamCall): Promise<StreamAnswer>;
   /** Closes all connections for good, with a notice; or for a restart, spread over a time. @returns how many */
   endShard(end: ShardEnd): Promise<number>;
 }
@@ -17,8 +17,8 @@ export interface ShardEnd {
 export interface SequencerRpc {
   /** @returns the instance of the room that took it */
   takeShardReport(report: ShardReport): Promise<string>;
-  /** The items that lead from one place of the log to another. */
-  missedByShard(from: LogPlace, to: LogPlace): Promise<ShardItem[]>;
+  /** The items that lead from one position in the log to another. */
+  missedByShard(from: LogPosition, to: LogPosition): Promise<ShardItem[]>;
 }
 
 /** On the answer of a room without space: its shards, each with the tenths of it that are free. On that of a full shard: empty. */

@@ -1,11 +1,10 @@
 // The two transports between rooms: the queue, and direct calls of the other objects. Used by the links of a room (RLY-2) and by the
 // delivery of announcements (ANN-5).
-import { inPieces, isTooLargeForQueue } from "../relay/packing.ts";
+import { inChunks, isTooLargeForQueue } from "../relay/packing.ts";
 import { TakingTurns } from "../relay/taking-turns.ts";
 import type { Transport } from "../relay/transport.ts";
 import type { Settings } from "../settings/settings.ts";
-import { announcementsOf } from "./announcements.ts";
-import type { Bindings } from "./bindings.ts";
+import { announcementsOf, type Bindings } from "./bindings.ts";
 import { turnPorts } from "./turn-ports.ts";
 
 /** A busy room gathers messages for this long, in ms: a shorter window costs more calls. */
@@ -53,7 +52,7 @@ function queueTransport(env: Bindings, queue: NonNullable<Bindings["RELAY_QUEUE"
       return { ok: true };
     },
     async sendItems(items, delaySeconds) {
-      for (const some of inPieces(items, SEND)) {
+      for (const some of inChunks(items, SEND)) {
         const messages = some.map((body) => ({ body }));
         await queue.sendBatch(messages, { delaySeconds });
       }

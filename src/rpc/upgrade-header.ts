@@ -19,6 +19,8 @@ export interface UpgradeFacts {
   /** The client's address, or `unknown` where the platform does not say. */
   readonly address: string;
   readonly query: Readonly<Record<string, string>>;
+  /** Origin and path as the client asked for them; its query is that of the request then. Set for servers that see requests as they came. */
+  readonly url?: string | undefined;
   readonly identity?: Identity | undefined;
   /** The answer to each CONNECT of the connection, if it is refused: a WebSocket client cannot read that of an upgrade. */
   readonly refusal?: { readonly message: string; readonly data: { readonly code: string } } | undefined;

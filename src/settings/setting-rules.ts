@@ -55,7 +55,8 @@ export interface SettingWarning {
   /** The variable. */
   readonly name: string;
   readonly warning: string;
-  readonly isDue: (settings: Settings) => boolean;
+  /** @param features the names of those that createParley has; absent: not known */
+  readonly isDue: (settings: Settings, features?: readonly string[]) => boolean;
 }
 
 export const WARNINGS: readonly SettingWarning[] = [
@@ -70,8 +71,13 @@ export const WARNINGS: readonly SettingWarning[] = [
     isDue: ({ environment, guestAccess, guestRooms }) =>
       environment === "production" && guestAccess && guestRooms === undefined,
   },
+  {
+    name: "WEBHOOK_URL",
+    warning: "is set without effect: createParley has no feature webhooks",
+    isDue: ({ webhookUrl }, features) => webhookUrl !== undefined && features?.includes("webhooks") === false,
+  },
 ];
 
 /** One line per warning, `NAME: warning`. */
-export const warningsOf = (settings: Settings): string[] =>
-  WARNINGS.filter(({ isDue }) => isDue(settings)).map(({ name, warning }) => `${name}: ${warning}`);
+export const warningsOf = (settings: Settings, features?: readonly string[]): string[] =>
+  WARNINGS.filter(({ isDue }) => isDue(settings, features)).map(({ name, warning }) => `${name}: ${warning}`);

@@ -1,6 +1,6 @@
-// The events of members in a shard. The room carries them out; those that change nothing beyond the shard are answered here. Called by audience.ts. SHD-3, SHD-9
-import { TokenBuckets } from "../clock/token-bucket.ts";
-import { type Attention, Typists, type TypistsPorts } from "../crowd/crowd.ts";
+// The events of members in a shard. The room carries them out; those that change nothing beyond the shard are answered here. Called by shard-members.ts. SHD-3, SHD-9
+import { TokenBuckets } from "../clock/rates.ts";
+import { type SubscriptionLevels, Typists, type TypistsPorts } from "../crowd/crowd.ts";
 import type { Answer } from "../protocol/chat-events.ts";
 import { REQUEST_LIMIT } from "../protocol/limits.ts";
 import { memberEvent, readAs } from "../protocol/input.ts";
@@ -14,7 +14,7 @@ import type { RoomLink } from "./room-link.ts";
 
 export interface MemberEventsPorts extends Pick<NamespaceContext, "now" | "refreshToken"> {
   readonly link: RoomLink;
-  readonly attention: Attention;
+  readonly subscriptions: SubscriptionLevels;
   readonly deadline: TypistsPorts["deadline"];
   /** Closes a connection, whose client comes back. */
   readonly close: (client: Client) => void;
@@ -87,7 +87,7 @@ export class MemberEvents {
       case "attend": {
         const parsed = readAs(ATTEND.schema, given);
         return parsed.success
-          ? () => ({ ok: true, ...this.#ports.attention.attend(client as Socket, parsed.data) })
+          ? () => ({ ok: true, ...this.#ports.subscriptions.attend(client as Socket, parsed.data) })
           : undefined;
       }
       case "typing": {

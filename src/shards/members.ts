@@ -1,4 +1,4 @@
-// A member's connection in a shard, and the channels by which the room finds it. Used by audience.ts, follower.ts and member-events.ts.
+// A member's connection in a shard, and the channels by which the room finds it. Used by shard-members.ts, replica.ts and member-events.ts.
 import type { Role, ServerToClientEvents } from "../protocol/chat-events.ts";
 import { isStaff } from "../protocol/roles.ts";
 import { STAFF_CHANNEL, userChannel, type ShardMember } from "../protocol/shards.ts";

@@ -1,10 +1,10 @@
 // The way from a shard to its room: gathers CONNECTs and requests of members while a call is under way, and sends them with the next one.
-// The room answers among the pieces of its feed (intake.ts). SHD-3, SHD-5 Made by audience.ts.
+// The room answers among the chunks of its stream (receiver.ts). SHD-3, SHD-5 Made by shard-members.ts.
 import { waitAfter } from "../clock/rates.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import type { Answer } from "../protocol/chat-events.ts";
 import { UNDECIDED } from "../protocol/refuse.ts";
-import type { JoinVerdict, NamedFormer, ShardJoin, ShardReport, ShardRequest } from "../protocol/shards.ts";
+import type { JoinDecision, NamedFormer, ShardJoin, ShardReport, ShardRequest } from "../protocol/shards.ts";
 
 /** The room has so long to answer. It may have died, and then it owes no answer any more. */
 export const ANSWER_MS = 30_000;
@@ -28,7 +28,7 @@ interface Waiting {
   /** The room had its chance: gives up. */
   readonly fail: () => void;
   readonly answer?: (answer: Answer<object>) => void;
-  readonly decide?: (verdict: JoinVerdict) => void;
+  readonly decide?: (decision: JoinDecision) => void;
 }
 
 export interface RoomLinkPorts {
@@ -72,7 +72,7 @@ export class RoomLink {
   }
 
   /** @param recovers the connection that the client wants to recover, where the shard lacks messages that it names */
-  join(asked: Pick<ShardJoin, "identity" | "address">, recovers: NamedFormer | undefined): Promise<JoinVerdict> {
+  join(asked: Pick<ShardJoin, "identity" | "address">, recovers: NamedFormer | undefined): Promise<JoinDecision> {
     return new Promise((decide) => {
       const fail = (): void => decide(UNDECIDED);
       this.#joins.push({ id: this.#wait({ decide, fail }), ...asked, ...(recovers && { recovers }) });
@@ -139,8 +139,8 @@ export class RoomLink {
     this.#take(id)?.answer?.(answer);
   }
 
-  decided(id: string, verdict: JoinVerdict): void {
-    this.#take(id)?.decide?.(verdict);
+  decided(id: string, decision: JoinDecision): void {
+    this.#take(id)?.decide?.(decision);
   }
 
   /** The room is another instance now, which knows nothing of what earlier ones were asked. */

@@ -4,11 +4,13 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 import { logProblem } from "../settings/log.ts";
 import { apiCors } from "./api/api-cors.ts";
+import type { ApiCall } from "./api/call.ts";
 import { describeApi } from "./api/openapi.ts";
-import { api } from "./api/routes.ts";
+import { apiOf } from "./api/routes.ts";
 import { ENTRANCE_PATH, GUEST_PATH, issueGuestToken, showEntrance } from "./api/guest.ts";
 import { answerEngineRequest } from "./connect/engine-endpoint.ts";
 import { deploymentOf, type App } from "./deployment.ts";
+import type { InWorker } from "./feature.ts";
 import { countAnswer, laterOf, noteConnect } from "./http/answers-counted.ts";
 import { BodyLost } from "../http/timed-body.ts";
 import { refuseIssues, refuseMethod, refusePassing, refuseRequest } from "./http/refusals.ts";
@@ -20,7 +22,7 @@ import { VERSION } from "./version.ts";
 const EXPOSED = "Link,Retry-After";
 const EXPOSED_OF_FILES = "Content-Disposition,Content-Range,Accept-Ranges,ETag,Retry-After";
 
-export function chatWorker(mount: Mount): Hono<App> {
+export function chatWorker(mount: Mount, calls: readonly ApiCall[], features: readonly InWorker[]): Hono<App> {
   // Routes see the path behind the base path; the request keeps its own.
   const app = new Hono<App>({ getPath: (request) => pathWithin(mount, request) ?? "/" });
 
@@ -53,7 +55,7 @@ export function chatWorker(mount: Mount): Hono<App> {
   app.use("/files/*", apiCors(EXPOSED_OF_FILES));
 
   /** Scrapes are not counted themselves. */
-  app.get("/metrics", (c) => showMetrics(c.req.raw, c.var.deployment, VERSION));
+  app.get("/metrics", (c) => showMetrics(c.req.raw, c.var.deployment, { version: VERSION, features }));
   app.all("/metrics", () => refuseMethod(["GET"]));
 
   app.post(GUEST_PATH, (c) => {
@@ -69,11 +71,11 @@ export function chatWorker(mount: Mount): Hono<App> {
 
   let description: string | undefined;
   app.get("/openapi.json", (c) =>
-    c.body((description ??= describeApi(VERSION, mount.basePath)), 200, { "Content-Type": "application/json" }),
+    c.body((description ??= describeApi(calls, VERSION, mount.basePath)), 200, { "Content-Type": "application/json" }),
   );
   app.all("/openapi.json", () => refuseMethod(["GET"]));
 
-  app.route("/", api);
+  app.route("/", apiOf(calls));
 
   app.notFound(() => refuseRequest("NOT_FOUND", "No such address"));
 

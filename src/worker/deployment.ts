@@ -7,7 +7,7 @@ import { DECLARED } from "../settings/declared.ts";
 import { KEY_RULE, warningsOf } from "../settings/setting-rules.ts";
 import { settingsOf, type Settings, type Variables } from "../settings/settings.ts";
 import { TokenVerifier } from "../settings/tokens/tokens.ts";
-import { TokenBuckets } from "../clock/token-bucket.ts";
+import { TokenBuckets } from "../clock/rates.ts";
 import { bindingsOf, missingBindings, type Bindings } from "../rpc/bindings.ts";
 import { ConnectRate } from "./connect/connect-rate.ts";
 import { FileReaders } from "./api/files/readers.ts";
@@ -17,6 +17,7 @@ import type { HostAsked, Mount } from "./mount.ts";
 import { SharedText } from "./metrics/shared-text.ts";
 import { UnderWay } from "./http/under-way.ts";
 import { WorkerMeter } from "./metrics/worker-meter.ts";
+import type { Redelivery } from "./queue/relay-queues.ts";
 
 /** Per user at a time: each upload holds the head of an image and some chunks in memory. */
 export const UPLOADS_MAX = 10;
@@ -41,6 +42,8 @@ export interface Deployment {
   readonly uploads: UnderWay;
   readonly bodies: UnderWay;
   readonly meter: WorkerMeter;
+  /** Of features that send by the relay's queue (RLY-9). */
+  readonly deadLetters: readonly Redelivery[];
   /** The text of `/metrics` where it is open to all (MET-5). */
   readonly openMetrics: SharedText;
 }
@@ -82,7 +85,9 @@ function deploy(mount: Mount, env: object): Deployment | undefined {
     writeLog("error", "settings.bad", { problem: `Refusing every request: bad setting: ${problem}` });
   if (!result.ok || problems.length > 0) return undefined;
   const { settings } = result;
-  for (const warning of warningsOf(settings)) writeLog("warn", "settings.warning", { warning });
+  const ofFeatures = new Set(mount.warnings.flatMap((unmet) => unmet(settings, bindings, mount.bindings)));
+  for (const warning of [...warningsOf(settings, mount.features), ...ofFeatures])
+    writeLog("warn", "settings.warning", { warning });
   const { authenticate } = mount;
   const parts = {
     settings,
@@ -101,24 +106,21 @@ function deploy(mount: Mount, env: object): Deployment | undefined {
     uploads: new UnderWay(UPLOADS_MAX),
     bodies: new UnderWay(API_BODIES_MAX),
     meter: new WorkerMeter(bindings, settings.lobbies),
+    deadLetters: mount.deadLetters,
     openMetrics: new SharedText(OPEN_METRICS_EVERY_MS),
   };
 }
 
 /**
  * Lists what the settings need and the deployment lacks: a key where no code of the Worker's own knows the users, a flag of the
- * runtime, and the queues of webhooks (HOOK-6).
+ * runtime, and the needs of features.
  */
-function unmetNeeds(settings: Settings, { authenticate, bindings: names }: Mount, bindings: Bindings): string[] {
+function unmetNeeds(settings: Settings, { authenticate, bindings: names, needs }: Mount, bindings: Bindings): string[] {
   const flags = (globalThis as { Cloudflare?: { compatibilityFlags?: Record<string, boolean> } }).Cloudflare;
   const compression = compressionProblem(settings.compression, flags?.compatibilityFlags);
-  const queues =
-    settings.webhookUrl === undefined || names.webhooks === false
-      ? []
-      : ["WEBHOOKS", "WEBHOOKS_DEAD"].filter((name) => !bindings[name]);
   return [
     ...(authenticate || KEY_RULE.isKept(settings) ? [] : [`${DECLARED[KEY_RULE.setting].name}: ${KEY_RULE.error}`]),
-    ...queues.map((name) => `WEBHOOK_URL: needs the queue binding ${name}, which the Wrangler configuration lacks`),
+    ...needs.flatMap((unmet) => unmet(settings, bindings, names)),
     ...(compression ? [compression] : []),
   ];
 }

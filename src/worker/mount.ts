@@ -1,7 +1,10 @@
 // The place of a chat in a Worker: the checked options of createParley. Called by parley.ts; the routes and the queues'
 // consumers look at it.
-import { checkBindingNames, type BindingNames } from "../rpc/bindings.ts";
+import type { Feature } from "../extension/extension.ts";
+import { checkBindingNames, type BindingNames, type Bindings } from "../rpc/bindings.ts";
+import type { Settings } from "../settings/settings.ts";
 import { checkBasePath } from "./connect/base-path.ts";
+import type { Redelivery } from "./queue/relay-queues.ts";
 
 /** A user whom the Worker's own code vouches for. Fields and limits are those of a token's claims. */
 export interface HostUser {
@@ -37,10 +40,8 @@ export type Authenticate<Env> = (
 
 /** Names of the queues that the Worker consumes for the chat; of one use there may be several. Other queues are not consumed. */
 export type QueueNames = {
-  readonly [Use in (typeof QUEUES)[number]]?: string | readonly string[];
+  readonly [Use in "webhooks" | "webhooksDead" | "relay" | "relayDead"]?: string | readonly string[];
 };
-
-export const QUEUES = ["webhooks", "webhooksDead", "relay", "relayDead"] as const;
 
 export interface ParleyOptions<Env = Cloudflare.Env> {
   /** Where the chat's addresses begin: `/chat`. Default: at the root. */
@@ -51,10 +52,27 @@ export interface ParleyOptions<Env = Cloudflare.Env> {
   readonly bindings?: BindingNames;
   /** Default: each queue whose name ends in `-webhooks`, `-webhooks-dead`, `-relay` or `-relay-dead`, where its binding is there. */
   readonly queues?: QueueNames;
+  /** The features that the chat has. */
+  readonly features?: readonly Feature[];
+}
+
+/**
+ * Lists what the settings need for a feature, and the deployment lacks: the Worker refuses every request then, and logs it.
+ * @param names as createParley got them
+ */
+export type Needs = (settings: Settings, bindings: Bindings, names: BindingNames) => readonly string[];
+
+/** The parts of the features that a deployment has; options and settings are checked against the first two. */
+interface OfFeatures {
+  /** Their names. */
+  readonly features: readonly string[];
+  readonly needs: readonly Needs[];
+  readonly warnings: readonly Needs[];
+  readonly deadLetters: readonly Redelivery[];
 }
 
 /** The options of one createParley. */
-export interface Mount {
+export interface Mount extends OfFeatures {
   /** Empty, or `/` and what follows, without a slash at its end. */
   readonly basePath: string;
   readonly authenticate?: Authenticate<never>;
@@ -62,10 +80,13 @@ export interface Mount {
   readonly queues?: QueueNames;
 }
 
-const OPTIONS: ReadonlySet<string> = new Set(["basePath", "authenticate", "bindings", "queues"]);
+const OPTIONS: ReadonlySet<string> = new Set(["basePath", "authenticate", "bindings", "queues", "features"]);
 
-/** @throws Error that names the option which is wrong */
-export function mountOf<Env>(options: ParleyOptions<Env>): Mount {
+/**
+ * @param queueUses the uses of the queues that the features consume
+ * @throws Error that names the option which is wrong
+ */
+export function mountOf<Env>(options: ParleyOptions<Env>, of: OfFeatures, queueUses: readonly string[]): Mount {
   for (const name of Object.keys(options))
     if (!OPTIONS.has(name))
       throw new Error(`createParley: there is no option "${name}"; there are ${[...OPTIONS].join(", ")}`);
@@ -75,13 +96,14 @@ export function mountOf<Env>(options: ParleyOptions<Env>): Mount {
     throw new Error("createParley: authenticate: must be a function");
   checkBindingNames(bindings);
   for (const [use, names] of Object.entries(queues ?? {})) {
-    if (!(QUEUES as readonly string[]).includes(use))
-      throw new Error(`createParley: queues: there is no "${use}"; there are ${QUEUES.join(", ")}`);
+    if (!queueUses.includes(use))
+      throw new Error(`createParley: queues: there is no "${use}"; there are ${queueUses.join(", ")}`);
     if (![names ?? []].flat().every((name) => typeof name === "string"))
       throw new Error(`createParley: queues.${use}: must be a name or a list`);
   }
   return {
     basePath: path,
+    ...of,
     bindings,
     ...(authenticate && { authenticate }),
     ...(queues && { queues }),

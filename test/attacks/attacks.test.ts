@@ -50,7 +50,10 @@ describe("hostile inputs", () => {
     }
     const all = Object.values(counted).reduce((sum, count) => sum + count, 0);
     // In one comparison, so that a failure prints all numbers that the page has to state.
-    expect({ ...stated, all: Number(/(\d+) hostile inputs/.exec(chapter)?.[1]) }).toEqual({ ...counted, all });
+    expect(
+      { ...stated, all: Number(/(\d+) hostile inputs/.exec(chapter)?.[1]) },
+      'received: what the rows of "Attacks" in docs/reliability.md say (and "all", the line above them); expected: how many inputs there are',
+    ).toEqual({ ...counted, all });
     expect(all).toBeGreaterThanOrEqual(300);
   });
 });

@@ -1,5 +1,5 @@
 // Hostile payloads of events: every event of a room with shapes that no event takes, with a prototype to set, and with single
-// wrong fields. The room answers all of them and carries out none. Called by attacks.test.ts and test/durable/attacks-frames.test.ts.
+// wrong fields. The room answers all of them and carries out none. Called by attacks.test.ts and room.test.ts.
 import type { EventsOf } from "../../src/extension/extension.ts";
 import type { Pins } from "../../src/features/pins/pins.ts";
 import type { Reports } from "../../src/features/reports/reports.ts";

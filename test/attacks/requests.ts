@@ -90,14 +90,6 @@ const HANDSHAKES: HostileRequest[] = [
     "a POST without a session": { method: "POST", path: `/rooms/${ROOM}/socket.io/?${POLLING}`, body: "40" },
     "a PUT": { method: "PUT", path: `/rooms/${ROOM}/socket.io/?${POLLING}&sid=${SID}`, body: "40" },
     "a DELETE": { method: "DELETE", path: `/rooms/${ROOM}/socket.io/?${POLLING}&sid=${SID}` },
-    "a query of 3,000 characters": {
-      path: `/rooms/${ROOM}/socket.io/?${ENGINE}&x=${"y".repeat(3000)}`,
-      headers: WEBSOCKET,
-    },
-    "1,000 parameters": {
-      path: `/rooms/${ROOM}/socket.io/?${ENGINE}&${Array.from({ length: 1000 }, (_, i) => `p${i}=`).join("&")}`,
-      headers: WEBSOCKET,
-    },
   }),
   ...[
     "",
@@ -261,15 +253,18 @@ const GUESTS: HostileRequest[] = [
   ...requests(405, { "a GET of a guest": { path: "/api/guest" } }),
 ];
 
-export const HOSTILE_REQUESTS: readonly HostileRequest[] = [
-  ...ROOM_NAMES,
-  ...HANDSHAKES,
-  ...NO_ADDRESSES,
-  ...STRANGERS,
-  ...MEMBERS,
-  ...GUESTS,
-  ...HOSTILE_CALLS,
-];
+/** By what is wrong with them. */
+export const REQUESTS_BY_KIND: Readonly<Record<string, readonly HostileRequest[]>> = {
+  "names of rooms that are none": ROOM_NAMES,
+  handshakes: HANDSHAKES,
+  "addresses that do not exist": NO_ADDRESSES,
+  "calls by strangers": STRANGERS,
+  "calls of moderators by members": MEMBERS,
+  guests: GUESTS,
+  "announcements and conversations": HOSTILE_CALLS,
+};
+
+export const HOSTILE_REQUESTS: readonly HostileRequest[] = Object.values(REQUESTS_BY_KIND).flat();
 
 /** Pages of other sites, some of which look like our own: none gets in where only our own pages may. */
 export const FOREIGN_ORIGINS: readonly string[] = [

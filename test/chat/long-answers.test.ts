@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { ANSWER_BYTES_MAX, fitFirst, fitLast } from "../../src/chat/room/fitting.ts";
 import { Chat } from "../../src/chat/chat.ts";
-import { SearchAllowance } from "../../src/chat/search/search-allowance.ts";
+import { ReadAllowance } from "../../src/chat/room/read-allowance.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { POLL_QUEUE_BYTES_MAX } from "../../src/socketio/engine/poll-queue.ts";
 import { Server } from "../../src/socketio/server/server.ts";
@@ -185,8 +185,8 @@ class Poller extends WireClient<AnyAnswer> {
       room: ROOM,
       log: room.log,
       state: room.state,
-      index: room.index,
-      searchAllowance: new SearchAllowance(),
+      handedIn: room.handedIn,
+      readAllowance: new ReadAllowance(),
       settings: SETTINGS,
     });
     let ids = 0;

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { REQUEST_LIMIT } from "../../src/protocol/limits.ts";
 import { CHAT_EVENTS } from "../../src/protocol/chat-events.ts";
 import { HISTORY_PER_TOKEN } from "../../src/protocol/events/messages.ts";
-import { TokenBuckets } from "../../src/clock/token-bucket.ts";
+import { TokenBuckets } from "../../src/clock/rates.ts";
 import { DIRECT_OPENINGS } from "../../src/protocol/direct-room.ts";
 import { ChatRoom } from "../host/chat-room.ts";
 import { START_MS, type Client } from "../host/harness.ts";
@@ -194,8 +194,8 @@ describe("CHAT-6: guests of one address", () => {
     for (const client of crowd) posted += await postsUntilLimited(client);
     expect(posted).toBe(SLOW.burst);
     expect(await crowd[0]!.ask("chat-message", { content: "x" })).toMatchObject({ error: { code: "RATE_LIMITED" } });
-    const elsewhere = await room.join(guest("g4"), { address: "192.0.2.2" });
-    expect(await postsUntilLimited(elsewhere)).toBe(SLOW.burst);
+    const remote = await room.join(guest("g4"), { address: "192.0.2.2" });
+    expect(await postsUntilLimited(remote)).toBe(SLOW.burst);
     room.shell.advance(10_000);
     expect(await postsUntilLimited(crowd[2]!)).toBe(1);
   });
@@ -283,5 +283,8 @@ it("takes for each event the tokens of CHAT-6, and one where it names none", () 
     const ofEmptyPage: unknown = typeof cost === "number" ? cost : (cost as (payload: object) => number)({ limit: 0 });
     return [name, ofEmptyPage] as const;
   });
-  expect(Object.fromEntries(taken)).toEqual({ ...Object.fromEntries(taken.map(([event]) => [event, 1])), ...stated });
+  expect(
+    Object.fromEntries(taken),
+    "received: `cost` of the declarations; expected: CHAT-6 in src/chat/SPEC.md",
+  ).toEqual({ ...Object.fromEntries(taken.map(([event]) => [event, 1])), ...stated });
 });

@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { nameLife } from "../../src/socketio/recovery/lives.ts";
+import { nameIncarnation } from "../../src/socketio/recovery/incarnations.ts";
 import { ChatRoom, identityOf, UNLIMITED } from "../host/chat-room.ts";
 import type { Client } from "../host/harness.ts";
 import { fc, runs } from "../host/properties.ts";
@@ -75,10 +75,10 @@ class Story {
     this.room.quiet();
   }
 
-  /** Each object that opens the log begins a life of its own. */
+  /** Each object that opens the log begins an incarnation of its own. */
   #begin(): void {
     const { log, shell } = this.room;
-    log.life = nameLife(shell.nowMs, `${(this.#said * 7919) % 1000}`, log.lifeAt(log.lastSeq) ?? "");
+    log.incarnation = nameIncarnation(shell.nowMs, `${(this.#said * 7919) % 1000}`, log.lifeAt(log.lastSeq) ?? "");
   }
 
   #die(): void {

@@ -3,7 +3,8 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { ChatRoom } from "../../durable/chat-room.ts";
+import { ANNOUNCE_ROOMS } from "./announce-taking.ts";
+import type { AnnounceRpc } from "../../src/rpc/announcements.ts";
 import { callApi } from "./api-caller.ts";
 import { freshRoom, join, useSettings, workerWith } from "./rooms.ts";
 
@@ -41,9 +42,9 @@ it("reaches rooms, users and all rooms by prefix, and leaves no pending row", as
 it("a failing room is retried alone, and hears it once", async () => {
   const [a, b] = [freshRoom(), freshRoom()];
   const people = [await join(a, "ada"), await join(b, "ben")];
-  const original = Reflect.get(ChatRoom.prototype, "takeAnnounced");
+  const original = Reflect.get(ANNOUNCE_ROOMS, "takeAnnounced");
   const calls: string[] = [];
-  vi.spyOn(ChatRoom.prototype, "takeAnnounced").mockImplementation(async function (this: ChatRoom, announcements) {
+  vi.spyOn(ANNOUNCE_ROOMS, "takeAnnounced").mockImplementation(async function (this: AnnounceRpc, announcements) {
     const { ctx } = this as unknown as { readonly ctx: DurableObjectState };
     calls.push(ctx.id.name!);
     const outcomes = await original.call(this, announcements);

@@ -3,10 +3,12 @@ import { createMessageBatch, evictDurableObject, runInDurableObject } from "clou
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { Announcements } from "../../durable/announcements.ts";
-import { ChatRoom } from "../../durable/chat-room.ts";
+import { Announcements } from "../../src/features/announcements/object.ts";
+import type { ChatRoom } from "../../durable/chat-room.ts";
+import { ANNOUNCE_ROOMS } from "./announce-taking.ts";
+import type { AnnounceRpc } from "../../src/rpc/announcements.ts";
 import worker from "../../src/index.ts";
-import { LOOK_MESSAGES_PER_TURN } from "../../src/chat/announce/announced.ts";
+import { LOOK_MESSAGES_PER_TURN } from "../../src/features/announcements/announced.ts";
 import { ANNOUNCE_VERSION, POSTED_EVENT, type AnnouncePart } from "../../src/protocol/announcement.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";
@@ -80,14 +82,14 @@ it("is stored once, though its progress could not be noted for nine hours", asyn
 
 it("is stored once, though all answers of the room were lost and its dead letter is replayed", async () => {
   const room = freshRoom();
-  const original = Reflect.get(ChatRoom.prototype, "takeAnnounced");
-  vi.spyOn(ChatRoom.prototype, "takeAnnounced").mockImplementation(async function (this: ChatRoom, announcements) {
+  const original = Reflect.get(ANNOUNCE_ROOMS, "takeAnnounced");
+  vi.spyOn(ANNOUNCE_ROOMS, "takeAnnounced").mockImplementation(async function (this: AnnounceRpc, announcements) {
     await original.call(this, announcements);
     return announcements.map(() => ({ ok: false, isFinal: false, reason: "the room could not be reached" }));
   });
   const part = partTo(room);
   await bring({ ...part, tries: RELAY_TRIES_MAX - 1 });
-  vi.spyOn(ChatRoom.prototype, "takeAnnounced").mockImplementation(original);
+  vi.spyOn(ANNOUNCE_ROOMS, "takeAnnounced").mockImplementation(original);
   await evictDurableObject(stubOf(room));
   await clock.advance(23 * HOUR_MS);
   const letter = (await deadLettersTo(room))[0]!;

@@ -2,10 +2,10 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { ChatRoom } from "../../durable/chat-room.ts";
+import { ANNOUNCE_ROOMS } from "./announce-taking.ts";
 import { callApi } from "./api-caller.ts";
-import { join, useSettings } from "./rooms.ts";
-import { rowsWrittenByAll } from "./rows-written.ts";
+import { isArmed, join, useSettings } from "./rooms.ts";
+import { rowsWrittenByAll, type Counted } from "./rows-written.ts";
 
 const FOLLOWERS = 80;
 const ROOMS = 16;
@@ -13,15 +13,25 @@ const ROOMS = 16;
 useSettings({ API_RATE: "10000", API_BURST: "10000" });
 afterEach(() => vi.restoreAllMocks());
 
+/** Until no alarm rings during one of them. */
+const ANNOUNCEMENTS_MAX = 10;
+
+interface Announced extends Counted {
+  /** Of the queue. */
+  readonly messages: number;
+  /** Of rooms. */
+  readonly calls: number;
+}
+
 const roomOf = (i: number): string => `followed-${i % ROOMS}`;
 
 it("80 followers in 16 rooms: a message of the queue, a call per room, and two rows in all", async () => {
   const users = Array.from({ length: FOLLOWERS }, (_, i) => `follower-${i}`);
   const people = await Promise.all(users.map((user, i) => join(roomOf(i), user)));
   const queued = vi.spyOn(env.RELAY_QUEUE, "sendBatch");
-  const calls = vi.spyOn(ChatRoom.prototype, "takeAnnounced");
+  const calls = vi.spyOn(ANNOUNCE_ROOMS, "takeAnnounced");
 
-  async function announce(data: string): Promise<object> {
+  async function announce(data: string): Promise<Announced> {
     queued.mockClear();
     calls.mockClear();
     const { rows, alarms } = await rowsWrittenByAll(roomOf(0), async () => {
@@ -42,6 +52,14 @@ it("80 followers in 16 rooms: a message of the queue, a call per room, and two r
     },
     { interval: 200 },
   );
-  expect(await announce("now it is known")).toEqual({ messages: 1, calls: ROOMS, rows: 2, alarms: 0 });
-  for (const person of people) expect(await person.receives("announcement", 2)).toHaveLength(2);
+  let announced = 1;
+  let counted: Announced;
+  // Again, if the alarm of any room rang meanwhile, also of those of other tests: it writes rows, too.
+  do {
+    for (let room = 0; room < ROOMS; room++) await isArmed(roomOf(room));
+    counted = await announce("now it is known");
+    announced++;
+  } while (counted.alarms > 0 && announced < ANNOUNCEMENTS_MAX);
+  expect(counted).toEqual({ messages: 1, calls: ROOMS, rows: 2, alarms: 0 });
+  for (const person of people) expect(await person.receives("announcement", announced)).toHaveLength(announced);
 });

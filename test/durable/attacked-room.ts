@@ -4,8 +4,8 @@ import { expect } from "vitest";
 
 import type { ChatRoom } from "../../durable/chat-room.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { ROOM } from "../attacks/requests.ts";
 import type { RawClient } from "./raw-client.ts";
+import { HANG_MS } from "../host/patience.ts";
 import { join, stubOf } from "./rooms.ts";
 import { PacketType } from "../wire/wire-client.ts";
 
@@ -13,19 +13,29 @@ import { PacketType } from "../wire/wire-client.ts";
 const MAY_BE_HEARD = ["chat-message", "presence", "welcome"];
 
 export class AttackedRoom {
-  readonly room = ROOM;
+  readonly room: string;
   #ada!: RawClient;
   #ben!: RawClient;
   #instance: ChatRoom | undefined;
   #said = 0;
+  /** A timer of the room: on a slow machine it would fall asleep between two inputs, and be another instance after that. */
+  #awake: number | null = null;
+
+  constructor(room: string) {
+    this.room = room;
+  }
 
   async open(): Promise<void> {
     this.#ada = await join(this.room, "ada");
     this.#ben = await join(this.room, "ben");
-    this.#instance = await this.#look();
+    this.#instance = await runInDurableObject(stubOf(this.room), (instance: ChatRoom) => {
+      this.#awake = setInterval(() => {}, HANG_MS);
+      return instance;
+    });
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    await runInDurableObject(stubOf(this.room), () => clearInterval(this.#awake));
     for (const member of [this.#ada, this.#ben]) member.close();
   }
 

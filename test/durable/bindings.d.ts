@@ -5,14 +5,21 @@ declare namespace Cloudflare {
     durableNamespaces: "ChatRoom" | "RoomShard" | "Lobby" | "DeadLetters" | "Announcements";
   }
   interface Env {
-    CHAT_ROOM: DurableObjectNamespace<import("../../durable/chat-room.ts").ChatRoom>;
+    // Features add their calls to the class.
+    CHAT_ROOM: DurableObjectNamespace<
+      import("../../durable/chat-room.ts").ChatRoom &
+        import("../../src/rpc/announcements.ts").AnnounceRpc &
+        import("../../src/rpc/direct-messages.ts").DirectRpc &
+        import("../../src/rpc/lobby.ts").ListedRpc &
+        import("../../src/rpc/relay.ts").RelayRpc
+    >;
     ROOM_SHARD: DurableObjectNamespace<import("../../durable/room-shard.ts").RoomShard>;
     FILES: R2Bucket;
     // The platform's type of a stub loses tuples.
-    LOBBY: DurableObjectNamespace<import("../../durable/lobby.ts").Lobby> &
+    LOBBY: DurableObjectNamespace<import("../../src/features/directory/object.ts").Lobby> &
       import("../../src/rpc/bindings.ts").Objects<import("../../src/rpc/lobby.ts").LobbyRpc>;
-    DEAD_LETTERS: DurableObjectNamespace<import("../../durable/dead-letters.ts").DeadLetters>;
-    ANNOUNCEMENTS: DurableObjectNamespace<import("../../durable/announcements.ts").Announcements>;
+    DEAD_LETTERS: DurableObjectNamespace<import("../../src/features/dead-letters/object.ts").DeadLetters>;
+    ANNOUNCEMENTS: DurableObjectNamespace<import("../../src/features/announcements/object.ts").Announcements>;
     RELAY_QUEUE: Queue;
     JWT_SECRET: string;
     [setting: string]: unknown;

@@ -5,7 +5,7 @@ import { FIRST_MESSAGE_ROWS, FIRST_VISIT_ROWS } from "../../scripts/measure/bill
 import { ANNOUNCE_VERSION, type AnnouncedHere } from "../../src/protocol/announcement.ts";
 import doc from "../../docs/cost.md?raw";
 import type { RawClient } from "./raw-client.ts";
-import { freshRoom, isArmed, join, joinModerator, LONG_WINDOW, stubOf, withSettings } from "./rooms.ts";
+import { alarmOf, freshRoom, isArmed, join, joinModerator, LONG_WINDOW, stubOf, withSettings } from "./rooms.ts";
 import { rowsWritten, type Counted } from "./rows-written.ts";
 
 interface Line extends Counted {
@@ -33,6 +33,7 @@ interface People {
 type Scene = (people: People) => Promise<() => Promise<unknown>>;
 
 const AT_ONCE = "ten messages in one window, at most";
+const AT_ONCE_TRIES = 5;
 
 const good = async (answer: Promise<object>): Promise<void> => expect(await answer).toHaveProperty("ok", true);
 const onMessage =
@@ -127,13 +128,39 @@ it("every line of the price list has a scene", () => {
   expect(LINES.map(({ what }) => what)).toEqual(Object.keys(SCENES));
 });
 
-it.each(LINES)("$what: $rows rows, $alarms alarms", async ({ what, rows, alarms }) => {
-  const people = await withSettings(what === AT_ONCE ? LONG_WINDOW : {}, usedRoom);
-  const act = await SCENES[what]!(people);
-  await isArmed(people.room);
-  const counted = await rowsWritten(people.room, () => act());
-  if (what === AT_ONCE) expect(counted.rows).toBeLessThanOrEqual(rows);
-  else expect(counted.rows).toBe(rows);
+/** @param prepare makes a room @returns what it writes for an action, and for no alarm, which a slow machine may have meanwhile */
+async function countBetweenAlarms(
+  prepare: () => Promise<{ readonly room: string; readonly act: () => Promise<unknown> }>,
+): Promise<Counted> {
+  for (;;) {
+    const { room, act } = await prepare();
+    await isArmed(room);
+    const dueMs = (await alarmOf(room)) ?? 0;
+    const counted = await rowsWritten(room, () => act());
+    if (Date.now() < dueMs) return counted;
+  }
+}
+
+const countIn = (makePeople: () => Promise<People>, what: string): Promise<Counted> =>
+  countBetweenAlarms(async () => {
+    const people = await makePeople();
+    return { room: people.room, act: await SCENES[what]!(people) };
+  });
+
+it.concurrent.each(LINES.filter(({ what }) => what !== AT_ONCE))(
+  "$what: $rows rows, $alarms alarms",
+  async ({ what, rows, alarms }) => {
+    expect(await countIn(usedRoom, what)).toEqual({ rows, alarms });
+  },
+);
+
+it(AT_ONCE, async () => {
+  const { rows, alarms } = LINES.find(({ what }) => what === AT_ONCE)!;
+  let counted = await countIn(() => withSettings(LONG_WINDOW, usedRoom), AT_ONCE);
+  // Again, if a slow machine needed more than the window to send them.
+  for (let tries = 1; tries < AT_ONCE_TRIES && counted.rows > rows; tries++)
+    counted = await countIn(() => withSettings(LONG_WINDOW, usedRoom), AT_ONCE);
+  expect(counted.rows).toBeLessThanOrEqual(rows);
   expect(counted.alarms).toBe(alarms);
 });
 
@@ -145,9 +172,10 @@ it(`the first visit of a room stores its version and its log's name: ${FIRST_VIS
 });
 
 it(`the first message of a room creates its log: ${FIRST_MESSAGE_ROWS} rows besides its own`, async () => {
-  const room = freshRoom();
-  const ada = await join(room, "ada");
-  await isArmed(room);
-  const { rows, alarms } = await rowsWritten(room, () => good(ada.ask("chat-message", { content: "first" })));
+  const { rows, alarms } = await countBetweenAlarms(async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    return { room, act: () => good(ada.ask("chat-message", { content: "first" })) };
+  });
   expect([rows - alarms, alarms]).toEqual([FIRST_MESSAGE_ROWS + 1, 0]);
 });

@@ -1,5 +1,5 @@
 // Counts the reports of rooms to the lobby. Called by tests in test/durable.
-import { Lobby } from "../../durable/lobby.ts";
+import { Lobby } from "../../src/features/directory/object.ts";
 
 /**
  * Counts the reports that arrive. A spy would hold on to answers, which belong to the object that gave them.

@@ -1,8 +1,8 @@
 // A room that sleeps between any two steps behaves like one that stays awake.
 import { runInDurableObject } from "cloudflare:test";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 
-import type { Member, Message, PostAnswer, PresenceChange } from "../../src/protocol/chat-events.ts";
+import type { Message, PostAnswer, PresenceChange } from "../../src/protocol/chat-events.ts";
 import { RawClient } from "./raw-client.ts";
 import { freshRoom, join, Sleeper, stubOf, tokenFor, useSettings } from "./rooms.ts";
 import { PacketType } from "../wire/wire-client.ts";
@@ -48,58 +48,6 @@ it("two members chat with a sleep between every step: CHAT-2", async () => {
   }
   await sleeper.see();
   expect(sleeper.instances).toBe(steps + 1);
-});
-
-it("no member is announced again after a sleep, and presence is the same", async () => {
-  const { ada, ben, sleeper } = await pair();
-  const before = await ada.ask<{ count: number; members: Member[] }>("presence", {});
-  const announcements = ada.received("presence").length;
-  await sleeper.sleep();
-  expect(await ada.ask("presence", {})).toEqual(before);
-  await sleeper.sleep();
-  await post(ben, "still here");
-  await ada.receives("chat-message");
-  expect(ada.received("presence")).toHaveLength(announcements);
-  expect(ada.received("welcome")).toHaveLength(1);
-  expect(before).toMatchObject({ count: 2 });
-});
-
-it("joins and leaves after a sleep are announced once, with the right count", async () => {
-  const { room, ada, ben, sleeper } = await pair();
-  await sleeper.sleep();
-  const cyd = await join(room, "cyd");
-  await ada.until("cyd announced", () => peopleAnnounced(ada).has("cyd") || undefined);
-  expect(ada.received<PresenceChange>("presence").at(-1)).toMatchObject({
-    count: 3,
-    joined: [{ user: "cyd", name: "cyd" }],
-    left: [],
-  });
-  await sleeper.sleep();
-  // The close of the connection wakes the room.
-  ben.close();
-  for (const client of [ada, cyd]) {
-    const farewell = await client.until("ben's leaving", () =>
-      client.received<PresenceChange>("presence").find(({ left }) => left.length > 0),
-    );
-    expect(farewell).toEqual({ count: 2, joined: [], left: [{ user: "ben" }] });
-  }
-});
-
-it("a member's second connection does not count, before and after a sleep: PRES-1", async () => {
-  const { room, ada, sleeper } = await pair();
-  const secondTab = await join(room, "ben");
-  await sleeper.sleep();
-  const connectionsOfBen = async (): Promise<number | undefined> => {
-    const { count, members } = await ada.ask<{ count: number; members: Member[] }>("presence", {});
-    expect(count).toBe(2);
-    return members.find(({ user }) => user === "ben")?.connections;
-  };
-  expect(await connectionsOfBen()).toBe(2);
-  const announcements = ada.received("presence").length;
-  await sleeper.sleep();
-  secondTab.close();
-  await vi.waitFor(async () => expect(await connectionsOfBen()).toBe(1));
-  expect(ada.received("presence")).toHaveLength(announcements);
 });
 
 it("a sleep does not reset the rate limit", async () => {

@@ -1,15 +1,14 @@
-// Features of one's own in a real object: pins and reports of this deployment through sleep, over HTTP and in the lobby's list, their cost, and a
+// Custom features in a real object: pins and reports of this deployment through sleep, over HTTP and in the lobby's list, their cost, and a
 // foreign feature that fails.
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from "vitest";
 
-import { ChatRoom as ExampleRoom } from "../../docs/examples/features/index.ts";
 import type { ChatRoom } from "../../src/index.ts";
 import { RoomFeature, type AnyFeature, type RoomHandle } from "../../src/extension/extension.ts";
 import { callApi, refusal } from "./api-caller.ts";
 import type { RawClient } from "./raw-client.ts";
 import { freshRoom, isArmed, join, joinModerator, Sleeper, stubOf } from "./rooms.ts";
-import { rowsWritten } from "./rows-written.ts";
+import { holdAlarms, rowsWritten } from "./rows-written.ts";
 
 const OK = { ok: true };
 
@@ -49,6 +48,7 @@ describe("PIN-1, OWN-7: a pin", () => {
     const mia = await joinModerator(room);
     const id = await post(mia, "The rules");
     await isArmed(room);
+    holdAlarms();
     const none = await rowsWritten(room, async () => {
       await mia.ask("unpin", { id });
       await mia.ask("reports", {});
@@ -56,6 +56,7 @@ describe("PIN-1, OWN-7: a pin", () => {
     expect(none).toEqual({ rows: 0, alarms: 0 });
     for (const event of ["pin", "unpin"])
       expect(await rowsWritten(room, () => mia.ask(event, { id })), event).toEqual({ rows: 1, alarms: 0 });
+    vi.restoreAllMocks();
   });
 });
 
@@ -65,7 +66,9 @@ describe("ABUSE-1, ABUSE-4: a report", () => {
     const [mia, ada, ben] = [await joinModerator(room), await join(room, "ada"), await join(room, "ben")];
     const id = await post(ben, "nonsense");
     await isArmed(room);
+    holdAlarms();
     const cost = await rowsWritten(room, () => ada.ask("report-message", { id, reason: "rude" }));
+    vi.restoreAllMocks();
     expect(cost.rows).toBe(1);
     await new Sleeper(room).sleep();
     expect(await mia.ask("reports", {})).toMatchObject({ open: 1, reports: [{ id, reporters: [{ user: "ada" }] }] });
@@ -198,14 +201,4 @@ describe("OWN-6: a foreign feature that fails", () => {
     expect(await ada.ask("mine")).toEqual(refusal("UNKNOWN_EVENT"));
     expect(log.mock.calls.join()).toContain('its event \\"chat-message\\" has the name of one of the chat');
   });
-});
-
-it("the rooms of docs/features.md have polls, and five pins", async () => {
-  const room = freshRoom();
-  await begin(room, (handle) => ExampleRoom.prototype.features(handle) as never);
-  const [mia, ada] = [await joinModerator(room), await join(room, "ada")];
-  expect(ada.received("welcome")).toMatchObject([{ poll: null, pinRules: { max: 5 }, reports: {} }]);
-  expect(await mia.ask("open-poll", { question: "Tea?", options: ["Yes", "No"] })).toEqual(OK);
-  expect(await ada.ask("vote", { option: 1 })).toEqual(OK);
-  expect(await ada.receives("poll", 2)).toMatchObject([{}, { options: [{ votes: 0 }, { votes: 1 }] }]);
 });

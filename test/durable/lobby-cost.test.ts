@@ -2,14 +2,14 @@
 // test would have to wait for that. LOB-2, LOB-7
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { lobbyOf } from "../../src/protocol/room-list.ts";
 import { callApi } from "./api-caller.ts";
 import { countReports } from "./count-reports.ts";
 import { RawClient } from "./raw-client.ts";
 import { alarmOf, freshRoom, isArmed, join, Sleeper, stubOf } from "./rooms.ts";
-import { queriesMade, rowsWrittenByAll } from "./rows-written.ts";
+import { holdAlarms, queriesMade, rowsWritten } from "./rows-written.ts";
 
 const list = async (room: string): Promise<object[]> => (await callApi("GET", `/api/rooms?prefix=${room}`)).body.rooms;
 
@@ -34,6 +34,8 @@ async function quiet(): Promise<void> {
   await list("x");
 }
 
+afterEach(() => void vi.restoreAllMocks());
+
 describe("its cost: LOB-2, LOB-7", () => {
   it("a message after quiet: a request and a row of the lobby; no row and no alarm of the room's", async () => {
     const room = freshRoom();
@@ -45,14 +47,18 @@ describe("its cost: LOB-2, LOB-7", () => {
     await new Sleeper(room).sleep();
     await quiet();
     let [lobbyRows, reports] = [0, 0];
-    const rows = await rowsWrittenByAll(room, async () => {
-      ({ lobbyRows } = await queriesMade(room, async () => {
-        reports = await countReports(async () => {
-          await post(room);
-          await expectListed(room, [{ lastSeq: 2 }]);
-        });
-      }));
-    });
+    const rows = await rowsWritten(
+      room,
+      async () => {
+        ({ lobbyRows } = await queriesMade(room, async () => {
+          reports = await countReports(async () => {
+            await post(room);
+            await expectListed(room, [{ lastSeq: 2 }]);
+          });
+        }));
+      },
+      freshRoom(),
+    );
     expect(rows).toEqual({ rows: 1, alarms: 0 });
     expect({ reports, lobbyRows }).toEqual({ reports: 1, lobbyRows: 1 });
   });
@@ -60,19 +66,24 @@ describe("its cost: LOB-2, LOB-7", () => {
   it("a token that an empty room refuses: a request and a row of the lobby; no row and no alarm of the room's", async () => {
     const room = freshRoom();
     await quiet();
+    holdAlarms();
     let [lobbyRows, reports] = [0, 0];
-    const rows = await rowsWrittenByAll(freshRoom(), async () => {
-      ({ lobbyRows } = await queriesMade(room, async () => {
-        reports = await countReports(async (soFar) => {
-          const stranger = await RawClient.open({ room });
-          await expect(stranger.connect({ token: "nonsense" })).rejects.toMatchObject({
-            data: { code: "UNAUTHORIZED" },
+    const rows = await rowsWritten(
+      room,
+      async () => {
+        ({ lobbyRows } = await queriesMade(room, async () => {
+          reports = await countReports(async (soFar) => {
+            const stranger = await RawClient.open({ room });
+            await expect(stranger.connect({ token: "nonsense" })).rejects.toMatchObject({
+              data: { code: "UNAUTHORIZED" },
+            });
+            stranger.close();
+            await vi.waitFor(() => expect(soFar()).toBe(1));
           });
-          stranger.close();
-          await vi.waitFor(() => expect(soFar()).toBe(1));
-        });
-      }));
-    });
+        }));
+      },
+      freshRoom(),
+    );
     expect(rows).toEqual({ rows: 0, alarms: 0 });
     expect({ reports, lobbyRows }).toEqual({ reports: 1, lobbyRows: 1 });
     expect(await alarmOf(room)).toBe(null);

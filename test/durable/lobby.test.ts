@@ -1,11 +1,13 @@
 // The list of rooms over real objects: the rooms that each caller gets, through sleep, deletion and a lobby that is away.
 // LOB-1, LOB-3, LOB-6
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { Lobby } from "../../durable/lobby.ts";
+import { Lobby } from "../../src/features/directory/object.ts";
+import { lobbyNames, type RoomQuery, type RoomReport } from "../../src/protocol/room-list.ts";
 import { callApi, refusal, type CallOptions } from "./api-caller.ts";
-import { alarmOf, isArmed, join, Sleeper, stubOf, workerWith } from "./rooms.ts";
+import { alarmOf, isArmed, join, Sleeper, stubOf, withSettings, workerWith } from "./rooms.ts";
 import { queriesMade } from "./rows-written.ts";
 
 interface Listed {
@@ -190,4 +192,83 @@ describe("the list follows the rooms: LOB-3", () => {
     // A room that empties reports at once.
     await expectListed(room, [{ members: 0, lastSeq: 1 }]);
   });
+});
+
+describe("a room that is deleted while reports of it are under way to a lobby far away does not come back into the list", () => {
+  const LOOK_MS = 5;
+  const report = Reflect.get(Lobby.prototype, "report");
+  afterEach(() => {
+    Lobby.prototype.report = report;
+    arrived = [];
+  });
+  /** Reports on their way, and those that were let go: by number, in the order in which they were made. */
+  const underWay = new Set<number>();
+  const letThrough = new Set<number>();
+  let made = 0;
+  let arrived: RoomReport[] = [];
+
+  /** From now on reports wait on their way until they are let go. */
+  function holdReports(): void {
+    Lobby.prototype.report = async function (this: Lobby, given) {
+      const number = ++made;
+      underWay.add(number);
+      // An object may not be woken by a promise of another one's: it looks by itself.
+      while (!letThrough.has(number)) await scheduler.wait(LOOK_MS);
+      const answer = await report.call(this, given);
+      arrived.push(given);
+      return answer;
+    };
+  }
+
+  async function letGo(latestFirst: boolean): Promise<void> {
+    const waiting = latestFirst ? [...underWay].reverse() : [...underWay];
+    underWay.clear();
+    for (const number of waiting) {
+      const before = arrived.length;
+      letThrough.add(number);
+      await vi.waitFor(() => expect(arrived.length, `report ${number}`).toBeGreaterThan(before));
+    }
+  }
+
+  it.each([
+    { order: "as they were made", latestFirst: false },
+    { order: "the other way round", latestFirst: true },
+  ])("API-9: reports arrive $order", async ({ latestFirst }) => {
+    const room = `${freshPrefix()}a`;
+    await callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "hello" } });
+    const listed = async (): Promise<object[]> => (await callApi("GET", `/api/rooms?prefix=${room}`)).body.rooms;
+    await vi.waitFor(async () => expect(await listed()).toHaveLength(1));
+    holdReports();
+    await join(room, "ada");
+    await vi.waitFor(() => expect(underWay.size).toBe(1));
+    expect((await callApi("DELETE", `/api/rooms/${room}`)).status).toBe(200);
+    await vi.waitFor(() => expect(underWay.size).toBe(2));
+    await letGo(latestFirst);
+    expect(arrived).toHaveLength(2);
+    expect(await listed()).toEqual([]);
+  });
+});
+
+it("four lobbies that share the rooms are one list to clients, page by page, and a drain reaches all: LOB-5", async () => {
+  const shared = { LOBBIES: "4" };
+  const fetcher = workerWith(shared);
+  const rooms = Array.from({ length: 24 }, (_, i) => `room-${String(i).padStart(2, "0")}`);
+  await withSettings(shared, () => Promise.all(rooms.map((room) => join(room, "ada"))));
+  await vi.waitFor(async () => expect((await callApi("GET", "/api/rooms", { fetcher })).body.rooms).toHaveLength(24));
+
+  const query: RoomQuery = { sort: "name", limit: 100 };
+  const pages = await Promise.all(lobbyNames(4).map((name) => env.LOBBY.getByName(name).list(query)));
+  for (const page of pages) expect(page.rooms.length).toBeGreaterThan(0);
+
+  const listed: string[] = [];
+  let next: string | undefined = "/api/rooms?sort=name&limit=5";
+  while (next !== undefined) {
+    const { body, headers } = await callApi("GET", next, { fetcher });
+    listed.push(...(body.rooms as Array<{ room: string }>).map(({ room }) => room));
+    next = /^<(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
+  }
+  expect(listed).toEqual(rooms);
+
+  const { body } = await callApi("POST", "/api/drain", { body: { reconnectWithinMs: 0 }, fetcher });
+  expect(body).toEqual({ ok: true, rooms: rooms.map((room) => ({ room, connections: 1 })) });
 });

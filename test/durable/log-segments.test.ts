@@ -63,7 +63,7 @@ describe("a trimmed log", () => {
         expect([...newestSince(each, 0), ...each.ascending(0)]).toEqual([]);
       }
       const next = openLog(storage, room, retention);
-      const message = makeMessage(room, all.length + 1, dice, next.life);
+      const message = makeMessage(room, all.length + 1, dice, next.incarnation);
       next.append([message]);
       expect(next.page({ limit: 5 })).toEqual({ messages: [message], hasMore: false });
     });

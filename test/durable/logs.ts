@@ -1,7 +1,7 @@
 // Logs to test in real SQLite: on storage of their own, filled at random, and compared with an array.
 import { runInDurableObject } from "cloudflare:test";
 
-import { SqlMessageLog } from "../../durable/sql/sql-message-log.ts";
+import { SqlMessageLog } from "../../src/objects/sql/sql-message-log.ts";
 import { messageId } from "../../src/protocol/message-id.ts";
 import type { Page, PageQuery } from "../../src/chat/log/message-log.ts";
 import type { Retention } from "../../src/chat/log/segments.ts";
@@ -26,10 +26,10 @@ export class Dice {
   }
 }
 
-export function makeMessage(room: string, seq: number, dice: Dice, life: string): Message {
+export function makeMessage(room: string, seq: number, dice: Dice, incarnation: string): Message {
   const sender = `user-${dice.roll(5)}`;
   return {
-    id: messageId(EPOCH, seq, life),
+    id: messageId(EPOCH, seq, incarnation),
     seq,
     room,
     sender,
@@ -71,7 +71,7 @@ export function fill(log: SqlMessageLog, room: string, dice: Dice, batches: numb
 
 export function appendBatch(log: SqlMessageLog, room: string, dice: Dice): Message[] {
   const count = 1 + dice.roll(dice.roll(8) ? 6 : 64);
-  const batch = Array.from({ length: count }, (_, i) => makeMessage(room, log.lastSeq + 1 + i, dice, log.life));
+  const batch = Array.from({ length: count }, (_, i) => makeMessage(room, log.lastSeq + 1 + i, dice, log.incarnation));
   log.append(batch);
   return batch;
 }

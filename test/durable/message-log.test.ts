@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 
 import { newestSince } from "../../src/chat/log/message-log.ts";
-import { SqlMessageLog } from "../../durable/sql/sql-message-log.ts";
+import { SqlMessageLog } from "../../src/objects/sql/sql-message-log.ts";
 import { UnreadableBatch } from "../../src/chat/log/batch-format.ts";
 import { BATCH_CHARS_MAX } from "../../src/chat/posting/commit.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
@@ -89,7 +89,7 @@ describe("a fresh log", () => {
       expect(reopened.epoch).toBe(EPOCH);
       expect([reopened.firstSeq, reopened.lastSeq]).toEqual([1, all.length]);
       expect(reopened.page({ limit: 200 })).toEqual(pageOf(all, { limit: 200 }));
-      const next = makeMessage(room, all.length + 1, dice, reopened.life);
+      const next = makeMessage(room, all.length + 1, dice, reopened.incarnation);
       reopened.append([next]);
       expect(openLog(storage, room).page({ limit: 1 })).toEqual({ messages: [next], hasMore: true });
     });
@@ -205,7 +205,7 @@ describe("a row", () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       const content = character.repeat(BATCH_CHARS_MAX / character.length);
-      const message = { ...makeMessage(room, 1, new Dice(1), log.life), name: character.repeat(64), content };
+      const message = { ...makeMessage(room, 1, new Dice(1), log.incarnation), name: character.repeat(64), content };
       log.append([message]);
       expect(openLog(storage, room).page({ limit: 1 }).messages).toEqual([message]);
     });
@@ -220,7 +220,8 @@ describe("a row", () => {
   ])("that %s is named by a read that comes to it, and by no other", async (_what, body, complaint) => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
-      const message = (seq: number, { life } = log): Message => makeMessage(room, seq, new Dice(seq), life);
+      const message = (seq: number, { incarnation } = log): Message =>
+        makeMessage(room, seq, new Dice(seq), incarnation);
       for (const seq of [1, 2, 3, 4, 5]) log.append([message(seq)]);
       storage.sql.exec("UPDATE batches_1 SET body = ? WHERE first_seq = 3", body);
       const reopened = openLog(storage, room);
@@ -240,7 +241,7 @@ describe("a row", () => {
   it("is stored whole or not at all, also where a segment begins", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room, { ...RETENTION, messages: 10 });
-      const [first, second] = [1, 2].map((seq) => makeMessage(room, seq, new Dice(seq), log.life));
+      const [first, second] = [1, 2].map((seq) => makeMessage(room, seq, new Dice(seq), log.incarnation));
       log.append([first!]);
       storage.sql.exec("CREATE TRIGGER full BEFORE INSERT ON segments BEGIN SELECT RAISE(ABORT, 'full'); END");
       expect(() => log.append([second!])).toThrow("full");

@@ -8,7 +8,7 @@ import {
   inPlaceOf,
   isLonger,
   PAGE_FILLER,
-} from "../../durable/sql/overwriting.ts";
+} from "../../src/objects/sql/overwriting.ts";
 import { encodeBatch } from "../../src/chat/log/batch-format.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { Counted, withStorage } from "./logs.ts";

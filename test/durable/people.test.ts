@@ -1,8 +1,8 @@
-// Presence, typing and reading in real objects, through sleep and crashes.
+// Presence and reading in real objects, through sleep and crashes.
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
-import type { PresenceAnswer, Welcome } from "../../src/protocol/chat-events.ts";
+import type { Welcome } from "../../src/protocol/chat-events.ts";
 import type { RawClient } from "./raw-client.ts";
 import { departuresTo, enter } from "./people.ts";
 import { freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
@@ -25,23 +25,6 @@ describe.concurrent("presence", () => {
     expect(await ada!.ask("presence", {})).toMatchObject({ count: 1 });
   });
 
-  it("sends nothing for a reload with a sleep in the middle, and `since` stays: PRES-2", async () => {
-    const room = freshRoom();
-    const [ada, ben] = await enter(room, "ada", "ben");
-    const before = await ada!.ask<PresenceAnswer>("presence", {});
-    ben!.close();
-    const sleeper = new Sleeper(room);
-    await sleeper.sleep();
-    const back = await join(room, "ben");
-    expect(welcomeOf(back).presence.count).toBe(2);
-    await sleeper.sleep();
-    expect(await ada!.ask("presence", {})).toEqual(before);
-    const told = ada!.received("presence").length;
-    back.close();
-    await ada!.until("the farewell", () => departuresTo(ada!).includes("ben") || undefined);
-    expect(ada!.received("presence"), "one farewell, and nothing before it").toHaveLength(told + 1);
-  });
-
   it("is empty after a crash: PRES-5", async () => {
     const room = freshRoom();
     const [ada, ben] = await enter(room, "ada", "ben");
@@ -51,32 +34,6 @@ describe.concurrent("presence", () => {
     const again = await join(room, "ada");
     expect(welcomeOf(again).presence.count).toBe(1);
     expect(await again.ask("presence", {})).toMatchObject({ count: 1, members: [{ user: "ada", connections: 1 }] });
-  });
-});
-
-describe.concurrent("typing", () => {
-  it("is sent to the other members, ends by itself, and begins again after a sleep: TYP-2, TYP-3", async () => {
-    const room = freshRoom();
-    const [ada, ben] = await enter(room, "ada", "ben");
-    expect(await ada!.ask("typing", { on: true })).toEqual({ ok: true });
-    expect(await ben!.receives("typing", 2)).toMatchObject([
-      { user: "ada", on: true },
-      { user: "ada", on: false },
-    ]);
-    await new Sleeper(room).sleep();
-    ada!.emit("typing", { on: true });
-    await ben!.receives("typing", 3);
-    ada!.emit("chat-message", { content: "done" });
-    expect((await ben!.receives("typing", 4)).at(-1)).toMatchObject({ user: "ada", on: false });
-    expect(ada!.received("typing")).toEqual([]);
-  });
-
-  it("ends with a connection that breaks", async () => {
-    const [ada, ben] = await enter(freshRoom(), "ada", "ben");
-    ada!.emit("typing", { on: true });
-    await ben!.receives("typing");
-    ada!.close();
-    expect((await ben!.receives("typing", 2))[1]).toEqual({ user: "ada", name: "ada", on: false });
   });
 });
 
@@ -93,16 +50,5 @@ describe.concurrent("reading", () => {
     await sleeper.sleep();
     expect(welcomeOf(await join(room, "ben"))).toMatchObject({ readSeq: 3, unread: 1 });
     expect(ada!.received("read").at(-1)).toEqual({ user: "ben", seq: 3 });
-  });
-
-  it("survives a crash", async () => {
-    const room = freshRoom();
-    const [ada] = await enter(room, "ada");
-    for (let i = 0; i < 2; i++) await ada!.ask("chat-message", { content: `${i}` });
-    await ada!.ask("read", { seq: 1 });
-    const died = runInDurableObject(stubOf(room), (_instance, state) => state.abort("died in a test"));
-    await expect(died).rejects.toThrow();
-    await ada!.closes();
-    expect(welcomeOf(await join(room, "ada"))).toMatchObject({ readSeq: 1, unread: 1 });
   });
 });

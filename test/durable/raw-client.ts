@@ -4,8 +4,6 @@ import { exports } from "cloudflare:workers";
 import * as wire from "../wire/raw-client.ts";
 import type { AnyAnswer } from "../wire/wire-client.ts";
 
-export type { Frame } from "../wire/wire-client.ts";
-
 /** The Worker that answers is that of the tests, unless another is named: one with other settings, for example. */
 export type UpgradeOptions = wire.UpgradeOptions;
 export type RawClientOptions = wire.RawClientOptions;

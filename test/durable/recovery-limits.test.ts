@@ -4,26 +4,10 @@ import { expect, it } from "vitest";
 
 import { MISSED_BYTES_MAX } from "../../src/socketio/recovery/recovery.ts";
 import { ORIGIN, type RawClient } from "./raw-client.ts";
-import { begin, comeBack, connectAnswer, contentsOf, type RecoveryAuth } from "./recovery-story.ts";
-import { join, tokenFor, useSettings } from "./rooms.ts";
+import { begin, comeBack, connectAnswer, contentsOf, fill, type RecoveryAuth } from "./recovery-story.ts";
+import { tokenFor } from "./rooms.ts";
 
 const CONTENT = "x".repeat(1000);
-
-const RATE = "10000";
-useSettings({ MESSAGE_RATE: RATE, MESSAGE_BURST: RATE });
-
-/** Posts many messages and waits for the last ack only. */
-const BREATH_MESSAGES = 50;
-
-/** Posts that many long messages. */
-async function sayLong(room: string, messages: number): Promise<void> {
-  for (let left = messages; left > 0; left -= BREATH_MESSAGES) {
-    const ben = await join(room, "ben");
-    for (let i = 1; i < Math.min(left, BREATH_MESSAGES); i++) ben.emit("chat-message", { content: CONTENT });
-    expect(await ben.ask("chat-message", { content: CONTENT })).toMatchObject({ ok: true });
-    ben.close();
-  }
-}
 
 async function leave(client: RawClient): Promise<void> {
   client.close();
@@ -63,9 +47,10 @@ it.each([
 ])(
   "after %i long messages a polling client connects at its first try, recovered: %s: REC-3",
   async (messages, isRecovered) => {
-    const { room, ada, recoveryAuth } = await begin();
+    const story = await begin();
+    const { room, ada, recoveryAuth } = story;
     await leave(ada);
-    await sayLong(room, messages);
+    await fill(story, messages, CONTENT);
     const packets = await comeBackPolling(room, recoveryAuth);
     const answer = JSON.parse(packets.find((packet) => packet.startsWith("40{"))!.slice(2)) as { sid: string };
     expect(answer.sid === recoveryAuth.sid).toBe(isRecovered);
@@ -77,9 +62,10 @@ it.each([
   [FITTING, true],
   [1000, false],
 ])("the same over a WebSocket: %i long messages, recovered: %s", async (messages, isRecovered) => {
-  const { room, ada, recoveryAuth } = await begin();
+  const story = await begin();
+  const { room, ada, recoveryAuth } = story;
   await leave(ada);
-  await sayLong(room, messages);
+  await fill(story, messages, CONTENT);
   const back = await comeBack(room, recoveryAuth);
   expect(connectAnswer(back).sid === recoveryAuth.sid).toBe(isRecovered);
   expect(contentsOf(back)).toHaveLength(isRecovered ? messages : 0);

@@ -1,9 +1,11 @@
 // Ada leaves a room and comes back: the steps of all tests of recovery.
+import { runInDurableObject } from "cloudflare:test";
 import { expect } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
+import { openLog } from "./logs.ts";
 import { RawClient } from "./raw-client.ts";
-import { freshRoom, join, Sleeper, tokenFor } from "./rooms.ts";
+import { freshRoom, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
 import { PacketType } from "../wire/wire-client.ts";
 
 export const RECOVERING = { query: { recovery: "on" } };
@@ -31,12 +33,12 @@ export type Step = (story: Story) => void | Promise<void>;
 
 export const connectAnswer = (client: RawClient): { sid: string; pid?: string } => client.accepted();
 
-export function offsets(client: RawClient, event?: string): string[] {
+function offsets(client: RawClient, event?: string): string[] {
   const events = client.events().map((heard) => heard.event);
   return events.filter(([name]) => event === undefined || name === event).map((args) => args.at(-1) as string);
 }
 
-export const recoveryAuthOf = (client: RawClient): RecoveryAuth => ({
+const recoveryAuthOf = (client: RawClient): RecoveryAuth => ({
   ...(connectAnswer(client) as { sid: string; pid: string }),
   offset: offsets(client).at(-1)!,
 });
@@ -45,7 +47,7 @@ export const contentsOf = (client: RawClient): string[] =>
   client.received<Message>("chat-message").map(({ content }) => content);
 
 /** Posts as a member of its own, which leaves afterwards. */
-export async function sayIn(room: string, contents: readonly string[]): Promise<void> {
+async function sayIn(room: string, contents: readonly string[]): Promise<void> {
   const ben = await join(room, "ben");
   await Promise.all(contents.map((content) => ben.ask("chat-message", { content })));
   ben.close();
@@ -109,3 +111,19 @@ export const drop: Step = async ({ ada }) => {
   ada.close();
   await ada.closes();
 };
+
+/** Messages that are stored together. */
+const FILL_MESSAGES = 50;
+
+/** So many more messages, as an instance finds them that wakes up. */
+export async function fill({ room, sleeper }: Story, count: number, content = "missed"): Promise<void> {
+  await runInDurableObject(stubOf(room), (_instance, { storage }) => {
+    const log = openLog(storage, room);
+    const sent = { room, sender: "ben", name: "ben", timestamp: Date.now(), id: "", content };
+    for (let left = count; left > 0; left -= FILL_MESSAGES) {
+      const from = log.lastSeq + 1;
+      log.append(Array.from({ length: Math.min(left, FILL_MESSAGES) }, (_, i) => ({ ...sent, seq: from + i })));
+    }
+  });
+  await sleeper.sleep();
+}

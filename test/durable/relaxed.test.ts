@@ -30,15 +30,18 @@ it("shows a busy room's messages before they are stored, stores many in a row, a
   const room = freshRoom();
   const [ada, ben] = [await join(room, "ada"), await join(room, "ben")];
   await makeBusy(ada);
+  const sinceMs = Date.now();
+  // It stores once a second what it has shown, and a slow machine takes some seconds.
+  const seconds = (): number => (Date.now() - sinceMs) / 1000;
   const posts = upTo(100).map((i) => ada.ask<Posted>("chat-message", { content: `${i}` }));
   await ben.receives("chat-message", 103);
-  expect(await rowsIn(room)).toBeLessThan(8);
+  expect(await rowsIn(room)).toBeLessThan(8 + seconds());
   const answers = await Promise.all(posts);
   expect(answers.map(({ seq }) => seq)).toEqual(upTo(103).slice(3));
   expect(seqsOf(ben)).toEqual(upTo(103));
   const { messages } = await ben.ask<Page>("history", { limit: 200 });
   expect(messages).toEqual(ben.received("chat-message"));
-  expect(await rowsIn(room)).toBeLessThan(10);
+  expect(await rowsIn(room)).toBeLessThan(10 + seconds());
 });
 
 it("a crash loses only unacked messages, and no other message gets their seq", async () => {

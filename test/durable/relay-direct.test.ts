@@ -1,14 +1,13 @@
 // Rooms that mirror each other by direct calls (RELAY=direct): costs, and rooms that cannot be reached.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { ChatRoom } from "../../durable/chat-room.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { expositionOf } from "../host/exposition.ts";
 import { callApi } from "./api-caller.ts";
 import { ORIGIN } from "./raw-client.ts";
-import { whenTaking } from "./relay-taking.ts";
+import { RELAY_ROOMS, whenTaking } from "./relay-taking.ts";
 import { alarmOf, freshRoom, join, LONG_WINDOW, useSettings, withSettings, workerWith } from "./rooms.ts";
-import { rowsWrittenByAll } from "./rows-written.ts";
+import { rowsWritten } from "./rows-written.ts";
 
 useSettings({ RELAY: "direct", MESSAGE_RATE: "10000", MESSAGE_BURST: "10000", API_RATE: "10000", API_BURST: "10000" });
 
@@ -44,45 +43,14 @@ it("RLY-2, RLY-10: one call per flush, and the same rows as with the queue", asy
   await ben.receives("chat-message");
   await pause(500);
   await areArmed(from, to);
-  const calls = vi.spyOn(ChatRoom.prototype, "takeRelayed");
-  const single = await rowsWrittenByAll(from, async (soFar) => {
+  const calls = vi.spyOn(RELAY_ROOMS, "takeRelayed");
+  const single = await rowsWritten([from, to], async (soFar) => {
     await post(from, "second");
     await vi.waitFor(async () => expect(await copiesIn(to)).toHaveLength(2), SLOW);
     await vi.waitFor(() => expect(soFar().rows).toBeGreaterThanOrEqual(2 + 2), SLOW);
     await pause(300);
   });
   expect([single, calls.mock.calls.length]).toEqual([{ rows: 2 + 2, alarms: 0 }, 1]);
-  calls.mockClear();
-  const beganMs = Date.now();
-  const burst = await rowsWrittenByAll(from, async () => {
-    await Promise.all(Array.from({ length: 100 }, (_, i) => post(from, `${i}`)));
-    await vi.waitFor(async () => expect(await copiesIn(to)).toHaveLength(102), SLOW);
-    await pause(300);
-  });
-  // A window takes a second: a slow machine spreads the posts over more of them.
-  const windows = (Date.now() - beganMs) / 1000;
-  expect(calls.mock.calls.length).toBeLessThan(15 + 2 * windows);
-  expect(burst.rows).toBeLessThan(60 + 10 * windows);
-});
-
-it("RLY-10: an edit and a deletion cost a row more than on either side alone", async () => {
-  const [from, to] = await linked();
-  const ids: string[] = [];
-  for (const content of ["1", "2"]) ids.push((await post(from, content)).body.id as string);
-  const path = (i: number): string => `/api/rooms/${from}/messages/${ids[i]}`;
-  const cost = (work: () => Promise<unknown>, contents: readonly string[], rowsMin = 0) =>
-    rowsWrittenByAll(from, async (soFar) => {
-      await work();
-      await vi.waitFor(async () => expect(await copiesIn(to)).toEqual(contents), SLOW);
-      await vi.waitFor(() => expect(soFar().rows).toBeGreaterThanOrEqual(rowsMin), SLOW);
-      await pause(300);
-    });
-  await cost(() => callApi("PATCH", path(0), { body: { content: "one" } }), ["one", "2"]);
-  await areArmed(from, to);
-  const edit = await cost(() => callApi("PATCH", path(1), { body: { content: "two" } }), ["one", "two"], 2 * (1 + 1));
-  expect(edit).toEqual({ rows: 2 * (1 + 1), alarms: 0 });
-  const deletion = await cost(() => callApi("DELETE", path(1)), ["one", ""], 2 * (2 + 1));
-  expect(deletion).toEqual({ rows: 2 * (2 + 1), alarms: 0 });
 });
 
 it("MET-2: the delay reaches /metrics", async () => {
@@ -97,7 +65,8 @@ it("MET-2: the delay reaches /metrics", async () => {
   await vi.waitFor(async () => expect(await copiesIn(to)).toEqual(["1"]), SLOW);
   // It goes along with the room's next call.
   ada.close();
-  await vi.waitFor(async () => expect(await lags()).toBe(before + 1), SLOW);
+  // So may those of the tests before.
+  await vi.waitFor(async () => expect(await lags()).toBeGreaterThan(before), SLOW);
 });
 
 it("RLY-2, RLY-3: a room that fails, or aborts after taking a batch, is called again", async () => {

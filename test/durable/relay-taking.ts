@@ -1,20 +1,22 @@
 // Spies on the batches that a room takes, and makes them fail.
 import { vi } from "vitest";
 
-import { ChatRoom } from "../../durable/chat-room.ts";
+import * as deployment from "../../src/index.ts";
 import type { RelayBatch, RelayOutcome } from "../../src/protocol/relay-batch.ts";
+import type { RelayRpc } from "../../src/rpc/relay.ts";
+
+/** The deployment's rooms, with the calls that the relay adds to them. */
+export const RELAY_ROOMS = deployment.default.ChatRoom.prototype as unknown as RelayRpc;
+
+type Taken = Promise<readonly RelayOutcome[]>;
 
 /** @param take replaces the work of a room; `proceed` is the work itself */
 export function whenTaking(
-  take: (
-    batches: readonly RelayBatch[],
-    proceed: () => Promise<RelayOutcome[]>,
-    state: DurableObjectState,
-  ) => Promise<RelayOutcome[]>,
+  take: (batches: readonly RelayBatch[], proceed: () => Taken, state: DurableObjectState) => Taken,
 ): void {
-  type Taking = (this: ChatRoom, batches: readonly RelayBatch[]) => Promise<RelayOutcome[]>;
-  const original: Taking = Reflect.get(ChatRoom.prototype, "takeRelayed");
-  vi.spyOn(ChatRoom.prototype, "takeRelayed").mockImplementation(async function (this: ChatRoom, batches) {
+  type Taking = (this: RelayRpc, batches: readonly RelayBatch[]) => Taken;
+  const original: Taking = Reflect.get(RELAY_ROOMS, "takeRelayed");
+  vi.spyOn(RELAY_ROOMS, "takeRelayed").mockImplementation(async function (this: RelayRpc, batches) {
     const { ctx } = this as unknown as { readonly ctx: DurableObjectState };
     return take(batches, () => original.call(this, batches), ctx);
   });

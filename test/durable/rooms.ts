@@ -4,9 +4,12 @@ import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, expect, vi } from "vitest";
 
 import type { ChatRoom } from "../../durable/chat-room.ts";
+import type { AnnounceRpc } from "../../src/rpc/announcements.ts";
+import type { DirectRpc } from "../../src/rpc/direct-messages.ts";
+import type { RelayRpc } from "../../src/rpc/relay.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
 import type { ParleyOptions } from "../../src/worker/mount.ts";
-import { createParley } from "../../src/worker/parley.ts";
+import { createParley } from "../../src/entries/chat.ts";
 import * as kit from "../kit/testing.ts";
 import { RawClient, type RawClientOptions, type UpgradeOptions } from "./raw-client.ts";
 
@@ -17,7 +20,7 @@ export function freshRoom(): string {
   return `room-${++rooms}`;
 }
 
-export function stubOf(room: string): DurableObjectStub<ChatRoom> {
+export function stubOf(room: string): DurableObjectStub<ChatRoom & AnnounceRpc & DirectRpc & RelayRpc> {
   return env.CHAT_ROOM.getByName(room);
 }
 

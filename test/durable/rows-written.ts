@@ -1,6 +1,9 @@
 // Measures the rows that a room writes during an action. Called by tests of costs.
 import { runInDurableObject } from "cloudflare:test";
+import { vi } from "vitest";
 
+import { WAITING } from "../../src/socketio/object/wake-clock.ts";
+import { PATIENCE_MS } from "../host/patience.ts";
 import { stubOf } from "./rooms.ts";
 
 export interface Counted {
@@ -12,25 +15,28 @@ export interface Counted {
 const IN_LOBBY = /\broom_pages\b/;
 
 /**
- * Counts the rows that a room writes, by SQL, by key and as alarms (a row each), while `work` runs; the room may sleep once meanwhile.
+ * Counts the rows that rooms write, by SQL, by key and as alarms (a row each), while `work` runs; they may sleep once meanwhile.
  * @param work gets the count so far, so that it can wait for the last write
- * @param through another room, where this one is asleep and must not be woken before `work`
+ * @param through another room, where the first one is asleep and must not be woken before `work`
  */
 export async function rowsWritten(
-  room: string,
+  rooms: string | readonly string[],
   work: (soFar: () => Counted) => Promise<unknown>,
-  through = room,
+  through?: string,
 ): Promise<Counted> {
+  const all = typeof rooms === "string" ? [rooms] : rooms;
   const owners = new Set<unknown>();
-  const know = (name: string): Promise<void> =>
-    runInDurableObject(stubOf(name), (_room, { storage }) => {
-      for (const owner of [storage, storage.sql, storage.kv]) owners.add(owner);
-    });
-  if (through === room) await know(room);
-  return counting(through, async (written) => {
+  const know = async (): Promise<void> => {
+    for (const room of all)
+      await runInDurableObject(stubOf(room), (_room, { storage }) => {
+        for (const owner of [storage, storage.sql, storage.kv]) owners.add(owner);
+      });
+  };
+  if (through === undefined) await know();
+  return counting(through ?? all[0]!, async (written) => {
     const soFar = (): Counted => sumOf(written.filter(({ owner }) => owners.has(owner)));
     await work(soFar);
-    await know(room);
+    await know();
     return soFar();
   });
 }
@@ -42,6 +48,17 @@ export function rowsWrittenByAll(through: string, work: (soFar: () => Counted) =
     await work(soFar);
     return soFar();
   });
+}
+
+/**
+ * A room sets an alarm after up to a second of quiet. That time does not pass until the test calls `vi.restoreAllMocks`: machines may be slow, and
+ * the alarm is not what it counts.
+ */
+export function holdAlarms(): void {
+  const set = globalThis.setTimeout;
+  const isHeld = (ms = 0): boolean => ms >= WAITING.armDelayMs && ms <= WAITING.awakeMsMax;
+  const held = (run: () => void, ms?: number): unknown => set(run, isHeld(ms) ? PATIENCE_MS : ms);
+  vi.spyOn(globalThis, "setTimeout").mockImplementation(held as typeof setTimeout);
 }
 
 interface Write {
@@ -100,18 +117,26 @@ export async function queriesMade(
   }
 }
 
-/** Patches the prototype that all instances of the platform's objects share. @returns a function that restores it */
-function watch<Target extends object>(
-  target: Target,
-  method: keyof Target & string,
-  seen: (result: unknown, args: readonly unknown[], owner: unknown) => void,
-): () => void {
+type Seen = (result: unknown, args: readonly unknown[], owner: unknown) => void;
+
+/** Those who watch each method of each prototype of the platform, of which each is patched once. */
+const watchers = new Map<object, Map<string, Set<Seen>>>();
+
+/** Several tests may watch at a time. @returns a function that ends it */
+function watch<Target extends object>(target: Target, method: keyof Target & string, seen: Seen): () => void {
   const prototype = Object.getPrototypeOf(target) as Record<string, (...args: unknown[]) => unknown>;
-  const original = prototype[method]!;
-  prototype[method] = function (this: Target, ...args: unknown[]): unknown {
-    const result = original.apply(this, args);
-    seen(result, args, this);
-    return result;
-  };
-  return () => void (prototype[method] = original);
+  const methods = watchers.get(prototype) ?? new Map<string, Set<Seen>>();
+  watchers.set(prototype, methods);
+  const all = methods.get(method) ?? new Set();
+  if (!methods.has(method)) {
+    methods.set(method, all);
+    const original = prototype[method]!;
+    prototype[method] = function (this: Target, ...args: unknown[]): unknown {
+      const result = original.apply(this, args);
+      for (const each of all) each(result, args, this);
+      return result;
+    };
+  }
+  all.add(seen);
+  return () => void all.delete(seen);
 }

@@ -2,12 +2,12 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 
-import { SqlSearchIndex } from "../../durable/sql/sql-search-index.ts";
+import { SqlSearchIndex } from "../../src/features/search/sql-search-index.ts";
 import { messageId } from "../../src/protocol/message-id.ts";
 import type { MessageLog } from "../../src/chat/log/message-log.ts";
-import { INDEX_SHAPE, type IndexShape, type SearchIndex } from "../../src/chat/search/search-index.ts";
-import { match, parsePhrases } from "../../src/chat/search/search-query.ts";
-import { SearchRun } from "../../src/chat/search/search-run.ts";
+import { INDEX_SHAPE, type IndexShape, type SearchIndex } from "../../src/features/search/search-index.ts";
+import { match, parsePhrases } from "../../src/features/search/search-query.ts";
+import { SearchRun } from "../../src/features/search/search-run.ts";
 import type { FoundMessage, Message, SearchAnswer } from "../../src/protocol/chat-events.ts";
 import { callApi, refusal } from "./api-caller.ts";
 import { Dice, EPOCH, openLog, START_MS, withStorage } from "./logs.ts";

@@ -5,7 +5,7 @@ import { expect, it, vi } from "vitest";
 import * as z from "zod";
 
 import type { ChatRoom } from "../../durable/chat-room.ts";
-import { VERSION_KEY } from "../../durable/socketio/stored-format.ts";
+import { VERSION_KEY } from "../../src/socketio/object/stored-format.ts";
 import { RoomFeature, roomEvent, type AnyFeature, type RoomHandle } from "../../src/extension/extension.ts";
 import { shardName } from "../../src/protocol/shards.ts";
 import * as kit from "../kit/testing.ts";
@@ -37,7 +37,7 @@ const codesOf = (members: readonly RawClient[]): Promise<unknown[]> =>
 const keysOf = (room: string, shard: number): Promise<string[]> =>
   runInDurableObject(shardOf(room, shard), (_shard, { storage }) => Array.from(storage.kv.list(), ([key]) => key));
 
-it("SHD-4: the place of a shard is stored once it is quiet, and erased when the room is deleted", async () => {
+it.concurrent("SHD-4: the place of a shard is stored once it is quiet, and erased when the room is deleted", async () => {
   const { room, members } = await hall();
   await vi.waitFor(async () => expect(await keysOf(room, 0)).toContain("place"));
   await stubOf(room).deleteRoom();
@@ -48,7 +48,7 @@ it("SHD-4: the place of a shard is stored once it is quiet, and erased when the 
   expect(await keysOf(room, 0)).not.toContain("place");
 });
 
-it("API-10: a drain closes the connections of all other objects where a shard fails, and names that shard", async () => {
+it.concurrent("API-10: a drain closes the connections of all other objects where a shard fails, and names that shard", async () => {
   const { room, members } = await hall();
   await breakShard(room, 0);
   // Inside of the object: a call from outside that fails counts as an error of the test.
@@ -58,7 +58,7 @@ it("API-10: a drain closes the connections of all other objects where a shard fa
   expect(await codesOf(members)).toEqual([1012, 1012, 1012]);
 });
 
-it("API-9: a deletion is carried out where a shard fails", async () => {
+it.concurrent("API-9: a deletion is carried out where a shard fails", async () => {
   const { room, members } = await hall();
   expect(await members[0]!.ask("chat-message", { content: "secret" })).toMatchObject({ ok: true });
   await breakShard(room, 0);
@@ -68,7 +68,7 @@ it("API-9: a deletion is carried out where a shard fails", async () => {
   expect(await again.ask("history", {})).toMatchObject({ messages: [] });
 });
 
-it("SHD-1: the members of a shard that died come back, where the other objects are full, and nobody else gets in", async () => {
+it.concurrent("SHD-1: the members of a shard that died come back, where the other objects are full, and nobody else gets in", async () => {
   const room = freshRoom();
   const members: RawClient[] = [];
   for (const user of ["ada", "ben", "cyd", "dan", "eve"]) members.push(await join(room, user));
@@ -102,11 +102,11 @@ class Sketching extends RoomFeature<Sketches> {
   };
 }
 
-it("SHD-2: bytes of a feature's event, of its answer and of the payload are bytes in the room and in each shard", async () => {
+it.concurrent("SHD-2: bytes of a feature's event, of its answer and of the payload are bytes in the room and in each shard", async () => {
   const room = freshRoom();
   const features = (handle: RoomHandle): readonly AnyFeature[] => [new Sketching(handle)];
   await runInDurableObject(stubOf(room), (instance: ChatRoom) => void Object.assign(instance, { features }));
-  // The next life of the room has them.
+  // Deleted and begun anew, the room has them.
   await stubOf(room).deleteRoom();
   const members: RawClient[] = [];
   for (const user of ["ada", "ben", "cyd"]) members.push(await join(room, user));

@@ -3,7 +3,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
-import { openStored, type StoredFormat, VERSION_KEY } from "../../durable/socketio/stored-format.ts";
+import { openStored, type StoredFormat, VERSION_KEY } from "../../src/socketio/object/stored-format.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { callApi } from "./api-caller.ts";
 import { withStorage } from "./logs.ts";

@@ -1,7 +1,7 @@
 // Tests when an object's clock sets an alarm, which costs a row, and when it waits awake instead.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { WakeClock } from "../../durable/socketio/wake-clock.ts";
+import { WakeClock } from "../../src/socketio/object/wake-clock.ts";
 import { Deadlines } from "../../src/clock/deadlines.ts";
 import { CLOSINGS } from "../../src/socketio/wire/closings.ts";
 import type { SocketSession } from "../../src/socketio/server/socket-session.ts";

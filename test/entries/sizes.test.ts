@@ -1,4 +1,5 @@
 // The size of the entries in an application, minified and compressed: as its bundler makes it of the package's sources.
+import { builtinModules, createRequire } from "node:module";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 
@@ -6,6 +7,8 @@ import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 
 const ROOT = path.join(import.meta.dirname, "..", "..");
+/** In the place of packages that only a server on Node needs. */
+const NONE = path.join(ROOT, "scripts/create-parley/templates/engine/src/none.cjs");
 
 interface Bundle {
   /** Bytes, compressed. */
@@ -14,7 +17,8 @@ interface Bundle {
   readonly packages: readonly string[];
 }
 
-async function bundleOf(application: string): Promise<Bundle> {
+/** @param alias files in the place of packages */
+async function bundleOf(application: string, alias: Record<string, string> = {}): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: application, resolveDir: ROOT, loader: "ts" },
     bundle: true,
@@ -24,7 +28,8 @@ async function bundleOf(application: string): Promise<Bundle> {
     format: "esm",
     target: "es2024",
     conditions: ["parley-source", "workerd", "worker", "browser"],
-    external: ["cloudflare:*", "react"],
+    external: ["cloudflare:*", "node:*", ...builtinModules, "react"],
+    alias,
   });
   const inputs = Object.entries(Object.values(metafile.outputs)[0]!.inputs);
   const packages = inputs
@@ -64,6 +69,30 @@ describe("Socket.IO for any object", () => {
       "jose",
       "socket.io-parser",
     ]);
+  });
+});
+
+describe("a server of the package socket.io, in an object", () => {
+  it("takes 38 kB besides that package, more with siblings, and none of what Socket.IO for any object is made of", async () => {
+    const { size } = await bundleOf('export { connect, EngineObject } from "parley-rooms/engine";');
+    expect(size).toBeLessThanOrEqual(38_000);
+    const all = await bundleOf('export * from "parley-rooms/engine";');
+    expect(all.size).toBeGreaterThan(size + 1000);
+    expect(all.packages).toEqual(["itty-router"]);
+  });
+
+  it("takes 54 KiB with that package, if packages that only a server on Node needs are left out", async () => {
+    const alias = Object.fromEntries(["accepts", "debug", "engine.io", "ws"].map((name) => [name, NONE]));
+    const { size } = await bundleOf('export { App, default } from "./docs/examples/unchanged/index.ts";', alias);
+    expect(size).toBeLessThanOrEqual(54 * 1024);
+  });
+
+  it("has what stands for `debug` called as an application calls that package, in both kinds of modules", async () => {
+    type Debug = (name: string) => (text: string) => void;
+    const required = createRequire(import.meta.url)(NONE) as Debug & { debug: Debug; default: Debug };
+    const { default: imported } = (await import(NONE)) as { default: Debug };
+    for (const debug of [required, required.debug, required.default, imported])
+      expect(debug("app")("text")).toBeUndefined();
   });
 });
 

@@ -3,11 +3,11 @@ import { expect, it } from "vitest";
 
 import { FewReactions } from "../../docs/examples/rules/reactions.ts";
 import { refusalOf } from "../host/moderated-room.ts";
-import { OwnRoom } from "../host/own-room.ts";
+import { CustomRoom } from "../host/custom-room.ts";
 
 it("a room allows a few reactions, and any may be taken back", async () => {
   // Its types are those of the package, and the room's those of the sources.
-  const room = new OwnRoom((handle) => [new FewReactions(handle) as never]);
+  const room = new CustomRoom((handle) => [new FewReactions(handle) as never]);
   const ada = await room.join("ada");
   const { id } = await ada.ask("chat-message", { content: "tea" });
   const answers = [];

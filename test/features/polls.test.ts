@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 
 import { Polls } from "../../docs/examples/features/polls.ts";
-import { OwnRoom } from "../host/own-room.ts";
+import { CustomRoom } from "../host/custom-room.ts";
 import { refusalOf, sleep } from "../host/moderated-room.ts";
 
 const OK = { ok: true };
@@ -19,7 +19,7 @@ const poll = (tea: number, coffee: number): object => ({
 
 it("a poll is opened by a moderator, voted on by members, and ends after an hour, also through sleep", async () => {
   // Its types are those of the package, and the room's those of the sources.
-  const room = new OwnRoom((handle) => [new Polls(handle) as never]);
+  const room = new CustomRoom((handle) => [new Polls(handle) as never]);
   const mia = await room.join({ user: "mia", role: "moderator" });
   const [ada, ben] = [await room.join("ada"), await room.join("ben")];
   expect(ada.received("welcome")).toMatchObject([{ poll: null }]);

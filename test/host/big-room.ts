@@ -6,13 +6,12 @@ import { Meter } from "../../src/metrics/meter.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { Identity } from "../../src/protocol/identity.ts";
 import type { ChatSettings } from "../../src/chat/room/room.ts";
-import { shardSession, type FeedAnswer, type FeedCall, type ShardReport } from "../../src/protocol/shards.ts";
-import { Audience } from "../../src/shards/audience.ts";
-import { Feeds } from "../../src/shards/feeds.ts";
-import type { KeptPlace } from "../../src/shards/follower.ts";
-import { Intake } from "../../src/shards/intake.ts";
+import { shardSession, type StreamAnswer, type StreamCall, type ShardReport } from "../../src/protocol/shards.ts";
+import { ShardMembers } from "../../src/shards/shard-members.ts";
+import { Streams } from "../../src/shards/streams.ts";
+import type { StoredPosition } from "../../src/shards/replica.ts";
+import { Receiver } from "../../src/shards/receiver.ts";
 import type { Handshake } from "../../src/socketio/engine/session.ts";
-import { CLOSINGS } from "../../src/socketio/wire/closings.ts";
 import type { ServerPorts } from "../../src/socketio/server/server.ts";
 import { ChatRoom, identityOf, ROOM, SETTINGS, UNLIMITED, type Person, type RoomParts } from "./chat-room.ts";
 import { FakeShell, type Client } from "./harness.ts";
@@ -23,23 +22,23 @@ const ROUNDS = 30;
 export class Shard {
   readonly shell: FakeShell;
   readonly number: number;
-  audience!: Audience;
-  intake!: Intake;
+  members!: ShardMembers;
+  receiver!: Receiver;
   /** As its storage holds it. */
-  kept: KeptPlace | undefined;
+  kept: StoredPosition | undefined;
   isStorageBroken = false;
   /** While set, calls to it fail with it. */
   failure: Error | undefined;
   readonly meter = new Meter();
   /** Calls that it got. */
-  readonly calls: FeedCall[] = [];
+  readonly calls: StreamCall[] = [];
 
   constructor(number: number, big: BigRoom, fanOut: number) {
     this.number = number;
     let [ids, lives] = [0, 0];
-    const create = (): Audience => {
+    const create = (): ShardMembers => {
       const life = ++lives;
-      this.audience = new Audience({
+      this.members = new ShardMembers({
         settings: { maxMembers: 1000, maxConnectionsPerUser: 2, recoveryWindowMs: SETTINGS.recoveryWindowMs },
         kept: structuredClone(this.kept),
         keep: (kept) => {
@@ -49,9 +48,8 @@ export class Shard {
         report: (report) => big.report({ shard: number, ...report }),
         takeCounts: () => (this.meter.isEmpty ? undefined : this.meter.take()),
         count: (series, by) => this.meter.count(series, by),
-        close: ({ session }, closing) => this.shell.close(session, closing),
       });
-      const feeds = new Feeds(
+      const streams = new Streams(
         { self: number, fanOut },
         {
           // One that died calls nobody any more.
@@ -64,18 +62,18 @@ export class Shard {
         },
       );
       const giveWay = (): Promise<void> => setImmediate();
-      this.intake = new Intake({ self: number, audience: this.audience, feeds, giveWay });
-      return this.audience;
+      this.receiver = new Receiver({ self: number, members: this.members, streams, giveWay });
+      return this.members;
     };
     this.shell = new FakeShell(() => ({ "/": create() }), { prefix: shardSession(number, ""), tokens: big.tokens });
     this.shell.nowMs = big.room.shell.nowMs;
   }
 
-  async take(call: FeedCall): Promise<FeedAnswer> {
+  async take(call: StreamCall): Promise<StreamAnswer> {
     await setImmediate();
     if (this.failure) throw this.failure;
     this.calls.push(call);
-    const answer = await this.intake.take(structuredClone(call));
+    const answer = await this.receiver.take(structuredClone(call));
     await setImmediate();
     return answer;
   }
@@ -112,7 +110,6 @@ export class BigRoom {
           send: (shard, call) => this.#send(shard, call),
           newId: () => `life-${++ids}`,
           wait: () => this.wait(),
-          close: ({ session }) => this.room.shell.close(session, CLOSINGS.superseded),
         },
       },
     );
@@ -142,7 +139,7 @@ export class BigRoom {
   }
 
   /** A call that is under way while the room dies never comes back to it, and may not arrive. */
-  async #send(shard: number, call: FeedCall): Promise<FeedAnswer> {
+  async #send(shard: number, call: StreamCall): Promise<StreamAnswer> {
     const deaths = this.#deaths;
     await setImmediate();
     if (deaths !== this.#deaths) return new Promise(() => {});

@@ -2,14 +2,25 @@
 import { setImmediate } from "node:timers/promises";
 
 import { Chat } from "../../src/chat/chat.ts";
-import type { ChatDependencies } from "../../src/chat/features.ts";
+import type { ChatDependencies, InRoom } from "../../src/chat/features.ts";
+import { Listing, type ReportToLobby } from "../../src/features/directory/listing.ts";
+import { Links } from "../../src/features/relay/links.ts";
+import { Relayed } from "../../src/features/relay/relayed.ts";
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../src/chat/people/presence.ts";
-import { SearchAllowance } from "../../src/chat/search/search-allowance.ts";
+import { ReadAllowance } from "../../src/chat/room/read-allowance.ts";
+import { Announced } from "../../src/features/announcements/announced.ts";
+import { DirectMessages } from "../../src/features/direct-messages/direct-messages.ts";
+import { Searching } from "../../src/features/search/searching.ts";
+import { Webhooks, type Deliver } from "../../src/features/webhooks/webhooks.ts";
 import type { ChatSettings } from "../../src/chat/room/room.ts";
+import { TokenBuckets } from "../../src/clock/rates.ts";
 import type { Meter } from "../../src/metrics/meter.ts";
 import type { Answer, Role } from "../../src/protocol/chat-events.ts";
 import type { Authentication, Identity } from "../../src/protocol/identity.ts";
+import { DIRECT_OPENINGS } from "../../src/protocol/direct-room.ts";
+import { refuse } from "../../src/protocol/refuse.ts";
 import { roomAllowed } from "../../src/protocol/room-name.ts";
+import type { LinkTransport } from "../../src/relay/transport.ts";
 import type { ServerPorts } from "../../src/socketio/server/server.ts";
 import type { Handshake } from "../../src/socketio/engine/session.ts";
 import type { ServerOptions } from "../../src/socketio/server/server.ts";
@@ -57,32 +68,59 @@ export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 
 /** The parts of a room besides its storage; a test gives those that it needs. */
 export type RoomParts = Partial<
-  Pick<
-    ChatDependencies,
-    | "files"
-    | "deliver"
-    | "reportToLobby"
-    | "relay"
-    | "durable"
-    | "searchAllowance"
-    | "rules"
-    | "features"
-    | "shards"
-    | "userRooms"
-  >
+  Pick<ChatDependencies, "files" | "durable" | "readAllowance" | "rules" | "features" | "shards" | "userRooms">
 > & {
   readonly name?: string;
   readonly epoch?: string;
+  /** Queues webhook events; absent: no webhook is set. */
+  readonly deliver?: Deliver;
+  /** Carries messages to linked rooms; absent: none are passed on. */
+  readonly relay?: LinkTransport | undefined;
+  /** Sends reports to the lobby; absent: there is no lobby. */
+  readonly reportToLobby?: ReportToLobby | undefined;
 };
+
+type Outside = Pick<RoomParts, "deliver" | "relay" | "reportToLobby">;
+
+const NO_OTHER_ROOMS = refuse("FORBIDDEN", "There are no other rooms here");
+
+/** The features that every deployment has unless it says otherwise, over memory. */
+function featuresOver(index: MemoryIndex, { deliver, relay, reportToLobby }: Outside): InRoom[] {
+  return [
+    { name: "search", roomPart: (room, { readAllowance }) => new Searching(room, index, readAllowance) },
+    {
+      name: "direct-messages",
+      roomPart: (room, chat) => {
+        const openings = new TokenBuckets(DIRECT_OPENINGS);
+        return new DirectMessages(room, chat, { open: async () => NO_OTHER_ROOMS, openings });
+      },
+    },
+    {
+      name: "relay",
+      roomPart: (room, { changes, editing }) => {
+        const [links, relayed] = [new Links(room, changes, relay), new Relayed(room, editing)];
+        return { links, relayed, parts: [links, relayed] };
+      },
+    },
+    { name: "announcements", roomPart: (room, chat) => new Announced(room, chat) },
+    {
+      name: "webhooks",
+      roomPart: (room, { direct }) => (deliver && !direct.isDirect ? new Webhooks(room, deliver) : undefined),
+    },
+    { name: "directory", roomPart: (room, chat) => reportToLobby && new Listing(room, chat, reportToLobby) },
+  ];
+}
 
 export class ChatRoom {
   readonly log: MemoryLog;
   readonly state = new MemoryState();
   readonly index = new MemoryIndex();
+  /** Of the chat that starts or wakes next. */
+  handedIn: readonly InRoom[];
   readonly shell: FakeShell;
   /** The chat that is awake. */
   chat!: Chat;
-  /** Waited for before each verdict on a token. */
+  /** Waited for before each decision on a token. */
   authenticating: Promise<void> | undefined;
   /** While set, no token can be verified, for so long at least. */
   keysUnavailableMs: number | undefined;
@@ -91,9 +129,10 @@ export class ChatRoom {
   constructor(
     settings: Partial<ChatSettings> = {},
     options: Partial<ServerOptions> = {},
-    { name = ROOM, epoch, ...outside }: RoomParts = {},
+    { name = ROOM, epoch, deliver, relay, reportToLobby, ...outside }: RoomParts = {},
   ) {
     this.log = new MemoryLog(epoch);
+    this.handedIn = featuresOver(this.index, { relay, reportToLobby, ...(deliver && { deliver }) });
     const tokens: ServerPorts["tokens"] = {
       room: name,
       opens: ({ rooms }: Identity) => roomAllowed(rooms, name),
@@ -105,8 +144,8 @@ export class ChatRoom {
         room: name,
         log: this.log,
         state: this.state,
-        index: this.index,
-        searchAllowance: new SearchAllowance(),
+        handedIn: this.handedIn,
+        readAllowance: new ReadAllowance(),
         settings: { ...SETTINGS, ...settings },
         meter,
         ...outside,
@@ -117,6 +156,20 @@ export class ChatRoom {
     this.shell.afterTurn = () => this.chat.room.endTurn();
     this.log.onReserve = (seq) => this.shell.journal.push(`reserve ${seq}`);
     this.log.onAppend = (batch) => this.shell.journal.push(`append ${batch.map(({ seq }) => seq).join(",")}`);
+  }
+
+  /** The links of the room, and the batches that it takes. */
+  get relay(): { readonly links: Links; readonly relayed: Relayed } {
+    return this.chat.part("relay") as ReturnType<typeof this.chat.part> & typeof this.relay;
+  }
+
+  get direct(): DirectMessages {
+    return this.chat.part("direct-messages") as DirectMessages;
+  }
+
+  /** What the room does with announcements. */
+  get announced(): Announced {
+    return this.chat.part("announcements") as Announced;
   }
 
   /** A token that the room accepts. */

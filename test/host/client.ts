@@ -54,7 +54,7 @@ export class Client extends WireClient<AnyAnswer> {
     return found;
   }
 
-  /** Sends CONNECT and waits for the verdict, whichever it is. */
+  /** Sends CONNECT and waits for the decision, whichever it is. */
   async connect(auth?: object, nsp = "/"): Promise<this> {
     this.sendPacket({ type: PacketType.CONNECT, nsp, data: auth });
     await this.#line.settle();

@@ -1,8 +1,7 @@
 // A room that takes files, with the Worker's part of an upload. Called by the tests of files.
 import type { Attachment } from "../../src/protocol/chat-events.ts";
-import type { ChatDependencies } from "../../src/chat/features.ts";
 import type { ChatSettings } from "../../src/chat/room/room.ts";
-import { ChatRoom, identityOf, type Person } from "./chat-room.ts";
+import { ChatRoom, identityOf, type Person, type RoomParts } from "./chat-room.ts";
 import { MemoryFiles } from "./memory-files.ts";
 
 export const DAY_MS = 86_400_000;
@@ -17,7 +16,7 @@ export class FileRoom extends ChatRoom {
   constructor(
     files = new MemoryFiles(),
     settings: Partial<ChatSettings> = {},
-    outside: Pick<ChatDependencies, "deliver" | "reportToLobby"> = {},
+    outside: Pick<RoomParts, "deliver" | "reportToLobby"> = {},
   ) {
     super(settings, {}, { ...outside, files: { store: files, limits: LIMITS, keptMs: KEPT_MS } });
     this.files = files;

@@ -5,7 +5,7 @@ import {
   type IndexPart,
   type IndexTerm,
   type SearchIndex,
-} from "../../src/chat/search/search-index.ts";
+} from "../../src/features/search/search-index.ts";
 
 export class MemoryIndex implements SearchIndex {
   readonly #blocks = new Map<IndexPart, Map<number, ReadonlySet<string>>>();

@@ -1,8 +1,8 @@
 // A lobby over rows in memory, with a clock turned by hand, that can lose its life and be away.
 import { Meter, type Counts } from "../../src/metrics/meter.ts";
 import type { RoomUsage, Scrape, UsageQuery } from "../../src/metrics/busiest-rooms.ts";
-import { Lobby } from "../../src/lobby/lobby.ts";
-import type { KeptRoom } from "../../src/lobby/kept-room.ts";
+import { Lobby } from "../../src/features/directory/lobby.ts";
+import type { KeptRoom } from "../../src/features/directory/kept-room.ts";
 import type { ReportAnswer, RoomQuery, RoomReport } from "../../src/protocol/room-list.ts";
 import type { Whereabouts } from "../../src/protocol/announcement.ts";
 import type { RoomOverview } from "../../src/protocol/chat-events.ts";
@@ -37,7 +37,7 @@ export class MemoryLobby {
     this.restart();
   }
 
-  /** Starts the next life, which has the stored rows only. */
+  /** Starts the next incarnation, which has the stored rows only. */
   restart(): void {
     this.#deadlines = new Deadlines();
     this.#lobby = new Lobby({
@@ -51,7 +51,7 @@ export class MemoryLobby {
         },
       },
       people: this.people,
-      life: `life-${++this.#lives}`,
+      incarnation: `life-${++this.#lives}`,
       meter: this.#meter,
       saveDeadline: this.#deadlines.add("save", (nowMs) => this.#lobby.save(nowMs), { keepsAwake: true }),
       report: (problem) => this.problems.push(problem),

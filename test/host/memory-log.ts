@@ -2,7 +2,7 @@
 import type { Retention } from "../../src/chat/log/segments.ts";
 import { decodeBatch, encodeBatch } from "../../src/chat/log/batch-format.ts";
 import { emptied, withChange, type Change, type Kept } from "../../src/chat/log/change.ts";
-import { UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
+import { UNNAMED_INCARNATION } from "../../src/socketio/recovery/incarnations.ts";
 import { parseMessageId } from "../../src/protocol/message-id.ts";
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat/log/message-log.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
@@ -14,7 +14,7 @@ export class MemoryLog implements MessageLog {
   #epoch: string;
   /** Whether the log has a name: an object makes and stores it when it is first read. */
   isNamed = false;
-  life: string = UNNAMED_LIFE;
+  incarnation: string = UNNAMED_INCARNATION;
   readonly key = "a-key-that-nobody-guesses";
   readonly batches: Message[][] = [];
   /** All that was ever appended, as it was then. */
@@ -79,9 +79,9 @@ export class MemoryLog implements MessageLog {
   }
 
   lifeAt(seq: number): string | undefined {
-    if (seq > this.#takenSeq) return this.life;
+    if (seq > this.#takenSeq) return this.incarnation;
     const message = this.#posted.findLast((one) => one.seq <= seq);
-    return message && parseMessageId(this.epoch, message.id)!.life;
+    return message && parseMessageId(this.epoch, message.id)!.incarnation;
   }
 
   append(batch: readonly Message[]): void {
@@ -90,7 +90,7 @@ export class MemoryLog implements MessageLog {
       if (seq !== this.lastSeq + 1 + index) throw new Error(`seq ${seq} does not follow on ${this.lastSeq}`);
     });
     const place = { room: batch[0]!.room, epoch: this.epoch, firstSeq: batch[0]!.seq, lastSeq: batch.at(-1)!.seq };
-    this.batches.push(decodeBatch(encodeBatch(batch, this.life), place));
+    this.batches.push(decodeBatch(encodeBatch(batch, this.incarnation), place));
     this.appended.push(...structuredClone([...batch]));
     this.#takenSeq = batch.at(-1)!.seq;
     this.rowsWritten++;

@@ -13,7 +13,8 @@ const SOURCES = new URL("../../src/", import.meta.url).href;
 
 async function measure(): Promise<void> {
   const { room, people } = await roomWith("ada", "ben");
-  const post = (content: string): Promise<unknown> => people[0]!.ask("chat-message", { content });
+  // As Parley's own client does, with an id of its own.
+  const post = (content: string): Promise<unknown> => people[0]!.ask("chat-message", { content, clientMsgId: content });
   const session = new Session();
   session.connect();
   await session.post("Profiler.enable");

@@ -1,5 +1,5 @@
 // Random programs of a chat room: the steps that people take, and all that each client received. Called by the property tests of
-// sleep and of the extensions.
+// sleep, of the extensions and of bundles.
 import { PacketType } from "socket.io-parser";
 
 import {
@@ -10,6 +10,7 @@ import {
   type PostAnswer,
 } from "../../src/protocol/chat-events.ts";
 import type { Handshake } from "../../src/socketio/engine/session.ts";
+import { unpacked } from "../wire/unpacked.ts";
 import { ChatRoom, expiresIn, identityOf, type Person } from "./chat-room.ts";
 import { EPOCH } from "./memory-log.ts";
 import { START_MS, type Call, type Client } from "./harness.ts";
@@ -147,6 +148,9 @@ export interface Acked {
   readonly duplicate?: true;
 }
 
+/** What each connection, in the order of their coming, asks for: the extensions, bundles, or neither. */
+export type KindOf = (index: number) => "plain" | "extended" | "bundling";
+
 /** People in a room who do as the steps say. */
 export class Run {
   readonly room: ChatRoom;
@@ -160,12 +164,11 @@ export class Run {
   readonly #posts: Array<{ sender: string; content: string; call: Call<PostAnswer> }> = [];
   #posted = 0;
 
-  readonly #isExtended: (index: number) => boolean;
+  readonly #kindOf: KindOf;
 
-  /** @param isExtended which of the connections, in the order of their coming, use the extensions */
-  constructor(room = new ChatRoom(), isExtended: (index: number) => boolean = () => false) {
+  constructor(room = new ChatRoom(), kindOf: KindOf = () => "plain") {
     this.room = room;
-    this.#isExtended = isExtended;
+    this.#kindOf = kindOf;
   }
 
   /** Does one step; steps of an absent client do nothing. */
@@ -234,7 +237,9 @@ export class Run {
   }
 
   #open(handshake: Partial<Handshake>): Client {
-    return this.room.shell.open(handshake, { isExtended: this.#isExtended(this.clients.length) });
+    const kind = this.#kindOf(this.clients.length);
+    const query = kind === "bundling" ? { bundle: "1" } : {};
+    return this.room.shell.open({ ...handshake, query }, { isExtended: kind === "extended" });
   }
 
   #post(client: Client, id: number | undefined, ack: boolean): void {
@@ -258,9 +263,9 @@ export function answerOf({ answer }: { readonly answer: unknown }): unknown {
   return sorted(answer);
 }
 
-/** The packets that one client received, without pings, which only measure time, and with members in a fixed order. */
+/** The packets that one client received, unpacked, without pings, which only measure time, and with members in a fixed order. */
 export function sightOf(client: Client): unknown {
-  const packets = client.packets.map((packet) => {
+  const packets = client.packets.flatMap(unpacked).map((packet) => {
     return packet.type === PacketType.ACK ? { ...packet, data: (packet.data as unknown[]).map(sorted) } : packet;
   });
   return { packets, closing: client.closing };

@@ -85,9 +85,9 @@ export class RelayWorld {
   }
 
   deliver(to: string, batches: readonly RelayBatch[]): RelayOutcome[] {
-    const { shell, chat } = this.room(to);
+    const { shell, relay } = this.room(to);
     shell.activeAtMs = shell.nowMs;
-    const outcomes = chat.features.relayed.take(batches);
+    const outcomes = relay.relayed.take(batches);
     this.takes.push({ batches, outcomes });
     return outcomes;
   }
@@ -112,7 +112,7 @@ export class RelayWorld {
   #finish(item: Item, outcome: RelayOutcome | undefined): void {
     if (outcome?.ok === false && outcome.reached && item.attempts >= LOST_ATTEMPTS_MIN) {
       const { from, to } = item.batch;
-      this.room(from).chat.features.links.rewind(to, item.batch, outcome.reached);
+      this.room(from).relay.links.rewind(to, item.batch, outcome.reached);
     }
     const isBuried = outcome?.ok === false && (outcome.isFinal || item.attempts >= TRIES_MAX);
     if (isBuried) this.dead.push(item.batch);
@@ -163,7 +163,7 @@ export class RelayWorld {
   // ---- rooms -----------------------------------------------------------------------------------------------
 
   link(from: string, to: string): void {
-    this.room(from).chat.features.links.add(to);
+    this.room(from).relay.links.add(to);
   }
 
   say(room: string, content: string, user = "ada"): void {
@@ -185,7 +185,7 @@ export class RelayWorld {
     this.rooms.set(name, room);
   }
 
-  /** Takes a backup of the room. @returns restores it, under the name of the room's next life */
+  /** Takes a backup of the room. @returns restores it, under the name of the room's next incarnation */
   backUp(name: string): (life: string) => void {
     const { state, log } = this.room(name);
     const { isNamed } = log;
@@ -195,7 +195,7 @@ export class RelayWorld {
       for (const key of keys) state.delete(key);
       for (const [key, value] of values) state.put(key, value);
       log.batches.splice(0, Infinity, ...structuredClone(batches));
-      log.life = life;
+      log.incarnation = life;
       if (!isNamed) log.rename(`life${++this.#lives}`);
       this.room(name).shell.crash();
     };

@@ -1,22 +1,22 @@
-// A room with rules of its own (`beforePost`), whose verdicts a test gives when it wants.
+// A room with rules of its own (`beforePost`), whose decisions a test gives when it wants.
 import { setImmediate } from "node:timers/promises";
 
 import type { ChatSettings } from "../../src/chat/room/room.ts";
-import type { PostContext, PostDraft, PostRules, PostVerdict } from "../../src/chat/room/verdict.ts";
+import type { PostContext, PostDraft, PostRules, PostVerdict } from "../../src/chat/room/post-decision.ts";
 import { ChatRoom, UNLIMITED } from "./chat-room.ts";
 
 /** One question to the rules. */
 export interface Asked {
   readonly message: PostDraft;
   readonly context: PostContext;
-  /** Gives the verdict; absent: accepts. */
-  readonly decide: (verdict?: PostVerdict) => Promise<void>;
+  /** Gives the decision; absent: accepts. */
+  readonly decide: (decision?: PostVerdict) => Promise<void>;
   readonly fail: (error: Error) => Promise<void>;
 }
 
 export class RuledRoom extends ChatRoom {
   readonly asked: Asked[];
-  /** Questions with these contents are answered at once: by a verdict, or by a function that makes one. */
+  /** Questions with these contents are answered at once: by a decision, or by a function that makes one. */
   readonly #sync: Map<string, PostVerdict | (() => PostVerdict)>;
 
   constructor({ rules = {}, ...settings }: Partial<ChatSettings> & { rules?: Partial<PostRules> } = {}) {
@@ -27,8 +27,8 @@ export class RuledRoom extends ChatRoom {
       asked.push({
         message,
         context,
-        decide: async (verdict) => {
-          resolve(verdict);
+        decide: async (decision) => {
+          resolve(decision);
           await setImmediate();
         },
         fail: async (error) => {
@@ -37,8 +37,8 @@ export class RuledRoom extends ChatRoom {
         },
       });
       if (!sync.has(message.content)) return promise;
-      const verdict = sync.get(message.content);
-      return typeof verdict === "function" ? verdict() : verdict;
+      const decision = sync.get(message.content);
+      return typeof decision === "function" ? decision() : decision;
     };
     super(
       { messageRate: UNLIMITED, flushWindowMs: 0, ...settings },
@@ -50,8 +50,8 @@ export class RuledRoom extends ChatRoom {
   }
 
   /** Lets the rules answer at once whenever they are asked about that text. */
-  answerAtOnce(content: string, verdict: PostVerdict | (() => PostVerdict)): void {
-    this.#sync.set(content, verdict);
+  answerAtOnce(content: string, decision: PostVerdict | (() => PostVerdict)): void {
+    this.#sync.set(content, decision);
   }
 
   /** The only question about that text. */

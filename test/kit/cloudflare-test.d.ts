@@ -1,7 +1,7 @@
 // The types of @cloudflare/vitest-plugin that objects.ts and clock.ts use. The plugin's own belong to workerd.
 declare module "cloudflare:test" {
   interface State {
-    readonly storage: { getAlarm(): Promise<number | null> };
+    readonly storage: { getAlarm(): Promise<number | null>; sync(): Promise<void> };
     getWebSockets(): object[];
     getWebSocketAutoResponseTimestamp(ws: object): Date | null;
   }

@@ -3,7 +3,7 @@
 /** The stub of an object. */
 export type Stub = object;
 
-/** Of an object of this package (durable/socketio/socket-object.ts). */
+/** Of an object of this package (src/socketio/object/socket-object.ts). */
 const STOP_TIMERS = Symbol.for("parley.stopTimers");
 
 interface OfPackage {
@@ -25,13 +25,21 @@ export async function plugin(): Promise<typeof import("cloudflare:test")> {
 
 /**
  * Puts an object to sleep: its memory is gone, and its storage stays. Waits for requests that it is answering. An object of this package
- * with a deadline every second, as in a game, would never sleep by itself; it is evicted nevertheless, and goes on in its next life.
+ * with a deadline every second, as in a game, would never sleep by itself; it is evicted nevertheless, and goes on in its next incarnation.
+ * One that sleeps already stays asleep.
  * @param webSockets `hibernate`, as when it sleeps: clients notice nothing. `close`, as when its process dies: they lose the connection
  */
 export async function evict(stub: Stub, webSockets: "hibernate" | "close" = "hibernate"): Promise<void> {
   const { evictDurableObject, runInDurableObject } = await plugin();
   let isAwake = true;
-  const evicted = evictDurableObject(stub, { webSockets }).finally(() => (isAwake = false));
+  const evicted = evictDurableObject(stub, { webSockets })
+    .catch(async (error: unknown) => {
+      if (!String(error).includes("not currently running")) throw error;
+      if (webSockets === "hibernate") return;
+      await runInDurableObject(stub, async () => {});
+      await evictDurableObject(stub, { webSockets });
+    })
+    .finally(() => (isAwake = false));
   await Promise.race([evicted, new Promise((resolve) => setTimeout(resolve, TIMER_MS_MAX))]);
   const isTicking = isAwake;
   if (isTicking)
@@ -39,7 +47,7 @@ export async function evict(stub: Stub, webSockets: "hibernate" | "close" = "hib
       if (isOfPackage(object)) object[STOP_TIMERS]();
     });
   await evicted;
-  // It has set no alarm for its next deadline, which was near. Its next life does so.
+  // It has set no alarm for its next deadline, which was near. Its next incarnation does so.
   if (isTicking) await runInDurableObject(stub, async () => {});
 }
 

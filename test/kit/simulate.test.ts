@@ -23,13 +23,14 @@ const BUGS: ReadonlyArray<{
       WITHOUT_KEY,
       {
         file,
-        find: "  readonly #sql: SqlStorage;\n",
-        replace: "  readonly #sql: SqlStorage;\n  readonly #known = new Set<string>();\n",
+        find: "  override onStart() {\n",
+        replace: "  readonly #known = new Set<string>();\n\n  override onStart() {\n",
       },
       {
         file,
-        find: 'const stored = this.#sql.exec("INSERT OR IGNORE INTO',
-        replace: 'if (this.#known.has(id)) return ack({ ok: true });\n      const stored = this.#sql.exec("INSERT INTO',
+        find: 'const stored = this.ctx.storage.sql.exec("INSERT OR IGNORE INTO',
+        replace:
+          'if (this.#known.has(id)) return ack({ ok: true });\n      const stored = this.ctx.storage.sql.exec("INSERT INTO',
       },
       {
         file,
@@ -68,7 +69,7 @@ describe("simulate", () => {
   });
 
   it("goes on after failures, as `npm run simulate` does", async () => {
-    const planted = [{ file, find: '{ "/": new Notes(this.ctx.storage.sql) }', replace: "null as never" }];
+    const planted = [{ file, find: '{ "/": new Notes() }', replace: "null as never" }];
     const { runs, failures } = await simulate(NOTES, { seeds: 3, planted, failuresMax: Infinity, shrinks: 0 });
     expect([runs, failures.map(({ seed }) => seed)]).toEqual([3, [1, 2, 3]]);
   });
@@ -165,7 +166,7 @@ describe("a simulation that cannot run", () => {
   });
 
   it("reports an object that cannot be made as trouble", async () => {
-    const planted = [{ file, find: '{ "/": new Notes(this.ctx.storage.sql) }', replace: "null as never" }];
+    const planted = [{ file, find: '{ "/": new Notes() }', replace: "null as never" }];
     const { failures } = await simulate(NOTES, { seeds: 1, planted, shrinks: 0 });
     expect(failures[0]).toMatchObject({
       invariant: "no trouble",
@@ -174,7 +175,7 @@ describe("a simulation that cannot run", () => {
   });
 
   it("starts nothing in an object whose constructor throws", async () => {
-    const planted = [{ file, find: "    sql.exec(", replace: '    throw new Error("not made");\n    sql.exec(' }];
+    const planted = [{ file, find: "new Notes()", replace: '(() => { throw new Error("not made"); })()' }];
     const { failures } = await simulate(NOTES, { seeds: 1, planted, shrinks: 0 });
     const troubles = failures[0]!.outcome.violations.map(({ message }) => message);
     expect(troubles.filter((message) => !message.includes("Error: not made"))).toEqual([]);

@@ -34,7 +34,7 @@ const DEFAULT_BINDING = "OBJECT";
 
 /**
  * Declares a simulation: to be the default export of a module that `simulate` gets.
- * @param object the class of the objects that people connect to, built on SocketIoObject
+ * @param object the class of the objects that people connect to, built on SocketIoObject or EngineObject
  */
 export function simulation<Made extends object, Memory = undefined>(
   object: ObjectClass<Made>,

@@ -20,9 +20,9 @@ import {
   type RecentUsage,
 } from "../../src/metrics/usage.ts";
 import { countCommit } from "../../src/chat/posting/posts.ts";
-import { SAVE_WINDOW_MS_MAX, TOP_ROOMS } from "../../src/lobby/lobby.ts";
+import { SAVE_WINDOW_MS_MAX, TOP_ROOMS } from "../../src/features/directory/lobby.ts";
 import { ENTRIES_PER_PAGE } from "../../src/storage/paged-map.ts";
-import { NewestNumbers } from "../../src/lobby/newest-numbers.ts";
+import { NewestNumbers } from "../../src/features/directory/newest-numbers.ts";
 import type { CounterDelta } from "../../src/protocol/room-list.ts";
 import { expositionOf } from "../host/exposition.ts";
 import { MemoryLobby } from "../host/memory-lobby.ts";

@@ -1,13 +1,10 @@
-// Tests access on servers with settings of their own: limits per address, keys from a JWKS, no key at all.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// Tests access on servers with settings of their own: limits per address, keys from a JWKS.
 import { createServer, request, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 
-import { freePort, HOST, ProcessGroup, startServer, type TestServer } from "./servers.ts";
+import { HOST, startServer, type TestServer } from "./servers.ts";
 import { next, open, tokenFor } from "./stock-clients.ts";
 
 interface Refusal {
@@ -126,54 +123,4 @@ it("a browser's WebSocket may send its token as a subprotocol, and the server se
   await vi.waitFor(() => expect(frames.join("\n")).toContain('"user":"ada"'));
   expect(socket.protocol).toBe("bearer");
   socket.close();
-});
-
-describe("production without a key", () => {
-  let group: ProcessGroup;
-  let directory: string;
-  let url: string;
-
-  beforeAll(async () => {
-    directory = mkdtempSync(path.join(tmpdir(), "parley-production-"));
-    const noVariables = path.join(directory, "no-variables");
-    writeFileSync(noVariables, "");
-    const port = await freePort();
-    url = `http://${HOST}:${port}`;
-    const wrangler = path.join("node_modules", "wrangler", "bin", "wrangler.js");
-    // .dev.vars has the secret of this machine; an empty file takes its place.
-    const flags = ["--env", "", "--env-file", noVariables, "--persist-to", directory, "--inspector-port", "0"];
-    group = new ProcessGroup({
-      args: [wrangler, "dev", "--ip", HOST, "--port", String(port), "--show-interactive-dev-session=false", ...flags],
-      env: {
-        JWT_SECRET: undefined,
-        CLOUDFLARE_CF_FETCH_ENABLED: "false",
-        WRANGLER_SEND_METRICS: "false",
-        WRANGLER_LOG: "error",
-      },
-    });
-    await vi.waitFor(() => fetch(`${url}/health`), { interval: 200 });
-  });
-  afterAll(async () => {
-    await group?.stop();
-    rmSync(directory, { recursive: true, force: true });
-  });
-
-  it("refuses every connection, and logs which setting is missing", async () => {
-    const authorization = { Authorization: `Bearer ${await tokenFor("ada")}` };
-    for (const headers of [{}, authorization]) {
-      expect(await upgradeByHand(url, headers)).toMatchObject({
-        status: 503,
-        body: { error: { code: "MISCONFIGURED" } },
-      });
-    }
-    expect((await fetch(`${url}/api/guest`, { method: "POST" })).status).toBe(503);
-    const health = await fetch(`${url}/health`);
-    expect(health.status).toBe(503);
-    expect(await health.json()).toMatchObject({ status: "misconfigured" });
-    await group.prints(/JWT_SECRET/);
-  });
-
-  it("still serves the chat page", async () => {
-    expect((await fetch(url)).status).toBe(200);
-  });
 });

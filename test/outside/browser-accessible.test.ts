@@ -1,7 +1,9 @@
-// Checks every state of the page with axe-core: no serious accessibility problem.
+// The page for everybody, in a real Chromium: axe-core finds no serious problem in the states of the chat page and of the operator page,
+// light and dark; and without a mouse Tab moves to one of the messages, arrow keys to the others, Tab from there to its actions, and
+// the focus returns to where it was when something closes.
 import axe from "axe-core";
-import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, inject, it, vi } from "vitest";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { beforeAll, expect, inject, it, vi } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
 import { useBrowser } from "./stage.ts";
@@ -12,12 +14,8 @@ const url = inject("serverUrl");
 const ROOM = "accessible";
 const DESKTOP = { viewport: { width: 1200, height: 800 } };
 const PHONE = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true };
-const VIEWS = [
-  ["desktop, light", { ...DESKTOP, colorScheme: "light" }],
-  ["desktop, dark", { ...DESKTOP, colorScheme: "dark" }],
-  ["phone, light", { ...PHONE, colorScheme: "light" }],
-  ["phone, dark", { ...PHONE, colorScheme: "dark" }],
-] as const;
+/** The rules that judge by colours: dark differs from light in nothing else. */
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 
 const browser = await useBrowser();
 const moderator = await tokenFor("mo", { role: "moderator", name: "Mo" });
@@ -52,135 +50,355 @@ async function talk(): Promise<void> {
   mo.disconnect();
 }
 
-async function findings(page: Page): Promise<string[][]> {
-  await page.evaluate(axe.source);
-  return page.evaluate(`axe.run().then(({ violations }) =>
+/** @param rules default: all */
+async function findings(page: Page, rules?: readonly string[]): Promise<string[][]> {
+  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axe.source);
+  const options = JSON.stringify({ resultTypes: ["violations"], ...(rules && { runOnly: rules }) });
+  return page.evaluate(`axe.run(${options}).then(({ violations }) =>
     violations.filter(({ impact }) => impact === "serious" || impact === "critical")
       .map(({ id, nodes }) => [id, ...nodes.map(({ html, failureSummary }) => html + " " + failureSummary)]))`);
 }
 
 async function passes(page: Page, state: string): Promise<void> {
-  const violations = await findings(page);
-  expect({ state, violations }).toEqual({ state, violations: [] });
+  const light = await findings(page);
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await findings(page, COLOUR_RULES);
+  await page.emulateMedia({ colorScheme: "light" });
+  expect({ state, light, dark }).toEqual({ state, light: [], dark: [] });
 }
 
-it("axe finds a planted fault", async () => {
-  const { page } = await Visitor.open(browser, url);
+const open = (view: BrowserContextOptions = DESKTOP): Promise<Visitor> =>
+  Visitor.open(browser, url, { ...view, colorScheme: "light", reducedMotion: "reduce" });
+
+it("axe finds planted faults", async () => {
+  const { page, context } = await open();
   await page.goto(url);
-  await page.getByTestId("join").evaluate((button) => (button.textContent = ""));
+  const join = page.getByTestId("join");
+  await join.evaluate((button) => Object.assign(button.style, { background: "#777", color: "#888" }));
+  expect((await findings(page, COLOUR_RULES)).map(([rule]) => rule)).toEqual(["color-contrast"]);
+  await join.evaluate((button) => (button.textContent = ""));
   expect((await findings(page)).map(([rule]) => rule)).toEqual(["button-name"]);
-  await page.context().close();
+  await context.close();
 });
 
-describe.each(VIEWS)("%s", (_, view) => {
-  it("the join form, with and without errors", async () => {
-    const ada = await Visitor.open(browser, url, { ...view, reducedMotion: "reduce" });
-    await ada.page.goto(url);
-    await ada.page.getByTestId("join").waitFor();
-    await passes(ada.page, "join");
-    await ada.page.getByTestId("room").fill("no spaces");
-    await ada.page.getByTestId("join").click();
-    await passes(ada.page, "join with problems");
-    await ada.close();
-  });
+it("the join form, with and without errors", async () => {
+  const ada = await open();
+  await ada.page.goto(url);
+  await ada.page.getByTestId("join").waitFor();
+  await passes(ada.page, "join");
+  await ada.page.getByTestId("room").fill("no spaces");
+  await ada.page.getByTestId("join").click();
+  await passes(ada.page, "join with problems");
+  await ada.close();
+});
 
-  it("the room, its panels, menus and dialogs, online and offline", async () => {
-    const mo = await Visitor.open(browser, url, { ...view, reducedMotion: "reduce" });
-    await mo.enterWith(moderator, ROOM, "Mo");
-    await mo.isConnected();
-    const { page } = mo;
-    const isPhone = view.viewport.width < 500;
-    await mo.message("Anything else?").waitFor();
-    await page.getByTestId("pinned").waitFor();
-    await passes(page, "room with pinned messages");
+async function enter(view: BrowserContextOptions): Promise<Visitor> {
+  const mo = await open(view);
+  await mo.enterWith(moderator, ROOM, "Mo");
+  await mo.isConnected();
+  await mo.message("Anything else?").waitFor();
+  await mo.page.getByTestId("pinned").waitFor();
+  return mo;
+}
 
-    await mo.message("Who has the key").focus();
-    await passes(page, "message with the focus");
-    await page.keyboard.press("+");
-    await page.getByTestId("emoji-heart").waitFor();
-    await passes(page, "reaction picker");
-    await page.keyboard.press("Escape");
-    const dialog = page.getByTestId("dialog");
-    await mo.use("Who has the key", "more");
-    await passes(page, "menu of a message");
-    await mo.choose("Ban");
+async function passesPanels(mo: Visitor): Promise<void> {
+  const { page } = mo;
+  await page.getByRole("button", { name: /members?$/ }).click();
+  await page.getByTestId("members").waitFor();
+  await passes(page, "members");
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+  await page.getByTestId("search-toggle").click();
+  await page.getByTestId("search-field").fill("key");
+  await page.keyboard.press("Enter");
+  await mo.reads("search-outcome", /found$/);
+  await passes(page, "search");
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+}
+
+it("the room, its panels, menus and dialogs, online and offline", async () => {
+  const mo = await enter(DESKTOP);
+  const { page } = mo;
+  await passes(page, "room with pinned messages");
+  await mo.message("Who has the key").focus();
+  await page.keyboard.press("+");
+  await page.getByTestId("emoji-heart").waitFor();
+  await passes(page, "message with the focus and a reaction picker");
+  await page.keyboard.press("Escape");
+  const dialog = page.getByTestId("dialog");
+  await mo.use("Who has the key", "more");
+  await passes(page, "menu of a message");
+  await mo.choose("Ban");
+  await dialog.waitFor();
+  await passes(page, "ban dialog");
+  await page.keyboard.press("Escape");
+  await mo.use("Anything else?", "more");
+  await mo.choose("Delete");
+  await dialog.waitFor();
+  await passes(page, "delete dialog");
+  await page.keyboard.press("Escape");
+  await mo.use("Who has the key", "reply");
+  await page.getByTestId("composer").fill("hm @b");
+  await page.getByTestId("suggestions").waitFor();
+  await passes(page, "reply with a completion");
+  await page.keyboard.press("Escape");
+
+  for (const item of ["Moderate this room", "Keyboard shortcuts"]) {
+    await page.getByTestId("room-menu").click();
+    await page.getByRole("menuitem", { name: item }).click();
     await dialog.waitFor();
-    await passes(page, "ban dialog");
-    await page.keyboard.press("Escape");
-    await mo.use("Anything else?", "more");
-    await mo.choose("Delete");
-    await dialog.waitFor();
-    await passes(page, "delete dialog");
-    await page.keyboard.press("Escape");
-    await mo.use("Who has the key", "reply");
-    await page.getByTestId("composer").fill("hm @b");
-    await page.getByTestId("suggestions").waitFor();
-    await passes(page, "reply with a completion");
-    await page.keyboard.press("Escape");
-
-    for (const item of ["Moderate this room", "Keyboard shortcuts"]) {
-      await page.getByTestId("room-menu").click();
-      await page.getByRole("menuitem", { name: item }).click();
-      await dialog.waitFor();
-      await passes(page, item);
-      await page.keyboard.press("Escape");
-      await dialog.waitFor({ state: "detached" });
-    }
-
-    if (isPhone) {
-      await page.getByTestId("rooms-toggle").click();
-      await passes(page, "list of rooms");
-    }
-    await page.getByTestId("new-room").click();
-    await dialog.waitFor();
-    await passes(page, "new room");
+    await passes(page, item);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
-    if (isPhone) await page.getByRole("button", { name: "Close the list of rooms" }).click();
+  }
+  await page.getByTestId("new-room").click();
+  await dialog.waitFor();
+  await passes(page, "new room");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await passesPanels(mo);
 
-    await page.getByRole("button", { name: /members?$/ }).click();
-    await page.getByTestId("members").waitFor();
-    await passes(page, "members");
-    await page.getByRole("button", { name: "Close", exact: true }).click();
-    await page.getByTestId("search-toggle").click();
-    await page.getByTestId("search-field").fill("key");
-    await page.keyboard.press("Enter");
-    await mo.reads("search-outcome", /found$/);
-    await passes(page, "search");
-    await page.getByRole("button", { name: "Close", exact: true }).click();
+  await mo.context.setOffline(true);
+  await mo.stands("offline");
+  await mo.say("**when** I am back: `soon`, https://example.com/train\n> the key\n```sh\nopen\n```");
+  await page.locator("[data-testid=message][data-state=pending] a").waitFor();
+  await passes(page, "offline, with a message that waits");
+  await mo.close();
+});
 
-    await mo.context.setOffline(true);
-    await mo.stands("offline");
-    await mo.say("**when** I am back: `soon`, https://example.com/train\n> the key\n```sh\nopen\n```");
-    await page.locator("[data-testid=message][data-state=pending] a").waitFor();
-    await passes(page, "offline, with a message that waits");
-    await mo.close();
+it("on a phone: the room, the list of rooms, and what covers the room", async () => {
+  const mo = await enter(PHONE);
+  const { page } = mo;
+  await mo.message("Who has the key").locator(".content").tap();
+  await passes(page, "room, with the tools of a message");
+  await page.getByTestId("rooms-toggle").click();
+  await passes(page, "list of rooms");
+  await page.getByRole("button", { name: "Close the list of rooms" }).click();
+  await passesPanels(mo);
+  await mo.close();
+});
+
+it("the dialog that reports a message, and the operators' list of reports", async () => {
+  const ada = await open();
+  await ada.enter(ROOM, "Ada");
+  await ada.use("Who has the key", "more");
+  await ada.choose("Report…");
+  await ada.page.getByTestId("dialog-submit").click();
+  await passes(ada.page, "report without a reason");
+  await ada.close();
+  const operator = await open();
+  const { page } = operator;
+  await page.goto(`${url}/admin#room/${ROOM}`);
+  await page.getByTestId("token").fill(await tokenFor("olga", { role: "service" }));
+  await page.keyboard.press("Enter");
+  await page.getByTestId("tab-reports").waitFor();
+  // The room reports to its lobby with its next wake.
+  await vi.waitFor(async () => {
+    await ask(ben, "presence", {});
+    await page.reload();
+    await page.getByTestId("report").waitFor({ timeout: 2000 });
+  }, WAIT);
+  await passes(page, "a room with reports");
+  await page.getByTestId("tab-reports").click();
+  await page.getByTestId("report").first().waitFor();
+  await passes(page, "reports over all rooms");
+  await operator.close();
+});
+
+const enterAlone = async (room: string): Promise<Visitor> => (await Visitor.open(browser, url)).enter(room, "Ada");
+const TABS_MAX = 10;
+
+/** @returns the test id of the focused element, and the text of its message */
+const focusOf = ({ page }: Visitor): Promise<[string | undefined, string | undefined]> =>
+  page.evaluate(() => {
+    const focus = document.activeElement as HTMLElement;
+    return [focus.dataset["testid"], focus.closest("[data-testid=message]")?.querySelector(".content")?.textContent];
   });
+const hasFocus = (visitor: Visitor, testId: string, message: string): Promise<void> =>
+  vi.waitFor(async () => expect(await focusOf(visitor)).toEqual([testId, message]), WAIT);
 
-  it("the dialog that reports a message, and the operators' list of reports", async () => {
-    const ada = await Visitor.open(browser, url, { ...view, reducedMotion: "reduce" });
-    await ada.enter(ROOM, "Ada");
-    await ada.use("Who has the key", "more");
-    await ada.choose("Report…");
-    await ada.page.getByTestId("dialog-submit").click();
-    await passes(ada.page, "report without a reason");
-    await ada.close();
-    const operator = await Visitor.open(browser, url, { ...view, reducedMotion: "reduce" });
-    const { page } = operator;
-    await page.goto(`${url}/admin#room/${ROOM}`);
-    await page.getByTestId("token").fill(await tokenFor("olga", { role: "service" }));
-    await page.keyboard.press("Enter");
-    await page.getByTestId("tab-reports").waitFor();
-    // The room reports to its lobby with its next wake.
-    await vi.waitFor(async () => {
-      await ask(ben, "presence", {});
-      await page.reload();
-      await page.getByTestId("report").waitFor({ timeout: 2000 });
-    }, WAIT);
-    await passes(page, "a room with reports");
-    await page.getByTestId("tab-reports").click();
-    await page.getByTestId("report").first().waitFor();
-    await passes(page, "reports over all rooms");
-    await operator.close();
-  });
+/** From where messages are written to the first of them that Tab finds. */
+async function goBackToMessages(visitor: Visitor): Promise<void> {
+  await visitor.page.getByTestId("composer").focus();
+  for (let tabs = 0; tabs < TABS_MAX; tabs++) {
+    await visitor.page.keyboard.press("Shift+Tab");
+    if ((await focusOf(visitor))[0] === "message") return;
+  }
+  throw new Error(`no message within ${TABS_MAX} tabs`);
+}
+
+/** Whatever is about it: the test id of the focused element. */
+const focusIsOn = (visitor: Visitor, testId: string): Promise<void> =>
+  vi.waitFor(async () => expect((await focusOf(visitor))[0]).toBe(testId), WAIT);
+
+it("one message is a tab stop, arrow keys move to the others, Tab moves to a message's actions, and single keys act on it", async () => {
+  const ada = await enterAlone("keys");
+  for (const text of ["one", "two", "three"]) await ada.say(text);
+  await ada.sees("one", "two", "three");
+  const { keyboard } = ada.page;
+  await goBackToMessages(ada);
+  await hasFocus(ada, "message", "three");
+  await keyboard.press("ArrowUp");
+  await hasFocus(ada, "message", "two");
+  await keyboard.press("ArrowUp");
+  await keyboard.press("ArrowDown");
+  await hasFocus(ada, "message", "two");
+  const stops = ada.page.locator("[data-testid=message][tabindex='0']");
+  await vi.waitFor(async () => expect(await stops.allTextContents()).toEqual([expect.stringContaining("two")]), WAIT);
+  await ada.message("two").getByTestId("react").waitFor();
+  await keyboard.press("Tab");
+  await hasFocus(ada, "react", "two");
+  // A mouse that passes by takes nothing away.
+  await ada.message("three").hover();
+  await keyboard.press("Tab");
+  await hasFocus(ada, "reply", "two");
+  await keyboard.press("Tab");
+  await keyboard.press("Enter");
+  await ada.page.getByRole("menuitem").first().waitFor();
+  await keyboard.press("Escape");
+  await hasFocus(ada, "more", "two");
+  await keyboard.press("Shift+Tab");
+  await keyboard.press("Enter");
+  await ada.reads("about", "two");
+  await focusIsOn(ada, "composer");
+  // Tabbing back into the list focuses the newest message.
+  await goBackToMessages(ada);
+  await hasFocus(ada, "message", "three");
+
+  await keyboard.press("r");
+  await ada.reads("about", "three");
+  await focusIsOn(ada, "composer");
+  // The draft is a reply to it already: the reader wants to write on.
+  await goBackToMessages(ada);
+  await hasFocus(ada, "message", "three");
+  await keyboard.press("r");
+  await focusIsOn(ada, "composer");
+  await keyboard.press("Escape");
+  await ada.page.getByTestId("about").waitFor({ state: "detached" });
+  await keyboard.press("ArrowUp");
+  await ada.drafts("three");
+  await keyboard.press("Escape");
+  await ada.drafts("");
+  await ada.close();
+});
+
+it("the focus returns when a dialog, a menu, a picker or a panel closes; the innermost closes first; a deleted message keeps the focus", async () => {
+  const ada = await enterAlone("keys-focus");
+  const { page } = ada;
+  const { keyboard } = page;
+  for (const text of ["one", "two"]) await ada.say(text);
+  await ada.sees("one", "two");
+  const [dialog, heart] = [page.getByTestId("dialog"), page.getByTestId("emoji-heart")];
+  /** On a wide screen with a mouse, panels and dialogs have no entry in the history. */
+  const entries = await page.evaluate(() => history.length);
+
+  await page.getByTestId("new-room").click();
+  await focusIsOn(ada, "new-room-name");
+  await keyboard.press("Escape");
+  await focusIsOn(ada, "new-room");
+  await page.getByTestId("room-menu").focus();
+  await keyboard.press("Enter");
+  await page.getByRole("menuitem").first().waitFor();
+  await keyboard.press("Escape");
+  await focusIsOn(ada, "room-menu");
+  await page.getByTestId("composer").focus();
+  await keyboard.press("Control+/");
+  await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
+  await keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await focusIsOn(ada, "composer");
+
+  for (const close of ["Escape", "Control+Shift+F"]) {
+    await page.getByTestId("composer").click();
+    await keyboard.press("Control+Shift+F");
+    await focusIsOn(ada, "search-field");
+    await keyboard.press(close);
+    await focusIsOn(ada, "composer");
+  }
+  await page.getByTestId("search-toggle").click();
+  await focusIsOn(ada, "search-field");
+  await keyboard.press("Escape");
+  await focusIsOn(ada, "search-toggle");
+
+  await keyboard.press("Control+Shift+m");
+  await page.getByTestId("members").waitFor();
+  await ada.message("one").focus();
+  await keyboard.press("+");
+  await heart.waitFor();
+  await keyboard.press("Escape");
+  await heart.waitFor({ state: "detached" });
+  await hasFocus(ada, "message", "one");
+  expect(await page.getByTestId("members").count()).toBe(1);
+  await keyboard.press("Escape");
+  await page.getByTestId("members").waitFor({ state: "detached" });
+  expect(await page.evaluate(() => history.length)).toBe(entries);
+
+  await ada.message("one").focus();
+  await keyboard.press("Delete");
+  await page.getByTestId("dialog-submit").waitFor();
+  await keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await hasFocus(ada, "message", "one");
+  await ada.use("two", "more");
+  await ada.choose("Delete");
+  await page.getByTestId("dialog-submit").click();
+  await ada.sees("one");
+  await expect.poll(() => page.locator(":focus").textContent()).toMatch("Message deleted");
+  await keyboard.press("ArrowUp");
+  await hasFocus(ada, "message", "one");
+  await ada.close();
+});
+
+it("with older messages in view, Tab moves to one of them, and to unsent messages", async () => {
+  const ada = await enterAlone("keys-up");
+  const texts = ["a", "b", "c", "d", "e", "f"].map((letter) => `${letter}\n`.repeat(30).trim());
+  for (const text of texts) await ada.say(text);
+  await vi.waitFor(
+    async () => expect(await ada.message("f").getAttribute("data-state", { timeout: 500 })).toBe("sent"),
+    WAIT,
+  );
+  await ada.page.getByTestId("log").hover();
+  await ada.page.mouse.wheel(0, -1200);
+  await ada.page.getByTestId("newest").waitFor();
+  const isInView = (): Promise<boolean> =>
+    ada.page.evaluate(() => {
+      const [row, log] = [document.activeElement!, document.querySelector(".log")!].map((element) =>
+        element.getBoundingClientRect(),
+      ) as [DOMRect, DOMRect];
+      return row.bottom > log.top && row.top < log.bottom;
+    });
+  // The wheel may turn on for a while.
+  await vi.waitFor(async () => {
+    await goBackToMessages(ada);
+    expect(await isInView()).toBe(true);
+  }, WAIT);
+  await ada.context.setOffline(true);
+  await ada.stands("offline");
+  await ada.say("waits");
+  await ada.shows("pending", ["waits"]);
+  await goBackToMessages(ada);
+  await hasFocus(ada, "message", "waits");
+  await ada.page.keyboard.press("ArrowUp");
+  await hasFocus(ada, "message", texts.at(-1)!);
+  await ada.close();
+});
+
+it("the dialog of a room keeps the focus when a restriction ends", async () => {
+  const mo = await Visitor.open(browser, url);
+  await mo.enterWith(await tokenFor("mo", { role: "moderator", name: "Mo" }), "keys-moderate", "Mo");
+  await mo.isConnected();
+  const ben = await join(url, "keys-moderate", "ben");
+  await mo.countsMembers(2);
+  await mo.page.getByRole("button", { name: "2 members" }).click();
+  await mo.page.getByTestId("moderate").click();
+  await mo.choose("Mute…");
+  await mo.page.getByTestId("dialog-submit").click();
+  await expect.poll(() => mo.page.locator(":focus").getAttribute("data-testid")).toBe("moderate");
+  await mo.page.getByTestId("room-menu").click();
+  await mo.choose("Moderate this room…");
+  await mo.page.getByRole("button", { name: "Unmute" }).focus();
+  await mo.page.keyboard.press("Enter");
+  await mo.page.getByText("None.").waitFor();
+  await expect.poll(() => mo.page.locator(":focus").textContent()).toBe("Active restrictions");
+  ben.disconnect();
+  await mo.close();
 });

@@ -1,16 +1,17 @@
-// Tests the composer in a real Chromium against the real server: words and files stay until they are sent or discarded.
-import type { BrowserContextOptions } from "playwright-core";
+// The composer in a real Chromium against the real server: drafts and edits, keys of hardware, of input methods and of touch screens,
+// suggestions, and what is in view once it is sent.
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect, inject, it, vi } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { useBrowser } from "./stage.ts";
-import { ask, join, tokenFor } from "./stock-clients.ts";
+import { ask, join, next, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
-const url = inject("serverUrl");
+const url = inject("fastServerUrl");
 const browser = await useBrowser();
-let rooms = 0;
-const freshRoom = (): string => `composer-${++rooms}`;
+const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
 const enter = async (room: string): Promise<Visitor> => (await Visitor.open(browser, url)).enter(room, "Ada");
 
 async function edit(ada: Visitor, text: string): Promise<void> {
@@ -19,47 +20,91 @@ async function edit(ada: Visitor, text: string): Promise<void> {
   await ada.drafts(text);
 }
 const cancel = (ada: Visitor): Promise<void> => ada.page.getByTestId("about").getByRole("button").click();
-const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
-const isUploaded = (ada: Visitor): Promise<void> =>
-  vi.waitFor(async () => expect(await ada.page.locator(".uploads progress").count()).toBe(0), WAIT);
 
-it("a draft waits during an edit, and the edit survives a reload and a visit to another room", async () => {
-  const room = freshRoom();
+it("a draft waits during an edit, and both survive a reload and a visit to another room", async () => {
+  const room = "composer-edit";
   const ada = await enter(room);
-  const composer = ada.page.getByTestId("composer");
+  const { page } = ada;
+  const composer = page.getByTestId("composer");
   await ada.say("first words");
   await ada.sees("first words");
   await composer.fill("my draft");
   await edit(ada, "first words");
   await composer.fill("better wor");
-  await ada.page.reload();
+  await page.reload();
   await ada.drafts("better wor");
   await ada.reads("about", /Editing\s*first words/);
   await cancel(ada);
   await ada.drafts("my draft");
 
   await edit(ada, "first words");
-  await ada.page.getByTestId("new-room").click();
-  await ada.page.getByTestId("new-room-name").fill(`${room}-b`);
-  await ada.page.keyboard.press("Enter");
+  await page.getByTestId("new-room").click();
+  await page.getByTestId("new-room-name").fill(`${room}-b`);
+  await page.keyboard.press("Enter");
   await ada.drafts("");
   // A connection that is given up halfway is a warning to the browser.
   await ada.isConnected();
-  await ada.page.locator(`[data-room="${room}"]`).click();
+  await page.locator(`[data-room="${room}"]`).click();
   await ada.drafts("first words");
   await composer.fill("better words");
   await composer.press("Enter");
   await ada.sees("better words");
   await ada.drafts("my draft");
-  await ada.page.reload();
+  await page.reload();
   await ada.drafts("my draft");
   expect(ada.complaints).toEqual([]);
   await ada.close();
 });
 
-it("a selection stays while the page updates, and typing replaces it", async () => {
-  const ada = await enter(freshRoom());
-  const composer = ada.page.getByTestId("composer");
+it("an edit moves no text of the field, takes no file, needs a text, and Shift+Tab leads from the field to the messages", async () => {
+  const ada = await enter("composer-field");
+  const { page } = ada;
+  const { keyboard } = page;
+  const composer = page.getByTestId("composer");
+  const focused = page.locator(":focus");
+  await ada.say("first words");
+  await ada.sees("first words");
+  const { x, width } = (await composer.boundingBox())!;
+  await edit(ada, "first words");
+  expect(await composer.boundingBox()).toMatchObject({ x, width });
+  expect(await page.getByTestId("attach").isDisabled()).toBe(true);
+  await composer.evaluate((field) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File(["bytes"], "shot.txt", { type: "text/plain" }));
+    field.dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData }));
+  });
+  await page.getByText("Files cannot be attached here.").waitFor();
+  expect(await page.getByTestId("uploads").count()).toBe(0);
+
+  await composer.click();
+  await keyboard.press("Control+A");
+  await keyboard.press("Delete");
+  await keyboard.press("Enter");
+  await ada.reads("edit-problem", "Write a text to save, or delete the message.");
+  expect(await composer.getAttribute("placeholder")).toBe("Edit the message");
+  await keyboard.type("better words");
+  await ada.reads("edit-problem", /^$/);
+  await keyboard.press("Enter");
+  await ada.sees("better words");
+
+  await composer.focus();
+  await keyboard.press("Shift+Tab");
+  expect(await focused.getAttribute("data-testid")).toBe("message");
+  await composer.focus();
+  await keyboard.press("Tab");
+  expect(await focused.getAttribute("data-testid")).toBe("attach");
+  expect((await page.getByTestId("attach").boundingBox())!.x).toBeLessThan(x);
+  await ada.close();
+});
+
+it("typing replaces a selection; a suggestion that was taken can be undone, and what was typed before it, and redone; the mentioned user gets the mention", async () => {
+  const room = "composer-undo";
+  const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Benedict" }) } });
+  const ada = await enter(room);
+  await ada.countsMembers(2);
+  const { page } = ada;
+  const { keyboard } = page;
+  const composer = page.getByTestId("composer");
   await composer.pressSequentially("some words");
   await composer.press("Control+a");
   await composer.pressSequentially("other words");
@@ -67,131 +112,58 @@ it("a selection stays while the page updates, and typing replaces it", async () 
   for (let letter = 0; letter < "words".length; letter++) await composer.press("Shift+ArrowLeft");
   await composer.pressSequentially("ones");
   await ada.drafts("other ones");
-  await ada.close();
-});
-
-it("an edit that cannot be saved shows the reason, and is saved later", async () => {
-  const room = freshRoom();
-  const ada = await enter(room);
-  const composer = ada.page.getByTestId("composer");
-  await ada.say("first words");
-  await ada.sees("first words");
-  await edit(ada, "first words");
-  await composer.fill("better words");
-  await ada.context.setOffline(true);
-  await ada.stands("offline");
-  await composer.press("Enter");
-  await ada.reads("edit-problem", "Not saved. There is no connection to the room.");
-  await ada.drafts("better words");
-  await ada.context.setOffline(false);
+  await composer.fill("");
+  // What follows is all that can be undone.
+  await page.reload();
   await ada.isConnected();
-  await composer.press("Enter");
-  await ada.sees("better words");
-  await ada.drafts("");
-  await ada.close();
-});
+  await composer.focus();
 
-it("an edit of a message that was deleted meanwhile keeps its text", async () => {
-  const room = freshRoom();
-  const ada = await enter(room);
-  const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { role: "moderator" }) } });
-  await ada.say("first words");
-  await ada.sees("first words");
-  await edit(ada, "first words");
-  await ada.page.getByTestId("composer").fill("better words");
-  const { messages } = await ask<{ messages: Message[] }>(mo, "history", {});
-  await ask(mo, "delete-message", { id: messages[0]!.id });
-  await ada.page.getByText("Message deleted").waitFor();
-  await ada.page.getByTestId("composer").press("Enter");
-  await ada.reads("edit-problem", /^Not saved\. /);
-  await ada.drafts("better words");
-  await ada.close();
-});
-
-it("an upload shows its progress and can be cancelled", async () => {
-  const ada = await enter(freshRoom());
-  const network = await ada.context.newCDPSession(ada.page);
-  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 50_000 };
-  await network.send("Network.emulateNetworkConditions", slow);
-  const calledOff = ada.page.waitForEvent("requestfailed", (request) => request.url().includes("/files?name="));
-  await ada.page
-    .getByTestId("file-input")
-    .setInputFiles({ name: "long.txt", mimeType: "text/plain", buffer: Buffer.alloc(4_000_000, "long ") });
-  const progress = ada.page.locator(".uploads progress");
-  await progress.waitFor();
-  await expect.poll(() => ada.page.getByTestId("send").isDisabled()).toBe(true);
-  const isUnderWay = async (): Promise<boolean> =>
-    progress.evaluate((bar: HTMLProgressElement) => bar.value > 0 && bar.value < 1, undefined, { timeout: 500 });
-  await vi.waitFor(async () => expect(await isUnderWay()).toBe(true), WAIT);
-  await ada.page.getByRole("button", { name: "Remove long.txt" }).click();
-  await calledOff;
-  await ada.page.getByTestId("uploads").waitFor({ state: "detached" });
-  await ada.page.getByTestId("composer").fill("without it");
-  await expect.poll(() => ada.page.getByTestId("send").isEnabled()).toBe(true);
-  expect(ada.complaints).toEqual([]);
-  await ada.close();
-});
-
-it("files can be pasted and dropped", async () => {
-  const room = freshRoom();
-  const ada = await enter(room);
-  const ben = await (await Visitor.open(browser, url)).enter(room, "Ben");
-  const give = (event: "paste" | "drop", name: string): Promise<void> =>
-    ada.page.getByTestId("composer").evaluate(
-      (field, [event, name]) => {
-        const data = new DataTransfer();
-        data.items.add(new File([`${event}ed`], name!, { type: "text/plain" }));
-        const how = { bubbles: true, cancelable: true };
-        if (event === "paste") field.dispatchEvent(new ClipboardEvent(event, { ...how, clipboardData: data }));
-        else field.dispatchEvent(new DragEvent("drop", { ...how, dataTransfer: data }));
-      },
-      [event, name],
-    );
-  await give("paste", "pasted.txt");
-  await give("drop", "dropped.txt");
-  await ada.page.getByRole("button", { name: "Remove dropped.txt" }).waitFor();
-  await isUploaded(ada);
-  await ada.say("two files");
-  for (const name of ["pasted.txt", "dropped.txt"])
-    await ben.page.getByTestId("attachment").filter({ hasText: name }).waitFor();
-  const isTaken = await ada.page.getByTestId("composer").evaluate((field) => {
-    const dataTransfer = new DataTransfer();
-    dataTransfer.setData("text/plain", "dropped words");
-    return !field.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer }));
-  });
-  expect(isTaken).toBe(false);
-  expect([...ada.complaints, ...ben.complaints]).toEqual([]);
-  await Promise.all([ada.close(), ben.close()]);
-});
-
-it("an edit without a text shows why it is not saved", async () => {
-  const ada = await enter(freshRoom());
-  await ada.say("first words");
-  await ada.sees("first words");
-  await edit(ada, "first words");
-  const { keyboard } = ada.page;
-  await ada.page.getByTestId("composer").click();
-  await keyboard.press("Control+A");
-  await keyboard.press("Delete");
+  await keyboard.type("hello there");
+  for (let letter = 0; letter < "there".length; letter++) await keyboard.press("ArrowLeft");
+  await keyboard.type("@be");
+  await page.getByTestId("suggestions").waitFor();
   await keyboard.press("Enter");
-  await ada.reads("edit-problem", "Write a text to save, or delete the message.");
-  expect(await ada.page.getByTestId("composer").getAttribute("placeholder")).toBe("Edit the message");
-  await keyboard.type("better words");
-  await ada.reads("edit-problem", /^$/);
-  await keyboard.press("Enter");
-  await ada.sees("better words");
-  await ada.close();
-});
+  await ada.drafts("hello @Benedict there");
+  await keyboard.type("and ");
+  await ada.drafts("hello @Benedict and there");
+  const undone: string[] = [];
+  const text = (): Promise<string> => composer.inputValue();
+  // How many letters the browser takes back at once, or brings back, depends on how fast they were typed.
+  for (let tries = 0; tries < 40 && (await text()) !== ""; tries++) {
+    await keyboard.press("Control+z");
+    undone.push(await text());
+  }
+  expect(undone).toContain("hello @Benedict there");
+  expect(undone).toContain("hello @bethere");
+  expect(undone.at(-1)).toBe("");
+  for (let tries = 0; tries < 40 && (await text()) !== "hello @Benedict and there"; tries++)
+    await keyboard.press("Control+Shift+z");
+  await ada.drafts("hello @Benedict and there");
+  // By a tap or a click, too.
+  await composer.fill("");
+  await keyboard.type("@be");
+  await page.getByRole("option").first().click();
+  await ada.drafts("@Benedict ");
+  await keyboard.press("Control+z");
+  await ada.drafts("@be");
+  // Shift+Tab chooses none of them.
+  await composer.fill("");
+  await keyboard.type("@bene");
+  await page.getByTestId("suggestions").waitFor();
+  await keyboard.press("Shift+Tab");
+  await ada.drafts("@bene");
+  expect(await page.locator(":focus").getAttribute("data-testid")).not.toBe("composer");
 
-it("a reply shows that its message was deleted meanwhile", async () => {
-  const room = freshRoom();
-  const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
-  const ada = await enter(room);
-  const { id } = await ask<{ id: string }>(ben, "chat-message", { content: "a question" });
-  await ada.use("a question", "reply");
-  await ada.reads("about", /Replying to Ben a question/);
-  await ask(ben, "delete-message", { id });
-  await ada.reads("about", /Replying to a message that was deleted/);
+  const heard = next<Message>(ben, "chat-message");
+  await composer.focus();
+  await composer.press("End");
+  await keyboard.type("d");
+  await page.getByTestId("suggestions").waitFor();
+  await keyboard.press("Enter");
+  await ada.drafts("@Benedict ");
+  await keyboard.press("Enter");
+  expect((await heard).mentions).toEqual(["ben"]);
+  await ada.sees("@Benedict");
   ben.disconnect();
   await ada.close();
 });
@@ -206,8 +178,11 @@ async function pressInInputMethod({ context, page }: Visitor, ...keys: readonly 
   await devtools.detach();
 }
 
-it("a key that belongs to an input method neither sends nor cancels, nor closes what is open", async () => {
-  const ada = await enter(freshRoom());
+it("a key that belongs to an input method neither sends nor cancels, closes nothing that is open, and chooses nobody from the suggestions", async () => {
+  const room = "composer-ime";
+  const tanaka = await join(url, room, "tanaka", { auth: { token: await tokenFor("tanaka", { name: "たなか" }) } });
+  const ada = await enter(room);
+  await ada.countsMembers(2);
   const { page } = ada;
   await ada.say("first words");
   await ada.sees("first words");
@@ -225,6 +200,18 @@ it("a key that belongs to an input method neither sends nor cancels, nor closes 
   await page.keyboard.press("Escape");
   await ada.drafts("にほん");
 
+  const devtools = await ada.context.newCDPSession(page);
+  await page.getByTestId("composer").fill("");
+  await page.keyboard.insertText("@た");
+  await page.getByTestId("suggestions").waitFor();
+  await devtools.send("Input.imeSetComposition", { text: "な", selectionStart: 1, selectionEnd: 1 });
+  await ada.drafts("@たな");
+  await pressInInputMethod(ada, "ArrowDown", "Tab", "Enter");
+  await ada.drafts("@たな");
+  await devtools.send("Input.insertText", { text: "な" });
+  await page.keyboard.press("Enter");
+  await ada.drafts("@たなか ");
+
   await page.getByTestId("search-toggle").click();
   await page.getByTestId("search-field").fill("日本");
   await pressInInputMethod(ada, "Escape");
@@ -232,40 +219,33 @@ it("a key that belongs to an input method neither sends nor cancels, nor closes 
   await page.keyboard.press("Control+/");
   await page.getByTestId("dialog").waitFor();
   expect(await page.getByTestId("search-field").count()).toBe(1);
-  await ada.close();
-});
-
-it("while a word is composed, Enter and the arrow keys choose nobody from the suggestions", async () => {
-  const room = freshRoom();
-  const tanaka = await join(url, room, "tanaka", { auth: { token: await tokenFor("tanaka", { name: "たなか" }) } });
-  const ada = await enter(room);
-  await ada.countsMembers(2);
-  const devtools = await ada.context.newCDPSession(ada.page);
-  await ada.page.getByTestId("composer").click();
-  await ada.page.keyboard.insertText("@た");
-  await ada.page.getByTestId("suggestions").waitFor();
-  await devtools.send("Input.imeSetComposition", { text: "な", selectionStart: 1, selectionEnd: 1 });
-  await ada.drafts("@たな");
-  await pressInInputMethod(ada, "ArrowDown", "Tab", "Enter");
-  await ada.drafts("@たな");
-  await devtools.send("Input.insertText", { text: "な" });
-  await ada.page.keyboard.press("Enter");
-  await ada.drafts("@たなか ");
   tanaka.disconnect();
   await ada.close();
 });
 
-it("on a touch screen Enter begins a line, also in an edit, and the button or Ctrl+Enter sends", async () => {
-  const ada = await (await Visitor.open(browser, url, PHONE)).enter(freshRoom(), "Ada");
-  const composer = ada.page.getByTestId("composer");
-  const { keyboard } = ada.page;
+it("on a touch screen Enter begins a line, also in an edit, the button or Ctrl+Enter sends, and no field makes a phone zoom in", async () => {
+  const ada = await Visitor.open(browser, url, PHONE);
+  const { page } = ada;
+  const sizes = (): Promise<number[]> =>
+    page
+      .locator("input:not([type=checkbox], [type=file]), textarea, select")
+      .evaluateAll((fields) => fields.map((field) => Number.parseFloat(getComputedStyle(field).fontSize)));
+  const isLarge = async (count: number): Promise<void> => {
+    await expect.poll(async () => (await sizes()).length).toBeGreaterThanOrEqual(count);
+    expect(Math.min(...(await sizes()))).toBeGreaterThanOrEqual(16);
+  };
+  await page.goto(url);
+  await isLarge(2);
+  await ada.fillIn("composer-touch", "Ada");
+  const composer = page.getByTestId("composer");
+  const { keyboard } = page;
   expect(await composer.getAttribute("enterkeyhint")).toBe("enter");
   await composer.tap();
   await keyboard.type("first");
   await keyboard.press("Enter");
   await keyboard.type("second");
   await ada.drafts("first\nsecond");
-  await ada.page.getByTestId("send").tap();
+  await page.getByTestId("send").tap();
   await ada.sees("first\nsecond");
   await ada.message("second").tap();
   await ada.message("second").getByTestId("more").tap();
@@ -277,101 +257,90 @@ it("on a touch screen Enter begins a line, also in an edit, and the button or Ct
   // A keyboard that is connected to a tablet.
   await keyboard.press("Control+Enter");
   await ada.sees("first\nsecond\nthird");
-  await ada.close();
-});
-
-it("on a touch screen no field has letters that are small enough for a phone to zoom in", async () => {
-  const ada = await Visitor.open(browser, url, PHONE);
-  const sizes = (): Promise<number[]> =>
-    ada.page
-      .locator("input:not([type=checkbox], [type=file]), textarea, select")
-      .evaluateAll((fields) => fields.map((field) => Number.parseFloat(getComputedStyle(field).fontSize)));
-  const isLarge = async (count: number): Promise<void> => {
-    await expect.poll(async () => (await sizes()).length).toBeGreaterThanOrEqual(count);
-    expect(Math.min(...(await sizes()))).toBeGreaterThanOrEqual(16);
-  };
-  await ada.page.goto(url);
-  await isLarge(2);
-  await ada.fillIn(freshRoom(), "Ada");
-  await ada.page.getByTestId("search-toggle").tap();
+  await page.getByTestId("search-toggle").tap();
   await isLarge(3);
-  await ada.page.goto(`${url}/admin`);
+  await page.goto(`${url}/admin`);
   await isLarge(1);
   await ada.close();
 });
 
-it("a file pasted into an edit is not attached, and the reader is told", async () => {
-  const ada = await enter(freshRoom());
-  await ada.say("first words");
-  await ada.sees("first words");
-  await edit(ada, "first words");
-  await ada.page.getByTestId("composer").evaluate((field) => {
-    const clipboardData = new DataTransfer();
-    clipboardData.items.add(new File(["bytes"], "shot.txt", { type: "text/plain" }));
-    field.dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData }));
-  });
-  await ada.page.getByText("Files cannot be attached here.").waitFor();
-  expect(await ada.page.getByTestId("uploads").count()).toBe(0);
+it("two tabs of one user share the draft until it is sent", async () => {
+  const ada = await enter("composer-tabs");
+  const other = await ada.tab();
+  await ada.page.getByTestId("composer").fill("half an");
+  await other.page.goto(`${url}/#composer-tabs`);
+  await other.drafts("half an");
+  const field = other.page.getByTestId("composer");
+  await field.press("End");
+  await field.pressSequentially(" answer");
+  await ada.drafts("half an answer");
+  await ada.page.getByTestId("composer").press("End");
+  await ada.page.getByTestId("composer").pressSequentially(" more");
+  await other.drafts("half an answer more");
+  await field.press("Enter");
+  await ada.sees("half an answer more");
+  for (const tab of [ada, other]) await tab.drafts("");
   await ada.close();
 });
 
-it("a suggestion that was taken can be undone, and what was typed before it, and redone", async () => {
-  const room = freshRoom();
-  const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Benedict" }) } });
-  const ada = await enter(room);
-  await ada.countsMembers(2);
-  const { page } = ada;
-  const { keyboard } = page;
-  await page.getByTestId("composer").click();
-  await keyboard.type("hello there");
-  for (let letter = 0; letter < "there".length; letter++) await keyboard.press("ArrowLeft");
-  await keyboard.type("@be");
-  await page.getByTestId("suggestions").waitFor();
-  await keyboard.press("Enter");
-  await ada.drafts("hello @Benedict there");
-  await keyboard.type("and ");
-  await ada.drafts("hello @Benedict and there");
-  const undone: string[] = [];
-  const text = (): Promise<string> => page.getByTestId("composer").inputValue();
-  // How many letters the browser takes back at once depends on how fast they were typed.
-  for (let tries = 0; tries < 40 && (await text()) !== ""; tries++) {
-    await keyboard.press("Control+z");
-    undone.push(await text());
+const isAtEnd = async ({ page }: Visitor): Promise<void> => {
+  const left = await page.getByTestId("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+  expect(left).toBeLessThan(1);
+  expect(await page.getByTestId("newest").count()).toBe(0);
+};
+
+/** Several lines, each typed. */
+async function typeLines(page: Page, lines: readonly string[]): Promise<void> {
+  for (const [at, line] of lines.entries()) {
+    if (at > 0) await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type(line);
   }
-  expect(undone).toContain("hello @Benedict there");
-  expect(undone).toContain("hello @bethere");
-  expect(undone.at(-1)).toBe("");
-  for (let steps = 0; steps < undone.length; steps++) await keyboard.press("Control+Shift+z");
-  await ada.drafts("hello @Benedict and there");
-  // By a tap or a click, too.
-  await page.getByTestId("composer").fill("");
-  await keyboard.type("@be");
-  await page.getByRole("option").first().click();
-  await ada.drafts("@Benedict ");
-  await keyboard.press("Control+z");
-  await ada.drafts("@be");
-  ben.disconnect();
-  await ada.close();
-});
+}
 
-it("an edit moves no text of the field, and Shift+Tab leads from the field to the messages at once", async () => {
-  const ada = await enter(freshRoom());
-  await ada.say("first words");
-  await ada.sees("first words");
-  const composer = ada.page.getByTestId("composer");
-  const { x, width } = (await composer.boundingBox())!;
-  await edit(ada, "first words");
-  expect(await composer.boundingBox()).toMatchObject({ x, width });
-  expect(await ada.page.getByTestId("attach").isDisabled()).toBe(true);
-  await cancel(ada);
-  await composer.focus();
-  await ada.page.keyboard.press("Shift+Tab");
-  const focused = ada.page.locator(":focus");
-  expect(await focused.getAttribute("data-testid")).toBe("message");
-  await ada.page.keyboard.press("Tab");
-  await composer.focus();
-  await ada.page.keyboard.press("Tab");
-  expect(await focused.getAttribute("data-testid")).toBe("attach");
-  expect((await ada.page.getByTestId("attach").boundingBox())!.x).toBeLessThan(x);
-  await ada.close();
-});
+it.each([
+  ["desktop", DESKTOP],
+  ["phone", PHONE],
+] as const)(
+  "%s: lines, replies and pasted text are in view once sent, and the list still follows",
+  async (name, device) => {
+    const room = `follow-${name}`;
+    const ben = await join(url, room, "ben");
+    let seq = 20;
+    for (let n = 1; n <= seq; n++) await ask(ben, "chat-message", { content: `m${n}` });
+    const ada = await (await Visitor.open(browser, url, device)).enter(room, "Ada");
+    const { page } = ada;
+    const press = (control: Locator): Promise<void> => (device === PHONE ? control.tap() : control.click());
+    const isFollowed = async (): Promise<void> => {
+      await page.locator(`[data-seq="${seq}"][data-state=sent]`).waitFor();
+      await vi.waitFor(() => isAtEnd(ada), WAIT);
+    };
+    const reply = async (): Promise<void> => {
+      const last = page.locator(`[data-seq="${seq}"]`);
+      if (device === PHONE) await last.locator(".content").tap();
+      else await last.hover();
+      await press(last.getByTestId("reply"));
+      await ada.reads("about", /^Replying to/);
+      await page.keyboard.type("a reply");
+    };
+    await isFollowed();
+    for (const write of [
+      () => typeLines(page, ["one", "two", "three", "four", "five"]),
+      reply,
+      () => page.keyboard.insertText("pasted\n".repeat(120)),
+    ]) {
+      await press(page.getByTestId("composer"));
+      await write();
+      // On a touch screen Enter begins a line.
+      if (device === PHONE) await page.getByTestId("send").tap();
+      else await page.keyboard.press("Enter");
+      seq += 1;
+      await isFollowed();
+      await ask(ben, "chat-message", { content: "an answer" });
+      seq += 1;
+      await isFollowed();
+    }
+    expect(ada.complaints).toEqual([]);
+    ben.disconnect();
+    await ada.close();
+  },
+);

@@ -57,12 +57,16 @@ async function place(
   return page;
 }
 
+/** In the place of the room that is there. */
 function add(page: Page, attributes: Record<string, string>, tokens: readonly string[]): Promise<void> {
   return page.evaluate(
     ({ attributes, tokens }) => {
+      const page = globalThis as unknown as { told?: Told };
+      if (page.told === undefined)
+        document.addEventListener("parley-error", (event) => page.told!.errors.push((event as CustomEvent).detail));
       const told: Told = { errors: [], asked: [], tokens };
-      Object.assign(globalThis, { told });
-      document.addEventListener("parley-error", (event) => told.errors.push((event as CustomEvent).detail));
+      page.told = told;
+      document.querySelector("parley-room")?.remove();
       const room = document.createElement("parley-room");
       for (const [name, value] of Object.entries(attributes)) room.setAttribute(name, value);
       const give = (refused?: string): string => {
@@ -103,33 +107,25 @@ it("without a token, where guests are refused: informs visitor and page, and ask
   await page.evaluate((token) => void Object.assign(document.querySelector("parley-room")!, { token }), token);
   await stands(page, "connected");
   expect(guests).toBe(2);
-  await page.close();
-});
 
-it("`token-from` without a user: asks the visitor to sign in", async () => {
-  const page = await place({ room: "closed", "token-from": "/no-token" });
+  // Without a user the page's own address for tokens gives none.
+  await add(page, { room: "closed", "token-from": "/no-token" }, []);
   await stands(page, "token-needed");
   await expect.poll(() => page.getByTestId("connection").textContent()).toBe("Sign in to join the conversation.");
   await page.close();
 });
 
-it("a bad room name: fires an error event on the page", async () => {
+it("bad names and addresses are errors that the page hears; an origin may end with a slash; a token function is called again when its token is refused", async () => {
   const page = await place({ room: "no room" });
-  await vi.waitFor(async () => expect((await told(page)).errors).toMatchObject([{ code: "INVALID_ROOM" }]), WAIT);
-  await page.close();
-});
+  const errs = (code: string): Promise<void> =>
+    vi.waitFor(async () => expect((await told(page)).errors).toMatchObject([{ code }]), WAIT);
+  await errs("INVALID_ROOM");
+  await add(page, { room: "closed", origin: "chat.example" }, []);
+  await errs("INVALID_ORIGIN");
+  await add(page, { room: "closed", origin: `${server.url}/` }, []);
+  await stands(page, "token-needed");
 
-it("`origin`: accepts a slash at its end, and reports a bad address", async () => {
-  const slash = await place({ room: "closed", origin: `${server.url}/` });
-  await stands(slash, "token-needed");
-  await slash.close();
-  const page = await place({ room: "closed", origin: "chat.example" });
-  await vi.waitFor(async () => expect((await told(page)).errors).toMatchObject([{ code: "INVALID_ORIGIN" }]), WAIT);
-  await page.close();
-});
-
-it("`token`, a function: called again when the room refuses its token", async () => {
-  const page = await place({ room: "tokens" }, ["nonsense", await tokenFor("ada", { name: "Ada" })]);
+  await add(page, { room: "tokens" }, ["nonsense", await tokenFor("ada", { name: "Ada" })]);
   await stands(page, "connected");
   expect((await told(page)).asked).toHaveLength(2);
   expect((await told(page)).errors).toEqual([]);
@@ -207,7 +203,7 @@ it("`data-theme`: follows the colour scheme of the page, the attribute or the vi
   await page.close();
 });
 
-it("`--accent`: colours own messages and the own avatar", async () => {
+it("`--accent` colours own messages and the own avatar; lines through the text of the page around, and a ban on selecting it, end at the element", async () => {
   const page = await place({ room: "accent" }, [await tokenFor("ada")]);
   await stands(page, "connected");
   await page.getByTestId("composer").fill("mine");
@@ -227,28 +223,17 @@ it("`--accent`: colours own messages and the own avatar", async () => {
   const after = await look();
   expect(after[1]).toBe("rgb(106, 63, 209)");
   expect(after[0]).not.toBe(before[0]);
-  await page.close();
-});
-
-it("handles and lists its keys only while it has the focus, and leaves all others to the page", async () => {
-  const page = await place({ room: "keys" }, [await tokenFor("ada")]);
-  await stands(page, "connected");
-  await page.evaluate(`globalThis.taken = [];
-    addEventListener("keydown", (event) => event.key.toLowerCase() === "m" && taken.push(event.defaultPrevented))`);
-  await page.locator("body").press("Control+Shift+m");
-  await page.getByTestId("composer").press("Control+Shift+m");
-  await page.getByTestId("members").waitFor();
-  expect(await page.evaluate("taken")).toEqual([false, true]);
-  await page.getByTestId("composer").focus();
-  await page.keyboard.press("Escape");
-  await page.getByTestId("members").waitFor({ state: "detached" });
-  await page.getByTestId("room-menu").click();
-  await page.getByRole("menuitem", { name: "Keyboard shortcuts…" }).click();
-  const shown = page.getByTestId("dialog").locator("kbd");
-  await shown.first().waitFor();
-  const keys = await shown.allTextContents();
-  expect(keys).toContain("Ctrl Shift M");
-  expect(keys.join()).not.toContain("Alt");
+  const [bar, heading] = [page.locator(".bar").first(), page.locator("h1", { hasText: "Elsewhere" })];
+  const looks = async (part: Locator): Promise<string> => (await part.screenshot()).toString("base64");
+  const [within, around] = [await looks(bar), await looks(heading)];
+  await page.evaluate(() => {
+    Object.assign(document.body.style, { textDecoration: "underline wavy red", userSelect: "none" });
+  });
+  expect(await looks(bar)).toBe(within);
+  // It is there.
+  expect(await looks(heading)).not.toBe(around);
+  await own.locator(".content").dblclick({ position: { x: 5, y: 5 } });
+  expect(await page.evaluate(() => getSelection()!.toString())).toBe("mine");
   await page.close();
 });
 
@@ -269,9 +254,28 @@ async function watch(page: Page): Promise<() => Promise<string[]>> {
   return () => page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard.splice(0));
 }
 
-it("events of fields do not reach the page's shortcuts; keys outside fields do", async () => {
+it("handles and lists its keys only while it has the focus; events of fields do not reach the page's shortcuts, keys outside fields do", async () => {
   const page = await place({ room: "embed-keys" }, [await tokenFor("ada", { name: "Ada" })]);
   await stands(page, "connected");
+  await page.evaluate(`globalThis.taken = [];
+    addEventListener("keydown", (event) => event.key.toLowerCase() === "m" && taken.push(event.defaultPrevented))`);
+  await page.locator("body").press("Control+Shift+m");
+  await page.getByTestId("composer").press("Control+Shift+m");
+  await page.getByTestId("members").waitFor();
+  expect(await page.evaluate("taken")).toEqual([false, true]);
+  await page.getByTestId("composer").focus();
+  await page.keyboard.press("Escape");
+  await page.getByTestId("members").waitFor({ state: "detached" });
+  await page.getByTestId("room-menu").click();
+  await page.getByRole("menuitem", { name: "Keyboard shortcuts…" }).click();
+  const shown = page.getByTestId("dialog").locator("kbd");
+  await shown.first().waitFor();
+  const keys = await shown.allTextContents();
+  expect(keys).toContain("Ctrl Shift M");
+  expect(keys.join()).not.toContain("Alt");
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+
   const heard = await watch(page);
   const composer = page.getByTestId("composer");
   await composer.click();
@@ -281,7 +285,8 @@ it("events of fields do not reach the page's shortcuts; keys outside fields do",
     await page.keyboard.press(key);
   await composer.fill("sent");
   await composer.press("Enter");
-  const message = page.getByTestId("message").filter({ hasText: "sent" });
+  // Stored: one on its way takes no keys.
+  const message = page.locator("[data-testid=message][data-seq]").filter({ hasText: "sent" });
   await message.waitFor();
   await page.getByTestId("search-toggle").click();
   await page.getByTestId("search-field").waitFor();
@@ -365,48 +370,37 @@ it("Escape closes what is open in the embed; the page hears it only if nothing w
   await page.close();
 });
 
-it("lines through the text of the page around, and a ban on selecting it, end at the element", async () => {
-  const page = await place({ room: "embed-lines" }, [await tokenFor("ada")]);
-  await stands(page, "connected");
-  await page.getByTestId("composer").fill("to be copied");
-  await page.getByTestId("composer").press("Enter");
-  const message = page.locator("[data-testid=message][data-state=sent]");
-  await message.waitFor();
-  const [bar, heading] = [page.locator(".bar").first(), page.locator("h1", { hasText: "Elsewhere" })];
-  const looks = async (part: Locator): Promise<string> => (await part.screenshot()).toString("base64");
-  const [within, around] = [await looks(bar), await looks(heading)];
-  await page.evaluate(() => {
-    Object.assign(document.body.style, { textDecoration: "underline wavy red", userSelect: "none" });
-  });
-  expect(await looks(bar)).toBe(within);
-  // It is there.
-  expect(await looks(heading)).not.toBe(around);
-  await message.locator(".content").dblclick({ position: { x: 5, y: 5 } });
-  expect(await page.evaluate(() => getSelection()!.toString())).toBe("to");
-  await page.close();
-});
-
-it.each(["62.5%", "100%", "20px"])("an html of font-size %s does not change the element's sizes", async (fontSize) => {
+it("an html of any font size does not change the element's sizes", async () => {
   const page = await place({ room: "embed-sizes" }, [await tokenFor("ada", { name: "Ada" })]);
-  await page.evaluate((fontSize) => {
-    const { style } = document.documentElement;
-    Object.assign(style, { fontSize, letterSpacing: "9px", textTransform: "uppercase", textAlign: "center" });
-    Object.assign(style, { wordBreak: "break-all", hyphens: "auto", cursor: "wait", tabSize: "1", direction: "rtl" });
-  }, fontSize);
   await stands(page, "connected");
   await page.getByTestId("room-menu").click();
   const sizeOf = async (element: Locator): Promise<unknown> =>
     element.evaluate((box) => {
       const { fontSize, letterSpacing, textTransform, wordBreak, hyphens, tabSize, direction } = getComputedStyle(box);
       const { height } = box.getBoundingClientRect();
-      return { fontSize, height, letterSpacing, textTransform, wordBreak, hyphens, tabSize, direction };
+      const { writingMode, webkitTextStrokeWidth, caretColor, color } = getComputedStyle(box);
+      const drawing = [writingMode, webkitTextStrokeWidth, caretColor === color];
+      return { fontSize, height, letterSpacing, textTransform, wordBreak, hyphens, tabSize, direction, drawing };
     });
-  const words = { wordBreak: "normal", hyphens: "manual", tabSize: "8", direction: "ltr" };
+  const drawing = ["horizontal-tb", "0px", true];
+  const words = { wordBreak: "normal", hyphens: "manual", tabSize: "8", direction: "ltr", drawing };
   const plain = { letterSpacing: "normal", textTransform: "none", ...words };
-  expect(await sizeOf(page.getByRole("menuitem").first())).toEqual({ fontSize: "15px", height: 36, ...plain });
-  expect(await sizeOf(page.locator(".bar").first())).toEqual({ fontSize: "15px", height: 56, ...plain });
-  // With its edge.
-  expect((await page.locator("parley-room").boundingBox())!.height).toBe(514);
+  for (const fontSize of ["62.5%", "100%", "20px"]) {
+    await page.evaluate((fontSize) => {
+      const { style } = document.documentElement;
+      Object.assign(style, { fontSize, letterSpacing: "9px", textTransform: "uppercase", textAlign: "center" });
+      Object.assign(style, { wordBreak: "break-all", hyphens: "auto", cursor: "wait", tabSize: "1", direction: "rtl" });
+      Object.assign(document.body.style, {
+        writingMode: "vertical-rl",
+        webkitTextStroke: "1px red",
+        caretColor: "red",
+      });
+    }, fontSize);
+    expect(await sizeOf(page.getByRole("menuitem").first())).toEqual({ fontSize: "15px", height: 36, ...plain });
+    expect(await sizeOf(page.locator(".bar").first())).toEqual({ fontSize: "15px", height: 56, ...plain });
+    // With its edge.
+    expect((await page.locator("parley-room").boundingBox())!.height).toBe(514);
+  }
   await page.close();
 });
 

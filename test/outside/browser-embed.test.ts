@@ -1,27 +1,30 @@
-// <parley-room> in a page on another origin and under a strict policy of its own.
-import { readdir, stat } from "node:fs/promises";
+// <parley-room> in a page on another origin: under a strict policy of that page, and outside its visible part, where it fetches no
+// history, marks nothing as read, and keeps its place until it is shown.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import path from "node:path";
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 
-import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
-import { buildClient, measureFirstLoad } from "../../scripts/build-client.ts";
-import { HOST, PROJECT_ROOT } from "./servers.ts";
+import type { Message, PresenceChange, ReadMark } from "../../src/protocol/chat-events.ts";
+import { HOST } from "./servers.ts";
 import { useBrowser } from "./stage.ts";
-import { collect, join, tokenFor } from "./stock-clients.ts";
+import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { WAIT } from "./visitor.ts";
 
-const FIRST_LOAD_BYTES_MAX = 100_000;
+const MESSAGES = 160;
+const HIDDEN_ROOM = "embed-hidden";
+/** By then a chat has sent its read marks. */
+const LATER_MS = 3000;
 
-const url = inject("serverUrl");
+const url = inject("fastServerUrl");
 const browser = await useBrowser();
 let host: Server;
 let page: Page;
 let hostUrl: string;
 const complaints: string[] = [];
+/** What the host answers at /hidden. */
+let hiddenBody: string;
 
 /** Its own styles are hostile, and it lets no inline style or script run. */
 const HOST_PAGE = `<!doctype html><link rel="stylesheet" href="/host.css"><script type="module" src="${url}/embed.js"></script>
@@ -38,6 +41,7 @@ beforeAll(async () => {
         response.end(JSON.stringify({ token: await tokenFor("ada", { name: "Ada" }) }));
       } else if (request.url === "/host.css") response.setHeader("content-type", "text/css").end(HOST_CSS);
       else if (request.url === "/favicon.ico") response.writeHead(204).end();
+      else if (request.url === "/hidden") response.setHeader("content-type", "text/html").end(hiddenBody);
       else {
         const socket = url.replace("http", "ws");
         response.setHeader("content-type", "text/html");
@@ -128,21 +132,128 @@ it("a guest of the embed stays the same user after a reload and in another tab",
   await context.close();
 });
 
-// Every server that is started builds, and others serve the same files meanwhile.
-it("a build without changes writes no file", async () => {
-  const folder = path.join(PROJECT_ROOT, "dist", "client");
-  const stamps = async (): Promise<unknown[]> =>
-    Promise.all(
-      (await readdir(folder, { recursive: true })).toSorted().map(async (name) => {
-        const { ino, mtimeNs } = await stat(path.join(folder, name), { bigint: true });
-        return [name, ino, mtimeNs];
-      }),
-    );
-  const before = await stamps();
-  await buildClient();
-  expect(await stamps()).toEqual(before);
+/** A page with a chat that is not to be seen, and what others and the room hear of it. */
+let ben: Awaited<ReturnType<typeof join>>;
+let read: ReadMark[];
+let newest = MESSAGES;
+/** The chat's history requests beyond the newest messages. */
+let asked: string[];
+
+async function talk(): Promise<Awaited<ReturnType<typeof join>>> {
+  const writer = await join(url, HIDDEN_ROOM, "writer");
+  const lines = Array.from({ length: MESSAGES }, (_, at) => `line ${at + 1}`);
+  await Promise.all(lines.map((content) => ask(writer, "chat-message", { content })));
+  writer.disconnect();
+  return join(url, HIDDEN_ROOM, "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
+}
+
+/** @param attributes of the chat's element, or of one above it */
+async function open(user: string, above: string, hidden = ""): Promise<Page> {
+  ben ??= await talk();
+  read = collect<ReadMark>(ben, "read");
+  asked = [];
+  const page = await browser.newPage({ viewport: { width: 800, height: 700 } });
+  await page.clock.install();
+  await page.routeWebSocket(/socket\.io/, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((frame) => {
+      if (/"history".*"before"/.test(String(frame))) asked.push(String(frame));
+      server.send(frame);
+    });
+  });
+  const token = await tokenFor(user, { name: user });
+  hiddenBody = `<!doctype html><input id="own"><div style="height: ${above}"></div><parley-room ${hidden}></parley-room>
+    <script type="module">
+      globalThis.told = [];
+      document.addEventListener("parley-message", ({ detail }) => told.push(detail.text));
+      const chat = document.querySelector("parley-room");
+      chat.token = ${JSON.stringify(token)};
+      chat.setAttribute("room", "${HIDDEN_ROOM}");
+    </script><script type="module" src="${url}/embed.js"></script>`;
+  await page.goto(`${hostUrl}/hidden`);
+  return page;
+}
+
+/** When the page gets this event, the messages before it have been drawn. */
+async function hears(page: Page, text: string): Promise<void> {
+  await ask(ben, "chat-message", { content: text });
+  newest += 1;
+  await vi.waitFor(async () => expect(await page.evaluate("told.at(-1)")).toBe(`Ben: ${text}`), WAIT);
+  await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+}
+
+async function hasItsHistory(page: Page): Promise<void> {
+  const rows = page.getByTestId("message");
+  await vi.waitFor(async () => expect(await rows.count()).toBeGreaterThan(0), WAIT);
+}
+
+const readBy = (who: string): number | undefined => read.findLast(({ user }) => user === who)?.seq;
+const reads = (who: string, seq: number): Promise<void> => vi.waitFor(() => expect(readBy(who)).toBe(seq), WAIT);
+
+/** Read marks from before another user's read mark are known by then. */
+async function hasToldOfReads(): Promise<void> {
+  const other = `reader-${newest}`;
+  const reader = await join(url, HIDDEN_ROOM, other);
+  await ask(reader, "read", { seq: newest });
+  await reads(other, newest);
+  reader.disconnect();
+}
+
+async function hide(page: Page, isHidden: boolean): Promise<void> {
+  await page.evaluate(`document.querySelector("parley-room").hidden = ${isHidden}`);
+}
+
+it("a hidden embed fetches only the newest messages and marks none as read; shown, it catches up; hidden and shown again, it keeps its place", async () => {
+  const page = await open("ada", "0", "hidden");
+  await hasItsHistory(page);
+  for (const text of ["one", "two"]) await hears(page, text);
+  await page.clock.fastForward(LATER_MS);
+  await hears(page, "three");
+  await hasToldOfReads();
+  expect(asked).toEqual([]);
+  expect(readBy("ada")).toBe(undefined);
+  await hide(page, false);
+  await page.getByTestId("message").filter({ hasText: "three" }).waitFor();
+  await reads("ada", newest);
+  await page.getByTestId("log").hover();
+  await page.mouse.wheel(0, -5000);
+  await vi.waitFor(() => expect(asked.length).toBeGreaterThan(0), WAIT);
+  await page.getByTestId("newest").waitFor();
+  // Waits until the older messages above have loaded.
+  await vi.waitFor(async () => expect(await page.getByText("Loading earlier messages…").count()).toBe(0), WAIT);
+  const first = (): Promise<{ seq: string | undefined; y: number }> =>
+    page.getByTestId("log").evaluate((log) => {
+      const { top } = log.getBoundingClientRect();
+      const rows = Array.from(log.querySelectorAll<HTMLElement>("[data-seq]"));
+      const row = rows.find((row) => row.getBoundingClientRect().bottom > top + 10);
+      return { seq: row?.dataset["seq"], y: (row?.getBoundingClientRect().top ?? 0) - top };
+    });
+  const before = await first();
+  await hide(page, true);
+  await hears(page, "while it is hidden");
+  await hide(page, false);
+  await page.getByText("1 new message", { exact: true }).waitFor();
+  await vi.waitFor(async () => {
+    const { seq, y } = await first();
+    expect(seq).toBe(before.seq);
+    expect(Math.abs(y - before.y)).toBeLessThan(2);
+  }, WAIT);
+  await page.close();
 });
 
-it(`a first visit of the chat page loads less than ${FIRST_LOAD_BYTES_MAX} bytes, compressed`, async () => {
-  expect(await measureFirstLoad()).toBeLessThan(FIRST_LOAD_BYTES_MAX);
+it("an embed below the visible part of its page marks nothing as read until it is scrolled into view, and new messages do not take the focus from the page", async () => {
+  const page = await open("cid", "3000px");
+  await hasItsHistory(page);
+  await hears(page, "four");
+  await page.clock.fastForward(LATER_MS);
+  await hears(page, "five");
+  await hasToldOfReads();
+  expect(readBy("cid")).toBe(undefined);
+  await page.evaluate("document.querySelector('parley-room').scrollIntoView()");
+  await reads("cid", newest);
+  await page.getByTestId("message").last().focus();
+  await page.locator("#own").focus();
+  for (const text of ["eight", "nine"]) await hears(page, text);
+  expect(await page.evaluate("document.activeElement.id")).toBe("own");
+  await page.close();
 });

@@ -1,170 +1,213 @@
-// Tests the page's look under different colour schemes, motion settings, window sizes and contents.
-import type { Locator } from "playwright-core";
-import { describe, expect, it, vi } from "vitest";
+// The page's look in a real Chromium: themes and style sheets as the browser computes them, motion, sizes of the window, contents that
+// could cover others, and that nothing jumps while the page loads.
+import type { Locator, Page } from "playwright-core";
+import { expect, inject, it, vi } from "vitest";
 
-import type { PostAnswer } from "../../src/protocol/chat-events.ts";
-import { useBrowser, useServer } from "./stage.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
-const CONTENT_LENGTH_MAX = 4000;
-const PHONE = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
-type Writer = Awaited<ReturnType<typeof join>>;
-
+const url = inject("fastServerUrl");
 const browser = await useBrowser();
-const { url } = await useServer({
-  MESSAGE_RATE: "1000",
-  MESSAGE_BURST: "1000",
-  MAX_CONTENT_LENGTH: String(CONTENT_LENGTH_MAX),
+type Client = Awaited<ReturnType<typeof join>>;
+
+const post = (writer: Client, content: string) => ask(writer, "chat-message", { content });
+
+/** The sum of all layout shifts; up to 0.1 counts as good elsewhere. */
+const SHIFT_MAX = 0.01;
+const SIZES = [
+  ["desktop", { viewport: { width: 1200, height: 800 } }],
+  ["phone", { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true }],
+] as const;
+/** More rooms than fit in the list. */
+const MANY_ROOMS = Array.from({ length: 40 }, (_, at) => ({
+  room: `r${at}`,
+  members: at,
+  lastSeq: 1,
+  lastActivity: 1,
+}));
+
+it("a chosen colour scheme survives a reload, colours the bars of the browser, and the system's can be restored; menus and dialogs have a shadow", async () => {
+  const ada = await (await Visitor.open(browser, url, { colorScheme: "light" })).enter("looks-theme", "Ada");
+  const { page } = ada;
+  const ground = (): Promise<string> =>
+    page.evaluate("getComputedStyle(document.querySelector('.parley')).backgroundColor");
+  const bars = (): Promise<string> =>
+    page.evaluate(() => {
+      const metas = Array.from(document.querySelectorAll<HTMLMetaElement>("meta[name=theme-color]"));
+      return metas.filter(({ media }) => matchMedia(media).matches).map(({ content }) => content)[0] ?? "";
+    });
+  const colours = async (): Promise<string[]> => [await ground(), await bars()];
+  const choose = async (item: string): Promise<void> => {
+    await page.getByTestId("room-menu").click();
+    await page.getByRole("menuitemradio", { name: item }).click();
+  };
+  const shadowOf = (selector: string): Promise<string> =>
+    page.locator(selector).evaluate((element) => getComputedStyle(element).boxShadow);
+  const haveShadows = async (): Promise<void> => {
+    await page.getByTestId("room-menu").click();
+    await vi.waitFor(async () => expect(await shadowOf("[role=menu]")).toContain("24px"), WAIT);
+    await ada.choose("Keyboard shortcuts…");
+    await vi.waitFor(async () => expect(await shadowOf("dialog")).toContain("24px"), WAIT);
+    await page.keyboard.press("Escape");
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+  };
+  const light = await colours();
+  await choose("Theme: Light");
+  await expect.poll(colours).toEqual(light);
+  await haveShadows();
+  await choose("Theme: Dark");
+  const dark = await colours();
+  expect(dark[0]).not.toBe(light[0]);
+  expect(dark[1]).not.toBe(light[1]);
+  await haveShadows();
+  await page.reload();
+  await ada.isConnected();
+  await expect.poll(colours).toEqual(dark);
+  await page.getByTestId("room-menu").click();
+  const chosen = page.getByRole("menuitemradio", { checked: true });
+  await expect.poll(() => chosen.allTextContents()).toEqual(["Theme: Dark"]);
+  await page.keyboard.press("Escape");
+  await choose("Theme: System");
+  await expect.poll(colours).toEqual(light);
+  await page.reload();
+  await ada.isConnected();
+  await expect.poll(colours).toEqual(light);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expect.poll(colours).toEqual(dark);
+  await ada.close();
 });
 
-/** @returns the message's id */
-async function post(writer: Writer, content: string, replyTo?: string): Promise<string> {
-  const payload = { content, ...(replyTo !== undefined && { replyTo }) };
-  const answer = await ask<PostAnswer>(writer, "chat-message", payload);
-  if (!("ok" in answer)) throw new Error(answer.error.message);
-  return answer.id;
+interface Used {
+  /** Such as `box-shadow: var(--shadow)`. */
+  readonly declaration: string;
+  /** Whether the browser takes the value with the custom properties put in. */
+  readonly isValid: boolean;
+  /** The computed `box-shadow`; empty for other declarations. */
+  readonly shadow: string;
 }
 
-const writer = async (room: string, user = "ben"): Promise<Writer> =>
-  join(url, room, user, { auth: { token: await tokenFor(user, { name: user }) } });
-
-it("a chosen colour scheme survives a reload, and the system's can be restored", async () => {
-  const ada = await (await Visitor.open(browser, url, { colorScheme: "light" })).enter("looks-theme", "Ada");
-  const ground = (): Promise<string> =>
-    ada.page.evaluate("getComputedStyle(document.querySelector('.parley')).backgroundColor");
-  const light = await ground();
-  const choose = async (item: string): Promise<void> => {
-    await ada.page.getByTestId("room-menu").click();
-    await ada.page.getByRole("menuitemradio", { name: item }).click();
-  };
-  await choose("Theme: Light");
-  await expect.poll(() => ground()).toBe(light);
-  await choose("Theme: Dark");
-  const dark = await ground();
-  expect(dark).not.toBe(light);
-  await ada.page.reload();
-  await ada.isConnected();
-  await expect.poll(() => ground()).toBe(dark);
-  await ada.page.getByTestId("room-menu").click();
-  const chosen = ada.page.getByRole("menuitemradio", { checked: true });
-  await expect.poll(() => chosen.allTextContents()).toEqual(["Theme: Dark"]);
-  await ada.page.keyboard.press("Escape");
-  await choose("Theme: System");
-  await expect.poll(() => ground()).toBe(light);
-  await ada.page.reload();
-  await ada.isConnected();
-  await expect.poll(() => ground()).toBe(light);
-  await ada.close();
-});
-
-it("a bad room name in the address shows an error, which disappears in another room", async () => {
-  const ada = await (await Visitor.open(browser, url)).enter("looks-address", "Ada");
-  const name = "x".repeat(66);
-  await ada.page.evaluate((name) => (location.hash = name), name);
-  await ada.reads("notice", `“${"x".repeat(40)}…” is not the name of a room.`);
-  await expect.poll(() => ada.page.evaluate("location.hash")).toBe("#looks-address");
-  await ada.page.evaluate("location.hash = 'my room\u202e!'");
-  await ada.reads("notice", "“my room!” is not the name of a room.");
-  await ada.page.evaluate("location.hash = '100%'");
-  await ada.reads("notice", "“100%” is not the name of a room.");
-  const stranger = await Visitor.open(browser, url);
-  await stranger.page.goto(`${url}/#${name}`);
-  await stranger.reads("join-problem", "is not the name of a room.");
-  await Promise.all([ada.close(), stranger.close()]);
-});
-
-it.each([320, 390])("on a phone %i px wide, the modes of a room leave its name its place", async (width) => {
-  const room = `looks-modes-${width}`;
-  const token = await tokenFor("mo", { role: "moderator", name: "Mo" });
-  const mo = await join(url, room, "mo", { auth: { token } });
-  const ada = await (
-    await Visitor.open(browser, url, { ...PHONE, viewport: { width, height: 700 } })
-  ).enter(room, "Ada");
-  const name = ada.page.getByTestId("room-title").locator("bdi");
-  const before = (await name.boundingBox())!.width;
-  await ask(mo, "slow-mode", { seconds: 900 });
-  await ask(mo, "read-only", { on: true });
-  const modes = ada.page.locator(".modes");
-  await modes.getByText("slow mode 900 s, read-only").waitFor();
-  expect((await name.boundingBox())!.width).toBeGreaterThanOrEqual(before);
-  if (width === 390) expect(await modes.evaluate((chip) => chip.scrollWidth <= chip.clientWidth)).toBe(true);
-  const bar = (await ada.page.locator(".talk .bar").boundingBox())!;
-  const chip = (await modes.boundingBox())!;
-  expect(chip.y + chip.height).toBeLessThanOrEqual(bar.y + bar.height);
-  mo.disconnect();
-  await ada.close();
-});
-
-it("a long room name does not make the composer of a phone higher", async () => {
-  const heights: number[] = [];
-  for (const room of ["short", `looks-${"long-".repeat(11)}`]) {
-    const ada = await (await Visitor.open(browser, url, { viewport: { width: 390, height: 844 } })).enter(room, "Ada");
-    heights.push((await ada.page.getByTestId("composer").boundingBox())!.height);
-    await ada.close();
-  }
-  expect(heights[1]).toBe(heights[0]);
-});
-
-describe.each([
-  ["reduce", "none"],
-  ["no-preference", "found"],
-] as const)("motion: %s", (reducedMotion, animation) => {
-  it("the target of a jump is highlighted", async () => {
-    const room = `looks-motion-${reducedMotion}`;
-    const ada = await (await Visitor.open(browser, url, { reducedMotion })).enter(room, "Ada");
-    await ada.say("a question");
-    await ada.sees("a question");
-    await ada.use("a question", "reply");
-    await ada.say("an answer");
-    await ada.page.getByTestId("quote").click();
-    const target = ada.page.locator(".message.target");
-    await target.waitFor();
-    expect(await target.evaluate((row) => getComputedStyle(row).animationName)).toBe(animation);
-    // The other one may be over by now.
-    if (reducedMotion === "reduce") {
-      expect(await ada.page.evaluate("document.getAnimations().length")).toBe(0);
-      const groundOf = (row: Locator): Promise<string> => row.evaluate((row) => getComputedStyle(row).backgroundColor);
-      const plain = "rgba(0, 0, 0, 0)";
-      await vi.waitFor(async () => expect(await groundOf(target)).not.toBe(plain), WAIT);
-      // The next jump takes the mark with it.
-      await ada.page.getByTestId("search-toggle").click();
-      await ada.page.getByTestId("search-field").fill("answer");
-      await ada.page.keyboard.press("Enter");
-      await ada.page.getByTestId("found").locator("button").click();
-      await ada.page.locator(".message.target").filter({ hasText: "an answer" }).waitFor();
-      const first = ada.page.locator('[data-seq="1"]');
-      await vi.waitFor(async () => expect(await groundOf(first)).toBe(plain), WAIT);
+/** All declarations with custom properties in the sheets of the page, or of its `<parley-room>`. */
+const usedIn = (page: Page): Promise<Used[]> =>
+  page.evaluate(() => {
+    const host = document.querySelector("parley-room");
+    const sheets = host?.shadowRoot?.adoptedStyleSheets ?? document.styleSheets;
+    const styles: CSSStyleDeclaration[] = [];
+    const walk = (rules: CSSRuleList): void => {
+      for (const rule of rules) {
+        if ("style" in rule) styles.push(rule.style as CSSStyleDeclaration);
+        if ("styleSheet" in rule) walk((rule.styleSheet as CSSStyleSheet).cssRules);
+        if ("cssRules" in rule) walk(rule.cssRules as CSSRuleList);
+      }
+    };
+    for (const sheet of sheets) walk(sheet.cssRules);
+    const declared = styles.flatMap((style) => style.cssText.split(/;\s*/)).filter((text) => text.includes(":"));
+    const probe = document.createElement("div");
+    (host?.shadowRoot ?? document).querySelector(".parley")!.append(probe);
+    const computed = getComputedStyle(probe);
+    // Those of some elements only; components set `--hue`.
+    const local = new Map([["--hue", "#0b6b60"]]);
+    for (const text of declared) {
+      const [, name, value] = /^(--[\w-]+):\s*(.*)$/s.exec(text) ?? [];
+      if (name !== undefined) local.set(name, value!);
     }
-    await ada.close();
+    const valueOf = (name: string): string => computed.getPropertyValue(name) || (local.get(name) ?? "");
+    const filled = (text: string): string =>
+      /var\(/.test(text) ? filled(text.replaceAll(/var\((--[\w-]+)\)/g, (_, name: string) => valueOf(name))) : text;
+    const used = declared
+      .filter((text) => /var\(/.test(text) && !text.startsWith("--"))
+      .map((declaration) => {
+        const [, property, value] = /^([\w-]+):\s*(.*?)(?: !important)?$/s.exec(declaration)!;
+        probe.style.cssText = declaration;
+        const shadow = property === "box-shadow" ? computed.boxShadow : "";
+        return { declaration, isValid: CSS.supports(property!, filled(value!)), shadow };
+      });
+    probe.remove();
+    return used;
   });
-});
 
-it("a search result that was deleted meanwhile opens as a deleted message", async () => {
-  const room = "looks-deleted";
-  const ben = await writer(room);
-  const secret = await post(ben, "a secret");
-  await post(ben, "an answer", secret);
-  for (let n = 0; n < 8; n++) await post(ben, "more\n".repeat(20));
-  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
-  await ada.page.getByTestId("search-toggle").click();
-  await ada.page.getByTestId("search-field").fill("secret");
-  await ada.page.keyboard.press("Enter");
-  const found = ada.page.getByTestId("found").locator("button");
-  await found.waitFor();
-  await ask(ben, "delete-message", { id: secret });
-  await found.click();
-  await ada.page.locator(".message.target").getByText("Message deleted").waitFor();
-  await ada.page.getByText("Deleted message").waitFor();
-  expect(await ada.page.getByTestId("quote").count()).toBe(0);
-  expect(ada.complaints).toEqual([]);
+const PAGES: ReadonlyArray<readonly [name: string, open: (page: Page) => Promise<unknown>, shadows: number]> = [
+  [
+    "the chat page",
+    async (page) => {
+      await page.goto(url);
+      await page.getByTestId("join-form").waitFor();
+    },
+    9,
+  ],
+  [
+    "the operator page",
+    async (page) => {
+      await page.goto(`${url}/admin`);
+      await page.locator(".card").waitFor();
+    },
+    3,
+  ],
+  [
+    "the embed",
+    async (page) => {
+      await page.goto(`${url}/health`);
+      await page.addScriptTag({ type: "module", url: `${url}/embed.js` });
+      await page.evaluate(() => document.body.append(document.createElement("parley-room")));
+      await page.waitForFunction(() => document.querySelector("parley-room")?.shadowRoot?.querySelector(".parley"));
+    },
+    7,
+  ],
+];
+
+it.each(PAGES)(
+  "%s: the browser can read each value with a custom property, and draws all shadows, in light and in dark",
+  async (_, open, shadows) => {
+    const page = await browser.newPage();
+    await open(page);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const used = await usedIn(page);
+      expect(used.length).toBeGreaterThan(40);
+      expect(used.filter(({ isValid }) => !isValid).map(({ declaration }) => declaration)).toEqual([]);
+      const drawn = used.filter(({ declaration }) => declaration.startsWith("box-shadow: var(--shadow)"));
+      expect(drawn.length).toBeGreaterThanOrEqual(shadows);
+      for (const { shadow } of drawn) expect(shadow).toMatch(/^rgba\(.+\) 0px 6px 24px 0px$/);
+    }
+    await page.close();
+  },
+);
+
+it("the target of a jump is highlighted, without motion where the reader wants none, until the next jump", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("looks-motion", "Ada");
+  const { page } = ada;
+  await ada.say("a question");
+  await ada.sees("a question");
+  await ada.use("a question", "reply");
+  await ada.say("an answer");
+  const target = page.locator(".message.target");
+  const animation = (): Promise<string> => target.evaluate((row) => getComputedStyle(row).animationName);
+  await page.getByTestId("quote").click();
+  await target.waitFor();
+  expect(await animation()).toBe("found");
+
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await page.getByTestId("quote").click();
+  await target.waitFor();
+  expect(await animation()).toBe("none");
+  expect(await page.evaluate("document.getAnimations().length")).toBe(0);
+  const groundOf = (row: Locator): Promise<string> => row.evaluate((row) => getComputedStyle(row).backgroundColor);
+  const plain = "rgba(0, 0, 0, 0)";
+  await vi.waitFor(async () => expect(await groundOf(target)).not.toBe(plain), WAIT);
+  // The next jump takes the mark with it.
+  await page.getByTestId("search-toggle").click();
+  await page.getByTestId("search-field").fill("answer");
+  await page.keyboard.press("Enter");
+  await page.getByTestId("found").locator("button").click();
+  await page.locator(".message.target").filter({ hasText: "an answer" }).waitFor();
+  const first = page.locator('[data-seq="1"]');
+  await vi.waitFor(async () => expect(await groundOf(first)).toBe(plain), WAIT);
   await ada.close();
-  ben.disconnect();
 });
 
-it("resizing the window keeps the message being read in view, and the end at the end", async () => {
+it("resizing the window keeps the message being read in view, and the end at the end; the button to the newest covers no tools", async () => {
   const room = "looks-resize";
-  const ben = await writer(room);
+  const ben = await join(url, room, "ben");
   for (let n = 0; n < 27; n++) await post(ben, `m${n} ${"many words ".repeat(30)}`);
   const ada = await (await Visitor.open(browser, url, { viewport: { width: 1200, height: 800 } })).enter(room, "Ada");
   const { page } = ada;
@@ -205,75 +248,15 @@ it("resizing the window keeps the message being read in view, and the end at the
       expect(y).toBeLessThan(size.height - 150);
     }, WAIT);
   }
-  await ada.close();
-  ben.disconnect();
-});
-
-it("on a phone, a long draft keeps the list at its end", async () => {
-  const room = "looks-draft";
-  const ben = await writer(room);
-  for (let n = 0; n < 8; n++) await post(ben, `m${n}\n`.repeat(8).trim());
-  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
-  await ada.message("m7").waitFor();
-  const isAtEnd = (): Promise<boolean> =>
-    ada.page.getByTestId("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight < 2);
-  for (const draft of ["one\n".repeat(8), "", "two\n".repeat(8), "short"]) {
-    await ada.page.getByTestId("composer").fill(draft);
-    await vi.waitFor(async () => expect(await isAtEnd()).toBe(true), WAIT);
-  }
-  // The browser tells of scrolling before the list hears that its view is smaller.
-  await ada.page.getByTestId("composer").evaluate((field) => {
-    field.style.height = "200px";
-    document.querySelector(".log")!.dispatchEvent(new Event("scroll"));
-  });
-  await vi.waitFor(async () => expect(await isAtEnd()).toBe(true), WAIT);
+  const newest = page.getByTestId("newest");
   await post(ben, "news");
-  await vi.waitFor(async () => expect(await ada.message("news").isVisible()).toBe(true), WAIT);
-  await vi.waitFor(async () => expect(await isAtEnd()).toBe(true), WAIT);
-  expect(await ada.page.getByTestId("newest").count()).toBe(0);
+  await ada.reads("newest", "1 new message");
+  const button = (await newest.boundingBox())!;
+  await page.mouse.move(button.x - 200, button.y + button.height / 2);
+  const tools = (await page.locator(".message:hover .tools").boundingBox())!;
+  expect(tools.x).toBeGreaterThanOrEqual(button.x + button.width);
   await ada.close();
   ben.disconnect();
-});
-
-it("on a phone, no text makes the page scroll sideways", async () => {
-  const room = `looks-wide-${"w".repeat(53)}`;
-  const name = "N".repeat(64);
-  const wide = await join(url, room, "wide", { auth: { token: await tokenFor("wide", { name }) } });
-  const long = "x".repeat(CONTENT_LENGTH_MAX);
-  const said = [
-    long,
-    "words and words ".repeat(250),
-    `https://example.com/${"y".repeat(2000)}`,
-    `\`${"z".repeat(500)}\``,
-    `\`\`\`\n${"code ".repeat(400)}\n\`\`\``,
-    `> ${"q".repeat(500)}`,
-    `**${"b".repeat(500)}**`,
-  ];
-  const ids = [];
-  for (const content of said) ids.push(await post(wide, content));
-  await post(wide, "an answer", ids[0]);
-  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
-  await ada.message("an answer").waitFor();
-  const widths = (): Promise<number[]> =>
-    ada.page.evaluate(() =>
-      [document.documentElement, ...document.querySelectorAll(".talk, .bar, .log, .messages, .composer")].map(
-        (element) => element.scrollWidth,
-      ),
-    );
-  const fits = async (): Promise<void> => {
-    for (const width of await widths()) expect(width).toBeLessThanOrEqual(PHONE.viewport.width);
-  };
-  await fits();
-  const first = ada.page.locator('[data-seq="1"]');
-  while ((await first.count()) === 0) {
-    await ada.page.getByTestId("log").evaluate((log) => (log.scrollTop -= log.clientHeight));
-    await ada.page.evaluate("new Promise((resolve) => requestAnimationFrame(resolve))");
-    await fits();
-  }
-  await ada.page.getByTestId("composer").fill(long);
-  await fits();
-  await ada.close();
-  wide.disconnect();
 });
 
 it("stacked combining characters in a name or a text cover no other message", async () => {
@@ -300,76 +283,179 @@ it("stacked combining characters in a name or a text cover no other message", as
   await ada.close();
 });
 
-it("notices appear in a live region that was there before", async () => {
-  const room = "looks-notice";
-  const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { role: "moderator", name: "Mo" }) } });
-  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
-  const line = ada.page.getByRole("status").and(ada.page.getByTestId("notice"));
-  expect(await line.count()).toBe(1);
-  expect(await line.evaluate((element) => element.checkVisibility())).toBe(true);
-  await line.evaluate((element) => (element.id = "before"));
-  const dismiss = ada.page.getByRole("button", { name: "Dismiss" });
-  expect(await dismiss.count()).toBe(0);
-  await ask(mo, "slow-mode", { seconds: 5 });
-  await ada.reads("notice", /slow mode/);
-  await expect.poll(() => line.getAttribute("id")).toBe("before");
-  await dismiss.click();
-  await ada.reads("notice", /^$/);
-  expect(await line.evaluate((element) => element.checkVisibility())).toBe(true);
-  await ada.close();
-  mo.disconnect();
-});
+/** Elements that moved, each with its place in the document and on the screen, or "gone" if it was removed. */
+const OBSERVE = `globalThis.shifts = [];
+  const nameOf = (node) => node.nodeName.toLowerCase() + (node.className?.length > 0 ? "." + node.className.trim().replaceAll(/ +/g, ".") : "");
+  const pathTo = (node) => node === null ? "gone" : [node, node.parentNode, node.parentNode?.parentNode].filter(Boolean).map(nameOf).join(" in ");
+  const place = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(" ");
+  new PerformanceObserver((list) => {
+    for (const { value, startTime, hadRecentInput, sources } of list.getEntries())
+      if (!hadRecentInput) shifts.push({ value, atMs: Math.round(startTime), moved: sources.map(({ node, previousRect, currentRect }) =>
+        pathTo(node) + ": " + place(previousRect) + " → " + place(currentRect)) });
+  }).observe({ type: "layout-shift", buffered: true });`;
 
-it.each([
-  ["a phone", PHONE],
-  ["a narrow list", { viewport: { width: 900, height: 780 } }],
-] as const)("in %s, readers and tools cover no line of a message", async (name, device) => {
-  const room = `looks-cover-${name.length}`;
-  const ben = await writer(room);
-  for (let n = 1; n <= 12; n++) await post(ben, `${n} ${"as wide as it goes ".repeat(12)}`);
-  const readers = await Promise.all(["cid", "dan", "eve", "fay"].map((user) => writer(room, user)));
-  for (const reader of readers) await ask(reader, "read", { seq: 12 });
-  const ada = await (await Visitor.open(browser, url, device)).enter(room, "Ada");
-  const { page } = ada;
-  const covers = (what: string): Promise<number> =>
-    page.getByTestId(what).evaluate((over) => {
-      const box = over.getBoundingClientRect();
-      const isCovered = ({ top, bottom, right }: DOMRect): boolean =>
-        top < box.bottom - 1 && bottom > box.top + 1 && right > box.left + 1;
-      return Array.from(document.querySelectorAll(".message .content")).filter((content) =>
-        isCovered(content.getBoundingClientRect()),
-      ).length;
+interface Shift {
+  readonly value: number;
+  readonly atMs: number;
+  readonly moved: readonly string[];
+}
+
+async function staysPut(page: Page): Promise<void> {
+  // Two frames: by then the layout observer has seen the last drawing.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  const shifts = await page.evaluate<Shift[]>("shifts");
+  const sum = shifts.reduce((sum, { value }) => sum + value, 0);
+  // Whole, and not as a difference of objects, which is cut.
+  expect(sum, JSON.stringify(shifts, undefined, 1)).toBeLessThan(SHIFT_MAX);
+}
+
+/** Ten messages that fill the view, of which the last is sent. */
+async function talk(ada: Visitor): Promise<void> {
+  const texts = Array.from({ length: 10 }, (_, at) => `line ${at} ${"and so on ".repeat(at * 3)}`.trim());
+  for (const text of texts) await ada.say(text);
+  // On a phone not all of them are in view, and so not in the document.
+  await vi.waitFor(
+    async () => expect(await ada.message("line 9").getAttribute("data-state", { timeout: 500 })).toBe("sent"),
+    WAIT,
+  );
+}
+
+it.each(SIZES)(
+  "%s: nothing jumps while the form, a room or the list of rooms loads, the connection is lost and comes back, or a notice appears",
+  async (size, view) => {
+    const room = `still-${size}`;
+    const ada = await Visitor.open(browser, url, view);
+    const { page } = ada;
+    const told = Promise.withResolvers<void>();
+    let rooms = MANY_ROOMS;
+    await page.route("**/api/rooms?*", async (route) => {
+      await told.promise;
+      await route.fulfill({ json: { rooms } });
     });
-  await page.getByTestId("seen-by").waitFor();
-  expect(await covers("seen-by")).toBe(0);
-  await expect.poll(() => page.getByTestId("seen-by").getAttribute("aria-label")).toMatch(/^Seen by (\w+, ){3}\w+$/);
-  if (device !== PHONE) return ada.close();
-  const row = ada.message("7 as wide");
-  await row.locator(".content").tap();
-  await row.getByTestId("reply").waitFor();
-  await row.locator(".tools").evaluate((tools) => (tools.dataset["testid"] = "tools"));
-  expect(await covers("tools")).toBe(0);
-  await row.getByTestId("reply").tap();
-  await ada.reads("about", /^Replying to ben/);
-  await ada.close();
-});
+    const roomsCome = () => page.locator('[data-room="r39"]').waitFor({ state: "attached" });
+    const comesBack = async (): Promise<void> => {
+      await page.reload();
+      await ada.message("line 9").waitFor();
+      await ada.isConnected();
+    };
+    await page.addInitScript(OBSERVE);
+    await page.goto(url);
+    await page.getByTestId("join").waitFor();
+    await staysPut(page);
+    await ada.fillIn(room, "Ada");
+    await talk(ada);
+    // The rooms come long after the messages.
+    await comesBack();
+    await staysPut(page);
+    told.resolve();
+    await roomsCome();
+    await staysPut(page);
+    // This time they are there before the room is.
+    await comesBack();
+    await roomsCome();
+    await staysPut(page);
 
-it("the button to the newest message covers no tools", async () => {
-  const room = "looks-newest";
-  const ben = await writer(room);
-  for (let n = 0; n < 40; n++) await post(ben, `line ${n}`);
-  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
-  await ada.message("line 39").waitFor();
-  await ada.page.getByTestId("log").hover();
-  await ada.page.mouse.wheel(0, -400);
-  const newest = ada.page.getByTestId("newest");
-  await newest.waitFor();
-  await post(ben, "news");
-  await ada.reads("newest", "1 new message");
-  const button = (await newest.boundingBox())!;
-  await ada.page.mouse.move(button.x - 200, button.y + button.height / 2);
-  const tools = (await ada.page.locator(".message:hover .tools").boundingBox())!;
-  expect(tools.x).toBeGreaterThanOrEqual(button.x + button.width);
-  ben.disconnect();
+    // A moment after a click is no reason either.
+    await page.evaluate(OBSERVE.replace("!hadRecentInput", "true").replace("buffered: true", "buffered: false"));
+    // Notices appear in a live region that was there before.
+    const line = page.getByRole("status").and(page.getByTestId("notice"));
+    expect(await line.evaluate((element) => element.checkVisibility())).toBe(true);
+    await line.evaluate((element) => (element.id = "before"));
+    await ada.context.setOffline(true);
+    await ada.stands("offline");
+    await staysPut(page);
+    await ada.context.setOffline(false);
+    await ada.isConnected();
+    const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { role: "moderator" }) } });
+    const dismiss = page.getByRole("button", { name: "Dismiss" });
+    expect(await dismiss.count()).toBe(0);
+    await ask(mo, "slow-mode", { seconds: 1 });
+    await ada.reads("notice", /slow mode/);
+    await expect.poll(() => line.getAttribute("id")).toBe("before");
+    await dismiss.click();
+    await ada.reads("notice", /^$/);
+    expect(await line.evaluate((element) => element.checkVisibility())).toBe(true);
+    await staysPut(page);
+    if (size === "phone") return ada.close();
+
+    // Nor do rooms change places under the pointer: new ones come below, and move later.
+    const order = (): Promise<string[]> => page.locator("[data-room] .room-name").allTextContents();
+    const look = (): Promise<boolean> => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    const before = await order();
+    await page.locator('[data-room="r1"]').hover();
+    rooms = [...MANY_ROOMS, { ...MANY_ROOMS[0]!, room: "a-new-one" }];
+    await look();
+    await vi.waitFor(async () => expect(await order()).toEqual([...before, "a-new-one"]), WAIT);
+    await page.getByTestId("log").hover();
+    await look();
+    await vi.waitFor(async () => expect(await order()).toEqual([before[0], "a-new-one", ...before.slice(1)]), WAIT);
+    mo.disconnect();
+    await ada.close();
+  },
+);
+
+/** A connection that can be cut, and one that holds the room's history back until the test asks for it. */
+async function holdHistory(page: Page) {
+  const line = { isCut: false, holdsHistory: false, held: [] as (() => void)[] };
+  await page.routeWebSocket(/socket\.io/, (socket) => {
+    if (line.isCut) return;
+    const server = socket.connectToServer();
+    server.onMessage((frame) => {
+      const isHistory = line.holdsHistory && typeof frame === "string" && frame.includes('"hasMore"');
+      if (isHistory) line.held.push(() => socket.send(frame));
+      else socket.send(frame);
+    });
+  });
+  return line;
+}
+
+it("nothing jumps when a history arrives after unsent messages, be it short or long", async () => {
+  const room = "still-unsent";
+  const ada = await Visitor.open(browser, url, SIZES[0][1]);
+  const { page } = ada;
+  const line = await holdHistory(page);
+  await page.addInitScript(OBSERVE);
+  await ada.enter(room, "Ada");
+  await ada.say("line 1");
+  await ada.sees("line 1");
+  const left = { v: 1, clientMsgId: "x", content: "not sent", user: "guest-00000000000000bb", order: Date.now() };
+  await page.evaluate(
+    ({ room, left }) => localStorage.setItem(`parley.outbox ${location.origin} ${room} x`, JSON.stringify(left)),
+    { room, left },
+  );
+  const comesBackHeld = async (): Promise<void> => {
+    line.holdsHistory = true;
+    await page.reload();
+    await vi.waitFor(() => expect(line.held.length).toBeGreaterThan(0), WAIT);
+  };
+  const arrives = (): void => {
+    line.holdsHistory = false;
+    for (const give of line.held.splice(0)) give();
+  };
+  await comesBackHeld();
+  await ada.shows("failed", ["not sent"]);
+  const button = page.getByRole("button", { name: "Send as Ada" });
+  const before = await button.boundingBox();
+  arrives();
+  await ada.sees("line 1");
+  expect(await button.boundingBox()).toEqual(before);
+  await staysPut(page);
+  // It is sent under the new name only when the user agrees.
+  await button.click();
+  await ada.sees("line 1", "not sent");
+
+  await talk(ada);
+  line.isCut = true;
+  await page.reload();
+  await ada.say("from before");
+  await ada.shows("pending", ["from before"]);
+  line.isCut = false;
+  await comesBackHeld();
+  await ada.isConnected();
+  await ada.shows("pending", []);
+  arrives();
+  await ada.message("line 9").waitFor();
+  await ada.message("from before").waitFor();
+  await staysPut(page);
   await ada.close();
 });

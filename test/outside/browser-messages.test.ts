@@ -1,28 +1,122 @@
-// Tests actions on messages on the page, in a real Chromium against the real server.
+// Messages in a real Chromium against the real server: two people talk, and what the page shows, copies and reads aloud of a message
+// follows its edits and its deletion.
 import { expect, inject, it, vi } from "vitest";
 
-import type { Message } from "../../src/protocol/chat-events.ts";
+import type { PostAnswer } from "../../src/protocol/chat-events.ts";
 import { useBrowser } from "./stage.ts";
-import { ask, join, next, tokenFor } from "./stock-clients.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
-const url = inject("serverUrl");
+const url = inject("fastServerUrl");
 const browser = await useBrowser();
-let rooms = 0;
-const freshRoom = (): string => `messages-${++rooms}`;
 const open = (): Promise<Visitor> => Visitor.open(browser, url);
+type Client = Awaited<ReturnType<typeof join>>;
+const person = async (room: string, user: string, name: string): Promise<Client> =>
+  join(url, room, user, { auth: { token: await tokenFor(user, { name }) } });
 
-/** A PNG of one pixel by one. */
-const PIXEL = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-  "base64",
-);
+it("two people chat, reply, edit, react and delete, see each other type, read, come and go, and one reloads", async () => {
+  const room = "messages-talk";
+  const ada = await (await open()).enter(room, "Ada");
+  const ben = await (await open()).enter(room, "Ben");
+  await Promise.all([ada.countsMembers(2), ben.countsMembers(2)]);
+  await ada.page.getByTestId("composer").pressSequentially("first words…");
+  await ben.reads("typing", "Ada is typing…");
+  await ada.page.keyboard.press("Enter");
+  await ben.sees("first words…");
+  await ben.reads("typing", /^$/);
+  const seen = ada.page.getByTestId("seen-by");
+  await vi.waitFor(async () => expect(await seen.getAttribute("aria-label")).toBe("Seen by Ben"), WAIT);
+
+  await ben.use("first words", "reply");
+  await ben.reads("about", "Ada");
+  await ben.say("an answer\nin two lines");
+  await ada.reads("quote", /Ada\s*first words/);
+
+  await ada.use("first words", "more");
+  await ada.choose("Edit");
+  await ada.drafts("first words…");
+  await ada.say("better words");
+  for (const visitor of [ada, ben]) await visitor.sees("better words", "an answer\nin two lines");
+  await ben.reads("quote", /better words/);
+
+  await ben.use("better words", "react");
+  await ben.page.getByTestId("emoji-thumbs-up").click();
+  await ada.reads("reaction", "1");
+  await ada.page.getByTestId("reaction").click();
+  await ben.reads("reaction", "2");
+  await ben.page.getByTestId("reaction").click();
+  await ada.reads("reaction", "1");
+
+  // Straight back into the room, as the same guest as before.
+  await ben.page.reload();
+  await ben.sees("better words", "an answer\nin two lines");
+  await Promise.all([ada.countsMembers(2), ben.countsMembers(2)]);
+  await expect.poll(() => ben.page.locator("[data-testid=message].own").count()).toBe(1);
+  await ben.use("an answer", "more");
+  await ben.choose("Delete");
+  await ben.page.getByTestId("dialog-submit").click();
+  for (const visitor of [ada, ben]) await visitor.sees("better words");
+  await ben.close();
+  await ada.countsMembers(1);
+  expect([...ada.complaints, ...ben.complaints]).toEqual([]);
+  await ada.close();
+});
+
+it("guests keep their names in mentions while they type and after they left; two of one name are distinguishable", async () => {
+  const room = "messages-guests";
+  const guest = (digit: string): string => `guest-${digit.repeat(16)}`;
+  const [ben, other] = [await person(room, guest("b"), "Ben"), await person(room, guest("c"), "Ben")];
+  await ask(ben, "chat-message", { content: "my words" });
+  const ada = await (await open()).enter(room, "Ada");
+  const { page } = ada;
+  await ada.countsMembers(3);
+  const rawIds = (): Promise<number> => page.getByText(/guest-[0-9a-f]{16}/).count();
+  await page.getByRole("button", { name: "3 members" }).click();
+  const members = page.getByTestId("members").locator("li");
+  await vi.waitFor(async () => expect(await members.count()).toBe(3), WAIT);
+  expect(new Set(await members.allTextContents()).size).toBe(3);
+  expect(await rawIds()).toBe(0);
+
+  await page.getByTestId("composer").pressSequentially("hi @be");
+  const options = page.getByTestId("suggestions").getByRole("option");
+  await vi.waitFor(async () => expect(await options.count()).toBe(2), WAIT);
+  const tag = (await ada.message("my words").locator(".tag").textContent())!.trim();
+  expect(tag).toMatch(/^#[0-9a-f]{4}$/);
+  await options.filter({ hasText: tag }).click();
+  await ada.drafts(`hi @Ben${tag} `);
+  await page.keyboard.press("Enter");
+  await ada.sees("my words", "hi @Ben");
+  const { messages } = await ask<{ messages: ReadonlyArray<{ id: string; mentions?: string[] }> }>(ben, "history", {});
+  expect(messages[1]!.mentions).toEqual([guest("b")]);
+  await ask(ben, "react", { id: messages[1]!.id, emoji: "❤️", on: true });
+  for (const reader of [ben, other]) await ask(reader, "read", { seq: 2 });
+  const hasNames = async (): Promise<void> => {
+    await page.getByRole("button", { name: "❤️ 1: Ben" }).waitFor();
+    await page.getByRole("img", { name: /^Seen by .*Ben/ }).waitFor();
+  };
+  await hasNames();
+  for (const each of [ben, other]) each.disconnect();
+  await ada.countsMembers(1);
+  await page.reload();
+  await ada.sees("my words", "hi @Ben");
+  await hasNames();
+  expect(await rawIds()).toBe(0);
+  // The composer shows the text as it was written.
+  await ada.use("hi @Ben", "more");
+  await ada.choose("Edit");
+  await ada.drafts("hi @Ben");
+  await page.getByTestId("composer").fill("hello @Ben!");
+  await page.keyboard.press("Enter");
+  await ada.sees("my words", "hello @Ben!");
+  await ada.message("hello").locator(".mention").waitFor();
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
 
 it("a message of a thousand lines is cut until the user expands it", async () => {
-  const room = freshRoom();
-  const ada = await open();
-  const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
-  await ada.enter(room, "Ada");
+  const room = "messages-long";
+  const ada = await (await open()).enter(room, "Ada");
+  const ben = await person(room, "ben", "Ben");
   const long = `the first line${"\n".repeat(900)}the [last](https://chat.example/) line`;
   await ask(ben, "chat-message", { content: long });
   await ask(ben, "chat-message", { content: "a short one" });
@@ -53,257 +147,55 @@ it("a message of a thousand lines is cut until the user expands it", async () =>
   await ada.close();
 });
 
-it("both users see a reply, an edit, a reaction and a deletion", async () => {
-  const room = freshRoom();
-  const [ada, ben] = [await open(), await open()];
+it("several copied messages have their authors and times, a part of one is copied as it is, and each has its author for a screen reader", async () => {
+  const room = "messages-copy";
+  const [ben, eve] = [await person(room, "ben", "Ben"), await person(room, "eve", "Eve")];
+  await ask(ben, "chat-message", { content: "one **bold**" });
+  await ask(ben, "chat-message", { content: "two @eve" });
+  await ask(eve, "chat-message", { content: "three" });
+  const ada = await Visitor.open(browser, url, { permissions: ["clipboard-read", "clipboard-write"] });
   await ada.enter(room, "Ada");
-  await ben.enter(room, "Ben");
-  await ada.say("first words");
-  await ben.sees("first words");
-
-  await ben.use("first words", "reply");
-  await ben.reads("about", "Ada");
-  await ben.say("an answer");
-  await ada.reads("quote", /Ada\s*first words/);
-
-  await ada.use("first words", "more");
-  await ada.choose("Edit");
-  await ada.drafts("first words");
-  await ada.say("better words");
-  for (const visitor of [ada, ben]) await visitor.sees("better words", "an answer");
-  await ben.reads("quote", /better words/);
-
-  await ben.use("better words", "react");
-  await ben.page.getByTestId("emoji-thumbs-up").click();
-  await ada.reads("reaction", "1");
-  await ada.page.getByTestId("reaction").click();
-  await ben.reads("reaction", "2");
-  await ben.page.getByTestId("reaction").click();
-  await ada.reads("reaction", "1");
-
-  await ben.use("an answer", "more");
-  await ben.choose("Delete");
-  await ben.page.getByTestId("dialog-submit").click();
-  for (const visitor of [ada, ben]) await visitor.sees("better words");
-  expect([...ada.complaints, ...ben.complaints]).toEqual([]);
-  await Promise.all([ada.close(), ben.close()]);
-});
-
-it("the other user sees typing and read marks", async () => {
-  const room = freshRoom();
-  const [ada, ben] = [await open(), await open()];
-  await ada.enter(room, "Ada");
-  await ben.enter(room, "Ben");
-  await ada.page.getByTestId("composer").pressSequentially("so…");
-  await ben.reads("typing", "Ada is typing…");
-  await ada.page.keyboard.press("Enter");
-  await ben.sees("so…");
-  await ben.reads("typing", /^$/);
-  const seen = ada.page.getByTestId("seen-by");
-  await vi.waitFor(async () => expect(await seen.getAttribute("aria-label")).toBe("Seen by Ben"), WAIT);
-  await Promise.all([ada.close(), ben.close()]);
-});
-
-it("a mention is completed by keyboard, and shown to the mentioned user", async () => {
-  const room = freshRoom();
-  const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Benedict" }) } });
-  const ada = await (await open()).enter(room, "Ada");
-  await ada.countsMembers(2);
-  const heard = next<Message>(ben, "chat-message");
-  await ada.page.getByTestId("composer").pressSequentially("hi @bene");
-  await ada.page.getByTestId("suggestions").waitFor();
-  await ada.page.keyboard.press("Enter");
-  await ada.drafts("hi @Benedict ");
-  await ada.page.keyboard.press("Enter");
-  expect((await heard).mentions).toEqual(["ben"]);
-  await ada.sees("hi @Benedict");
-  await ada.close();
-});
-
-it("guests keep their names in mentions while they type and after they left; two of one name are distinguishable", async () => {
-  const room = freshRoom();
-  const [ada, ben, other] = [await open(), await open(), await open()];
-  await ben.enter(room, "Ben");
-  await ben.say("my words");
-  await other.enter(room, "Ben");
-  await ada.enter(room, "Ada");
-  await ada.countsMembers(3);
-  const rawIds = (): Promise<number> => ada.page.getByText(/guest-[0-9a-f]{16}/).count();
-  await ada.page.getByRole("button", { name: "3 members" }).click();
-  const members = ada.page.getByTestId("members").locator("li");
-  await vi.waitFor(async () => expect(await members.count()).toBe(3), WAIT);
-  expect(new Set(await members.allTextContents()).size).toBe(3);
-  expect(await rawIds()).toBe(0);
-
-  await ada.page.getByTestId("composer").pressSequentially("hi @be");
-  const options = ada.page.getByTestId("suggestions").getByRole("option");
-  await vi.waitFor(async () => expect(await options.count()).toBe(2), WAIT);
-  const tag = (await ada.message("my words").locator(".tag").textContent())!.trim();
-  expect(tag).toMatch(/^#[0-9a-f]{4}$/);
-  await options.filter({ hasText: tag }).click();
-  await ada.drafts(`hi @Ben${tag} `);
-  await ada.page.keyboard.press("Enter");
-  await ada.sees("my words", "hi @Ben");
-  await ben.message("hi @Ben").and(ben.page.locator(".to-me")).waitFor();
-  await ben.use("hi @Ben", "react");
-  await ben.page.getByTestId("emoji-heart").click();
-  await ada.page.getByRole("button", { name: "❤️ 1: Ben" }).waitFor();
-  await ada.page.getByRole("img", { name: "Seen by Ben, Ben" }).waitFor();
-
-  await Promise.all([ben.close(), other.close()]);
-  await ada.countsMembers(1);
-  await ada.page.reload();
-  await ada.sees("my words", "hi @Ben");
-  await ada.page.getByRole("button", { name: "❤️ 1: Ben" }).waitFor();
-  await ada.page.getByRole("img", { name: /^Seen by .*Ben/ }).waitFor();
-  expect(await rawIds()).toBe(0);
-  // The composer shows the text as it was written.
-  await ada.use("hi @Ben", "more");
-  await ada.choose("Edit");
-  await ada.drafts("hi @Ben ".trim());
-  await ada.page.getByTestId("composer").fill("hello @Ben!");
-  await ada.page.keyboard.press("Enter");
-  await ada.sees("my words", "hello @Ben!");
-  await ada.message("hello").locator(".mention").waitFor();
-  expect(ada.complaints).toEqual([]);
-  await ada.close();
-});
-
-it("files are uploaded, shown by their type, and downloaded unchanged", async () => {
-  const room = freshRoom();
-  const [ada, ben] = [await open(), await open()];
-  await ada.enter(room, "Ada");
-  await ben.enter(room, "Ben");
-  await ada.page.getByTestId("file-input").setInputFiles([
-    { name: "dot.png", mimeType: "image/png", buffer: PIXEL },
-    { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("remember the milk") },
-  ]);
-  await vi.waitFor(async () => expect(await ada.page.locator(".uploads progress").count()).toBe(0), WAIT);
-  await ada.say("two files");
-  await ben.page.locator(".preview img").waitFor();
-  const file = ben.page.getByTestId("attachment").filter({ hasText: "notes.txt" });
-  const [download] = await Promise.all([ben.page.waitForEvent("download"), file.click()]);
-  expect(download.suggestedFilename()).toBe("notes.txt");
-  await ben.page.getByRole("button", { name: "Image dot.png" }).click();
-  await ben.page.getByTestId("dialog").locator("img").waitFor();
-  await ben.page.keyboard.press("Escape");
-  await ben.page.getByTestId("dialog").waitFor({ state: "detached" });
-  expect([...ada.complaints, ...ben.complaints]).toEqual([]);
-  await Promise.all([ada.close(), ben.close()]);
-});
-
-it("a draft and its reply survive a reload and a visit to another room", async () => {
-  const room = freshRoom();
-  const ada = await (await open()).enter(room, "Ada");
-  await ada.say("a question");
-  await ada.sees("a question");
-  await ada.use("a question", "reply");
-  await ada.page.getByTestId("composer").fill("half an ans");
-  await ada.page.reload();
-  await ada.reads("about", "a question");
-  const draft = ada.page.getByTestId("composer");
-  await ada.drafts("half an ans");
-
-  await ada.page.getByTestId("new-room").click();
-  await ada.page.getByTestId("new-room-name").fill(`${room}-b`);
-  await ada.page.keyboard.press("Enter");
-  await ada.drafts("");
-  // A connection that is given up halfway is a warning to the browser.
-  await ada.isConnected();
-  await ada.page.locator(`[data-room="${room}"]`).click();
-  await ada.drafts("half an ans");
-  await draft.press("Enter");
-  await ada.sees("a question", "half an ans");
-  expect(ada.complaints).toEqual([]);
-  await ada.close();
-});
-
-// The lobby hears of a busy room now and then only (LOB-2).
-it("other rooms are listed with their unread counts", async () => {
-  const room = freshRoom();
-  const [ada, ben] = [await open(), await open()];
-  await ada.enter(room, "Ada");
-  await ben.enter(room, "Ben");
-  await ben.say("one");
-  await ada.sees("one");
-  await ada.page.getByTestId("new-room").click();
-  await ada.page.getByTestId("new-room-name").fill(`${room}-c`);
-  await ada.page.keyboard.press("Enter");
-  await ada.reads("room-title", `${room}-c`);
-  expect(ada.page.url()).toMatch(new RegExp(`#${room}-c$`));
-  await ben.say("two");
-  await ben.sees("one", "two");
-  const unread = ada.page.locator(`[data-room="${room}"]`).getByTestId("unread");
-  await vi.waitFor(async () => expect(await unread.textContent({ timeout: 500 })).toBe("1 new message"), {
-    ...WAIT,
-    timeout: 120_000,
-  });
-  await ada.say("of mine");
-  await ada.sees("of mine");
-  await ada.page.keyboard.press("Alt+ArrowUp");
-  await ada.sees("one", "two");
-  await ada.page.getByTestId("unread-line").waitFor();
-  await ada.page.goBack();
-  await ada.reads("room-title", `${room}-c`);
-  // The arrow alone would have begun to edit it.
-  await ada.drafts("");
-  await Promise.all([ada.close(), ben.close()]);
-});
-
-it("the actions of a message work without a mouse", async () => {
-  const room = freshRoom();
-  const ada = await (await open()).enter(room, "Ada");
-  for (const text of ["one", "two", "three"]) await ada.say(text);
-  await ada.sees("one", "two", "three");
-  await ada.message("three").focus();
-  await ada.page.keyboard.press("ArrowUp");
-  await ada.page.keyboard.press("r");
-  await ada.reads("about", "two");
-  const focused = "document.activeElement.dataset.testid";
-  await vi.waitFor(async () => expect(await ada.page.evaluate(focused)).toBe("composer"), WAIT);
-  await ada.page.keyboard.press("Escape");
-  await ada.page.getByTestId("about").waitFor({ state: "detached" });
-  await ada.page.keyboard.press("ArrowUp");
-  await ada.drafts("three");
-  await ada.page.keyboard.press("Escape");
-  await ada.drafts("");
-  await ada.page.keyboard.press("Control+/");
-  const shortcuts = ada.page.getByRole("heading", { name: "Keyboard shortcuts" });
-  await shortcuts.waitFor();
-  await ada.page.keyboard.press("Escape");
-  // Text typed before the picture is gone goes into its dialog.
-  await shortcuts.waitFor({ state: "detached" });
-  await ada.page.keyboard.press("Control+Shift+M");
-  await ada.page.getByTestId("members").waitFor();
-  await ada.close();
-});
-
-it("copied messages have no hidden times between them", async () => {
-  const ada = await (await open()).enter(freshRoom(), "Ada");
-  for (const text of ["one", "two", "three"]) await ada.say(text);
-  await ada.sees("one", "two", "three");
-  const [first, last] = [
-    (await ada.message("one").locator(".content").boundingBox())!,
-    (await ada.message("three").locator(".content").boundingBox())!,
-  ];
-  const { mouse } = ada.page;
-  await mouse.move(first.x + 2, first.y + first.height / 2);
-  await mouse.down();
-  await mouse.move(last.x + last.width - 2, last.y + last.height / 2, { steps: 5 });
-  await mouse.up();
-  expect(await ada.page.evaluate("getSelection().toString()")).toMatch(/^one\s+two\s+three$/);
-  await ada.close();
-});
-
-it("a message's text is copied without https, too, and a sentence tells if the browser copies nothing", async () => {
-  const ada = await Visitor.open(browser, url);
   const { page } = ada;
-  // As in a page without https.
-  await page.addInitScript(() => Object.defineProperty(Navigator.prototype, "clipboard", { value: undefined }));
-  await ada.enter("messages-copy", "Ada");
+  await ada.message("three").waitFor();
+  const copied = async (from: string, to: string): Promise<string> => {
+    const [first, last] = [ada.message(from).locator(".content"), ada.message(to).locator(".content")];
+    const start = (await first.boundingBox())!;
+    const end = (await last.boundingBox())!;
+    // A press on selected text would drag it.
+    await page.getByTestId("composer").click();
+    await page.mouse.move(start.x + 14, start.y + start.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(end.x + end.width - 10, end.y + end.height / 2, { steps: 5 });
+    await page.mouse.up();
+    await page.keyboard.press("Control+c");
+    return page.evaluate("navigator.clipboard.readText()");
+  };
+  await vi.waitFor(async () => {
+    expect(await copied("one", "three")).toMatch(
+      /^Ben, \d{1,2}:\d\d(\s[AP]M)?\none \*\*bold\*\*\ntwo @Eve\n\nEve, \d{1,2}:\d\d(\s[AP]M)?\nthree$/,
+    );
+  }, WAIT);
+  // The times that are shown to a pointer are no part of a selection.
+  await copied("one", "two");
+  expect(await page.evaluate("getSelection().toString()")).toMatch(/bold\s+two @Eve$/);
+  expect(await page.evaluate("getSelection().toString()")).not.toMatch(/\d:\d\d/);
+  await ada.message("two").locator(".content").click({ clickCount: 3 });
+  await page.keyboard.press("Control+c");
+  expect((await page.evaluate<string>("navigator.clipboard.readText()")).trim()).toBe("two @Eve");
+  await vi.waitFor(async () => expect(await copied("three", "three")).toMatch(/^t?hre?e?$/), WAIT);
+
+  const tree = await page.getByTestId("messages").ariaSnapshot();
+  const items = tree.split(/^\s*- listitem/m).filter((item) => /one|two|three/.test(item));
+  expect(items.length).toBe(3);
+  for (const item of items) expect(item).toMatch(/Ben|Eve/);
+  // Read aloud, not seen.
+  expect((await ada.message("two").locator(".unseen").boundingBox())!.width).toBeLessThan(2);
+
+  // Without https, too; and a sentence tells if the browser copies nothing.
+  await page.evaluate(() => Object.defineProperty(Navigator.prototype, "clipboard", { value: undefined }));
   const text = "first line\n  second “line” 日本";
   await ada.say(text);
-  await ada.sees(text);
+  await ada.message("first line").and(page.locator("[data-state=sent]")).waitFor();
   const composer = page.getByTestId("composer");
   // Other tests of this browser may copy something in between.
   await vi.waitFor(async () => {
@@ -322,6 +214,121 @@ it("a message's text is copied without https, too, and a sentence tells if the b
     .waitFor();
   // The focus is where it was.
   expect(await page.locator(":focus").getAttribute("data-testid")).toBe("more");
+  await ada.close();
+  for (const each of [ben, eve]) each.disconnect();
+});
+
+type Posted = PostAnswer & { readonly id: string };
+
+it("found messages, the reply bar and announcements lose what somebody else edits or deletes", async () => {
+  const room = "copies-found";
+  const ben = await join(url, room, "ben");
+  const post = (content: string) => ask<Posted>(ben, "chat-message", { content });
+  const [kept, edited] = [await post("needle kept"), await post("needle secretone")];
+  // Beyond what the page loads: found messages need not be in the list.
+  for (let at = 0; at < 60; at++) await post(`hay ${at}`);
+  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const { page } = ada;
+  await ada.message("hay 59").waitFor();
+  const [deleted, aloud] = [await post("needle secrettwo"), await post("needle secretthree")];
+  await ask(ben, "chat-message", { content: "an answer", replyTo: aloud.id });
+  const log = page.getByRole("log");
+  await vi.waitFor(async () => expect(await log.textContent()).toContain("secretthree"), WAIT);
+  await page.getByTestId("search-toggle").click();
+  await page.getByTestId("search-field").fill("needle");
+  await page.keyboard.press("Enter");
+  await ada.reads("search-outcome", "4 found");
+  await ada.use("secretthree", "reply");
+  await ada.reads("about", "secretthree");
+
+  await ask(ben, "edit-message", { id: edited.id, content: "calm needle" });
+  await ask(ben, "delete-message", { id: deleted.id });
+  await ask(ben, "edit-message", { id: aloud.id, content: "tame needle" });
+  const found = page.getByTestId("found").locator(".excerpt");
+  await vi.waitFor(
+    async () =>
+      expect(await found.allTextContents()).toEqual(["tame needle", "Message deleted", "calm needle", "needle kept"]),
+    WAIT,
+  );
+  await ada.reads("about", "tame needle");
+  await vi.waitFor(async () => expect(await log.textContent()).toContain("tame needle"), WAIT);
+  expect(await page.locator("body").textContent()).not.toContain("secret");
+  await ask(ben, "delete-message", { id: aloud.id });
+  await ask(ben, "delete-message", { id: kept.id });
+  await vi.waitFor(
+    async () =>
+      expect(await found.allTextContents()).toEqual([
+        "Message deleted",
+        "Message deleted",
+        "calm needle",
+        "Message deleted",
+      ]),
+    WAIT,
+  );
+  await ada.reads("about", "a message that was deleted");
+  await vi.waitFor(async () => expect(await log.textContent()).not.toContain("needle"), WAIT);
+  await page.getByText("Deleted message").waitFor();
+  expect(await page.getByTestId("quote").count()).toBe(0);
+  await found.nth(3).click();
+  await page.locator(".message.target").getByText("Message deleted").waitFor();
   expect(ada.complaints).toEqual([]);
+  ben.disconnect();
+  await ada.close();
+});
+
+it("an open menu copies the present text; menu, dialogs and the field of an edit end with their message", async () => {
+  const room = "copies-open";
+  const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { role: "moderator" }) } });
+  const ada = await (
+    await Visitor.open(browser, url, { permissions: ["clipboard-read", "clipboard-write"] })
+  ).enter(room, "Ada");
+  const { page } = ada;
+  const say = async (text: string): Promise<string> => {
+    await ada.say(text);
+    await page.locator("[data-testid=message][data-state=sent]").filter({ hasText: text }).waitFor();
+    const { messages } = await ask<{ messages: Array<{ id: string; content: string }> }>(mo, "history", {});
+    return messages.find(({ content }) => content === text)!.id;
+  };
+  const edit = (id: string, content: string) => ask(mo, "edit-message", { id, content });
+  const remove = (id: string) => ask(mo, "delete-message", { id });
+
+  const one = await say("secret one");
+  await ada.use("secret one", "more");
+  await edit(one, "calm one");
+  await ada.message("calm one").waitFor();
+  await ada.choose("Copy text");
+  await vi.waitFor(
+    async () => expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("calm one"),
+    WAIT,
+  );
+
+  await ada.use("calm one", "more");
+  await ada.choose("Delete");
+  await edit(one, "dull one");
+  const dialog = page.getByRole("dialog");
+  await vi.waitFor(async () => expect(await dialog.locator("blockquote").textContent()).toBe("dull one"), WAIT);
+  await remove(one);
+  await vi.waitFor(async () => expect(await dialog.count()).toBe(0), WAIT);
+
+  const two = await say("secret two");
+  await ada.use("secret two", "more");
+  await page.getByRole("menu").waitFor();
+  await remove(two);
+  await vi.waitFor(async () => expect(await page.getByRole("menu").count()).toBe(0), WAIT);
+
+  const three = await say("secret three");
+  await ada.use("secret three", "more");
+  await ada.choose("Edit");
+  await ada.drafts("secret three");
+  await edit(three, "calm three");
+  await ada.drafts("calm three");
+  await ada.reads("about", "calm three");
+  await page.getByTestId("composer").fill("my words");
+  await remove(three);
+  await ada.reads("edit-problem", "The message was deleted");
+  await ada.drafts("my words");
+  expect(await page.locator("body").textContent()).not.toContain("secret");
+  expect(ada.complaints).toEqual([]);
+  mo.disconnect();
   await ada.close();
 });

@@ -1,6 +1,6 @@
 // The way into the chat by a sign-in page (SIGN_IN_URL) in a real Chromium: with the example of docs/identity-providers.md, with tokens
 // that nobody asked for, and with a cookie.
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
@@ -8,9 +8,9 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import signInPage from "../../docs/examples/sign-in/index.ts";
-import { readDeployment } from "../../scripts/serve/self-hosted.ts";
+import { bundleWorker } from "../../scripts/serve/bundle.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { freePort, HOST, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
+import { DEPLOYMENT_FILE, freePort, HOST, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
 import { useBrowser } from "./stage.ts";
 import { tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
@@ -21,6 +21,10 @@ let signInUrl: string;
 /** In the place of the example: answers with a token of one second, for example. */
 let instead: ((back: string) => Promise<string>) | undefined;
 let chat: TestServer;
+/** Lets guests in, too. */
+let guests: TestServer;
+/** Lets nobody in who has no token, and has no page to get one. */
+let closed: TestServer;
 let rooms = 0;
 const freshRoom = (): string => `sign-in-${++rooms}`;
 
@@ -54,13 +58,17 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => void signIn.listen(0, HOST, resolve));
   signInUrl = `http://${HOST}:${(signIn.address() as AddressInfo).port}`;
-  const settings = { GUEST_ACCESS: "off", SIGN_IN_URL: `${signInUrl}/sign-in?return={return}`, PORT: String(port) };
-  chat = await startServer({ settings });
+  const SIGN_IN_URL = `${signInUrl}/sign-in?return={return}`;
+  [chat, guests, closed] = await Promise.all([
+    startServer({ settings: { GUEST_ACCESS: "off", SIGN_IN_URL, PORT: String(port) } }),
+    startServer({ settings: { SIGN_IN_URL } }),
+    startServer({ settings: { GUEST_ACCESS: "off" } }),
+  ]);
 });
 
 afterAll(async () => {
   signIn.close();
-  await chat.stop();
+  await Promise.all([chat, guests, closed].map((server) => server?.stop()));
 });
 
 const open = (): Promise<Visitor> => Visitor.open(browser, chat.url);
@@ -74,24 +82,7 @@ async function giveUserAndPassword({ page }: Visitor): Promise<void> {
 const goesTo = ({ page }: Visitor, address: string): Promise<void> =>
   vi.waitFor(() => expect(page.url()).toBe(address), WAIT);
 
-it("a visitor sees one button and no errors; developers find the field for a token behind a link", async () => {
-  const ada = await open();
-  const { page } = ada;
-  await page.goto(`${chat.url}/#${freshRoom()}`);
-  await page.getByTestId("sign-in").waitFor();
-  expect(await page.locator(".primary").allTextContents()).toEqual(["Sign in"]);
-  expect(await page.locator("input, textarea").count()).toBe(0);
-  expect((await page.locator(".problem").allTextContents()).join("")).toBe("");
-  await page.getByTestId("use-token").click();
-  await page.getByTestId("token").waitFor();
-  expect(await page.locator("[aria-invalid=true]").count()).toBe(0);
-  await page.getByTestId("token").fill(await tokenFor("dev", { name: "Dev" }));
-  await page.getByTestId("name").fill("Dev");
-  await page.getByTestId("join").click();
-  await ada.isConnected();
-
-  // The address of a conversation: its name says nothing to a person.
-  const guest = await open();
+it("a visitor sees one button and no errors, also at the address of a conversation; developers find the field for a token behind a link", async () => {
   const dev = await tokenFor("dev", { name: "Dev" });
   const opened = await fetch(`${chat.url}/api/dms`, {
     method: "POST",
@@ -99,18 +90,25 @@ it("a visitor sees one button and no errors; developers find the field for a tok
     body: JSON.stringify({ user: "ada" }),
   });
   const { room } = (await opened.json()) as { room: string };
-  await guest.page.goto(`${chat.url}/#${room}`);
-  await guest.page.getByText("Sign in to go on with a conversation.").waitFor();
-  await guest.page.getByTestId("use-token").click();
-  const field = guest.page.getByTestId("room");
+  const ada = await open();
+  const { page } = ada;
+  await page.goto(`${chat.url}/#${room}`);
+  await page.getByText("Sign in to go on with a conversation.").waitFor();
+  expect(await page.locator(".primary").allTextContents()).toEqual(["Sign in"]);
+  expect(await page.locator("input, textarea").count()).toBe(0);
+  expect((await page.locator(".problem").allTextContents()).join("")).toBe("");
+  await page.getByTestId("use-token").click();
+  await page.getByTestId("token").waitFor();
+  expect(await page.locator("[aria-invalid=true]").count()).toBe(0);
+  // The name of the conversation says nothing to a person.
+  const field = page.getByTestId("room");
   expect([await field.inputValue(), await field.getAttribute("placeholder")]).toEqual(["", "A conversation"]);
-  expect(await guest.page.locator("body").innerText()).not.toContain("dm~");
-  await guest.page.getByTestId("token").fill(dev);
-  await guest.page.getByTestId("name").fill("Dev");
-  await guest.page.getByTestId("join").click();
-  await guest.isConnected();
-  await goesTo(guest, `${chat.url}/#${room}`);
-  await guest.close();
+  expect(await page.locator("body").innerText()).not.toContain("dm~");
+  await page.getByTestId("token").fill(dev);
+  await page.getByTestId("name").fill("Dev");
+  await page.getByTestId("join").click();
+  await ada.isConnected();
+  await goesTo(ada, `${chat.url}/#${room}`);
   expect(ada.complaints).toEqual([]);
   await ada.close();
 });
@@ -173,19 +171,24 @@ it("the example gives tokens to the chat alone, and to nobody with a wrong passw
 });
 
 describe("a token that this browser did not ask for signs nobody in, and goes from the address", () => {
-  it.each(["/#token=TOKEN", "/?state=made-up#token=TOKEN", "/?state=#token=TOKEN", "/#room&token=TOKEN"])(
-    "%s",
-    async (address) => {
-      const ada = await open();
-      const token = await tokenFor("mallory", { name: "Mallory" });
+  it("be it without a state or with a made-up one", async () => {
+    const ada = await open();
+    const token = await tokenFor("mallory", { name: "Mallory" });
+    for (const address of [
+      "/#token=TOKEN",
+      "/?state=made-up#token=TOKEN",
+      "/?state=#token=TOKEN",
+      "/#room&token=TOKEN",
+    ]) {
+      await ada.page.goto("about:blank");
       await ada.page.goto(chat.url + address.replace("TOKEN", token));
       await ada.reads("join-problem", "This sign-in did not begin in this browser. Sign in here.");
       await goesTo(ada, `${chat.url}/`);
       expect(await ada.page.evaluate("JSON.stringify(localStorage)")).not.toContain(token);
       expect(await ada.page.content()).not.toContain(token);
-      await ada.close();
-    },
-  );
+    }
+    await ada.close();
+  });
 
   it("nor does one with the state of another browser, or with a state that was used", async () => {
     const [ada, mallory] = [await open(), await open()];
@@ -240,22 +243,16 @@ it("expired: signing in again leads back into the room, and the draft is still t
   await ada.close();
 });
 
-it("with guests, the form for a name stands beside the button", async () => {
-  const server = await startServer({ settings: { SIGN_IN_URL: `${signInUrl}/sign-in?return={return}` } });
-  const ada = await (await Visitor.open(browser, server.url)).enter(freshRoom(), "Ada");
+it("with guests, the form for a name stands beside the button; with neither, it asks for a token at once, and shows an error only after a try", async () => {
+  const ada = await (await Visitor.open(browser, guests.url)).enter(freshRoom(), "Ada");
   await ada.page.getByTestId("room-menu").click();
   await ada.choose("Sign out");
   await ada.page.getByTestId("name").waitFor();
   await ada.page.getByTestId("sign-in").waitFor();
   expect(await ada.page.getByTestId("token").count()).toBe(0);
-  await ada.close();
-  await server.stop();
-});
 
-it("without SIGN_IN_URL and guests, the form asks for a token at once, and shows an error only after a try", async () => {
-  const server = await startServer({ settings: { GUEST_ACCESS: "off" } });
-  const { page, ...ada } = await Visitor.open(browser, server.url);
-  await page.goto(server.url);
+  const { page } = ada;
+  await page.goto(closed.url);
   await page.getByTestId("token").waitFor();
   const problems = async (): Promise<string[]> =>
     (await page.locator(".problem:visible").allTextContents()).filter((text) => text !== "");
@@ -264,17 +261,18 @@ it("without SIGN_IN_URL and guests, the form asks for a token at once, and shows
   await page.getByTestId("name").fill("Ada");
   await page.getByTestId("join").click();
   await expect.poll(problems).toEqual(["Paste a token."]);
-  await ada.context.close();
-  await server.stop();
+  await ada.close();
 });
 
-it("with a cookie: the visitor comes back without a token, and signs in again when the cookie has gone", async () => {
+it("with a cookie: the visitor comes back without a token, and signs in again when the cookie has gone", async (ctx) => {
   const deploymentFile = path.join(chat.stateDir, "cookies.json");
   const entry = path.join(import.meta.dirname, "cookie-worker.js");
-  writeFileSync(deploymentFile, JSON.stringify(await readDeployment("development", entry)));
+  const deployment = JSON.parse(readFileSync(process.env[DEPLOYMENT_FILE]!, "utf8")) as object;
+  writeFileSync(deploymentFile, JSON.stringify({ ...deployment, script: await bundleWorker(entry) }));
   const port = await freePort();
   const SIGN_IN_URL = `http://${HOST}:${port}/sign-in?return={return}`;
   const server = await startServer({ deploymentFile, settings: { PORT: String(port), SIGN_IN_URL } });
+  ctx.onTestFinished(() => server.stop());
   const room = freshRoom();
   const ada = await Visitor.open(browser, server.url);
   const { page } = ada;
@@ -294,5 +292,4 @@ it("with a cookie: the visitor comes back without a token, and signs in again wh
   await ada.isConnected();
   await ada.drafts("a draft");
   await ada.close();
-  await server.stop();
 });

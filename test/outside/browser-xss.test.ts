@@ -1,17 +1,18 @@
-// Scripts, elements and addresses in everything that people can name or write: on the page and in the embed they are text.
+// Scripts, elements and addresses in everything that people can name or write: on the page and in the embed they are text; names have
+// no characters that turn text around; and what the browser's translator has put into the page does no harm.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import type { BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 
 import type { Attachment, Message, PostAnswer } from "../../src/protocol/chat-events.ts";
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import { PAGE_PAYLOADS } from "../attacks/page-payloads.ts";
 import { HOST } from "./servers.ts";
-import { useBrowser, useServer } from "./stage.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
-import { WAIT } from "./visitor.ts";
+import { Visitor, WAIT } from "./visitor.ts";
 
 const ROOM = "attacked";
 /** So high that every row of the room is in the document. */
@@ -22,7 +23,7 @@ type Socket = Awaited<ReturnType<typeof join>>;
 const SHOWN_NAMES = PAGE_PAYLOADS.map((name) => name.replaceAll(/[\u202A-\u202E\u2066-\u2069]/g, ""));
 
 const browser = await useBrowser();
-const server = await useServer({ MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" });
+const url = inject("fastServerUrl");
 let host: Server;
 let hostUrl: string;
 /** The messages that the room keeps, in order. */
@@ -34,7 +35,7 @@ beforeAll(async () => {
     if (request.url !== "/") return void response.writeHead(204).end();
     response.setHeader("content-type", "text/html");
     response.end(`<!doctype html><style>parley-room { height: ${VIEW.height - 100}px }</style>
-<script type="module" src="${server.url}/embed.js"></script><parley-room room="${ROOM}" name="Ada"></parley-room>`);
+<script type="module" src="${url}/embed.js"></script><parley-room room="${ROOM}" name="Ada"></parley-room>`);
   });
   await new Promise<void>((resolve) => void host.listen(0, HOST, resolve));
   hostUrl = `http://${HOST}:${(host.address() as AddressInfo).port}`;
@@ -51,7 +52,7 @@ async function attack(): Promise<Message[]> {
   for (const [at, payload] of PAGE_PAYLOADS.entries()) {
     const user = `mallory-${at}`;
     const token = await tokenFor(user, { name: payload });
-    socket = await join(server.url, ROOM, user, { auth: { token } });
+    socket = await join(url, ROOM, user, { auth: { token } });
     const attachment = await upload(token, payload);
     const content = `${payload}\n@${user}`;
     const answer = await ask<PostAnswer>(socket, "chat-message", {
@@ -67,7 +68,7 @@ async function attack(): Promise<Message[]> {
 }
 
 async function upload(token: string, name: string): Promise<Attachment> {
-  const response = await fetch(`${server.url}/api/rooms/${ROOM}/files?name=${encodeURIComponent(name)}`, {
+  const response = await fetch(`${url}/api/rooms/${ROOM}/files?name=${encodeURIComponent(name)}`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "text/plain" },
     body: "text",
@@ -93,7 +94,7 @@ class Watch {
     page.on("request", (request) => {
       const { origin, pathname } = new URL(request.url());
       const isOurs =
-        origin === server.url &&
+        origin === url &&
         /^\/($|[a-z]+\.(js|css|svg)$|assets\/[a-z-]+-[A-Z0-9]{8}\.(js|css)$|api\/|rooms\/)/.test(pathname);
       const isHosts = origin === hostUrl && ["/", "/favicon.ico"].includes(pathname);
       if (!isOurs && !isHosts) this.strangeRequests.push(request.url());
@@ -114,6 +115,7 @@ class Watch {
     // An injected element would act within a frame or two.
     await this.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
     expect(await this.page.evaluate(strangers)).toEqual([]);
+    expect((await this.page.evaluate(texts)).filter((text) => /[\u202A-\u202E\u2066-\u2069]/.test(text))).toEqual([]);
     expect(await this.page.evaluate("typeof pwned")).toBe("undefined");
     expect(await this.page.evaluate("violations")).toEqual([]);
     expect(this.dialogs).toEqual([]);
@@ -143,6 +145,15 @@ function strangers(): string[] {
   };
   visit(document);
   return found;
+}
+
+/** Authors, quotes, labels, tooltips and announcements: with names, and without what people write themselves. */
+function texts(): string[] {
+  const named = "[data-testid=author], [data-testid=quote] .author, .member-name, [data-testid=typing]";
+  return [
+    ...Array.from(document.querySelectorAll(named), (shown) => shown.textContent ?? ""),
+    ...Array.from(document.querySelectorAll<HTMLElement>("*"), ({ ariaLabel, title }) => `${ariaLabel} ${title}`),
+  ];
 }
 
 /** The page shows each text character by character as it was written; names without the characters that turn text around. */
@@ -178,7 +189,7 @@ it("on the page: names, messages, mentions, quotes, files, members, search resul
   const context = await browser.newContext({ viewport: VIEW });
   const watch = await Watch.open(context);
   const { page } = watch;
-  await page.goto(server.url);
+  await page.goto(url);
   await enter(page);
   await standsAsText(page);
 
@@ -199,7 +210,7 @@ it("on the page: names, messages, mentions, quotes, files, members, search resul
   const attacker = PAGE_PAYLOADS.indexOf('"><script>alert(1)</script>');
   const user = `mallory-${attacker}`;
   const token = await tokenFor(user, { name: PAGE_PAYLOADS[attacker]! });
-  const live = await join(server.url, ROOM, user, { auth: { token } });
+  const live = await join(url, ROOM, user, { auth: { token } });
   live.emit("typing", { on: true });
   await page
     .getByTestId("typing")
@@ -218,7 +229,7 @@ it("in the address and in the form, as a room's name", async () => {
   const context = await browser.newContext();
   const watch = await Watch.open(context);
   const { page } = watch;
-  await page.goto(server.url);
+  await page.goto(url);
   await page.getByTestId("name").fill("Ada");
   const names = PAGE_PAYLOADS.filter((payload) => isRoomName(payload));
   for (const payload of PAGE_PAYLOADS.filter((payload) => !names.includes(payload))) {
@@ -254,4 +265,114 @@ it("in the embed, on a page without a content security policy", async () => {
   expect(names.slice(0, posted.length)).toEqual(SHOWN_NAMES);
   await watch.sawNothing();
   await context.close();
+});
+
+it("the content security policy of the page blocks inline scripts", async () => {
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  const policy = response.headers.get("Content-Security-Policy");
+  expect(policy).toContain("default-src 'self'");
+  expect(policy).not.toContain("unsafe");
+  // Its own server and no other, over WebSockets too.
+  expect(policy).toContain("connect-src 'self';");
+  expect(response.headers.get("X-Content-Type-Options")).toBe("nosniff");
+  const context = await browser.newContext();
+  const watch = await Watch.open(context);
+  await watch.page.goto(url);
+  await watch.page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "document.title = 'owned'";
+    document.head.append(script);
+  });
+  expect(await watch.page.title()).not.toBe("owned");
+  await vi.waitFor(() => expect(watch.complaints.join("\n")).toContain("Content Security Policy"), WAIT);
+  await context.close();
+});
+
+/** As translators of browsers do: every text node of the page, also those of spaces, is two `<font>` elements and the text in small letters now. */
+const translate = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    const roots: Node[] = [
+      document.body,
+      ...Array.from(document.querySelectorAll("*"), (one) => one.shadowRoot ?? one),
+    ];
+    for (const root of roots) {
+      const texts: Text[] = [];
+      const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) texts.push(walker.currentNode as Text);
+      for (const text of texts.filter(
+        ({ parentElement }) => !parentElement?.closest("font, script, style, textarea"),
+      )) {
+        const [outer, inner] = [document.createElement("font"), document.createElement("font")];
+        inner.textContent = text.data.toLowerCase();
+        outer.append(inner);
+        text.replaceWith(outer);
+      }
+    }
+  });
+
+const textOf = (page: Page, selector: string): Promise<string> =>
+  page
+    .locator(selector)
+    .first()
+    .evaluate((shown) => (shown.textContent ?? "").replaceAll(/\s+/g, " ").trim());
+const shows = (page: Page, selector: string, text: string): Promise<void> =>
+  vi.waitFor(async () => expect(await textOf(page, selector)).toBe(text), WAIT);
+
+it("edits, reactions, deletions, counts and new messages are whole in a translated page", async () => {
+  const room = "translated";
+  const ben = await join(url, room, "ben");
+  const post = (content: string) => ask<PostAnswer & { id: string }>(ben, "chat-message", { content });
+  const [one, two, three] = [await post("One **bold** text"), await post("Two"), await post("Three")];
+  await ask(ben, "react", { id: two.id, emoji: "🎉", on: true });
+  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const { page } = ada;
+  const at = (seq: number, inside: string): string => `[data-seq="${seq}"] ${inside}`;
+  await page.locator(at(2, ".reaction")).waitFor();
+  await page.locator(".members-toggle").click();
+  await page.getByTestId("composer").fill("draft");
+  await translate(page);
+  expect(await textOf(page, at(1, ".content"))).toBe("one bold text");
+
+  await ask(ben, "edit-message", { id: one.id, content: "New *slanted* words https://a.example/x" });
+  await shows(page, at(1, ".content"), "New slanted words https://a.example/x");
+  await ask(ben, "edit-message", { id: two.id, content: "Plain" });
+  await shows(page, at(2, ".content"), "Plain");
+  const cleo = await join(url, room, "cleo");
+  await ask(cleo, "react", { id: two.id, emoji: "🎉", on: true });
+  await shows(page, at(2, ".reactions"), "🎉 2");
+  await translate(page);
+  await ask(cleo, "react", { id: two.id, emoji: "🎉", on: false });
+  await ask(cleo, "react", { id: two.id, emoji: "👍", on: true });
+  await shows(page, at(2, ".reactions"), "🎉 1👍 1");
+  await shows(page, "[data-testid=member-count]", "3");
+  await ask(ben, "delete-message", { id: three.id });
+  await shows(page, at(3, ".gone"), "Message deleted");
+  await post("Four");
+  await shows(page, at(4, ".content"), "Four");
+  await translate(page);
+  await ask(ben, "edit-message", { id: one.id, content: "Last" });
+  await shows(page, at(1, ".content"), "Last");
+  cleo.emit("typing", { on: true });
+  await vi.waitFor(async () => expect(await textOf(page, "[data-testid=typing]")).toMatch(/^cleo is typing/), WAIT);
+  await translate(page);
+  cleo.emit("typing", { on: false });
+  await shows(page, "[data-testid=typing]", "");
+  await translate(page);
+  cleo.disconnect();
+  await shows(page, "[data-testid=member-count]", "2");
+  await page.getByTestId("send").click();
+  await shows(page, at(5, ".content"), "draft");
+  // Old parts of it lead where they led.
+  await page.getByTestId("search-toggle").click();
+  await page.getByTestId("search-field").fill("Plain");
+  await page.keyboard.press("Enter");
+  await shows(page, "[data-testid=search-outcome]", "1 found");
+  await translate(page);
+  await page.getByTestId("search-field").fill("nowhere");
+  await page.keyboard.press("Enter");
+  await shows(page, "[data-testid=search-outcome]", "Nothing found.");
+  expect(ada.complaints).toEqual([]);
+  ben.disconnect();
+  await ada.close();
 });

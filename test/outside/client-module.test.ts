@@ -1,4 +1,5 @@
 // The built client as applications get it: its size, and its behaviour in Node against a real server.
+import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -7,7 +8,7 @@ import type { Socket } from "socket.io-client";
 import { afterAll, beforeAll, describe, expect, inject, it, vi, type TestContext } from "vitest";
 
 import type { Connection, ConnectOptions, Gap, MessageState, Room } from "../../client/core/api.ts";
-import { measureClient } from "../../scripts/build-client.ts";
+import { buildClient, measureClient, measureFirstLoad } from "../../scripts/build-client.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { PROJECT_ROOT, startServer, type TestServer } from "./servers.ts";
 import { Line } from "./line.ts";
@@ -15,6 +16,7 @@ import { ask, join, tokenFor } from "./stock-clients.ts";
 
 const BUILT = path.join(PROJECT_ROOT, "dist", "client");
 const SIZE_MAX_BYTES = 40_000;
+const FIRST_LOAD_MAX_BYTES = 100_000;
 const WAIT = { interval: 20 };
 
 interface ClientModule {
@@ -66,6 +68,24 @@ describe("dist/client", () => {
     const { whole, own } = await measureClient();
     expect(whole).toBeLessThan(SIZE_MAX_BYTES);
     expect(own).toBeLessThan(whole / 2);
+  });
+
+  it(`a first visit of the chat page loads less than ${FIRST_LOAD_MAX_BYTES} bytes, compressed`, async () => {
+    expect(await measureFirstLoad()).toBeLessThan(FIRST_LOAD_MAX_BYTES);
+  });
+
+  // Every server that is started builds, and others serve the same files meanwhile.
+  it("a build without changes writes no file", async () => {
+    const stamps = async (): Promise<unknown[]> =>
+      Promise.all(
+        (await readdir(BUILT, { recursive: true })).toSorted().map(async (name) => {
+          const { ino, mtimeNs } = await stat(path.join(BUILT, name), { bigint: true });
+          return [name, ino, mtimeNs];
+        }),
+      );
+    const before = await stamps();
+    await buildClient();
+    expect(await stamps()).toEqual(before);
   });
 });
 

@@ -6,15 +6,17 @@ import path from "node:path";
 import type { V4WorkerOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
 
+import { linkPackages } from "./installation.ts";
 import { once } from "./once.ts";
 import { execute } from "./packages.ts";
 import { PROJECT_ROOT, startServer, type TestServer } from "./servers.ts";
 import { packPackages } from "./tarballs.ts";
 
-const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-
 /** The example that is a project of its own, with a tsconfig.json for where it is copied to. */
 const WHOLE_PROJECT = path.join("docs", "examples", "typing-race");
+
+/** In the folder of a bundle: what Wrangler said. */
+const PRINTED = "printed.txt";
 
 export interface Consumer {
   readonly folder: string;
@@ -22,8 +24,10 @@ export interface Consumer {
   readonly tarball: string;
   /** Runs a program of the installed packages in the folder, or in one of the projects there. @returns its output; rejects with it if it fails */
   run(project: string, program: string, ...args: string[]): Promise<string>;
+  /** What `wrangler deploy --dry-run` prints for a project. */
+  deployed(project: string): Promise<string>;
   /**
-   * Builds the Worker of a project as `wrangler deploy` does, and runs it in workerd. Not with `wrangler dev`: on a busy machine its proxy
+   * Runs the Worker of a project in workerd, as `wrangler deploy` has built it. Not with `wrangler dev`: on a busy machine its proxy
    * loses the connection to the Worker, and answers 500 to a POST that is on its way.
    */
   serve(project: string, variables: Readonly<Record<string, string>>): Promise<TestServer>;
@@ -32,20 +36,23 @@ export interface Consumer {
 /** The projects are those of docs/examples, by their names there, and those of the folder consumer here. */
 export async function consumer(): Promise<Consumer> {
   const { parley: tarball } = await packPackages();
-  const folder = await once("consumer", (made) => install(made, tarball));
+  const folder = await once("consumer", make);
   const programOf = (name: string): string => path.join(folder, "node_modules", ".bin", name);
+  const bundleOf = (project: string): Promise<string> =>
+    once(`${project}.bundle`, async (made) => {
+      const build = [programOf("wrangler"), "deploy", "--dry-run", "--outdir", made] as const;
+      const options = { cwd: path.join(folder, project), env: { WRANGLER_SEND_METRICS: "false" } };
+      writeFileSync(path.join(made, PRINTED), await execute(build, options));
+    });
   return {
     folder,
     tarball,
     run: (project, program, ...args) => execute([programOf(program), ...args], { cwd: path.join(folder, project) }),
+    deployed: async (project) => readFileSync(path.join(await bundleOf(project), PRINTED), "utf8"),
     serve: async (project, variables) => {
-      const root = path.join(folder, project);
-      const bundle = await once(`${project}.bundle`, async (made) => {
-        const build = [programOf("wrangler"), "deploy", "--dry-run", "--outdir", made] as const;
-        await execute(build, { cwd: root, env: { WRANGLER_SEND_METRICS: "false" } });
-      });
+      const bundle = await bundleOf(project);
       const deploymentFile = path.join(bundle, "deployment.json");
-      writeFileSync(deploymentFile, JSON.stringify(deploymentOf(root, bundle, variables)));
+      writeFileSync(deploymentFile, JSON.stringify(deploymentOf(path.join(folder, project), bundle, variables)));
       return startServer({ deploymentFile });
     },
   };
@@ -65,13 +72,12 @@ function deploymentOf(root: string, bundle: string, variables: Readonly<Record<s
   };
 }
 
-async function install(folder: string, tarball: string): Promise<void> {
+async function make(folder: string): Promise<void> {
   cpSync(path.join(import.meta.dirname, "consumer"), folder, { recursive: true });
   cpSync(path.join(PROJECT_ROOT, "docs", "examples"), folder, {
     recursive: true,
     filter: (file) => path.basename(file) !== "tsconfig.json" || file.includes(WHOLE_PROJECT),
   });
-  const manifest = path.join(folder, "package.json");
-  writeFileSync(manifest, readFileSync(manifest, "utf8").replace('"the tarball"', JSON.stringify(`file:${tarball}`)));
-  await execute(["npm", ...INSTALL], { cwd: folder });
+  await linkPackages(folder);
+  await linkPackages(path.join(folder, path.basename(WHOLE_PROJECT)));
 }

@@ -12,15 +12,22 @@ interface Manifest {
 
 /** @param page a document in docs. @param example the folder of docs/examples whose files it shows */
 export function writeDocumented(folder: string, page: string, example: string): void {
-  const text = readFileSync(path.join(PROJECT_ROOT, "docs", page), "utf8");
   const shown = new RegExp(`^\`\`\`\\w+\\n(?://|#) (?:docs/examples/${example}/)?([\\w.-]+)\\n([^]*?\\n)\`\`\`$`, "gm");
-  for (const [, name, code] of text.matchAll(shown)) writeFileSync(path.join(folder, name!), code!);
+  for (const [, name, code] of textOf(page).matchAll(shown)) writeFileSync(path.join(folder, name!), code!);
+  // npm writes nothing else into the package.json of an empty folder.
+  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ dependencies: documentedPackages(page) }));
+}
+
+/** The packages that a document installs. */
+export function documentedPackages(page: string): Record<string, string> {
   const { dependencies, devDependencies } = JSON.parse(
     readFileSync(path.join(PROJECT_ROOT, "package.json"), "utf8"),
   ) as Manifest;
   const versions = { ...devDependencies, ...dependencies };
-  const installed = [...text.matchAll(/^npm install (?:-D )?(.+)$/gm)].flatMap(([, names]) => names!.split(" "));
-  // npm writes nothing else into the package.json of an empty folder.
-  const manifest = { dependencies: Object.fromEntries(installed.map((name) => [name, versions[name] ?? "*"])) };
-  writeFileSync(path.join(folder, "package.json"), JSON.stringify(manifest));
+  const installed = [...textOf(page).matchAll(/^npm install (?:-D )?(.+)$/gm)].flatMap(([, names]) =>
+    names!.split(" "),
+  );
+  return Object.fromEntries(installed.map((name) => [name, versions[name] ?? "*"]));
 }
+
+const textOf = (page: string): string => readFileSync(path.join(PROJECT_ROOT, "docs", page), "utf8");

@@ -1,8 +1,7 @@
 // The HTTP API and stock clients in one room: each sees the effects of the other.
-import { describe, expect, inject, it, onTestFinished, vi } from "vitest";
+import { describe, expect, inject, it, vi } from "vitest";
 
 import type { Message, Notice } from "../../src/protocol/chat-events.ts";
-import { startDevServer } from "./servers.ts";
 import { ask, collect, join, next, tokenFor, VERSIONS, open } from "./stock-clients.ts";
 
 const url = inject("serverUrl");
@@ -19,20 +18,6 @@ async function request(method: string, path: string, body?: object): Promise<Rec
   expect(response.ok).toBe(true);
   return (await response.json()) as Record<string, unknown>;
 }
-
-it.each([
-  ["70 kB", 70_000],
-  ["5 MB", 5_000_000],
-])("npm start refuses a body of %s without harm to the next request", async (_what, bytes) => {
-  const server = await startDevServer();
-  onTestFinished(() => server.stop());
-  const post = (body: string): Promise<Response> =>
-    fetch(`${server.url}/api/guest`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-  for (let round = 0; round < 5; round++) {
-    expect((await post("x".repeat(bytes))).status).toBe(413);
-    expect((await post('{"name":"Ada"}')).status).toBe(200);
-  }
-});
 
 describe.each(VERSIONS)("socket.io-client %s", (version, connect) => {
   const roomFor = (what: string): string => `http-${what}-${version}`;

@@ -1,14 +1,22 @@
-// Members written in Python, Java and Rust, each with its language's own Socket.IO library (clients/README.md).
+// Members written in Python, Java and Rust, each with its language's own Socket.IO library (clients/README.md): of the chat, and of a server of
+// the package socket.io in an object.
 // A language that this machine cannot run is reported as skipped, with the reason.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { runInNewContext } from "node:vm";
+
 import { afterAll, beforeAll, describe, expect, it, vi, type TestContext } from "vitest";
 
 import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
 import { normalContent } from "../../src/protocol/content.ts";
 import { LANGUAGE_NAMES, prepare, run, type LanguageName, type Step } from "./clients/programs.ts";
 import { RecordingProxy } from "./clients/recording-proxy.ts";
+import { bundleEngineWorker, startEngineWorker } from "./engine-worker.ts";
 import { startServer, type TestServer } from "./servers.ts";
-import { ask, collect, join, tokenFor } from "./stock-clients.ts";
+import { ask, collect, join, next, open, tokenFor } from "./stock-clients.ts";
 
+/** Those of the stock server are the same (engine/worker.ts). */
 const PING_INTERVAL_MS = 2000;
 const PING_TIMEOUT_MS = 5000;
 /** Longer than either side waits for a missing ping or pong. A server notices a missing pong only one interval later. */
@@ -18,6 +26,13 @@ const STAY_MS = 2 * PING_INTERVAL_MS + PING_TIMEOUT_MS + 1500;
  * disconnect packet if another of its requests is under way: the server notices that it is gone when a ping stays unanswered.
  */
 
+/** What is said in a busy room: all at once, and then a word after which a program that listens waits for no more. */
+const AT_ONCE = Array.from({ length: 40 }, (_, at) => `message ${String(at).padStart(2, "0")}`);
+const LAST_WORD = "enough";
+/** So long it must be quiet after that: nothing comes twice. */
+const QUIET_MS = 2000;
+const SORTED = [LAST_WORD, ...AT_ONCE];
+const SEVERAL_IN_A_BUNDLE = /42\["bundle",\[.*\["chat-message",\{.*\],\["chat-message",\{/;
 /** The texts that the programs post. */
 const CONTENTS = ["plain", 'Grüße 👋🏽, 日本語,   "quoted" \\ \u2028 \u001E', "still here ⏳"];
 /** An event's last argument behind an object: where recovery puts the offset. */
@@ -37,20 +52,33 @@ const CASES = PROGRAMS.flatMap(([library, ...program]) =>
 );
 
 // All at once: a member waits more than it works.
-vi.setConfig({ maxConcurrency: CASES.length + 1 });
+vi.setConfig({ maxConcurrency: CASES.length + PROGRAMS.length + 1 });
 
 let server: TestServer;
+let stockServer: TestServer;
+const folder = mkdtempSync(path.join(tmpdir(), "parley-languages-"));
 const obstacles = new Map<LanguageName, string | undefined>();
 
 beforeAll(async () => {
   // Before anything runs: compilers would starve the clients.
   await Promise.all(LANGUAGE_NAMES.map(async (name) => obstacles.set(name, await prepare(name))));
-  server = await startServer({
-    settings: { PING_INTERVAL_MS: String(PING_INTERVAL_MS), PING_TIMEOUT_MS: String(PING_TIMEOUT_MS) },
-  });
+  const settings = {
+    PING_INTERVAL_MS: String(PING_INTERVAL_MS),
+    PING_TIMEOUT_MS: String(PING_TIMEOUT_MS),
+    // On a slow machine, too, several posts of a busy room share a window, and so a bundle.
+    FLUSH_WINDOW_MS: "300",
+    FLUSH_BURST: "1",
+  };
+  [server, stockServer] = await Promise.all([
+    startServer({ settings }),
+    bundleEngineWorker(folder, { isSmall: true }).then((file) => startEngineWorker(file)),
+  ]);
 });
 
-afterAll(() => server?.stop());
+afterAll(async () => {
+  await Promise.all([server?.stop(), stockServer?.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+});
 
 describe.concurrent("a member", () => {
   it.for(CASES)("%s, %s: posts, receives its own message, answers pings, leaves", async (program, ctx) => {
@@ -62,7 +90,7 @@ describe.concurrent("a member", () => {
     const changes = collect<PresenceChange>(watcher, "presence");
     const steps = await run(language, [proxy.url, room, await tokenFor(user), transport, String(STAY_MS), ...args]);
 
-    expectSteps(steps, user, room);
+    expectSteps(steps, { user, room, contents: CONTENTS.map(normalContent) });
     // A member in JavaScript heard the same, and that it left.
     await vi.waitFor(() => expect(messages).toEqual(factsOf(steps, "message", "message")));
     await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user }]));
@@ -75,20 +103,44 @@ describe.concurrent("a member", () => {
   });
 
   it("python-socketio by polling receives 40 messages at once, more than it accepts in one poll: EIO-8", async (ctx) => {
-    ctx.skip(obstacles.get("python") !== undefined, obstacles.get("python"));
-    const { user, room, watcher, proxy } = await stage("python listening", "polling", ctx);
-    const changes = collect<PresenceChange>(watcher, "presence");
-    const listening = run("python", [proxy.url, room, await tokenFor(user), "polling", "3000", "listen"]);
-    await vi.waitFor(
-      () => expect(changes.flatMap(({ joined }) => joined).map((one) => one.user)).toContain(user),
-      60_000,
-    );
-    const speakers = await Promise.all(["ben", "cyd", "dan", "eve"].map((name) => join(server.url, room, name)));
-    const contents = Array.from({ length: 40 }, (_, at) => `message ${at}`);
-    await Promise.all(contents.map((content, at) => ask(speakers[at % 4]!, "chat-message", { content })));
-    const heard = (await listening).find(({ step }) => step === "heard");
-    expect(heard!["goodbyes"]).toEqual([]);
-    expect((heard!["contents"] as string[]).toSorted()).toEqual(contents.toSorted());
+    const { heard } = await listenInBusyRoom("python-socketio", "polling", ["python", "listen"], ctx);
+    expect(heard.toSorted()).toEqual(SORTED);
+  });
+
+  it.for([
+    ["python-socketio", "polling", "python"],
+    ["python-socketio", "websocket", "python"],
+    ["socket.io-client-java", "polling", "java"],
+    ["socket.io-client-java", "websocket", "java"],
+  ] as const)("%s, %s, takes bundles in a busy room, and gets every message once: BUN-1", async (listener, ctx) => {
+    const [library, transport, language] = listener;
+    const { heard, proxy } = await listenInBusyRoom(library, transport, [language, "bundle"], ctx);
+    expect(heard.toSorted()).toEqual(SORTED);
+    expect(proxy.fromServer).toMatch(SEVERAL_IN_A_BUNDLE);
+  });
+
+  it("so does the stock JavaScript client, in order, and each message with its offset: BUN-1, BUN-3", async (ctx) => {
+    const { user, room, proxy } = await stage("javascript bundling", "websocket", ctx);
+    const auth = { token: await tokenFor(user), bundle: true };
+    const socket = open(proxy.url, { path: `/rooms/${room}/socket.io`, auth });
+    // As an application has it in its code.
+    runInNewContext(unpackingIn("js"), { socket });
+    const messages: Array<readonly [Message, string]> = [];
+    socket.on("chat-message", (message: Message, offset: string) => messages.push([message, offset]));
+    await next(socket, "welcome");
+    await talk(room);
+    await vi.waitFor(() => expect(messages).toHaveLength(SORTED.length));
+    expect(messages.map(([{ seq }]) => seq)).toEqual(SORTED.map((_, at) => at + 1));
+    expect(messages.map(([, offset]) => parseInt(offset.split(".")[1]!, 36))).toEqual(messages.map(([{ seq }]) => seq));
+    expect(proxy.fromServer).toMatch(SEVERAL_IN_A_BUNDLE);
+  });
+
+  it.each([
+    ["python", "client.py"],
+    ["java", "Client.java"],
+  ] as const)("the lines that unpack bundles in %s are those of docs/events.md", (language, file) => {
+    const program = readFileSync(path.join(import.meta.dirname, "clients", language, file), "utf8");
+    expect(withoutIndent(program)).toContain(withoutIndent(unpackingIn(language)));
   });
 
   it("the stock JavaScript client by polling, as a control: the proxy sees `pid` and offsets", async (ctx) => {
@@ -100,6 +152,55 @@ describe.concurrent("a member", () => {
   });
 });
 
+describe.concurrent("a member of a stock server", () => {
+  it.for(PROGRAMS)("%s: posts, receives its own message, answers pings, leaves", async (program, ctx) => {
+    const [library, language, ...args] = program;
+    ctx.skip(obstacles.get(language) !== undefined, obstacles.get(language));
+    const room = `members-${library.replaceAll(/\W+/g, "-")}`;
+    const proxy = await RecordingProxy.to(stockServer.port);
+    ctx.onTestFinished(() => proxy.close());
+    const steps = await run(language, [proxy.url, room, "ada", "default", String(STAY_MS), ...args]);
+    expectSteps(steps, { user: "ada", room, contents: CONTENTS });
+    expectTransport(proxy, steps, "default");
+  });
+});
+
+/** Four members speak at once. */
+async function talk(room: string): Promise<void> {
+  const speakers = await Promise.all(["ben", "cyd", "dan", "eve"].map((name) => join(server.url, room, name)));
+  await Promise.all(AT_ONCE.map((content, at) => ask(speakers[at % 4]!, "chat-message", { content })));
+  await ask(speakers[0]!, "chat-message", { content: LAST_WORD });
+}
+
+/** @returns what a program heard that only listens */
+async function listenInBusyRoom(
+  library: string,
+  transport: Transport,
+  [language, kind]: readonly [LanguageName, "listen" | "bundle"],
+  ctx: TestContext,
+) {
+  ctx.skip(obstacles.get(language) !== undefined, obstacles.get(language));
+  const { user, room, watcher, proxy } = await stage(`${library} ${kind}`, transport, ctx);
+  const changes = collect<PresenceChange>(watcher, "presence");
+  const listening = run(language, [proxy.url, room, await tokenFor(user), transport, String(QUIET_MS), kind]);
+  await vi.waitFor(
+    () => expect(changes.flatMap(({ joined }) => joined).map((one) => one.user)).toContain(user),
+    60_000,
+  );
+  await talk(room);
+  const heard = (await listening).find(({ step }) => step === "heard")!;
+  expect(heard["goodbyes"]).toEqual([]);
+  return { heard: heard["contents"] as string[], proxy };
+}
+
+/** The lines of docs/events.md that unpack bundles. */
+function unpackingIn(language: string): string {
+  const page = readFileSync(path.join(import.meta.dirname, "../../docs/events.md"), "utf8");
+  return page.split(`\`\`\`${language}\n`)[1]!.split("```")[0]!;
+}
+
+const withoutIndent = (text: string): string => text.replaceAll(/^ +/gm, "");
+
 /** A room of its own, a member that watches it, and a proxy to it; all gone with the test. */
 async function stage(library: string, transport: Transport, ctx: TestContext) {
   const user = `${library} ${transport}`.replaceAll(/\W+/g, "-");
@@ -110,7 +211,10 @@ async function stage(library: string, transport: Transport, ctx: TestContext) {
   return { user, room, watcher, proxy };
 }
 
-function expectSteps(steps: readonly Step[], user: string, room: string): void {
+function expectSteps(
+  steps: readonly Step[],
+  { user, room, contents }: { user: string; room: string; contents: readonly string[] },
+): void {
   const post = ["ack", "message"];
   expect(steps.map(({ step }) => step)).toEqual(
     ["connected", "welcome", post, post, "stayed", post, "disconnected"].flat(),
@@ -120,7 +224,7 @@ function expectSteps(steps: readonly Step[], user: string, room: string): void {
     CONTENTS.map((_, index) => ({ ok: true, id: expect.any(String), seq: index + 1 })),
   );
   expect(factsOf(steps, "message", "message")).toMatchObject(
-    CONTENTS.map((content, index) => ({ content: normalContent(content), seq: index + 1, sender: user, room })),
+    contents.map((content, index) => ({ content, seq: index + 1, sender: user, room })),
   );
   // Where the library shows them.
   for (const { arguments: given, pings } of steps) {

@@ -85,7 +85,7 @@ async function endBy(end: (group: ProcessGroup) => void, group: ProcessGroup, po
 
 // Servers take a while to begin and to end: each serves for several questions.
 describe.concurrent("npm start", () => {
-  it("prints the Ready line and nothing else; settings of the environment count; kill -TERM of npm ends it", async () => {
+  it("prints the Ready line and nothing else; settings of the environment count; a large body harms no other request; kill -TERM of npm ends it", async () => {
     const port = await freePort();
     const group = start({ PORT: String(port), JWT_SECRET: TEST_SECRET, MAX_CONTENT_LENGTH: "77" });
     await group.prints(/\n/);
@@ -97,6 +97,18 @@ describe.concurrent("npm start", () => {
     expect(await next(ada, "welcome")).toMatchObject({ settings: { maxContentLength: 77 } });
     expect(await ask(ada, "chat-message", { content: "x".repeat(78) })).toMatchObject({ error: { code: "TOO_LONG" } });
     ada.disconnect();
+    const post = (body: string): Promise<Response> =>
+      fetch(`http://${HOST}:${port}/api/guest`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body,
+      });
+    for (const bytes of [70_000, 5_000_000]) {
+      for (let round = 0; round < 5; round++) {
+        expect((await post("x".repeat(bytes))).status).toBe(413);
+        expect((await post('{"name":"Ada"}')).status).toBe(200);
+      }
+    }
     await endBy((npm) => npm.signal("SIGTERM"), group, port);
     expect(group.stdout).toBe(`Ready on http://${HOST}:${port}\n`);
     expect(group.stderr).toBe("");

@@ -1,4 +1,4 @@
-// The example of docs/from-socket-io.md with stock clients: tokens, their ends, and the addresses that it does not serve.
+// The whole application that docs/from-socket-io.md names, docs/examples/board, with stock clients: tokens, their ends, and the addresses that it does not serve.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { signToken } from "../../src/settings/tokens/tokens.ts";

@@ -1,13 +1,14 @@
-// Packages of other languages that tests use: installed into .bench on first use, and again when their pins change.
-// Where one cannot be installed, the tests which need it are skipped with the reason.
+// Packages of other languages that tests use: installed once on a machine, and again when their pins change. Where one cannot be installed, the
+// tests which need it are skipped with the reason.
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { setPriority } from "node:os";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, setPriority } from "node:os";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
 import { HANG_MS } from "../host/patience.ts";
-import { PROJECT_ROOT } from "./servers.ts";
 
 /** A command that hangs ends before its test does, so that the test reports what it printed. */
 const COMMAND_MS_MAX = HANG_MS / 2;
@@ -16,48 +17,95 @@ const INSTALL_NICENESS = 3;
 
 export type Command = readonly [program: string, ...args: string[]];
 
+/** Sets of packages are kept beside the caches of npm, pip and cargo, so that all clones of a machine have them. */
+const SETS = path.join(process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache"), "parley-rooms-tests");
+const POLL_MS = 200;
+
 export interface Packages {
+  /** The folder that stores them, by `folderOf`. */
+  readonly folder: string;
   /** Programs that have to be on the machine. */
   readonly tools: readonly string[];
-  /** The pins: the packages are installed again when they change. */
-  readonly pins: string;
   readonly install: readonly Command[];
   /** Builds our own program, where that is a step of its own: a failure here is ours. */
   readonly build?: Command;
+  /** What nobody needs after that. */
+  readonly leftovers?: readonly string[];
 }
 
-/** A path in the folder where a set of packages is kept. */
-export const installed = (set: string, ...names: string[]): string =>
-  path.join(PROJECT_ROOT, ".bench", "clients", set, ...names);
+/** @param sources the pins of a set, and our own program: when one changes, all is made anew in another folder */
+export function folderOf(set: string, ...sources: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const source of sources) hash.update(readFileSync(source));
+  return path.join(SETS, `${set}-${hash.digest("hex").slice(0, 16)}`);
+}
 
 /** Resolves with why a set of packages cannot be used here, or with nothing once it can. */
-export async function ensureInstalled(set: string, packages: Packages): Promise<string | undefined> {
-  const missing = packages.tools.filter((tool) => !isOnPath(tool));
+export async function ensureInstalled({ folder, tools, ...steps }: Packages): Promise<string | undefined> {
+  const missing = tools.filter((tool) => !isOnPath(tool));
   if (missing.length > 0) return `no ${missing.join(", no ")} on this machine`;
-  const pins = readFileSync(packages.pins, "utf8");
-  const stamp = installed(set, "installed.txt");
-  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== pins) {
-    mkdirSync(installed(set), { recursive: true });
-    try {
-      for (const command of packages.install) await execute(command, { niceness: INSTALL_NICENESS });
-    } catch (error) {
-      const reason = (error as Error).message.trim().replaceAll(/\s*\n\s*/g, " ");
-      return `packages of ${set} cannot be installed: ${reason}`;
+  const stamp = path.join(folder, "installed");
+  // The tests of another clone may install the same now.
+  while (!existsSync(stamp)) {
+    if (!begins(`${folder}.installing`)) await sleep(POLL_MS);
+    else {
+      try {
+        const obstacle = await install(folder, steps);
+        if (obstacle !== undefined) return obstacle;
+        writeFileSync(stamp, "");
+      } finally {
+        rmSync(`${folder}.installing`, { force: true });
+      }
     }
-    writeFileSync(stamp, pins);
   }
-  if (packages.build) await execute(packages.build, { niceness: INSTALL_NICENESS });
   return undefined;
+}
+
+type Steps = Pick<Packages, "install" | "build" | "leftovers">;
+
+async function install(folder: string, { install: commands, build, leftovers = [] }: Steps) {
+  mkdirSync(folder, { recursive: true });
+  try {
+    for (const command of commands) await execute(command, { niceness: INSTALL_NICENESS });
+  } catch (error) {
+    const reason = (error as Error).message.trim().replaceAll(/\s*\n\s*/g, " ");
+    return `packages cannot be installed: ${reason}`;
+  }
+  if (build) await execute(build, { niceness: INSTALL_NICENESS });
+  for (const name of leftovers) rmSync(path.join(folder, name), { recursive: true, force: true });
+  return undefined;
+}
+
+/** Whether this process is the one that installs. The file names it, so that one that was killed holds up nobody. */
+function begins(file: string): boolean {
+  mkdirSync(path.dirname(file), { recursive: true });
+  try {
+    writeFileSync(file, String(process.pid), { flag: "wx" });
+    return true;
+  } catch {
+    if (!isAlive(file)) rmSync(file, { force: true });
+    return false;
+  }
+}
+
+function isAlive(file: string): boolean {
+  try {
+    process.kill(Number(readFileSync(file, "utf8")), 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Python packages, in an environment of their own. */
 export function pythonPackages(set: string, requirements: string): Packages {
-  const venv = installed(set, "venv");
+  const folder = folderOf(set, requirements);
+  const venv = path.join(folder, "venv");
   // Python compiles modules on first use, and tests use few of them.
   const flags = ["--quiet", "--no-deps", "--no-compile", "--disable-pip-version-check"];
   return {
+    folder,
     tools: ["python3"],
-    pins: requirements,
     install: [
       ["python3", "-m", "venv", "--clear", venv],
       [path.join(venv, "bin", "python"), "-m", "pip", "install", ...flags, "-r", requirements],

@@ -214,5 +214,5 @@ async function chatInPage({ url, room, token, options }: Visit): Promise<[string
     socket.once("welcome", resolve);
   });
   await upgraded;
-  return [transports, await socket.timeout(10_000).emitWithAck("chat-message", { content: "from a page" })];
+  return [transports, await socket.timeout(120_000).emitWithAck("chat-message", { content: "from a page" })];
 }

@@ -135,7 +135,7 @@ it("a stock client gets the passage, and a refusal that names what was wrong", a
 it("compiles, and can be deployed", async () => {
   await somebody.run("typing-race", "tsc");
   await somebody.run("typing-race", "tsc", "-p", "page");
-  expect(await somebody.run("typing-race", "wrangler", "deploy", "--dry-run")).toContain("--dry-run: exiting now.");
+  expect(await somebody.deployed("typing-race")).toContain("--dry-run: exiting now.");
 });
 
 it("npm run race serves it over the sources of the repository", async () => {

@@ -17,10 +17,17 @@ export interface Hand {
   readonly times: number;
 }
 
-/** Runs in the page: measures in each frame how far the messages moved, by one that was there in the frame before. */
+interface Frames {
+  readonly moved: number[];
+  start(): void;
+  stop(): void;
+}
+
+/** Runs in the page: between start and stop measures in each frame how far the messages moved, by one that was there in the frame before. */
 function measureFrames(): void {
-  const frames: number[] = [];
+  const moved: number[] = [];
   let before = new Map<string, number>();
+  let request = 0;
   const look = (): void => {
     const log = document.querySelector("[data-testid=log]")!;
     const { top } = log.getBoundingClientRect();
@@ -29,12 +36,20 @@ function measureFrames(): void {
       now.set(row.dataset["seq"]!, row.getBoundingClientRect().top - top);
     const shared = Array.from(now.keys()).filter((seq) => before.has(seq));
     const seq = shared[shared.length >> 1];
-    frames.push(seq === undefined ? 0 : now.get(seq)! - before.get(seq)!);
+    moved.push(seq === undefined ? 0 : now.get(seq)! - before.get(seq)!);
     before = now;
-    requestAnimationFrame(look);
+    request = requestAnimationFrame(look);
+  };
+  const frames: Frames = {
+    moved,
+    start: () => {
+      moved.length = 0;
+      before.clear();
+      look();
+    },
+    stop: () => cancelAnimationFrame(request),
   };
   Object.assign(globalThis, { frames });
-  look();
 }
 
 export class ScrollMeter {
@@ -90,13 +105,17 @@ export class ScrollMeter {
 
   /** Waits until nothing moves any more. */
   async rest(): Promise<void> {
-    await this.#page.evaluate(
+    await this.#measured(async () => {});
+  }
+
+  #stillness(): Promise<void> {
+    return this.#page.evaluate(
       (still) =>
         new Promise<void>((resolve) => {
           let since = 0;
           const look = (): void => {
-            const { frames } = globalThis as unknown as { frames: number[] };
-            since = Math.abs(frames.at(-1) ?? 0) < 0.5 ? since + 1 : 0;
+            const { frames } = globalThis as unknown as { frames: Frames };
+            since = Math.abs(frames.moved.at(-1) ?? 0) < 0.5 ? since + 1 : 0;
             if (since > still) resolve();
             else requestAnimationFrame(look);
           };
@@ -119,10 +138,10 @@ export class ScrollMeter {
   }
 
   async #measured(act: () => Promise<void>): Promise<Movements> {
-    await this.#page.evaluate("frames.length = 0");
+    await this.#page.evaluate("frames.start()");
     await act();
-    await this.rest();
-    return this.#page.evaluate<number[]>("frames.slice()");
+    await this.#stillness();
+    return this.#page.evaluate<number[]>("(frames.stop(), frames.moved)");
   }
 }
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import { CHAT_EVENTS } from "../../src/protocol/chat-events.ts";
 import { ACTIONS } from "../../src/protocol/events/moderation.ts";
+import { PATIENCE_MS } from "../host/patience.ts";
 import { freePort, HOST, startServer, type TestServer } from "./servers.ts";
 import { next, open, tokenFor, type Options } from "./stock-clients.ts";
 
@@ -86,7 +87,7 @@ async function request(user: string, method: string, address: string, body?: unk
 const isJson = ({ headers }: Response): boolean => headers.get("Content-Type")?.startsWith("application/json") ?? false;
 
 async function ask(user: string, event: string, payload: object): Promise<Record<string, unknown>> {
-  return (await sockets[user]!.timeout(30_000).emitWithAck(event, payload)) as Record<string, unknown>;
+  return (await sockets[user]!.timeout(PATIENCE_MS).emitWithAck(event, payload)) as Record<string, unknown>;
 }
 
 /** The first column of the members' table in docs/events.md. */
@@ -99,7 +100,7 @@ async function assemble(): Promise<void> {
   for (const [user, token] of Object.entries(tokens)) secrets.set(`${user}'s token`, token);
   sockets["service"] = await enter("service", tokens["service"]!, { transports: ["polling"] });
   const { service } = sockets;
-  await service.timeout(30_000).emitWithAck("grant", { user: "granted", role: "moderator" });
+  await service.timeout(PATIENCE_MS).emitWithAck("grant", { user: "granted", role: "moderator" });
   for (const user of ["moderator", "reader", "member", "friend", "granted"])
     sockets[user] = await enter(user, tokens[user]!);
   await enter("the moderator's page", tokens["moderator"]!, {}, "/admin");

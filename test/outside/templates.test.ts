@@ -1,97 +1,103 @@
 // The projects that `npm create parley` makes, with nothing but the two tarballs and the registry: each template, and
-// an application's Worker with Hono that gets the chat. Each is installed, compiled, tested by its own tests, examined
-// by the doctor, built for a deployment, and talks to stock clients. And the projects of docs/testing.md and
-// docs/in-your-worker.md, with their tests.
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// an application's Worker with Hono that gets the chat. Each is compiled, examined by the doctor, and talks to stock
+// clients; templates are also built for a deployment, and tested by their own tests. And the projects of
+// docs/testing.md and docs/in-your-worker.md, with their tests.
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { writeDocumented } from "./documented-project.ts";
+import { linkPackages } from "./installation.ts";
 import { execute } from "./packages.ts";
 import { freePort, HOST, ProcessGroup } from "./servers.ts";
 import { ask, next, open } from "./stock-clients.ts";
 import { packPackages, type Tarballs } from "./tarballs.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "parley templates "));
-const groups: ProcessGroup[] = [];
+/** By their addresses. */
+const servers = new Map<string, ProcessGroup>();
 let tarballs: Tarballs;
 
 const inFolder = (...names: string[]): string => path.join(folder, ...names);
 const run = (cwd: string, ...command: [string, ...string[]]): Promise<string> => execute(command, { cwd, niceness: 3 });
-const npm = (cwd: string, ...args: string[]): Promise<string> => run(cwd, "npm", ...args);
 
 /** `npm create parley` with these arguments, of the tarball. */
 const create = (...args: string[]): Promise<string> =>
   run(folder, process.execPath, inFolder("package", "main.js"), ...args);
 
-const INSTALL = ["install", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
+/** Projects with tests of their own, each with the number of them. */
+const TESTED = { chat: 4, board: 4, server: 3, mounted: 2 };
 
 beforeAll(async () => {
   tarballs = await packPackages();
   // One file, and the templates: it needs no installation.
   await run(folder, "tar", "-xzf", tarballs.create);
   // In a clone, while the packages are not published: the project gets the package of the clone.
-  await run(
-    folder,
-    "npx",
-    "--yes",
-    `--package=file:${tarballs.createFolder}`,
-    "create-parley",
-    "chat",
-    "--template",
-    "chat",
-  );
-  await npm(inFolder("chat"), ...INSTALL);
+  const clone = `--package=file:${tarballs.createFolder}`;
+  await run(folder, "npx", "--yes", clone, "create-parley", "chat", "--template", "chat");
+  await create("board", "--template", "socketio");
+  await create("server", "--template", "socketio", "--server", "unchanged");
+  cpSync(path.join(import.meta.dirname, "notes-project"), inFolder("notes"), { recursive: true });
+  // These docs/testing.md links to.
+  for (const name of ["index.ts", "wrangler.toml"])
+    cpSync(path.join(import.meta.dirname, "../../docs/examples/notes", name), inFolder("notes", name));
+  writeDocumented(inFolder("notes"), "testing.md", "notes");
+  mkdirSync(inFolder("mounted"));
+  writeDocumented(inFolder("mounted"), "in-your-worker.md", "mounted");
+  for (const name of [...Object.keys(TESTED), "notes"]) await linkPackages(inFolder(name));
 });
 
 afterAll(async () => {
-  await Promise.all(groups.map((group) => group.stop()));
+  await Promise.all(servers.values().map((group) => group.stop()));
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The tarball takes the place of the release, which is not there yet. */
-const takeTarball = (project: string): Promise<string> =>
-  npm(project, "pkg", "set", `dependencies.parley-rooms=file:${tarballs.parley}`);
+type Manifest = Readonly<Record<"dependencies" | "scripts", Readonly<Record<string, string>>>>;
 
-const copyPackages = (project: string): Promise<string> =>
-  run(folder, "cp", "-al", inFolder("chat", "node_modules"), path.join(project, "node_modules"));
+const manifestOf = (project: string): Manifest =>
+  JSON.parse(readFileSync(path.join(project, "package.json"), "utf8")) as Manifest;
 
-/** Installs a project, beginning with a copy of the chat's packages: nearly all are the same. */
-async function install(project: string): Promise<void> {
-  await takeTarball(project);
-  await copyPackages(project);
-  await npm(project, ...INSTALL);
-}
+/** Where a shell of npm finds commands. */
+const pathOf = (project: string): string =>
+  [path.join(project, "node_modules", ".bin"), process.env["PATH"]].join(path.delimiter);
 
-/** Starts `npm run dev`, or `wrangler dev`. @returns its address */
+/** Runs a line in a project as npm runs a script there: npm itself would take half a second each time. */
+const sh = (project: string, line: string): Promise<string> =>
+  execute(["sh", "-c", line], { cwd: project, env: { PATH: pathOf(project) }, niceness: 3 });
+
+/** `npm run` with a script of the project. */
+const script = (project: string, name: string, ...args: readonly string[]): Promise<string> =>
+  sh(project, [manifestOf(project).scripts[name], ...args].join(" "));
+
+/** Starts `npm run dev`, which is `wrangler dev`. @returns its address */
 async function dev(project: string): Promise<string> {
   const port = await freePort();
-  const args = ["run", "dev", "--", "--ip", HOST, "--port", String(port), "--inspector-port", "0"];
+  const line = `cd "$0" && exec ${manifestOf(project).scripts["dev"]} --ip ${HOST} --port ${port} --inspector-port 0`;
   const group = new ProcessGroup({
-    program: "npm",
-    args: ["--prefix", project, ...args],
-    env: { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
+    program: "sh",
+    args: ["-c", line, project],
+    env: { PATH: pathOf(project), WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
   });
-  groups.push(group);
+  const url = `http://${HOST}:${port}`;
+  servers.set(url, group);
   await group.prints(/Ready on/);
-  return `http://${HOST}:${port}`;
+  return url;
 }
 
 /** Whether a template has the types that Wrangler writes for it. */
 async function checkTypes(project: string): Promise<void> {
   const file = path.join(project, "worker-configuration.d.ts");
   const before = readFileSync(file, "utf8");
-  await npm(project, "run", "types");
+  await script(project, "types");
   expect(readFileSync(file, "utf8")).toBe(before);
 }
 
-/** Compiles, tests, builds and examines a project, in which the doctor warns of nothing else. */
+/** Compiles and examines a project, in which the doctor warns of nothing else. */
 async function check(project: string, warnings: readonly string[] = []): Promise<void> {
-  await npm(project, "run", "check");
-  await npm(project, "run", "deploy", "--", "--dry-run");
-  const doctor = JSON.parse(await run(project, "npx", "parley-rooms", "doctor", "--json")) as {
+  await script(project, "check");
+  const doctor = JSON.parse(await sh(project, "parley-rooms doctor --json")) as {
     ok: boolean;
     findings: ReadonlyArray<{ level: string; code: string }>;
   };
@@ -101,11 +107,12 @@ async function check(project: string, warnings: readonly string[] = []): Promise
 
 // Each runs a dozen programs, one after the other.
 describe.concurrent("npm create parley", () => {
-  it("a chat: two people talk, a forbidden word is refused, and the page is there", async () => {
+  it("a chat: two people talk, a forbidden word is refused, and the page is there; without a key it names the settings, and so does the doctor", async () => {
     const project = inFolder("chat");
+    expect(manifestOf(project).dependencies["parley-rooms"]).toBe(`file:${tarballs.parley}`);
     await checkTypes(project);
     await check(project);
-    expect(await npm(project, "test")).toMatch(/Tests .*4 passed/);
+    await script(project, "deploy", "--dry-run");
 
     const url = await dev(project);
     expect(await (await fetch(url)).text()).toContain("<title>Parley</title>");
@@ -123,32 +130,25 @@ describe.concurrent("npm create parley", () => {
     expect(await heard).toMatchObject({ name: "Ada", content: "Hello!" });
     expect(await ask(ada!, "chat-message", { content: "spam" })).toMatchObject({ error: { code: "REJECTED" } });
 
-    const doctor = await run(project, "npx", "parley-rooms", "doctor", "--json", "--url", url);
-    expect((JSON.parse(doctor) as { findings: unknown[] }).findings).toEqual([
+    const doctor = (at: string): Promise<string> => sh(project, `parley-rooms doctor --json --url ${at}`);
+    expect((JSON.parse(await doctor(url)) as { findings: unknown[] }).findings).toEqual([
       expect.objectContaining({ code: "key.local" }),
     ]);
-  });
 
-  it("a chat without a key names the settings on its page, and so does the doctor", async () => {
-    const project = inFolder("keyless");
-    await create("keyless", "--template", "chat");
+    await servers.get(url)!.stop();
     rmSync(path.join(project, ".dev.vars"));
-    await copyPackages(project);
-    const url = await dev(project);
-    const page = await fetch(url);
+    const keyless = await dev(project);
+    const page = await fetch(keyless);
     expect(page.status).toBe(503);
     expect(await page.text()).toContain("npx wrangler secret put JWT_SECRET");
-    const doctor = run(project, "npx", "parley-rooms", "doctor", "--json", "--url", url);
-    await expect(doctor).rejects.toThrow(/key\.missing[^]*live\.misconfigured/);
+    await expect(doctor(keyless)).rejects.toThrow(/key\.missing[^]*live\.misconfigured/);
   });
 
   it("a Socket.IO application: a line reaches everybody at the board", async () => {
     const project = inFolder("board");
-    await create("board", "--template", "socketio");
-    await install(project);
     await checkTypes(project);
     await check(project);
-    expect(await npm(project, "test")).toMatch(/Tests .*4 passed/);
+    await script(project, "deploy", "--dry-run");
 
     const url = await dev(project);
     expect(await (await fetch(`${url}/page.js`)).text()).toContain("socket.io");
@@ -164,9 +164,33 @@ describe.concurrent("npm create parley", () => {
     expect(await heard).toEqual([0, 0, 1, 1]);
   });
 
+  it("a server of the package socket.io, as it is: people talk, the client is where Node has it, and the Worker is small", async () => {
+    const project = inFolder("server");
+    await checkTypes(project);
+    await check(project);
+    const [, kib] = /gzip: ([\d.]+) KiB/.exec(await script(project, "deploy", "--dry-run"))!;
+    expect(Number(kib)).toBeLessThanOrEqual(54);
+
+    const url = await dev(project);
+    expect(await (await fetch(`${url}/socket.io/socket.io.js`)).text()).toContain("Socket.IO v4");
+    const [ada, ben] = await Promise.all(
+      ["ada", "ben"].map(async (name) => {
+        const socket = open(url, { auth: { name } });
+        await next(socket, "connect");
+        return socket;
+      }),
+    );
+    const heard = new Promise((resolve) => void ben!.once("said", (...args) => resolve(args)));
+    expect(await ask(ada!, "say", "hello")).toEqual({ ok: true });
+    expect(await heard).toEqual(["ada", "hello"]);
+  });
+
   it("a Worker with Hono gets a chat and a board: the lines that it prints are all that is left to add", async () => {
     const project = inFolder("hono");
     cpSync(path.join(import.meta.dirname, "hono-worker"), project, { recursive: true });
+    const { dependencies, ...manifest } = manifestOf(project);
+    const withParley = { ...manifest, dependencies: { ...dependencies, "parley-rooms": "*" } };
+    writeFileSync(path.join(project, "package.json"), JSON.stringify(withParley));
     const [chat, board] = [await linesFor("existing"), await linesFor("socketio")];
     // A list of tables grows wherever its items are; the flag is a key of the top level, once, and each migration has a tag of its own.
     const config = path.join(project, "wrangler.toml");
@@ -179,7 +203,7 @@ describe.concurrent("npm create parley", () => {
       .replace("interface Env {", `$&\n  ${/readonly BOARD: .*/.exec(board.code)![0]}`)
       .replace("export default", `${chat.route}\n${board.route}\n\n$&`);
     writeFileSync(entry, `${chat.head.replace("undefined,", `${user},`)}${board.head}${code}`);
-    await install(project);
+    await linkPackages(project);
     await check(project, ["key.missing"]);
 
     const url = await dev(project);
@@ -201,28 +225,36 @@ describe.concurrent("npm create parley", () => {
   });
 });
 
-describe.concurrent("a project in the words of a document", () => {
-  it("docs/testing.md: the tests of the notes pass in workerd, their simulation in Node, and all compiles", async () => {
-    const project = inFolder("notes");
-    cpSync(path.join(import.meta.dirname, "notes-project"), project, { recursive: true });
-    // These it links to.
-    for (const name of ["index.ts", "wrangler.toml"])
-      cpSync(path.join(import.meta.dirname, "../../docs/examples/notes", name), path.join(project, name));
-    writeDocumented(project, "testing.md", "notes");
-    await install(project);
-    await run(project, "npx", "wrangler", "types");
-    await run(project, "npx", "tsc");
-    await run(project, "npx", "tsc", "-p", "tsconfig.strict.json");
-    expect(await run(project, "npx", "vitest", "run")).toMatch(/Tests .*5 passed/);
+describe.concurrent("projects", () => {
+  // In one vitest: to start one for each takes longer than the tests.
+  it("of the templates and of docs/in-your-worker.md pass their own tests, with evictions", async () => {
+    for (const name of ["chat", "board", "server"])
+      expect(manifestOf(inFolder(name)).scripts["test"]).toBe("vitest run");
+    const names = Object.keys(TESTED);
+    // Beside them: what lies above them they could import, too.
+    mkdirSync(inFolder("all"));
+    symlinkSync(inFolder("chat", "node_modules"), inFolder("all", "node_modules"));
+    const projects = names.map((name) => path.join("..", name));
+    writeFileSync(inFolder("all", "vitest.config.mjs"), `export default ${JSON.stringify({ test: { projects } })};`);
+    await sh(inFolder("all"), "vitest run --reporter default --reporter json --outputFile report.json");
+    const { testResults } = JSON.parse(readFileSync(inFolder("all", "report.json"), "utf8")) as {
+      testResults: ReadonlyArray<{ name: string; assertionResults: ReadonlyArray<{ status: string }> }>;
+    };
+    const passed = Object.fromEntries(
+      names.map((name) => {
+        const ofProject = testResults.filter((file) => file.name.startsWith(inFolder(name, "")));
+        return [
+          name,
+          ofProject.flatMap((file) => file.assertionResults).filter(({ status }) => status === "passed").length,
+        ];
+      }),
+    );
+    expect(passed).toEqual(TESTED);
   });
 
-  it("docs/in-your-worker.md: the Worker can be deployed, and its test passes with an eviction", async () => {
-    const project = inFolder("mounted");
-    mkdirSync(project);
-    writeDocumented(project, "in-your-worker.md", "mounted");
-    await install(project);
-    expect(await run(project, "npx", "wrangler", "deploy", "--dry-run")).toContain("--dry-run: exiting now.");
-    expect(await run(project, "npx", "vitest", "run")).toMatch(/Tests .*2 passed/);
+  it("in the words of docs/testing.md: the tests of the notes pass in workerd, their simulation in Node, and all compiles", async () => {
+    await sh(inFolder("notes"), "wrangler types && tsc && tsc -p tsconfig.strict.json");
+    expect(await sh(inFolder("notes"), "vitest run")).toMatch(/Tests .*5 passed/);
   });
 });
 

@@ -1,8 +1,8 @@
 // The server that the public protocol suites want to talk to: two echoes on the layers of this project,
 // behind the checks of the real Worker. Run by scripts/protocol-suites.ts.
-import type { Application } from "../../durable/socketio/application.ts";
-import { SocketObject } from "../../durable/socketio/socket-object.ts";
-import { WAITING, WAITING_ASLEEP } from "../../durable/socketio/wake-clock.ts";
+import type { Application } from "../../src/socketio/object/application.ts";
+import { SocketObject } from "../../src/socketio/object/socket-object.ts";
+import { WAITING, WAITING_ASLEEP } from "../../src/socketio/object/wake-clock.ts";
 import { encodeMessage, type Frame } from "../../src/socketio/wire/engine-io.ts";
 import type { EventsMap } from "../../src/socketio/server/events.ts";
 import { Namespace, type ConnectRequest, type AuthorizeResult } from "../../src/socketio/server/namespace.ts";
@@ -64,7 +64,7 @@ export class EngineEcho extends CountedObject {
       env,
       (ports) =>
         new SessionServer(OPTIONS, ports, ({ effects }) => ({
-          newSession: (...begun) => new Session(...begun),
+          newSession: (sid, handshake, seenAtMs) => new Session(sid, handshake, seenAtMs),
           onMessage: (session, data: Frame) => effects.send([session], [encodeMessage(data)]),
           onClose: () => {},
         })),

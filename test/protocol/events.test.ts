@@ -20,13 +20,22 @@ it.each(CHAT_EVENTS)(
   ({ name, schema, good }) => {
     const form = `\`${name} ${formOf(given(schema))}\``;
     const row = ofMembers.split("\n").find((line) => line.includes(`| ${form}`));
-    if (row === undefined) expect(ofModerators).toContain(form);
-    else expect(row).toContain(`| \`${formOf(["ok", ...answered(good)])}\``);
+    const answer = `\`${formOf(["ok", ...answered(good)])}\``;
+    if (row !== undefined)
+      expect(row, `docs/events.md, "A member sends": the row of ${form} lacks the answer ${answer}`).toContain(
+        `| ${answer}`,
+      );
+    else
+      expect(
+        ofModerators.includes(form),
+        `docs/events.md: "A member sends" lacks the row of ${form} with the answer ${answer} (or "A moderator sends" names it)`,
+      ).toBe(true);
   },
 );
 
 it("has each event that the room sends", () => {
   const rows = ofTheRoom.split("\n").flatMap((line) => /^\| (`[^|]*)/.exec(line)?.[1] ?? []);
   const named = new Set(rows.flatMap((row) => [...row.matchAll(/`([\w-]+)/g)].map(([, name]) => name!)));
-  expect([...HEARD_EVENTS].filter((name) => !named.has(name))).toEqual([]);
+  const missing = [...HEARD_EVENTS].filter((name) => !named.has(name));
+  expect(missing, 'docs/events.md: "The room sends" lacks rows of these').toEqual([]);
 });

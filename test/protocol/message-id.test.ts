@@ -1,19 +1,19 @@
-// Ids of messages: each contains the life of the log in which its message was posted, so that after a restored backup the id of a lost
+// Ids of messages: each contains the incarnation of the log in which its message was posted, so that after a restored backup the id of a lost
 // message does not name another one (CHAT-9).
 import { describe, expect, it } from "vitest";
 
 import { CHAT_EVENTS } from "../../src/protocol/chat-events.ts";
 import { messageId, parseMessageId } from "../../src/protocol/message-id.ts";
-import { nameLife, UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
+import { nameIncarnation, UNNAMED_INCARNATION } from "../../src/socketio/recovery/incarnations.ts";
 import { ChatRoom } from "../host/chat-room.ts";
 import { START_MS } from "../host/harness.ts";
 import { EPOCH } from "../host/memory-log.ts";
 
 describe("an id", () => {
-  it("contains the place of its message, and the life in which it was posted", () => {
-    const life = nameLife(START_MS, "abc", UNNAMED_LIFE);
-    expect(parseMessageId("e1", messageId("e1", 71, life))).toEqual({ seq: 71, life });
-    expect(parseMessageId("e1", messageId("e1", 71))).toEqual({ seq: 71, life: UNNAMED_LIFE });
+  it("contains the position of its message, and the incarnation in which it was posted", () => {
+    const incarnation = nameIncarnation(START_MS, "abc", UNNAMED_INCARNATION);
+    expect(parseMessageId("e1", messageId("e1", 71, incarnation))).toEqual({ seq: 71, incarnation });
+    expect(parseMessageId("e1", messageId("e1", 71))).toEqual({ seq: 71, incarnation: UNNAMED_INCARNATION });
   });
 
   it.each(["e1", "e1-", "e1-01", "e1-Z", "e2-1", "-1", "", "e1x", "e1-1.5"])("%j is none of this log", (id) => {
@@ -21,13 +21,13 @@ describe("an id", () => {
   });
 });
 
-describe("CHAT-9: an id of a life that a restored backup removed", () => {
+describe("CHAT-9: an id of an incarnation that a restored backup removed", () => {
   it.each(CHAT_EVENTS.filter(({ schema }) => "id" in schema.shape).map(({ name }) => name))(
     "is NOT_FOUND for %s, though another message stands there now",
     async (event) => {
       const room = new ChatRoom();
       const mona = await room.join({ user: "mona", role: "moderator" });
-      room.log.life = "0000000new";
+      room.log.incarnation = "0000000new";
       const { id } = await mona.ask("chat-message", { content: "new" });
       expect(id).toBe(messageId(EPOCH, 1, "0000000new"));
       const payload = { content: "changed", emoji: "+", on: true };
@@ -40,7 +40,7 @@ describe("CHAT-9: an id of a life that a restored backup removed", () => {
   it("cannot be answered", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
-    room.log.life = "0000000new";
+    room.log.incarnation = "0000000new";
     const { id } = await ada.ask("chat-message", { content: "new" });
     const lost = messageId(EPOCH, 1, "0000000old");
     const answer = await ada.ask("chat-message", { content: "yes", replyTo: lost });

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 
 import { callRooms } from "../../src/relay/call-rooms.ts";
-import { inPieces, Packing } from "../../src/relay/packing.ts";
+import { inChunks, Packing } from "../../src/relay/packing.ts";
 import { fc } from "../host/properties.ts";
 
 const turnPorts = { giveWay: async () => {}, now: () => 0 };
@@ -61,12 +61,12 @@ it("pieces have the items in their order, and as many as fit", () => {
       fc.integer({ min: 1, max: 5 }),
       (items, itemsMax) => {
         const space = { itemsMax, bytesMax: 10, bytesOf: ({ bytes }: { readonly bytes: number }) => bytes };
-        const pieces = inPieces(items, space);
-        expect(pieces.flat()).toEqual(items);
-        pieces.forEach((piece, i) => {
+        const chunks = inChunks(items, space);
+        expect(chunks.flat()).toEqual(items);
+        chunks.forEach((chunk, i) => {
           const packing = new Packing(space);
-          expect(piece.length > 0 && piece.every((item) => packing.take(item))).toBe(true);
-          const [next] = pieces[i + 1] ?? [];
+          expect(chunk.length > 0 && chunk.every((item) => packing.take(item))).toBe(true);
+          const [next] = chunks[i + 1] ?? [];
           expect(next === undefined || !packing.take(next)).toBe(true);
         });
       },

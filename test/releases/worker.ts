@@ -44,12 +44,12 @@ class Meeting extends Namespace<Incoming, Outgoing, Guest> {
     sit: (socket, table, ack) => {
       socket.join(table);
       socket.data.table = table;
-      ack(socket.data);
+      ack?.(socket.data);
     },
     say: (socket, text, ack) => {
       const { table } = socket.data;
       this.to(table).emit("said", text, table);
-      ack();
+      ack?.();
     },
   };
 

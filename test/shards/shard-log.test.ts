@@ -1,4 +1,4 @@
-// The recovery log of a shard: the lives of the messages that it knows, and of the one before them.
+// The recovery log of a shard: the incarnations of the messages that it knows, and of the one before them.
 import { describe, expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
@@ -8,7 +8,7 @@ import { ShardLog } from "../../src/shards/shard-log.ts";
 const EPOCH = "e".repeat(20);
 const [OLD, NEW] = ["0".repeat(10), "1".repeat(10)];
 
-const placeAt = (seq: number, life: string) => ({ epoch: EPOCH, life, seq, rev: 0, by: "", ruling: 0 });
+const positionAt = (seq: number, life: string) => ({ epoch: EPOCH, life, seq, rev: 0, by: "", ruling: 0 });
 
 const messageOf = (seq: number, life: string): Message => ({
   id: messageId(EPOCH, seq, life),
@@ -20,17 +20,17 @@ const messageOf = (seq: number, life: string): Message => ({
   timestamp: 0,
 });
 
-describe("the life at the place from which a client recovers", () => {
+describe("the incarnation at the position from which a client recovers", () => {
   it("is known where the shard has shown all messages behind it", () => {
     const log = new ShardLog();
-    log.move(placeAt(4, OLD));
-    log.show([messageOf(5, NEW)]);
+    log.move(positionAt(4, OLD));
+    log.deliver([messageOf(5, NEW)]);
     expect([log.lifeAt(4), log.lifeAt(5), log.lifeAt(3)]).toEqual([OLD, NEW, undefined]);
   });
 
   it("is that of the room's log where the room has sent the messages: those of before a restored backup are others", () => {
     const log = new ShardLog();
-    log.move(placeAt(6, NEW));
+    log.move(positionAt(6, NEW));
     const earlier = [5, 6].map((seq) => messageOf(seq, NEW));
     log.fill(earlier, OLD);
     expect([log.lifeAt(4), log.lifeAt(5), log.lifeAt(6)]).toEqual([OLD, NEW, NEW]);

@@ -26,8 +26,8 @@ export interface Speech {
   readonly isByShard: boolean;
 }
 
-/** The verdict on a CONNECT in a shard may be this long on its way. */
-const VERDICT_MS_MAX = 30_000;
+/** The decision on a CONNECT in a shard may be this long on its way. */
+const DECISION_MS_MAX = 30_000;
 
 type ModerationEvent = [event: string, change: { action: string; user: string; until?: number }];
 
@@ -109,7 +109,7 @@ const newestOf = ({
 
 /** Whether the room had sent this packet of a shard before the ban. */
 function isFromBefore({ toldAtMs, newest }: Ban, packet: string, nowMs: number): boolean {
-  if (packet.startsWith("40")) return nowMs - toldAtMs <= VERDICT_MS_MAX;
+  if (packet.startsWith("40")) return nowMs - toldAtMs <= DECISION_MS_MAX;
   const { id, seq } = messageOf(packet);
   return seq <= (newest.get(epochOf(id)) ?? 0);
 }

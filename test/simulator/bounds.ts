@@ -1,7 +1,7 @@
 // Checks the memory of a room: the sizes of all reachable collections, at any time and after quiet. The bounds are for the few
 // clients of a plan, so that a leak shows within minutes.
-import { NEWEST_MAX } from "../../src/chat/listing/unread-counts.ts";
-import { COPIES_REMEMBERED_MAX } from "../../src/chat/links/copies.ts";
+import { NEWEST_MAX } from "../../src/chat/people/unread-counts.ts";
+import { COPIES_REMEMBERED_MAX } from "../../src/features/relay/copies.ts";
 import { MISSED_MESSAGES_MAX } from "../../src/protocol/limits.ts";
 import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
 import { UNSTORED_POSTS_MAX } from "../../src/chat/posting/commit.ts";
@@ -25,10 +25,10 @@ const SIZES_MAX: Readonly<Record<string, number>> = {
   "Posts.waiting": BATCH_POSTS_MAX + UNSTORED_POSTS_MAX,
   "Recovery.encoded": MISSED_MESSAGES_MAX,
   "RelaxedCommit.unstored": BATCH_POSTS_MAX + UNSTORED_POSTS_MAX,
-  "ShardLog.shown": MISSED_MESSAGES_MAX,
+  "ShardLog.delivered": MISSED_MESSAGES_MAX,
   "UnreadCounts.newest": NEWEST_MAX,
   // While calls fail; bounded by characters.
-  "Feed.waiting": 1000,
+  "Stream.waiting": 1000,
   // While a report is under way; bounded for each connection.
   "RoomLink.requests": 1000,
   "RoomLink.waiting": 1000,
@@ -38,8 +38,7 @@ const SIZES_MAX: Readonly<Record<string, number>> = {
 const OF_CONNECTIONS: ReadonlySet<string> = new Set([
   "Addresses.sessions",
   "Addresses.sessions[]",
-  "WebSockets.sessions",
-  "WebSockets.bySession",
+  "WebSockets.sessionByWebSocket",
   "Engine.sessions",
   "Hub.sockets",
   "Members.stays",
@@ -61,16 +60,16 @@ const UNDER_WAY: ReadonlySet<string> = new Set([
   "Effects.touched",
   "Effects.unsaved",
   "PollQueue.frames",
-  "Feed.waiting",
+  "Stream.waiting",
   "Posts.batch",
   "Posts.waiting",
   "RelaxedCommit.unstored",
   "RoomLink.joins",
   "RoomLink.requests",
   "RoomLink.waiting",
-  "Pieces.gathered",
-  "Screening.asked",
-  "Screening.queues",
+  "Chunks.gathered",
+  "ModerationHook.asked",
+  "ModerationHook.queues",
   "Searching.searches",
   "SocketSession.connecting",
   "UnjoinedSessions.sessions",

@@ -5,7 +5,7 @@ import {
   createParley,
   DeadLetters,
   FeaturedRoom,
-  insideOf,
+  internalsOf,
   Lobby,
   RoomShard,
   RuledRoom,
@@ -30,7 +30,7 @@ interface Deadlines {
   nextAwake(): number | undefined;
 }
 
-/** The inside of a room, as far as the checks read it. */
+/** The internals of a room, as far as the checks read it. */
 interface RoomParts {
   readonly server: {
     readonly deadlines: Deadlines;
@@ -39,7 +39,7 @@ interface RoomParts {
 }
 
 export const partsOf = ({ instance }: ObjectHost): RoomParts | undefined =>
-  instance && (insideOf(instance).parts as RoomParts);
+  instance && (internalsOf(instance).parts as RoomParts);
 
 export interface ChatDeploymentOptions {
   readonly world: World;

@@ -1,6 +1,6 @@
 // Reads the lines that the simulated servers write with `console.error`: a line with a `problem` is a bug, unless a fault of the plan caused it.
 // Called by run.ts.
-import { RELAY_SEND_MS_MAX } from "../../src/chat/links/links.ts";
+import { RELAY_SEND_MS_MAX } from "../../src/features/relay/links.ts";
 import { isPlanned } from "../kit/simulation.ts";
 
 /** Error texts that the faults of a plan cause, besides those of the kit. */

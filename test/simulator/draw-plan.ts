@@ -114,7 +114,7 @@ interface Scenes {
 
 const NONE: Scenes = { steps: [], faults: [] };
 
-/** Something happens to a user or a room while verdicts of the room's own rules are awaited. */
+/** Something happens to a user or a room while decisions of the room's moderation hook are awaited. */
 function drawDisputes(chance: Chance, { clients, durationMs }: Drawn): Scenes {
   const steps: Step[] = [];
   const faults: Fault[] = [];
@@ -178,6 +178,7 @@ function drawClient(
   const kind = chance.weighted<ClientKind>({ websocket: 4, polling: 2, upgrading: 2, shim: 4 });
   const user = chance.pick(USERS);
   const minMs = chance.pick([0, 5, 40]);
+  const bundles = kind !== "shim" && chance.branch(`bundles ${at}`).happens(0.4);
   return {
     name: `${user}${at}`,
     user,
@@ -185,6 +186,7 @@ function drawClient(
     kind,
     joinsAtMs: chance.happens(0.7) ? chance.between(0, 2000) : chance.between(0, durationMs),
     recovers: chance.happens(0.85),
+    ...(bundles && { bundles }),
     insists: chance.pick(["not", "again", "again", "retries"] as const),
     ...(chance.happens(0.2) && { ttlSeconds: chance.pick([15, 40, 70]) }),
     latencyMs: [minMs, minMs + chance.pick([0, 10, 120])] as const,

@@ -13,7 +13,7 @@ export const INVARIANTS = {
   "let in":
     "no event reaches a socket before its CONNECT, and no message a user after the ban; no user posts while muted or kicked, in a read-only room, or too soon in slow mode, also where that begins while a verdict is awaited; no user changes messages of others; no member pins, or learns of reports",
   ruled:
-    "posts that a room's own rules reject are neither stored nor shown, replaced ones are stored with their replacement, and the rules are asked once about a post in each life of the room, before it is stored",
+    "posts that a room's own rules reject are neither stored nor shown, replaced ones are stored with their replacement, and the rules are asked once about a post in each incarnation of the room, before it is stored",
   "changed for all":
     "an acked edit, deletion or reaction reached all members and is there in the end, in searches and in copies in other rooms, too; a reaction counts once",
   pinned: "a pin that was acked is in each welcome from then on, until the message is unpinned or deleted",

@@ -5,14 +5,14 @@ interface Resuming {
   _lastOffset?: string;
 }
 
-/** Characters of an epoch; in ids and offsets the life of the log follows it. */
+/** Characters of an epoch; in ids and offsets the incarnation of the log follows it. */
 const EPOCH_CHARS = 20;
 
 /** The epoch of the log that an id or an offset is of. */
 export const epochOf = (idOrOffset: string): string => idOrOffset.slice(0, EPOCH_CHARS);
 
-/** The life of that log in which the message with this id was posted. */
-export const lifeOf = (id: string): string => id.slice(EPOCH_CHARS, id.lastIndexOf("-"));
+/** The incarnation of that log in which the message with this id was posted. */
+export const incarnationOf = (id: string): string => id.slice(EPOCH_CHARS, id.lastIndexOf("-"));
 
 export const seqOf = (id: string): number => Number.parseInt(id.slice(id.lastIndexOf("-") + 1), 36);
 

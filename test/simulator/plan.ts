@@ -13,6 +13,8 @@ export interface PlannedClient {
   readonly joinsAtMs: number;
   /** Of a stock client: whether it asks for recovery. */
   readonly recovers: boolean;
+  /** Of a stock client: whether it takes the events of a turn in one. */
+  readonly bundles?: true;
   /** Of a stock client: its way to get posts through. */
   readonly insists: "not" | "again" | "retries";
   /** How long its tokens hold; absent: for long. */
@@ -66,6 +68,8 @@ export interface Plan {
   readonly seed: number;
   /** The seed of latencies and ids, which a plan leaves open. Absent: `seed`. */
   readonly luck?: number;
+  /** Which of the planted bugs is there, where all stand behind switches (planted-switches.ts). */
+  readonly plantedBug?: number;
   readonly durability: "strict" | "relaxed";
   readonly relay: "queue" | "direct";
   readonly rooms: readonly string[];

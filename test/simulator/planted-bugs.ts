@@ -1,5 +1,5 @@
 // Bugs that a developer could make: each changes a line or two of the product. The simulator must find all of them, each by a known
-// seed, which docs/reliability.md lists. `npm run simulate -- --planted --write` searches new seeds. Used by planted-search.ts.
+// seed. `npm run simulate -- --planted --write` searches new seeds. Used by planted-search.ts.
 import type { PlantedBug } from "../kit/testing.ts";
 import type { Invariant } from "./invariants.ts";
 import { PLANTED_IN_RULES } from "./planted-rules.ts";
@@ -68,8 +68,9 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   {
     bug: "a post is shown before it is stored",
     file: "src/chat/posting/commit.ts",
-    find: "    if (!numbered || !this.store(numbered)) return undefined;\n    this.show(numbered);\n",
-    replace: "    if (numbered) this.show(numbered);\n    if (!numbered || !this.store(numbered)) return undefined;\n",
+    find: "    if (!numbered || !this.store(numbered)) return undefined;\n    this.deliver(numbered);\n",
+    replace:
+      "    if (numbered) this.deliver(numbered);\n    if (!numbered || !this.store(numbered)) return undefined;\n",
     breaks: "seen is stored",
   },
   {
@@ -88,10 +89,17 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   },
   {
     bug: "the server claims to have recovered a client, but replays only a part of what it missed",
-    file: "src/chat/log/chat-recovery.ts",
+    file: "src/chat/chat.ts",
     find: "    if (messages.length !== count) return undefined;\n",
     replace: "    messages.splice(5);\n    if (messages.length > count) return undefined;\n",
     breaks: "recovered whole",
+  },
+  {
+    bug: "a bundle ends with the offset of its first event",
+    file: "src/socketio/wire/bundles.ts",
+    find: "isRecoverable ? lastOffset(events) : undefined",
+    replace: "isRecoverable ? lastText(events[0]!) : undefined",
+    breaks: "seen in order",
   },
   {
     bug: "an offset of another log is read as one of this log",
@@ -118,7 +126,7 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   },
   {
     bug: "a muted user may post",
-    file: "src/chat/moderation/speaking.ts",
+    file: "src/chat/moderation/write-permission.ts",
     find: "    if (mute) {\n",
     replace: "    if (mute && !event) {\n",
     breaks: "let in",
@@ -161,7 +169,7 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   },
   {
     bug: "after sleep the room does not report its newest message to the lobby",
-    file: "src/chat/listing/lobby-copy.ts",
+    file: "src/features/directory/lobby-copy.ts",
     find: "    this.#reported = reported;\n",
     replace: "    this.#reported = reported && { ...reported, lastSeq: this.#facts.now().lastSeq };\n",
     breaks: "listed",
@@ -183,7 +191,7 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   },
   {
     bug: "a link counts a batch as sent although sending it failed",
-    file: "src/chat/links/links.ts",
+    file: "src/features/relay/links.ts",
     find: "send: ({ batch }) => this.#transport!.sendBatch(batch),",
     replace: "send: ({ batch }) => this.#transport!.sendBatch(batch).catch(() => ({ ok: true })),",
     breaks: "relayed once",
@@ -191,14 +199,14 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   },
   {
     bug: "the position of a link is kept in memory only",
-    file: "src/chat/links/relayed.ts",
+    file: "src/features/relay/relayed.ts",
     find: "    this.#room.state.put(PREFIX + from, mark);\n",
     replace: "",
     breaks: "relayed once",
   },
   {
     bug: "after sleep the alarm is not set again",
-    file: "durable/socketio/wake-clock.ts",
+    file: "src/socketio/object/wake-clock.ts",
     find: "    });\n    this.#schedule();\n  }\n",
     replace: "    });\n  }\n",
     breaks: "sleeps",
@@ -263,7 +271,7 @@ export const PLANTED_BUGS: readonly PlantedChatBug[] = [
   {
     // Once a bug of this project's own, found by seed 9.
     bug: "a deadline that is set in memory just before the alarm is set is lost when the room sleeps",
-    file: "durable/socketio/wake-clock.ts",
+    file: "src/socketio/object/wake-clock.ts",
     find: "if (this.#isAwake || this.#isWaitedFor(nowMs) || nextMs",
     replace: "if (this.#isWaitedFor(nowMs) || nextMs",
     breaks: "sleeps",

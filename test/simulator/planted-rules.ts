@@ -4,10 +4,10 @@ import type { PlantedChatBug } from "./planted-bugs.ts";
 export const PLANTED_IN_RULES: readonly PlantedChatBug[] = [
   {
     bug: "posts of a sender go on in the order of their verdicts",
-    file: "src/chat/room/screening.ts",
+    file: "src/chat/room/moderation-hook.ts",
     find: "    this.#goOnWith(ask.user);\n",
     replace:
-      "    this.#queues.get(ask.user)?.sort((a, b) => Number(!a.verdict) - Number(!b.verdict));\n    this.#goOnWith(ask.user);\n",
+      "    this.#queues.get(ask.user)?.sort((a, b) => Number(!a.decision) - Number(!b.decision));\n    this.#goOnWith(ask.user);\n",
     breaks: "said in order",
   },
   {
@@ -33,21 +33,21 @@ export const PLANTED_IN_RULES: readonly PlantedChatBug[] = [
   },
   {
     bug: "a user who becomes a reader while a verdict is awaited posts with the role of before",
-    file: "src/chat/room/screening.ts",
+    file: "src/chat/room/moderation-hook.ts",
     find: "const caller = this.#ports.callerNow(ask.caller);",
     replace: "const { caller } = ask;",
     breaks: "let in",
   },
   {
     bug: "a user who is kicked while a verdict is awaited posts all the same",
-    file: "src/chat/room/screening.ts",
+    file: "src/chat/room/moderation-hook.ts",
     find: '    if (this.#ports.stayOf(user) !== stay) return refuse("FORBIDDEN", "You were removed from this room.");\n',
     replace: "",
     breaks: "let in",
   },
   {
     bug: "a user who is banned while a verdict is awaited posts all the same",
-    file: "src/chat/room/screening.ts",
+    file: "src/chat/room/moderation-hook.ts",
     find: '    if (this.#ports.stayOf(user) !== stay) return refuse("FORBIDDEN", "You were removed from this room.");\n',
     replace: "",
     also: {
@@ -60,7 +60,7 @@ export const PLANTED_IN_RULES: readonly PlantedChatBug[] = [
   },
   {
     bug: "a post is acked while its verdict is awaited",
-    file: "src/chat/room/screening.ts",
+    file: "src/chat/room/moderation-hook.ts",
     find: "    queue.push(ask);\n",
     replace:
       '    queue.push(ask);\n    for (const reply of ask.replies.splice(0)) reply({ ok: true, id: "early-1", seq: 1, timestamp: 0 } as never);\n',
@@ -68,35 +68,35 @@ export const PLANTED_IN_RULES: readonly PlantedChatBug[] = [
   },
   {
     bug: "a post is forgotten with its verdict, although earlier ones of its sender still wait",
-    file: "src/chat/room/screening.ts",
-    find: "    this.#note(ask, verdict);\n    this.#goOnWith(",
-    replace: '    this.#note(ask, verdict);\n    this.#asked.delete(ask.key ?? "");\n    this.#goOnWith(',
+    file: "src/chat/room/moderation-hook.ts",
+    find: "    this.#note(ask, decision);\n    this.#goOnWith(",
+    replace: '    this.#note(ask, decision);\n    this.#asked.delete(ask.key ?? "");\n    this.#goOnWith(',
     breaks: "acked once",
   },
   {
     bug: "a post that is sent again while its verdict is awaited is asked about again",
-    file: "src/chat/room/screening.ts",
+    file: "src/chat/room/moderation-hook.ts",
     find: "    if (key !== undefined) this.#asked.set(key, ask);\n",
     replace: "",
     breaks: "ruled",
   },
   {
     bug: "a rejected post that is sent again is asked about again",
-    file: "src/chat/room/screening.ts",
-    find: "    if (key !== undefined) this.#kept.keep(key, verdict, now());\n",
+    file: "src/chat/room/moderation-hook.ts",
+    find: "    if (key !== undefined) this.#kept.keep(key, decision, now());\n",
     replace: "",
     breaks: "ruled",
   },
   {
     bug: "edits go round the rules of the room",
     file: "src/chat/room/requests.ts",
-    find: "if (!speech ||",
-    replace: 'if (!speech || speech.kind === "edit" ||',
+    find: "if (!steps ||",
+    replace: 'if (!steps || steps.kind === "edit" ||',
     breaks: "ruled",
   },
   {
     bug: "a verdict on what was said before the room was deleted counts in its next life",
-    file: "src/chat/room/screening.ts",
+    file: "src/chat/room/moderation-hook.ts",
     find: "    this.#queues.clear();\n",
     replace: "    return undefined;\n",
     breaks: "ruled",
@@ -111,14 +111,14 @@ export const PLANTED_IN_RULES: readonly PlantedChatBug[] = [
   },
   {
     bug: "a post whose verdict has come still counts as asked",
-    file: "src/chat/room/screening.ts",
+    file: "src/chat/room/moderation-hook.ts",
     find: "      if (ask.key !== undefined) this.#asked.delete(ask.key);\n",
     replace: "",
     breaks: "bounded",
   },
   {
     bug: "a verdict of the room's own rules is not waited for",
-    file: "src/chat/room/screening.ts",
+    file: "src/chat/room/moderation-hook.ts",
     find: "    const given = kept ?? this.#ask(saying, rules);\n",
     replace:
       '    const asked = kept ?? this.#ask(saying, rules);\n    const given = isPromise(asked) ? ({ type: "accepted", payload } as const) : asked;\n',
@@ -126,12 +126,12 @@ export const PLANTED_IN_RULES: readonly PlantedChatBug[] = [
   },
   {
     bug: "a post counts as stored while its verdict is awaited, so that it is lost if the room dies meanwhile",
-    file: "src/chat/room/screening.ts",
+    file: "src/chat/room/moderation-hook.ts",
     find: "    ask.end = resolve;\n",
     replace:
       "    const mark = `asked ${key}`;\n    if (key !== undefined) this.#room.state.put(mark, 1);\n    ask.end = () => (this.#room.state.delete(mark), resolve());\n",
     also: {
-      file: "src/chat/room/screening.ts",
+      file: "src/chat/room/moderation-hook.ts",
       find: "    const kept = key === undefined ?",
       replace:
         '    if (this.#room.state.get(`asked ${key}`)) return reply({ ok: true, id: "early-1", seq: 1, timestamp: 0 } as never);\n    const kept = key === undefined ?',

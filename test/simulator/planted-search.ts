@@ -4,54 +4,76 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 
 import { openChat } from "./chat.ts";
-import type { PlantedChatBug } from "./planted-bugs.ts";
+import { PLANTED_BUGS, type PlantedChatBug } from "./planted-bugs.ts";
+import { withSwitches } from "./planted-switches.ts";
 import { drawPlan } from "./draw-plan.ts";
 import type { Plan } from "./plan.ts";
-import type { Violation } from "../kit/testing.ts";
+import type { SimulationThread, Violation } from "../kit/testing.ts";
 
 /** Which seed found which bug last, by the bug's name: `npm run simulate -- --planted --write` writes it. */
 export const SEEDS_FILE = path.join(import.meta.dirname, "planted-seeds.json");
-export const PLANTED_SEEDS = JSON.parse(readFileSync(SEEDS_FILE, "utf8")) as Readonly<Record<string, number>>;
+
+/** The plan of a seed, and with which luck it is carried out: 0 is the seed's own. */
+export interface Draw {
+  readonly seed: number;
+  readonly luck: number;
+}
+
+/** A seed, and the luck that is not its own behind a point, as 7 or 7.2. */
+export const PLANTED_SEEDS = JSON.parse(readFileSync(SEEDS_FILE, "utf8")) as Readonly<Record<string, string>>;
+
+export const nameOf = ({ seed, luck }: Draw): string => (luck === 0 ? String(seed) : `${seed}.${luck}`);
+
+function drawOf(name: string): Draw {
+  const [seed, luck = 0] = name.split(".").map(Number);
+  return { seed: seed!, luck };
+}
 
 /** How often the plan that found a bug last is tried with other luck. */
 const OTHER_LUCK = 3;
 
-export interface Found {
-  readonly seed: number;
+export interface Found extends Draw {
   /** Runs that it took. */
   readonly runs: number;
   readonly violation: Violation;
 }
 
 /** @param seeds how many are tried after the one that is known */
-function* candidates({ bug, isCostly, isInShards }: PlantedChatBug, seeds: number): Generator<Plan> {
-  const known = PLANTED_SEEDS[bug];
+function* candidates({ bug, isCostly, isInShards }: PlantedChatBug, seeds: number): Generator<Draw & { plan: Plan }> {
   const size = isCostly ? "any" : "short";
+  const planOf = (draw: Draw): Draw & { plan: Plan } => {
+    const plan = drawPlan(draw.seed, size);
+    return { ...draw, plan: draw.luck === 0 ? plan : { ...plan, luck: draw.seed + draw.luck * 1_000_003 } };
+  };
+  const known = PLANTED_SEEDS[bug];
   if (known !== undefined) {
-    const plan = drawPlan(known, size);
-    yield plan;
-    for (let times = 1; times <= OTHER_LUCK; times++) yield { ...plan, luck: known + times * 1_000_003 };
+    const draw = drawOf(known);
+    yield planOf(draw);
+    for (let luck = 0; luck <= OTHER_LUCK; luck++) if (luck !== draw.luck) yield planOf({ ...draw, luck });
   }
   for (let seed = 1, tried = 0; tried < seeds; seed++) {
-    const plan = drawPlan(seed, size);
-    if (isInShards && !plan.shards) continue;
+    const found = planOf({ seed, luck: 0 });
+    if (isInShards && !found.plan.shards) continue;
     tried++;
-    if (seed !== known) yield plan;
+    if (String(seed) !== known) yield found;
   }
 }
 
+/** One thread with all planted bugs in it, each behind its switch. */
+export const openPlanted = (): Promise<SimulationThread<Plan>> => openChat(...withSwitches(PLANTED_BUGS));
+
 /** @returns the first run in which the bug breaks the rule that it should; nothing if there is none */
-export async function findPlanted(planted: PlantedChatBug, seeds: number): Promise<Found | undefined> {
-  const simulation = await openChat(planted, ...(planted.also ? [planted.also] : []));
-  try {
-    let runs = 0;
-    for (const plan of candidates(planted, seeds)) {
-      const [violation] = (await simulation.run(plan)).outcome.violations;
-      runs++;
-      if (violation?.invariant === planted.breaks) return { seed: plan.seed, runs, violation };
-    }
-    return undefined;
-  } finally {
-    await simulation.stop();
+export async function findPlanted(
+  simulation: SimulationThread<Plan>,
+  planted: PlantedChatBug,
+  seeds: number,
+): Promise<Found | undefined> {
+  const plantedBug = PLANTED_BUGS.indexOf(planted) + 1;
+  let runs = 0;
+  for (const { seed, luck, plan } of candidates(planted, seeds)) {
+    const [violation] = (await simulation.run({ ...plan, plantedBug })).outcome.violations;
+    runs++;
+    if (violation?.invariant === planted.breaks) return { seed, luck, runs, violation };
   }
+  return undefined;
 }

@@ -2,8 +2,8 @@
 import type { PlantedChatBug } from "./planted-bugs.ts";
 
 const SHARDS = "src/chat/shards/shards.ts";
-const FOLLOWER = "src/shards/follower.ts";
-const INTAKE = "src/shards/intake.ts";
+const FOLLOWER = "src/shards/replica.ts";
+const INTAKE = "src/shards/receiver.ts";
 
 const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   {
@@ -13,30 +13,30 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
     replace: "    let taken = 0;\n",
     also: {
       file: INTAKE,
-      find: "|| isSamePlace(place, before);",
-      replace: "|| isSamePlace(place, before) || place.seq >= before.seq;",
+      find: "|| isSamePosition(position, before);",
+      replace: "|| isSamePosition(position, before) || position.seq >= before.seq;",
     },
     breaks: "seen in order",
   },
   {
     bug: "a shard does not notice that it missed a piece",
     file: INTAKE,
-    find: "this.#isNext(piece) || this.#parts.audience.sockets.size === 0;",
-    replace: "this.#isNext(piece) || this.#parts.audience.sockets.size >= 0;",
+    find: "this.#isNext(chunk) || this.#parts.members.sockets.size === 0;",
+    replace: "this.#isNext(chunk) || this.#parts.members.sockets.size >= 0;",
     breaks: "seen in order",
   },
   {
     bug: "a shard shows an event before the connections that it let in are there",
     file: INTAKE,
-    find: "      if (!items.every(isOfConnects) || !this.#isNext(piece)) await this.#entered();\n",
+    find: "      if (!items.every(isOfConnects) || !this.#isNext(chunk)) await this.#entered();\n",
     replace: "",
     breaks: "seen in order",
   },
   {
     bug: "the repair of a gap leaves out a message",
     file: "src/chat/shards/log-items.ts",
-    find: "[shown(messages)]",
-    replace: "[shown(messages.slice(1))]",
+    find: "[deliveryOf(messages)]",
+    replace: "[deliveryOf(messages.slice(1))]",
     breaks: "seen in order",
   },
   {
@@ -65,8 +65,8 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   {
     bug: "a ban does not reach the shards",
     file: "src/chat/moderation/bans.ts",
-    find: "      if (ban) this.#room.elsewhere?.dismiss(",
-    replace: "      if (ban && !user) this.#room.elsewhere?.dismiss(",
+    find: "      if (ban) this.#room.remote?.dismiss(",
+    replace: "      if (ban && !user) this.#room.remote?.dismiss(",
     breaks: "let in",
   },
   {
@@ -81,16 +81,16 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   {
     bug: "a client is recovered in a shard that has not seen all that it missed",
     file: "src/shards/shard-log.ts",
-    find: "    return count >= 0 && count <= this.#shown.length;\n",
+    find: "    return count >= 0 && count <= this.#delivered.length;\n",
     replace: "    return count >= 0;\n",
     breaks: "recovered whole",
   },
   {
     bug: "a shard does not keep its place through its sleep",
     file: FOLLOWER,
-    find: "    if (this.#place) keep(",
-    replace: "    if (!this.#place) keep(",
-    also: { file: INTAKE, find: " || this.#parts.audience.sockets.size === 0;", replace: ";" },
+    find: "    if (this.#position && (",
+    replace: "    if (!this.#position && (",
+    also: { file: INTAKE, find: " || this.#parts.members.sockets.size === 0;", replace: ";" },
     breaks: "seen in order",
     isCostly: true,
   },
@@ -105,30 +105,30 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   {
     bug: "a shard shows messages to members who attend to counts",
     file: FOLLOWER,
-    find: "this.#ports.attention.audienceOf(event, audience)",
+    find: "this.#ports.subscriptions.audienceOf(event, audience)",
     replace: "audience",
     breaks: "seen in order",
   },
   {
     bug: "a crowd does not hear which messages it was not shown",
-    file: "src/chat/room/showing.ts",
+    file: "src/chat/room/delivery.ts",
     find: "        this.#tell();\n",
-    replace: "        this.#untold = undefined;\n",
+    replace: "        this.#withheld = undefined;\n",
     breaks: "seen in order",
   },
   {
     bug: "offsets lead beyond messages that nobody was told of",
     file: "src/chat/room/room.ts",
-    find: "this.#showing.toldSeq ?? this.seenSeq()",
+    find: "this.#delivery.notifiedSeq ?? this.seenSeq()",
     replace: "this.seenSeq()",
     breaks: "recovered whole",
     isCostly: true,
   },
   {
     bug: "a room does not hear that nobody types in a shard any more",
-    file: "src/shards/member-events.ts",
-    find: "ended: () => ports.link.changed()",
-    replace: "ended: () => {}",
+    file: "src/chat/shards/shards.ts",
+    find: "typing !== this.#typing.get(shard)",
+    replace: "typing > (this.#typing.get(shard) ?? 0)",
     breaks: "presence",
   },
 ];

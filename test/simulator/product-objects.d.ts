@@ -4,7 +4,7 @@ declare module "product:objects" {
   import type { ObjectClass } from "../kit/simulation.ts";
 
   export const ChatRoom: ObjectClass;
-  export function insideOf(object: object): { readonly parts: unknown };
+  export function internalsOf(object: object): { readonly parts: unknown };
   /** A room with pins and reports, where `env.FEATURES` is `on`. */
   export const FeaturedRoom: ObjectClass;
   export const RoomShard: ObjectClass;

@@ -1,6 +1,6 @@
 // A backup of a room that was restored: what it has kept, and which messages are lost. Made by chat-deployment.ts and witness.ts, read by
 // the clients of a run (person.ts).
-import { lifeOf, seqOf } from "./offset.ts";
+import { incarnationOf, seqOf } from "./offset.ts";
 
 /** The log of a room as a restored backup has it. */
 export interface Kept {
@@ -15,9 +15,9 @@ export interface Kept {
 export interface Restored {
   /** Of the last message that the backup has. */
   readonly lastSeq: number;
-  /** The lives that were over with the restore. */
+  /** The incarnations that were over with the restore. */
   readonly lives: ReadonlySet<string>;
 }
 
 export const isLostIn = ({ lastSeq, lives }: Restored, id: string): boolean =>
-  seqOf(id) > lastSeq && lives.has(lifeOf(id));
+  seqOf(id) > lastSeq && lives.has(incarnationOf(id));

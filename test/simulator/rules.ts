@@ -1,6 +1,6 @@
-// A room's own rules in a run: some texts are accepted, others replaced or rejected, some at once and some late, and now and then a rule
+// A room's moderation hook in a run: some texts are accepted, others replaced or rejected, some at once and some late, and now and then a rule
 // throws, never answers or posts itself. `ruling.ts` checks the room's reaction. Called by the objects, for each post and edit.
-import type { PostContext, PostDraft, PostVerdict } from "../../src/chat/room/verdict.ts";
+import type { PostContext, PostDraft, PostVerdict } from "../../src/chat/room/post-decision.ts";
 import type { Chance, ObjectHost, ObjectInstance, World } from "../kit/simulation.ts";
 import type { Plan } from "./plan.ts";
 import { mildFor, RULE_USER, type Asked, type RuleKind } from "./ruling.ts";

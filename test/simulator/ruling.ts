@@ -1,5 +1,5 @@
-// Checks a room's own rules: rejected posts are nowhere, replaced ones are stored with their replacement, and the rules
-// are asked once about each post, in the room's present life. Called by rules.ts, deployment.ts, verdict.ts and
+// Checks a room's moderation hook: rejected posts are nowhere, replaced ones are stored with their replacement, and the rules
+// are asked once about each post, in the room's present incarnation. Called by rules.ts, deployment.ts, verdict.ts and
 // silence.ts.
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { EDITED } from "./changes.ts";
@@ -9,7 +9,7 @@ import type { Witness } from "./witness.ts";
 /** The reaction of the rules to a text. `throw` and `never` fail once; about the next try the rules accept. */
 export type RuleKind = "accept" | "reject" | "replace" | "throw" | "never" | "post";
 
-/** The room waits no longer for a verdict, and counts the rules as failed. */
+/** The room waits no longer for a decision, and counts the rules as failed. */
 const DECIDED_MS_MAX = 5000;
 
 /** The user as whom the rules post. */

@@ -1,5 +1,5 @@
 // One run: carries out a plan, ends all faults, and brings all clients back. The witness checks the invariants at every step, the
-// verdict the final state. Called by worker.ts.
+// decision the final state. Called by worker.ts.
 import { splitPackets } from "../../src/socketio/wire/engine-io.ts";
 import {
   enter,
@@ -16,6 +16,7 @@ import {
   type Outcome,
   type Spoken,
 } from "../kit/simulation.ts";
+import { unpackedFrame } from "../wire/unpacked.ts";
 import { EDITED, EMOJI, type ChangeEvent } from "./changes.ts";
 import { checkSizes } from "./bounds.ts";
 import { ChatDeployment } from "./chat-deployment.ts";
@@ -96,7 +97,7 @@ export class Run {
     const person = this.person(connection.link.client);
     const room = this.deployment.roomOf(host);
     const nowMs = this.world.nowMs + room.skewMs;
-    for (const packet of splitPackets(frame) as string[]) {
+    for (const packet of splitPackets(frame).flatMap(unpackedFrame) as string[]) {
       if (isTracing) trace(this.world.nowMs - START_MS, host.name, "->", connection.link.client, packet.slice(0, 200));
       if (packet.startsWith("40")) this.#joined.add(connection);
       this.witness.beginnings.spoken(connection.link.client, packet);
@@ -118,7 +119,7 @@ export class Run {
     const nowMs = this.world.nowMs + host.skewMs;
     const isByShard = person.shard !== undefined;
     const speech = { nowMs, event: this.world.events, mayHaveWaited: true, isByShard };
-    for (const packet of splitPackets(content) as string[]) {
+    for (const packet of splitPackets(content).flatMap(unpackedFrame) as string[]) {
       this.witness.beginnings.spoken(client, packet);
       if (packet.startsWith("40")) this.witness.spoken(host.name, person.plan.user, packet, speech);
     }

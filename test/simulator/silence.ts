@@ -27,7 +27,7 @@ interface Pace {
   readonly postedAtMs: Map<string, number>;
 }
 
-/** A post that its verdict has let through is stored this soon: the longest window of a plan, and some. */
+/** A post that its decision has let through is stored this soon: the longest window of a plan, and some. */
 const BY_VERDICT_MS_MAX = 600;
 
 /** In place of a user: all members of the room, for read-only. */
@@ -142,12 +142,12 @@ export class Silences {
   ): void {
     const saidAtMs = this.#saidAtMs.get(content);
     if (saidAtMs === undefined) return;
-    // With rules of its own, the room takes a post only after their verdict.
+    // With rules of its own, the room takes a post only after their decision.
     const asked = this.#witness.ruling.askedAbout(room, content);
     const takenAtMs = asked?.decidedAtMs ?? saidAtMs;
     this.#keepPace(room, sender, { takenAtMs, nowMs });
     const kick = this.#kicks.get(`${room} ${sender}`);
-    // Otherwise it was sent again meanwhile, and needed no other verdict.
+    // Otherwise it was sent again meanwhile, and needed no other decision.
     const isByVerdict = nowMs - (asked?.decidedRoomMs ?? -Infinity) <= BY_VERDICT_MS_MAX;
     const isAgain = kick !== undefined && (this.#postedAtMs.get(content) ?? 0) > kick.toldAtMs;
     if (asked && kick && isByVerdict && !isAgain)

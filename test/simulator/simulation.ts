@@ -9,7 +9,10 @@ const inWords = ({ atMs, ...what }: { readonly atMs: number }): string =>
 
 const scenario: Scenario<Plan> = {
   draw: drawPlan,
-  run: (plan) => new Run(plan).go(),
+  run: (plan) => {
+    Object.assign(globalThis, { plantedBug: plan.plantedBug });
+    return new Run(plan).go();
+  },
   lists: ["faults", "clients", "steps", "links"],
   describe: ({ clients, links, steps, faults }) => [
     ...clients.map((client) => JSON.stringify(client)),

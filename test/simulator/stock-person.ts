@@ -66,7 +66,7 @@ export class StockPerson extends Person {
   }
 
   #open(): void {
-    const { kind, room, recovers, insists } = this.plan;
+    const { kind, room, recovers, bundles, insists } = this.plan;
     const transports = { websocket: [NodeWebSocket], polling: [Fetch], upgrading: [Fetch, NodeWebSocket], shim: [] }[
       kind
     ];
@@ -77,12 +77,16 @@ export class StockPerson extends Person {
       query: { recovery: recovers ? "on" : "off" },
       auth: (give) => {
         this.#resume(socket);
-        void this.token().then((token) => give({ token }));
+        void this.token().then((token) => give({ token, ...(bundles && { bundle: true }) }));
       },
       ...(insists === "retries" && { retries: 12, ackTimeout: AGAIN_MS }),
     });
     this.socket = socket;
     socket.on("connect", () => this.#onConnect(socket));
+    socket.on("bundle", (events: ReadonlyArray<readonly [string, ...unknown[]]>) => {
+      for (const [event, ...args] of events)
+        for (const listener of socket.listeners(event).slice()) listener.apply(socket, args);
+    });
     socket.on("welcome", (welcome: Welcome) => this.#onWelcome(welcome));
     socket.on("chat-message", (message: Message, offset?: string) => this.#onMessage(message, offset));
     socket.on("not-shown", (range: NotShown) =>

@@ -105,7 +105,7 @@ function checkSaid({ witness, people, asked }: Run): void {
           () => `"${content}" was acked and is not there`,
         );
       if (state === "refused")
-        // What was stored just before the room was deleted may be refused in its next life: the answer was lost.
+        // What was stored just before the room was deleted may be refused in the room begun anew: the answer was lost.
         witness.demand(!witness.isKept(content), "acked once", () => `"${content}" was refused (${code}) and is there`);
       if (!(person instanceof ShimPerson)) continue;
       const name = person.plan.name;

@@ -8,7 +8,7 @@ import type { Chain } from "./chain.ts";
 import { Changes } from "./changes.ts";
 import { Curation } from "./curation.ts";
 import type { Invariant } from "./invariants.ts";
-import { epochOf, lifeOf, seqOf } from "./offset.ts";
+import { epochOf, incarnationOf, seqOf } from "./offset.ts";
 import { Readers } from "./readers.ts";
 import type { Kept, Restored } from "./restored.ts";
 import { Ruling } from "./ruling.ts";
@@ -27,7 +27,7 @@ interface Log {
   readonly durable: Map<number, Message>;
   readonly seen: Map<number, Message>;
   readonly contents: Map<string, number>;
-  /** The lives of its messages, also of those that a restored backup has not. */
+  /** The incarnations of its messages, also of those that a restored backup has not. */
   readonly lives: Set<string>;
   lastSeq: number;
   /** How often the room crashed and lost its memory. */
@@ -116,7 +116,7 @@ export class Witness {
       () => `${room} ${seq} was seen as ${seen?.content} and stored as ${content}`,
     );
     log.durable.set(seq, message);
-    log.lives.add(lifeOf(message.id));
+    log.lives.add(incarnationOf(message.id));
     log.lastSeq = Math.max(log.lastSeq, seq);
     if (origin) return this.#arrive(log, message);
     this.saidOrder.stored(room, epoch, content);
@@ -200,7 +200,7 @@ export class Witness {
       () => `${who} saw "${message.content}" at ${message.room} ${message.seq}, others "${before?.content}"`,
     );
     log.seen.set(message.seq, message);
-    log.lives.add(lifeOf(message.id));
+    log.lives.add(incarnationOf(message.id));
   }
 
   connected(chain: Chain, id: string, isRecovered: boolean): void {

@@ -183,7 +183,7 @@ export class WireClient<Any = unknown> {
     }
   }
 
-  /** Sends CONNECT and waits for the verdict. @returns the accepting packet's data; @throws the CONNECT_ERROR's payload */
+  /** Sends CONNECT and waits for the decision. @returns the accepting packet's data; @throws the CONNECT_ERROR's payload */
   async enter<Accepted>(nsp: string, auth?: object): Promise<Accepted> {
     const heard = this.packets.length;
     this.sendPacket({ type: PacketType.CONNECT, nsp, data: auth });

@@ -1,5 +1,5 @@
 // Access to the HTTP API: roles, rooms, services that act as users, rate limits. API-1, API-5, API-11
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
 import page from "../../docs/http-api.md?raw";
 import type { Message } from "../../src/protocol/chat-events.ts";
@@ -9,7 +9,7 @@ import { freshRoom, join, Sleeper, tokenFor, useSettings, withSettings, workerWi
 
 const ROOM = "a-room";
 
-// Each test has a message posted first.
+// Messages are posted faster than usual.
 useSettings({ API_RATE: "1000", API_BURST: "1000" });
 
 /**
@@ -43,7 +43,6 @@ const FOR_SERVICES = new Set(["DELETE /api/rooms/{room}", "POST /api/drain", "GE
 /** The message of a call about one. */
 let messageId: string;
 let authors = 0;
-beforeEach(postMessage);
 
 /** Each by another user, because these tests are not about rate limits. */
 async function postMessage(): Promise<void> {
@@ -54,14 +53,15 @@ async function postMessage(): Promise<void> {
 const ask = (
   [method, path, body, query = ""]: (typeof CALLS)[number],
   options: CallOptions = {},
-): Promise<{ status: number; code: string | undefined; headers: Headers }> =>
+): Promise<{ status: number; code: string | undefined; headers: Headers; error?: unknown }> =>
   request(method, path.replace("{room}", ROOM).replace("{id}", messageId).replace("{event}", "reports") + query, {
     ...(body && { body }),
     ...options,
   }).then(async (response) => {
     const { status, headers } = response;
     if (status < 400) return (await response.body?.cancel(), { status, headers, code: undefined });
-    return { status, headers, code: (await response.json<{ error: { code: string } }>()).error.code };
+    const { error } = await response.json<{ error: { code: string } }>();
+    return { status, headers, code: error.code, error };
   });
 
 /** Not for staff only: they have tests of their own (files-*.test.ts). */
@@ -104,7 +104,10 @@ it("the table at the top of docs/http-api.md has all calls", async () => {
 });
 
 it("the list of calls here is that of the document: API-12", async () => {
-  expect(await described()).toEqual(
+  expect(
+    await described(),
+    "put the call into one of the lists of api-access.test.ts, into CALLS if it is about one room and for staff",
+  ).toEqual(
     [
       ...CALLS.map(([method, path]) => `${method} ${path}`),
       ...FOR_MEMBERS,
@@ -119,6 +122,13 @@ it("the list of calls here is that of the document: API-12", async () => {
 const NAMED = CALLS.map((call) => ({ call, name: `${call[0]} ${call[1]}` }));
 
 describe.each(NAMED)("$name: API-1", ({ call }) => {
+  beforeAll(postMessage);
+  // For calls about a user who is in the room.
+  beforeAll(async () => {
+    const ben = await join(ROOM, "ben");
+    return () => ben.close();
+  });
+
   it("is for bearers of a token: 401", async () => {
     const refused = await ask(call, { as: null });
     expect(refused).toMatchObject({ status: 401, code: "UNAUTHORIZED" });
@@ -143,17 +153,17 @@ describe.each(NAMED)("$name: API-1", ({ call }) => {
   it("is for a service, also one of this room only", async () => {
     for (const rooms of [undefined, [ROOM], ["a-*"]]) {
       await postMessage();
-      const { status } = await ask(call, { as: rooms ? { rooms } : {} });
-      expect(status).toBeGreaterThanOrEqual(200);
-      expect(status).toBeLessThan(300);
+      const { status, error } = await ask(call, { as: rooms ? { rooms } : {} });
+      expect(status, `ben is in the room; the answer: ${JSON.stringify(error)}`).toBeGreaterThanOrEqual(200);
+      expect(status, `ben is in the room; the answer: ${JSON.stringify(error)}`).toBeLessThan(300);
     }
   });
 
   it("is for a moderator where it is not for services only", async () => {
-    const { status, code } = await ask(call, { as: { role: "moderator", rooms: [ROOM] } });
+    const { status, code, error } = await ask(call, { as: { role: "moderator", rooms: [ROOM] } });
     const isForServices = FOR_SERVICES.has(`${call[0]} ${call[1]}`);
     if (isForServices) expect({ status, code }).toEqual({ status: 403, code: "FORBIDDEN" });
-    else expect(status).toBeLessThan(300);
+    else expect(status, JSON.stringify(error)).toBeLessThan(300);
   });
 });
 

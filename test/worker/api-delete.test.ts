@@ -107,7 +107,7 @@ describe("deleting a room: API-9", () => {
     expect(await deleted).toMatchObject({ status: 200 });
   });
 
-  it("answers posts during the erasure, in its next life", async () => {
+  it("answers posts during the erasure: the room is begun anew with them", async () => {
     const { room } = await roomWithHistory();
     const caller = { user: "ben", name: "ben", role: "member" } as const;
     const [, answer] = await runInDurableObject(stubOf(room), (chatRoom) =>
@@ -161,7 +161,7 @@ describe("deleting a room: API-9", () => {
     const failing = runInDurableObject(stubOf(room), async (chatRoom, { storage }) => {
       await storage.setAlarm(atMs);
       storage.deleteAll = () => Promise.reject(new Error("disk trouble"));
-      // Nor can the next life begin.
+      // Nor can the room begin anew.
       const begins = vi.spyOn(storage.sql, "exec").mockImplementation(() => {
         throw new Error("disk trouble");
       });

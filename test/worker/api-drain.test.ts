@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 
 import type { Notice } from "../../src/protocol/chat-events.ts";
-import { REPORT_WINDOW_EMPTY_MS } from "../../src/chat/listing/pace.ts";
+import { REPORT_WINDOW_EMPTY_MS } from "../../src/features/directory/pace.ts";
 import { callApi, refusal } from "../durable/api-caller.ts";
 import { Poller } from "../durable/poller.ts";
 import { RawClient } from "../durable/raw-client.ts";

@@ -1,22 +1,38 @@
 // Exports the whole history as a stream. API-8
-import { evictDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
 import { ChatRoom } from "../../durable/chat-room.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { callApi, request } from "../durable/api-caller.ts";
+import { openLog } from "../durable/logs.ts";
 import { freshRoom, stubOf, useSettings } from "../durable/rooms.ts";
 
 useSettings({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000", API_BURST: "10000", MAX_CONTENT_LENGTH: "3000" });
 
 const LONG = "\u{1f98a}".repeat(2990);
 
-/** Posts messages, each some 6,000 UTF-16 units of JSON. */
+/** Messages that are stored together, in the size of a row. */
+const BATCH_MESSAGES = 10;
+
+/** Stores messages in a room that nobody has used, each some 6,000 UTF-16 units of JSON. */
 async function fill(room: string, count: number): Promise<void> {
-  const posts = Array.from({ length: count }, (_, i) =>
-    callApi("POST", `/api/rooms/${room}/messages`, { body: { content: `${i}${LONG}.` } }),
-  );
-  for (const { status } of await Promise.all(posts)) expect(status).toBe(201);
+  await runInDurableObject(stubOf(room), (_instance, { storage }) => {
+    const log = openLog(storage, room);
+    for (let from = 1; from <= count; from += BATCH_MESSAGES)
+      log.append(
+        Array.from({ length: BATCH_MESSAGES }, (_, i) => ({
+          id: "",
+          seq: from + i,
+          room,
+          sender: "ada",
+          name: "ada",
+          content: `${from + i}${LONG}.`,
+          timestamp: Date.now(),
+        })),
+      );
+  });
+  await evictDurableObject(stubOf(room));
 }
 
 async function linesOf(response: Response): Promise<Message[]> {

@@ -58,17 +58,6 @@ describe("actions: API-14", () => {
     expect(asOther).toMatchObject({ status: 403, body: { error: { message: expect.stringContaining("act as") } } });
   });
 
-  it("ranks hold: no moderator acts on a service, and none by token on another", async () => {
-    const room = freshRoom();
-    const mo = await RawClient.open({ room });
-    await mo.connect({ token: await tokenFor("mo", { role: "moderator" }) });
-    await mo.receives("welcome");
-    const mia = { role: "moderator", user: "mia" };
-    expect(await moderate(room, { action: "kick", user: "mo" }, mia)).toMatchObject({ status: 403 });
-    expect(await moderate(room, { action: "mute", user: "mia", seconds: 1 }, mia)).toMatchObject({ status: 403 });
-    expect(await moderate(room, { action: "kick", user: "mo" })).toMatchObject(OK);
-  });
-
   it.each([
     ["nobody to be kicked", { action: "kick", user: "ada" }],
     ["no ban to be lifted", { action: "unban", user: "ada" }],

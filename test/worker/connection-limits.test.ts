@@ -1,4 +1,5 @@
 // Limits of connections: per address and minute, per address and room, per room.
+import { exports } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
 import { request as poll } from "../durable/poller.ts";
@@ -177,6 +178,24 @@ it("MAX_ROOMS_PER_USER and NEW_ROOMS_PER_USER: a CONNECT to one room too many is
     await expect(connect(freshRoom(), "nat")).rejects.toEqual(refusal("NEW_ROOMS_PER_USER"));
     // It was begun before, though nobody has written there.
     for (const room of [own, rooms[0]]) (await connect(room, "nat")).close();
+  });
+});
+
+it("NEW_ROOMS_PER_USER: the guests of one network begin rooms as one user, also by uploads; LIM-8", async () => {
+  const uploadAs = async (user: string, address: string): Promise<number> => {
+    const token = await tokenFor(user, { guest: true });
+    const headers = { ...from(address).headers, Authorization: `Bearer ${token}`, "Content-Type": "text/plain" };
+    const url = `${ORIGIN}/api/rooms/${freshRoom()}/files?name=a.txt`;
+    const response = await exports.default.fetch(
+      new Request(url, { method: "POST", headers: { ...headers, "Content-Length": "2" }, body: "hi" }),
+    );
+    await response.body?.cancel();
+    return response.status;
+  };
+  await withSettings({ NEW_ROOMS_PER_USER: "1" }, async () => {
+    expect(await uploadAs("guest-up-1", "10.0.18.1")).toBe(201);
+    expect(await uploadAs("guest-up-2", "10.0.18.1")).toBe(429);
+    expect(await uploadAs("guest-up-3", "10.0.18.2")).toBe(201);
   });
 });
 

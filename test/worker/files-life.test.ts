@@ -3,8 +3,8 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
-import { VERSION_KEY } from "../../durable/socketio/stored-format.ts";
-import { SqlSearchIndex } from "../../durable/sql/sql-search-index.ts";
+import { VERSION_KEY } from "../../src/socketio/object/stored-format.ts";
+import { SqlSearchIndex } from "../../src/features/search/sql-search-index.ts";
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
 import { callApi, request } from "../durable/api-caller.ts";
 import { png, read, text, uploaded } from "../durable/files.ts";
@@ -169,7 +169,7 @@ describe("deleting the room: FILE-6", () => {
     expect(tables).toBeLessThanOrEqual(1);
   });
 
-  it("voids earlier signatures, and its next life has files of its own", async () => {
+  it("voids earlier signatures, and the room begun anew has files of its own", async () => {
     const { room, attachment } = await roomWithPicture();
     await callApi("DELETE", `/api/rooms/${room}`);
     const ada = await join(room, "ada");
@@ -227,7 +227,7 @@ describe("deleting the room: FILE-6", () => {
     },
   );
 
-  it("spares files that its next life uploads, also after the search for old files has begun", async () => {
+  it("spares files that are uploaded to the room begun anew, also after the search for old files has begun", async () => {
     const { room } = await roomWithPicture();
     const bucket = Object.getPrototypeOf(env.FILES) as R2Bucket;
     const [inTime, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

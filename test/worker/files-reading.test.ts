@@ -223,7 +223,7 @@ describe("permission to read a file: FILE-4", () => {
     expect((await read(key, { as: { user: "ben" } })).status).toBe(200);
   });
 
-  it("the isolate that deleted a room serves no file of its earlier life, even while it is still stored", async () => {
+  it("the isolate that deleted a room serves none of its files, even while they are still stored", async () => {
     const room = freshRoom();
     const { key } = await uploaded(room, png(1, 1));
     expect((await read(key)).status).toBe(200);

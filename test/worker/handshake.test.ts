@@ -3,6 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 
 import { encodeUpgradeFacts, UPGRADE_HEADER } from "../../src/rpc/upgrade-header.ts";
+import { request as poll } from "../durable/poller.ts";
 import { RawClient, upgrade, type UpgradeOptions } from "../durable/raw-client.ts";
 import { freshRoom, join, stubOf, tokenFor, workerWith } from "../durable/rooms.ts";
 
@@ -75,6 +76,21 @@ describe("the room", () => {
     expect(await inQuery.receives("chat-message")).toMatchObject([{ content: "hello", room, sender: "ada" }]);
     expect(await elsewhere.ask("history", {})).toMatchObject({ messages: [] });
     expect(elsewhere.received("chat-message")).toEqual([]);
+  });
+});
+
+describe("the application's query", () => {
+  const queries: Array<Record<string, string>> = [
+    { session: "e".repeat(2100) },
+    { session: "e".repeat(9000), note: "你好".repeat(200) },
+    Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`k${at}`, "x".repeat(20)])),
+  ];
+
+  it.each(queries)("is nothing to the chat, however long, over both transports", async (query) => {
+    const room = freshRoom();
+    const ada = await join(room, "ada", { query });
+    expect(await ada.ask("chat-message", { content: "hi" })).toMatchObject({ ok: true });
+    expect((await poll({ room, query })).status).toBe(200);
   });
 });
 

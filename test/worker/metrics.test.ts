@@ -2,7 +2,9 @@
 import { env, exports } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { Lobby } from "../../durable/lobby.ts";
+import { ChatRoom } from "../../durable/chat-room.ts";
+import { Lobby } from "../../src/features/directory/object.ts";
+import { createParley } from "../../src/entries/bare.ts";
 import { ANNOUNCE_VERSION, POSTED_EVENT, type AnnouncedHere } from "../../src/protocol/announcement.ts";
 import { lobbyOf, type CounterDelta } from "../../src/protocol/room-list.ts";
 import type { Bindings } from "../../src/rpc/bindings.ts";
@@ -109,6 +111,15 @@ describe("GET /metrics: MET-1", () => {
     expect(exposition.valueOf("parley_queue_backlog_messages", { queue: "webhooks" })).toBe(0);
     expect(exposition.valueOf("parley_dead_letters")).toBeUndefined();
     expect(exposition.valueOf("parley_rooms")).toBeGreaterThan(0);
+  });
+
+  it("has nothing of queues and dead letters whose features are left out", async () => {
+    const { fetch } = createParley();
+    const exposition = await scrape({ fetch: (request) => fetch(request, env) });
+    expect(exposition.valueOf("parley_queue_backlog_messages", { queue: "relay" })).toBeUndefined();
+    expect(exposition.valueOf("parley_queue_backlog_messages", { queue: "webhooks" })).toBeUndefined();
+    expect(exposition.valueOf("parley_dead_letters")).toBeUndefined();
+    expect(exposition.valueOf("parley_lobbies")).toBe(1);
   });
 
   it("adds up all lobbies of a deployment", async () => {
@@ -240,7 +251,22 @@ describe("counters: MET-2, MET-3", () => {
     const { body } = await callApi("GET", `/api/rooms/${room}/stats`);
     expect(body.use.wakes).toMatchObject({ connect: 1, message: 3 });
     expect(body.use.framesIn).toBe(5);
-    expect(body.awake).toMatchObject({ cause: "call", detail: "stats" });
+  });
+
+  it("are counted once in the stats of a room that reports them between its answer and the lobby's", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    await ada.ask("chat-message", { content: "hello" });
+    // oxlint-disable-next-line typescript/unbound-method -- called with `call`
+    const { stats } = ChatRoom.prototype;
+    const spy = vi.spyOn(ChatRoom.prototype, "stats").mockImplementation(async function (this: ChatRoom, query) {
+      const answer = await stats.call(this, query);
+      await shows("parley_top_room_messages_posted_total", { room }, 1);
+      return answer;
+    });
+    const { body } = await callApi("GET", `/api/rooms/${room}/stats`);
+    spy.mockRestore();
+    expect(body.use).toMatchObject({ posted: 1, framesIn: 2 });
   });
 
   it("have one request for a call, with any outcome", async () => {

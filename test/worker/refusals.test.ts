@@ -2,13 +2,20 @@
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { base64url, SignJWT } from "jose";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { upgrade, type UpgradeOptions } from "../durable/raw-client.ts";
 import { tokenFor, workerWith } from "../durable/rooms.ts";
 
+/** Files before this one have rooms. */
+let rooms: string[];
+const roomsThere = async (): Promise<string[]> => (await listDurableObjectIds(env.CHAT_ROOM)).map(String).toSorted();
+
+beforeEach(async () => {
+  rooms = await roomsThere();
+});
 afterEach(async () => {
-  expect(await listDurableObjectIds(env.CHAT_ROOM), "rooms touched").toEqual([]);
+  expect(await roomsThere(), "rooms touched").toEqual(rooms);
 });
 
 async function refusal(options: UpgradeOptions): Promise<{ status: number; body: unknown; headers: Headers }> {
@@ -154,6 +161,7 @@ describe("a server that is not set up: 503", () => {
     expect(log.mock.calls.flat().join("\n")).toContain(named);
     const health = await fetcher.fetch(new Request("http://parley.test/health"));
     expect(health.status).toBe(503);
+    expect((await fetcher.fetch(new Request("http://parley.test/api/guest", { method: "POST" }))).status).toBe(503);
     log.mockRestore();
   });
 });

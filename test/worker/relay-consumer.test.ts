@@ -3,8 +3,8 @@ import { createExecutionContext, createMessageBatch, getQueueResult } from "clou
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ChatRoom } from "../../durable/chat-room.ts";
-import { DEAD_LETTERS_MAX, DeadLetters } from "../../durable/dead-letters.ts";
+import { DEAD_LETTERS_MAX, DeadLetters } from "../../src/features/dead-letters/object.ts";
+import { directory, search, type ParleyOptions } from "../../src/entries/bare.ts";
 import worker from "../../src/index.ts";
 import { DEAD_LETTERS_NAME } from "../../src/rpc/relay.ts";
 import { ANNOUNCE_VERSION, type AnnouncePart } from "../../src/protocol/announcement.ts";
@@ -13,7 +13,7 @@ import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../../src/proto
 import { UNREADABLE } from "../../src/relay/readable-batch.ts";
 import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";
 import { callApi, deadLettersTo, type CallOptions } from "../durable/api-caller.ts";
-import { whenTaking } from "../durable/relay-taking.ts";
+import { RELAY_ROOMS, whenTaking } from "../durable/relay-taking.ts";
 import { freshRoom, join, useSettings, workerWith } from "../durable/rooms.ts";
 
 useSettings({ API_RATE: "10000", API_BURST: "10000" });
@@ -63,7 +63,7 @@ const replay = (body: object = {}, options: CallOptions = {}) =>
 describe("a batch of the queue", () => {
   it("RLY-4: goes to each room in one call, in the order of its messages", async () => {
     const [from, a, b] = [freshRoom(), freshRoom(), freshRoom()];
-    const calls = vi.spyOn(ChatRoom.prototype, "takeRelayed");
+    const calls = vi.spyOn(RELAY_ROOMS, "takeRelayed");
     const result = await consume([
       batchOf(from, a, 2, 3),
       batchOf(from, b, 0, 1),
@@ -391,5 +391,25 @@ describe("links by HTTP", () => {
       expect(refused).toMatchObject({ status: 503, body: { error: { code: "MISCONFIGURED" } } });
       expect(refused.body.error.message).toContain(name);
     }
+  });
+
+  it("RLY-10: RELAY=queue without its bindings is in the log at the start, once; without RELAY there are no links", async () => {
+    const warnings = async (settings: Readonly<Record<string, unknown>>, options: ParleyOptions = {}) => {
+      logged.length = 0;
+      expect(await callApi("GET", "/api/rooms", { fetcher: workerWith(settings, options) })).toMatchObject({
+        status: 200,
+      });
+      return logged.filter(({ event }) => event === "settings.warning").map(({ warning }) => warning);
+    };
+    const [RELAY_QUEUE, DEAD_LETTERS] = [undefined, undefined];
+    const ofQueue = expect.stringMatching(/^RELAY: queue needs RELAY_QUEUE .* links and announcements are refused$/);
+    expect(await warnings({ RELAY: "queue", RELAY_QUEUE })).toEqual([ofQueue]);
+    expect(await warnings({ RELAY: "queue", DEAD_LETTERS })).toEqual([expect.stringContaining("DEAD_LETTERS")]);
+    expect(await warnings({ RELAY: "queue" })).toEqual([]);
+    expect(await warnings({ RELAY: "direct", RELAY_QUEUE })).toEqual([]);
+    expect(await warnings({ RELAY_QUEUE })).toEqual([]);
+    expect(await warnings({ RELAY: "queue", RELAY_QUEUE }, { bindings: { relayQueue: false } })).toEqual([]);
+    const features = [search(), directory()];
+    expect(await warnings({ RELAY: "queue", RELAY_QUEUE }, { features })).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// Bodies that never end: the reader gives up, other requests go on.
+// Tests of reading bodies: the Worker stops at a limit of bytes, and after some time.
 import { describe, expect, it } from "vitest";
 
 import { readText } from "../../src/http/body.ts";

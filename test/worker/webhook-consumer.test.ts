@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
 import type { WebhookBatch, WebhookDelivery, WebhookEvent } from "../../src/protocol/webhook-events.ts";
 import { VERSION } from "../../src/worker/version.ts";
-import { TRIES_MAX } from "../../src/worker/queue/webhooks.ts";
+import { TRIES_MAX } from "../../src/features/webhooks/consumer.ts";
 
 const URL_WITH_KEYS = "https://robot:s3cr%C3%A9t@hooks.example.com/parley?key=k3y";
 const SECRET = "only-we-two-know";

@@ -32,7 +32,7 @@ export const withLine = (snapshot: RoomSnapshot, line: Line): RoomSnapshot => ({
 
 export function withShown(snapshot: RoomSnapshot, shown: WatchedRoom, nowMs: number): RoomSnapshot {
   const { at, lastSeq } = shown;
-  // A smaller `lastSeq` belongs to a new life of the room.
+  // After the deletion of a room its log begins anew, with a smaller `lastSeq`.
   const isSame = lastSeq >= (snapshot.samples.at(-1)?.lastSeq ?? 0);
   const samples = isSame ? samplesSince(snapshot.samples, at - RATE_WINDOW_MS) : [];
   return { ...snapshot, shown, aheadMs: at - nowMs, samples: [...samples, { at, lastSeq }], more: [] };

@@ -37,7 +37,7 @@ export function App({ store, room }: AppProps) {
 function Chat({ store, view }: ChatProps) {
   const { panel, isEmbedded } = store;
   const chat = useRef<HTMLDivElement>(null);
-  useAttention(view);
+  useSubscriptionLevel(view);
   useEffect(() => {
     const listen = (event: Event): void => onShortcut(event as KeyboardEvent, store);
     // The embedding page owns the keys unless the focus is in the chat.
@@ -79,7 +79,7 @@ function Chat({ store, view }: ChatProps) {
 }
 
 /** Asks a large room for counts in place of messages while the page is out of view (ATT-1). */
-function useAttention(view: RoomView): void {
+function useSubscriptionLevel(view: RoomView): void {
   useEffect(() => {
     const leaving = new AbortController();
     let timer: ReturnType<typeof setInterval> | undefined;

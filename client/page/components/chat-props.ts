@@ -1,4 +1,4 @@
-// The properties of components that draw a part of the room on the screen.
+// The properties of components that draw a part of the room on the screen, and the items that a menu draws.
 import type { ChatStore } from "../state/chat-store.ts";
 import type { RoomView } from "../state/room-view.ts";
 
@@ -8,4 +8,12 @@ export interface ViewProps {
 
 export interface ChatProps extends ViewProps {
   readonly store: ChatStore;
+}
+
+export interface MenuItem {
+  readonly label: string;
+  readonly act: () => void;
+  readonly isGrave?: boolean;
+  /** In a group of which one item is chosen: whether this one is. */
+  readonly isChosen?: boolean;
 }

@@ -74,7 +74,7 @@ export function Composer({ store, view }: ChatProps) {
     const isAsked = isDrawn.current && (replyTo !== undefined || edit !== undefined);
     isDrawn.current = true;
     if (isAsked || !(store.isEmbedded || isTouched())) field.current?.focus();
-  }, [replyTo, edit?.id, blocked === ""]);
+  }, [writing.asked, replyTo, edit?.id, blocked === ""]);
 
   const submit = (): void => {
     if (!isReady) return;

@@ -2,8 +2,7 @@
 import type { Message } from "parley-rooms/client";
 
 import { mayPin, mayReport, pin } from "../state/room-features.ts";
-import type { ChatProps } from "./chat-props.ts";
-import type { MenuItem } from "./menu-items.ts";
+import type { ChatProps, MenuItem } from "./chat-props.ts";
 
 export function featureItems({ store, view }: ChatProps, message: Message): Array<MenuItem | false> {
   const { id } = message;

@@ -36,7 +36,8 @@ export function JoinForm({ store, room }: JoinFormProps) {
   // Its name says nothing to a person: the field stays empty until the visitor writes another one.
   const isConversation = wanted === given && isDirect(given);
   useEffect(() => void store.askEntrance(), []);
-  useEffect(() => {
+  // In the layout effect, before the visitor types the first letter.
+  useLayoutEffect(() => {
     // The visitor had no time to fill in a field that has just appeared.
     setTried(false);
     const fields = isTokenAsked ? ["#token", "button"] : [remembered.name === "" ? "#name" : "button", "button"];

@@ -2,18 +2,10 @@
 import type { Message, Person } from "parley-rooms/client";
 
 import { named } from "../state/names.ts";
-import type { ChatProps } from "./chat-props.ts";
+import type { ChatProps, MenuItem } from "./chat-props.ts";
 import { copyText } from "./clipboard.ts";
 import { featureItems } from "./feature-items.ts";
 import { themeItems } from "./theme.ts";
-
-export interface MenuItem {
-  readonly label: string;
-  readonly act: () => void;
-  readonly isGrave?: boolean;
-  /** In a group of which one item is chosen: whether this one is. */
-  readonly isChosen?: boolean;
-}
 
 export function menuItems({ store, view }: ChatProps): MenuItem[] {
   const { anchor, message: id, person } = store.ui.menu!;

@@ -74,7 +74,7 @@ interface RoomButtonProps {
 }
 
 function RoomButton({ store, item, isCurrent }: RoomButtonProps) {
-  const { room, members, unread, direct } = item;
+  const { room, members, unread, direct, tag } = item;
   return (
     <button
       type="button"
@@ -91,7 +91,10 @@ function RoomButton({ store, item, isCurrent }: RoomButtonProps) {
           #
         </span>
       )}
-      <bdi class="room-name">{direct ? bare(direct.name) : room}</bdi>
+      <bdi class="room-name">
+        {direct ? bare(direct.name) : room}
+        {tag !== undefined && <span class="tag"> {tag}</span>}
+      </bdi>
       {unread > 0 ? (
         <span class="badge" data-testid="unread">
           {unread > 99 ? "99+" : unread}

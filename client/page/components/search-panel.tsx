@@ -1,5 +1,5 @@
 // The search panel: takes words, lists the messages found, newest first, and jumps to one. The app draws it.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { FoundMessage } from "parley-rooms/client";
 
 import { excerptOf } from "../state/excerpt.ts";
@@ -29,7 +29,8 @@ export function SearchPanel({ store, view }: ChatProps) {
   const field = useRef<HTMLInputElement>(null);
   const [found, setFound] = useState(NOTHING);
   const [isBusy, setBusy] = useState(false);
-  useEffect(() => field.current?.focus(), []);
+  // In the layout effect, before the reader types the first letter.
+  useLayoutEffect(() => field.current?.focus(), []);
   const search = async (query: string, after: Found): Promise<void> => {
     if (isBusy) return;
     if (query === "") return setFound(NOTHING);

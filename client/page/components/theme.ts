@@ -1,7 +1,7 @@
 // Chooses the light or dark theme: the system's, in an embedded chat that of the page around it, unless the reader chose one. /theme.js
 // applies the choice before the first paint.
 import { keep, local, readJson } from "../state/json-storage.ts";
-import type { MenuItem } from "./menu-items.ts";
+import type { MenuItem } from "./chat-props.ts";
 
 const KEY = "parley.theme";
 const THEMES = ["system", "light", "dark"] as const;

@@ -11,7 +11,8 @@ import { Button, IconButton } from "./controls.tsx";
 import { focusKeeper } from "./focus.ts";
 import { Icon } from "./icons.tsx";
 
-export function UploadList({ view: { state, store, writing, fitting, isOver, refused } }: ViewProps) {
+export function UploadList({ view }: ViewProps) {
+  const { state, store, writing, fitting, isOver, refused } = view;
   const { uploads, welcome } = state;
   const isFitting = fitting.length > 0 && !isOver;
   if (uploads.length + writing.files.length === 0 && !isFitting) return null;
@@ -23,25 +24,33 @@ export function UploadList({ view: { state, store, writing, fitting, isOver, ref
         </p>
       )}
       <ul class="uploads" data-testid="uploads">
-        {writing.files.map(({ key, name, size }) => (
-          <Chip key={key} name={name} note={bytesText(size)} onRemove={() => writing.detach(key)} />
-        ))}
-        {uploads.map(({ id, name, size, progress, error }) => (
-          <Chip
-            key={id}
-            name={name}
-            note={error ? problemOf(error, size, welcome) : bytesText(size)}
-            isFailed={error !== undefined}
-            onRemove={() => store.removeUpload(id)}
-          >
-            {!error && <progress max={1} value={progress} aria-label={`Uploading ${named(name)}`} />}
-            {error && size > 0 && mayRetry(error) && (
-              <Button aria-label={`Try again to upload ${named(name)}`} onClick={() => store.retryUpload(id)}>
-                Try again
-              </Button>
-            )}
-          </Chip>
-        ))}
+        {[
+          ...writing.files.map(({ key, name, size }) => (
+            // That of its upload, so that a button which is being pressed when the upload ends stays there.
+            <Chip
+              key={view.uploadOf(key) ?? key}
+              name={name}
+              note={bytesText(size)}
+              onRemove={() => writing.detach(key)}
+            />
+          )),
+          ...uploads.map(({ id, name, size, progress, error }) => (
+            <Chip
+              key={id}
+              name={name}
+              note={error ? problemOf(error, size, welcome) : bytesText(size)}
+              isFailed={error !== undefined}
+              onRemove={() => store.removeUpload(id)}
+            >
+              {!error && <progress max={1} value={progress} aria-label={`Uploading ${named(name)}`} />}
+              {error && size > 0 && mayRetry(error) && (
+                <Button aria-label={`Try again to upload ${named(name)}`} onClick={() => store.retryUpload(id)}>
+                  Try again
+                </Button>
+              )}
+            </Chip>
+          )),
+        ]}
       </ul>
       {refused.length > 0 && (
         <p class="problem" role="alert">

@@ -9,7 +9,7 @@ import { OpenParts } from "./open-parts.ts";
 import { fetchEntrance, goToSignIn, roomOfState, type Entrance, type Returned } from "./sign-in.ts";
 import { clearStoredData, countUnfinished, joinKey, rememberedAt, type Owner } from "./stored-data.ts";
 import { RoomDirectory } from "./room-directory.ts";
-import { neighbour, roomItems, titleOf, type DirectPerson, type RoomItem } from "./room-items.ts";
+import { isDirect, neighbour, roomItems, titleOf, type DirectPerson, type RoomItem } from "./room-items.ts";
 
 const ANNOUNCEMENTS_MAX = 5;
 
@@ -308,7 +308,8 @@ export class ChatStore extends OpenParts {
     const { view } = this;
     if (!view) return "Parley";
     const listed = this.directory?.own.find(({ room }) => room === view.room)?.direct;
-    return titleOf(view.room, view.direct ?? this.#begun.get(view.room) ?? listed);
+    const { tag } = (isDirect(view.room) && this.roomItems().find(({ room }) => room === view.room)) || {};
+    return titleOf(view.room, view.direct ?? this.#begun.get(view.room) ?? listed, tag);
   }
 
   /** Whether the reader may write to a person alone; a conversation leads to no other one, and an embed stays in its room. */

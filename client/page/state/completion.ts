@@ -6,11 +6,14 @@ export const SUGGESTIONS_MAX = 6;
 
 /** People whose name, a word of it, or id begins with the query. */
 export function suggestionsFor(query: string, people: readonly Person[]): Person[] {
-  const wanted = query.toLocaleLowerCase();
+  const wanted = folded(query);
   const fits = ({ user, name }: Person): boolean =>
-    [user, ...name.split(/\s+/), name].some((word) => word.toLocaleLowerCase().startsWith(wanted));
+    [user, ...name.split(/\s+/), name].some((word) => folded(word).startsWith(wanted));
   return people.filter(fits).slice(0, SUGGESTIONS_MAX);
 }
+
+/** Letters alike, however a keyboard or an input method writes them. */
+const folded = (text: string): string => text.normalize("NFKC").toLocaleLowerCase();
 
 /** The text with the mention, and the new place of the caret. @param label the name of the person in the field */
 export function withMention(

@@ -78,5 +78,6 @@ export class People {
   }
 }
 
-const idTagOf = (user: string): string => `#${isGuest(user) ? shortOf(user) : user}`;
+/** What tells a person apart from others of the same name. */
+export const idTagOf = (user: string): string => `#${isGuest(user) ? shortOf(user) : user}`;
 const shortOf = (user: string): string => user.slice(-TAG_LENGTH);

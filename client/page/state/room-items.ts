@@ -2,7 +2,8 @@
 // call it.
 import type { RoomOverview } from "parley-rooms/client";
 
-import { bare, named } from "./names.ts";
+import { bare, named, visible } from "./names.ts";
+import { idTagOf } from "./people.ts";
 
 /** The other one of a conversation between two people. */
 export interface DirectPerson {
@@ -23,6 +24,8 @@ export interface RoomItem {
   /** Messages of others that the reader has not read. */
   readonly unread: number;
   readonly direct?: DirectPerson;
+  /** Stands beside the other one's name where the reader has conversations with several people of that name. */
+  readonly tag?: string;
 }
 
 interface Known {
@@ -43,8 +46,8 @@ const DIRECT_PREFIX = "dm~";
 export const isDirect = (room: string): boolean => room.startsWith(DIRECT_PREFIX);
 
 /** The room in words for titles, labels and sentences: the other one's name, or `#` and the room's. */
-export function titleOf(room: string, direct: DirectPerson | undefined): string {
-  if (direct) return named(direct.name);
+export function titleOf(room: string, direct: DirectPerson | undefined, tag = ""): string {
+  if (direct) return `${named(direct.name)} ${tag}`.trimEnd();
   return isDirect(room) ? "Direct message" : `#${room}`;
 }
 
@@ -63,7 +66,7 @@ export function roomItems({ listed, joined, entered, current, filter = "", held 
   }
   const sortName = ({ room, direct }: RoomItem): string => (direct ? bare(direct.name) : room);
   const wanted = filter.trim().toLowerCase();
-  return Array.from(byName.values())
+  return withTags([...byName.values()])
     .filter((item) => sortName(item).toLowerCase().includes(wanted))
     .sort(
       (a, b) =>
@@ -71,6 +74,16 @@ export function roomItems({ listed, joined, entered, current, filter = "", held 
         Number(own.has(b.room)) - Number(own.has(a.room)) ||
         (sortName(a) < sortName(b) ? -1 : 1),
     );
+}
+
+/** Names are no identities: two people may have one. */
+function withTags(items: readonly RoomItem[]): RoomItem[] {
+  const counts = new Map<string, number>();
+  for (const { direct } of items)
+    if (direct) counts.set(visible(direct.name), (counts.get(visible(direct.name)) ?? 0) + 1);
+  return items.map((item) =>
+    item.direct && counts.get(visible(item.direct.name))! > 1 ? { ...item, tag: idTagOf(item.direct.user) } : item,
+  );
 }
 
 /** The next room above (-1) or below (1) the current one, all around. */

@@ -284,6 +284,11 @@ export class RoomView {
     return `Messages could not be loaded. ${failure}`;
   }
 
+  /** @returns the id of the upload by which a file of the draft came; none if the draft had it when the page was loaded */
+  uploadOf(key: string): number | undefined {
+    return this.#places.get(key);
+  }
+
   /** An uploaded file becomes a part of the draft. */
   #adopt(id: number, attachment: Attachment): void {
     this.#places.set(attachment.key, id);

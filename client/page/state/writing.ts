@@ -34,6 +34,8 @@ const UNTRIED = { isSaving: false, problem: "" };
 export class Writing {
   replyTo: string | undefined;
   edit: Edit | undefined;
+  /** How often somebody asked to write about a message: each time the field takes the focus. */
+  asked = 0;
   readonly #ports: WritingPorts;
   #place: DraftPlace;
   #user = "";
@@ -101,6 +103,7 @@ export class Writing {
 
   /** Makes the draft a reply to a message. An edit that was begun waits until the reply is sent or cancelled. */
   reply(id: string): void {
+    this.asked++;
     this.replyTo = id;
     this.#putAside();
     this.#keep();
@@ -108,7 +111,8 @@ export class Writing {
 
   /** Begins to edit a message, or resumes its edit. */
   beginEdit({ id, content }: Pick<Message, "id" | "content">): void {
-    if (this.edit?.id === id) return;
+    this.asked++;
+    if (this.edit?.id === id) return this.#ports.changed();
     this.#putAside();
     const begun = this.#aside.find((aside) => aside.id === id);
     this.#drop(id);

@@ -1,4 +1,4 @@
-// A whiteboard that people draw on together: the namespace that docs/from-socket-io.md translates from Socket.IO. Each board is
+// A whiteboard that people draw on together: docs/from-socket-io.md names it as a whole application. Each board is
 // served by an object of its own (index.ts).
 import { Namespace, type ConnectRequest, type Handlers, type Socket } from "parley-rooms/socketio";
 

@@ -1,4 +1,4 @@
-// A board whose events are checked by schemas, of Valibot here, and typed by them. docs/from-socket-io.md shows it.
+// A board whose events are checked by schemas, of Valibot here, and typed by them. docs/socket-io-reference.md shows it.
 import { checked, Namespace } from "parley-rooms/socketio";
 import * as v from "valibot";
 

@@ -1,14 +1,14 @@
 // A Worker whose rooms have polls, pinned messages and reports of abuse.
-import { ChatRoom as BaseChatRoom, createParley, type RoomHandle } from "parley-rooms";
-import { Pins, Reports } from "parley-rooms/features";
+import { createParley, defaultFeatures, type Feature } from "parley-rooms";
+import { pins, reports } from "parley-rooms/features";
 import { Polls } from "./polls.ts";
 
 export { Lobby } from "parley-rooms";
 
-export class ChatRoom extends BaseChatRoom {
-  override features(room: RoomHandle) {
-    return [new Polls(room), new Pins(room, { max: 5 }), new Reports(room)];
-  }
-}
+const polls: Feature = { name: "polls", room: (room) => new Polls(room) };
 
-export default createParley();
+const parley = createParley({ features: [...defaultFeatures(), polls, pins({ max: 5 }), reports()] });
+
+export class ChatRoom extends parley.ChatRoom {}
+
+export default parley;

@@ -1,4 +1,4 @@
-// A list of guests that stays right when its object sleeps, and closing time for all of them. docs/from-socket-io.md shows parts of it.
+// A list of guests that stays right when its object sleeps, and closing time for all of them. docs/socket-io-reference.md shows parts of it.
 import {
   connect,
   Namespace,
@@ -19,11 +19,8 @@ interface ServerToClientEvents {
 type Guest = Socket<ServerToClientEvents, { name: string }>;
 
 class Guestbook extends Namespace<ClientToServerEvents, ServerToClientEvents, { name: string }> {
-  readonly rows: SyncKvStorage;
-
-  constructor(rows: SyncKvStorage) {
-    super();
-    this.rows = rows;
+  get rows() {
+    return this.ctx.storage.kv;
   }
 
   handlers: Handlers<ClientToServerEvents, Guest> = {
@@ -75,7 +72,7 @@ class Guestbook extends Namespace<ClientToServerEvents, ServerToClientEvents, { 
 }
 
 export class GuestbookObject extends SocketIoObject {
-  namespaces = { "/": new Guestbook(this.ctx.storage.kv) };
+  namespaces = { "/": new Guestbook() };
 }
 
 export default {

@@ -1,4 +1,4 @@
-// Races that report to a league, each in an object of its own. docs/from-socket-io.md shows a part of it.
+// Races that report to a league, each in an object of its own. docs/socket-io-reference.md shows a part of it.
 import {
   connect,
   Namespace,
@@ -31,7 +31,7 @@ class Race extends Namespace<ClientToServerEvents, ServerToClientEvents, { name:
 
   handlers: Handlers<ClientToServerEvents, Player> = {
     finish: (player, points) => {
-      if (points > this.best) this.#kv.put("best", points);
+      if (points > this.best) this.ctx.storage.kv.put("best", points);
       this.serverSideEmit("league", "scored", player.data.name, points);
     },
     compare: async (_player, races, ack) => {
@@ -43,15 +43,8 @@ class Race extends Namespace<ClientToServerEvents, ServerToClientEvents, { name:
     },
   };
 
-  readonly #kv: SyncKvStorage;
-
-  constructor(kv: SyncKvStorage) {
-    super();
-    this.#kv = kv;
-  }
-
   get best(): number {
-    return this.#kv.get<number>("best") ?? 0;
+    return this.ctx.storage.kv.get<number>("best") ?? 0;
   }
 
   override authorize({ auth }: ConnectRequest) {
@@ -60,7 +53,7 @@ class Race extends Namespace<ClientToServerEvents, ServerToClientEvents, { name:
 }
 
 export class RaceObject extends SocketIoObject {
-  namespaces = { "/": new Race(this.ctx.storage.kv) };
+  namespaces = { "/": new Race() };
 }
 
 export default {

@@ -17,17 +17,13 @@ interface ServerToClientEvents {
 type Client = Socket<ServerToClientEvents>;
 
 class Notes extends Namespace<ClientToServerEvents, ServerToClientEvents> {
-  readonly #sql: SqlStorage;
-
-  constructor(sql: SqlStorage) {
-    super();
-    this.#sql = sql;
-    sql.exec("CREATE TABLE IF NOT EXISTS notes (id TEXT PRIMARY KEY, text TEXT)");
+  override onStart() {
+    this.ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS notes (id TEXT PRIMARY KEY, text TEXT)");
   }
 
   handlers: Handlers<ClientToServerEvents, Client> = {
     add: (_client, { id, text }, ack) => {
-      const stored = this.#sql.exec("INSERT OR IGNORE INTO notes VALUES (?, ?) RETURNING id", id, text);
+      const stored = this.ctx.storage.sql.exec("INSERT OR IGNORE INTO notes VALUES (?, ?) RETURNING id", id, text);
       if (stored.toArray().length > 0) this.emit("added", { id, text });
       ack?.({ ok: true });
     },
@@ -35,10 +31,12 @@ class Notes extends Namespace<ClientToServerEvents, ServerToClientEvents> {
   };
 
   #all(): Note[] {
-    return this.#sql.exec<{ id: string; text: string }>("SELECT id, text FROM notes ORDER BY rowid").toArray();
+    return this.ctx.storage.sql
+      .exec<{ id: string; text: string }>("SELECT id, text FROM notes ORDER BY rowid")
+      .toArray();
   }
 }
 
 export class NotesObject extends SocketIoObject {
-  namespaces = { "/": new Notes(this.ctx.storage.sql) };
+  namespaces = { "/": new Notes() };
 }

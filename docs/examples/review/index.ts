@@ -1,4 +1,4 @@
-// Drafts that a colleague reviews, perhaps tomorrow. docs/from-socket-io.md shows a part of it.
+// Drafts that a colleague reviews, perhaps tomorrow. docs/socket-io-reference.md shows a part of it.
 import { connect, Namespace, SocketIoObject, type AskAnswer, type Handlers, type Socket } from "parley-rooms/socketio";
 
 interface ClientToServerEvents {

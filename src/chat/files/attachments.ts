@@ -12,7 +12,7 @@ import { POST_WINDOW_MS } from "../../protocol/limits.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { FileSweep } from "./file-sweep.ts";
 import { handler, UPLOAD, type Caller } from "../room/operation.ts";
-import type { Feature } from "../room/feature.ts";
+import type { RoomPart } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 import { isSameSecret } from "../../socketio/recovery/same-secret.ts";
 
@@ -41,7 +41,7 @@ export type UploadAnswer = Answer<{ readonly attachment: Attachment }>;
 
 type Facts = Omit<Attachment, "key">;
 
-export class Attachments implements Feature {
+export class Attachments implements RoomPart {
   readonly #room: Room;
   readonly #files: FileSweep;
   readonly #limits: FilesWelcome;

@@ -6,7 +6,7 @@ import { filesOf, filesSince, parseFileKey } from "../../protocol/file-key.ts";
 import { POST_WINDOW_MS } from "../../protocol/limits.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
-import type { Feature, StoreAfterErase } from "../room/feature.ts";
+import type { RoomPart, StoreAfterErase } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
 /** Keys in one call to the storage of files, at most. */
@@ -37,7 +37,7 @@ export interface ListedFiles {
   readonly isEnd: boolean;
 }
 
-/** Storage of files by key. Implemented by durable/create-chat.ts. */
+/** Storage of files by key. Implemented by src/objects/create-chat.ts. */
 export interface FileStore {
   /** Keys with that beginning behind `startAfter`, in order; `FILES_AT_ONCE` at most. */
   list(prefix: string, startAfter?: string): Promise<ListedFiles>;
@@ -73,7 +73,7 @@ interface Search {
 const PLAN = "file-sweep";
 const DISCARDED = "file-discarded:";
 
-export class FileSweep implements Feature {
+export class FileSweep implements RoomPart {
   readonly #room: Room;
   readonly #store: FileStore | undefined;
   readonly #keptMs: number;
@@ -138,9 +138,9 @@ export class FileSweep implements Feature {
   }
 
   /** The log dropped messages since the last sweep: the next one comes sooner than their age asks for. */
-  onTrimmed(): void {
-    if (this.#deadline.atMs === undefined || this.#room.log.firstSeq === this.#sweptSeq) return;
-    this.#sweptSeq = this.#room.log.firstSeq;
+  onTrimmed(firstSeq: number): void {
+    if (this.#deadline.atMs === undefined || firstSeq === this.#sweptSeq) return;
+    this.#sweptSeq = firstSeq;
     const soonMs = this.#room.now() + SWEEP_EVERY_MS_MIN;
     const plan = this.#plan;
     if (plan && plan.atMs > soonMs) this.#keepPlan({ ...plan, atMs: soonMs });

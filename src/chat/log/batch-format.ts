@@ -1,7 +1,7 @@
 // The stored format of a batch of messages: one JSON text per batch. History, dedupe, recovery and export all read it through
 // `decodeBatch`.
 //
-//   batch       [1, timestampMs, [message, …], life?]: the life of the log in which they were posted
+//   batch       [1, timestampMs, [message, …], life?]: the incarnation of the log in which they were posted
 //   message     {s, n?, c, t?, m?, r?, a?, o?, w?}: sender, name where it is not the sender's id, content, milliseconds after
 //               the batch's own timestamp where there are any, clientMsgId, replyTo, attachment, origin, the author's role where
 //               that was "moderator" or "service"
@@ -12,7 +12,7 @@
 // the batch. A new optional key needs no new version; a key that changes what another one means does.
 import type { Attachment, Message, Origin, Role } from "../../protocol/chat-events.ts";
 import { isStaff, type StaffRole } from "../../protocol/roles.ts";
-import { UNNAMED_LIFE } from "../../socketio/recovery/lives.ts";
+import { UNNAMED_INCARNATION } from "../../socketio/recovery/incarnations.ts";
 import { messageId } from "../../protocol/message-id.ts";
 import { makeOrigin, routeOf } from "./origin.ts";
 
@@ -55,21 +55,21 @@ export class UnreadableBatch extends Error {
 }
 
 /** @param messages at least one */
-export function encodeBatch(messages: readonly Message[], life = UNNAMED_LIFE): string {
+export function encodeBatch(messages: readonly Message[], incarnation = UNNAMED_INCARNATION): string {
   const startMs = messages[0]!.timestamp;
   const stored = messages.map((message) => toStored(message, startMs));
-  return JSON.stringify([VERSION, startMs, stored, ...(life === UNNAMED_LIFE ? [] : [life])]);
+  return JSON.stringify([VERSION, startMs, stored, ...(incarnation === UNNAMED_INCARNATION ? [] : [incarnation])]);
 }
 
 /** A text at the end of the list, where otherwise the list of messages ends. */
-const LIFE_AT_END = /,"([0-9a-z]+)"\]$/;
+const INCARNATION_AT_END = /,"([0-9a-z]+)"\]$/;
 /** UTF-16 units of that at most. */
-const LIFE_END_LENGTH_MAX = 32;
+const INCARNATION_END_LENGTH_MAX = 32;
 
-/** Reads the life of the log in which a batch was posted from the end of the text. */
-export function lifeOfBatch(text: string): string {
+/** Reads the incarnation of the log in which a batch was posted from the end of the text. */
+export function incarnationOfBatch(text: string): string {
   // A batch that was rewritten where it stood may end in spaces.
-  return LIFE_AT_END.exec(text.trimEnd().slice(-LIFE_END_LENGTH_MAX))?.[1] ?? UNNAMED_LIFE;
+  return INCARNATION_AT_END.exec(text.trimEnd().slice(-INCARNATION_END_LENGTH_MAX))?.[1] ?? UNNAMED_INCARNATION;
 }
 
 function toStored(message: Message, startMs: number): StoredMessage {
@@ -108,10 +108,10 @@ function toAttachment([key, name, type, size, width, height]: StoredAttachment):
 export function decodeBatch(text: string, position: BatchPosition): Message[] {
   const { startMs, stored } = parseBatch(text, position);
   if (Number.isFinite(startMs) && stored.every(isWhole)) {
-    const life = lifeOfBatch(text);
+    const incarnation = incarnationOfBatch(text);
     return stored.map((message, at) => {
       const seq = position.firstSeq + at;
-      return toMessage(message, startMs, { room: position.room, seq, id: messageId(position.epoch, seq, life) });
+      return toMessage(message, startMs, { room: position.room, seq, id: messageId(position.epoch, seq, incarnation) });
     });
   }
   throw new UnreadableBatch(`the batch at seq ${position.firstSeq} is damaged`);
@@ -164,10 +164,10 @@ function parseList(text: string, firstSeq: number): unknown[] {
 function toMessage(
   { s, n, c, t, m, r, a, o, w }: StoredMessage,
   startMs: number,
-  place: Pick<Message, "room" | "seq" | "id">,
+  position: Pick<Message, "room" | "seq" | "id">,
 ): Message {
   const message = {
-    ...place,
+    ...position,
     sender: s,
     name: n ?? s,
     content: c,

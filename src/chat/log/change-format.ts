@@ -1,9 +1,9 @@
-// The stored format of a message's change: one JSON text, `[1, {d?, e?, r?, o?, l?}]`. Used by durable/sql/change-tables.ts.
+// The stored format of a message's change: one JSON text, `[1, {d?, e?, r?, o?, l?}]`. Used by src/objects/sql/change-tables.ts.
 //
 //   d   the user who deleted it
 //   e   [[content, timestampMs, by], …]: its edits
 //   r   [[emoji, [user, …]], …]
-//   o   of a copy: the change's place among those of the room where the message began
+//   o   of a copy: the change's position among those of the room where the message began
 //   l   of a copy that was edited here since: the edit that came along, like one of `e`
 //
 // A new optional key needs no new version; a key that changes what another one means does.

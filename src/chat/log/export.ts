@@ -1,8 +1,8 @@
-// Exports the log as text, a piece at a time: newline-delimited JSON, one message a line, ascending by `seq` (API-8). The reader
-// keeps the cursor, so a slow one costs the room nothing between two pieces. Called by room-calls.ts.
+// Exports the log as text, a chunk at a time: newline-delimited JSON, one message a line, ascending by `seq` (API-8). The reader
+// keeps the cursor, so a slow one costs the room nothing between two chunks. Called by room-calls.ts.
 import type { MessageLog } from "./message-log.ts";
 
-/** A piece ends with the line that makes it this long, in characters. */
+/** A chunk ends with the line that makes it this long, in characters. */
 export const EXPORT_CHARS_MAX = 262_144;
 
 /** Where to go on: after a `seq`, up to another, in the log of that epoch. */
@@ -12,18 +12,18 @@ export interface ExportCursor {
   readonly epoch: string;
 }
 
-export interface ExportPiece {
+export interface ExportChunk {
   /** Whole lines, each with its line break; empty where there is nothing. */
   readonly lines: string;
-  /** Absent with the last piece. */
+  /** Absent with the last chunk. */
   readonly next?: ExportCursor;
 }
 
 /**
- * @param cursor where the last piece ended; without it an export of the present log begins
+ * @param cursor where the last chunk ended; without it an export of the present log begins
  * @returns `undefined` if that log is gone: the room was deleted since
  */
-export function exportPiece(log: MessageLog, cursor?: ExportCursor): ExportPiece | undefined {
+export function exportChunk(log: MessageLog, cursor?: ExportCursor): ExportChunk | undefined {
   if (log.lastSeq === 0) return cursor ? undefined : { lines: "" };
   const { epoch } = log;
   if (cursor && cursor.epoch !== epoch) return undefined;

@@ -1,5 +1,5 @@
 // The message log that a chat room needs: the room decides, the log stores and finds. Implemented by
-// durable/sql/sql-message-log.ts.
+// src/objects/sql/sql-message-log.ts.
 import type { Message } from "../../protocol/chat-events.ts";
 import type { Change, Kept } from "./change.ts";
 
@@ -17,7 +17,7 @@ export interface Page {
   readonly hasMore: boolean;
 }
 
-/** A changed message, and its place in the order of changes. */
+/** A changed message, and its position in the order of changes. */
 export interface ChangedMessage {
   readonly seq: number;
   readonly rev: number;
@@ -30,8 +30,8 @@ export interface ChangedMessage {
 export interface MessageLog {
   /** Names this log among all there ever were; part of every message's id. */
   readonly epoch: string;
-  /** The life of the log (lives.ts) for messages posted from now on; part of their ids. */
-  readonly life: string;
+  /** The incarnation of the log (incarnations.ts) for messages posted from now on; part of their ids. */
+  readonly incarnation: string;
   /** A secret of this log's own, which signs private session ids and the keys of files. */
   readonly key: string;
   /** The newest seq that is taken: by a message, or skipped. 0 while there is none. */
@@ -43,7 +43,7 @@ export interface MessageLog {
   readonly lastId: string | undefined;
 
   /**
-   * The life in which a seq was taken: that of its message, or of the nearest one before it; beyond the log, the present life.
+   * The incarnation in which a seq was taken: that of its message, or of the nearest one before it; beyond the log, the present incarnation.
    * `undefined` where that is not known any more.
    */
   lifeAt(seq: number): string | undefined;
@@ -56,12 +56,12 @@ export interface MessageLog {
   append(batch: readonly Message[]): void;
 
   /**
-   * Reserves seqs for messages that are shown before they are stored: the next object that opens this log begins behind
+   * Reserves seqs for messages that are delivered before they are stored: the next object that opens this log begins behind
    * `seq`, or behind its newest message. Replaces an earlier reservation, also a higher one.
    */
   reserve(seq: number): void;
 
-  /** Skips all seqs up to this one, which are reserved: messages were shown with them and could not be stored. */
+  /** Skips all seqs up to this one, which are reserved: messages were delivered with them and could not be stored. */
   skip(seq: number): void;
 
   /** Whether there is a message with this seq. */
@@ -73,7 +73,7 @@ export interface MessageLog {
   /**
    * Stores the change of a message in place of its earlier one: whole or not at all. The text of a deleted message leaves the
    * storage. A change is trimmed with its message.
-   * @param rev the change's own place among all changes
+   * @param rev the change's own position among all changes
    * @throws errors of the storage; nothing is changed then
    */
   keep(seq: number, rev: number, change: Change): void;

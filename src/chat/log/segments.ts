@@ -1,5 +1,5 @@
 // Decides when a log begins a new segment, and drops old ones. Deleting a message costs as much as storing it and dropping a whole
-// segment costs nothing, so a log is a few segments and is trimmed by whole ones (CHAT-8). Called by durable/sql.
+// segment costs nothing, so a log is a few segments and is trimmed by whole ones (CHAT-8). Called by src/objects/sql.
 
 /** The history that a room keeps, at least. */
 export interface Retention {

@@ -1,5 +1,5 @@
 // Edits (MSG-1, MSG-2) and deletes (MSG-3) messages: authors their own, moderators those of users of lower ranks (MOD-2). Its
-// `rewrite` and `keepDeletion` are called by links/relayed.ts, too.
+// `rewrite` and `keepDeletion` are called by the relay (src/features/relay/relayed.ts), too.
 import type { PayloadOf } from "../../protocol/event.ts";
 import { DELETE_MESSAGE, EDIT_MESSAGE, VERSIONS } from "../../protocol/events/messages.ts";
 import type {
@@ -23,8 +23,8 @@ import type { MessageChanges } from "./message-changes.ts";
 import { mentionsIn } from "../../protocol/text/mentions.ts";
 import { handler, type Caller, type Reply } from "../room/operation.ts";
 import type { GuestRates } from "../room/guests.ts";
-import type { ChangeMaker } from "../room/shown-changes.ts";
-import type { Feature } from "../room/feature.ts";
+import type { ChangeMaker } from "../room/change-delivery.ts";
+import type { RoomPart } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
 /** Edits of one message that are kept, besides the first text; the oldest go first. */
@@ -49,13 +49,13 @@ export interface EditingParts {
   readonly guestRates: GuestRates;
 }
 
-export class Editing implements Feature {
+export class Editing implements RoomPart {
   readonly #room: Room;
   readonly #parts: EditingParts;
   readonly operations = [
     {
       ...handler(EDIT_MESSAGE, (caller, payload) => this.#edit(caller, payload, { isCharged: false })),
-      speech: {
+      steps: {
         kind: "edit" as const,
         admit: (caller: Caller, payload: unknown) => this.#admit(caller, payload as Payload),
         say: (caller: Caller, payload: unknown, reply: Reply<EditAnswer>) =>
@@ -155,7 +155,7 @@ export class Editing implements Feature {
       ...(mentions.length > 0 && { mentions }),
       rev: this.#parts.changes.clientRev,
     };
-    this.#room.showChange(["message-edited", shown], maker, editedAt);
+    this.#room.deliverChange(["message-edited", shown], maker, editedAt);
     this.#room.changed({ kind: "edited", posted, change: changed });
     return { ok: true, editedAt };
   }
@@ -179,7 +179,7 @@ export class Editing implements Feature {
     if (failure) return failure;
     if (attachment) this.#parts.files.discard(attachment);
     const { clientRev, lastRev } = this.#parts.changes;
-    this.#room.showChange(["message-deleted", { id, seq, by, rev: clientRev }], maker, lastRev);
+    this.#room.deliverChange(["message-deleted", { id, seq, by, rev: clientRev }], maker, lastRev);
     this.#room.changed({ kind: "deleted", posted, change });
     return { ok: true };
   }

@@ -7,10 +7,10 @@ import { ANSWER_BYTES_MAX, fitFirst, fitLast } from "../room/fitting.ts";
 import type { MessageLog, Page } from "../log/message-log.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
 import { handler } from "../room/operation.ts";
-import type { Feature } from "../room/feature.ts";
+import type { RoomPart } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
-export class History implements Feature {
+export class History implements RoomPart {
   readonly operations;
 
   constructor({ catchUp, read }: Room) {

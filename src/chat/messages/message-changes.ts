@@ -7,22 +7,22 @@ import { refuse } from "../../protocol/refuse.ts";
 import { withChange, type Change, type Kept } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
 import { parseMessageId } from "../../protocol/message-id.ts";
-import type { Feature, KeptChange } from "../room/feature.ts";
+import type { RoomPart, KeptChange } from "../room/feature.ts";
 import { handler } from "../room/operation.ts";
 import type { Room } from "../room/room.ts";
 
 /**
  * Changes are ordered by the clock, because a counter would cost a row of its own with each of them, or a search when the
- * room wakes. Between two lives of a room the clock may go back; the `rev` that clients get is behind by this much, so that they
+ * room wakes. Between two incarnations of a room the clock may go back; the `rev` that clients get is behind by this much, so that they
  * get a change twice rather than never.
  */
 export const CLOCK_SLACK_MS = 60_000;
 
-export class MessageChanges implements Feature {
+export class MessageChanges implements RoomPart {
   readonly #room: Room;
-  /** `rev` of the latest change in this life of the room. */
+  /** `rev` of the latest change in this incarnation of the room. */
   #lastRev = 0;
-  /** Changes kept in this life of the room. */
+  /** Changes kept in this incarnation of the room. */
   count = 0;
   readonly operations = [
     handler(GET_MESSAGE, (_caller, { id }) => {
@@ -40,7 +40,7 @@ export class MessageChanges implements Feature {
     return { rev: this.clientRev };
   }
 
-  /** `rev` of the latest change in this life of the room; 0 without one. */
+  /** `rev` of the latest change in this incarnation of the room; 0 without one. */
   get lastRev(): number {
     return this.#lastRev;
   }

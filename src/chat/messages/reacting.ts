@@ -8,7 +8,7 @@ import { summaries, UNCHANGED, type Change } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { handler, type Caller } from "../room/operation.ts";
-import type { Feature } from "../room/feature.ts";
+import type { RoomPart } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
 /** Different emoji below one message. */
@@ -23,7 +23,7 @@ const TOO_MANY_EMOJI =
   `A message takes ${EMOJI_PER_MESSAGE_MAX} different emoji; the second half is for users with an account ` +
   "who have brought none yet.";
 
-export class Reacting implements Feature {
+export class Reacting implements RoomPart {
   readonly #room: Room;
   readonly #changes: MessageChanges;
   readonly operations = [
@@ -55,7 +55,7 @@ export class Reacting implements Feature {
     const { seq } = posted;
     const rev = this.#changes.clientRev;
     const reaction = { id, seq, emoji, user, on, count: present.length, rev };
-    this.#room.showChange(["reaction", reaction], caller, this.#changes.lastRev);
+    this.#room.deliverChange(["reaction", reaction], caller, this.#changes.lastRev);
     this.#room.changed({ kind: "reacted", posted, change: changed });
     return { ok: true };
   }

@@ -1,17 +1,20 @@
-// Keeps banned users out of a room, and disconnects banned and kicked ones (MOD-3, MOD-4), whose connections cannot be recovered
-// (MOD-5). Called by requests.ts before each request, by chat.ts for each connection, and by moderation.ts.
-import type { ErrorAnswer, Notice, Answer } from "../../protocol/chat-events.ts";
+// Keeps users out of a room: banned ones, whom it disconnects, as it does kicked ones (MOD-3, MOD-4), and whose connections cannot be recovered
+// (MOD-5); and from a room between two people all others (DM-2). Called by requests.ts before each request, by chat.ts for each connection, and by
+// moderation.ts.
+import type { ErrorAnswer, Notice, Answer, Role } from "../../protocol/chat-events.ts";
+import { isDirectRoom } from "../../protocol/direct-name.ts";
+import type { DirectUsers } from "../../protocol/direct-room.ts";
 import { rankOfToken, ROLES, type Rank } from "../../protocol/roles.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
 import type { EventRules, Caller } from "../room/operation.ts";
-import type { Feature } from "../room/feature.ts";
+import type { RoomPart } from "../room/feature.ts";
 import type { Connection, Membership, Room } from "../room/room.ts";
 import type { Sanction } from "../room/sanctions.ts";
 import type { UserRecords } from "./user-records.ts";
 import { Window } from "../../clock/rates.ts";
 
-export class Bans implements Feature {
+export class Bans implements RoomPart {
   readonly #room: Room;
   readonly #records: UserRecords;
   readonly #endStay: (user: string) => void;
@@ -52,9 +55,9 @@ export class Bans implements Feature {
       const ban = this.#records.banOf({ user, tokenRole: client.peek().role });
       if (ban) disconnect(client, this.#bannedNotice(ban));
     }
-    for (const tokenRole of this.#room.elsewhere ? ROLES : []) {
+    for (const tokenRole of this.#room.remote ? ROLES : []) {
       const ban = this.#records.banOf({ user, tokenRole });
-      if (ban) this.#room.elsewhere?.dismiss(user, this.#bannedNotice(ban), [tokenRole]);
+      if (ban) this.#room.remote?.dismiss(user, this.#bannedNotice(ban), [tokenRole]);
     }
     // Also where they went a moment ago and are still counted.
     if (this.#records.banOf({ user, tokenRole: "member" })) this.#endStay(user);
@@ -66,7 +69,7 @@ export class Bans implements Feature {
     const notice: Notice = { code: "KICKED", message };
     for (const client of this.#room.clientsOf(user)) disconnect(client, notice);
     const below = ROLES.filter((role) => rankOfToken(role) < rank);
-    this.#room.elsewhere?.dismiss(user, notice, below);
+    this.#room.remote?.dismiss(user, notice, below);
     this.#endStay(user);
   }
 
@@ -110,7 +113,7 @@ const FLOOD_MESSAGE = "Too many requests: connect again after retryAfterMs.";
  * Disconnects a user who keeps sending after hundreds of `RATE_LIMITED` answers, and refuses them for 30 s: an answer costs the room too
  * (LIM-3). In memory only: a room that sleeps is not being flooded.
  */
-export class Flooding implements Feature {
+export class Flooding implements RoomPart {
   readonly #room: Room;
   readonly #refusals = new Window(FLOOD_WINDOW_MS, USERS_MAX);
   readonly #pausedUntilMs = new Map<string, number>();
@@ -138,5 +141,53 @@ export class Flooding implements Feature {
     const waitMs = (this.#pausedUntilMs.get(user) ?? 0) - this.#room.now();
     // A clock that was set back makes no pause longer.
     return waitMs <= FLOOD_PAUSE_MS ? waitMs : 0;
+  }
+}
+
+const DIRECT_KEY = "direct";
+
+/**
+ * Keeps a room between two people to its two users, and makes neither a moderator (DM-2). The room does so itself, so that conversations stay
+ * closed to others in a deployment that leaves out direct messages (src/features/direct-messages).
+ */
+export class DirectAccess implements RoomPart {
+  readonly #state: Room["state"];
+  readonly isDirect: boolean;
+  #users: DirectUsers | undefined;
+
+  constructor({ name, state }: Pick<Room, "name" | "state">) {
+    this.#state = state;
+    this.isDirect = isDirectRoom(name);
+    if (this.isDirect) this.#users = state.get(DIRECT_KEY) as DirectUsers | undefined;
+  }
+
+  /** `undefined` in other rooms, and until the room is open: then nobody may enter. */
+  get users(): DirectUsers | undefined {
+    return this.#users;
+  }
+
+  /** Opens the room to its two users, once. @throws errors of the storage */
+  open(users: DirectUsers): void {
+    if (this.#users) return;
+    this.#state.put(DIRECT_KEY, users);
+    this.#users = users;
+  }
+
+  admit({ user }: Pick<Membership, "user">): Refusal | undefined {
+    if (this.#isFor(user)) return undefined;
+    return deny("FORBIDDEN_ROOM", "This room is between two people, of whom the token names none");
+  }
+
+  refuse(_event: EventRules, { user }: Pick<Caller, "user">): ErrorAnswer | undefined {
+    return this.#isFor(user) ? undefined : refuse("FORBIDDEN", "This room is between two people");
+  }
+
+  #isFor(user: string): boolean {
+    return !this.isDirect || this.#users?.includes(user) === true;
+  }
+
+  /** In a direct room neither user is a moderator. */
+  roleOf(role: Role): Role {
+    return this.isDirect && role !== "reader" ? "member" : role;
   }
 }

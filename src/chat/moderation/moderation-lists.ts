@@ -5,23 +5,23 @@ import { refuse } from "../../protocol/refuse.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { fitFirst } from "../room/fitting.ts";
 import { handler } from "../room/operation.ts";
-import type { Feature } from "../room/feature.ts";
+import type { RoomPart } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
-import type { Speaking } from "./speaking.ts";
+import type { WritePermission } from "./write-permission.ts";
 import type { Ruling, UserRecord, UserRecords } from "./user-records.ts";
 
-export class ModerationLists implements Feature {
+export class ModerationLists implements RoomPart {
   readonly operations;
 
   constructor(
     room: Room,
-    parts: { readonly records: UserRecords; readonly speaking: Speaking; readonly trail: AuditTrail },
+    parts: { readonly records: UserRecords; readonly writePermission: WritePermission; readonly trail: AuditTrail },
   ) {
-    const { records, speaking, trail } = parts;
+    const { records, writePermission, trail } = parts;
     this.operations = [
       handler(AUDIT, (_caller, query) => read(room, () => trail.page(query))),
       handler(MODERATION_STATE, (_caller, { after, limit }) =>
-        read(room, () => ({ ...speaking.modes, ...usersOf(records.allCurrent(after), limit) })),
+        read(room, () => ({ ...writePermission.modes, ...usersOf(records.allCurrent(after), limit) })),
       ),
     ];
   }

@@ -25,9 +25,9 @@ import { refuse } from "../../protocol/refuse.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Bans } from "./bans.ts";
 import { handler, type Caller, type Operation } from "../room/operation.ts";
-import type { Feature } from "../room/feature.ts";
+import type { RoomPart } from "../room/feature.ts";
 import type { Connection, Room } from "../room/room.ts";
-import type { Speaking } from "./speaking.ts";
+import type { WritePermission } from "./write-permission.ts";
 import type { Ruling, UserRecords } from "./user-records.ts";
 
 /** An action that may be carried out. */
@@ -46,11 +46,11 @@ type SanctionPayload = PayloadOf<typeof BAN>;
 export interface ModerationParts {
   readonly bans: Bans;
   readonly records: UserRecords;
-  readonly speaking: Speaking;
+  readonly writePermission: WritePermission;
   readonly trail: AuditTrail;
 }
 
-export class Moderation implements Feature {
+export class Moderation implements RoomPart {
   readonly #room: Room;
   readonly #parts: ModerationParts;
   readonly operations = [
@@ -72,11 +72,11 @@ export class Moderation implements Feature {
 
   welcome(client: Connection): Pick<Welcome, "role" | "moderation"> {
     const { user, role } = client.peek();
-    const { records, speaking } = this.#parts;
+    const { records, writePermission } = this.#parts;
     const { untilMs } = records.muteOf({ user, tokenRole: role }) ?? {};
     return {
       role: records.roleOf({ user, tokenRole: role }),
-      moderation: { ...speaking.modes, ...(untilMs !== undefined && { mutedUntil: untilMs }) },
+      moderation: { ...writePermission.modes, ...(untilMs !== undefined && { mutedUntil: untilMs }) },
     };
   }
 
@@ -112,7 +112,7 @@ export class Moderation implements Feature {
   #kick(caller: Caller, { user, reason }: PayloadOf<typeof KICK>): Decided {
     const { bans, records } = this.#parts;
     // The room has no list of the members in its shards.
-    const mayBeThere = this.#room.clientsOf(user).length > 0 || (this.#room.elsewhere?.connections ?? 0) > 0;
+    const mayBeThere = this.#room.clientsOf(user).length > 0 || (this.#room.remote?.connections ?? 0) > 0;
     if (!mayBeThere) return refuse("NOT_FOUND", "user: is not in the room");
     return (
       this.#refuseAgainst(caller, user) ?? {
@@ -179,11 +179,11 @@ export class Moderation implements Feature {
   }
 
   #setModes(modes: Partial<RoomModes>, change: Action["change"]): Decided {
-    const { speaking } = this.#parts;
-    const current = speaking.modes;
+    const { writePermission } = this.#parts;
+    const current = writePermission.modes;
     const wanted = { ...current, ...modes };
     const isSame = wanted.readOnly === current.readOnly && wanted.slowModeSeconds === current.slowModeSeconds;
-    return isSame ? undefined : { change, store: () => speaking.setModes(wanted) };
+    return isSame ? undefined : { change, store: () => writePermission.setModes(wanted) };
   }
 
   // ---- refusals --------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import type { Deadline } from "../../clock/deadlines.ts";
 import { Carried } from "../room/carried.ts";
 import { handler } from "../room/operation.ts";
 import type { ThrottledRun } from "../../clock/rates.ts";
-import { type Feature, Slot } from "../room/feature.ts";
+import { type RoomPart, Slot } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
 
 /**
@@ -45,7 +45,7 @@ interface AbsentUser {
 /** When the user became a member, if that was before this connection. Milliseconds since 1970. */
 const MEMBER_SINCE_MS = new Slot<number>("memberSinceMs");
 
-export class Presence implements Feature {
+export class Presence implements RoomPart {
   readonly #room: Room;
   /** Connections of other users remember them, so that they outlive the room's sleep. */
   readonly #absent: Carried<AbsentUser>;
@@ -107,7 +107,7 @@ export class Presence implements Feature {
     const nowMs = this.#room.now();
     const withoutGrace = [...this.#absent.release(client)];
     const remembered = members.remove(user, client.id);
-    if (clients.size === 0 && !this.#room.elsewhere?.connections) {
+    if (clients.size === 0 && !this.#room.remote?.connections) {
       members.clear();
       this.#absent.clear();
       this.#throttle.cancel();

@@ -7,7 +7,7 @@ import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { handler, type Caller } from "../room/operation.ts";
 import { ReadMarks } from "./read-marks.ts";
-import { type Feature, Slot } from "../room/feature.ts";
+import { type RoomPart, Slot } from "../room/feature.ts";
 import type { Client, Connection, Room } from "../room/room.ts";
 
 /** A quiet room sends a mark at once, a busy one at most this often (READ-2). */
@@ -28,20 +28,12 @@ export const READ_MARKS_SHOWN_MAX = 100;
 /** How far the user has read, as last sent over the connection. */
 const READ_SEQ = new Slot<number>("readSeq");
 
-export interface ReadingOptions {
-  /** Called after each `read`. @param before the user's mark until then; absent where it stays */
-  readonly read: (before: number | undefined) => void;
-  /** Whether the room notes users who leave without having read anything. */
-  readonly notesJoined: boolean;
-}
-
-export class Reading implements Feature {
+export class Reading implements RoomPart {
   readonly #room: Room;
   readonly #marks: ReadMarks;
   /** Users whose marks moved since marks were last sent. */
   readonly #unsent = new Set<string>();
-  readonly #read: ReadingOptions["read"];
-  readonly #notesJoined: boolean;
+  readonly #read: (before: number | undefined) => void;
   #throttle!: ThrottledRun;
   #storeDeadline!: Deadline;
   #againDeadline!: Deadline;
@@ -55,19 +47,18 @@ export class Reading implements Feature {
     }),
   ];
 
-  constructor(room: Room, { read, notesJoined }: ReadingOptions) {
+  /** @param read called after each `read`, with the user's mark until then; without it where that stays */
+  constructor(room: Room, read: (before: number | undefined) => void) {
     this.#room = room;
     this.#read = read;
-    this.#notesJoined = notesJoined;
     this.#marks = new ReadMarks(room.state);
   }
 
   start(): void {
-    const { deadline, throttled, members } = this.#room;
+    const { deadline, throttled } = this.#room;
     this.#throttle = throttled("read", { windowMs: () => READ_SEND_WINDOW_MS }, () => this.#send());
     this.#storeDeadline = deadline("read-store", (nowMs) => this.#storeOfGone(nowMs));
     this.#againDeadline = deadline("read-store-again", (nowMs) => this.#storeOfGone(nowMs), { keepsAwake: true });
-    if (this.#notesJoined) members.watch((left) => this.#noteJoined(left));
   }
 
   /** READ-3. */
@@ -82,8 +73,11 @@ export class Reading implements Feature {
     return this.#marks;
   }
 
-  /** READ-6: users who leave and have read nothing. The room goes on being one of theirs. In a crowd only those count who read. */
-  #noteJoined(left: readonly string[]): void {
+  /**
+   * READ-6: users who leave and have read nothing. The room goes on being one of theirs in the directory. In a crowd only those count who
+   * read.
+   */
+  noteJoined(left: readonly string[]): void {
     if (left.length === 0 || this.#room.members.isLarge) return;
     const isNew = left.filter((user) => this.#marks.join(user)).length > 0;
     if (isNew) this.#storeDeadline.pull(this.#room.now() + READ_STORE_GATHER_MS);

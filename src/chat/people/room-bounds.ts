@@ -9,7 +9,7 @@ import { markOf } from "../../protocol/people-marks.ts";
 import { deny, refuse } from "../../protocol/refuse.ts";
 import type { PayerReport, RefusedPayers } from "../../protocol/room-list.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
-import type { Feature } from "../room/feature.ts";
+import type { RoomPart } from "../room/feature.ts";
 import { UPLOAD, type EventRules, type Caller } from "../room/operation.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
 import { payerOf } from "../room/guests.ts";
@@ -35,7 +35,7 @@ const payerOfMember = (membership: Membership): string =>
 
 const isService = (client: Pick<Client, "peek">): boolean => client.peek().role === "service";
 
-export class RoomBounds implements Feature {
+export class RoomBounds implements RoomPart {
   readonly #room: Room;
   readonly #userRooms: UserRooms;
   /** Who pays for each connection, by its id. A fresh token may name a guest, or one no longer, and changes nothing here. */
@@ -62,14 +62,16 @@ export class RoomBounds implements Feature {
   admit(membership: Membership): Refusal | undefined {
     // Asked twice. In between the room may have made and stored the name of its log, after which nothing tells that it is new.
     this.#wasNew ||= this.#isNew();
-    const excess = this.#excessOf(membership, this.#wasNew && this.#isEmpty(0));
+    if (membership.role === "service") return undefined;
+    const excess = this.#excessOf(payerOfMember(membership), this.#wasNew && this.#isEmpty(0));
     if (!excess) return undefined;
     const { retryAfterMs } = excess;
     return deny("TOO_MANY_CONNECTIONS", this.#textOf(excess), { retryAfterMs });
   }
 
   /** A member may upload over HTTP without a connection, a moderator do more: such a request begins a room, too. */
-  refuse(event: EventRules, { user, tokenRole, client }: Caller): ErrorAnswer | undefined {
+  refuse(event: EventRules, caller: Caller): ErrorAnswer | undefined {
+    const { tokenRole, client } = caller;
     // Of a connection in a shard the room hears nothing else.
     if (client) {
       if (!this.#room.clients.has(client.id)) this.renew(client.peek());
@@ -77,9 +79,10 @@ export class RoomBounds implements Feature {
     }
     const isOwn = tokenRole === "moderator" || (event.name === UPLOAD && tokenRole !== "service");
     if (!isOwn || !this.#isNew()) return undefined;
-    const excess = this.#excessOf({ user, role: tokenRole }, true);
+    const payer = payerOf(caller);
+    const excess = this.#excessOf(payer, true);
     if (excess) return refuse("RATE_LIMITED", `Rate limit exceeded: ${this.#textOf(excess)}`, excess.retryAfterMs);
-    this.#begin(user);
+    this.#begin(payer);
     return undefined;
   }
 
@@ -159,11 +162,9 @@ export class RoomBounds implements Feature {
     }
   }
 
-  #excessOf(membership: Pick<Membership, "user" | "role">, isNew: boolean): RoomExcess | undefined {
-    if (membership.role === "service") return undefined;
+  #excessOf(payer: string, isNew: boolean): RoomExcess | undefined {
     const { name, settings, now } = this.#room;
     const nowMs = now();
-    const payer = payerOfMember(membership as Membership);
     const refused = this.#refused.get(markOf(payer));
     if (refused && refused.untilMs > nowMs && refused.untilMs - nowMs <= REFUSED_MS) return refused.excess;
     return (

@@ -6,19 +6,19 @@ import type { ThrottledRun } from "../../clock/rates.ts";
 import { Typists, type CurrentTyping } from "../../crowd/crowd.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import { handler, type Caller } from "../room/operation.ts";
-import type { Feature } from "../room/feature.ts";
+import type { RoomPart } from "../room/feature.ts";
 import type { Client, Connection, Room } from "../room/room.ts";
 import { presenceWindowMs } from "./presence.ts";
 
 /** Typing users in a welcome. */
 export const TYPISTS_SHOWN_MAX = 20;
 
-export class Typing implements Feature {
+export class Typing implements RoomPart {
   readonly #room: Room;
   #typists!: Typists;
   #counting!: ThrottledRun;
   /** How many type, as the others heard it last. */
-  told = 0;
+  notified = 0;
   readonly operations = [handler(TYPING, (caller, { on }) => this.#setTyping(caller, on))];
 
   constructor(room: Room) {
@@ -35,7 +35,7 @@ export class Typing implements Feature {
   welcome(client: Connection): TypingWelcome {
     const self = client.peek().user;
     const others = this.#typists.named.filter(({ user }) => user !== self);
-    return { typing: others.slice(0, TYPISTS_SHOWN_MAX), ...(this.told > 0 && { typingCount: this.told }) };
+    return { typing: others.slice(0, TYPISTS_SHOWN_MAX), ...(this.notified > 0 && { typingCount: this.notified }) };
   }
 
   /** A post ends the typing of its sender. */
@@ -79,14 +79,14 @@ export class Typing implements Feature {
 
   /** The room died with members in shards, which may have heard of those who typed then, and of no end. */
   recount(): void {
-    this.told = -1;
+    this.notified = -1;
     this.#counting.requestLater(this.#room.now());
   }
 
   #sendCount(): void {
-    const count = this.#typists.unnamed + (this.#room.elsewhere?.typing ?? 0);
-    if (count === this.told) return;
-    this.told = count;
+    const count = this.#typists.unnamed + (this.#room.remote?.typing ?? 0);
+    if (count === this.notified) return;
+    this.notified = count;
     this.#room.everyone.emit("typing-count", { count });
   }
 }

@@ -1,4 +1,4 @@
-// Stores a batch of posts, has the room show it, and hands it back to posts.ts, which acks, in this order: durability `strict`. The
+// Stores a batch of posts, has the room deliver it, and hands it back to posts.ts, which acks, in this order: durability `strict`. The
 // platform holds frames back until the row is durable. Durability `relaxed` takes the same steps in another order. Called by posts.ts.
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
 import { writtenAs } from "../log/batch-format.ts";
@@ -32,21 +32,21 @@ export interface Numbered {
 
 /** Answers the senders. */
 export interface Outcome {
-  /** The posts are stored and shown. */
+  /** The posts are stored and delivered. */
   readonly settle: (posts: readonly Numbered[]) => void;
   /** The posts could not be stored. */
   readonly fail: (posts: readonly Post[]) => void;
 }
 
-/** Stores and shows the batches of posts.ts, in either durability. */
+/** Stores and delivers the batches of posts.ts, in either durability. */
 export interface Commit {
   /** The newest seq that a client can have seen. */
   readonly seenSeq: number;
   /** Takes over a batch, at least one post: all of it will be settled, or fail. */
   readonly take: (posts: readonly Post[]) => void;
-  /** Stores and shows posts behind all that was seen, and at once. @returns `undefined` where they could not be stored */
-  readonly storeAndShow: (posts: readonly Post[]) => readonly Numbered[] | undefined;
-  /** Stores messages that were shown before they were stored. */
+  /** Stores and delivers posts behind all that was seen, and at once. @returns `undefined` where they could not be stored */
+  readonly storeAndDeliver: (posts: readonly Post[]) => readonly Numbered[] | undefined;
+  /** Stores messages that were delivered before they were stored. */
   readonly catchUp: () => void;
 }
 
@@ -65,18 +65,18 @@ export class StrictCommit implements Commit {
   }
 
   take(posts: readonly Post[]): void {
-    this.storeAndShow(posts);
+    this.storeAndDeliver(posts);
   }
 
-  storeAndShow(posts: readonly Post[]): readonly Numbered[] | undefined {
+  storeAndDeliver(posts: readonly Post[]): readonly Numbered[] | undefined {
     const numbered = this.number(posts, this.seenSeq + 1);
     if (!numbered || !this.store(numbered)) return undefined;
-    this.show(numbered);
+    this.deliver(numbered);
     this.#outcome.settle(numbered);
     return numbered;
   }
 
-  /** All messages that were shown are stored. */
+  /** All messages that were delivered are stored. */
   catchUp(): void {}
 
   /** Gives posts seqs from `firstSeq` on. @returns `undefined` where a new log cannot be given its name; the posts have failed then */
@@ -84,11 +84,11 @@ export class StrictCommit implements Commit {
     const { log, name: room, now } = this.#room;
     const timestamp = now();
     try {
-      const { epoch, life } = log;
+      const { epoch, incarnation } = log;
       return posts.map((post, at) => {
         const seq = firstSeq + at;
         const { role, ...draft } = post.draft;
-        const message = withMentions({ id: messageId(epoch, seq, life), seq, room, timestamp, ...draft });
+        const message = withMentions({ id: messageId(epoch, seq, incarnation), seq, room, timestamp, ...draft });
         return { post, message: writtenAs(message, role) };
       });
     } catch (error) {
@@ -111,9 +111,9 @@ export class StrictCommit implements Commit {
   }
 
   /** An error here does not stop the acks: the posts are stored. */
-  show(numbered: readonly Numbered[]): void {
+  deliver(numbered: readonly Numbered[]): void {
     try {
-      this.#room.show(numbered.map(({ message }) => message));
+      this.#room.deliver(numbered.map(({ message }) => message));
     } catch (error) {
       this.#room.reportProblem("messages were stored and could not all be shown", error);
     }
@@ -122,11 +122,11 @@ export class StrictCommit implements Commit {
 
 /** Shown messages are stored within this time. */
 export const UNSTORED_MS_MAX = 1000;
-/** Posts that may be shown and not stored, at most: they make one row. */
+/** Posts that may be delivered and not stored, at most: they make one row. */
 export const UNSTORED_POSTS_MAX = 1024;
 
 /**
- * A room is busy when it has stored so often within `UNSTORED_MS_MAX`. Below that, showing first would cost more rows than
+ * A room is busy when it has stored so often within `UNSTORED_MS_MAX`. Below that, delivering first would cost more rows than
  * it saves: one when it begins, and one when it ends.
  */
 export const BUSY_COMMITS = 3;
@@ -135,8 +135,8 @@ export const BUSY_COMMITS = 3;
 const RESERVE_AHEAD = 1024;
 
 /**
- * Durability `relaxed`: a busy room shows messages at once, stores them within a second, many to a row, and acks them then. A crash may lose
- * messages that were shown and not stored. The room reserves their seqs first, so that no other message gets them (CHAT-7).
+ * Durability `relaxed`: a busy room delivers messages at once, stores them within a second, many to a row, and acks them then. A crash may lose
+ * messages that were delivered and not stored. The room reserves their seqs first, so that no other message gets them (CHAT-7).
  */
 export class RelaxedCommit implements Commit {
   readonly #room: Room;
@@ -148,7 +148,7 @@ export class RelaxedCommit implements Commit {
   #unstoredChars = 0;
   /** The latest times of storing, at most `BUSY_COMMITS`, in ms since 1970. */
   #storedAtMs: number[] = [];
-  /** Whether the room shows messages before it stores them. */
+  /** Whether the room delivers messages before it stores them. */
   #isAhead = false;
   #reservedSeq = 0;
 
@@ -173,7 +173,7 @@ export class RelaxedCommit implements Commit {
       this.#unstored.length + posts.length <= UNSTORED_POSTS_MAX && this.#unstoredChars + chars <= BATCH_CHARS_MAX;
     if (isLate || !isOneRow) this.catchUp();
     if (!this.#mayShowFirst(posts.length, nowMs)) {
-      this.storeAndShow(posts);
+      this.storeAndDeliver(posts);
       return;
     }
     const numbered = this.#steps.number(posts, this.seenSeq + 1);
@@ -182,12 +182,12 @@ export class RelaxedCommit implements Commit {
     this.#unstored.push(...numbered);
     this.#unstoredChars += chars;
     this.#deadline.pull(nowMs + UNSTORED_MS_MAX);
-    this.#steps.show(numbered);
+    this.#steps.deliver(numbered);
   }
 
-  storeAndShow(posts: readonly Post[]): readonly Numbered[] | undefined {
+  storeAndDeliver(posts: readonly Post[]): readonly Numbered[] | undefined {
     this.catchUp();
-    const numbered = this.#steps.storeAndShow(posts);
+    const numbered = this.#steps.storeAndDeliver(posts);
     this.#noteStored(numbered !== undefined);
     return numbered;
   }
@@ -224,20 +224,20 @@ export class RelaxedCommit implements Commit {
     else this.#room.log.skip(numbered.at(-1)!.message.seq);
   }
 
-  /** Stores shown messages. After a second without any, the room stores first again, and takes the reservation back. */
+  /** Stores delivered messages. After a second without any, the room stores first again, and takes the reservation back. */
   #onDeadline(): void {
     if (this.#unstored.length > 0) return this.catchUp();
     this.#isAhead = false;
     const { log } = this.#room;
     const reservedSeq = this.#reservedSeq;
     if (reservedSeq <= log.lastSeq) return;
-    // All shown messages are stored, so the next object need not skip seqs. Where the reservation cannot be taken back, this
+    // All delivered messages are stored, so the next object need not skip seqs. Where the reservation cannot be taken back, this
     // object skips them too, so that sleep makes no difference.
     if (!this.#reserve(log.lastSeq)) log.skip(reservedSeq);
   }
 
   #noteStored(isStored: boolean): void {
-    // Where the storage fails, no further message is shown before it is stored.
+    // Where the storage fails, no further message is delivered before it is stored.
     this.#storedAtMs = isStored ? [...this.#storedAtMs, this.#room.now()].slice(-BUSY_COMMITS) : [];
     this.#isAhead &&= isStored;
   }

@@ -10,10 +10,10 @@ import { GuestRates } from "../room/guests.ts";
 import { parseMessageId } from "../../protocol/message-id.ts";
 import { waitingHandler, type Caller } from "../room/operation.ts";
 import { Posts } from "./posts.ts";
-import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
+import { TokenBuckets, type Bucket } from "../../clock/rates.ts";
 import { Carried } from "../room/carried.ts";
 import { RetentionClock } from "./retention-clock.ts";
-import { type Feature, Slot } from "../room/feature.ts";
+import { type RoomPart, Slot } from "../room/feature.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
 
 /** A room with connections falls asleep after so much silence (docs/cost.md). */
@@ -21,7 +21,7 @@ const SLEEP_AFTER_MS = 10_000;
 
 type Payload = PayloadOf<typeof CHAT_MESSAGE>;
 
-export class Posting implements Feature {
+export class Posting implements RoomPart {
   readonly #room: Room;
   readonly #attachments: Attachments;
   readonly #buckets: TokenBuckets;
@@ -32,7 +32,7 @@ export class Posting implements Feature {
   readonly operations = [
     {
       ...waitingHandler(CHAT_MESSAGE, (caller, payload, reply) => this.#post(caller, payload, reply)),
-      speech: {
+      steps: {
         kind: "post" as const,
         admit: (caller: Caller, payload: unknown) => this.#charge(caller) ?? this.#problem(caller, payload as Payload),
         say: (caller: Caller, payload: unknown, reply: (answer: PostAnswer) => void) =>
@@ -138,7 +138,7 @@ export class Posting implements Feature {
     const parsed = parseMessageId(this.#room.log.epoch, replyTo);
     const exists =
       parsed !== undefined &&
-      this.#room.read((log) => this.posts.has(parsed.seq) && log.lifeAt(parsed.seq) === parsed.life);
+      this.#room.read((log) => this.posts.has(parsed.seq) && log.lifeAt(parsed.seq) === parsed.incarnation);
     if (exists === undefined) return refuse("INTERNAL", "replyTo: the message could not be looked up; try again.");
     return exists ? undefined : refuse("NOT_FOUND", "replyTo: no such message in this room");
   }

@@ -1,5 +1,5 @@
 // Group commit: posts that arrive while a batch is open share one append and one fan-out (CHAT-2). The commit (commit.ts) stores and
-// shows them (CHAT-7). Called by posting.ts; scripts/measure/bill.ts knows the rate of batches.
+// delivers them (CHAT-7). Called by posting.ts; scripts/measure/bill.ts knows the rate of batches.
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import {
@@ -28,7 +28,7 @@ const WINDOW_MS_MAX = 1000;
 const LARGE_BURST = 2;
 
 /**
- * The rate at which a room stores and shows batches of posts. It follows from the number of connections, because a batch takes a send to each
+ * The rate at which a room stores and delivers batches of posts. It follows from the number of connections, because a batch takes a send to each
  * of them.
  */
 export interface BatchRate {
@@ -62,7 +62,7 @@ export class Posts implements Writer {
   #afterCommit!: () => void;
   #batch: Post[] = [];
   #batchChars = 0;
-  /** Posts with a `clientMsgId` that are not stored yet, in the open batch or shown already. */
+  /** Posts with a `clientMsgId` that are not stored yet, in the open batch or delivered already. */
   readonly #waiting = new Map<string, Post>();
 
   constructor(room: Room) {
@@ -89,7 +89,7 @@ export class Posts implements Writer {
     return this.#commit.seenSeq;
   }
 
-  /** True where this seq has, or will have, a message: stored, shown, or in the open batch. */
+  /** True where this seq has, or will have, a message: stored, delivered, or in the open batch. */
   has(seq: number): boolean {
     const { log } = this.#room;
     return seq > log.lastSeq ? seq <= this.seenSeq + this.#batch.length : log.has(seq);
@@ -107,12 +107,12 @@ export class Posts implements Writer {
     else this.#throttle.request(nowMs);
   }
 
-  /** Stores and shows messages that no member posted, in one piece, behind all posts so far. @returns `undefined` if that failed */
+  /** Stores and delivers messages that no member posted, in one piece, behind all posts so far. @returns `undefined` if that failed */
   postAll(drafts: readonly Draft[]): Message[] | undefined {
     const atMs = this.#room.now();
     this.#flush(atMs);
     const posts = drafts.map((draft) => ({ draft, chars: charsOf(draft), atMs, replies: [] }));
-    return this.#commit.storeAndShow(posts)?.map(({ message }) => message);
+    return this.#commit.storeAndDeliver(posts)?.map(({ message }) => message);
   }
 
   /** @returns `undefined` for a post that was not sent before; the answer may wait until the first one is stored */
@@ -139,7 +139,7 @@ export class Posts implements Writer {
     this.catchUp();
   }
 
-  /** Stores messages that were shown before they were stored, for a reader of the log. */
+  /** Stores messages that were delivered before they were stored, for a reader of the log. */
   catchUp(): void {
     this.#commit.catchUp();
   }

@@ -1,6 +1,7 @@
-// The interface of a feature of a chat room, its values on a connection (slots), and the features of a room by hook. Called by the features;
-// room.ts, chat.ts, requests.ts and room-calls.ts call the hooks.
+// The part of a feature in one chat room: its operations and hooks. Also its values on a connection (slots), and the parts of a room by hook.
+// Features implement it; room.ts, chat.ts, requests.ts and room-calls.ts call the hooks.
 import type { Answer, ErrorAnswer, Message, Welcome } from "../../protocol/chat-events.ts";
+import type { DirectReport } from "../../protocol/direct-room.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import type { Change } from "../log/change.ts";
@@ -25,8 +26,10 @@ export interface MadeChange {
 /** Stores data for the room's next log, in the transaction that erases the room. @throws errors of the storage */
 export type StoreAfterErase = () => void;
 
-/** One feature of a chat room. */
-export interface Feature {
+/** A feature in one chat room. */
+export interface RoomPart {
+  /** Further parts of the same feature, whose hooks come after its own. */
+  readonly parts?: readonly RoomPart[];
   readonly operations?: readonly Operation[];
   /** The room starts or wakes, before any connection is there: the place to add deadlines. */
   start?(): void;
@@ -42,6 +45,8 @@ export interface Feature {
   onConnect?(client: Client): void;
   /** The part of the welcome that the feature fills. */
   welcome?(client: Connection): Partial<Welcome>;
+  /** In a room between two people: its part of the report to the directory (DM-4). */
+  directReport?(): DirectReport | undefined;
   /** A connection has its welcome. */
   onWelcomed?(client: Client): void;
   /** A token counts for a connection from now on: its first, or a fresh one. The place to fill slots from it. */
@@ -56,12 +61,18 @@ export interface Feature {
   onChanging?(changing: KeptChange): void;
   /** A change of a message is stored, and everyone has heard of it. */
   onChanged?(made: MadeChange): void;
+  /** A user has read. @param before how far until then; absent where they say it again */
+  onRead?(before: number | undefined): void;
+  /** Something else has changed in what the room reports to a directory. */
+  onReportChanged?(): void;
+  /** The room reports its members to a directory from now on (ANN-7). */
+  onPeopleWanted?(): void;
   /** An input, or the code after an await, has run. Called very often. */
   onTurnEnd?(): void;
   /** A connection is gone. */
   onDisconnect?(client: Client): void;
-  /** The log may have forgotten its oldest messages. Often called, so quick where it has not. */
-  onTrimmed?(): void;
+  /** The log has forgotten the messages before this one; called once after a wake in any case. */
+  onTrimmed?(firstSeq: number): void;
   /** All connections are about to be closed: the place to answer open requests. */
   onShutdown?(): void;
   /**
@@ -71,31 +82,39 @@ export interface Feature {
   onErase?(): StoreAfterErase | undefined;
 }
 
-type Hook = Exclude<keyof Feature, "operations">;
-type Having<Name extends Hook> = Feature & Required<Pick<Feature, Name>>;
+type Hook = Exclude<keyof RoomPart, "operations" | "parts">;
+type Having<Name extends Hook> = RoomPart & Required<Pick<RoomPart, Name>>;
 
-/** The features of a room by hook. Most features have few hooks, and every request calls several, so each list is made once. */
+/**
+ * The features of a room by hook. Features may hold it before all of them are in it. Most of them have few hooks, and every request calls several, so each
+ * list is made once.
+ */
 export class Hooks {
-  /** In the order of features.ts. */
-  readonly features: readonly Feature[];
-  readonly #having = new Map<Hook, readonly Feature[]>();
+  readonly #features: RoomPart[] = [];
+  readonly #having = new Map<Hook, readonly RoomPart[]>();
 
-  constructor(features: readonly Feature[]) {
-    this.features = features;
+  get features(): readonly RoomPart[] {
+    return this.#features;
+  }
+
+  /** @param features in the order in which their hooks are called */
+  add(features: readonly RoomPart[]): void {
+    this.#features.push(...features);
+    this.#having.clear();
   }
 
   /** @returns the features with that hook, in their order */
   with<Name extends Hook>(name: Name): ReadonlyArray<Having<Name>> {
     let having = this.#having.get(name);
     if (!having) {
-      having = this.features.filter((feature) => feature[name] !== undefined);
+      having = this.#features.filter((feature) => feature[name] !== undefined);
       this.#having.set(name, having);
     }
     return having as ReadonlyArray<Having<Name>>;
   }
 
   /** Calls that hook of each feature that has it. */
-  tell<Name extends Hook>(name: Name, ...args: Parameters<Required<Feature>[Name]>): void {
+  tell<Name extends Hook>(name: Name, ...args: Parameters<Required<RoomPart>[Name]>): void {
     for (const feature of this.with(name)) (feature[name] as (...given: typeof args) => unknown)(...args);
   }
 }

@@ -1,5 +1,5 @@
 // Bounds calls of foreign code that answer later: their number per room and party, and the time of each (RULE-6, RULE-7, OWN-5). They are in
-// memory only, so the room stays awake meanwhile. Called by screening.ts for `beforePost`, and by own/ for events of features of one's own.
+// memory only, so the room stays awake meanwhile. Called by moderation-hook.ts for `beforePost`, and by custom/ for events of custom features.
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";

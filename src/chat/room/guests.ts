@@ -1,7 +1,7 @@
 // Guests of one network count as one user: ten tokens of one person are one (CHAT-6). Called by features with a limit per user.
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../../protocol/refuse.ts";
-import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
+import { TokenBuckets, type Bucket } from "../../clock/rates.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { guestsOf } from "../../socketio/wire/client-address.ts";
 import type { Client, Connection, Membership, Room } from "./room.ts";
@@ -16,13 +16,16 @@ export const noteGuest = (membership: Membership, { isGuest }: Identity, address
 interface Paying {
   readonly user: string;
   readonly client?: Pick<Client, "peek"> | undefined;
+  /** As a caller without a connection has it. */
+  readonly guests?: string | undefined;
 }
 
-/** Whose allowance pays, in all rooms: the user, or all guests of the network. A call over HTTP counts for its user. */
-export const payerOf = ({ user, client }: Paying): string => (client && GUESTS.get(client)) ?? user;
+/** Whose allowance pays, in all rooms: the user, or all guests of the network. */
+export const payerOf = (paying: Paying): string => guestsWith(paying) ?? paying.user;
 
-/** @returns the guests of the network, who count as one; `undefined` for an account, and for a call over HTTP */
-export const guestsWith = (client: Paying["client"]): string | undefined => client && GUESTS.get(client);
+/** @returns the guests of the network, who count as one; `undefined` for an account */
+export const guestsWith = ({ client, guests }: Omit<Paying, "user">): string | undefined =>
+  client ? GUESTS.get(client) : guests;
 
 /** The bucket of all guests of the address, as the last post over the connection left it. */
 const GUEST_BUCKET = new Slot<Bucket>("guestBucket");
@@ -51,7 +54,7 @@ export class GuestRates {
 
   /** Takes the cost of one post, where a guest makes it. */
   refuse(client: Connection | undefined): ErrorAnswer | undefined {
-    const guests = guestsWith(client);
+    const guests = guestsWith({ client });
     if (!this.#buckets || !client || guests === undefined) return undefined;
     const taking = this.#buckets.take(guests, this.#room.now());
     if (taking.ok) {

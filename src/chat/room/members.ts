@@ -40,7 +40,7 @@ export class Members {
   readonly #left = new Set<string>();
   readonly #watchers: Array<(left: readonly string[]) => void> = [];
   /** Members whose connections other objects hold. */
-  #elsewhere = 0;
+  #remote = 0;
   #hasMoved = false;
 
   /** @param namedMax members up to which a room tells of them by name */
@@ -57,18 +57,18 @@ export class Members {
     for (const changed of this.#watchers) changed(left);
   }
 
-  /** Whether their number changed since it was last told. */
+  /** Whether their number changed since members were last notified. */
   get hasMoved(): boolean {
     return this.#hasMoved;
   }
 
   /**
    * @param count members whose connections other objects hold
-   * @param isNew whether the others have to be told
+   * @param isNew whether the others have to be notified
    */
-  setElsewhere(count: number, isNew: boolean): void {
-    if (count === this.#elsewhere) return;
-    this.#elsewhere = count;
+  setRemote(count: number, isNew: boolean): void {
+    if (count === this.#remote) return;
+    this.#remote = count;
     if (isNew) this.tellAgain();
   }
 
@@ -88,7 +88,7 @@ export class Members {
   }
 
   get count(): number {
-    return this.#stays.size + this.#elsewhere;
+    return this.#stays.size + this.#remote;
   }
 
   /** True in a room too large to name its members (PRES-3). */
@@ -184,16 +184,16 @@ export class Members {
 
   /**
    * The longest present members, at most `MEMBERS_LISTED_MAX`; the longest comes first.
-   * @param find a part of the name or the id, in any case
+   * @param find a part of the name or the id, in any case, however its letters are written
    */
   list(find = ""): Member[] {
     if (!this.#isOrdered) this.#order();
-    const wanted = find.toLowerCase();
+    const wanted = folded(find);
     const listed: Member[] = [];
     for (const [user, stay] of this.#stays) {
       if (listed.length === MEMBERS_LISTED_MAX) break;
       const member = toMember(user, stay);
-      if (`${member.name}\n${user}`.toLowerCase().includes(wanted)) listed.push(member);
+      if (wanted === "" || folded(`${member.name}\n${user}`).includes(wanted)) listed.push(member);
     }
     return listed.sort(byStay);
   }
@@ -234,3 +234,6 @@ const byStay = (a: Member, b: Member): number => a.since - b.since || (a.user < 
 function isOlder(a: Connection, b: Connection): boolean {
   return a.sinceMs < b.sinceMs || (a.sinceMs === b.sinceMs && a.socketId < b.socketId);
 }
+
+/** Wide letters are letters, and one with its accent is the same as the two in a row. */
+const folded = (text: string): string => text.normalize("NFKC").toLowerCase();

@@ -9,6 +9,8 @@ export interface Bearer {
   readonly name: string;
   /** The role of the token. */
   readonly role: Role;
+  /** Of a guest who calls over HTTP: names all guests of the network, who count as one user. A connection has it itself. */
+  readonly guests?: string;
 }
 
 /** The user who makes a request. */
@@ -19,6 +21,8 @@ export interface Caller {
   readonly role: Role;
   /** The role of the token, as far as this room knows it: a room between two people makes members of all others. */
   readonly tokenRole: Role;
+  /** As the bearer has it. */
+  readonly guests?: string;
   /** The connection of the request; absent where it came from outside the room. */
   readonly client?: Connection;
 }
@@ -30,10 +34,10 @@ export type ChatEvent = keyof ClientToServerEvents;
 
 export type Reply<Given> = (answer: Given) => void;
 
-/** An operation in two steps, with the verdict of the room's own rules between them (screening.ts). */
-export interface Speech<Given = Answer<object>> {
+/** An operation in two steps, with the decision of the moderation hook between them (moderation-hook.ts). */
+export interface HookedSteps<Given = Answer<object>> {
   readonly kind: "post" | "edit";
-  /** Takes tokens of the sender. @returns the answer to a request that needs no verdict: a refused one, or one that changes nothing */
+  /** Takes tokens of the sender. @returns the answer to a request that needs no decision: a refused one, or one that changes nothing */
   readonly admit: (caller: Caller, payload: unknown) => Given | undefined;
   /** Does the rest of `run`. Checks the payload again, and all else that may have changed since. */
   readonly say: (caller: Caller, payload: unknown, reply: Reply<Given>) => void;
@@ -58,8 +62,8 @@ export interface Operation<Name extends string = string, Given = Answer<object>>
   readonly event: EventRules<Name>;
   /** Answers once: in the same turn, or later. */
   readonly run: (caller: Caller, payload: unknown, reply: Reply<Given>) => void | Promise<void>;
-  /** Where it shows a text to others: the room's own rules are asked before it runs. */
-  readonly speech?: Speech<Given>;
+  /** Where it delivers a text to others: the room's moderation hook is asked before it runs. */
+  readonly steps?: HookedSteps<Given>;
   /** Looks up whether it was done before. `run` is for requests that are new. */
   readonly repeated?: (caller: Caller, payload: unknown) => Repeat<Given> | undefined;
 }

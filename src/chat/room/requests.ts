@@ -1,16 +1,18 @@
-// Runs the requests of a room, step by step. Called by chat.ts for the events of its members, by durable/chat-room.ts for events
-// from outside, by own/ for features that ask the room, and by room-calls.ts for uploads.
+// Runs the requests of a room: parses the payload, finds repeats, takes tokens, asks the features whether they refuse, and runs the
+// operation, or has the moderation hook decide first. Called by chat.ts for the events of members and for features of the room's class, by
+// src/objects/asking.ts for callers without a connection, by shards/member-requests.ts for members in shards, and by room-calls.ts for custom
+// events from outside and for uploads.
 import { describeIssues } from "../../protocol/schemas/fields.ts";
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/input.ts";
 import { REQUEST_LIMIT } from "../../protocol/limits.ts";
 import { isStaff } from "../../protocol/roles.ts";
-import { TokenBuckets } from "../../clock/token-bucket.ts";
+import { TokenBuckets } from "../../clock/rates.ts";
 import { refuse, refuseTooMany } from "../../protocol/refuse.ts";
 import type { EventRules, Bearer, Caller, Operation, Reply } from "./operation.ts";
 import type { Connection, Room } from "./room.ts";
-import type { Screening } from "./screening.ts";
-import type { Hooks } from "./feature.ts";
+import type { ModerationHook } from "./moderation-hook.ts";
+import type { Hooks, RoomPart } from "./feature.ts";
 
 /** In a crowd: members who hear an event for one token of its sender. */
 export const HEARERS_PER_TOKEN = 50;
@@ -33,29 +35,30 @@ export interface RequestsPorts {
   readonly hooks: Hooks;
   /** Finds the role that counts in the room. */
   readonly callerOf: (bearer: Bearer, client?: Connection) => Caller;
-  readonly screening: Screening;
+  readonly moderationHook: ModerationHook;
 }
 
 export class Requests {
   readonly #room: Room;
   readonly #hooks: Hooks;
   readonly #callerOf: (bearer: Bearer, client?: Connection) => Caller;
-  readonly #screening: Screening;
+  readonly #moderationHook: ModerationHook;
   /** By event, each with the series that counts it. */
-  readonly #operations: ReadonlyMap<string, { readonly operation: Operation; readonly series: string }>;
+  readonly #operations = new Map<string, { readonly operation: Operation; readonly series: string }>();
   /** In memory only, because a bucket is full again before a room falls asleep. */
   readonly #buckets = new TokenBuckets(REQUEST_LIMIT);
 
-  constructor(room: Room, { hooks, callerOf, screening }: RequestsPorts) {
+  constructor(room: Room, { hooks, callerOf, moderationHook }: RequestsPorts) {
     this.#room = room;
     this.#hooks = hooks;
     this.#callerOf = callerOf;
-    this.#screening = screening;
-    this.#operations = new Map(
-      hooks.features
-        .flatMap(({ operations = [] }) => operations)
-        .map((operation) => [operation.event.name, { operation, series: `events:${operation.event.name}` }]),
-    );
+    this.#moderationHook = moderationHook;
+  }
+
+  /** Takes the operations of the features. Called before the room is open: some features make requests, and exist later than this. */
+  add(features: readonly RoomPart[]): void {
+    for (const operation of features.flatMap(({ operations = [] }) => operations))
+      this.#operations.set(operation.event.name, { operation, series: `events:${operation.event.name}` });
   }
 
   /** Answers a request of a client or the HTTP API by the name of its event, and counts it (MET-1). */
@@ -77,14 +80,14 @@ export class Requests {
 
   /** Runs an operation without counting it. Called by `perform`, and for uploads, which are no events. */
   run(operation: Operation, caller: Caller, given: unknown, reply: Reply<Answer<object>>): void | Promise<void> {
-    const { event, speech } = operation;
+    const { event, steps } = operation;
     const parsed = readAs(event.schema, given ?? {});
     // LIM-3: to look at a wrong request costs the room as much as a right one.
     if (!parsed.success) {
       return reply(this.#takeTokens(caller, 1) ?? refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
     }
     const payload = parsed.data;
-    const isAsked = speech !== undefined && this.#screening.isAsked(caller, payload);
+    const isAsked = steps !== undefined && this.#moderationHook.isAsked(caller, payload);
     const repeat = isAsked ? undefined : operation.repeated?.(caller, payload);
     const isRepeated = isAsked || repeat?.isSure === true;
     const cost = isRepeated ? 1 : costOf(event, payload);
@@ -93,18 +96,22 @@ export class Requests {
     const refusal = isRepeated ? undefined : this.#refuse(event, caller, payload);
     // LIM-3: a refused post has not reached the bucket of posts.
     if (refusal) return reply((cost === 0 ? this.#takeTokens(caller, 1) : undefined) ?? refusal);
-    if (isAsked) return this.#screening.join(caller, payload, reply);
+    if (isAsked) return this.#moderationHook.join(caller, payload, reply);
     if (repeat) return repeat.answer(this.#followed(event, caller, reply));
-    if (!speech || !this.#screening.isOn)
+    if (!steps || !this.#moderationHook.isOn)
       return this.#charged(caller, () => operation.run(caller, payload, this.#followed(event, caller, reply)));
-    const answer = speech.admit(caller, payload);
+    const answer = steps.admit(caller, payload);
     if (answer) return reply(answer);
-    return this.#screening.screen({ caller, operation, speech, payload }, reply, (callerNow, accepted, answerAll) => {
-      // The verdict may have taken a while: a mute of that time holds, and slow mode counts from now on.
-      const refusalNow = this.#refuse(event, callerNow, accepted);
-      if (refusalNow) return answerAll(refusalNow);
-      this.#charged(callerNow, () => speech.say(callerNow, accepted, this.#followed(event, callerNow, answerAll)));
-    });
+    return this.#moderationHook.check(
+      { caller, operation, steps, payload },
+      reply,
+      (callerNow, accepted, answerAll) => {
+        // The decision may have taken a while: a mute of that time holds, and slow mode counts from now on.
+        const refusalNow = this.#refuse(event, callerNow, accepted);
+        if (refusalNow) return answerAll(refusalNow);
+        this.#charged(callerNow, () => steps.say(callerNow, accepted, this.#followed(event, callerNow, answerAll)));
+      },
+    );
   }
 
   /** Tells the features that follow requests that this one is about to run. @returns the reply that tells them the answer, too */

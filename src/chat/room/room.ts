@@ -12,25 +12,25 @@ import type { Meter } from "../../metrics/meter.ts";
 import { userChannel } from "../../protocol/shards.ts";
 import { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../../clock/deadlines.ts";
-import { Attention } from "../../crowd/crowd.ts";
-import { ThrottledRun, type Rate } from "../../clock/rates.ts";
+import { SubscriptionLevels } from "../../crowd/crowd.ts";
+import { ThrottledRun, type Rate, type RateLimit } from "../../clock/rates.ts";
 import type { Hub } from "../../socketio/server/hub.ts";
 import type { NamespaceContext } from "../../socketio/server/namespace.ts";
+import type { Closing } from "../../socketio/wire/closings.ts";
 import type { Socket } from "../../socketio/server/socket.ts";
 import type { MessageLog } from "../log/message-log.ts";
-import type { Elsewhere } from "./elsewhere.ts";
+import type { RemoteMembers } from "./remote-members.ts";
 import { Hooks, type KeptChange, type MadeChange } from "./feature.ts";
 import { Members } from "./members.ts";
-import { DeliverySampler, Showing } from "./showing.ts";
-import type { RateLimit } from "../../clock/token-bucket.ts";
+import { DeliverySampler, Delivery } from "./delivery.ts";
 import type { Sanctions } from "./sanctions.ts";
 import type { Caller } from "./operation.ts";
 import type { Party } from "../../protocol/shares.ts";
-import { type ChangeMaker, type ShownChange, ShownChanges } from "./shown-changes.ts";
+import { type ChangeMaker, type DeliverableChange, ChangeDelivery } from "./change-delivery.ts";
 import { partyOf } from "./shares.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 
-/** `strict`: stored, then seen. `relaxed`: a busy room shows messages first. An ack always means stored. */
+/** `strict`: stored, then seen. `relaxed`: a busy room delivers messages first. An ack always means stored. */
 export type Durability = "strict" | "relaxed";
 
 export interface ChatSettings {
@@ -49,7 +49,7 @@ export interface ChatSettings {
   readonly maxMembers: number;
   /** Members up to which a room tells who comes, goes and types; half of them see each other's read marks. */
   readonly crowdMembers: number;
-  /** Messages per second that a room with more members shows; 0 is all. */
+  /** Messages per second that a room with more members delivers; 0 is all. */
   readonly crowdShownRate: number;
   /** Sockets of one user; 0 is no limit. */
   readonly maxConnectionsPerUser: number;
@@ -101,11 +101,11 @@ export interface Draft extends Pick<
 export interface Writer {
   /** The newest seq that a client can have seen: in a relaxed room its message may not be stored yet. */
   readonly seenSeq: number;
-  /** Stores messages that were shown before they were stored. */
+  /** Stores messages that were delivered before they were stored. */
   catchUp(): void;
-  /** Stores and shows the posts so far. */
+  /** Stores and delivers the posts so far. */
   finishPosts(): void;
-  /** Stores and shows messages that no member posted, behind all posts so far. @returns `undefined` if that failed */
+  /** Stores and delivers messages that no member posted, behind all posts so far. @returns `undefined` if that failed */
   postAll(drafts: readonly Draft[]): readonly Message[] | undefined;
 }
 
@@ -126,16 +126,18 @@ export class Room {
   /** The people in it. */
   readonly members: Members;
   /** Connections that asked for counts only. */
-  attention!: Attention;
+  subscriptions!: SubscriptionLevels;
   /** The audience in other objects, if there is any. */
-  elsewhere: Elsewhere | undefined;
-  readonly #delivery: DeliverySampler;
+  remote: RemoteMembers | undefined;
+  readonly #deliverySampler: DeliverySampler;
   #context!: NamespaceContext;
-  #hooks = new Hooks([]);
+  #hooks = new Hooks();
   #writer!: Writer;
   #sanctions!: Sanctions;
-  #showing!: Showing;
-  #changes!: ShownChanges;
+  #delivery!: Delivery;
+  #changes!: ChangeDelivery;
+  /** The oldest message of which the features know that it is there. */
+  #trimmedSeq: number | undefined;
   /** Events that members had sent to all, as they asked for it. requests.ts reads it, to charge them (CROWD-3). */
   heard = 0;
 
@@ -146,7 +148,7 @@ export class Room {
     this.log = log;
     this.state = state;
     this.meter = meter;
-    this.#delivery = new DeliverySampler(meter, this.now, durable);
+    this.#deliverySampler = new DeliverySampler(meter, this.now, durable);
   }
 
   /** Called by the chat when its server takes it in, before any connection is there. */
@@ -156,9 +158,9 @@ export class Room {
     this.#writer = writer;
     this.#sanctions = sanctions;
     const counts = (): Counts => ({ lastSeq: this.seenSeq() });
-    this.attention = new Attention({ hub: context.hub, counts, deadline: this.deadline });
-    this.#showing = new Showing({ room: this, emit: (messages) => this.#emitMessages(messages) });
-    this.#changes = new ShownChanges({ room: this, showing: this.#showing });
+    this.subscriptions = new SubscriptionLevels({ hub: context.hub, counts, deadline: this.deadline });
+    this.#delivery = new Delivery({ room: this, emit: (messages) => this.#emitMessages(messages) });
+    this.#changes = new ChangeDelivery({ room: this, delivery: this.#delivery });
     hooks.tell("start");
   }
 
@@ -177,7 +179,7 @@ export class Room {
 
   /** Here, and in other objects. */
   get connectionCount(): number {
-    return this.clients.size + (this.elsewhere?.connections ?? 0);
+    return this.clients.size + (this.remote?.connections ?? 0);
   }
 
   /** The connections of this object. */
@@ -186,16 +188,16 @@ export class Room {
   }
 
   get everyone(): BroadcastOperator<ServerToClientEvents, Membership> {
-    return new BroadcastOperator(this.#hubWith(this.elsewhere), {});
+    return new BroadcastOperator(this.#hubWith(this.remote), {});
   }
 
-  #hubWith(elsewhere: Elsewhere | undefined): Pick<Hub, "emit" | "select"> {
+  #hubWith(remote: RemoteMembers | undefined): Pick<Hub, "emit" | "select"> {
     const { hub } = this.#context;
     return {
       emit: (audience, event, args) => {
         // First, because it refuses more: then nobody gets the event.
-        elsewhere?.emit(audience, event, [args]);
-        hub.emit(this.attention.audienceOf(event, audience), event, args);
+        remote?.emit(audience, event, [args]);
+        hub.emit(this.subscriptions.audienceOf(event, audience), event, args);
       },
       select: (audience) => hub.select(audience),
     };
@@ -204,11 +206,11 @@ export class Room {
   /** The channels that reach a user wherever the connections are. */
   readonly channelsOf = (user: string): string[] => {
     const here = this.members.socketsOf(user);
-    return this.elsewhere ? [...here, userChannel(user)] : here;
+    return this.remote ? [...here, userChannel(user)] : here;
   };
 
   /** The one whom bounded lists count a caller as. */
-  readonly partyOf = (caller: Pick<Caller, "user" | "client">): Party => partyOf(caller, this.log);
+  readonly partyOf = (caller: Pick<Caller, "user" | "client" | "guests">): Party => partyOf(caller, this.log);
 
   /** Milliseconds since 1970, as of the current input. */
   readonly now = (): number => this.#context.now();
@@ -240,6 +242,9 @@ export class Room {
   readonly throttled = (name: string, rate: Rate, run: () => void, options?: DeadlineOptions): ThrottledRun =>
     new ThrottledRun(rate, run, (due) => this.deadline(name, due, options));
 
+  /** Closes the session of a connection, and with it the session's sockets in other namespaces. */
+  readonly close = ({ session }: Client, closing: Closing): void => this.#context.closeSession(session, closing);
+
   /** TOK-3: takes another token of the client's user. A client that went meanwhile gets no answer. */
   readonly refreshToken = (client: Connection, token: string, reply: (answer: RefreshAnswer) => void): Promise<void> =>
     this.#context.refreshToken(client as Socket, token, (answer) => this.#endTurnAfter(() => reply(answer)));
@@ -249,16 +254,16 @@ export class Room {
   /** The newest seq that a client can have seen: in a relaxed room its message may not be stored yet. */
   readonly seenSeq = (): number => this.#writer.seenSeq;
 
-  /** The newest seq of which all members have heard: a crowd may not have been told yet which messages it was not shown (CROWD-1). */
-  readonly toldSeq = (): number => this.#showing.toldSeq ?? this.seenSeq();
+  /** The newest seq of which all members have heard: a crowd may not have been notified yet of messages that it does not get (CROWD-1). */
+  readonly notifiedSeq = (): number => this.#delivery.notifiedSeq ?? this.seenSeq();
 
-  /** Stores messages that were shown before they were stored. Call it before reading the log. */
+  /** Stores messages that were delivered before they were stored. Call it before reading the log. */
   readonly catchUp = (): void => this.#writer.catchUp();
 
-  /** Stores and shows the posts so far, so that an event cannot overtake them. */
+  /** Stores and delivers the posts so far, so that an event cannot overtake them. */
   readonly finishPosts = (): void => this.#writer.finishPosts();
 
-  /** RLY-7: stores and shows messages of other rooms, in one piece. @returns `undefined` if that failed */
+  /** RLY-7: stores and delivers messages of other rooms, in one piece. @returns `undefined` if that failed */
   readonly postAll = (drafts: readonly Draft[]): readonly Message[] | undefined => this.#writer.postAll(drafts);
 
   /** Reads the log. A read error becomes an answer; the connection stays open. @returns `undefined` then */
@@ -272,18 +277,19 @@ export class Room {
   };
 
   /** Shows messages to everyone, in one go. They are stored; in a busy room with durability `relaxed` they will be. */
-  readonly show = (messages: readonly Message[]): void => {
-    this.#showing.show(messages);
+  readonly deliver = (messages: readonly Message[]): void => {
+    this.#delivery.deliver(messages);
     this.meter.count("posted", messages.length);
-    this.#delivery.sample();
+    this.#deliverySampler.sample();
+    this.subscriptions.moved(this.now());
     this.#hooks.tell("onPosted", messages);
   };
 
   #emitMessages(messages: readonly Message[]): void {
     const argLists = messages.map((message) => [message]);
     const seqs = messages.map(({ seq }) => seq);
-    this.#context.hub.emitAll(this.attention.audienceOf("chat-message", {}), "chat-message", argLists, seqs);
-    this.elsewhere?.emit({}, "chat-message", argLists, seqs);
+    this.#context.hub.emitAll(this.subscriptions.audienceOf("chat-message", {}), "chat-message", argLists, seqs);
+    this.remote?.emit({}, "chat-message", argLists, seqs);
     this.meter.count("delivered", messages.length * this.connectionCount);
   }
 
@@ -293,26 +299,29 @@ export class Room {
   };
 
   /** Tells everyone of a change, which is stored. In a crowd that may take a while. @param rev its place among all changes */
-  readonly showChange = (change: ShownChange, maker: ChangeMaker, rev: number): void =>
-    this.#changes.show(change, maker, rev);
+  readonly deliverChange = (change: DeliverableChange, maker: ChangeMaker, rev: number): void =>
+    this.#changes.deliver(change, maker, rev);
 
-  /** Refuses a change of a member of whom enough changes wait to be shown. */
+  /** Refuses a change of a member of whom enough changes wait to be delivered. */
   readonly refuseChange = (event: string, caller: Caller): ErrorAnswer | undefined =>
     this.#changes.refuse(event, caller);
 
   /** The place up to which all have heard of all changes; `undefined`: up to the last one. */
-  readonly toldRev = (): number | undefined => this.#changes.toldRev;
+  readonly notifiedRev = (): number | undefined => this.#changes.notifiedRev;
 
   /** All connections are about to be closed: forgets whom it wanted to tell of changes. */
-  readonly endShowing = (): void => this.#changes.forgetAll();
+  readonly endDelivery = (): void => this.#changes.forgetAll();
 
   /** Tells the features that a change is made, once everyone has heard of it. */
   readonly changed = (made: MadeChange): void => {
     this.#hooks.tell("onChanged", made);
   };
 
-  /** Tells the features that the log may have forgotten its oldest messages. @throws errors of the features */
+  /** Tells the features if the log has forgotten messages, and with the first call after a wake. @throws errors of the features */
   readonly trimmed = (): void => {
-    this.#hooks.tell("onTrimmed");
+    const { firstSeq } = this.log;
+    if (firstSeq === this.#trimmedSeq) return;
+    this.#hooks.tell("onTrimmed", firstSeq);
+    this.#trimmedSeq = firstSeq;
   };
 }

@@ -1,5 +1,5 @@
 // A bounded list whose entries are shared out among those who fill it (CHAT-10), and taken in turns of theirs. Called by searching.ts, exporting.ts,
-// foreign-calls.ts and shown-changes.ts.
+// foreign-calls.ts and change-delivery.ts.
 import { digestOf } from "../../protocol/digest.ts";
 import { isFullFor, type Party, type ShareLimits } from "../../protocol/shares.ts";
 import type { MessageLog } from "../log/message-log.ts";
@@ -7,8 +7,9 @@ import type { Caller } from "./operation.ts";
 import { guestsWith } from "./guests.ts";
 
 /** @param log its key is secret, so that nobody finds the network of a name. To read it names the log: no account needs that */
-export function partyOf({ user, client }: Pick<Caller, "user" | "client">, log: Pick<MessageLog, "key">): Party {
-  const guests = guestsWith(client);
+export function partyOf(caller: Pick<Caller, "user" | "client" | "guests">, log: Pick<MessageLog, "key">): Party {
+  const { user } = caller;
+  const guests = guestsWith(caller);
   if (guests === undefined) return { name: `user ${user}`, isGuest: false };
   const digest = Array.from(digestOf(`${log.key} ${guests.trim()}`).subarray(0, 8), (byte) =>
     byte.toString(16).padStart(2, "0"),

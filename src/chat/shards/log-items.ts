@@ -1,6 +1,6 @@
-// The messages of the log that shards lack: after a gap in their feed, and for connections that recover. Made by shards.ts.
+// The messages of the log that shards lack: after a gap in their stream, and for connections that recover. Made by shards.ts.
 import { MISSED_MESSAGES_MAX } from "../../protocol/limits.ts";
-import { MISSED_CHARS_MAX, type LogPlace, type ShardItem } from "../../protocol/shards.ts";
+import { MISSED_CHARS_MAX, type LogPosition, type ShardItem } from "../../protocol/shards.ts";
 import type { Message, ServerToClientEvents } from "../../protocol/chat-events.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { Room } from "../room/room.ts";
@@ -16,8 +16,8 @@ export class LogItems {
     this.#changes = changes;
   }
 
-  /** @returns the items that lead a shard from one place of the log to a later one */
-  missed(from: LogPlace, to: LogPlace): ShardItem[] {
+  /** @returns the items that lead a shard from one position in the log to a later one */
+  missed(from: LogPosition, to: LogPosition): ShardItem[] {
     const missed = this.#room.read((log) => {
       // The shard has heard of a log that was deleted.
       if (from.epoch !== log.epoch || this.#hasChangedAfter(from.rev)) return undefined;
@@ -38,14 +38,14 @@ export class LogItems {
 
   /** @returns the messages after the lowest of some seqs, as far as these are near enough; `undefined` where none are needed */
   earlier(seqs: readonly number[]): ShardItem | undefined {
-    return this.#room.read((log) => earlierItem(log, Math.min(log.lastSeq, this.#room.toldSeq()), seqs));
+    return this.#room.read((log) => earlierItem(log, Math.min(log.lastSeq, this.#room.notifiedSeq()), seqs));
   }
 }
 
-/** @returns `undefined` where there are too many, or the places are of different logs */
-function missedItems(log: MessageLog, from: LogPlace, to: LogPlace): ShardItem[] | undefined {
+/** @returns `undefined` if there are too many, or the positions are of different logs */
+function missedItems(log: MessageLog, from: LogPosition, to: LogPosition): ShardItem[] | undefined {
   const count = to.seq - from.seq;
-  // That of a forgotten place is not known; an empty log has none.
+  // That of a forgotten position is not known; an empty log has none.
   const life = from.seq === 0 ? undefined : log.lifeAt(from.seq);
   // A ruling may have dismissed members, which no later item repeats.
   const isOfThisLog =
@@ -53,7 +53,7 @@ function missedItems(log: MessageLog, from: LogPlace, to: LogPlace): ShardItem[]
   if (!isOfThisLog || count < 0 || count > MISSED_MESSAGES_MAX) return undefined;
   if (count === 0) return [];
   const { messages } = log.page({ after: from.seq, limit: count });
-  return messages.length < count || newest(messages).length < count ? undefined : [shown(messages)];
+  return messages.length < count || newest(messages).length < count ? undefined : [deliveryOf(messages)];
 }
 
 /** @param lastSeq the end of the messages */
@@ -73,7 +73,7 @@ function newest(messages: readonly Message[]): readonly Message[] {
   return messages.slice(first + 1);
 }
 
-const shown = (messages: readonly Message[]): ShardItem => ({
+const deliveryOf = (messages: readonly Message[]): ShardItem => ({
   type: "emit",
   audience: {},
   event: "chat-message" satisfies keyof ServerToClientEvents,

@@ -1,8 +1,8 @@
-// Decides on the CONNECTs of members in shards, and carries their events out. The answers go back among the pieces. Made by shards.ts.
+// Decides on the CONNECTs of members in shards, and carries their events out. The answers go back among the chunks. Made by shards.ts.
 import type { Answer, Welcome } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuse, refuseBusy, UNDECIDED } from "../../protocol/refuse.ts";
-import type { JoinVerdict, NamedFormer, ShardJoin, ShardRequest } from "../../protocol/shards.ts";
+import type { JoinDecision, NamedFormer, ShardJoin, ShardRequest } from "../../protocol/shards.ts";
 import type { AuthorizeResult } from "../../socketio/server/namespace.ts";
 import { decodeValue } from "../../socketio/wire/value-text.ts";
 import type { Request } from "../room/requests.ts";
@@ -10,7 +10,7 @@ import type { Connection, Membership, Room } from "../room/room.ts";
 import type { LogItems } from "./log-items.ts";
 import type { Reach } from "./reach.ts";
 import { shardConnection, type ConnectionFacts, type ShardConnectionPorts } from "./shard-connection.ts";
-import type { PlaceOfLog } from "./place-of-log.ts";
+import type { CurrentPosition } from "./current-position.ts";
 
 export interface MemberRequestsPorts {
   /** Decides on a CONNECT, as for the room's own connections. */
@@ -25,7 +25,7 @@ export interface MemberRequestsPorts {
 
 interface MemberRequestsParts {
   readonly reach: Reach;
-  readonly placeOfLog: PlaceOfLog;
+  readonly currentPosition: CurrentPosition;
   readonly logItems: LogItems;
 }
 
@@ -33,48 +33,48 @@ export class MemberRequests {
   readonly #room: Room;
   readonly #ports: MemberRequestsPorts;
   readonly #reach: Reach;
-  readonly #placeOfLog: PlaceOfLog;
+  readonly #currentPosition: CurrentPosition;
 
   readonly #logItems: LogItems;
 
-  constructor(room: Room, ports: MemberRequestsPorts, { reach, placeOfLog, logItems }: MemberRequestsParts) {
+  constructor(room: Room, ports: MemberRequestsPorts, { reach, currentPosition, logItems }: MemberRequestsParts) {
     this.#room = room;
     this.#ports = ports;
     this.#reach = reach;
-    this.#placeOfLog = placeOfLog;
+    this.#currentPosition = currentPosition;
     this.#logItems = logItems;
   }
 
-  /** Sends the verdicts, and before them the messages that the shard lacks for those who recover. */
+  /** Sends the decisions, and before them the messages that the shard lacks for those who recover. */
   decide(shard: number, joins: readonly ShardJoin[]): void {
     const decided = joins.map(({ id, identity, address = "", recovers }) => {
-      const verdict = this.#verdictOn(shard, identity, address);
+      const decision = this.#decisionOn(shard, identity, address);
       return {
         id,
-        verdict,
-        seq: verdict.accepted && recovers && this.#ports.claimedSeq(recovers, verdict.member.owner),
+        decision,
+        seq: decision.accepted && recovers && this.#ports.claimedSeq(recovers, decision.member.owner),
       };
     });
     const earlier = this.#logItems.earlier(decided.flatMap(({ seq }) => (typeof seq === "number" ? seq : [])));
     if (earlier) this.#reach.add(earlier, shard);
-    for (const { id, verdict } of decided) this.#tell(shard, id, verdict);
+    for (const { id, decision } of decided) this.#tell(shard, id, decision);
   }
 
-  /** Features of one's own may fill `welcome` with more bytes together than a packet carries. Then only this CONNECT is refused. */
-  #tell(shard: number, id: string, verdict: JoinVerdict): void {
+  /** Custom features may fill `welcome` with more bytes together than a packet carries. Then only this CONNECT is refused. */
+  #tell(shard: number, id: string, decision: JoinDecision): void {
     try {
-      this.#reach.add({ type: "verdict", id, verdict }, shard);
+      this.#reach.add({ type: "verdict", id, verdict: decision }, shard);
     } catch (error) {
       this.#room.reportProblem("a CONNECT of a shard could not be answered", error);
       this.#reach.add({ type: "verdict", id, verdict: UNDECIDED }, shard);
     }
   }
 
-  #verdictOn(shard: number, identity: Identity, address: string): JoinVerdict {
+  #decisionOn(shard: number, identity: Identity, address: string): JoinDecision {
     const { authorize, ownerOf, welcome } = this.#ports;
-    const verdict = authorize(identity, address);
-    if (!verdict.accepted) return verdict;
-    const { data } = verdict;
+    const decision = authorize(identity, address);
+    if (!decision.accepted) return decision;
+    const { data } = decision;
     const member = { ...data, owner: ownerOf(data) };
     const client = this.#connectionOf(shard, { socket: "", address, member });
     return { accepted: true, member, welcome: welcome(client), key: this.#room.log.key };
@@ -82,7 +82,7 @@ export class MemberRequests {
 
   perform(shard: number, { id, event, given, owedBy, ...connection }: ShardRequest): void {
     // It would overtake one that died with the room. The shard closes the connection.
-    if (owedBy !== undefined && owedBy !== this.#placeOfLog.instance) return;
+    if (owedBy !== undefined && owedBy !== this.#currentPosition.instance) return;
     const { user, name, role } = connection.member;
     const end = this.#reach.owe(shard);
     const reply = (answer: Answer<object>): void => {

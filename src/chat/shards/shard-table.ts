@@ -69,6 +69,11 @@ export class ShardTable {
     return this.#rows;
   }
 
+  /** How many there were at a time since the room started: connections on their way to the removed ones may have arrived since. */
+  get everCount(): number {
+    return Math.max(this.#rows.length, this.#regions.length);
+  }
+
   get sockets(): number {
     return this.#rows.reduce((sum, { sockets }) => sum + sockets, 0);
   }
@@ -120,14 +125,15 @@ export class ShardTable {
   note({ shard, sockets, users }: Pick<ShardReport, "shard" | "sockets" | "users">): void {
     const before = this.#rows[shard];
     this.#heard.add(shard);
-    while (this.#rows.length <= shard) {
-      const region = this.#regions[this.#rows.length] ?? "";
-      this.#rows.push({ region, sockets: 0, users: 0 });
-    }
+    while (this.#rows.length <= shard) this.#rows.push(this.#emptyRow(this.#rows.length));
     this.#rows[shard] = { ...this.#rows[shard]!, sockets, users };
     if (sockets === 0) while (this.#rows.at(-1)?.sockets === 0) this.#remove();
     if (before?.sockets !== sockets || before.users !== users) this.#isStored = false;
     if (this.#tenthsOf(before?.sockets ?? 0) !== this.#tenthsOf(sockets)) this.store();
+  }
+
+  #emptyRow(shard: number): ShardRow {
+    return { region: this.#regions[shard] ?? "", sockets: 0, users: 0 };
   }
 
   #remove(): void {
@@ -141,7 +147,7 @@ export class ShardTable {
   }
 
   /**
-   * Adds and stores a shard for connections from a region where those that stand there have little space left.
+   * Adds and stores shards for connections from a region where those that stand there have little space left.
    * @returns all shards, each with the tenths of it that are free: `weur:7,enam:10`; `undefined` where all are full and say so themselves,
    * and no other one may be added
    */
@@ -152,12 +158,15 @@ export class ShardTable {
       if (refuses(shard)) return 0;
       return this.#heard.has(shard) ? Math.max(0, maxMembers - row.sockets) : maxMembers;
     };
-    const free = this.#rows.reduce((sum, row, shard) => sum + (row.region === region ? freeOf(row, shard) : 0), 0);
-    if (free < SPARE * maxMembers && this.#rows.length < maxShards) {
+    const free = (): number =>
+      this.#rows.reduce((sum, row, shard) => sum + (row.region === region ? freeOf(row, shard) : 0), 0);
+    const before = this.#rows.length;
+    // Several, if one that was removed is back: connections that no report counts may have filled it.
+    while (free() < SPARE * maxMembers && this.#rows.length < maxShards) {
       this.#heard.add(this.#rows.length);
       this.#rows.push({ region, sockets: 0, users: 0 });
-      this.store();
     }
+    if (this.#rows.length > before) this.store();
     let tenths = this.#rows.map((row, shard) => TENTHS - this.#tenthsOf(maxMembers - freeOf(row, shard)));
     // One of them may have died since its report, and has space: the connection asks the shards themselves.
     if (!tenths.some(Boolean)) tenths = tenths.map((_, shard) => Number(!refuses(shard)));
@@ -172,12 +181,14 @@ export class ShardTable {
     return Math.min(TENTHS - 1, Math.ceil((TENTHS * sockets) / maxMembers));
   }
 
-  /** Stores the rows of these shards as they are, and the others as empty. */
+  /** Stores the rows of these shards as they are, those that were removed included, and the others as empty. */
   storeOnly(shards: readonly number[]): void {
-    const rows = this.#rows.slice(0, Math.max(...shards) + 1);
+    const rowOf = (shard: number): ShardRow => this.#rows[shard] ?? this.#emptyRow(shard);
     this.#state.put(
       KEY,
-      rows.map((row, shard) => (shards.includes(shard) ? row : { ...row, sockets: 0, users: 0 })),
+      Array.from({ length: Math.max(...shards) + 1 }, (_, shard) =>
+        shards.includes(shard) ? rowOf(shard) : { ...rowOf(shard), sockets: 0, users: 0 },
+      ),
     );
   }
 

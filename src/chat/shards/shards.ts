@@ -5,34 +5,33 @@ import type { Notice, Role } from "../../protocol/chat-events.ts";
 import {
   isShardChannel,
   shardOfSession,
-  type LogPlace,
+  type LogPosition,
   type ShardAudience,
   type ShardItem,
   type ShardReport,
 } from "../../protocol/shards.ts";
 import { Throttle } from "../../clock/rates.ts";
 import type { ShardFacts } from "../../protocol/watching.ts";
-import type { FeedPorts } from "../../shards/feed.ts";
-import type { Elsewhere } from "../room/elsewhere.ts";
-import type { Feature, StoreAfterErase } from "../room/feature.ts";
+import type { StreamPorts } from "../../shards/stream.ts";
+import type { RemoteMembers } from "../room/remote-members.ts";
+import type { RoomPart, StoreAfterErase } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
+import { CLOSINGS } from "../../socketio/wire/closings.ts";
 import { Growth } from "./growth.ts";
 import { LogItems } from "./log-items.ts";
 import { MemberRequests, type MemberRequestsPorts } from "./member-requests.ts";
 import { Reach } from "./reach.ts";
 import { ShardTable, type ShardLimits } from "./shard-table.ts";
-import { PlaceOfLog, type PlaceOfLogPorts } from "./place-of-log.ts";
+import { CurrentPosition, type CurrentPositionPorts } from "./current-position.ts";
 
 /** The part of the ports that is outside of the room. */
-export interface ShardsOutside extends ShardLimits, Omit<FeedPorts, "missed" | "report" | "count"> {
+export interface ShardObjectPorts extends ShardLimits, Omit<StreamPorts, "missed" | "report" | "count"> {
   /** Shards that one object calls. */
   readonly fanOut: number;
-  /** Closes a connection whose client has come back to a shard. */
-  readonly close: (client: Client) => void;
 }
 
-export interface ShardsPorts extends ShardsOutside, PlaceOfLogPorts, MemberRequestsPorts {
-  readonly typing: PlaceOfLogPorts["typing"] & {
+export interface ShardsPorts extends ShardObjectPorts, CurrentPositionPorts, MemberRequestsPorts {
+  readonly typing: CurrentPositionPorts["typing"] & {
     /** More or fewer members of shards type. */
     countChanged(): void;
     /** The members of shards may have heard another count. */
@@ -43,13 +42,13 @@ export interface ShardsPorts extends ShardsOutside, PlaceOfLogPorts, MemberReque
 /** From one sample of what waits for shards to the next, at least. */
 const SAMPLE_MS = 1000;
 
-export class Shards implements Feature, Elsewhere {
+export class Shards implements RoomPart, RemoteMembers {
   /** Grows for connections that the room has no space for. */
   growth!: Growth;
   readonly #room: Room;
   readonly #ports: ShardsPorts;
   readonly #table: ShardTable;
-  readonly #placeOfLog: PlaceOfLog;
+  readonly #currentPosition: CurrentPosition;
   readonly #reach: Reach;
   readonly #requests: MemberRequests;
   readonly #logItems: LogItems;
@@ -63,46 +62,46 @@ export class Shards implements Feature, Elsewhere {
     this.#ports = ports;
     this.#table = new ShardTable(room.state, ports);
     this.#logItems = new LogItems(room, ports.changes);
-    const placeOfLog = new PlaceOfLog(room, ports);
+    const currentPosition = new CurrentPosition(room, ports);
     const reach = new Reach({
       ...ports,
-      placeOfLog,
+      currentPosition,
       hasMembers: (shard) => (this.#table.rows[shard]?.sockets ?? 0) > 0,
       missed: (from, to) => this.missed(from, to),
       report: room.reportProblem,
       count: (series, by) => room.meter.count(series, by),
     });
-    this.#placeOfLog = placeOfLog;
+    this.#currentPosition = currentPosition;
     this.#reach = reach;
-    this.#requests = new MemberRequests(room, ports, { reach, placeOfLog, logItems: this.#logItems });
+    this.#requests = new MemberRequests(room, ports, { reach, currentPosition, logItems: this.#logItems });
   }
 
   start(): void {
     const { maxMembers } = this.#ports;
     this.growth = new Growth(this.#room, { table: this.#table, reach: this.#reach, maxMembers });
-    this.#room.elsewhere = this;
+    this.#room.remote = this;
   }
 
   onRestore(client: Client): void {
-    this.#placeOfLog.carried.restore(client);
+    this.#currentPosition.carried.restore(client);
   }
 
   /** Called once all connections of the room are back. */
   wake(): void {
-    if (this.#placeOfLog.wake()) this.#table.trust();
+    if (this.#currentPosition.wake()) this.#table.trust();
     else if (this.connections > 0) this.#ports.typing.recount();
     this.#table.rows.forEach(({ sockets }, shard) => sockets > 0 && this.#reach.reach(shard));
-    this.#room.members.setElsewhere(this.users, false);
+    this.#room.members.setRemote(this.users, false);
   }
 
   onDisconnect(client: Client): void {
-    this.#placeOfLog.carried.release(client);
+    this.#currentPosition.carried.release(client);
     this.growth.watch();
   }
 
   /** Called before the room is deleted: its shards, which are erased first, hear nothing more of this log. */
   stop(): void {
-    this.#reach.feeds.stop();
+    this.#reach.streams.stop();
   }
 
   /** Called before the room is erased. @param shards that could not close their connections: the next log sends these away */
@@ -131,12 +130,17 @@ export class Shards implements Feature, Elsewhere {
     return this.#table.rows.length;
   }
 
+  /** The number of shards that may have connections: a shard that has reported none is one of them. */
+  get everCount(): number {
+    return this.#table.everCount;
+  }
+
   /** Where each shard stands, how full it is, and what waits for it. */
   get facts(): ShardFacts[] {
     return this.#table.rows.map(({ region, sockets }, shard) => ({
       region,
       sockets,
-      waitingChars: this.#reach.feeds.charsOf(shard),
+      waitingChars: this.#reach.streams.charsOf(shard),
     }));
   }
 
@@ -165,15 +169,15 @@ export class Shards implements Feature, Elsewhere {
   }
 
   onTurnEnd(): void {
-    if (this.#reach.isEmpty) return this.#placeOfLog.carry(false);
+    if (this.#reach.isEmpty) return this.#currentPosition.carry(false);
     this.growth.askUnheard();
     const hasSent = this.#reach.endTurn();
     if (hasSent && this.#sampling.passIfOpen(this.#room.now()))
-      this.#room.meter.observe("shard_waiting", this.#reach.feeds.charsMax);
+      this.#room.meter.observe("shard_waiting", this.#reach.streams.charsMax);
   }
 
-  /** @returns the items that lead a shard from one place of the log to a later one */
-  missed(from: LogPlace, to: LogPlace): ShardItem[] {
+  /** @returns the items that lead a shard from one position in the log to a later one */
+  missed(from: LogPosition, to: LogPosition): ShardItem[] {
     // Counts are in no log.
     this.#ports.typing.recount();
     this.#room.members.tellAgain();
@@ -185,7 +189,7 @@ export class Shards implements Feature, Elsewhere {
   /** Takes the report of a shard, in a turn. @returns the instance of the room */
   take(report: ShardReport): string {
     if (this.#table.isNew(report, this.#room.log)) this.#take(report);
-    return this.#placeOfLog.instance;
+    return this.#currentPosition.instance;
   }
 
   #take({ shard, joins, requests, recovered, counts, typing, epoch, ...size }: ShardReport): void {
@@ -199,7 +203,7 @@ export class Shards implements Feature, Elsewhere {
     if (size.sockets > 0 || isAsking) this.#reach.reach(shard);
     // Those who are let in count until the next report, so that the shard stays reached.
     this.growth.note({ shard, users: size.users + joins.length, sockets: size.sockets + joins.length });
-    members.setElsewhere(this.users, true);
+    members.setRemote(this.users, true);
     if (joins.length > 0) this.#room.catchUp();
     for (const socket of recovered) this.#supersede(socket, shard);
     this.#requests.decide(shard, joins);
@@ -221,6 +225,6 @@ export class Shards implements Feature, Elsewhere {
       return;
     }
     const client = this.#room.clients.get(socket);
-    if (client) this.#ports.close(client);
+    if (client) this.#room.close(client, CLOSINGS.superseded);
   }
 }

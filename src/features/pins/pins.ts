@@ -1,5 +1,5 @@
-// Pinned messages (PIN-1 to PIN-4): a feature for rooms of one's own, written against the public API alone. A room's class names it in
-// `features`; `parley-rooms/features` exports it.
+// Pinned messages (PIN-1 to PIN-4): its part of a room, written against the public API alone. Made by index.ts for createParley, or in `features` of a
+// room's class.
 import * as z from "zod/mini";
 
 import {

@@ -1,5 +1,5 @@
-// Reports of abuse (ABUSE-1 to ABUSE-6): a feature for rooms of one's own, written against the public API alone. A room's class names it in
-// `features`; `parley-rooms/features` exports it.
+// Reports of abuse (ABUSE-1 to ABUSE-6): its part of a room, written against the public API alone. Made by index.ts for createParley, or in `features` of a
+// room's class.
 import * as z from "zod/mini";
 
 import {

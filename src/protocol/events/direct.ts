@@ -1,4 +1,4 @@
-// The event that opens a room between two people, and the form of a user's list of them (DM-1, DM-4). Its handler: src/chat/direct.
+// The event that opens a room between two people, and the form of a user's list of them (DM-1, DM-4). Its handler: src/features/direct-messages.
 import * as z from "zod/mini";
 
 import { defineEvent, type AnswerOf } from "../event.ts";

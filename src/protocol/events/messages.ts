@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 
 import { CLIENT_MSG_ID_LENGTH_MAX, EMOJI_LENGTH_MAX, HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../limits.ts";
 import { canonicalEmoji } from "../text/characters.ts";
-import { defineEvent, told, type AnswerOf } from "../event.ts";
+import { defineEvent, emitted, type AnswerOf } from "../event.ts";
 import { described, named } from "../schemas/described.ts";
 import { atMs, content, count, limitOf, messageId, messageId as id, type Given, type Sent } from "../schemas/fields.ts";
 import { attachmentSchema } from "../schemas/files.ts";
@@ -41,7 +41,7 @@ export const CHAT_MESSAGE = defineEvent({
   cost: 0,
   by: "speakers",
   verb: "post",
-  tells: { "chat-message": told<Message>() },
+  emits: { "chat-message": emitted<Message>() },
   examples: [{ content: "hello" }, { content: "again", clientMsgId: "1" }],
 });
 
@@ -151,7 +151,7 @@ export const EDIT_MESSAGE = defineEvent({
   cost: 20,
   by: "speakers",
   verb: "change messages",
-  tells: { "message-edited": told<MessageEdited>() },
+  emits: { "message-edited": emitted<MessageEdited>() },
   examples: [{ id: "e-1", content: "better" }],
 });
 
@@ -170,7 +170,7 @@ export const DELETE_MESSAGE = defineEvent({
   cost: 5,
   by: "members",
   verb: "change messages",
-  tells: { "message-deleted": told<MessageDeleted>() },
+  emits: { "message-deleted": emitted<MessageDeleted>() },
   examples: [{ id: "e-1" }],
 });
 
@@ -233,7 +233,7 @@ export const REACT = defineEvent({
   cost: 5,
   by: "speakers",
   verb: "react",
-  tells: { reaction: told<Reaction>() },
+  emits: { reaction: emitted<Reaction>() },
   examples: [{ id: "e-1", emoji: "👍", on: true }],
 });
 

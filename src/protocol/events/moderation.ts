@@ -9,7 +9,7 @@ import {
   SANCTION_SECONDS_MAX,
   SLOW_MODE_SECONDS_MAX,
 } from "../limits.ts";
-import { defineEvent, told, type AnswerOf } from "../event.ts";
+import { defineEvent, emitted, type AnswerOf } from "../event.ts";
 import { atMs, limitOf, textOf, userId as user, type Given, type Sent } from "../schemas/fields.ts";
 import { described, named } from "../schemas/described.ts";
 
@@ -34,7 +34,7 @@ const action = <const Name extends string, Schema extends z.ZodMiniObject>(
     name,
     schema,
     by: "moderators",
-    tells: { moderation: told<ModerationChange>() },
+    emits: { moderation: emitted<ModerationChange>() },
     examples: [example],
   });
 

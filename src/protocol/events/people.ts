@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 
 import { FIND_LENGTH_MAX } from "../limits.ts";
-import { defineEvent, told, type AnswerOf } from "../event.ts";
+import { defineEvent, emitted, type AnswerOf } from "../event.ts";
 import { count, type Given, type Sent } from "../schemas/fields.ts";
 import { memberSchema } from "../schemas/presence.ts";
 
@@ -56,7 +56,7 @@ export const TYPING = defineEvent({
   cost: 4,
   by: "speakers",
   verb: "type",
-  tells: { typing: told<TypingChange>(), "typing-count": told<TypingCount>() },
+  emits: { typing: emitted<TypingChange>(), "typing-count": emitted<TypingCount>() },
   examples: [{ on: true }, { on: false }],
 });
 
@@ -74,7 +74,7 @@ export const ATTEND = defineEvent({
   schema: z.object({ to: z.literal(["all", "counts"]) }),
   good: z.object({ lastSeq: count }),
   by: "everyone",
-  tells: { counts: told<Counts>() },
+  emits: { counts: emitted<Counts>() },
   examples: [{ to: "counts" }, { to: "all" }],
 });
 
@@ -91,7 +91,7 @@ export const READ = defineEvent({
   name: "read",
   schema: z.object({ seq: z.int().check(z.minimum(0)) }),
   by: "everyone",
-  tells: { read: told<ReadMark>() },
+  emits: { read: emitted<ReadMark>() },
   examples: [{ seq: 1 }],
 });
 

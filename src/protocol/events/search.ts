@@ -1,4 +1,4 @@
-// The event that searches a room (SRCH-1). Its handler: src/chat/search.
+// The event that searches a room (SRCH-1). Its handler: src/features/search/searching.ts.
 import * as z from "zod/mini";
 
 import { QUERY_LENGTH_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../limits.ts";

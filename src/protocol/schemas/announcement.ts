@@ -1,4 +1,4 @@
-// Pieces of announcements, in the form in which they travel (ANN-1 to ANN-6). Read by relay/readable-batch.ts.
+// Parts of announcements, in the form in which they travel (ANN-1 to ANN-6). Read by relay/readable-batch.ts.
 import * as z from "zod/mini";
 
 import { ANNOUNCE_VERSION, ANNOUNCEMENT_ID_CHARS_MAX, isReservedEvent, POSTED_EVENT } from "../announcement.ts";

@@ -9,7 +9,7 @@ export const roomName = z.string().check(z.regex(ROOM_NAME));
 
 const rootSchema = z.object({
   room: roomName,
-  /** The epoch of the log, and after a dot its life, where that has a name. */
+  /** The epoch of the log, and after a dot its incarnation, where that has a name. */
   epoch: z.string(),
   seq: count,
 });
@@ -22,7 +22,7 @@ const lifeSchema = z.exactOptional(z.string());
 const postSchema = z.object({
   /** Its place in the room that passes it on. */
   seq: count,
-  /** The life of that log. */
+  /** The incarnation of that log. */
   life: lifeSchema,
   sender: z.string(),
   name: z.string(),

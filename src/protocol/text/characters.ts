@@ -11,16 +11,8 @@ const UNSPACED_CHARACTER = new RegExp(`[${UNSPACED}]`, "u");
 /** A letter, a digit, an underscore, or a mark that belongs to one; not a mark that belongs to an emoji. */
 const WORD_CHARACTER = /[\p{L}\p{N}_]|(?!\p{Variation_Selector})[\p{Mn}\p{Mc}]/u;
 
-/**
- * A visible character: neither a space, nor one without a width, nor the braille pattern without a dot. A character that this runtime's
- * Unicode does not know yet counts as visible.
- */
-const VISIBLE =
-  /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Cc}\p{Cf}\p{Cs}\u2800]/u;
-
 export const isUnspaced = (character: string): boolean => UNSPACED_CHARACTER.test(character);
 export const isWord = (character: string): boolean => WORD_CHARACTER.test(character);
-export const isVisible = (text: string): boolean => VISIBLE.test(text);
 
 /** The whole character that ends at this place; empty at the beginning. */
 export function characterBefore(text: string, at: number): string {

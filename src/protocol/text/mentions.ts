@@ -7,17 +7,29 @@ import { withoutAddresses } from "./links.ts";
 /** Users that one message mentions; more are not looked at. */
 export const MENTIONS_MAX = 20;
 
+/** Input methods of wide characters write the second one. */
+const AT = /[@＠]/;
+
 /** Text between backticks is a quotation and mentions no user. */
 const CODE = /(```[\s\S]*?(?:```|$)|`[^`\n]*`)/g;
 
 const LETTER = String.raw`\p{L}\p{N}\p{Mn}\p{Mc}_`;
+/** Stand between the parts of a plain id. */
+const JOINER = "[.|:~+-]";
+
 /** Any id in angle brackets; or a plain id, which ends in a letter, a digit, a mark or an underscore. */
 const WRITTEN = new RegExp(
-  String.raw`@(?:<([^<>\n]{1,128})>|([\p{L}\p{N}_](?:[${LETTER}.|:~+-]{0,126}[${LETTER}])?))`,
+  String.raw`[@＠](?:<([^<>\n]{1,128})>|([\p{L}\p{N}_](?:[${LETTER}.|:~+-]{0,126}[${LETTER}])?))`,
   "uy",
 );
-/** Inside a plain id: another script's letters go on behind a word, as in `@adaさん`. */
-const SCRIPT_CHANGE = new RegExp(String.raw`(?<=(?![${UNSPACED}_])[${LETTER}])(?=[${UNSPACED}])`, "u");
+/**
+ * Inside a plain id: a sentence in a script without spaces goes on there, as in `@adaさん` and `@ada:你好`; and behind a name in such a script
+ * punctuation is no part of it, as in `@小明:ok`.
+ */
+const SCRIPT_CHANGE = new RegExp(
+  String.raw`(?<=(?![${UNSPACED}_])[${LETTER}])(?=${JOINER}*[${UNSPACED}])|(?<=[${UNSPACED}])(?=${JOINER})`,
+  "u",
+);
 /** `example.com` */
 const DOMAIN = /\.\p{L}{2,}$/u;
 const ASCII = /^[\0-\x7f]*$/;
@@ -31,7 +43,7 @@ export interface Mention {
 
 /** All mentions in the room's text, in order. The users need not exist. */
 export function mentionPlaces(content: string): Mention[] {
-  if (!content.includes("@")) return [];
+  if (!AT.test(content)) return [];
   const texts = textsOf(content);
   const places: Mention[] = [];
   for (let at = nextAt(texts, 0); at >= 0; at = nextAt(texts, Math.max(at + 1, places.at(-1)?.to ?? 0))) {
@@ -68,7 +80,11 @@ function textsOf(content: string): Texts {
   return { text, prose: withoutAddresses(text) };
 }
 
-const nextAt = ({ prose }: Texts, from: number): number => prose.indexOf("@", from);
+function nextAt({ prose }: Texts, from: number): number {
+  const next = new RegExp(AT, "g");
+  next.lastIndex = from;
+  return next.exec(prose)?.index ?? -1;
+}
 
 function mentionAt({ text, prose }: Texts, from: number): Mention | undefined {
   const pattern = new RegExp(WRITTEN);
@@ -90,7 +106,7 @@ function mentionAt({ text, prose }: Texts, from: number): Mention | undefined {
 function mayBegin(text: string, at: number, id: string): boolean {
   const before = characterBefore(text, at);
   const wordBefore = (place: number): boolean => isWord(characterBefore(text, place));
-  if (before === "@") return false;
+  if (AT.test(before)) return false;
   // Emphasis begins before it.
   if (before === "_") return !wordBefore(at - 1);
   if (isUnspaced(before)) return ASCII.test(id) || !DOMAIN.test(id);
@@ -105,19 +121,20 @@ export interface OpenMention {
   readonly query: string;
 }
 
-const QUERY = new RegExp(String.raw`^[${LETTER}.\-\u200C\u200D]{0,40}$`, "u");
+const QUERY = new RegExp(String.raw`^[${LETTER}.'’\-\u200C\u200D]{0,40}$`, "u");
 
 export function openMentionIn(text: string, caret: number): OpenMention | undefined {
-  const from = text.lastIndexOf("@", caret - 1);
-  const query = text.slice(from + 1, caret);
-  if (from < 0 || caret === 0 || !QUERY.test(query)) return undefined;
-  const { prose } = textsOf(text.slice(0, caret));
-  return prose[from] === "@" && mayBegin(prose, from, query) ? { from, query } : undefined;
+  const before = text.slice(0, caret);
+  const from = Math.max(before.lastIndexOf("@"), before.lastIndexOf("＠"));
+  const query = before.slice(from + 1);
+  if (from < 0 || !QUERY.test(query)) return undefined;
+  const { prose } = textsOf(before);
+  return AT.test(prose[from]!) && mayBegin(prose, from, query) ? { from, query } : undefined;
 }
 
 /** Converts the text of the field to that of the room. @param labels users by their labels in the field */
 export function withIds(text: string, labels: ReadonlyMap<string, string>): string {
-  if (!text.includes("@")) return text;
+  if (!AT.test(text)) return text;
   const texts = textsOf(text);
   const users = new Set(labels.values());
   // Of two names, one may begin with the other.

@@ -1,11 +1,12 @@
 // Counts the frames and bytes of sessions in the meter of an object, and bounds the bytes that clients leave unread, because the runtime
 // buffers them without a limit and shows no size (EIO-10). Frames arrive in order, so an answer to a ping proves that the client read
-// everything before it. Sends such a drain ping to sessions with many unproven bytes, and ends sessions that stay behind. Called by
+// everything before it. Sends such a flow-control ping to sessions with many unproven bytes, and ends sessions that stay behind. Called by
 // engine.ts.
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import { Throttle } from "../../clock/rates.ts";
 import { ENGINE_PING, frameBytes, type Frame } from "../wire/engine-io.ts";
 import type { Effects, Effect } from "./effects.ts";
+import { POLL_QUEUE_BYTES_MAX } from "./poll-queue.ts";
 import type { Session } from "./session.ts";
 
 /** The counting port of the core. Implemented by src/metrics/meter.ts. */
@@ -58,17 +59,20 @@ export function countClosed(meter: Meter, { reason, disconnect }: Closing): void
   meter.count(`closed:${reason || disconnect}`);
 }
 
-/** A session with more unproven bytes gets a drain ping. */
-export const DRAIN_PING_BYTES = 256 * 1024;
+/** A session with more unproven bytes gets a flow-control ping. */
+export const FLOW_CONTROL_PING_BYTES = 256 * 1024;
 
-/** Bytes that may be unproven while the drain ping is young. */
+/** Bytes that may be unproven while the flow-control ping is young, unless the server allows more. */
 export const WINDOW_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Bytes that may be unproven for longer than `STALE_MS`. */
 export const STALE_BYTES_MAX = 1024 * 1024;
 export const STALE_MS = 20_000;
 
-/** Unproven bytes of all sessions of an object whose drain ping is older than `STALLED_MS`; beyond it these sessions are closed. */
+/**
+ * Unproven bytes of all sessions of an object whose flow-control ping is older than `STALLED_MS`; beyond it these sessions are closed. With the
+ * bytes that long-polling clients have not fetched, it closes those of them that have more than `POLL_QUEUE_BYTES_MAX`.
+ */
 export const STALLED_BYTES_MAX = 32 * 1024 * 1024;
 export const STALLED_MS = 5000;
 
@@ -76,7 +80,7 @@ export const STALLED_MS = 5000;
 const SAMPLE_MS = 1000;
 
 /** A ping whose answer proves that the client read everything before it. */
-interface DrainPing {
+interface FlowControlPing {
   readonly atMs: number;
   /** Bytes that came before it. */
   readonly bytes: number;
@@ -90,7 +94,7 @@ const PINGS_BEFORE_SLEEP = 3;
 /** The unproven bytes of a session. Empty after sleep, because a room that sleeps had nothing to send. */
 export class SendWindow {
   bytes = 0;
-  drainPing: DrainPing | undefined;
+  flowControlPing: FlowControlPing | undefined;
   /** Pings that the server sent. */
   pings = 0;
   /** Pongs that the server saw. The runtime absorbs others, and shows only the time of the last one. */
@@ -105,7 +109,7 @@ export class SendWindow {
 
 /** Whether so many bytes are unproven that the client of the WebSocket may not be reading at all. */
 export function isFarBehind({ polling, sendWindow }: Session): boolean {
-  return !polling && sendWindow.bytes > DRAIN_PING_BYTES;
+  return !polling && sendWindow.bytes > FLOW_CONTROL_PING_BYTES;
 }
 
 export interface BackpressureContext {
@@ -120,14 +124,16 @@ export interface BackpressureContext {
 
 export class Backpressure {
   readonly #context: BackpressureContext;
-  /** Sessions with an unanswered drain ping, and closed ones whose transport is not gone: their bytes are still buffered. */
+  readonly #windowBytesMax: number;
+  /** Sessions with an unanswered flow-control ping, and closed ones whose transport is not gone: their bytes are still buffered. */
   readonly #behind = new Set<Session>();
   #stalledBytes = 0;
   readonly #stalledThrottle = new Throttle(SAMPLE_MS);
   readonly #sampleThrottle = new Throttle(SAMPLE_MS);
 
-  constructor(context: BackpressureContext) {
+  constructor(context: BackpressureContext, windowBytesMax = WINDOW_BYTES_MAX) {
     this.#context = context;
+    this.#windowBytesMax = windowBytesMax;
   }
 
   /** Counts the frames that leave at the end of a turn. The pings and closings that follow leave after them. */
@@ -143,9 +149,9 @@ export class Backpressure {
     this.#sample();
   }
 
-  /** A pong with data came: the answer to a drain ping, or without meaning. */
+  /** A pong with data came: the answer to a flow-control ping, or without meaning. */
   answered(session: Session, nonce: string): void {
-    if (session.sendWindow.drainPing?.nonce === nonce) this.#prove(session);
+    if (session.sendWindow.flowControlPing?.nonce === nonce) this.#prove(session);
   }
 
   /** The transport is gone, and with it the bytes that were buffered for it. */
@@ -164,14 +170,14 @@ export class Backpressure {
     }
     // One pong answers one ping. A client that sends more proves nothing with any of them.
     if (!isExtended && sendWindow.pongs > sendWindow.pings) return end(session, CLOSINGS.protocolViolation);
-    const ping = sendWindow.drainPing;
+    const ping = sendWindow.flowControlPing;
     if (ping && ping.nonce === undefined && sendWindow.pongAtMs >= ping.atMs) this.#prove(session);
-    const { bytes, drainPing } = sendWindow;
-    if (bytes <= DRAIN_PING_BYTES) return;
-    if (!drainPing) return this.#ping(session);
-    const pendingMs = now() - drainPing.atMs;
+    const { bytes, flowControlPing } = sendWindow;
+    if (bytes <= FLOW_CONTROL_PING_BYTES) return;
+    if (!flowControlPing) return this.#ping(session);
+    const pendingMs = now() - flowControlPing.atMs;
     const isTooFar =
-      bytes > WINDOW_BYTES_MAX ||
+      bytes > this.#windowBytesMax ||
       (bytes > STALE_BYTES_MAX && pendingMs > STALE_MS) ||
       (pendingMs > STALLED_MS && this.#sumStalled() > STALLED_BYTES_MAX);
     if (isTooFar) end(session, CLOSINGS.queueTooLong);
@@ -181,7 +187,7 @@ export class Backpressure {
     const { sendWindow, isExtended } = session;
     const { effects, now, newId } = this.#context;
     const nonce = isExtended ? newId() : undefined;
-    sendWindow.drainPing = { atMs: now(), bytes: sendWindow.bytes, ...(nonce !== undefined && { nonce }) };
+    sendWindow.flowControlPing = { atMs: now(), bytes: sendWindow.bytes, ...(nonce !== undefined && { nonce }) };
     sendWindow.pings++;
     // It serves as the ping of the heartbeat, too.
     if (!isExtended) {
@@ -194,18 +200,18 @@ export class Backpressure {
 
   #prove(session: Session): void {
     const { sendWindow } = session;
-    sendWindow.bytes -= sendWindow.drainPing!.bytes;
-    sendWindow.drainPing = undefined;
+    sendWindow.bytes -= sendWindow.flowControlPing!.bytes;
+    sendWindow.flowControlPing = undefined;
     this.#behind.delete(session);
   }
 
-  /** @returns the unproven bytes of all sessions whose drain ping is older than `STALLED_MS`, as of a second ago at most */
+  /** @returns the unproven bytes of all sessions whose flow-control ping is older than `STALLED_MS`, as of a second ago at most */
   #sumStalled(): number {
     const nowMs = this.#context.now();
     if (!this.#stalledThrottle.passIfOpen(nowMs)) return this.#stalledBytes;
     this.#stalledBytes = 0;
     for (const { sendWindow } of this.#behind) {
-      if (nowMs - sendWindow.drainPing!.atMs > STALLED_MS) this.#stalledBytes += sendWindow.bytes;
+      if (nowMs - sendWindow.flowControlPing!.atMs > STALLED_MS) this.#stalledBytes += sendWindow.bytes;
     }
     return this.#stalledBytes;
   }
@@ -215,10 +221,13 @@ export class Backpressure {
    * the part of it that clients cause. Only sending makes it grow. Nothing held is no sample.
    */
   #sample(): void {
-    const { meter, now, sessions } = this.#context;
+    const { meter, now, sessions, end } = this.#context;
     if (!this.#sampleThrottle.passIfOpen(now())) return;
     let bytes = this.#sumStalled();
     for (const { polling } of sessions.values()) bytes += polling?.bytes ?? 0;
     if (bytes > 0) meter.observe("unread", bytes);
+    if (bytes <= STALLED_BYTES_MAX) return;
+    for (const session of sessions.values())
+      if ((session.polling?.bytes ?? 0) > POLL_QUEUE_BYTES_MAX) end(session, CLOSINGS.queueTooLong);
   }
 }

@@ -1,5 +1,7 @@
 // Runs turns and collects their effects. A turn is one input and all that follows from it; its effects are data, which the shell carries
-// out in order when the turn ends, with the frames to each extended session joined into one (EXT-2). Called by all parts of the core.
+// out in order when the turn ends, with the frames to each extended session joined into one (EXT-2), and events to those that bundle into one event (BUN-1).
+// Called by all parts of the core.
+import { bundleEvents } from "../wire/bundles.ts";
 import type { Closing } from "../wire/closings.ts";
 import { ENGINE_NOOP, type Frame, joinPackets } from "../wire/engine-io.ts";
 import { encodePayload } from "../wire/polling-payload.ts";
@@ -43,8 +45,8 @@ export class Effects {
   readonly #overflowing = new Set<Session>();
   /** Sessions that changed between turns. */
   readonly #touched = new Set<Session>();
-  /** Whether an extended session gets frames in this turn: they have to be joined. */
-  #hasExtended = false;
+  /** Whether a session gets frames in this turn that have to be joined. */
+  #hasJoined = false;
   #depth = 0;
   #isEnding = false;
   readonly #ports: EffectsPorts;
@@ -67,9 +69,11 @@ export class Effects {
     if (sessions.length === 0) return;
     let isPolled = false;
     for (const session of sessions) {
-      const { polling, isExtended } = session;
-      this.#hasExtended ||= isExtended;
-      if (!polling) continue;
+      const { polling } = session;
+      if (!polling) {
+        this.#hasJoined ||= isJoined(session);
+        continue;
+      }
       isPolled = true;
       this.#queue(session, polling, frames);
     }
@@ -94,7 +98,7 @@ export class Effects {
     const { polling } = session;
     if (polling?.waitingSinceMs === undefined || polling.isEmpty) return;
     polling.waitingSinceMs = undefined;
-    this.#push({ type: "answer-poll", session, payload: encodePayload(polling.take()) });
+    this.#push({ type: "answer-poll", session, payload: encodePayload(polling.take(session.bundling)) });
   }
 
   /** Ends the waiting poll with the frames that are queued, or with a noop. */
@@ -170,62 +174,95 @@ export class Effects {
     // State first: a frame must not leave before the state that it speaks of is stored.
     const saves: Effect[] = [];
     for (const session of this.#unsaved) if (session.isKept) saves.push({ type: "save", session });
-    const effects = [...saves, ...(this.#hasExtended ? batchFrames(this.#effects) : this.#effects)];
+    const effects = [...saves, ...(this.#hasJoined ? joinFrames(this.#effects) : this.#effects)];
     this.#effects = [];
-    this.#hasExtended = false;
+    this.#hasJoined = false;
     empty(this.#unsaved);
     this.#ports.leaving(effects);
     this.#ports.apply(effects);
   }
 }
 
-/** The frames to a session so far in this turn. Sessions that got the same effects share a path. */
+/** Whether the frames that a session gets in a turn over its WebSocket leave together. */
+const isJoined = ({ isExtended, bundling }: Session): boolean => isExtended || bundling !== undefined;
+
+type Send = Effect & { readonly type: "send" };
+
+/** The effects that sent frames to a session so far in this turn. Sessions that got the same effects, and whose frames are joined alike, share a path. */
 interface Path {
-  readonly frames: readonly Frame[];
+  readonly before?: Path;
+  readonly effect?: Send;
   /** The longer path after each further effect. */
   readonly next: Map<Effect, Path>;
 }
 
 /**
- * Joins the frames that each extended session gets in a turn into one (EXT-2). Keeps the order of the frames of each session, and sends them
- * before its closing. Frames for several sessions are joined once.
+ * Joins the frames that each extended session gets in a turn into one (EXT-2), and events to sockets that bundle into one event (BUN-1). Keeps
+ * the order of the frames of each session, and sends them before its closing. Frames for several sessions are joined once.
  */
-function batchFrames(effects: readonly Effect[]): Effect[] {
-  const batched: Effect[] = [];
-  const start: Path = { frames: [], next: new Map() };
+function joinFrames(effects: readonly Effect[]): Effect[] {
+  const joined: Effect[] = [];
+  const startOf = startsByKind();
   const waiting = new Map<Session, Path>();
   for (const effect of effects) {
     if (effect.type === "send") {
-      const plain = effect.sessions.filter(({ isExtended }) => !isExtended);
-      if (plain.length > 0) batched.push({ ...effect, sessions: plain });
+      const plain = effect.sessions.filter((session) => !isJoined(session));
+      if (plain.length > 0) joined.push({ ...effect, sessions: plain });
       for (const session of effect.sessions) {
-        if (session.isExtended) waiting.set(session, follow(waiting.get(session) ?? start, effect));
+        if (isJoined(session)) waiting.set(session, follow(waiting.get(session) ?? startOf(session), effect));
       }
       continue;
     }
-    if (effect.type === "close") release(waiting, batched);
-    batched.push(effect);
+    if (effect.type === "close") release(waiting, joined);
+    joined.push(effect);
   }
-  release(waiting, batched);
-  return batched;
+  release(waiting, joined);
+  return joined;
 }
 
-function follow(path: Path, effect: Effect & { type: "send" }): Path {
-  const known = path.next.get(effect);
+/** @returns gives the empty path of all sessions whose frames are joined as those of one */
+function startsByKind(): (session: Session) => Path {
+  // The most sessions do not bundle.
+  const plain: Path = { next: new Map() };
+  const bundling = new Map<string, Path>();
+  return ({ isExtended, bundling: by }) => {
+    if (!by) return plain;
+    const kind = (isExtended ? "+" : "") + by.name;
+    let start = bundling.get(kind);
+    if (!start) bundling.set(kind, (start = { next: new Map() }));
+    return start;
+  };
+}
+
+function follow(before: Path, effect: Send): Path {
+  const known = before.next.get(effect);
   if (known) return known;
-  const longer: Path = { frames: joinPackets([...path.frames, ...effect.frames]), next: new Map() };
-  path.next.set(effect, longer);
+  const longer: Path = { before, effect, next: new Map() };
+  before.next.set(effect, longer);
   return longer;
 }
 
+/** The frames of all effects on the path, in order. */
+function framesOn(path: Path): readonly Frame[] {
+  const parts: Array<readonly Frame[]> = [];
+  for (let at: Path | undefined = path; at?.effect; at = at.before) parts.push(at.effect.frames);
+  return parts.length === 1 ? parts[0]! : parts.toReversed().flat();
+}
+
 /** Sends the waiting frames: one effect for all sessions on the same path. */
-function release(waiting: Map<Session, Path>, batched: Effect[]): void {
+function release(waiting: Map<Session, Path>, joined: Effect[]): void {
   const together = new Map<Path, Session[]>();
   for (const [session, path] of waiting) {
     const sessions = together.get(path);
     if (sessions) sessions.push(session);
     else together.set(path, [session]);
   }
-  for (const [{ frames }, sessions] of together) batched.push({ type: "send", sessions, frames });
+  for (const [path, sessions] of together)
+    joined.push({ type: "send", sessions, frames: framesFor(sessions[0]!, framesOn(path)) });
   waiting.clear();
+}
+
+function framesFor({ isExtended, bundling }: Session, frames: readonly Frame[]): readonly Frame[] {
+  const events = bundling ? bundleEvents(frames, bundling) : frames;
+  return isExtended ? joinPackets(events) : events;
 }

@@ -15,10 +15,20 @@ import { TransportUpgrades } from "./transport-upgrades.ts";
 
 export type Transport = "websocket" | "polling";
 
+/**
+ * What the engine does with a session by itself, for a layer that shows it to its application: it pinged the session, saw a pong, has a
+ * poll that waits for frames, answered the probe of an upgrade, and took the WebSocket over or gave the upgrade up.
+ */
+export type Notice = "ping" | "pong" | "polled" | "upgrading" | "upgrade" | "upgradeFailed";
+
 export interface EngineOptions extends LivenessOptions {
   /** Bytes of one received packet; beyond it the session is closed. */
   readonly maxPayloadBytes: number;
   readonly transports: readonly Transport[];
+  /** From the WebSocket of an upgrade to its probe. Default: `UPGRADE_TIMEOUT_MS`. */
+  readonly upgradeTimeoutMs?: number | undefined;
+  /** Bytes that a client may leave unread. Default: `POLL_QUEUE_BYTES_MAX` over long-polling, `WINDOW_BYTES_MAX` over WebSocket. */
+  readonly unreadBytesMax?: number | undefined;
 }
 
 /** A session that has to be closed, and why. */
@@ -38,6 +48,7 @@ export interface EngineContext {
   readonly probes: Set<Session>;
   readonly now: () => number;
   readonly newId: () => string;
+  readonly notice: (session: Session, notice: Notice) => void;
 }
 
 export class Engine {
@@ -52,16 +63,18 @@ export class Engine {
   readonly #upgrades: TransportUpgrades;
   readonly #idle = new SessionFlood(IDLE_PACKETS_MAX);
   readonly #endings: Ending[] = [];
+  readonly #notice: EngineContext["notice"];
 
   constructor(options: EngineOptions, context: EngineContext) {
     const end = (session: Session, closing: Closing): void => this.#end(session, closing);
     this.#options = options;
     this.#effects = context.effects;
     this.#meter = context.meter;
+    this.#notice = context.notice;
     this.polling = new PollingTransport({ ...context, end });
-    this.#upgrades = new TransportUpgrades({ ...context, end });
+    this.#upgrades = new TransportUpgrades({ ...context, end }, options.upgradeTimeoutMs);
     this.#liveness = new Liveness(options, { ...context, sessions: this.sessions, end });
-    this.#backpressure = new Backpressure({ ...context, sessions: this.sessions, end });
+    this.#backpressure = new Backpressure({ ...context, sessions: this.sessions, end }, options.unreadBytesMax);
   }
 
   /** Takes in a new session; the first packet it gets is the handshake (EIO-1). */
@@ -71,7 +84,8 @@ export class Engine {
   ): void {
     session.isExtended = isExtended;
     const canUpgrade = transport === "polling" && this.#options.transports.includes("websocket");
-    if (transport === "polling") session.polling = new PollQueue(isJavaScript ? Infinity : POLL_PACKETS_MAX);
+    if (transport === "polling")
+      session.polling = new PollQueue(isJavaScript ? Infinity : POLL_PACKETS_MAX, this.#options.unreadBytesMax);
     this.#liveness.begin(session);
     this.add(session);
     const { pingIntervalMs, pingTimeoutMs, maxPayloadBytes } = this.#options;
@@ -101,19 +115,21 @@ export class Engine {
   /** Receives a poll. @returns `false` when it will get no answer */
   poll(session: Session, nowMs: number): boolean {
     this.#upgrades.polled(session, nowMs);
-    return this.polling.poll(session, nowMs);
+    const isHeld = this.polling.poll(session, nowMs);
+    if (session.polling?.waitingSinceMs !== undefined) this.#notice(session, "polled");
+    return isHeld;
   }
 
   /** Takes in a WebSocket whose session has another one. The caller closes it at once; it counts until it is gone (LIM-1). */
-  openStray(handshake: Handshake, nowMs: number): Session {
-    const stray = new Session("", handshake, nowMs);
-    stray.closed = true;
-    this.#linger(stray);
-    return stray;
+  openOrphan(handshake: Handshake, nowMs: number): Session {
+    const orphan = new Session("", handshake, nowMs);
+    orphan.closed = true;
+    this.#halfClose(orphan);
+    return orphan;
   }
 
-  #linger(session: Session): void {
-    session.isLingering = true;
+  #halfClose(session: Session): void {
+    session.isHalfClosed = true;
     this.addresses.add(session);
   }
 
@@ -143,12 +159,16 @@ export class Engine {
 
   #receiveOverProbe(probe: Session, session: Session, frame: Frame, nowMs: number): void {
     const step = this.#upgrades.receive(probe, frame);
-    if (step === "probed") this.#countIdle(probe, nowMs);
+    if (step === "probed") {
+      this.#countIdle(probe, nowMs);
+      this.#notice(session, "upgrading");
+    }
     if (step === "upgraded") {
       this.#idle.forget(probe);
       this.polling.forget(session);
       this.#meter.count("upgraded");
       this.#liveness.watch(session);
+      this.#notice(session, "upgrade");
     }
   }
 
@@ -172,6 +192,7 @@ export class Engine {
         else this.#backpressure.answered(session, packet.data);
         this.#effects.save(session);
         this.#countIdle(session, nowMs);
+        this.#notice(session, "pong");
         break;
       // The others mean nothing on an open session, as with Socket.IO on Node.
       case "open":
@@ -207,13 +228,13 @@ export class Engine {
     if (session.polling) this.polling.sendFinal(session, closing);
     else this.#effects.close(session, closing);
     // LIM-1: a WebSocket whose peer does not read it stays, with its buffered frames, until its transport is gone.
-    if (isFarBehind(session)) this.#linger(session);
+    if (isFarBehind(session)) this.#halfClose(session);
     return this.lost(session, closing);
   }
 
   /** Ends a session whose transport is gone. @returns as `close` does */
   lost(session: Session, closing: Closing): boolean {
-    if (session.closed || !session.isLingering) {
+    if (session.closed || !session.isHalfClosed) {
       this.#backpressure.gone(session);
       this.addresses.remove(session);
     }
@@ -229,6 +250,7 @@ export class Engine {
       this.#upgrades.outlive(probe, () => this.polling.takeFinalFrames(sid));
     else if (probe) this.close(probe, closing);
     if (session.probeOf) {
+      if (session.probeOf.isUpgrading) this.#notice(session.probeOf, "upgradeFailed");
       this.#upgrades.ended(session);
       return false;
     }

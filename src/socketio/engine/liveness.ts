@@ -10,6 +10,8 @@ import type { Session } from "./session.ts";
 export interface LivenessOptions {
   readonly pingIntervalMs: number;
   readonly pingTimeoutMs: number;
+  /** The object does not sleep while it has sessions, because they would not survive that. */
+  readonly staysAwake?: boolean | undefined;
 }
 
 /**
@@ -41,6 +43,7 @@ export interface LivenessContext {
   readonly lastPongAtMs: (session: Session) => number | undefined;
   readonly phase: number;
   readonly end: (session: Session, closing: typeof CLOSINGS.pingTimeout) => void;
+  readonly notice: (session: Session, notice: "ping") => void;
 }
 
 export class Liveness {
@@ -55,7 +58,9 @@ export class Liveness {
   constructor(options: LivenessOptions, context: LivenessContext) {
     this.#options = options;
     this.#context = context;
-    this.#pingDeadline = context.deadlines.add("ping", (nowMs) => this.#pingAll(nowMs));
+    // Every session has a ping to come, or to answer.
+    const { staysAwake = false } = options;
+    this.#pingDeadline = context.deadlines.add("ping", (nowMs) => this.#pingAll(nowMs), { keepsAwake: staysAwake });
     this.#answersDeadline = context.deadlines.add("answers", (nowMs) => this.#awaitAnswers(nowMs));
     this.#reapDeadline = context.deadlines.add("reap", (nowMs) => this.#reap(nowMs));
   }
@@ -175,6 +180,7 @@ export class Liveness {
       nextAtMs = Math.min(nextAtMs, session.pingedAtMs + pingIntervalMs);
     }
     this.#context.effects.send(pinged, [ENGINE_PING]);
+    for (const session of pinged) this.#context.notice(session, "ping");
     if (pinged.some(({ polling }) => !polling)) {
       this.#answersMs = ANSWERS_MS;
       this.#answersDeadline.set(nowMs + ANSWERS_MS);

@@ -1,8 +1,9 @@
 // Queues the frames that a long-polling client has not fetched yet. In memory only: a polling session ends when its object sleeps or dies,
 // and its client opens another one. Called by effects.ts, polling-transport.ts and transport-upgrades.ts.
+import { bundleEvents, type Bundling } from "../wire/bundles.ts";
 import { frameBytes, type Frame } from "../wire/engine-io.ts";
 
-/** Bytes queued for a client; a session with more is closed. */
+/** Bytes queued for a client; a session with more is closed, unless its server allows more. */
 export const POLL_QUEUE_BYTES_MAX = 1024 * 1024;
 
 /** Packets of one poll. python-engineio, and clients modelled on it, drop a connection whose poll brings more. */
@@ -16,10 +17,15 @@ export class PollQueue {
   #frames: Frame[] = [];
   #bytes = 0;
   readonly #packetsMax: number;
+  readonly #bytesMax: number;
 
-  /** @param packetsMax packets that the client takes in one poll */
-  constructor(packetsMax = POLL_PACKETS_MAX) {
+  /**
+   * @param packetsMax packets that the client takes in one poll
+   * @param bytesMax bytes that may be queued
+   */
+  constructor(packetsMax = POLL_PACKETS_MAX, bytesMax = POLL_QUEUE_BYTES_MAX) {
     this.#packetsMax = packetsMax;
+    this.#bytesMax = bytesMax;
   }
 
   get isEmpty(): boolean {
@@ -31,7 +37,7 @@ export class PollQueue {
   }
 
   get isOverflowing(): boolean {
-    return this.#bytes > POLL_QUEUE_BYTES_MAX;
+    return this.#bytes > this.#bytesMax;
   }
 
   push(frames: readonly Frame[]): void {
@@ -41,8 +47,12 @@ export class PollQueue {
     }
   }
 
-  /** @returns the frames of the next poll */
-  take(): Frame[] {
+  /** @returns the frames of the next poll, with the events that nobody has fetched in bundles (BUN-1) */
+  take(bundling?: Bundling): Frame[] {
+    if (bundling) {
+      const frames = bundleEvents(this.takeAll(), bundling);
+      this.push(frames);
+    }
     if (this.#frames.length <= this.#packetsMax) return this.takeAll();
     const frames = this.#frames.splice(0, this.#packetsMax);
     for (const frame of frames) this.#bytes -= frameBytes(frame);

@@ -133,20 +133,21 @@ export class PollingTransport {
    * a client that reads both in the same payload takes that for a broken connection.
    */
   sendFinal(session: Session, closing: Closing): void {
-    const { polling, sid } = session;
+    const { polling, sid, bundling } = session;
     if (!polling) return;
     if (SILENT.has(closing)) polling.takeAll();
     const lastPacket = closing === CLOSINGS.asked ? ENGINE_NOOP : ENGINE_CLOSE;
     const isWaiting = polling.waitingSinceMs !== undefined;
     const isTold = closing === CLOSINGS.asked || BROKEN.has(closing) || SILENT.has(closing);
+    const last = closing.followsNoop ? [ENGINE_NOOP, lastPacket] : [lastPacket];
     if (polling.isEmpty && (isWaiting || isTold)) {
-      polling.push([lastPacket]);
+      polling.push(last);
       return this.#effects.answerPoll(session);
     }
     if (isWaiting) this.#effects.answerPoll(session);
     const payloads: string[] = [];
-    while (!polling.isEmpty) payloads.push(encodePayload(polling.take()));
-    this.#keep(sid, [...payloads, lastPacket]);
+    while (!polling.isEmpty) payloads.push(encodePayload(polling.take(bundling)));
+    this.#keep(sid, [...payloads, encodePayload(last)]);
   }
 
   #keep(sid: string, payloads: readonly string[]): void {

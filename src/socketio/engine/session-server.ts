@@ -5,7 +5,7 @@ import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import { splitPackets, type Frame } from "../wire/engine-io.ts";
 import type { AddressRefusal } from "./addresses.ts";
 import { Effects, type Effect } from "./effects.ts";
-import { Engine, type EngineOptions, type Transport } from "./engine.ts";
+import { Engine, type EngineOptions, type Notice, type Transport } from "./engine.ts";
 import type { Handshake, Session, SessionRecord } from "./session.ts";
 import { NO_METER, type Meter } from "./backpressure.ts";
 import type { UnjoinedQuota } from "./unjoined-quota.ts";
@@ -39,8 +39,11 @@ export interface LayerContext<Own extends Session = Session> {
 
 /** The protocol over the sessions. Its methods are called within a turn. */
 export interface Layer<Own extends Session = Session> {
-  /** Makes a session of the layer's own class. */
-  newSession(sid: string, handshake: Handshake, seenAtMs: number): Own;
+  /**
+   * Makes a session of the layer's own class.
+   * @param request `OpenOptions.request`; none for a session that slept
+   */
+  newSession(sid: string, handshake: Handshake, seenAtMs: number, request?: unknown): Own;
   /** Handles a message. @returns a promise for work that outlasts the turn */
   onMessage(session: Own, data: Frame): void | Promise<void>;
   /** Called before the server closes a session: it can get its last messages. */
@@ -48,6 +51,8 @@ export interface Layer<Own extends Session = Session> {
   /** Called when the session is over; nothing can be sent to it any more. */
   onClose(session: Own, closing: Closing): void;
   onOpen?(session: Own): void;
+  /** Called for what the engine did with the session by itself. */
+  onNotice?(session: Own, notice: Notice): void;
   /** Called for a session that slept, after the engine has restored its part of the record. */
   onRestore?(session: Own, record: SessionRecord): void;
   /** Called when all sessions that slept are restored. */
@@ -63,6 +68,10 @@ export interface OpenOptions {
   readonly isExtended?: boolean;
   /** Whether the client is in JavaScript, and takes any number of packets in one poll (EIO-8). */
   readonly isJavaScript?: boolean;
+  /** Its id. Default: a new one. */
+  readonly sid?: string | undefined;
+  /** What the shell knows of the request that opens it, for a layer that shows it to its application. */
+  readonly request?: unknown;
   /** Ties the session to its connection before anything is sent to it. */
   readonly link?: (session: Session) => void;
 }
@@ -89,7 +98,14 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
       },
     });
     this.effects = effects;
-    this.#engine = new Engine(options, { probes: new Set(), ...ports, effects, deadlines, meter });
+    this.#engine = new Engine(options, {
+      probes: new Set(),
+      ...ports,
+      effects,
+      deadlines,
+      meter,
+      notice: (session, notice) => this.layer.onNotice?.(this.#own(session), notice),
+    });
     this.layer = makeLayer({ engine: this.#engine, sessions: this.sessions, effects, deadlines, meter });
   }
 
@@ -112,9 +128,9 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
   }
 
   open(handshake: Handshake, transport: Transport, options: OpenOptions = {}): Own {
-    const { isExtended = false, isJavaScript = false, link } = options;
+    const { isExtended = false, isJavaScript = false, sid = this.#ports.newId(), request, link } = options;
     return this.effects.turn(() => {
-      const session = this.layer.newSession(this.#ports.newId(), handshake, handshake.issued);
+      const session = this.layer.newSession(sid, handshake, handshake.issued, request);
       this.#engine.open(session, { transport, isExtended, isJavaScript });
       link?.(session);
       this.meter.count(`opened:${transport}`);
@@ -150,8 +166,8 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
   }
 
   /** LIM-1: takes in a WebSocket that may not take over; the caller closes it. @returns the session to report as `lost` */
-  openStray(handshake: Handshake): Session {
-    return this.#engine.openStray(handshake, this.#ports.now());
+  openOrphan(handshake: Handshake): Session {
+    return this.#engine.openOrphan(handshake, this.#ports.now());
   }
 
   /** Receives a frame. @returns a promise for work that outlasts the turn: an asynchronous decision or handler */

@@ -1,5 +1,6 @@
 // The state of one Engine.IO connection. Its record survives sleep; everything else in memory may be gone after any await. Created by
 // the layer above (see session-server.ts), which extends it with its own state.
+import type { Bundling } from "../wire/bundles.ts";
 import type { Closing } from "../wire/closings.ts";
 import type { Frame } from "../wire/engine-io.ts";
 import { SendWindow } from "./backpressure.ts";
@@ -63,6 +64,8 @@ export class Session {
   isUpgrading = false;
   /** Whether its WebSocket carries the extensions (EXT-1). */
   isExtended = false;
+  /** The namespaces whose events leave in bundles (BUN-1). Kept by the layer above. */
+  bundling: Bundling | undefined;
   /** Whether its first ping, which comes early to spread the pings of rooms, is still due (EIO-7). */
   isPingedEarly = false;
   /** The session that this one is the probe of. */
@@ -77,7 +80,7 @@ export class Session {
   /** The bytes sent over its WebSocket that it may not have read (EIO-10). */
   readonly sendWindow = new SendWindow();
   /** Whether the server closed it with so many unread bytes that the closing may never arrive. */
-  isLingering = false;
+  isHalfClosed = false;
 
   constructor(sid: string, handshake: Handshake, seenAtMs: number) {
     this.sid = sid;

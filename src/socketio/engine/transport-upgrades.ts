@@ -27,18 +27,22 @@ export interface UpgradeContext {
 export class TransportUpgrades {
   readonly #context: UpgradeContext;
   readonly #deadline: Deadline;
+  readonly #timeoutMs: number;
 
-  constructor(context: UpgradeContext) {
+  constructor(context: UpgradeContext, timeoutMs = UPGRADE_TIMEOUT_MS) {
     const { probes } = context;
     this.#context = context;
+    this.#timeoutMs = timeoutMs;
     const expire = (nowMs: number): void => {
       for (const probe of probes) {
-        const dueMs = probe.pingedAtMs + UPGRADE_TIMEOUT_MS;
+        const dueMs = probe.pingedAtMs + timeoutMs;
         if (dueMs > nowMs) this.#deadline.pull(dueMs);
         else if (!probe.probeOf!.isUpgrading || probe.probeOf!.closed) context.end(probe, CLOSINGS.connectTimeout);
       }
     };
-    this.#deadline = context.deadlines.add("upgrade", expire, { alarmWithinMs: UPGRADE_TIMEOUT_MS - UPGRADE_USUAL_MS });
+    this.#deadline = context.deadlines.add("upgrade", expire, {
+      alarmWithinMs: Math.max(0, timeoutMs - UPGRADE_USUAL_MS),
+    });
     // It finds out when those of before an erasure are due.
     if (probes.size > 0) this.#deadline.set(0);
   }
@@ -51,7 +55,7 @@ export class TransportUpgrades {
     probe.probeOf = session;
     session.probe = probe;
     this.#context.probes.add(probe);
-    this.#deadline.pull(nowMs + UPGRADE_TIMEOUT_MS);
+    this.#deadline.pull(nowMs + this.#timeoutMs);
     return probe;
   }
 
@@ -59,12 +63,12 @@ export class TransportUpgrades {
   outlive(probe: Session, takeFinal: () => readonly Frame[]): void {
     probe.takeFinal = takeFinal;
     probe.pingedAtMs = this.#context.now();
-    this.#deadline.pull(probe.pingedAtMs + UPGRADE_TIMEOUT_MS);
+    this.#deadline.pull(probe.pingedAtMs + this.#timeoutMs);
   }
 
   /** Called for each poll: a client that polls for so long after `3probe` does not want to switch. */
   polled({ probe, isUpgrading }: Session, nowMs: number): void {
-    if (probe && isUpgrading && probe.pingedAtMs + UPGRADE_TIMEOUT_MS <= nowMs)
+    if (probe && isUpgrading && probe.pingedAtMs + this.#timeoutMs <= nowMs)
       this.#context.end(probe, CLOSINGS.connectTimeout);
   }
 

@@ -1,4 +1,4 @@
-// Records the channels of a socket over the places of the recovery log, so that recovery replays only events that were sent to the socket's
+// Records the channels of a socket over the positions of the recovery log, so that recovery replays only events that were sent to the socket's
 // channels while it was in them. Called by server/ and recovery.ts.
 
 /** Ended memberships that are kept, and the characters of their channels' names: each change writes the whole history. */
@@ -10,11 +10,11 @@ type Membership = readonly [channel: string, from: number, to: number];
 
 /** The history as plain data. The names of the current channels are stored beside it. */
 export interface ChannelHistoryRecord {
-  /** For each current channel, in order, the place after which the socket joined it. */
+  /** For each current channel, in order, the position after which the socket joined it. */
   readonly joined: readonly number[];
   /** Memberships that have ended, oldest end first. */
   readonly left: readonly Membership[];
-  /** The last place of the ended memberships that were forgotten. */
+  /** The last position of the ended memberships that were forgotten. */
   readonly forgottenTo?: number;
 }
 
@@ -50,7 +50,7 @@ export class ChannelHistory {
     }
   }
 
-  /** Whether `wasIn` is right for all places after `seq`. */
+  /** Whether `wasIn` is right for all positions after `seq`. */
   knowsAllAfter(seq: number): boolean {
     return this.#forgottenTo === undefined || seq >= this.#forgottenTo;
   }

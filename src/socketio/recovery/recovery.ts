@@ -14,7 +14,7 @@ import { isSameSecret } from "./same-secret.ts";
 /** One broadcast that a recovering socket has not seen. */
 export interface MissedEvent {
   readonly seq: number;
-  /** The life in which it was broadcast, if the log has lives. */
+  /** The incarnation in which it was broadcast, if the log has incarnations. */
   readonly life?: string;
   /** When it was broadcast, in ms since 1970. */
   readonly atMs: number;
@@ -42,7 +42,7 @@ export interface Broadcast {
   readonly except?: readonly string[];
 }
 
-/** Whether the socket was in the channel, or has that name as its id, when the broadcast at that place was made. */
+/** Whether the socket was in the channel, or has that name as its id, when the broadcast at that position was made. */
 export type WasIn = (channel: string, seq: number) => boolean;
 
 /** The order of one namespace's broadcasts, and the data to replay them. Namespaces cannot share one. */
@@ -51,14 +51,14 @@ export interface RecoveryLog {
   readonly epoch: string;
   /** Signs private ids; kept as long as the log. */
   readonly key: string;
-  /** The newest broadcast's place. */
+  /** The newest broadcast's position. */
   readonly lastSeq: number;
   /**
-   * The life of the log in which the event at a place was broadcast, in letters and digits. After a restored backup, the same place holds
-   * another event of another life. `undefined` if the life is not known any more. Absent if the storage never goes back.
+   * The incarnation of the log in which the event at a position was broadcast, in letters and digits. After a restored backup, the same position holds
+   * another event of another incarnation. `undefined` if the incarnation is not known any more. Absent if the storage never goes back.
    */
   lifeAt?(seq: number): string | undefined;
-  /** Stores a broadcast before it is sent. Absent if the application stores its events itself. @returns its place */
+  /** Stores a broadcast before it is sent. Absent if the application stores its events itself. @returns its position */
   append?(broadcast: Broadcast): number;
   /**
    * @returns the events after `seq` that a socket missed, in order; `undefined` if they may be incomplete, or are too many to be replayed
@@ -74,7 +74,7 @@ export interface RecoveryLog {
   close?(): void;
 }
 
-/** The former socket of a client, proven by its `pid`, and the last place that it saw. It may not be recoverable. */
+/** The former socket of a client, proven by its `pid`, and the last position that it saw. It may not be recoverable. */
 export interface Claim {
   readonly nsp: string;
   readonly id: string;
@@ -139,7 +139,7 @@ export class Recovery {
     return `${this.log.epoch}${life}.${seq.toString(36)}`;
   }
 
-  /** @returns the place that an offset names, if it still holds the same event */
+  /** @returns the position that an offset names, if it still holds the same event */
   #seqOf(offset: unknown): number | undefined {
     const { epoch, lastSeq } = this.log;
     if (typeof offset !== "string" || !offset.startsWith(epoch)) return undefined;
@@ -149,13 +149,13 @@ export class Recovery {
     if (this.offset(seq, life) !== offset || !(seq >= 0 && seq <= lastSeq)) return undefined;
     if (!this.log.lifeAt) return life === "" ? seq : undefined;
     const known = this.log.lifeAt(seq);
-    // The life of a forgotten place is unknown; the events after it decide.
+    // The incarnation of a forgotten position is unknown; the events after it decide.
     return known === undefined || known === life ? seq : undefined;
   }
 
   /**
    * Makes the private id of a new socket. Only the same owner can use it in the same namespace; its signature saves a row. It carries the
-   * place where the socket began, for a client that gets no event (REC-1).
+   * position where the socket began, for a client that gets no event (REC-1).
    */
   pid(nsp: string, id: string, owner: string): string {
     return this.#sign(id, this.offset(this.log.lastSeq), { nsp, owner });
@@ -183,7 +183,7 @@ export class Recovery {
     const last = offset === undefined ? first : this.#seqOf(offset);
     if (first === undefined || last === undefined) return undefined;
     if (!isSameSecret(pid, this.#sign(id, begun, { nsp, owner }))) return undefined;
-    // At least the place where its socket began: until its first event, a stock client names the last offset of an earlier socket.
+    // At least the position where its socket began: until its first event, a stock client names the last offset of an earlier socket.
     return { nsp, id, pid, seq: Math.max(first, last) };
   }
 

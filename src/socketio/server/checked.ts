@@ -3,7 +3,7 @@
 // https://standardschema.dev.
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 
-import { isPromise } from "./namespace.ts";
+import { isPromise } from "./failures.ts";
 import type { Socket } from "./socket.ts";
 
 /** The answer to an event whose arguments no schema accepts; without an ack it comes as the event `error`. */

@@ -5,21 +5,15 @@ import { encodeConnect, encodeConnectError } from "../wire/socket-io.ts";
 import type { Meter } from "../engine/backpressure.ts";
 import { CONNECTS_PER_NAMESPACE, type SessionFlood } from "../engine/session-flood.ts";
 import { MISSED_BYTES_MAX, type Claim, type Recovery, type Resumed, type ResumeOptions } from "../recovery/recovery.ts";
-import {
-  type ConnectRequest,
-  type Refusal,
-  type AuthorizeResult,
-  isPromise,
-  STEPS,
-  type Namespace,
-} from "./namespace.ts";
+import { type ConnectRequest, type Refusal, type AuthorizeResult, STEPS, type Namespace } from "./namespace.ts";
+import { isPromise, type Failures } from "./failures.ts";
 import type { NamespaceEntry, Namespaces } from "./namespaces.ts";
 import type { SocketRecord, TokenRecord } from "./records.ts";
 import type { SocketSession } from "./socket-session.ts";
 import type { Sockets } from "./sockets.ts";
 import type { TokenLife } from "./token-life.ts";
 import type { UnjoinedSessions } from "./unjoined-sessions.ts";
-import type { Identity } from "../engine/session.ts";
+import type { Handshake, Identity } from "../engine/session.ts";
 
 export interface ConnectsContext {
   readonly sockets: Sockets;
@@ -27,6 +21,7 @@ export interface ConnectsContext {
   readonly unjoined: UnjoinedSessions;
   readonly tokens: TokenLife | undefined;
   readonly flood: SessionFlood;
+  readonly failures: Failures;
   readonly meter: Meter;
   readonly newId: () => string;
   readonly report: (problem: string, error: unknown) => void;
@@ -77,7 +72,7 @@ export class Connects {
    */
   #fail(session: SocketSession, nsp: string, error: unknown): void {
     if (!session.connecting.includes(nsp)) throw error;
-    this.#context.report("a CONNECT could not be decided", error);
+    this.#context.failures.report("a CONNECT could not be decided", error, session);
     this.#refuse(session, nsp, UNDECIDED);
   }
 
@@ -96,8 +91,8 @@ export class Connects {
     decision: Decision,
   ): void | Promise<void> {
     try {
-      if (!decision.verdict) throw decision.error;
-      return this.#answer(session, { ...request, ...decision }, entry, decision.verdict);
+      if (!decision.result) throw decision.error;
+      return this.#answer(session, { ...request, ...decision }, entry, decision.result);
     } finally {
       // Not sooner: the stale socket may be the last one in a namespace made on demand, which must stay for the new one.
       this.#context.namespaces.giveUp(request.nsp, session);
@@ -119,22 +114,21 @@ export class Connects {
     session: SocketSession,
     { nsp, auth, identity }: ConnectRequest,
     entry: NamespaceEntry,
-    verdict: AuthorizeResult<unknown>,
+    result: AuthorizeResult<unknown>,
   ): void | Promise<void> {
     if (session.closed) return;
-    if (!verdict.accepted) return this.#refuse(session, nsp, verdict);
+    if (!result.accepted) return this.#refuse(session, nsp, result);
     const { sockets, namespaces, tokens, meter, newId } = this.#context;
     namespaces.activate(entry);
     const { namespace, hub, recovery } = entry;
-    const owner =
-      recovery && session.handshake.canRecover ? namespace.ownerOf(verdict.data, identity?.user) : undefined;
+    const owner = recovery && session.handshake.canRecover ? namespace.ownerOf(result.data, identity?.user) : undefined;
     const claim = owner === undefined ? undefined : recovery?.claim(auth, { nsp, owner });
     // REC-4: the server may not have noticed that the client's former connection is dead. It is closed first, because events sent to it,
     // and those that its end causes, are among the missed ones.
     const stale = claim && hub.sockets.get(claim.id);
     if (stale) sockets.close(stale.session, CLOSINGS.superseded);
     // Only now, so that a client that comes back to a full room takes the place that it had.
-    const refusal = refusalIn(namespace.admit?.(verdict.data), "admit");
+    const refusal = refusalIn(namespace.admit?.(result.data), "admit");
     if (refusal) return this.#refuse(session, nsp, refusal);
     session.endConnect(nsp);
     if (session.closed) return;
@@ -145,7 +139,9 @@ export class Connects {
     const id = resumed?.id ?? newId();
     const pid = owner === undefined ? undefined : (resumed?.pid ?? recovery?.pid(nsp, id, owner));
     const token = identity && tokens?.recordOf(identity);
-    const socket = sockets.make(session, entry, firstRecord(entry, { id, pid, data: verdict.data, resumed, token }));
+    const bundles = asksForBundles(auth, session.handshake);
+    const begun = { id, pid, data: result.data, resumed, token, bundles };
+    const socket = sockets.make(session, entry, firstRecord(entry, begun));
     sockets.effects.save(session);
     sockets.effects.send([session], encodeConnect(nsp, id, pid));
     socket.replay(resumed?.missed ?? []);
@@ -177,11 +173,12 @@ interface NewSocket {
   readonly data: unknown;
   readonly resumed: Resumed | undefined;
   readonly token: TokenRecord | undefined;
+  readonly bundles: boolean;
 }
 
 /** Combines the decision of the namespace with the remembered state of a recovered socket. */
 function firstRecord({ namespace, hub, rule }: NamespaceEntry, begun: NewSocket): SocketRecord {
-  const { id, pid, resumed, token } = begun;
+  const { id, pid, resumed, token, bundles } = begun;
   const remembered = resumed?.remembered;
   let { data } = begun;
   if (remembered) data = namespace.mergeData ? namespace.mergeData(remembered.data, data) : remembered.data;
@@ -192,10 +189,15 @@ function firstRecord({ namespace, hub, rule }: NamespaceEntry, begun: NewSocket)
     channels: remembered?.channels ?? [],
     ...(resumed && { recovered: true }),
     ...(pid !== undefined && { pid }),
+    ...(bundles && { bundles: true }),
     ...(rule !== undefined && { rule }),
     ...(token && { token }),
   };
 }
+
+/** BUN-1: for this namespace, or with the handshake for all of the connection. */
+const asksForBundles = ({ bundle }: ConnectRequest["auth"], { query }: Handshake): boolean =>
+  bundle === true || query["bundle"] === "1";
 
 /** @param claim the former socket of the client, if it proved that; `resumed` if all missed events can be replayed */
 function countAccepted(
@@ -215,16 +217,16 @@ function countRefusal(meter: Meter, { message, data }: Pick<Refusal, "message" |
   else meter.count(message === "Invalid namespace" ? "connects:INVALID_NAMESPACE" : "connects:REFUSED");
 }
 
-/** The verdict of the application, or its error. */
+/** The decision of the application, or its error. */
 interface Decision {
-  readonly verdict?: AuthorizeResult<unknown>;
+  readonly result?: AuthorizeResult<unknown>;
   readonly error?: unknown;
   /** The identity of the token, or the one that the front server vouches for. */
   readonly identity?: Identity;
 }
 
 /**
- * Asks a namespace for its verdict. Asynchronous only if it, its middleware, or the check of the token is; never throws.
+ * Asks a namespace for its decision. Asynchronous only if it, its middleware, or the check of the token is; never throws.
  * @param tokens verifies tokens; without it, tokens are ignored
  */
 function decide(
@@ -247,9 +249,9 @@ function identifyAndAsk(
   tokens?: TokenLife,
 ): Decision | Promise<Decision> {
   return andThen(tokens?.identify(request) ?? {}, ({ identity, refusal }) => {
-    if (refusal) return { verdict: refusal };
+    if (refusal) return { result: refusal };
     const known = identity && { identity };
-    return andThen(ask(namespace, { ...request, ...known }), (verdict) => ({ verdict, ...known }));
+    return andThen(ask(namespace, { ...request, ...known }), (result) => ({ result, ...known }));
   });
 }
 
@@ -279,12 +281,12 @@ function refusalIn(given: unknown, from: string): Refusal | undefined {
 }
 
 /**
- * Checks a verdict, so that a mistake lets no client in and no refusal lacks a reason.
- * @throws Error for a value that is no verdict
+ * Checks a decision, so that a mistake lets no client in and no refusal lacks a reason.
+ * @throws Error for a value that is no decision
  */
-function checked(verdict: AuthorizeResult<unknown>): AuthorizeResult<unknown> {
-  const { accepted, message } = (verdict ?? {}) as { readonly accepted?: unknown; readonly message?: unknown };
-  if (accepted === true || (accepted === false && typeof message === "string")) return verdict;
+function checked(result: AuthorizeResult<unknown>): AuthorizeResult<unknown> {
+  const { accepted, message } = (result ?? {}) as { readonly accepted?: unknown; readonly message?: unknown };
+  if (accepted === true || (accepted === false && typeof message === "string")) return result;
   throw new Error("authorize returned no verdict");
 }
 

@@ -15,6 +15,12 @@ export type EventArgs<Map extends EventsMap, Event extends EventName<Map>> = 0 e
     ? Args
     : never;
 
+/** The arguments that a handler gets: a client may leave out the ack. */
+export type HandledArgs<Map extends EventsMap, Event extends EventName<Map>> =
+  EventArgs<Map, Event> extends [...infer Args, infer Ack extends (...answers: any) => any]
+    ? [...Args, ack?: Ack]
+    : EventArgs<Map, Event>;
+
 /** The arguments of an event with an ack, without the callback that the interface may declare. */
 export type QuestionArgs<Map extends EventsMap, Event extends EventName<Map>> =
   EventArgs<Map, Event> extends [...infer Args, (...answers: any) => any] ? Args : EventArgs<Map, Event>;

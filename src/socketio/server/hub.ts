@@ -5,7 +5,7 @@ import type { Frame } from "../wire/engine-io.ts";
 import type { Effects } from "../engine/effects.ts";
 import type { Recovery } from "../recovery/recovery.ts";
 import type { Session } from "../engine/session.ts";
-import type { Namespace } from "./namespace.ts";
+import { INTERVALS, type Namespace } from "./namespace.ts";
 import type { Socket } from "./socket.ts";
 
 /** A selection of sockets; without `channels` all sockets in the namespace. */
@@ -18,7 +18,7 @@ export interface Audience {
 /** The hooks of a namespace that its hub calls. */
 type HubHooks = Pick<
   Namespace,
-  "onChannelCreated" | "onChannelDeleted" | "onChannelJoined" | "onChannelLeft" | "onAnyOutgoing"
+  typeof INTERVALS | "onChannelCreated" | "onChannelDeleted" | "onChannelJoined" | "onChannelLeft" | "onAnyOutgoing"
 >;
 
 export class Hub {
@@ -26,6 +26,7 @@ export class Hub {
   readonly sockets: Map<string, Socket> = new Map();
   readonly #channels = new Map<string, Set<Socket>>();
   readonly #effects: Effects;
+  readonly #now: () => number;
   readonly #hooks: HubHooks;
   readonly recovery: Recovery | undefined;
   /** Its namespace is no longer in service. Another one may write the recovery log by now. */
@@ -33,9 +34,15 @@ export class Hub {
   /** The sessions of all sockets. Replaced and never changed, because effects refer to it. */
   #everyone: Recipients | undefined;
 
-  constructor(nsp: string, effects: Effects, recovery: Recovery | undefined, hooks: HubHooks) {
+  constructor(
+    nsp: string,
+    { effects, now }: { readonly effects: Effects; readonly now: () => number },
+    recovery: Recovery | undefined,
+    hooks: HubHooks,
+  ) {
     this.nsp = nsp;
     this.#effects = effects;
+    this.#now = now;
     this.recovery = recovery;
     this.#hooks = hooks;
   }
@@ -58,11 +65,13 @@ export class Hub {
 
   #list(socket: Socket): void {
     this.sockets.set(socket.id, socket);
+    if (this.sockets.size === 1) for (const interval of this.#hooks[INTERVALS]) interval.begin(this.#now());
     this.#everyone = undefined;
   }
 
   remove(socket: Socket): void {
     this.sockets.delete(socket.id);
+    if (this.sockets.size === 0) for (const interval of this.#hooks[INTERVALS]) interval.end();
     this.#everyone = undefined;
     for (const channel of socket.channels) this.#exit(socket, channel);
   }

@@ -1,16 +1,19 @@
 // The base class of an application's namespaces: one class per namespace, with a table of event handlers. Handlers are
 // methods, and state is in `socket.data`: after sleep a new instance serves the same sockets, so closures made in
 // `onConnect` would be gone.
-import type { DisconnectReason } from "../wire/closings.ts";
+import type { Closing, DisconnectReason } from "../wire/closings.ts";
 import type { AskAnswer } from "./acks.ts";
 import { Broadcasts, SELECTED } from "./broadcast.ts";
 import type { Deadline, DeadlineOptions, Deadlines } from "../../clock/deadlines.ts";
-import type { EventArgs, EventName, EventsMap } from "./events.ts";
+import type { EventArgs, EventName, EventsMap, HandledArgs } from "./events.ts";
+import type { Failures } from "./failures.ts";
 import type { Hub } from "./hub.ts";
+import { Interval } from "./intervals.ts";
 import type { Recovery } from "../recovery/recovery.ts";
 import type { ServerHandlers, ServerSide } from "./server-side.ts";
 import type { Handshake, Identity } from "../engine/session.ts";
 import type { Socket } from "./socket.ts";
+import type { SocketSession } from "./socket-session.ts";
 import type { RefreshAnswer } from "./token-life.ts";
 
 /** A CONNECT to be decided. */
@@ -36,10 +39,11 @@ export interface Refusal {
 export type AuthorizeResult<Data> = { readonly accepted: true; readonly data: Data } | Refusal;
 
 /**
- * The handlers of a namespace, by event: each gets the socket, and then the client's arguments. Its result is awaited, and is no answer.
+ * The handlers of a namespace, by event: each gets the socket, and then the client's arguments, an ack last if the client asks for one: call
+ * `ack?.(answer)`. Its result is awaited, and is no answer.
  */
 export type Handlers<Incoming extends EventsMap = EventsMap, Client = Socket> = {
-  readonly [Event in EventName<Incoming>]: (socket: Client, ...args: EventArgs<Incoming, Event>) => unknown;
+  readonly [Event in EventName<Incoming>]: (socket: Client, ...args: HandledArgs<Incoming, Event>) => unknown;
 };
 
 /** The methods that are called with the answer to `socket.ask`, by name. */
@@ -65,7 +69,14 @@ export interface NamespaceContext {
   turn<Result>(work: () => Result): Result;
   /** Logs a failure that the application survived. */
   readonly report: (problem: string, error: unknown) => void;
+  readonly failures: Failures;
+  /** Spreads the periodic work of servers: from 0 to below 1. */
+  readonly phase: number;
   readonly serverSide: ServerSide;
+  /** All sessions of the server, by id: those of other namespaces, too. */
+  readonly sessions: ReadonlyMap<string, SocketSession>;
+  /** Closes the session of a socket, and with it the session's sockets in all namespaces. */
+  readonly closeSession: (session: SocketSession, closing: Closing) => void;
   /** TOK-3: replaces the token of a socket by another one of its user. A client that is gone by then gets no answer. */
   refreshToken(socket: Socket, token: string, reply: (answer: RefreshAnswer) => void): Promise<void>;
 }
@@ -75,6 +86,7 @@ export const START: unique symbol = Symbol();
 export const STOP: unique symbol = Symbol();
 export const CONTEXT: unique symbol = Symbol();
 export const STEPS: unique symbol = Symbol();
+export const INTERVALS: unique symbol = Symbol();
 export const HANDLE_EVENT: unique symbol = Symbol();
 
 /** Middleware, in the order in which it runs. */
@@ -101,9 +113,10 @@ export abstract class Namespace<
   /** Makes connections recoverable: missed broadcasts are replayed from this log. */
   readonly recovery?: Recovery | undefined;
   readonly [STEPS]: Steps<Socket<Outgoing, Data>> = { connects: [], events: [] };
+  readonly [INTERVALS]: Set<Interval> = new Set();
   #context: NamespaceContext | undefined;
   #isStarted = false;
-  #deadlines: Deadline[] = [];
+  readonly #deadlines = new Set<Deadline>();
 
   /** Decides on a CONNECT whose token was verified. By default each is accepted, with an empty `socket.data`. */
   authorize?(request: ConnectRequest): AuthorizeResult<Data> | Promise<AuthorizeResult<Data>>;
@@ -192,7 +205,8 @@ export abstract class Namespace<
   /** Called by namespaces.ts when it removes an empty namespace that was made on demand, or another server takes over. */
   [STOP](): void {
     for (const deadline of this.#deadlines) this.#context?.deadlines.remove(deadline);
-    this.#deadlines = [];
+    this.#deadlines.clear();
+    this[INTERVALS].clear();
     this.#isStarted = false;
   }
 
@@ -214,8 +228,31 @@ export abstract class Namespace<
   /** @param name stands in the metrics as a cause of waking */
   protected deadline(name: string, run: (nowMs: number) => void, options?: DeadlineOptions): Deadline {
     const deadline = this[CONTEXT].deadlines.add(name, run, options);
-    this.#deadlines.push(deadline);
+    this.#deadlines.add(deadline);
     return deadline;
+  }
+
+  /**
+   * Repeats work while the namespace has a socket, once in each period of `ms` milliseconds: lateness moves no later run, and runs that were
+   * missed are not made up for. The object may sleep in between. Called in `onStart`, because intervals end with their instance.
+   * @param name stands in the log, and in the metrics as a cause of waking
+   * @param work while it goes on, the next run is left out
+   * @returns a function that ends it
+   */
+  protected every(name: string, ms: number, work: (nowMs: number) => unknown): () => void {
+    if (!(ms > 0 && ms < Infinity)) throw new RangeError(`every: ${name}: more than 0 ms, not ${ms}`);
+    const { hub, deadlines, failures, phase, now } = this[CONTEXT];
+    const run = (nowMs: number): void | Promise<void> =>
+      failures.run(`failed in ${hub.nsp}: ${name}`, () => work(nowMs));
+    const deadline = this.deadline(name, (nowMs) => interval.fire(nowMs));
+    const interval = new Interval({ ms, phase, run }, deadline);
+    this[INTERVALS].add(interval);
+    if (hub.sockets.size > 0) interval.begin(now());
+    return () => {
+      deadlines.remove(deadline);
+      this.#deadlines.delete(deadline);
+      this[INTERVALS].delete(interval);
+    };
   }
 
   /** All its sockets. */
@@ -261,11 +298,4 @@ export abstract class Namespace<
     const answers = await serverSide.emitWithAck([rooms].flat(), { nsp: hub.nsp, event, args });
     return answers as Array<Awaited<ReturnType<Between[Event]>>>;
   }
-}
-
-/** Tells a promise of any kind, which the language tells by its method `then`; a field of that name makes no promise of a value. */
-export function isPromise<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
-  // The promise of a call to another Worker is a function.
-  if ((typeof value !== "object" || value === null) && typeof value !== "function") return false;
-  return typeof (value as Partial<PromiseLike<Value>>).then === "function";
 }

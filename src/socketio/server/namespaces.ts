@@ -2,7 +2,7 @@
 // by connects.ts, sockets.ts and server.ts.
 import { isReservedEvent } from "../wire/socket-io.ts";
 import type { Deadlines } from "../../clock/deadlines.ts";
-import { isPromise } from "./namespace.ts";
+import { isPromise } from "./failures.ts";
 import { Hub } from "./hub.ts";
 import { START, STOP, type ConnectRequest, type Namespace, type NamespaceContext } from "./namespace.ts";
 import type { Effects } from "../engine/effects.ts";
@@ -150,7 +150,7 @@ export class Namespaces {
 
   #enter(nsp: string, namespace: Namespace, rule?: number): NamespaceEntry {
     const recovery = namespace.recovery ?? this.#table.recovery?.(nsp);
-    const hub = new Hub(nsp, this.#context.effects, recovery, namespace);
+    const hub = new Hub(nsp, this.#context, recovery, namespace);
     const handlers = handlersOf(nsp, namespace);
     const entry: NamespaceEntry = {
       waiting: new Set(),

@@ -32,6 +32,8 @@ export interface SocketRecord {
   readonly recovered?: true;
   /** The private id with which the client may recover it. */
   readonly pid?: string;
+  /** Whether the client takes bundles. */
+  readonly bundles?: true;
   /** Asks that the client has not answered yet. */
   readonly asks?: readonly AskRecord[];
   /** The index of the rule that made the namespace, if it was made on demand. */

@@ -10,6 +10,7 @@ import { SessionServer, type Layer, type LayerContext, type SessionPorts } from 
 import type { Handshake, SessionRecord } from "../engine/session.ts";
 import { answerTo } from "./acks.ts";
 import { Connects } from "./connects.ts";
+import { Failures } from "./failures.ts";
 import { HANDLE_EVENT, STEPS } from "./namespace.ts";
 import { Namespaces, type NamespaceTable } from "./namespaces.ts";
 import type { SocketSessionRecord } from "./records.ts";
@@ -29,6 +30,8 @@ export interface ServerOptions extends EngineOptions {
 export interface ServerPorts extends SessionPorts {
   /** Verifies the tokens of CONNECTs. Without it, each namespace decides without tokens and identities. */
   readonly tokens?: TokenPorts;
+  /** Makes what handlers get of the bytes of a client. Default: the bytes. */
+  readonly view?: (bytes: Uint8Array) => Uint8Array;
   /** The servers of other rooms, if the application can reach them. */
   readonly rooms?: OtherRooms;
 }
@@ -55,6 +58,7 @@ class SocketLayer implements Layer<SocketSession> {
   readonly #engine: Engine;
   readonly #effects: Effects;
   readonly #report: ServerPorts["report"];
+  readonly #view: ServerPorts["view"];
   readonly #namespaces: Namespaces;
   readonly #unjoined: UnjoinedSessions;
   readonly #connects: Connects;
@@ -65,6 +69,7 @@ class SocketLayer implements Layer<SocketSession> {
     const { engine, sessions, effects, deadlines, meter } = context;
     this.#engine = engine;
     this.#effects = effects;
+    this.#view = ports.view;
     this.#report = (problem, error) => ports.report(problem, error);
     const shared = {
       now: () => ports.now(),
@@ -72,6 +77,7 @@ class SocketLayer implements Layer<SocketSession> {
       turn: <Result>(work: () => Result) => effects.turn(work),
       report: this.#report,
     };
+    const failures = new Failures(shared);
     this.#serverSide = new ServerSide(deadlines, shared, ports.rooms);
     this.#tokens =
       ports.tokens &&
@@ -88,13 +94,17 @@ class SocketLayer implements Layer<SocketSession> {
       effects,
       deadlines,
       serverSide: this.#serverSide,
+      sessions,
+      failures,
+      phase: ports.phase,
+      closeSession: (session, closing) => effects.turn(() => this.sockets.close(session, closing)),
       refreshToken: async (...refreshing) => tokens?.refresh(...refreshing),
     });
     this.#unjoined = new UnjoinedSessions(options.connectTimeoutMs, deadlines, ports, (session, closing) =>
       this.sockets.close(session, closing),
     );
     const flood = new SessionFlood(CONNECTS_MAX);
-    const parts = { namespaces: this.#namespaces, unjoined: this.#unjoined, tokens, flood };
+    const parts = { namespaces: this.#namespaces, unjoined: this.#unjoined, tokens, flood, failures };
     this.sockets = new Sockets(context, shared, parts);
     this.#connects = new Connects({ ...shared, ...parts, meter, sockets: this.sockets });
   }
@@ -150,7 +160,7 @@ class SocketLayer implements Layer<SocketSession> {
 
   onMessage(session: SocketSession, data: Frame): void | Promise<void> {
     const hadPartial = session.partial !== undefined;
-    const result = readMessage(data, session.partial);
+    const result = readMessage(data, session.partial, this.#view);
     session.partial = result.kind === "partial" ? result.partial : undefined;
     if (hadPartial || session.partial) this.#effects.save(session);
     switch (result.kind) {

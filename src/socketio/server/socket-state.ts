@@ -22,6 +22,8 @@ export class SocketState<Data> {
   readonly pid: string | undefined;
   /** Whether the connection was recovered: nothing is missing since an earlier one broke off. */
   readonly recovered: boolean;
+  /** Whether its client takes the events of a turn as one event `bundle` (BUN-1). */
+  readonly bundles: boolean;
   readonly #home: Home;
   readonly #effects: Effects;
   readonly #rule: number | undefined;
@@ -39,6 +41,7 @@ export class SocketState<Data> {
     if (record.channels.length > 0) this.#channels = new Set(record.channels);
     this.pid = record.pid;
     this.recovered = record.recovered ?? false;
+    this.bundles = record.bundles ?? false;
     this.#rule = record.rule;
     this.#asks = record.asks ?? NOTHING;
     this.#data = record.data as Data;
@@ -156,6 +159,7 @@ export class SocketState<Data> {
       channels: [...this.channels],
       ...(this.recovered && { recovered: true }),
       ...(this.pid !== undefined && { pid: this.pid }),
+      ...(this.bundles && { bundles: true }),
       ...(this.#rule !== undefined && { rule: this.#rule }),
       ...(this.#asks.length > 0 && { asks: this.#asks }),
       ...(this.#token && { token: this.#token }),

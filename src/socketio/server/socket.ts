@@ -1,5 +1,5 @@
-// One session in one namespace: the API for applications. Its state (socket-state.ts) survives sleep; other properties that an application
-// sets on this object do not. Made by sockets.ts.
+// One session in one namespace: the API for applications. Its state (socket-state.ts) survives sleep. Other properties that an application
+// sets on this object are lost then, and the log names them. Made by sockets.ts.
 import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks } from "./acks.ts";
 import type { DisconnectReason } from "../wire/closings.ts";
 import type { Frame } from "../wire/engine-io.ts";
@@ -21,6 +21,8 @@ export interface SocketHost {
   /** Its namespace in service: none where that was made on demand and is empty, or the object was erased since. */
   entryOf(socket: Socket): NamespaceEntry | undefined;
   dismissSession(session: SocketSession): void;
+  /** Called for a property that the application has set on a socket. */
+  reportOwn(name: string): void;
   removeSocket(socket: Socket, reason: DisconnectReason): void;
 }
 
@@ -42,6 +44,17 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends 
   isLeaving = false;
   readonly #hub: Hub;
   readonly #host: SocketHost;
+
+  static {
+    // Reached by properties that no socket has: those of the application. Known ones pay nothing for it.
+    const trap: ProxyHandler<object> = {
+      set(_target, name, value, socket: Socket) {
+        socket.#host.reportOwn(String(name));
+        return Reflect.defineProperty(socket, name, { value, writable: true, enumerable: true, configurable: true });
+      },
+    };
+    Object.setPrototypeOf(SocketState.prototype, new Proxy({}, trap));
+  }
 
   constructor(record: SocketRecord, session: SocketSession, hub: Hub, host: SocketHost) {
     super(record, session, hub, host.effects);

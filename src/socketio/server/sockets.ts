@@ -1,14 +1,14 @@
 // Makes, restores and removes the sockets of a server, and runs application code for them. Called by connects.ts, server.ts and the sockets
 // themselves.
-import { SessionFlood } from "../engine/session-flood.ts";
+import type { SessionFlood } from "../engine/session-flood.ts";
 import { CLOSINGS, isReturnable, type Closing, type DisconnectReason } from "../wire/closings.ts";
 import { encodeDisconnect } from "../wire/socket-io.ts";
 import type { LayerContext } from "../engine/session-server.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Effects } from "../engine/effects.ts";
 import { Acks, type AskAnswer } from "./acks.ts";
+import { isPromise, type Failures } from "./failures.ts";
 import type { NamespaceEntry, Namespaces } from "./namespaces.ts";
-import { isPromise } from "./namespace.ts";
 import type { AskRecord, SocketRecord } from "./records.ts";
 import { Socket, type SocketHost } from "./socket.ts";
 import type { SocketSession } from "./socket-session.ts";
@@ -20,14 +20,19 @@ export interface SocketsPorts {
   report(problem: string, error: unknown): void;
 }
 
-/** Characters of a problem in the log. */
-const NAMED_CHARS_MAX = 100;
-
-/** Failures of the code for one session that stand in the log, in a window: its client may send what a handler fails for at any rate. */
-export const FAILURES_LOGGED_MAX = 10;
+/** Properties of the application that the log names: their names may be made of anything. */
+const OWN_NAMED_MAX = 100;
 
 /** For whom application code runs. */
 type Running = Pick<Socket, "nsp" | "session">;
+
+interface SocketsParts {
+  readonly namespaces: Namespaces;
+  readonly unjoined: UnjoinedSessions;
+  readonly tokens: TokenLife | undefined;
+  readonly flood: SessionFlood;
+  readonly failures: Failures;
+}
 
 export class Sockets implements SocketHost {
   readonly effects: Effects;
@@ -38,12 +43,14 @@ export class Sockets implements SocketHost {
   readonly #unjoined: UnjoinedSessions;
   readonly #tokens: TokenLife | undefined;
   readonly #flood: SessionFlood;
-  readonly #failures = new SessionFlood(FAILURES_LOGGED_MAX);
+  /** Names of properties that the application has set on sockets. */
+  readonly #own = new Set<string>();
+  readonly #failures: Failures;
 
   constructor(
     { engine, effects, deadlines }: Pick<LayerContext, "engine" | "effects" | "deadlines">,
     ports: SocketsPorts,
-    parts: { namespaces: Namespaces; unjoined: UnjoinedSessions; tokens: TokenLife | undefined; flood: SessionFlood },
+    parts: SocketsParts,
   ) {
     this.effects = effects;
     this.acks = new Acks(deadlines, (socket, ask, answer) => this.#continue(socket, ask, answer));
@@ -53,6 +60,7 @@ export class Sockets implements SocketHost {
     this.#unjoined = parts.unjoined;
     this.#tokens = parts.tokens;
     this.#flood = parts.flood;
+    this.#failures = parts.failures;
   }
 
   now(): number {
@@ -67,7 +75,9 @@ export class Sockets implements SocketHost {
   /** Makes the socket of an accepted CONNECT, which is not in its namespace yet. */
   make(session: SocketSession, { hub }: NamespaceEntry, record: SocketRecord): Socket {
     this.#unjoined.joined(session);
-    return new Socket(record, session, hub, this);
+    const socket = new Socket(record, session, hub, this);
+    if (socket.bundles) session.bundle(socket);
+    return socket;
   }
 
   /** Puts a new socket into its namespace. */
@@ -93,6 +103,7 @@ export class Sockets implements SocketHost {
     if (!entry) return true;
     const socket = new Socket(record, session, entry.hub, this);
     session.sockets.set(socket.nsp, socket);
+    if (socket.bundles) session.bundle(socket);
     entry.hub.restore(socket);
     if (socket.asks.length > 0) this.acks.watch(socket);
     this.#tokens?.watch(socket);
@@ -118,18 +129,20 @@ export class Sockets implements SocketHost {
    * @param failed called after a failure
    */
   run({ nsp, session }: Running, what: string, code: () => unknown, failed?: () => void): void | Promise<void> {
-    const fail = (error: unknown): void => {
-      if (!this.#failures.isOver(session, this.now()))
-        this.#ports.report(`failed in ${nsp}: ${what}`.slice(0, NAMED_CHARS_MAX), error);
-      if (failed) this.effects.turn(failed);
-    };
-    try {
-      const result = code();
+    return this.#failures.run(`failed in ${nsp}: ${what}`, code, {
+      session,
       // Changes of `socket.data` after an await have to be saved, too.
-      if (isPromise(result)) return Promise.resolve(result).then(() => this.effects.save(session), fail);
-    } catch (error) {
-      fail(error);
-    }
+      finished: () => this.effects.save(session),
+      failed: failed && (() => this.effects.turn(failed)),
+    });
+  }
+
+  /** Names a property that the application has set on a socket. */
+  reportOwn(name: string): void {
+    if (this.#own.has(name) || this.#own.size === OWN_NAMED_MAX) return;
+    this.#own.add(name);
+    const error = new Error(`socket.${name} is lost when the object sleeps: use socket.data.${name}`);
+    this.#ports.report("a socket has a property of the application", error);
   }
 
   /** Closes a session, and removes its sockets. */
@@ -163,6 +176,7 @@ export class Sockets implements SocketHost {
     this.effects.turn(() => {
       const { session } = socket;
       session.sockets.delete(socket.nsp);
+      if (socket.bundles) session.unbundle(socket);
       this.#dismiss(socket, reason);
       // SIO-1
       if (session.sockets.size === 0 && !session.closed) this.#unjoined.add(session, this.now());

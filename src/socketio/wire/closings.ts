@@ -18,6 +18,8 @@ export interface Closing {
   /** At most 123 bytes. */
   readonly reason: string;
   readonly disconnect: DisconnectReason;
+  /** A client of long-polling that fetches the close packet gets a noop with it, as from engine.io. */
+  readonly followsNoop?: true;
   /** A stock client stays away: each of its sockets is disconnected (`41`) before. */
   readonly isFinal?: true;
 }

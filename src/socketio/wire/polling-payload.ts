@@ -10,8 +10,8 @@ export function encodePayload(frames: readonly Frame[]): string {
 /** @returns `undefined` when a binary packet is no base64; text packets are decoded by the next layer */
 export function decodePayload(payload: string): Frame[] | undefined {
   const frames: Frame[] = [];
-  for (const piece of payload.split(PACKET_SEPARATOR)) {
-    const frame = piece.startsWith("b") ? decodeBase64(piece.slice(1)) : piece;
+  for (const packet of payload.split(PACKET_SEPARATOR)) {
+    const frame = packet.startsWith("b") ? decodeBase64(packet.slice(1)) : packet;
     if (frame === undefined) return undefined;
     frames.push(frame);
   }

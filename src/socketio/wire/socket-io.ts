@@ -57,12 +57,17 @@ export interface PartialPacket {
 /**
  * Reads the next Engine.IO message of a session.
  * @param partial the incomplete packet of the previous call, if any
+ * @param view makes what stands in the packet of the bytes of an attachment
  */
-export function readMessage(data: Frame, partial?: PartialPacket): ReadResult {
+export function readMessage(
+  data: Frame,
+  partial?: PartialPacket,
+  view: (bytes: Uint8Array) => Uint8Array = (bytes) => bytes,
+): ReadResult {
   const frames = partial ? [...partial.frames, data] : [data];
   let packet: Packet | undefined;
   try {
-    for (const frame of frames) decoder.add(frame);
+    for (const frame of frames) decoder.add(typeof frame === "string" ? frame : view(frame));
     packet = decoded;
   } catch (error) {
     return { kind: "error", reason: error instanceof Error ? error.message : "unreadable packet" };

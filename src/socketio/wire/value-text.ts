@@ -1,5 +1,5 @@
 // Encodes values of events, answers and `welcome` as text, for calls between the objects of a room: as JSON, or with marks where a value holds
-// bytes. Called by chat/shards and shards, and by chat/own, which checks that a value can be sent.
+// bytes. Called by chat/shards and shards, and by chat/custom, which checks that a value can be sent.
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 import { ATTACHMENTS_MAX, toBytes } from "./socket-io.ts";
 
@@ -16,7 +16,7 @@ const TEXT = "t";
 
 /** Levels of lists and objects in a value: decoding takes more of the stack than encoding, and must not fail for what was encoded. */
 const LEVELS_MAX = 500;
-/** Of the item of a piece, with a value in it. */
+/** Of the item of a chunk, with a value in it. */
 export const ITEM_LEVELS_MAX = LEVELS_MAX + 8;
 
 const TOO_MUCH = "too deep, or bytes in more than 10 places";

@@ -12,6 +12,7 @@ import type { Deployment } from "../deployment.ts";
 import { identityOf } from "../http/identity.ts";
 import { refuseForNow, refuseRequest, refuseUnauthenticated } from "../http/refusals.ts";
 import { bearerOf } from "../http/token-source.ts";
+import { holderOf } from "../http/under-way.ts";
 import type { ApiCall } from "./call.ts";
 import { respond } from "./responses.ts";
 import { described } from "../../protocol/schemas/described.ts";
@@ -85,8 +86,12 @@ export function refuseRoom({ rooms }: Identity, room: string): Response | undefi
 }
 
 /** A service that acts as a user has the rights of a member (API-5). @returns the caller, or the refusal */
-export function callerFor(identity: Identity, as: z.output<typeof actingAs> | undefined): OutsideCaller | Response {
-  if (as === undefined) return identity;
+export function callerFor(
+  request: Request,
+  identity: Identity,
+  as: z.output<typeof actingAs> | undefined,
+): OutsideCaller | Response {
+  if (as === undefined) return identity.isGuest ? { ...identity, guests: holderOf(request, identity) } : identity;
   if (identity.role !== "service") {
     return refuseRequest("FORBIDDEN", "Only the role service may act as another user");
   }

@@ -1,28 +1,27 @@
-// The calls of the HTTP API. Each is a value in a file of its feature, with its input and its answers. A call about what
-// happens in a room asks the room for the event of the same meaning, so that its rules live once, in the room (API-2).
+// The calls of the HTTP API that every deployment has; features have theirs in src/features. Each is a value with its input and its answers.
+// A call about what happens in a room asks the room for the event of the same meaning, so that its rules live once, in the room (API-2).
+import { withShared, type InWorker } from "../feature.ts";
 import type { ApiCall } from "./call.ts";
-import { LOBBY_CALLS } from "./calls/all-rooms.ts";
-import { ANNOUNCE_CALLS } from "./calls/announce.ts";
-import { DIRECT_CALLS } from "./calls/direct.ts";
+import { DRAIN_CALLS } from "./calls/drain.ts";
 import { FILE_CALLS } from "./calls/files.ts";
 import { MESSAGE_CALLS } from "./calls/messages.ts";
 import { MODERATION_CALLS } from "./calls/moderation.ts";
-import { OWN_CALLS } from "./calls/own-events.ts";
-import { RELAY_CALLS } from "./calls/relay.ts";
+import { CUSTOM_CALLS } from "./calls/custom-events.ts";
 import { ROOM_CALLS } from "./calls/rooms.ts";
-import { UNREAD_CALLS } from "./calls/unread.ts";
-import { STATS_CALLS } from "./calls/usage.ts";
+import { STATS_CALLS } from "./calls/stats.ts";
 
-export const CALLS: readonly ApiCall[] = [
+const CALLS: readonly ApiCall[] = [
   ...ROOM_CALLS,
   ...MESSAGE_CALLS,
   ...MODERATION_CALLS,
-  ...OWN_CALLS,
-  ...LOBBY_CALLS,
+  ...CUSTOM_CALLS,
+  ...DRAIN_CALLS,
   ...FILE_CALLS,
-  ...RELAY_CALLS,
   ...STATS_CALLS,
-  ...ANNOUNCE_CALLS,
-  ...DIRECT_CALLS,
-  ...UNREAD_CALLS,
+];
+
+/** All calls of a deployment with these features. */
+export const callsWith = (features: readonly InWorker[]): readonly ApiCall[] => [
+  ...CALLS,
+  ...withShared(features).flatMap(({ http = [] }) => http),
 ];

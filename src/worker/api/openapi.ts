@@ -6,7 +6,6 @@ import { HTTP_STATUS, NOT_IN_API, type HttpCode } from "../../protocol/failures.
 import { described, DESCRIPTIONS, named } from "../../protocol/schemas/described.ts";
 import { ENTRANCE_PATH, entranceSchema, GUEST_PATH, guestAnswerSchema, guestSchema } from "./guest.ts";
 import { choicesOf, hasBody, pathParameters, shapeOf, type ApiCall, type GoodAnswer } from "./call.ts";
-import { CALLS } from "./calls.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -56,17 +55,17 @@ const TROUBLE = "500 `INTERNAL`: storing failed, or a bug. 503 `UNAVAILABLE`: tr
 const refer = (status: number | string): Json => ({ $ref: `#/components/responses/Refused${status}` });
 
 /** The document as text. @param basePath where the addresses begin */
-export function describeApi(version: string, basePath: string): string {
-  return JSON.stringify(documentOf(version, basePath));
+export function describeApi(calls: readonly ApiCall[], version: string, basePath: string): string {
+  return JSON.stringify(documentOf(calls, version, basePath));
 }
 
-function documentOf(version: string, basePath: string): Json {
+function documentOf(calls: readonly ApiCall[], version: string, basePath: string): Json {
   const schemas: Schemas = {};
   const paths: Record<string, Record<string, Json>> = {
     [GUEST_PATH]: { post: guestOperation(schemas) },
     [ENTRANCE_PATH]: { get: entranceOperation(schemas) },
   };
-  for (const call of CALLS) (paths[call.path] ??= {})[call.method] = operationOf(call, schemas);
+  for (const call of calls) (paths[call.path] ??= {})[call.method] = operationOf(call, schemas);
   const responses = responsesOf(schemas);
   return {
     openapi: "3.1.0",

@@ -11,18 +11,19 @@ import { refuseMethod, refuseRoomName } from "../http/refusals.ts";
 import { holderOf } from "../http/under-way.ts";
 import { callerFor, identify, refuseByRoom, refuseRoom, type actingAs } from "./access.ts";
 import type { ApiCall } from "./call.ts";
-import { CALLS } from "./calls.ts";
 import { readGiven } from "./input.ts";
-
-export const api = new Hono<App>();
 
 /** Sorts names before parameters, so that `/relay/dead/replay` does not match `/relay/dead/{id}`. */
 const rank = (path: string): string => path.replaceAll(/\{\w+\}/g, "\uffff");
 
-for (const path of [...new Set(CALLS.map((call) => call.path))].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
-  const calls = CALLS.filter((call) => call.path === path);
-  for (const call of calls) api.on(call.method.toUpperCase(), honoPath(path), (c) => answer(c, call));
-  api.all(honoPath(path), () => refuseMethod(calls.map(({ method }) => method.toUpperCase())));
+export function apiOf(all: readonly ApiCall[]): Hono<App> {
+  const api = new Hono<App>();
+  for (const path of [...new Set(all.map((call) => call.path))].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
+    const calls = all.filter((call) => call.path === path);
+    for (const call of calls) api.on(call.method.toUpperCase(), honoPath(path), (c) => answer(c, call));
+    api.all(honoPath(path), () => refuseMethod(calls.map(({ method }) => method.toUpperCase())));
+  }
+  return api;
 }
 
 function honoPath(path: string): string {
@@ -50,7 +51,7 @@ async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
     begin: () => deployment.bodies.begin(holderOf(request, identity)),
   });
   if (given instanceof Response) return given;
-  const caller = callerFor(identity, given["as"] as z.output<typeof actingAs> | undefined);
+  const caller = callerFor(request, identity, given["as"] as z.output<typeof actingAs> | undefined);
   if (caller instanceof Response) return caller;
   const { bindings: env } = deployment;
   return call.run({ identity, caller, given, url: new URL(request.url), roomRpc, request, env, deployment });

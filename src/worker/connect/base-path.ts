@@ -11,16 +11,19 @@ export function checkBasePath(path: unknown, option: string): string {
   return withoutEnd;
 }
 
-/** `/socket.io`, or `/rooms/NAME/socket.io`, with a slash behind it or not. */
-const ENGINE_PATH = /^(?:\/rooms\/([^/]+))?\/socket\.io\/?$/;
+/** Nothing, or the room, before the path of the server. */
+const ROOM_PATH = /^(?:\/rooms\/([^/]+))?$/;
 
 /**
  * Recognises the addresses of the Engine.IO endpoint.
- * @param path behind the base path
+ * @param path behind the base path: `/socket.io`, or `/rooms/NAME/socket.io`, with a slash behind it or not
+ * @param serverPath in the place of `/socket.io`
  * @returns the room that the path names, if it does; `undefined` for any other path
  */
-export function enginePath(path: string): { readonly room?: string } | undefined {
-  const match = ENGINE_PATH.exec(path);
+export function enginePath(path: string, serverPath = "/socket.io"): { readonly room?: string } | undefined {
+  const asked = path.endsWith("/") ? path.slice(0, -1) : path;
+  if (!asked.endsWith(serverPath)) return undefined;
+  const match = ROOM_PATH.exec(asked.slice(0, -serverPath.length));
   if (!match) return undefined;
   const [, room] = match;
   return room === undefined ? {} : { room: decoded(room) };

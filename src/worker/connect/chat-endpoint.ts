@@ -1,6 +1,7 @@
 // The Engine.IO endpoint of a chat: its rooms, and the checks that the settings want. Called by deployment.ts.
 import type { Identity } from "../../protocol/identity.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
+import { WATCH_QUERY } from "../../protocol/watching.ts";
 import type { Deployment } from "../deployment.ts";
 import { identityOf } from "../http/identity.ts";
 import { refuseRequest } from "../http/refusals.ts";
@@ -8,6 +9,19 @@ import { ConnectRate } from "./connect-rate.ts";
 import { EXTENDED_QUERY, UNKNOWN_SESSIONS_PER_CONNECT, type EngineEndpoint } from "./engine-endpoint.ts";
 import { Placement } from "./placement.ts";
 import { KnownSessions } from "./known-sessions.ts";
+
+/** What an application adds to the query of its clients is nothing to a chat, however long it is. */
+const READ: ReadonlySet<string> = new Set([
+  "EIO",
+  "transport",
+  "sid",
+  "room",
+  "recovery",
+  "bundle",
+  "ext",
+  EXTENDED_QUERY,
+  WATCH_QUERY,
+]);
 
 type Parts = Pick<Deployment, "settings" | "bindings" | "authenticate" | "tokens">;
 
@@ -17,7 +31,7 @@ export function chatEndpoint(deployment: Parts): EngineEndpoint {
   return {
     allowedOrigins: settings.allowedOrigins,
     transports: settings.transports,
-    queryRules: { extended: ["ext", EXTENDED_QUERY], hidesToken: true, bytesMax: 2048 },
+    queryRules: { extended: ["ext", EXTENDED_QUERY], keeps: (name) => READ.has(name), bytesMax: 2048 },
     connectRate: new ConnectRate(settings.connectRatePerIp),
     unknownSessions: new ConnectRate(UNKNOWN_SESSIONS_PER_CONNECT * settings.connectRatePerIp),
     knownSessions: new KnownSessions(),

@@ -18,15 +18,22 @@ import {
   type EngineEndpoint,
   type VouchedIdentity,
 } from "./engine-endpoint.ts";
+import { refuseAddress } from "./no-address.ts";
 import { KnownSessions } from "./known-sessions.ts";
 import { readUser, type VouchedUser } from "./vouched-user.ts";
 
 export interface ConnectOptions {
   /**
    * The object of a room. Names have 1 to 64 characters of `A-Z a-z 0-9 _ . - ~`, the first a letter or digit; others are refused before.
-   * @returns `undefined` where there is no such room, which is answered 404
+   * @returns `undefined` if there is no such room, which is answered 404
    */
   readonly object: (room: string) => Answering | null | undefined | Promise<Answering | null | undefined>;
+  /**
+   * Names the room of a client by other things than its address: a subdomain, a parameter or a path of the application's own. Called for each
+   * request of a connection, and must give each time the same text, of 1 to 256 characters of any kind.
+   * @returns `undefined` for the room of the address
+   */
+  readonly room?: ((request: Request) => string | undefined) | undefined;
   /** Where the addresses begin: `/boards` for `/boards/rooms/NAME/socket.io/`. Default: at the root. */
   readonly path?: string | undefined;
   /** Answers requests to other addresses. Default: 404. */
@@ -60,6 +67,7 @@ const QUERY_BYTES_MAX = 8192;
 
 const NAMES: readonly string[] = [
   "object",
+  "room",
   "path",
   "otherwise",
   "authenticate",
@@ -71,9 +79,14 @@ const NAMES: readonly string[] = [
 /** @throws Error that names the first option which is wrong; the others are checked where they are read */
 function check(options: ConnectOptions): void {
   refuseUnknown("connect", options, NAMES);
-  const { object, otherwise = object, authenticate = object, allowedOrigins: origins = "same" } = options;
-  for (const [name, value] of Object.entries({ object, otherwise, authenticate }))
-    if (typeof value !== "function") throw new Error(`connect: ${name}: must be a function`);
+  const {
+    object,
+    room = object,
+    otherwise = object,
+    authenticate = object,
+    allowedOrigins: origins = "same",
+  } = options;
+  refuseNoFunctions({ object, room, otherwise, authenticate });
   if (origins !== "*" && origins !== "same" && !(Array.isArray(origins) && origins.every(isOrigin)))
     throw new Error('connect: allowedOrigins: must be "*", "same" or a list of origins');
 }
@@ -88,13 +101,32 @@ export async function connect(request: Request, options: ConnectOptions): Promis
   const basePath = checkBasePath(options.path ?? "", "connect: path");
   const { pathname } = new URL(request.url);
   const address = pathname.startsWith(`${basePath}/`) ? enginePath(pathname.slice(basePath.length)) : undefined;
-  if (address) return answer(request, endpointOf(options), address.room);
-  return options.otherwise?.(request) ?? refuseRequest("NOT_FOUND", "No such address");
+  if (address) return answerSafely(request, endpointOf(options), address.room, options.room);
+  return options.otherwise?.(request) ?? refuseAddress(pathname);
 }
 
-async function answer(request: Request, endpoint: EngineEndpoint, room: string | undefined): Promise<Response> {
+/** @throws Error that names the first option which is no function. Called by stock-connect.ts, too */
+export function refuseNoFunctions(options: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(options))
+    if (typeof value !== "function") throw new Error(`connect: ${name}: must be a function`);
+}
+
+/**
+ * Called by stock-connect.ts, too.
+ * @param room that of the address, if it names one
+ * @param nameRoom the option `room`
+ */
+export async function answerSafely(
+  request: Request,
+  endpoint: EngineEndpoint,
+  room: string | undefined,
+  nameRoom: ((request: Request) => unknown) | undefined,
+): Promise<Response> {
   try {
-    return await answerEngineRequest(request, endpoint, room);
+    const named = nameRoom?.(request);
+    if (named === undefined) return await answerEngineRequest(request, endpoint, room);
+    if (typeof named !== "string") throw new Error("connect: room: must return a text, or undefined");
+    return await answerEngineRequest(request, { ...endpoint, takesAnyName: true }, named);
   } catch (error) {
     const refusal = refusePassing(error);
     if (!refusal) throw error;
@@ -113,7 +145,7 @@ function endpointOf({ object, authenticate, connectsPerMinute = 0, ...given }: C
     // Without `authenticate` a token in the query is the application's.
     queryRules: {
       extended: [EXTENDED_QUERY],
-      hidesToken: authenticate !== undefined,
+      keeps: (name) => authenticate === undefined || name !== "token",
       bytesMax: QUERY_BYTES_MAX,
       refusesAtConnect: true,
     },
@@ -124,10 +156,10 @@ function endpointOf({ object, authenticate, connectsPerMinute = 0, ...given }: C
 }
 
 /** Of all calls in this isolate: each makes its options again. */
-const knownSessions = new KnownSessions();
+export const knownSessions = new KnownSessions();
 const rates = new Map<number, Pick<EngineEndpoint, "connectRate" | "unknownSessions">>();
 
-function ratesOf(perMinute: number): Pick<EngineEndpoint, "connectRate" | "unknownSessions"> {
+export function ratesOf(perMinute: number): Pick<EngineEndpoint, "connectRate" | "unknownSessions"> {
   const known = rates.get(perMinute);
   if (known) return known;
   const made = {

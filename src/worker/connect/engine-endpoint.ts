@@ -16,6 +16,9 @@ import type { KnownSessions } from "./known-sessions.ts";
 /** The ids that the server gives to sessions, in a shard with its number before it: anything else is unknown without asking. */
 const SESSION_ID = /^(?:\d{1,4}~)?[A-Za-z0-9_-]{20}$/;
 
+/** Characters of the name of a room, and of the id of a session, if the objects may give any. */
+const NAME_CHARS_MAX = 256;
+
 /** The name by which a client asks any object for the extensions. An application has no such name of its own. */
 export const EXTENDED_QUERY = "parley-ext";
 
@@ -29,8 +32,8 @@ export type VouchedIdentity = NonNullable<UpgradeFacts["identity"]>;
 export interface QueryRules {
   /** The server's own names: one of them with the value 1 asks for the extensions (EXT-1). All others are the application's. */
   readonly extended: readonly string[];
-  /** Whether `token` is a secret for the checks of the endpoint, which no object keeps. */
-  readonly hidesToken: boolean;
+  /** Whether the objects get a parameter. All others are left out, as a `token` is that the endpoint checks. */
+  readonly keeps: (name: string) => boolean;
   /** Bytes of all of them as the object keeps them, in an attachment of 16 KiB. */
   readonly bytesMax: number;
   /** Whether the client of a longer query is told so in answer to its CONNECT, which it can read, unlike a refused upgrade. */
@@ -40,6 +43,10 @@ export interface QueryRules {
 /** The objects behind an endpoint, and the checks before them. */
 export interface EngineEndpoint {
   readonly queryRules: QueryRules;
+  /** The objects see requests as they came, and decide about origins, preflights and credentials. */
+  readonly isTransparent?: boolean;
+  /** A room may have any name. */
+  readonly takesAnyName?: boolean;
   readonly allowedOrigins: AllowedOrigins;
   readonly transports: readonly Transport[];
   readonly connectRate: ConnectRate;
@@ -60,7 +67,7 @@ export interface EngineEndpoint {
   placement?(request: Request): Pick<UpgradeFacts, "region">;
   /**
    * @param sid the session of the request; absent for a new connection
-   * @returns the object for it; `undefined` where there is none, which is answered 404
+   * @returns the object for it; `undefined` if there is none, which is answered 404
    */
   object(room: string, sid?: string): Answering | undefined | Promise<Answering | undefined>;
 }
@@ -77,14 +84,15 @@ export async function answerEngineRequest(
   roomInPath?: string,
 ): Promise<Response> {
   const parameters = parametersOf(request);
-  const { hidesToken } = endpoint.queryRules;
+  const { keeps } = endpoint.queryRules;
   // The room learns the user's identity, and keeps no secret.
-  const query = Object.fromEntries([...parameters].filter(([name]) => !hidesToken || name !== "token"));
+  const query = Object.fromEntries([...parameters].filter(([name]) => keeps(name)));
   const room = roomInPath ?? query["room"] ?? DEFAULT_ROOM;
-  const { allowedOrigins } = endpoint;
-  const isForeign = !isOriginAllowed(allowedOrigins, request);
-  if (request.method === "OPTIONS" && !isForeign) return answerPreflight(allowedOrigins, request);
+  const { allowedOrigins, isTransparent = false } = endpoint;
+  const isForeign = !isTransparent && !isOriginAllowed(allowedOrigins, request);
+  if (request.method === "OPTIONS" && !isForeign && !isTransparent) return answerPreflight(allowedOrigins, request);
   const refusal = refuseByForm(request, query, room, endpoint);
+  if (isTransparent && refusal) return refusal;
   if (refusal) return isForeign ? refusal : withCors(allowedOrigins, request, refusal);
   if (isForeign) return refuseEngine("forbidden", "this origin is not allowed");
   const { sid } = query;
@@ -92,7 +100,7 @@ export async function answerEngineRequest(
     sid === undefined
       ? await open(request, endpoint, { room, query, token: parameters.get("token") })
       : await goOn(request, endpoint, { room, sid, query });
-  return query["transport"] === "polling" ? withCors(allowedOrigins, request, response) : response;
+  return query["transport"] === "polling" && !isTransparent ? withCors(allowedOrigins, request, response) : response;
 }
 
 type Query = UpgradeFacts["query"];
@@ -107,14 +115,21 @@ function refuseByForm(
   request: Request,
   query: Query,
   room: string,
-  { transports, queryRules }: EngineEndpoint,
+  { transports, queryRules, isTransparent = false, takesAnyName = false }: EngineEndpoint,
 ): Response | undefined {
-  if (!isRoomName(room)) return refuseRoomName();
+  if (!takesAnyName && !isRoomName(room)) return refuseRoomName();
+  if (takesAnyName && (room === "" || room.length > NAME_CHARS_MAX))
+    return refuseRequest("BAD_ROOM", `A name of 1 to ${NAME_CHARS_MAX} characters`);
   const transport = transports.find((name) => name === query["transport"]);
   if (transport === undefined) return refuseEngine("unknownTransport");
   if (query["EIO"] !== ENGINE_REVISION) return refuseEngine("unsupportedRevision");
   const { sid } = query;
-  if (request.method !== "GET" && !(request.method === "POST" && transport === "polling" && sid !== undefined)) {
+  const isPreflight = isTransparent && request.method === "OPTIONS" && transport === "polling";
+  if (
+    request.method !== "GET" &&
+    !isPreflight &&
+    !(request.method === "POST" && transport === "polling" && sid !== undefined)
+  ) {
     return refuseEngine("badMethod");
   }
   const isUpgrade = request.headers.get("Upgrade")?.toLowerCase() === "websocket";
@@ -125,7 +140,8 @@ function refuseByForm(
     });
   }
   if (!queryRules.refusesAtConnect && isTooLong(query, queryRules)) return refuseEngine("badRequest", TOO_LONG);
-  return sid !== undefined && !SESSION_ID.test(sid) ? refuseEngine("unknownSid") : undefined;
+  const isKnowable = isTransparent ? (sid ?? "").length <= NAME_CHARS_MAX : sid === undefined || SESSION_ID.test(sid);
+  return isKnowable ? undefined : refuseEngine("unknownSid");
 }
 
 const TOO_LONG = "the query is too long";
@@ -221,14 +237,18 @@ async function forward(
   const subprotocol = findSubprotocol(request);
   const tcp = tcpHost()?.of(request);
   // Of an upgrade there are only headers.
+  const { isTransparent = false } = endpoint;
+  const at = isTransparent ? request.url.indexOf("?") : -1;
   const inner = new Request(
-    `${INNER_ORIGIN}/${transport}`,
+    `${INNER_ORIGIN}/${transport}${at < 0 ? "" : request.url.slice(at)}`,
     tcp ? { headers: request.headers, signal: tcp.signal } : request,
   );
-  inner.headers.delete("Authorization");
+  if (!isTransparent) inner.headers.delete("Authorization");
+  // The object has the query in the address.
+  const asItCame = isTransparent ? { url: request.url.slice(0, at), query: {} } : {};
   inner.headers.delete("Sec-WebSocket-Protocol");
   if (subprotocol !== undefined) inner.headers.set("Sec-WebSocket-Protocol", subprotocol);
-  inner.headers.set(UPGRADE_HEADER, encodeUpgradeFacts({ ...facts, subprotocol, tcpId: tcp?.id }));
+  inner.headers.set(UPGRADE_HEADER, encodeUpgradeFacts({ ...facts, ...asItCame, subprotocol, tcpId: tcp?.id }));
   const response = await object.fetch(inner);
   // LIM-1, LIM-5: the room's answer has no code for the log and the counters.
   const isFull = response.status === 429 || response.status === 503;

@@ -7,7 +7,8 @@ import { wakesOf } from "../../metrics/usage.ts";
 import { digestOf } from "../../protocol/digest.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 import type { Deployment } from "../deployment.ts";
-import { deadLettersOf } from "../../rpc/dead-letters.ts";
+import { withShared, type InWorker } from "../feature.ts";
+import { queuesOf } from "../queue/consumer.ts";
 import { refuseForeignPage, refuseRequest, refuseUnauthenticated } from "../http/refusals.ts";
 import { isFollowedLink } from "../http/request-origin.ts";
 import { bearerOf } from "../http/token-source.ts";
@@ -18,7 +19,13 @@ export const TOP_ROOMS_SHOWN = 20;
 /** Series of the sums; more are left out. */
 const TOTALS_SERIES_MAX = 4000;
 
-export async function showMetrics(request: Request, deployment: Deployment, version: string): Promise<Response> {
+/** The facts that all deployments of a Worker share. */
+interface OfWorker {
+  readonly version: string;
+  readonly features: readonly InWorker[];
+}
+
+export async function showMetrics(request: Request, deployment: Deployment, of: OfWorker): Promise<Response> {
   const { settings, openMetrics, bindings } = deployment;
   const foreign = isFollowedLink(request) ? undefined : refuseForeignPage(settings.allowedOrigins, request);
   const refusal = foreign ?? refuseReader(request, settings.metricsToken);
@@ -26,21 +33,21 @@ export async function showMetrics(request: Request, deployment: Deployment, vers
   if (!bindings.LOBBY) return refuseRequest("MISCONFIGURED", "The server has no metrics: the binding LOBBY is missing");
   // Readers without a token learn no names of rooms, and cannot keep the lobbies busy: MET-4, MET-5.
   const isOpen = settings.metricsToken === undefined && settings.environment !== "development";
-  const make = (): Promise<string> => makeText(deployment, { version, mayName: !isOpen });
+  const make = (): Promise<string> => makeText(deployment, { ...of, mayName: !isOpen });
   const text = await (isOpen ? openMetrics.get(Date.now(), make) : make());
   return new Response(text, { headers: { "Content-Type": EXPOSITION_TYPE, "Cache-Control": "no-store" } });
 }
 
 async function makeText(
   { settings, meter, bindings }: Deployment,
-  { version, mayName }: { readonly version: string; readonly mayName: boolean },
+  { version, features, mayName }: OfWorker & { readonly mayName: boolean },
 ): Promise<string> {
   await meter.send();
   const lobbies = lobbiesOf(bindings.LOBBY!, settings.lobbies);
   // All or nothing: without one of them the sums would look like counters that were reset.
   const [scrapes, besides] = await Promise.all([
     Promise.all(lobbies.map((lobby) => lobby.scrape())),
-    gaugesBesides(bindings),
+    gaugesOf(features, bindings),
   ]);
   const gauges = {
     ...besides,
@@ -99,23 +106,19 @@ function summed(scrapes: readonly Scrape[], gauges: Exposed["gauges"], mayName: 
   };
 }
 
-/** Gauges from queues and dead letters. Leaves out those that fail: the rest is worth showing. */
-async function gaugesBesides(env: Bindings): Promise<Exposed["gauges"]> {
-  const queues: ReadonlyArray<readonly [name: string, queue: Queue | undefined]> = [
-    ["relay", env.RELAY_QUEUE],
-    ["webhooks", env.WEBHOOKS],
-    ["webhooks-dead", env.WEBHOOKS_DEAD],
-  ];
+/** Gauges of features and their queues. Leaves out those that fail: the rest is worth showing. */
+async function gaugesOf(features: readonly InWorker[], env: Bindings): Promise<Exposed["gauges"]> {
+  const queues = Object.values(queuesOf(features)).flatMap(({ suffix, binding }) =>
+    binding === undefined ? [] : [[suffix.slice(1), env[binding] as Queue | undefined] as const],
+  );
   const nowMs = Date.now();
-  const [dead, ...backlogs] = await Promise.all([
-    deadLettersOf(env)
-      ?.count()
-      .catch(() => undefined),
-    ...queues.map(async ([name, queue]) => ({ name, metrics: await metricsOf(queue) })),
+  const [backlogs, ...besides] = await Promise.all([
+    Promise.all(queues.map(async ([name, queue]) => ({ name, metrics: await metricsOf(queue) }))),
+    ...withShared(features).map(({ gauges }) => gauges?.(env).catch(() => undefined)),
   ]);
   const known = backlogs.flatMap(({ name, metrics }) => (metrics ? [{ labels: [name], metrics }] : []));
   return {
-    ...(dead !== undefined && { dead_letters: [{ value: dead }] }),
+    ...(Object.assign({}, ...besides) as Exposed["gauges"]),
     backlog: known.map(({ labels, metrics }) => ({ labels, value: metrics.backlogCount })),
     oldest: known.map(({ labels, metrics: { oldestMessageTimestamp, backlogCount } }) => {
       const isWaiting = backlogCount > 0 && oldestMessageTimestamp !== undefined;

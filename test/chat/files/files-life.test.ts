@@ -170,7 +170,7 @@ describe("FILE-6: files that no message can refer to any more", () => {
     expect(room.files.keys.size).toBe(0);
   });
 
-  it("of an earlier life of the room are all deleted at once, and those of its next life stay", async () => {
+  it("of a room that was deleted are all deleted at once, and those of the room begun anew stay", async () => {
     const room = new FileRoom();
     const ofOthers = fileKey({ ...parseFileKey((await room.upload("ada")).key)!, room: `${ROOM}2` });
     for (let i = 0; i < 9; i++)

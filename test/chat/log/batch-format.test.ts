@@ -1,7 +1,7 @@
 // The stored format of messages: reading returns the written messages, and an unreadable batch says why.
 import { describe, expect, it } from "vitest";
 
-import { decodeBatch, encodeBatch, lifeOfBatch, UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
+import { decodeBatch, encodeBatch, incarnationOfBatch, UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
 import { messageId } from "../../../src/protocol/message-id.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { fc } from "../../host/properties.ts";
@@ -51,16 +51,16 @@ describe("a batch", () => {
     );
   });
 
-  it("holds the life of the log in which it was posted, which is part of the ids", () => {
-    const life = "0toyk0sdd8";
+  it("holds the incarnation of the log in which it was posted, which is part of the ids", () => {
+    const incarnation = "0toyk0sdd8";
     const plain = { room: "plaza", sender: "ada", name: "ada", content: '"x"]', timestamp: 1_700_000_000_000 };
-    const messages = [8, 9].map((seq) => ({ ...plain, seq, id: messageId("e1", seq, life) }));
-    const stored = encodeBatch(messages, life);
+    const messages = [8, 9].map((seq) => ({ ...plain, seq, id: messageId("e1", seq, incarnation) }));
+    const stored = encodeBatch(messages, incarnation);
     for (const text of [stored, `${stored}   `]) {
-      expect(lifeOfBatch(text)).toBe(life);
+      expect(incarnationOfBatch(text)).toBe(incarnation);
       expect(decodeBatch(text, placeOf(messages))).toEqual(messages);
     }
-    expect(lifeOfBatch(encodeBatch(messages))).toBe("");
+    expect(incarnationOfBatch(encodeBatch(messages))).toBe("");
   });
 
   it("stores its time once, and a name only where it differs from the id", () => {

@@ -1,7 +1,7 @@
-// Export of a room's log as text, piece by piece.
+// Export of a room's log as text, chunk by chunk.
 import { describe, expect, it } from "vitest";
 
-import { EXPORT_CHARS_MAX, exportPiece, type ExportCursor } from "../../../src/chat/log/export.ts";
+import { EXPORT_CHARS_MAX, exportChunk, type ExportCursor } from "../../../src/chat/log/export.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { ROOM } from "../../host/chat-room.ts";
 import { EPOCH, MemoryLog } from "../../host/memory-log.ts";
@@ -23,21 +23,21 @@ const messageAt = (seq: number, content: string): Message => ({
   timestamp: seq,
 });
 
-/** All pieces, with something done between any two. */
-function piecesOf(log: MemoryLog, between: () => void = () => undefined): string[] {
-  const pieces: string[] = [];
+/** All chunks, with something done between any two. */
+function chunksOf(log: MemoryLog, between: () => void = () => undefined): string[] {
+  const chunks: string[] = [];
   let place: ExportCursor | undefined;
   do {
-    const piece = exportPiece(log, place)!;
-    pieces.push(piece.lines);
-    place = piece.next;
+    const chunk = exportChunk(log, place)!;
+    chunks.push(chunk.lines);
+    place = chunk.next;
     between();
   } while (place);
-  return pieces;
+  return chunks;
 }
 
-const parsed = (pieces: readonly string[]): Message[] =>
-  pieces
+const parsed = (chunks: readonly string[]): Message[] =>
+  chunks
     .join("")
     .split("\n")
     .slice(0, -1)
@@ -47,19 +47,19 @@ const long = "x".repeat(EXPORT_CHARS_MAX / 4);
 
 describe("an export: API-8", () => {
   it("of an empty room is empty", () => {
-    expect(piecesOf(logOf([]))).toEqual([""]);
+    expect(chunksOf(logOf([]))).toEqual([""]);
   });
 
-  it("has every message once, in ascending order, in pieces of whole lines", () => {
+  it("has every message once, in ascending order, in chunks of whole lines", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("a", "line\nbreak", "\u2028", long), { maxLength: 150 }), (contents) => {
         const log = logOf(contents);
-        const pieces = piecesOf(log);
-        expect(parsed(pieces)).toEqual(log.messages);
-        for (const piece of pieces) {
-          expect(piece).toMatch(/^$|\n$/);
-          const lastLine = piece.trimEnd().slice(piece.trimEnd().lastIndexOf("\n") + 1);
-          expect(piece.length - lastLine.length).toBeLessThanOrEqual(EXPORT_CHARS_MAX);
+        const chunks = chunksOf(log);
+        expect(parsed(chunks)).toEqual(log.messages);
+        for (const chunk of chunks) {
+          expect(chunk).toMatch(/^$|\n$/);
+          const lastLine = chunk.trimEnd().slice(chunk.trimEnd().lastIndexOf("\n") + 1);
+          expect(chunk.length - lastLine.length).toBeLessThanOrEqual(EXPORT_CHARS_MAX);
         }
       }),
     );
@@ -68,22 +68,22 @@ describe("an export: API-8", () => {
   it("ends with the message that was the newest when it began", () => {
     const log = logOf([long, long, long, long, long]);
     const before = log.messages;
-    const pieces = piecesOf(log, () => log.append([messageAt(log.lastSeq + 1, long)]));
-    expect(pieces.length).toBeGreaterThan(1);
-    expect(parsed(pieces)).toEqual(before);
+    const chunks = chunksOf(log, () => log.append([messageAt(log.lastSeq + 1, long)]));
+    expect(chunks.length).toBeGreaterThan(1);
+    expect(parsed(chunks)).toEqual(before);
   });
 
   it("begins with the oldest message that is kept", () => {
     const log = logOf(["a", "b", "c"]);
     log.batches.splice(0, 2);
-    expect(parsed(piecesOf(log)).map(({ seq }) => seq)).toEqual([3]);
+    expect(parsed(chunksOf(log)).map(({ seq }) => seq)).toEqual([3]);
   });
 
-  it("ends early when the room is deleted between two pieces, empty or used again", () => {
-    const { next } = exportPiece(logOf([long, long, long, long, long]))!;
+  it("ends early when the room is deleted between two chunks, empty or used again", () => {
+    const { next } = exportChunk(logOf([long, long, long, long, long]))!;
     expect(next).toMatchObject({ epoch: EPOCH });
-    expect(exportPiece(new MemoryLog(), next)).toBeUndefined();
+    expect(exportChunk(new MemoryLog(), next)).toBeUndefined();
     const another = Object.defineProperty(logOf(["new"]), "epoch", { value: "e2" });
-    expect(exportPiece(another, next)).toBeUndefined();
+    expect(exportChunk(another, next)).toBeUndefined();
   });
 });

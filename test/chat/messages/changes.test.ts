@@ -58,7 +58,7 @@ describe("MSG-6: changes", () => {
     expect(seen).toEqual([1, 3, 2, 5]);
   });
 
-  it("may repeat a change, and never miss one, also where the clock went back between two lives of a room", async () => {
+  it("may repeat a change, and never miss one, also where the clock went back between two incarnations of a room", async () => {
     const { room, ada, ben } = await talk(2);
     await ada.ask("edit-message", { id: idOf(1), content: "edited" });
     const { rev } = ben.received("message-edited")[0] as { rev: number };

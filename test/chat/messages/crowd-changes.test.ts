@@ -1,14 +1,14 @@
 // Changes of messages in a crowd: reactions gather, edits and deletions take places of the window, and what all hear costs its sender.
 import { describe, expect, it } from "vitest";
 
-import { CHANGES_WAITING_MAX, REACTIONS_SHOWN_MAX } from "../../../src/chat/room/shown-changes.ts";
+import { CHANGES_WAITING_MAX, REACTIONS_DELIVERED_MAX } from "../../../src/chat/room/change-delivery.ts";
 import { HEARERS_PER_TOKEN } from "../../../src/chat/room/requests.ts";
 import { Pins } from "../../../src/features/pins/pins.ts";
 import type { Message, MessageDeleted, MessageEdited, Reaction } from "../../../src/protocol/chat-events.ts";
 import { BigRoom } from "../../host/big-room.ts";
 import { ChatRoom, UNLIMITED, type Person } from "../../host/chat-room.ts";
 import type { Client } from "../../host/harness.ts";
-import { OwnRoom } from "../../host/own-room.ts";
+import { CustomRoom } from "../../host/custom-room.ts";
 
 const CROWD = { crowdMembers: 5, messageRate: UNLIMITED, flushWindowMs: 0 };
 const NAMES = ["ada", "ben", "cyd", "dan", "eve", "fay", "gus", "hal"] as const;
@@ -53,7 +53,7 @@ describe("CROWD-2: reactions in a crowd", () => {
   it.each([
     { crowdShownRate: 5, most: 5, emoji: ["👍"] },
     { crowdShownRate: 3, most: 3, emoji: ["👍", "🎉", "🚀", "👀", "❤️", "🙈"] },
-    { crowdShownRate: 0, most: REACTIONS_SHOWN_MAX, emoji: Array.from("👍🎉🚀👀🙈🍀🌊🌻🐳🦊🐝🍕🎈🏀") },
+    { crowdShownRate: 0, most: REACTIONS_DELIVERED_MAX, emoji: Array.from("👍🎉🚀👀🙈🍀🌊🌻🐳🦊🐝🍕🎈🏀") },
   ])(
     "of five who toggle become $most events a second at most, and the last state is right",
     async ({ emoji, most, crowdShownRate }) => {
@@ -288,7 +288,7 @@ describe("CROWD-3: what all in a crowd hear costs its sender", () => {
   const members = NAMES.length;
 
   async function pinRoom(crowdMembers: number) {
-    const room = new OwnRoom((handle) => [new Pins(handle, { by: "speakers" })], { ...CROWD, crowdMembers });
+    const room = new CustomRoom((handle) => [new Pins(handle, { by: "speakers" })], { ...CROWD, crowdMembers });
     const people: Client[] = [];
     for (const person of NAMES) people.push(await room.join(person));
     room.quiet();

@@ -93,7 +93,7 @@ describe("PRES-6, PRES-7: finding members, and their roles", () => {
     await room.join({ user: "u-77", name: "Zoë Late" });
     const { members } = await ada.ask("presence", {});
     expect(members).toHaveLength(MEMBERS_LISTED_MAX);
-    for (const find of ["late", "ZOË", "u-77", " zoë l "])
+    for (const find of ["late", "ZOË", "u-77", " zoë l ", "zoe\u0308", "ｌａｔｅ"])
       expect(await ada.ask("presence", { find })).toMatchObject({ count: 202, members: [{ user: "u-77" }] });
     expect(await ada.ask("presence", { find: "nobody" })).toEqual({ ok: true, count: 202, members: [] });
     expect((await ada.ask("presence", { find: "crowd" })).members).toHaveLength(MEMBERS_LISTED_MAX);

@@ -7,6 +7,7 @@ import type { Role } from "../../../src/protocol/chat-events.ts";
 import { ChatRoom, type Person } from "../../host/chat-room.ts";
 import type { Client } from "../../host/client.ts";
 import { MemoryLobby } from "../../host/memory-lobby.ts";
+import { guestsOf } from "../../../src/socketio/wire/client-address.ts";
 
 const HOUR_MS = 3_600_000;
 const STEP_MS = 30_000;
@@ -162,6 +163,26 @@ describe("the rooms that a user begins: LIM-8", () => {
     });
     for (let n = 0; n < 5; n++) expect(await post(`order-${n}`, "backend", "service")).toHaveProperty("ok");
     expect(isIn(await isolate.join("yeast", "mia"))).toBe(false);
+  });
+
+  it("count uploads of all guests of a network together, also with those rooms that they enter", async () => {
+    const isolate = new Isolate(two);
+    const facts = { id: "0".repeat(20), name: "me.png", type: "image/png", size: 100 };
+    const upload = async (room: string, user: string, guests?: string): Promise<object> => {
+      const answer = Promise.withResolvers<object>();
+      const bearer = { user, name: user, role: "member", ...(guests !== undefined && { guests }) } as const;
+      await isolate.room(room).chat.calls.permitUpload(bearer, facts, answer.resolve);
+      return answer.promise;
+    };
+    const network = guestsOf("2001:db8:1:2::7");
+    expect(await upload("tea", "guest-1", network)).toHaveProperty("ok");
+    const guest = { user: "guest-2", isGuest: true } as const;
+    expect(isIn(await isolate.join("salt", guest, "2001:db8:1:2::8"))).toBe(true);
+    expect(await upload("yeast", "guest-3", network)).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    expect(isIn(await isolate.join("yeast", { ...guest, user: "guest-4" }, "2001:db8:1:2::9"))).toBe(false);
+    expect(await upload("yeast", "guest-5", guestsOf("2001:db8:1:3::7"))).toHaveProperty("ok");
+    for (const room of ["bread", "flour"]) expect(await upload(room, "ada")).toHaveProperty("ok");
+    expect(await upload("sugar", "ada")).toMatchObject({ error: { code: "RATE_LIMITED" } });
   });
 });
 

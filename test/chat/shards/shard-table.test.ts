@@ -47,6 +47,15 @@ describe("places", () => {
     expect(shards.growFor("", REFUSED_MS)).toBe(":0,:1,:0");
   });
 
+  it("have a further shard, if one that reported no connection has filled since then", () => {
+    const shards = table();
+    shards.growFor("", 0);
+    // Its connections have not joined.
+    note(shards, 0, 0);
+    shards.refused([0], 0);
+    expect(shards.growFor("", 0)).toBe(":0,:10");
+  });
+
   it("of shards that the room has not heard of since it woke are free: they may have died", () => {
     const state = new MemoryState();
     const before = table(state);
@@ -85,6 +94,20 @@ describe("rows", () => {
     note(shards, 1, 0);
     expect(shards.rows).toEqual([]);
     expect(state.get("shards")).toBeUndefined();
+  });
+
+  it("that were removed count among those that the end of the room closes: a connection may have arrived there", () => {
+    const state = new MemoryState();
+    const shards = table(state);
+    for (let shard = 0; shard < 2; shard++) {
+      shards.growFor("", 0);
+      note(shards, shard, 100);
+    }
+    note(shards, 1, 0);
+    expect([shards.rows.length, shards.everCount]).toEqual([1, 2]);
+    // If that one does not answer, the next log asks it again.
+    shards.storeOnly([1]);
+    expect(table(state).unheard).toEqual([0, 1]);
   });
 
   it("come back in their part of the world", () => {

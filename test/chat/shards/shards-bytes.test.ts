@@ -1,17 +1,17 @@
-// Bytes in the events, answers and fields of `welcome` of features of one's own: members of a shard get and send them as those of the room do.
+// Bytes in the events, answers and fields of `welcome` of custom features: members of a shard get and send them as those of the room do.
 import { Deadlines } from "../../../src/clock/deadlines.ts";
 import { RoomLink } from "../../../src/shards/room-link.ts";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 
-import type { MakeFeatures } from "../../../src/chat/own/own-features.ts";
+import type { MakeFeatures } from "../../../src/chat/custom/custom-features.ts";
 import { refuse, roomEvent, type Audience } from "../../../src/extension/extension.ts";
 import type { ShardItem } from "../../../src/protocol/shards.ts";
 import { ATTACHMENTS_MAX } from "../../../src/socketio/wire/socket-io.ts";
 import { BigRoom, seen } from "../../host/big-room.ts";
 import { UNLIMITED } from "../../host/chat-room.ts";
 import type { Client } from "../../host/harness.ts";
-import { Feature } from "../../host/own-room.ts";
+import { Feature } from "../../host/custom-room.ts";
 
 interface Sent {
   drawn(...args: unknown[]): void;
@@ -314,12 +314,12 @@ describe("SIO-8: more than 10 bytes in a packet", () => {
   });
 });
 
-it("an item that a shard cannot carry out fails alone, and is in its log: the feed goes on", async () => {
+it("an item that a shard cannot carry out fails alone, and is in its log: the stream goes on", async () => {
   const { big, ben } = await drawing(() => {});
-  const { audience, shell } = big.shard(0);
-  const place = audience.follower.place!;
+  const { members, shell } = big.shard(0);
+  const position = members.replica.position!;
   const emit = (event: string): ShardItem => ({ type: "emit", audience: {}, event, argLists: [[{ count: 7 }]] });
-  audience.follower.carryOut({ before: place, after: place }, [emit("disconnect"), "b{", emit("presence")]);
+  members.replica.carryOut({ before: position, after: position }, [emit("disconnect"), "b{", emit("presence")]);
   expect(ben.received("presence").at(-1)).toEqual({ count: 7 });
   expect(shell.problems).toHaveLength(2);
   const post = ben.call("chat-message", { content: "1" });

@@ -41,7 +41,7 @@ describe("SHD-6: members who recover at the same time in another shard", () => {
 describe("SHD-4: a shard that nobody is in", () => {
   it.each(["is refused", "leaves at once"])("takes the next member without a gap after one who %s", async (how) => {
     const { big, ada } = await hall();
-    // A room of this size sends presence seldom, so the verdict is the last item that the shard gets.
+    // A room of this size sends presence seldom, so the decision is the last item that the shard gets.
     for (let at = 0; at < 60; at++) await big.join(`user ${at}`, 1);
     ada.emit("ban", { user: "mallory" });
     await big.pass(10_000);

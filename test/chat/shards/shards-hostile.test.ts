@@ -1,12 +1,12 @@
 // Members of a shard and features that do harm: no other member of the shard loses an answer, a message or the connection.
 import { expect, it } from "vitest";
 
-import type { MakeFeatures } from "../../../src/chat/own/own-features.ts";
+import type { MakeFeatures } from "../../../src/chat/custom/custom-features.ts";
 import type { Audience } from "../../../src/extension/extension.ts";
 import { HISTORY_LIMIT_MAX, REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { BigRoom, hall, seen } from "../../host/big-room.ts";
 import { UNLIMITED } from "../../host/chat-room.ts";
-import { Feature } from "../../host/own-room.ts";
+import { Feature } from "../../host/custom-room.ts";
 
 interface Counts {
   count(n: bigint): void;

@@ -18,8 +18,8 @@ describe("a big room counts", () => {
     ] as const)
       await big.join(user, shard);
     await big.pass(2000);
-    const { elsewhere } = big.room.chat.room;
-    expect([elsewhere?.connections, elsewhere?.shards]).toEqual([3, 2]);
+    const { remote } = big.room.chat.room;
+    expect([remote?.connections, remote?.shards]).toEqual([3, 2]);
     expect(big.room.chat.features.shards?.facts).toEqual([
       { region: "", sockets: 2, waitingChars: 0 },
       { region: "", sockets: 1, waitingChars: 0 },
@@ -52,7 +52,7 @@ describe("a big room counts", () => {
     expect(big.room.chat.room.seenSeq()).toBe(3);
   });
 
-  it("the pieces that shards took, and a sample of what waits for the slowest", async () => {
+  it("the chunks that shards took, and a sample of what waits for the slowest", async () => {
     const big = new BigRoom({ maxMembers: 1, messageRate: UNLIMITED });
     const ada = await big.room.join("ada");
     await big.join("ben", 0);
@@ -66,7 +66,7 @@ describe("a big room counts", () => {
     expect(sampled).not.toEqual([]);
   });
 
-  it("a failed call, whose pieces the shard gets again", async () => {
+  it("a failed call, whose chunks the shard gets again", async () => {
     const big = new BigRoom({ maxMembers: 1, messageRate: UNLIMITED });
     const ada = await big.room.join("ada");
     const ben = await big.join("ben", 0);
@@ -80,7 +80,7 @@ describe("a big room counts", () => {
     expect(ben.received("chat-message")).toHaveLength(1);
   });
 
-  it("a gap that is mended: the room died with a piece that the shard had not got", async () => {
+  it("a gap that is mended: the room died with a chunk that the shard had not got", async () => {
     const big = new BigRoom({ maxMembers: 1, messageRate: UNLIMITED });
     const ada = await big.room.join("ada");
     const ben = await big.join("ben", 0);

@@ -21,7 +21,7 @@ describe("recovery: SHD-6", () => {
     }
   });
 
-  it("brings what was missed to the first who comes back to a shard that died, whose stored place is old", async () => {
+  it("brings what was missed to the first who comes back to a shard that died, whose stored position is old", async () => {
     const { big, ada, ben } = await hall();
     await big.pass(2000);
     ada.emit("chat-message", { content: "1" });
@@ -81,7 +81,7 @@ describe("recovery: SHD-6", () => {
 });
 
 describe("a shard that sleeps", () => {
-  it("has its place when it wakes, and goes on", async () => {
+  it("has its position when it wakes, and goes on", async () => {
     const { big, ada, ben } = await hall();
     ada.emit("chat-message", { content: "1" });
     await big.pass(5000);
@@ -95,7 +95,7 @@ describe("a shard that sleeps", () => {
     expect(seen(ben)).toEqual(["1", "2", "3"]);
   });
 
-  it("stores its place again where that failed, before it sleeps", async () => {
+  it("stores its position again where that failed, before it sleeps", async () => {
     const { big, ada, ben } = await hall();
     await big.pass(5000);
     big.shard(0).isStorageBroken = true;
@@ -107,6 +107,18 @@ describe("a shard that sleeps", () => {
     ada.emit("chat-message", { content: "2" });
     await big.pass(100);
     expect(seen(ben)).toEqual(["1", "2"]);
+  });
+
+  it("stores none for chunks that come late, if nobody is in it since its storage was erased: SHD-4", async () => {
+    const { big } = await hall();
+    await big.pass(5000);
+    const shard = big.shard(0);
+    const late = shard.calls.at(-1)!;
+    shard.kept = undefined;
+    shard.shell.crash();
+    await shard.take(late);
+    await big.pass(5000);
+    expect(shard.kept).toBeUndefined();
   });
 
   it("does so while the room has slept, too", async () => {
@@ -215,7 +227,7 @@ describe("a gap: SHD-4, SHD-7", () => {
     const { big, ada, ben } = await hall();
     const post = ada.call("chat-message", { content: "1" });
     await big.pass(100);
-    expect(big.room.chat.features.links.add("elsewhere")).toEqual({ ok: true });
+    expect(big.room.relay.links.add("elsewhere")).toEqual({ ok: true });
     await big.pass(100);
     ada.emit("react", { id: post.answer.id, emoji: "👍", on: true });
     for (let death = 0; death < 2; death++) {
@@ -227,12 +239,12 @@ describe("a gap: SHD-4, SHD-7", () => {
     expect(ben.closing).toBeUndefined();
   });
 
-  it("of calls that fail is none: they are made again, and a piece that arrived twice counts once", async () => {
+  it("of calls that fail is none: they are made again, and a chunk that arrived twice counts once", async () => {
     const { big, ada, ben } = await hall();
-    const { intake } = big.shard(0);
-    const take = intake.take.bind(intake);
+    const { receiver } = big.shard(0);
+    const take = receiver.take.bind(receiver);
     let failures = 3;
-    intake.take = async (call) => {
+    receiver.take = async (call) => {
       const answer = await take(call);
       if (failures-- > 0) throw new Error("the answer was lost");
       return answer;
@@ -297,7 +309,7 @@ describe("calls that failed, and arrive later all the same", () => {
     expect(seen(ada)).toEqual(["1", "2"]);
   });
 
-  it("show nothing again, also those of a former feed", async () => {
+  it("show nothing again, also those of a former stream", async () => {
     const { big, ada, ben } = await hall();
     ada.emit("chat-message", { content: "1" });
     await big.pass(1000);
@@ -313,7 +325,7 @@ describe("calls that failed, and arrive later all the same", () => {
     expect(ben.closing).toBeUndefined();
   });
 
-  it("hold up no feed that a shard takes for a former one", async () => {
+  it("hold up no stream that a shard takes for a former one", async () => {
     const { big, ada, ben } = await hall();
     ada.emit("chat-message", { content: "1" });
     await big.pass(1000);

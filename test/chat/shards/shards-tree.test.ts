@@ -37,8 +37,8 @@ describe("the tree: SHD-12", () => {
   });
 });
 
-describe("a shard that passes pieces on, and has no members itself: SHD-12", () => {
-  /** A member in the room, and one in shard 1, which gets its pieces by way of shard 0. */
+describe("a shard that passes chunks on, and has no members itself: SHD-12", () => {
+  /** A member in the room, and one in shard 1, which gets its chunks by way of shard 0. */
   const chain = async (): Promise<{ big: BigRoom; ada: Client; last: Client }> => {
     const big = new BigRoom({ messageRate: UNLIMITED, maxMembers: 1 }, { fanOut: 1 });
     const [ada, last] = [await big.room.join("ada"), await big.join("cyd", 1)];
@@ -48,7 +48,7 @@ describe("a shard that passes pieces on, and has no members itself: SHD-12", () 
     return { big, ada, last };
   };
 
-  it("may die with a piece that it took: the shard below gets it without another one", async () => {
+  it("may die with a chunk that it took: the shard below gets it without another one", async () => {
     const { big, ada, last } = await chain();
     big.shard(1).failure = new Error("away");
     ada.emit("chat-message", { content: "2" });
@@ -80,11 +80,11 @@ describe("a shard that passes pieces on, and has no members itself: SHD-12", () 
     expect(counts()).toEqual([0, 1]);
   });
 
-  it("may die before it says that it took a piece: the shard below, which has it, gets it once, and keeps its connections", async () => {
+  it("may die before it says that it took a chunk: the shard below, which has it, gets it once, and keeps its connections", async () => {
     const { big, ada, last } = await chain();
-    const { intake, shell } = big.shard(0);
-    const take = intake.take.bind(intake);
-    intake.take = async (call) => {
+    const { receiver, shell } = big.shard(0);
+    const take = receiver.take.bind(receiver);
+    receiver.take = async (call) => {
       await take(call);
       // Until the shard below has it.
       for (let rounds = 0; rounds < 20; rounds++) await setImmediate();

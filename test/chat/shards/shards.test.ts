@@ -2,14 +2,14 @@
 import { describe, expect, it } from "vitest";
 
 import { REFUSED_MS } from "../../../src/chat/shards/shard-table.ts";
-import type { MakeFeatures } from "../../../src/chat/own/own-features.ts";
+import type { MakeFeatures } from "../../../src/chat/custom/custom-features.ts";
 import type { Audience } from "../../../src/extension/extension.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { BigRoom, hall, seen } from "../../host/big-room.ts";
 import type { AnyAnswer } from "../../host/client.ts";
 import type { Call, Client } from "../../host/harness.ts";
 import { identityOf, UNLIMITED } from "../../host/chat-room.ts";
-import { Feature } from "../../host/own-room.ts";
+import { Feature } from "../../host/custom-room.ts";
 
 const notices = (client: Client): unknown[] => client.received<{ code: string }>("notice").map(({ code }) => code);
 

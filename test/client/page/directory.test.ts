@@ -16,7 +16,7 @@ let directory: RoomDirectory;
 let release: (() => void) | undefined;
 
 const times = (call: string): number => asked.filter((address) => address.startsWith(call)).length;
-const isVisible = (visibilityState: "visible" | "hidden"): void => {
+const setVisibility = (visibilityState: "visible" | "hidden"): void => {
   Object.assign(document, { visibilityState });
   document.dispatchEvent(new Event("visibilitychange"));
 };
@@ -71,11 +71,11 @@ describe("what is new", () => {
 
   it("is not followed while the page is out of view, and at once when it is back", async () => {
     await vi.advanceTimersByTimeAsync(MINUTE_MS);
-    isVisible("hidden");
+    setVisibility("hidden");
     const before = asked.length;
     await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
     expect(asked.length).toBe(before);
-    isVisible("visible");
+    setVisibility("visible");
     await vi.advanceTimersByTimeAsync(0);
     expect([times("unread"), times("rooms")]).toEqual([before - times("rooms") + 2, times("rooms")]);
   });
@@ -88,6 +88,15 @@ describe("what is new", () => {
     answers.unread = 503;
     release!();
     await vi.advanceTimersByTimeAsync(0);
+    expect(directory.own).toEqual([{ room: "there", unread: 3 }]);
+    // From now on each question fails at once.
+    vi.stubGlobal("fetch", async (address: string) => {
+      asked.push(address.slice("http://chat.example/api/".length));
+      return new Response(null, { status: 503 });
+    });
+    const before = times("unread");
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    expect(times("unread") - before).toBe(12);
     expect(directory.own).toEqual([{ room: "there", unread: 3 }]);
   });
 
@@ -119,7 +128,7 @@ describe("the list of all rooms", () => {
   });
 });
 
-it("rooms that the reader has left are none of theirs until they enter them again, in the next life as well", async () => {
+it("rooms that the reader has left are none of theirs until they enter them again, also after a reload", async () => {
   answers.unread = {
     rooms: [
       { room: "one", unread: 1 },

@@ -22,6 +22,8 @@ describe("completing a mention", () => {
     ["「@田", 3, { from: 1, query: "田" }],
     ["Drinks:@be", 10, { from: 7, query: "be" }],
     ["@कमला", 5, { from: 0, query: "कमला" }],
+    ["＠be", 3, { from: 0, query: "be" }],
+    ["@O’Br", 5, { from: 0, query: "O’Br" }],
     ["https://x.example/@be", 21, undefined],
     ["", 0, undefined],
   ])("%j at %i", (text, caret, expected) => {
@@ -36,6 +38,8 @@ describe("completing a mention", () => {
     ];
     expect(suggestionsFor("ito", people).map(({ user }) => user)).toEqual(["u1", "ito-2"]);
     expect(suggestionsFor("", people)).toHaveLength(3);
+    expect(suggestionsFor("ｂｅ", people).map(({ user }) => user)).toEqual(["u1"]);
+    expect(suggestionsFor("zoë", [{ user: "u4", name: "Zoe\u0308" }])).toHaveLength(1);
   });
 
   it("writes the name, and a space after it", () => {
@@ -81,6 +85,22 @@ describe("the list of rooms", () => {
     expect(found.map(({ room }) => room)).toEqual(["dm~cleo"]);
     expect(titleOf("dm~cleo", direct("cleo", 2).direct)).toBe("CLEO <b>");
     expect([titleOf("dm~x", undefined), titleOf("general", undefined)]).toEqual(["Direct message", "#general"]);
+  });
+
+  it("tells people apart whose names look the same", () => {
+    const direct = (user: string, name: string) => ({
+      ...overview(`dm~${user}`, 1),
+      unread: 0,
+      direct: { user, name },
+    });
+    const joined = [direct("u1", "Ada"), direct("guest-00000000000a1b2c", "A\u200Bda"), direct("u3", "Adam")];
+    const items = roomItems({ listed: [], joined, entered: [], current: "dm~u1" });
+    expect(items.map(({ direct: one, tag }) => [one!.user, tag])).toEqual([
+      ["u1", "#u1"],
+      ["u3", undefined],
+      ["guest-00000000000a1b2c", "#1b2c"],
+    ]);
+    expect(titleOf("dm~u1", { user: "u1", name: "Ada" }, "#u1")).toBe("Ada #u1");
   });
 
   it("can be looked through, and walked around", () => {

@@ -85,6 +85,43 @@ it.each(away)("%s, again: the line moves behind what was read in between", async
   }
 });
 
+it("own and deleted messages are no news, whenever they are deleted", async () => {
+  const store = await enterUpToDate();
+  const remove = async (seq: number): Promise<void> => {
+    await world.room.ask(
+      "delete-message",
+      { user: "ben" },
+      { id: store.getSnapshot().messages.stored.find((one) => one.seq === seq)!.id },
+    );
+    await world.pass(100);
+  };
+  store.look(false);
+  await world.post("ben", 3);
+  await world.post("ada", 1);
+  await world.pass(100);
+  await remove(5);
+  expect(placeOf(store)).toMatchObject({ count: 2 });
+  store.look(true);
+  await world.post("ben", 2);
+  await world.pass(100);
+  await remove(9);
+  await remove(3);
+  expect(placeOf(store)).toMatchObject({ count: 3 });
+  for (const seq of [8, 4, 6]) await remove(seq);
+  expect(store.getSnapshot().reading.news).toBeUndefined();
+  expect(placeOf(store)).toMatchObject({ count: 0 });
+
+  await world.down();
+  await world.post("ben", 2);
+  await world.room.ask(
+    "delete-message",
+    { user: "ben" },
+    { id: (await world.room.ask("history", "ben", { limit: 1 })).messages[0].id },
+  );
+  await world.up();
+  expect(placeOf(store)).toMatchObject({ count: 1 });
+});
+
 it("who does not look cannot reach the newest message, and own messages are nothing new", async () => {
   const store = await enterUpToDate();
   store.look(false);

@@ -70,6 +70,7 @@ describe("markup", () => {
       "mention(ben) mention(ben2) mention(Ada L) a@ben.example",
     );
     expect(drawn("@ben", [])).toBe("@ben");
+    expect(drawn("请＠ben:看 ＠cleo", ["ben"])).toBe("请mention(ben):看 ＠cleo");
     expect(drawn("你好@benさん _@ben_ https://x.example/@ben ben@ben.example", ["ben"])).toBe(
       "你好mention(ben)さん em(mention(ben)) link(https://x.example/@ben) ben@ben.example",
     );

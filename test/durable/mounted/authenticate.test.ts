@@ -4,17 +4,17 @@ import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } fr
 
 import { signToken } from "../../../src/settings/tokens/tokens.ts";
 import type { HostAsked, ParleyOptions } from "../../../src/worker/mount.ts";
-import { createParley } from "../../../src/worker/parley.ts";
+import { createParley } from "../../../src/entries/chat.ts";
 import { ORIGIN, RawClient, upgrade } from "../raw-client.ts";
 import { answerTo, at, call, freshRoom, join, refusal, session } from "./acme.ts";
 
 const SECRET = "a secret of thirty-two bytes, or so";
 
-/** Every address, each with the status of an allowed user. */
 interface Knock extends RequestInit {
   readonly headers?: Record<string, string>;
 }
 
+/** One address of each kind, with the status that a known user gets there. */
 const DOORS: ReadonlyArray<[door: string, path: string, init: Knock, good: number]> = [
   ["a WebSocket", "/rooms/lounge/socket.io/?EIO=4&transport=websocket", { headers: { Upgrade: "websocket" } }, 101],
   ["long-polling", "/rooms/lounge/socket.io/?EIO=4&transport=polling", {}, 200],
@@ -22,7 +22,7 @@ const DOORS: ReadonlyArray<[door: string, path: string, init: Knock, good: numbe
   ["a file", "/files/none", {}, 404],
 ];
 
-/** The status of an address. */
+/** Asks at an address of a Worker with these options. @returns the status, and the body if no WebSocket opened */
 async function knock(options: ParleyOptions, path: string, init: Knock, variables: object = {}) {
   const parley = createParley(options);
   const response = await parley.fetch(new Request(ORIGIN + path, init), { ...env, ...variables });

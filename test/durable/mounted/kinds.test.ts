@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
-import { createParley } from "../../../src/worker/parley.ts";
+import { createParley } from "../../../src/entries/chat.ts";
 import { ORIGIN, RawClient } from "../raw-client.ts";
 import { answerTo, at, call, freshRoom, join, refusal, request, session } from "./acme.ts";
 

@@ -3,7 +3,7 @@ import { createExecutionContext, createMessageBatch, getQueueResult } from "clou
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
-import { createParley } from "../../../src/worker/parley.ts";
+import { createParley } from "../../../src/entries/chat.ts";
 import { ORIGIN, upgrade } from "../raw-client.ts";
 import { request as poll } from "../poller.ts";
 import { answerTo, at, call, freshRoom, join, refusal, request, session } from "./acme.ts";
@@ -207,6 +207,9 @@ describe("a bad option is named", () => {
     [{ bindings: { rooms: "DESKS" } }, '"rooms"'],
     [{ bindings: { room: false } }, "bindings.room"],
     [{ bindings: { lobby: "" } }, "bindings.lobby"],
+    [{ features: "search" }, "features: must be a list"],
+    [{ features: [{ name: "search" }, undefined] }, "features[1]"],
+    [{ features: [{ name: "polls" }, { name: "polls" }] }, '"polls"'],
   ])("%j", (options, named) => {
     expect(() => createParley(options as object)).toThrow(named);
   });

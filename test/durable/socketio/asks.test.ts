@@ -7,9 +7,6 @@ import type { RawClient } from "../raw-client.ts";
 import { begin, drop, enter, evict, heard, question, say, recoveryAuthOf, whoami } from "./painters.ts";
 import { PacketType } from "../../wire/wire-client.ts";
 
-/** The platform lets a quiet object sleep after 10 s. */
-const FALLS_ASLEEP_MS = 11_000;
-
 describe("acks that the server asks for", () => {
   it("onConnect ran once, however often the object slept", async () => {
     const { room, ada } = await begin();
@@ -52,18 +49,6 @@ describe("acks that the server asks for", () => {
     ada.send(`43${id}["forged"]`);
     await whoami(ada);
     expect(heard(ada).filter(([event]) => event === "reviewed")).toEqual([]);
-  });
-
-  it("a long one does not keep the object awake: it sleeps by itself, and the answer wakes it", async () => {
-    const { room, ada, ben } = await begin();
-    say(ada, "review", recoveryAuthOf(ben).sid, 600_000);
-    const id = await question(ben, "review?");
-    await new Promise((resolve) => void setTimeout(resolve, FALLS_ASLEEP_MS));
-    // Only a running object can be put to sleep.
-    await expect(evict(room, "hibernate")).rejects.toThrow();
-    ben.send(`43${id}["fine"]`);
-    const [, , answer] = await ada.until("the answer", () => reviews(ada)[0]);
-    expect(answer).toEqual({ kind: "ack", args: ["fine"] });
   });
 
   it("a long one without an answer is timed out by the alarm of a sleeping object", async () => {

@@ -1,4 +1,4 @@
-// The example of docs/from-socket-io.md: docs/examples/board.
+// The whole application that docs/from-socket-io.md names: docs/examples/board.
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 

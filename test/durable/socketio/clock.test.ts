@@ -34,6 +34,21 @@ it.each([
   expect(ada.pings).toBeGreaterThan(20);
 });
 
+it("an interval runs once in each period, through the sleep of its object", async () => {
+  const room = "clock-beats";
+  const sketch = env.SKETCH.getByName(room);
+  const ada = await enter(room, true);
+  await ada.enter("/beats");
+  const beats = (): number => ada.frames.filter((frame) => frame === '42/beats,["beat"]').length;
+  for (const minutes of [1, 2, 3]) {
+    await clock.advance(60_000, sketch);
+    await ada.until("a beat", () => beats() === minutes || undefined);
+    await evict(sketch);
+  }
+  await clock.advance(1000, sketch);
+  expect(beats()).toBe(3);
+});
+
 it("moves by exactly the time given, and leaves alarms for later that are not due", async () => {
   const room = "clock-exact";
   const ada = await enter(room, true);

@@ -79,10 +79,45 @@ describe("addresses", () => {
     "/files/general/e1/f1",
   ];
 
+  it.each(["/socket.io/socket.io.js", "/boards/socket.io/socket.io.esm.min.js.map"])(
+    "%s, as a server on Node has it: 404, which says what to do",
+    async (address) => {
+      const { status, text } = await answerTo(address, address.startsWith("/boards") ? { path: "/boards" } : {});
+      expect([status, text]).toEqual([404, expect.stringContaining("bundle socket.io-client, copy its dist/ to")]);
+    },
+  );
+
   it.each(others)("%s is not its own: 404, or the answer of `otherwise`", async (address) => {
     expect(await answerTo(address + HANDSHAKE)).toMatchObject({ status: 404 });
     const otherwise = (asked: Request): Response => new Response(`mine: ${new URL(asked.url).pathname}`);
     expect(await answerTo(address, { otherwise, path: "/boards" })).toMatchObject({ text: `mine: ${address}` });
+  });
+
+  it("a room that the application names may have any text of 1 to 256 characters; without one the address names it", async () => {
+    const nameRoom = (asked: Request): string | undefined => new URL(asked.url).searchParams.get("board") ?? undefined;
+    const answers = async (query: string) => {
+      const asked: string[] = [];
+      const options = { room: nameRoom, object: (name: string) => (asked.push(name), object(name)) };
+      const { status } = await answerTo(`/rooms/plans/socket.io/${HANDSHAKE}${query}`, options);
+      return [status, asked];
+    };
+    expect(await answers("&board=a%20b%2F%C3%A7")).toEqual([200, ["a b/ç"]]);
+    expect(await answers("")).toEqual([200, ["plans"]]);
+    expect(await answers(`&board=${"x".repeat(257)}`)).toEqual([400, []]);
+    expect(await answers("&board=")).toEqual([400, []]);
+  });
+
+  it("a room that the application names by no text is an error that says so", async () => {
+    const room = (() => 5) as never;
+    await expect(answerTo(`/socket.io/${HANDSHAKE}`, { room })).rejects.toThrow("connect: room: must return a text");
+  });
+
+  it("a client speaks to one object over all of its requests, however the application names the room", async () => {
+    const name = `${freshRoom()} of ä/b`;
+    const fetcher = { fetch: (asked: Request) => connect(asked, { object, room: () => name }) };
+    const ada = await RawClient.open({ room: "elsewhere", fetcher });
+    await ada.connect({ name: "ada" });
+    expect(await ada.ask("whoami")).toMatchObject({ user: null });
   });
 
   it("a room without an object is answered 404", async () => {
@@ -128,6 +163,7 @@ describe("options", () => {
     [{ allowedOrigins: ["https://a.test", "https://b.test/"] }, "connect: allowedOrigins: must be"],
     [{ allowedOrigins: ["HTTP://LOCALHOST:5173"] }, "connect: allowedOrigins: must be"],
     [{ object: undefined }, "connect: object: must be a function"],
+    [{ room: "plans" as never }, "connect: room: must be a function"],
   ];
 
   it.each(wrong)("%j is an error that names it", async (options, error) => {

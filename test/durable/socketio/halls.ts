@@ -1,5 +1,6 @@
-// A third-party application of many namespaces in one object, each with a recovery log of its own in the same
-// database: one named in the table, one beside it, and as many as clients ask for. Banned users stay out.
+// A third-party application: one object (its tests say: a house) with many namespaces (halls), each with a recovery log of its own in the
+// same database: `/`, `/lobby`, and as many `/hall-…` and `/Hall-…` as clients ask for. Banned users stay out. Served by worker.ts for
+// halls.test.ts.
 import {
   connectionStateRecovery,
   Namespace,
@@ -13,7 +14,8 @@ import {
 
 export const WINDOW_MS = 60_000;
 
-interface Guest {
+/** `socket.data` of a visitor. */
+interface SocketData {
   readonly user: string;
   readonly said: string[];
 }
@@ -28,22 +30,22 @@ interface Incoming {
 interface Outgoing {
   said: (user: string, text: string) => void;
 }
-type Client = Socket<Outgoing, Guest>;
+type Client = Socket<Outgoing, SocketData>;
 
 /** The handlers that wait, of all houses: a test has one house. */
 const waiting: Array<() => Promise<void>> = [];
 
-class Hall extends Namespace<Incoming, Outgoing, Guest> {
+class Hall extends Namespace<Incoming, Outgoing, SocketData> {
   readonly #bans: SyncKvStorage;
   readonly handlers: Handlers<Incoming, Client> = {
     say: ({ data }, text, ack) => {
       data.said.push(text);
       this.emit("said", data.user, text);
-      ack(data.said);
+      ack?.(data.said);
     },
     join: (socket, channel, ack) => {
       socket.join(channel);
-      ack([...socket.rooms].slice(1));
+      ack?.([...socket.rooms].slice(1));
     },
     work: async (socket) => {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -56,12 +58,12 @@ class Hall extends Namespace<Incoming, Outgoing, Guest> {
     },
     "go on": async (_socket, ack) => {
       for (const goOn of waiting.splice(0)) await goOn();
-      ack();
+      ack?.();
     },
     ban: (_socket, user, seconds, ack) => {
       this.#bans.put(`ban:${user}`, Date.now() + seconds * 1000);
       for (const socket of this.fetchSockets()) if (socket.peek().user === user) socket.disconnect(true);
-      ack();
+      ack?.();
     },
   };
 
@@ -70,7 +72,7 @@ class Hall extends Namespace<Incoming, Outgoing, Guest> {
     this.#bans = bans;
   }
 
-  override authorize({ auth }: ConnectRequest): AuthorizeResult<Guest> {
+  override authorize({ auth }: ConnectRequest): AuthorizeResult<SocketData> {
     const user = String(auth["user"]);
     const bannedUntilMs = this.#bans.get<number>(`ban:${user}`) ?? 0;
     if (bannedUntilMs > Date.now()) {
@@ -79,7 +81,7 @@ class Hall extends Namespace<Incoming, Outgoing, Guest> {
     return { accepted: true, data: { user, said: [] } };
   }
 
-  override ownerOf({ user }: Guest): string {
+  override ownerOf({ user }: SocketData): string {
     return user;
   }
 }

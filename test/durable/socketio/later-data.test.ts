@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 
-import { VERSION_KEY } from "../../../durable/socketio/stored-format.ts";
+import { VERSION_KEY } from "../../../src/socketio/object/stored-format.ts";
 import { upgrade } from "../raw-client.ts";
 import { begin, enter, evict, heard, say, whoami } from "./painters.ts";
 

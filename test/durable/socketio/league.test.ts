@@ -3,7 +3,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { SocketObject } from "../../../durable/socketio/socket-object.ts";
+import { SocketObject } from "../../../src/socketio/object/socket-object.ts";
 import { RawClient } from "../raw-client.ts";
 import { serving } from "./worker.ts";
 import { PacketType } from "../../wire/wire-client.ts";

@@ -3,11 +3,11 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
-import { LOG_NAME_CHARS_MAX, NAMED_LOGS_MAX } from "../../../durable/socketio/named-logs.ts";
-import { SqlRecoveryLog } from "../../../durable/socketio/sql-recovery-log.ts";
+import { LOG_NAME_CHARS_MAX, NAMED_LOGS_MAX } from "../../../src/socketio/object/named-logs.ts";
+import { SqlRecoveryLog } from "../../../src/socketio/object/sql-recovery-log.ts";
 import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
 import { Recovery, type RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
-import { Plain, Shell } from "../api-app.ts";
+import { Plain, Shell } from "../../host/plain-server.ts";
 
 const WINDOW_MS = 1000;
 const ME = (channel: string): boolean => channel === "me";

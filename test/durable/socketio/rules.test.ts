@@ -6,7 +6,7 @@ import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { createParley } from "../../../src/worker/parley.ts";
+import { createParley } from "../../../src/entries/chat.ts";
 import { RawClient } from "../raw-client.ts";
 import { tokenFor } from "./painters.ts";
 
@@ -87,7 +87,7 @@ describe("docs/examples/rules/by-http.ts", () => {
     expect(signature).toBe(`v1=${expected}`);
   });
 
-  it("RULE-2: takes the verdict from the answer", async () => {
+  it("RULE-2: takes the decision from the answer", async () => {
     const ada = await enter(env.RULED_BY_HTTP, "verdicts", "ada");
     answer = async () => Response.json({ reject: "Not today." });
     expect(await ada.ask("chat-message", { content: "1" })).toEqual({
@@ -128,7 +128,7 @@ describe("docs/examples/rules/by-http.ts", () => {
     expect(posted).toHaveLength(2);
   });
 
-  it("RULE-8: a room that is deleted while it waits is empty, also after the verdict", async () => {
+  it("RULE-8: a room that is deleted while it waits is empty, also after the decision", async () => {
     const room = env.RULED_BY_HTTP.getByName("deleted");
     await room.ask("chat-message", SERVICE, { content: "before" });
     const { promise, resolve } = Promise.withResolvers<Response>();
@@ -143,7 +143,7 @@ describe("docs/examples/rules/by-http.ts", () => {
     expect(await room.overview()).toMatchObject({ lastSeq: 1 });
   });
 
-  it("RULE-6: a room sleeps once its verdicts are there, and asks again after it", async () => {
+  it("RULE-6: a room sleeps once its decisions are there, and asks again after it", async () => {
     const room = env.RULED_BY_HTTP.getByName("sleepy");
     const ada = await enter(env.RULED_BY_HTTP, "sleepy", "ada");
     await ada.ask("chat-message", { content: "1" });

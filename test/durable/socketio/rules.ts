@@ -1,7 +1,7 @@
 // Another Worker that decides on posts: the other end of the service binding RULES.
 import { WorkerEntrypoint } from "cloudflare:workers";
 
-import type { PostContext, PostDraft, PostVerdict } from "../../../src/chat/room/verdict.ts";
+import type { PostContext, PostDraft, PostVerdict } from "../../../src/chat/room/post-decision.ts";
 
 export class Rules extends WorkerEntrypoint {
   async beforePost({ content }: PostDraft, { user, kind }: PostContext): Promise<PostVerdict> {

@@ -6,6 +6,7 @@ import {
   SocketIoObject,
   type ConnectRequest,
   type Deadline,
+  type EventsMap,
   type Handlers,
   type Identity,
   type SocketIoOptions,
@@ -31,9 +32,18 @@ class Sketch extends Namespace {
   }
 }
 
+class Beats extends Namespace {
+  handlers: Handlers = {};
+
+  override onStart(): void {
+    this.every("beat", 60_000, async () => void this.emit("beat"));
+  }
+}
+
 /** As in the first example of docs/from-socket-io.md, with more to look at. */
 export class SketchObject extends SocketIoObject {
-  namespaces = { "/": new Sketch(), "/staff": new Sketch() };
+  namespaces = { "/": new Sketch(), "/staff": new Sketch(), "/beats": new Beats() };
+  override dynamicNamespaces = [{ match: /\/pitch-.*/, create: () => new Pitch() }];
 
   async draw(line: unknown): Promise<void> {
     this.namespaces["/"].emit("draw", line);
@@ -45,20 +55,20 @@ export class SketchObject extends SocketIoObject {
 }
 
 /** Moves a ball while a player watches: a tick every 50 ms, and its place in storage for the time after sleep. */
-class Pitch extends Namespace {
-  readonly #kv: SyncKvStorage;
+class Pitch extends Namespace<EventsMap, EventsMap, unknown, EventsMap, { readonly ENVIRONMENT: string }> {
   #tick!: Deadline;
   readonly started: number[] = [];
-
-  constructor(kv: SyncKvStorage) {
-    super();
-    this.#kv = kv;
-  }
 
   handlers: Handlers = {
     kick: (_socket, ticks, ack) => (this.kick(ticks), ack()),
     push: () => this.push(),
+    read: (_socket, bytes, ack) => ack(bytes.constructor.name, String(bytes)),
+    where: (_socket, ack) => ack(this.ctx.id.name, this.env.ENVIRONMENT),
   };
+
+  get #kv(): SyncKvStorage {
+    return this.ctx.storage.kv;
+  }
 
   override onStart(): void {
     this.started.push(this.#kv.get<number>("place") ?? 0);
@@ -93,7 +103,7 @@ class Pitch extends Namespace {
 }
 
 export class PitchObject extends SocketIoObject {
-  namespaces = { "/": new Pitch(this.ctx.storage.kv) };
+  namespaces = { "/": new Pitch() };
   override recovery = connectionStateRecovery();
   override options: SocketIoOptions = {
     pingInterval: 900,
@@ -160,6 +170,11 @@ const VERIFIERS: Readonly<Record<string, unknown>> = {
   }),
 };
 
+/** Asks for its object too soon. */
+class Hasty extends Sketch {
+  readonly rows = this.ctx.storage.kv;
+}
+
 /** Namespaces that are none, by the name of the room. */
 const WRONG: Readonly<Record<string, object | undefined>> = {
   bare: undefined,
@@ -175,7 +190,7 @@ export class MistakenObject extends SocketIoObject {
     ? shared
     : this.#name in WRONG
       ? (WRONG[this.#name] as never)
-      : { "/": new Sketch() };
+      : { "/": this.#name === "hasty" ? new Hasty() : new Sketch() };
   override options = (OPTIONS[this.#name] ?? {}) as SocketIoOptions;
   override verify = VERIFIERS[this.#name] as never;
   readonly made = this.#name === "hiding" && Object.assign(this, { alarm() {} });

@@ -49,6 +49,27 @@ describe("the smallest application", () => {
     expect([drawn(ada), drawn(ben)]).toEqual([[], [1, 2]]);
   });
 
+  it("sends the lines of a turn as one event to a client that bundles, also after it slept: BUN-1, BUN-3", async () => {
+    const room = freshRoom();
+    const ada = await RawClient.open({ room, fetcher: sketches, query: { "parley-ext": "1" } });
+    await ada.connect();
+    const byQuery = await RawClient.open({ room, fetcher: sketches, query: { bundle: "1" } });
+    await byQuery.connect();
+    const byAuth = await RawClient.open({ room, fetcher: sketches });
+    await byAuth.connect({ bundle: true });
+    const plain = await enter(room);
+    for (const sleeps of [0, 1]) {
+      if (sleeps > 0) await evictDurableObject(env.SKETCH.getByName(room), { webSockets: "hibernate" });
+      ada.send('42["draw",1]\x1e42["draw",2]');
+      for (const client of [byQuery, byAuth]) {
+        await client.receives("bundle", sleeps + 1);
+        expect(client.frames.at(-1)).toBe('42["bundle",[["draw",1],["draw",2]]]');
+      }
+      await plain.receives("draw", 2 * (sleeps + 1));
+    }
+    expect(drawn(plain)).toEqual([1, 2, 1, 2]);
+  });
+
   it("answers in order, and closes after its answers, also a client that speaks before it heard the handshake", async () => {
     const { webSocket } = await upgrade({ room: freshRoom(), fetcher: sketches });
     const client = RawClient.over(webSocket!);
@@ -108,6 +129,7 @@ describe("mistakes of an application", () => {
     ["slashless", 'namespaces: "board" is no Namespace with handlers'],
     ["plain", 'namespaces: "/" is no Namespace with handlers'],
     ["handlerless", 'namespaces: "/" is no Namespace with handlers'],
+    ["hasty", "Hasty: this.ctx is there from onStart on, not in the constructor or a field"],
     ["hiding", '"alarm" hides a method of its base class'],
     ["option", 'options: there is no option "pingIntervall"; there are pingInterval, '],
     ["range", "options.pingTimeout: must be a whole number from 1 to "],
@@ -128,6 +150,45 @@ describe("mistakes of an application", () => {
     const fetcher = serving(env.MISTAKEN);
     expect((await upgrade({ room: "shared-1", fetcher })).status).toBe(101);
     await expect(upgrade({ room: "shared-2", fetcher })).rejects.toThrow("this namespace already serves an object");
+  });
+});
+
+describe("ctx and env", () => {
+  it("are those of the object, in its namespaces and in those made on demand", async () => {
+    const room = freshRoom();
+    const ada = await enter(room, pitches);
+    expect(await ada.ask("where")).toBe(room);
+    expect(ada.frames.at(-1)).toContain('"development"');
+    const ben = await enter(room);
+    await ben.enter("/pitch-2");
+    ben.send('42/pitch-2,7["where"]');
+    await ben.until("the answer", () => ben.frames.includes(`43/pitch-2,7["${room}","development"]`) || undefined);
+  });
+});
+
+describe("bytes of a client", () => {
+  afterEach(() => void vi.unstubAllGlobals());
+  const header = '451-7["read",{"_placeholder":true,"num":0}]';
+  const hi = new Uint8Array([104, 105]);
+
+  it("are a Buffer for handlers where the flag nodejs_compat gives one, also half received through sleep", async () => {
+    const room = freshRoom();
+    const ada = await enter(room, pitches);
+    ada.send(header);
+    ada.send(hi);
+    await ada.until("the answer", () => ada.frames.includes('437["Buffer","hi"]') || undefined);
+    ada.send(header);
+    await kit.evict(env.PITCH.getByName(room), "hibernate");
+    ada.send(hi);
+    await ada.until("both answers", () => ada.frames.filter((frame) => frame === '437["Buffer","hi"]')[1]);
+  });
+
+  it("are a Uint8Array without it", async () => {
+    vi.stubGlobal("Buffer", undefined);
+    const ada = await enter(freshRoom(), pitches);
+    ada.send(header);
+    ada.send(hi);
+    await ada.until("the answer", () => ada.frames.includes('437["Uint8Array","104,105"]') || undefined);
   });
 });
 

@@ -3,8 +3,8 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 
-import { MISSED_BROADCASTS_MAX } from "../../../durable/socketio/broadcast-tables.ts";
-import { SqlRecoveryLog } from "../../../durable/socketio/sql-recovery-log.ts";
+import { MISSED_BROADCASTS_MAX } from "../../../src/socketio/object/broadcast-tables.ts";
+import { SqlRecoveryLog } from "../../../src/socketio/object/sql-recovery-log.ts";
 import { MISSED_BYTES_MAX, Recovery, type Broadcast } from "../../../src/socketio/recovery/recovery.ts";
 
 const WINDOW_MS = 1000;
@@ -157,6 +157,20 @@ it("more than MISSED_BYTES_MAX cannot be recovered, however few broadcasts it is
       log.since(0, () => false),
       "what is not for it costs nothing",
     ).toEqual([]);
+  });
+});
+
+it("takes broadcasts after the windows in which a client had missed too much: REC-3", async () => {
+  await withStorage("log-too-much", (storage) => {
+    let nowMs = 1000;
+    const log = new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => nowMs, newName: () => "a-name" });
+    const text = "x".repeat(MISSED_BYTES_MAX / 4);
+    for (let i = 0; i < 8; i++) log.append({ event: "e", args: [text] });
+    expect(log.since(0, () => true)).toBeUndefined();
+    for (let seq = 9; seq < 12; seq++) {
+      nowMs += WINDOW_MS + 1;
+      expect(log.append({ event: "e", args: [] })).toBe(seq);
+    }
   });
 });
 

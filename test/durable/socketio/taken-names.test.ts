@@ -1,7 +1,7 @@
-// A class of one's own may have methods of any name but those of its base class.
+// A custom class may have methods of any name but those of its base class.
 import { expect, it } from "vitest";
 
-import { refuseTakenNames } from "../../../durable/socketio/taken-names.ts";
+import { refuseTakenNames } from "../../../src/socketio/object/taken-names.ts";
 
 class Room {
   readonly kept = true;

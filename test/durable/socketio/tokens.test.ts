@@ -1,8 +1,9 @@
 // Tokens in an application of one's own, over real keys: the whiteboard, which has no code for them.
 import { env } from "cloudflare:workers";
 import { jwt, type Authenticate } from "parley-rooms/socketio";
-import { expect, it, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 
+import { TestClock } from "../../kit/testing.ts";
 import { PacketType, SEPARATOR } from "../../wire/wire-client.ts";
 import { request, textOf } from "../poller.ts";
 import { RawClient, upgrade } from "../raw-client.ts";
@@ -53,11 +54,14 @@ it("TOK-4: a token in the request is verified before the room is called, and nam
 
 it("TOK-2, TOK-3: a token ends, also in an object that slept; refreshed, it goes on", async () => {
   const room = "ending-board";
+  const clock = new TestClock();
+  onTestFinished(() => clock.stop());
   const [brief, long] = [await RawClient.open({ room }), await RawClient.open({ room })];
-  for (const client of [brief, long]) await client.connect({ token: await tokenFor("ada", {}, 2) });
+  for (const client of [brief, long]) await client.connect({ token: await tokenFor("ada", {}, 600) });
   const fresh = { token: await tokenFor("ada") };
   expect(await long.ask("refresh-token", fresh)).toEqual({ ok: true, exp: expect.any(Number) });
   await evict(room, "hibernate");
+  await clock.advance(601_000, env.WHITEBOARD.getByName(room));
   expect(await brief.receives("notice", 2)).toMatchObject([{ code: "TOKEN_EXPIRING" }, { code: "TOKEN_EXPIRED" }]);
   await brief.receivesPacket(PacketType.DISCONNECT);
   expect(await whoami(long)).toMatchObject({ user: "ada" });

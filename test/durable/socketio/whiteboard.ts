@@ -30,16 +30,16 @@ class Whiteboard extends Namespace<Incoming, Outgoing, PainterData> {
     reviewed: (socket, answer, asked) => void this.emit("reviewed", socket.id, answer, asked),
   };
   readonly handlers: Handlers<Incoming, Painter> = {
-    join: (socket, board, ack) => (socket.data.boards++, socket.join(board), ack([...socket.rooms])),
-    leave: (socket, board, ack) => (socket.leave(board), ack([...socket.rooms])),
+    join: (socket, board, ack) => (socket.data.boards++, socket.join(board), ack?.([...socket.rooms])),
+    leave: (socket, board, ack) => (socket.leave(board), ack?.([...socket.rooms])),
     draw: (socket, board, stroke) => (socket.data.strokes++, void socket.to(board).emit("drawn", board, stroke)),
     shout: (_socket, text, board) => void (board ? this.except(board) : this).emit("shouted", text),
     vote: async (_socket, painter, timeoutMs, ack) =>
-      ack(await this.to(painter).fetchSockets()[0]?.timeout(timeoutMs).emitWithAck("vote?").catch(String)),
+      ack?.(await this.to(painter).fetchSockets()[0]?.timeout(timeoutMs).emitWithAck("vote?").catch(String)),
     runoff: async (_, ...vote) => (await this.to(vote[0]).emitWithAck("vote?"), this.handlers.vote(_, ...vote)),
     review: ({ id }, painter, timeoutMs) =>
       void this.sockets.get(painter)?.ask("review?", [], { handler: "reviewed", data: { by: id }, timeoutMs }),
-    whoami: ({ id, user, rooms, data, recovered }, ack) => ack({ id, user, rooms: [...rooms], recovered, ...data }),
+    whoami: ({ id, user, rooms, data, recovered }, ack) => ack?.({ id, user, rooms: [...rooms], recovered, ...data }),
   };
   override authorize = () => ({ accepted: true as const, data: { boards: 0, connects: 0, strokes: 0 } });
   override onConnect = (socket: Painter): void => void socket.data.connects++;

@@ -5,7 +5,8 @@ import { uploadSchema } from "../../../src/protocol/schemas/files.ts";
 import { readSettings, SETTING_NAMES } from "../../../src/settings/settings.ts";
 import { signToken, TokenVerifier } from "../../../src/settings/tokens/tokens.ts";
 import { readAs } from "../../../src/protocol/input.ts";
-import { CALLS } from "../../../src/worker/api/calls.ts";
+import { defaultFeatures } from "../../../src/features/default.ts";
+import { callsWith } from "../../../src/worker/api/calls.ts";
 import { hasBody } from "../../../src/worker/api/call.ts";
 import { readGiven } from "../../../src/worker/api/input.ts";
 import { findToken } from "../../../src/worker/http/token-source.ts";
@@ -63,7 +64,7 @@ const httpInput: Target = {
   ],
   words: ["limit=", "&", "=", "%00", "%", "+", "limit=1&limit=2", "__proto__=1", '"__proto__"', "toString="],
   run: async (input) => {
-    for (const call of CALLS) {
+    for (const call of callsWith(defaultFeatures())) {
       if (call.rawBody !== undefined) continue;
       const isBody = hasBody(call);
       const url = new URL("http://x/");

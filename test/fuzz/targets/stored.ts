@@ -1,12 +1,12 @@
 // Fuzz targets that read stored rows and input of other rooms. This code wrote both; the readers must still recognise a damaged
 // row and a row of another version.
-import { BroadcastTables } from "../../../durable/socketio/broadcast-tables.ts";
-import { decodeBatch, encodeBatch, lifeOfBatch, UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
+import { BroadcastTables } from "../../../src/socketio/object/broadcast-tables.ts";
+import { decodeBatch, encodeBatch, incarnationOfBatch, UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
 import { decodeChange, encodeChange } from "../../../src/chat/log/change-format.ts";
-import { isBeyond } from "../../../src/relay/position.ts";
+import { isBeyond } from "../../../src/features/relay/position.ts";
 import { RELAY_VERSION, type RelayBatch } from "../../../src/protocol/relay-batch.ts";
-import { inOrder, receive, ROOTS_KEPT_MAX } from "../../../src/relay/intake.ts";
-import { beginRecord, progressOf, withNote } from "../../../src/relay/announce-progress.ts";
+import { beginRecord, progressOf, withNote } from "../../../src/features/announcements/progress.ts";
+import { inOrder, receive, ROOTS_KEPT_MAX } from "../../../src/features/relay/receiver.ts";
 import { describeBatch, isReadable, isReadableItem } from "../../../src/relay/readable-batch.ts";
 import { must, mustEqual, type Target } from "../target.ts";
 
@@ -44,7 +44,7 @@ const logBatch: Target = {
         must(Number.isFinite(timestamp), "a time that is none");
       }
       mustEqual(
-        decodeBatch(encodeBatch(messages, lifeOfBatch(input)), { ...place, lastSeq: messages.at(-1)!.seq }),
+        decodeBatch(encodeBatch(messages, incarnationOfBatch(input)), { ...place, lastSeq: messages.at(-1)!.seq }),
         messages,
         "encoded and decoded",
       );
@@ -81,8 +81,15 @@ const broadcastRow: Target = {
   run: (input) => {
     const [audience = "", body = ""] = input.split("\n", 2);
     const row = { seq: 1, at_ms: 5, audience, body };
-    const exec = (query: string): unknown[] => (query.startsWith("SELECT * FROM one") ? [row] : []);
-    const tables = new BroadcastTables({ exec }, ["one", "two"], { windowMs: 1000, nowMs: 0, newLife: () => "a" });
+    const exec = (query: string): object[] => {
+      if (query.startsWith("SELECT coalesce")) return [{ seq: 0 }];
+      return /^SELECT (1|\* FROM one)/.test(query) ? [row] : [];
+    };
+    const tables = new BroadcastTables({ exec }, ["one", "two"], {
+      windowMs: 1000,
+      nowMs: 0,
+      newIncarnation: () => "a",
+    });
     for (const missed of readRow(() => tables.since(0, () => true)) ?? []) {
       must(typeof missed.event === "string" && Array.isArray(missed.args), "an event that is none");
     }

@@ -1,9 +1,9 @@
 // Fuzz targets that read small texts: keys of files, names, media types, offsets of a recovery, searches, and the first bytes of pictures.
 import { DatabaseSync } from "node:sqlite";
 
-import { renderTerm } from "../../../durable/sql/sql-search-index.ts";
-import { termsOf, termsSought } from "../../../src/chat/search/indexing.ts";
-import { match, parsePhrases, withoutRepeats } from "../../../src/chat/search/search-query.ts";
+import { renderTerm } from "../../../src/features/search/sql-search-index.ts";
+import { termsOf, termsSought } from "../../../src/features/search/indexing.ts";
+import { match, parsePhrases, withoutRepeats } from "../../../src/features/search/search-query.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { FILE_KEY_LENGTH_MAX, fileKey, parseFileKey } from "../../../src/protocol/file-key.ts";
 import { imageFacts } from "../../../src/worker/api/files/image-facts.ts";

@@ -22,7 +22,7 @@ export class InputGate {
 
   /**
    * As in workerd: `run` begins once the constructors of all subclasses have run, and the microtasks that they queued before.
-   * @param zone of the present life of the object
+   * @param zone of the present incarnation of the object
    * @param onFailure called when `run` fails
    */
   block<Result>(zone: Zone, run: () => Promise<Result>, onFailure: (error: unknown) => void): Promise<Result> {

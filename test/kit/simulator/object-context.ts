@@ -1,4 +1,4 @@
-// The context of one life of an object, `this.ctx` of its class. Made by object-host.ts.
+// The context of one incarnation of an object, `this.ctx` of its class. Made by object-host.ts.
 import { createHash } from "node:crypto";
 
 import { PLANNED } from "./planned.ts";
@@ -47,7 +47,7 @@ export function objectIdOf(kind: string, name: string): ObjectId {
   return { name, toString, equals: (other) => other.toString() === toString() };
 }
 
-/** @param zone that of the life: once it is over, everything throws */
+/** @param zone that of the incarnation: once it is over, everything throws */
 export function contextOf(host: ObjectHost, zone: Zone, ports: ContextPorts): object {
   const alive = (): ObjectHost => {
     if (zone.isOver) throw new Error(PLANNED.gone);

@@ -34,7 +34,7 @@ export class Queue {
   fails = false;
   /** Messages are doubled and late more often. */
   isChaos = false;
-  /** Messages that no consumer has taken. */
+  /** Messages that are not settled yet: waiting, or with a consumer. */
   underWay = 0;
   readonly name: string;
   readonly #world: World;

@@ -1,5 +1,6 @@
 // Virtual time, randomness and I/O in place of a thread's own: all that objects, Worker and clients take from their runtime comes from the world
 // that is running. Called once in each thread, by thread.ts.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { webcrypto } from "node:crypto";
 import process from "node:process";
 
@@ -23,7 +24,8 @@ export function runningWorld(): World {
  */
 export function replaceRuntime(fetch: typeof globalThis.fetch, onEarly: (error: unknown) => void): void {
   replaceTime();
-  Object.assign(globalThis, { fetch });
+  // The simulated world itself reports each error that no code catches, so it ignores listeners for them.
+  Object.assign(globalThis, { fetch, addEventListener: () => {} });
   Math.random = () => runningWorld().zone.chance.next();
   Object.defineProperty(globalThis, "crypto", { value: simulatedCrypto(), configurable: true });
   const note = (error: unknown): void => (current ? current.onError(error) : onEarly(error));
@@ -41,7 +43,11 @@ function replaceTime(): void {
   });
   const timers = new Map<number, number>();
   const setTimeout = (run: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]): number =>
-    runningWorld().setTimer(() => run(...args), delayMs);
+    // As the platform's, they keep what `AsyncLocalStorage` has stored.
+    runningWorld().setTimer(
+      AsyncLocalStorage.bind(() => run(...args)),
+      delayMs,
+    );
   const clearTimeout = (id: number | undefined): void => {
     if (id !== undefined) runningWorld().clearTimer(id);
   };

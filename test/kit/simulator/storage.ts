@@ -119,7 +119,7 @@ export class Storage {
   readonly setAlarm = async (at: number | Date): Promise<void> =>
     void this.#exec(`INSERT OR REPLACE INTO ${ALARM} (id, at) VALUES (0, ?)`, [Number(at)]);
   readonly deleteAlarm = async (): Promise<void> => this.takeAlarm();
-  /** Resolves when all that was written so far is durable; in a life that ends before that, never. */
+  /** Resolves when all that was written so far is durable; in an incarnation that ends before that, never. */
   readonly sync = (): Promise<void> => {
     const group = this.newestGroup;
     return group === undefined

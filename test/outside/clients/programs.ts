@@ -1,7 +1,7 @@
 // The programs in the folders beside this file: how their packages get onto the machine, and how they are run.
 import path from "node:path";
 
-import { ensureInstalled, execute, installed, pythonPackages, type Command, type Packages } from "../packages.ts";
+import { ensureInstalled, execute, folderOf, pythonPackages, type Command, type Packages } from "../packages.ts";
 
 interface Language extends Packages {
   readonly run: Command;
@@ -15,28 +15,34 @@ export interface Step {
 
 const sources = (language: string, ...names: string[]): string => path.join(import.meta.dirname, language, ...names);
 
-const cargoFolders = ["--manifest-path", sources("rust", "Cargo.toml"), "--target-dir", installed("rust", "target")];
+const python = pythonPackages("python", sources("python", "requirements.txt"));
+
+const java = folderOf("java", sources("java", "pom.xml"), sources("java", "Client.java"));
+const mavenFolders = ["--file", sources("java", "pom.xml"), `-DoutputDirectory=${path.join(java, "jars")}`];
+const classPath = path.join(java, "jars", "*");
+/** A program of some seconds gains nothing from the compiler for long runs, nor from several threads that collect garbage. */
+const JAVA_FLAGS = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+
+const rust = folderOf("rust", ...["Cargo.toml", "Cargo.lock", "src/main.rs"].map((name) => sources("rust", name)));
+const cargoFolders = ["--manifest-path", sources("rust", "Cargo.toml"), "--target-dir", path.join(rust, "target")];
 const cargoBuild: Command = ["cargo", "build", "--quiet", "--locked", ...cargoFolders];
-const mavenFolders = ["--file", sources("java", "pom.xml"), `-DoutputDirectory=${installed("java", "jars")}`];
 
 const LANGUAGES = {
-  python: {
-    ...pythonPackages("python", sources("python", "requirements.txt")),
-    run: [installed("python", "venv", "bin", "python"), sources("python", "client.py")],
-  },
+  python: { ...python, run: [path.join(python.folder, "venv", "bin", "python"), sources("python", "client.py")] },
   java: {
+    folder: java,
     tools: ["java", "javac", "mvn"],
-    pins: sources("java", "pom.xml"),
     install: [["mvn", "--quiet", "--batch-mode", ...mavenFolders, "dependency:copy-dependencies"]],
-    build: ["javac", "-cp", installed("java", "jars", "*"), "-d", installed("java"), sources("java", "Client.java")],
-    run: ["java", "-cp", `${installed("java")}${path.delimiter}${installed("java", "jars", "*")}`, "Client"],
+    build: ["javac", "-cp", classPath, "-d", java, sources("java", "Client.java")],
+    run: ["java", ...JAVA_FLAGS, "-cp", [java, classPath].join(path.delimiter), "Client"],
   },
   rust: {
+    folder: rust,
     tools: ["cargo"],
-    pins: sources("rust", "Cargo.lock"),
     install: [[...cargoBuild, "--package", "rust_socketio", "--package", "serde_json"]],
     build: [...cargoBuild, "--offline"],
-    run: [installed("rust", "target", "debug", "parley-client")],
+    leftovers: ["build", "deps", ".fingerprint"].map((name) => path.join("target", "debug", name)),
+    run: [path.join(rust, "target", "debug", "parley-client")],
   },
 } satisfies Record<string, Language>;
 
@@ -45,7 +51,7 @@ export const LANGUAGE_NAMES = Object.keys(LANGUAGES) as LanguageName[];
 
 /** Resolves with why a language's programs cannot run here, or with nothing once they can. */
 export function prepare(name: LanguageName): Promise<string | undefined> {
-  return ensureInstalled(name, LANGUAGES[name]);
+  return ensureInstalled(LANGUAGES[name]);
 }
 
 /** Runs a program to its end. Rejects with all it printed if it ends badly or hangs. */

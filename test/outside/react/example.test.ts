@@ -4,10 +4,10 @@ import { gzipSync } from "node:zlib";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
 
 import { PROJECT_ROOT } from "../servers.ts";
-import { useBrowser, useServer } from "../stage.ts";
+import { useBrowser } from "../stage.ts";
 import { ask, join } from "../stock-clients.ts";
 import { ReactProject } from "./project.ts";
 import { becomes, WatchedPage } from "./watched-page.ts";
@@ -16,14 +16,14 @@ import { becomes, WatchedPage } from "./watched-page.ts";
 const APP_BYTES_MAX = 120_000;
 
 const browser = await useBrowser();
-const server = await useServer({ MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" });
+const server = inject("fastServerUrl");
 let project: ReactProject;
 let url: string;
 
 beforeAll(async () => {
   project = await ReactProject.of("docs/examples/react-chat");
   await Promise.all([project.buildForDevelopment(), project.npm("run", "build")]);
-  url = await project.serve(server.url);
+  url = await project.serve(server);
 });
 afterAll(() => project.end());
 
@@ -132,7 +132,7 @@ it.concurrent("what is written offline waits, and goes out once the tab is back;
 });
 
 it.concurrent("older messages load at the press of a button", async () => {
-  const cleo = await join(server.url, "react-older", "cleo");
+  const cleo = await join(server, "react-older", "cleo");
   for (let n = 1; n <= 60; n++) await ask(cleo, "chat-message", { content: `line ${n}` });
   const { ada, end } = await twoTabs("react-older");
   const count = () => ada.page.getByTestId("message").count();

@@ -1,14 +1,11 @@
-// A project with React and Vite in a temporary folder: the package `parley-rooms` from the tarball of a release, and the packages that its
-// package.json names, from the registry. Called by example.test.ts.
+// A project with React and Vite in a temporary folder, with the packages that its package.json names. Called by example.test.ts.
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
+import { linkPackages } from "../installation.ts";
 import { execute } from "../packages.ts";
 import { freePort, HOST, ProcessGroup, PROJECT_ROOT } from "../servers.ts";
-import { packPackages } from "../tarballs.ts";
-
-const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
 
 export class ReactProject {
   readonly folder = mkdtempSync(path.join(tmpdir(), "parley-react-"));
@@ -18,9 +15,7 @@ export class ReactProject {
   static async of(example: string): Promise<ReactProject> {
     const project = new ReactProject();
     cpSync(path.join(PROJECT_ROOT, example), project.folder, { recursive: true });
-    const { parley } = await packPackages();
-    await project.npm("pkg", "set", `dependencies.parley-rooms=file:${parley}`);
-    await project.npm(...INSTALL);
+    await linkPackages(project.folder);
     return project;
   }
 

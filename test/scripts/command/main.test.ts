@@ -31,7 +31,6 @@ describe.concurrent("arguments", () => {
   it.each([
     [["--help"], 0, /^Usage: npx parley-rooms COMMAND/],
     [["toString"], 2, /^There is no command "toString"/],
-    [["doctor", "--deep"], 2, /^Unknown option '--deep'/],
     [["token", "--help"], 0, /^Usage: npx parley-rooms token/],
   ])("%j: explains itself", async (args, expected, text) => {
     const { status, out, error } = await run(args, ROOT);
@@ -39,8 +38,9 @@ describe.concurrent("arguments", () => {
     expect(out + error).toMatch(text);
   });
 
-  it("of the doctor are one folder at most, and those of a token have to be known", async () => {
+  it("of the doctor are one folder at most, and its options and those of a token have to be known", async () => {
     await expect(doctor(["a", "b"])).rejects.toThrow(/^There is one folder, not 2/);
+    await expect(doctor(["--deep"])).rejects.toThrow(/^Unknown option '--deep'/);
     await expect(token(["--colour"])).rejects.toThrow(/^Unknown option '--colour'/);
   });
 });

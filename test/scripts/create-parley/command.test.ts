@@ -30,7 +30,16 @@ function made(more: Partial<NewProject> = {}): string {
 describe("arguments", () => {
   it("--help lists them", () => {
     expect(run(folderOf({}), "--help")).toMatchObject({ status: 0, out: HELP });
-    for (const option of ["--template", "--env", "--repository", "--base-path", "--with", "--classes", "--yes"])
+    for (const option of [
+      "--template",
+      "--server",
+      "--env",
+      "--repository",
+      "--base-path",
+      "--with",
+      "--classes",
+      "--yes",
+    ])
       expect(HELP).toContain(option);
   });
 
@@ -43,6 +52,9 @@ describe("arguments", () => {
     [["--colour"], /^Unknown option '--colour'\. --help shows all options/],
     [["--template", "forum"], /no template "forum"; there are chat, socketio, existing/],
     [["--template"], /--template/],
+    [["--template", "socketio", "--server", "bun"], /no server "bun"; there are unchanged, classes/],
+    [["--template", "chat", "--server", "unchanged"], /--server is of --template socketio/],
+    [["--server", "unchanged"], /--server is of --template socketio/],
     [["one", "two"], /one folder, not 2/],
     [["--with", "lobby,moon"], /no "moon"/],
     [["--classes", "ChatRoom"], /"ChatRoom" is not of the form ChatRoom=Salon/],
@@ -114,7 +126,17 @@ describe("a new project", () => {
     },
   );
 
-  it.each(["chat", "socketio"] as const)("without a repository says how to add a button: %s", (template) => {
+  it.each([
+    [["--server", "unchanged"], "src/server.ts"],
+    [[], "src/board.ts"],
+  ])("of socketio is the server as it is, or classes, which are the default: %j", (args, file) => {
+    const folder = folderOf({});
+    expect(run(folder, "mine", "--template", "socketio", ...args).status).toBe(0);
+    expect(readdirSync(path.join(folder, "mine", "src")).map((name) => `src/${name}`)).toContain(file);
+    expect(textIn(path.join(folder, "mine"), "wrangler.jsonc")).toContain('"name": "mine"');
+  });
+
+  it.each(["chat", "socketio", "engine"] as const)("without a repository says how to add a button: %s", (template) => {
     const readme = textIn(made({ template }), "README.md");
     expect(readme).toMatch(/^# mine\n\n<!-- dash/);
     expect(readme).toContain(
@@ -144,6 +166,13 @@ describe("in the folder of a Worker", () => {
       '"name": "BOARD"',
       "env.BOARD.getByName",
     ],
+    [
+      "a server as it is, with --server unchanged",
+      "wrangler.jsonc",
+      ["--template", "socketio", "--server", "unchanged"],
+      '"name": "APP"',
+      "this.serve(Server, {}, register)",
+    ],
   ])("it prints the lines for %s, and changes nothing", (_case, configuration, args, binding, code) => {
     const worker = folderOf({ [configuration]: "", "index.ts": "export default {};\n" });
     const { status, out } = run(worker, ...args, "--yes");
@@ -151,7 +180,7 @@ describe("in the folder of a Worker", () => {
     expect(out).toContain(`Nothing was changed. Add to ${configuration}`);
     expect(out).toContain(binding);
     expect(out).toContain(code);
-    expect(out).toMatch(/^npm install parley-rooms$/m);
+    expect(out).toMatch(/^npm install parley-rooms( socket\.io)?$/m);
     expect(readdirSync(worker).toSorted()).toEqual(["index.ts", configuration]);
     expect(textIn(worker, configuration)).toBe("");
   });

@@ -68,6 +68,23 @@ it("name a Socket.IO application's class, and its binding after it", () => {
   expect(code).toContain("env.CHESS_GAME.getByName(name)");
 });
 
+it("of a server that stays as it is leave nothing for the doctor to warn of, and leave out what serves HTTP on Node", async () => {
+  const { configuration, code, commands } = lines({ gets: "engine", extras: [], basePath: "" });
+  const { codes } = await examined({ toml: `${HEAD}${configuration}` });
+  expect(codes.filter((found) => !found.startsWith("note "))).toEqual([]);
+  expect(parse(configuration)).toMatchObject({
+    compatibility_flags: ["nodejs_compat", "no_web_socket_compression"],
+    alias: { accepts: "./none.cjs", debug: "./none.cjs", "engine.io": "./none.cjs", ws: "./none.cjs" },
+    durable_objects: { bindings: [{ name: "APP", class_name: "App" }] },
+  });
+  expect(commands).toEqual([expect.stringMatching(/> none\.cjs$/)]);
+  expect(code).toContain('pathname.startsWith("/socket.io/")) return connect(request, { object:');
+  const elsewhere = lines({ gets: "engine", extras: [], basePath: "/live", classes: { App: "ChessObject" } }).code;
+  expect(elsewhere).toContain(
+    'startsWith("/live/socket.io/")) return connect(request, { path: "/live", object: (name) => env.CHESS.getByName(name) })',
+  );
+});
+
 it("list the commands that make queues and the bucket of an environment", () => {
   expect(lines({ extras: ["relay", "files"], environment: "staging" }).commands).toEqual([
     "npx wrangler queues create mine-staging-relay",

@@ -1,5 +1,5 @@
 // A room with pins and reports of abuse, as a user of the package writes one. Those of the run are on where its plan has features.
-import { ChatRoom } from "../../../durable/chat-room.ts";
+import { ChatRoom } from "../../../src/entries/chat.ts";
 import type { AnyFeature, RoomHandle } from "../../../src/extension/extension.ts";
 import { Pins } from "../../../src/features/pins/pins.ts";
 import { Reports } from "../../../src/features/reports/reports.ts";

@@ -1,6 +1,6 @@
 // A room with rules of its own, as a user of the package writes one. Its rules are those of the run (../rules.ts).
-import { ChatRoom } from "../../../durable/chat-room.ts";
-import type { PostContext, PostDraft, PostVerdict } from "../../../src/chat/room/verdict.ts";
+import { ChatRoom } from "../../../src/entries/chat.ts";
+import type { PostContext, PostDraft, PostVerdict } from "../../../src/chat/room/post-decision.ts";
 import type { AnyFeature, RoomHandle } from "../../../src/extension/extension.ts";
 import { featuresOf } from "./featured-room.ts";
 
@@ -24,7 +24,7 @@ export class RuledRoom extends ChatRoom {
     return this.#rules.ask(this, message, context);
   }
 
-  /** Called in each life. */
+  /** Called in each incarnation. */
   override features(room: RoomHandle): readonly AnyFeature[] {
     if (this.#lives > 0) this.#rules.deleted(this, String(this.ctx.id.name));
     this.#lives += 1;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
 import {
-  DRAIN_PING_BYTES,
+  FLOW_CONTROL_PING_BYTES,
   STALE_BYTES_MAX,
   STALE_MS,
   STALLED_BYTES_MAX,
@@ -49,11 +49,11 @@ const stuckIn = async (shell: FakeShell, isExtended = false): Promise<Client> =>
 };
 
 describe("EIO-10: a client that does not read", () => {
-  it.each([false, true])("gets one drain ping after many bytes (extended: %s)", async (isExtended) => {
+  it.each([false, true])("gets one flow-control ping after many bytes (extended: %s)", async (isExtended) => {
     const { shell, give } = await room();
     const stuck = await stuckIn(shell, isExtended);
     const asked = (): number => stuck.frames.filter((frame) => typeof frame === "string" && frame[0] === "2").length;
-    give(DRAIN_PING_BYTES - 1000);
+    give(FLOW_CONTROL_PING_BYTES - 1000);
     expect(asked()).toBe(0);
     give(2000);
     expect(asked()).toBe(1);
@@ -71,11 +71,11 @@ describe("EIO-10: a client that does not read", () => {
     expect(stuck.closing).toBe(CLOSINGS.queueTooLong);
   });
 
-  it("is closed with fewer bytes when its drain ping is old", async () => {
+  it("is closed with fewer bytes when its flow-control ping is old", async () => {
     const { shell, give } = await room();
     const stuck = await stuckIn(shell);
-    give(DRAIN_PING_BYTES + 1);
-    give(STALE_BYTES_MAX - DRAIN_PING_BYTES);
+    give(FLOW_CONTROL_PING_BYTES + 1);
+    give(STALE_BYTES_MAX - FLOW_CONTROL_PING_BYTES);
     shell.advance(STALE_MS);
     give(1000);
     expect(stuck.closing).toBeUndefined();
@@ -89,8 +89,8 @@ describe("EIO-10: a client that does not read", () => {
     const each = STALE_BYTES_MAX / 2;
     const enough = Math.ceil(STALLED_BYTES_MAX / each);
     const stuck = await Promise.all(Array.from({ length: enough + 1 }, () => stuckIn(shell)));
-    give(DRAIN_PING_BYTES + 1);
-    give(each - DRAIN_PING_BYTES);
+    give(FLOW_CONTROL_PING_BYTES + 1);
+    give(each - FLOW_CONTROL_PING_BYTES);
     shell.advance(STALLED_MS + 1);
     give(1000);
     expect(stuck.every(({ closing }) => closing === CLOSINGS.queueTooLong)).toBe(true);
@@ -174,11 +174,11 @@ describe("EIO-10: a client that reads", () => {
     );
   });
 
-  it("gets at most one drain ping per DRAIN_PING_BYTES, and its heartbeat goes on", async () => {
+  it("gets at most one flow-control ping per FLOW_CONTROL_PING_BYTES, and its heartbeat goes on", async () => {
     const { shell, give } = await room();
     const reader = await shell.connect();
     giveFor(shell, give, { chunks: 200, everyMs: 10 });
-    expect(reader.pings).toBeLessThanOrEqual((200 * CHUNK) / DRAIN_PING_BYTES);
+    expect(reader.pings).toBeLessThanOrEqual((200 * CHUNK) / FLOW_CONTROL_PING_BYTES);
     shell.advance(OPTIONS.pingIntervalMs * 3);
     expect(reader.closing).toBeUndefined();
   });
@@ -186,9 +186,9 @@ describe("EIO-10: a client that reads", () => {
   it("starts at zero after a sleep of its room", async () => {
     const { shell, give } = await room();
     const stuck = await stuckIn(shell);
-    give(DRAIN_PING_BYTES + 1);
+    give(FLOW_CONTROL_PING_BYTES + 1);
     shell.evict();
-    give(DRAIN_PING_BYTES - 1000);
+    give(FLOW_CONTROL_PING_BYTES - 1000);
     expect(stuck.pings).toBe(1);
     give(2000);
     expect(stuck.pings).toBe(2);

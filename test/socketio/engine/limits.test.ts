@@ -8,7 +8,7 @@ import { CLOSINGS, TRANSPORT_CLOSE } from "../../../src/socketio/wire/closings.t
 import { Addresses, SESSIONS_MAX } from "../../../src/socketio/engine/addresses.ts";
 import { COUNT_WINDOW_MS, IDLE_PACKETS_MAX } from "../../../src/socketio/engine/session-flood.ts";
 import { Session } from "../../../src/socketio/engine/session.ts";
-import { DRAIN_PING_BYTES } from "../../../src/socketio/engine/backpressure.ts";
+import { FLOW_CONTROL_PING_BYTES } from "../../../src/socketio/engine/backpressure.ts";
 import { ConnectRate, NETWORKS_MAX } from "../../../src/worker/connect/connect-rate.ts";
 import { KNOWN_SESSIONS_MAX, KnownSessions } from "../../../src/worker/connect/known-sessions.ts";
 import { bareServer } from "../../host/bare-server.ts";
@@ -111,7 +111,7 @@ describe("LIM-1: connections of one address", () => {
     const [stuck, quick] = ["192.0.2.1", "192.0.2.2"].map((address) =>
       server.open({ address, query: {}, issued: START_MS }, "websocket"),
     );
-    stuck!.sendWindow.bytes = DRAIN_PING_BYTES + 1;
+    stuck!.sendWindow.bytes = FLOW_CONTROL_PING_BYTES + 1;
     for (const session of [stuck!, quick!]) server.close(session, CLOSINGS.pingTimeout);
     expect(["192.0.2.1", "192.0.2.2"].map((address) => server.refuseAddress(address, 1))).toEqual([
       "address",
@@ -129,7 +129,7 @@ describe("LIM-1: connections of one address", () => {
     expect(server.openProbe(session)).toBeDefined();
     expect([isFull(1), isFull(2)]).toEqual([true, false]);
     expect(server.openProbe(session)).toBeUndefined();
-    const second = server.openStray(handshake);
+    const second = server.openOrphan(handshake);
     expect([isFull(2), isFull(3)]).toEqual([true, false]);
     server.lost(second, TRANSPORT_CLOSE);
     expect([isFull(1), isFull(2)]).toEqual([true, false]);

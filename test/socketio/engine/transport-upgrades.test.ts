@@ -28,7 +28,11 @@ function erased() {
           throw new Error(problem, { cause: error });
         },
       },
-      () => ({ newSession: (...begun) => new Session(...begun), onMessage: () => {}, onClose: () => {} }),
+      () => ({
+        newSession: (sid, handshake, seenAtMs) => new Session(sid, handshake, seenAtMs),
+        onMessage: () => {},
+        onClose: () => {},
+      }),
     );
   const former = begin();
   const session = former.open({ address: "192.0.2.1", query: {}, issued: START_MS }, "polling");

@@ -6,7 +6,7 @@ import type { Transport } from "../../../src/socketio/engine/engine.ts";
 import { Namespace } from "../../../src/socketio/server/namespace.ts";
 import { Server } from "../../../src/socketio/server/server.ts";
 import type { Session } from "../../../src/socketio/engine/session.ts";
-import { DRAIN_PING_BYTES, STALLED_MS } from "../../../src/socketio/engine/backpressure.ts";
+import { FLOW_CONTROL_PING_BYTES, STALLED_MS } from "../../../src/socketio/engine/backpressure.ts";
 import { OPTIONS, START_MS } from "../../host/harness.ts";
 
 type Given = (text: string) => void;
@@ -54,7 +54,7 @@ function room() {
 it("counts bytes that a WebSocket left unproven for long, but none of a client that reads", () => {
   const { enter, give, samples, advance, server } = room();
   const session = enter("websocket");
-  give(DRAIN_PING_BYTES + 1);
+  give(FLOW_CONTROL_PING_BYTES + 1);
   advance(STALLED_MS);
   give(1);
   expect(samples()).toEqual({ count: 0, bytes: 0 });
@@ -62,8 +62,8 @@ it("counts bytes that a WebSocket left unproven for long, but none of a client t
   give(1000);
   const { count, bytes } = samples();
   expect(count).toBe(1);
-  expect(bytes).toBeGreaterThan(DRAIN_PING_BYTES + 1000);
-  expect(bytes).toBeLessThan(DRAIN_PING_BYTES + 2000);
+  expect(bytes).toBeGreaterThan(FLOW_CONTROL_PING_BYTES + 1000);
+  expect(bytes).toBeLessThan(FLOW_CONTROL_PING_BYTES + 2000);
   void server.receive(session, "3");
   for (let i = 0; i < 5; i++) {
     advance(1000);

@@ -1,11 +1,12 @@
 // Recovery against a plain list: clients whose connections break, noticed or not, in a room that sleeps and dies, while they join and leave
-// channels. A recovered client gets exactly the events to its channels.
+// channels, and bundle or do not. A recovered client gets exactly the events to its channels.
 import { PacketType } from "socket.io-parser";
 import { expect, it } from "vitest";
 
 import { FakeShell, type Client } from "../../host/harness.ts";
 import { MemoryRecoveryLog, RecoverableProbe } from "../../host/memory-recovery-log.ts";
 import { fc, runs } from "../../host/properties.ts";
+import { unpacked } from "../../wire/unpacked.ts";
 
 const PARAMETERS = runs(500);
 
@@ -17,10 +18,19 @@ interface Travel {
   readonly who: number;
   /** Events that it still hears. */
   readonly upTo: number;
+  /** Whether it comes back as a client that bundles. */
+  readonly bundle: boolean;
 }
 
 type Step =
-  | { readonly do: "say"; readonly who: number; readonly to: "all" | "one" | "in" | "except"; readonly channel: string }
+  | {
+      readonly do: "say";
+      readonly who: number;
+      readonly to: "all" | "one" | "in" | "except";
+      readonly channel: string;
+      /** Events of one turn. */
+      readonly times: number;
+    }
   | Travel
   | { readonly do: "join" | "leave"; readonly who: number; readonly channel: string }
   | { readonly do: "sleep" | "crash" };
@@ -36,6 +46,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
         who,
         to: fc.constantFrom("all", "one", "in", "except"),
         channel,
+        times: fc.constantFrom(1, 3),
       }),
     },
     {
@@ -44,6 +55,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
         do: fc.constantFrom("read", "break", "vanish", "return"),
         who,
         upTo: fc.nat(4),
+        bundle: fc.boolean(),
       }),
     },
     { weight: 5, arbitrary: fc.record({ do: fc.constantFrom("join", "leave"), who, channel }) },
@@ -82,11 +94,10 @@ class Person {
   /** Takes the frames that have come, or only so many, as when the rest is lost with the connection. */
   read(upTo = Infinity): void {
     const events = this.client?.packets.filter(({ type }) => type === PacketType.EVENT) ?? [];
-    for (const { data } of events.slice(this.#read, this.#read + upTo)) {
-      const [event, ...args] = data as [string, ...unknown[]];
+    for (const packet of events.slice(this.#read, this.#read + upTo)) {
       this.#read++;
-      this.offset = args.at(-1) as string;
-      if (event === "say") this.heard.push(args[0]);
+      this.offset = (packet.data as unknown[]).at(-1) as string;
+      for (const { data } of unpacked(packet)) if (data[0] === "say") this.heard.push(data[1]);
     }
   }
 }
@@ -103,9 +114,9 @@ class Life {
     this.shell = new FakeShell(() => ({ "/": (this.#app = new RecoverableProbe(log, {}, [])) }));
   }
 
-  async come(person: Person): Promise<void> {
+  async come(person: Person, bundle = false): Promise<void> {
     const recoveryAuth = person.pid ? { pid: person.pid, ...(person.offset && { offset: person.offset }) } : {};
-    this.came.push(person.arrive(await this.shell.connect({ canRecover: true }, recoveryAuth)));
+    this.came.push(person.arrive(await this.shell.connect({ canRecover: true }, { ...recoveryAuth, bundle })));
   }
 
   async take(step: Step): Promise<void> {
@@ -126,8 +137,8 @@ class Life {
     }
   }
 
-  async #travel(person: Person, { do: what, upTo }: Travel): Promise<void> {
-    if (what === "return") return person.client ? undefined : this.come(person);
+  async #travel(person: Person, { do: what, upTo, bundle }: Travel): Promise<void> {
+    if (what === "return") return person.client ? undefined : this.come(person, bundle);
     if (what === "read") return person.read();
     if (what === "break") person.client?.leave();
     this.#lose(person, upTo);
@@ -138,22 +149,22 @@ class Life {
     person.client = undefined;
   }
 
-  #say(person: Person, { to, channel: name }: Step & { do: "say" }): void {
-    const text = ++this.#said;
+  #say(person: Person, { to, channel: name, times }: Step & { do: "say" }): void {
+    const texts = Array.from({ length: times }, () => ++this.#said);
     const isMeant: Record<typeof to, (other: Person) => boolean> = {
       all: () => true,
       one: (other) => other === person,
       in: ({ channels }) => channels.has(name),
       except: ({ channels }) => !channels.has(name),
     };
-    for (const other of this.people) if (other.pid && isMeant[to](other)) other.meant.push(text);
+    for (const other of this.people) if (other.pid && isMeant[to](other)) other.meant.push(...texts);
     const audience = {
       all: this.#app,
       one: this.#app.to(person.id),
       in: this.#app.to(name),
       except: this.#app.except(name),
     };
-    audience[to].emit("say", text);
+    this.shell.turn(() => texts.forEach((text) => audience[to].emit("say", text)));
   }
 
   /** By the server, which may not have noticed that the client is gone. */
@@ -166,7 +177,7 @@ class Life {
   }
 }
 
-it("recovered means exactly what was meant for one, in order: REC-3, REC-4", async () => {
+it("recovered means exactly what was meant for one, in order: REC-3, REC-4, BUN-3", async () => {
   const came: string[] = [];
   await fc.assert(
     fc.asyncProperty(steps, async (program) => {

@@ -107,7 +107,7 @@ it("by nothing, if nothing is declared: any event, as in Socket.IO", () => {
 
 it("a field of a class gets no types from the class that it extends: an untyped handler needs `Handlers`", () => {
   class Bare extends Namespace {
-    // @ts-expect-error -- TypeScript's own limit; the day this line is no error, docs/from-socket-io.md can go without it
+    // @ts-expect-error -- TypeScript's own limit; the day this line is no error, docs/socket-io-reference.md can go without it
     handlers = { draw: (socket, line) => socket.broadcast.emit("draw", line) };
   }
   expectTypeOf<Bare>().toExtend<Namespace>();

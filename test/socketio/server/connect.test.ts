@@ -143,13 +143,13 @@ describe("CONNECT", () => {
   });
 });
 
-describe("a CONNECT whose verdict takes time", () => {
+describe("a CONNECT whose decision takes time", () => {
   function slowDoor() {
     const verdict = Promise.withResolvers<{ accepted: true; data: unknown }>();
     return { verdict, ...probeShell({ authorize: () => verdict.promise, handlers: { x: () => undefined } }) };
   }
 
-  it("is answered when the verdict comes", async () => {
+  it("is answered when the decision comes", async () => {
     const { shell, verdict, calls } = slowDoor();
     const client = shell.open();
     client.send("40");

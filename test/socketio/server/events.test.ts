@@ -5,7 +5,7 @@ import { ATTACHMENTS_MAX } from "../../../src/socketio/wire/socket-io.ts";
 import { COUNT_WINDOW_MS } from "../../../src/socketio/engine/session-flood.ts";
 import { HANDLE_EVENT, Namespace } from "../../../src/socketio/server/namespace.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
-import { FAILURES_LOGGED_MAX } from "../../../src/socketio/server/sockets.ts";
+import { FAILURES_LOGGED_MAX } from "../../../src/socketio/server/failures.ts";
 import { FakeShell, OPTIONS } from "../../host/harness.ts";
 import { MemoryRecoveryLog, RecoverableProbe } from "../../host/memory-recovery-log.ts";
 import { probeShell, type AnyArgument, type Probe } from "../../host/probe.ts";

@@ -1,9 +1,11 @@
 // All clients get events in the order of the emits, also when an emit causes others.
 import { expect, it } from "vitest";
 
+import { POLL_QUEUE_BYTES_MAX } from "../../../src/socketio/engine/poll-queue.ts";
 import { type Broadcast, Recovery, type RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
 import { FakeShell, RECORD_BYTES_MAX } from "../../host/harness.ts";
+import { Plain, Shell } from "../../host/plain-server.ts";
 import { Probe, probeShell } from "../../host/probe.ts";
 
 it("events about the end of a session do not overtake those that its turn sends", async () => {
@@ -88,4 +90,21 @@ it("onAnyOutgoing hears each kind of event to a socket once", async () => {
   }));
   (await shell.connect({ canRecover: true })).emit("go");
   expect(heard).toEqual(["one", "two", "three", "four", "five"]);
+});
+
+it("the leave of a client that fell behind does not overtake the messages that made it fall behind", async () => {
+  class Loud extends Plain {
+    override onDisconnect(): void {
+      this.emit("left");
+    }
+  }
+  const namespace = new Loud();
+  const shell = new Shell(() => ({ static: { "/": namespace } }));
+  const behind = shell.open("polling");
+  await shell.send(behind, "40");
+  const other = await shell.connect();
+  namespace.emit("loud", "x".repeat(POLL_QUEUE_BYTES_MAX));
+  const events = other.frames.filter((frame) => frame.startsWith("42"));
+  expect(events.slice(-2).map((frame) => frame.slice(0, 8))).toEqual(['42["loud', '42["left']);
+  expect(shell.server.sessions.has(behind.session.sid)).toBe(false);
 });

@@ -33,9 +33,9 @@ class Speaker extends Namespace<Incoming, Outgoing, object, Between> {
     tell: (_socket, rooms, event, what) => void this.serverSideEmit(rooms, event, what),
     ask: async (_socket, rooms, event, ack) => {
       try {
-        ack(await this.serverSideEmitWithAck(rooms, event));
+        ack?.(await this.serverSideEmitWithAck(rooms, event));
       } catch (error) {
-        ack(error);
+        ack?.(error);
       }
     },
   };

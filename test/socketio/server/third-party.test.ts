@@ -27,7 +27,7 @@ class Canvas extends Namespace<Incoming, Outgoing, Painter> {
       if (client.data.team) client.leave(client.data.team);
       client.join(team);
       client.data.team = team;
-      ack([...this.sockets.values()].filter((other) => other.peek().team === team).length);
+      ack?.([...this.sockets.values()].filter((other) => other.peek().team === team).length);
     },
     paint: (client, strokes, ack) => {
       const { data } = client;

@@ -51,9 +51,9 @@ it("emit takes all arguments, and no others", () => {
 
 class Whiteboard extends Namespace<ClientToServerEvents, ServerToClientEvents, { color: string }> {
   readonly handlers = {
-    paint: (client: Client, line: number, ack: (id: string) => void) => {
+    paint: (client: Client, line: number, ack?: (id: string) => void) => {
       client.to("red").emit("draw", line, client.data.color);
-      ack("a line");
+      ack?.("a line");
     },
   };
 }
@@ -62,7 +62,19 @@ it("a namespace may leave the type of its handlers to the compiler", () => {
   expectTypeOf<Whiteboard>().toExtend<NamespaceTable["static"][string]>();
 });
 
-it("handlers get the arguments of their event, the ack callback last", () => {
+it("handlers get the arguments of their event, and last the ack callback, which a client may leave out", () => {
   type Paint = Handlers<ClientToServerEvents, Client>["paint"];
-  expectTypeOf<Paint>().parameters.toEqualTypeOf<[socket: Client, line: number, ack: (id: string) => void]>();
+  expectTypeOf<Paint>().parameters.toEqualTypeOf<[socket: Client, line: number, ack?: (id: string) => void]>();
+  const paint: Paint = (_client, line, ack) => {
+    ack?.(`line ${line}`);
+    // @ts-expect-error -- there may be no ack
+    ack("a line");
+  };
+  expectTypeOf(paint).toBeFunction();
+  // Declared as one that may be missing, it is the same; events without an ack, and those that no interface declares, are as they were.
+  type Optional = Handlers<{ paint: (line: number, ack?: (id: string) => void) => void; clear: () => void }, Client>;
+  expectTypeOf<Optional["paint"]>().toEqualTypeOf<Paint>();
+  expectTypeOf<Optional["clear"]>().parameters.toEqualTypeOf<[socket: Client]>();
+  // oxlint-disable-next-line typescript/no-explicit-any -- what an application that declares no events is given
+  expectTypeOf<Handlers["whatever"]>().parameters.toEqualTypeOf<[socket: Socket, ...any[]]>();
 });

@@ -1,4 +1,4 @@
-// Calls about messages, and the search (SRCH-1). Each asks the room for the event of the same meaning (API-2), so the room decides on
+// Calls about messages. Each asks the room for the event of the same meaning (API-2), so the room decides on
 // rights, limits and broadcasts. Called by calls.ts.
 import * as z from "zod/mini";
 
@@ -14,7 +14,6 @@ import {
   REACTIONS,
   VERSIONS,
 } from "../../../protocol/events/messages.ts";
-import { SEARCH } from "../../../protocol/events/search.ts";
 import { actingAs, actingAsUser, STAFF } from "../access.ts";
 import { answering, call, done, room, type ApiCall } from "../call.ts";
 import { pageAnswers, respondPage } from "../pages.ts";
@@ -125,25 +124,6 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     given: z.object({ ...REACT.schema.shape, ...which, as: z.optional(actingAs) }),
     answers: { 200: { description: "The reaction is set or taken back, and all members have it", schema: done } },
     run: asking(REACT),
-  }),
-  call({
-    id: "searchMessages",
-    method: "get",
-    path: "/api/rooms/{room}/search",
-    summary: "Find messages",
-    description:
-      'Newest first. `query` is words, all of which a message has to have, a "phrase" in quotes, or `begin*`; `from` is a user id. One ' +
-      "of the two is needed. `Link` leads to older ones; a page may be short, or empty.",
-    roles: STAFF,
-    given: z.object({ ...SEARCH.schema.shape, room }),
-    answers: {
-      200: {
-        description: "The page",
-        schema: answering(SEARCH.good),
-        headers: { Link: 'The next page, `rel="next"`, where there is more to look at' },
-      },
-    },
-    run: asking(SEARCH, (page, url) => respondPage(url, page, { before: page.before })),
   }),
 ];
 

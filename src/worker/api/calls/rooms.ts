@@ -77,8 +77,8 @@ export const ROOM_CALLS: readonly ApiCall[] = [
 type Answered = Awaited<ReturnType<RoomRpc["exportPiece"]>>;
 
 /**
- * Streams the history as newline-delimited JSON. The room gives the next piece when the reader wants it, so no more than one piece
- * is in memory and a slow reader keeps no room awake (API-8). The first piece is asked for at once, so that a failure of it is an
+ * Streams the history as newline-delimited JSON. The room gives the next chunk when the reader wants it, so no more than one chunk
+ * is in memory and a slow reader keeps no room awake (API-8). The first chunk is asked for at once, so that a failure of it is an
  * error answer and not a stream that breaks off.
  */
 async function exportRoom({ given, identity, roomRpc }: ApiRequest<{ readonly room: string }>): Promise<Response> {
@@ -99,10 +99,10 @@ function streamOf(rpc: RoomRpc, identity: Identity, first: Answered): ReadableSt
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const piece = await take();
-        if (piece === undefined) return controller.error(new Error("the room was deleted while it was exported"));
-        if ("error" in piece) return controller.error(new Error(`the export ended: ${piece.error.message}`));
-        const { lines, next } = piece;
+        const chunk = await take();
+        if (chunk === undefined) return controller.error(new Error("the room was deleted while it was exported"));
+        if ("error" in chunk) return controller.error(new Error(`the export ended: ${chunk.error.message}`));
+        const { lines, next } = chunk;
         if (lines !== "") controller.enqueue(encoder.encode(lines));
         if (next === undefined) controller.close();
         else take = () => refuseEnded(identity) ?? rpc.exportPiece(identity, next);
@@ -112,7 +112,7 @@ function streamOf(rpc: RoomRpc, identity: Identity, first: Answered): ReadableSt
   );
 }
 
-/** The token may have ended since the last piece; the room itself judges the rest. */
+/** The token may have ended since the last chunk; the room itself judges the rest. */
 function refuseEnded({ exp = Infinity }: Identity): ErrorAnswer | undefined {
   return exp * 1000 <= Date.now() ? refuse("TOKEN_EXPIRED", "The token has expired.") : undefined;
 }

@@ -94,7 +94,7 @@ async function refuseReader(asked: Asked, file: FileKey): Promise<Response | und
   if (fileReaders.mayRead(files, identity, Date.now())) return undefined;
   const answer = await roomRpc(file.room).permitReading(identity, { key: given.key, epoch: file.epoch });
   if ("error" in answer && answer.error.code === "NOT_FOUND") {
-    // Cached permissions may be of the life of the room that is gone.
+    // Cached permissions may be of the incarnation of the room that is gone.
     fileReaders.forget(files);
     return noSuchFile();
   }

@@ -100,14 +100,16 @@ function countOf({ env, deployment, request, identity, caller }: Asked, { size }
   const limit = `at most ${max} bytes of files of one user in a day (UPLOAD_BYTES_PER_USER_DAY)`;
   const user = holderOf(request, { ...caller, isGuest: identity.isGuest });
   const lobby = env.LOBBY.getByName(lobbyOf(user, lobbies));
+  let takenMs = 0;
   return {
     async begin() {
       if (size > max) return refuseRequest("TOO_LONG", `Too large: ${limit}`);
       const waitMs = await lobby.takeUpload(user, size);
+      takenMs = Date.now();
       return waitMs > 0 ? refuseForNow("RATE_LIMITED", `Rate limit exceeded: ${limit}.`, waitMs) : undefined;
     },
     // If it fails, all that was announced counts.
-    fail: (received) => lobby.endUpload(user, { taken: size, received }).catch(() => {}),
+    fail: (received) => lobby.endUpload(user, { taken: size, takenMs, received }).catch(() => {}),
   };
 }
 

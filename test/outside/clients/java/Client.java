@@ -1,4 +1,4 @@
-// socket.io-client-java as a member of a room: Client.java URL ROOM TOKEN default|polling|websocket STAY_MS
+// socket.io-client-java as a member of a room: Client.java URL ROOM TOKEN default|polling|websocket STAY_MS [listen|bundle]
 // Prints one line of JSON per step; see ../README.md. language-clients.test.ts runs it.
 
 import io.socket.client.Ack;
@@ -11,6 +11,8 @@ import io.socket.engineio.parser.Packet;
 import java.io.PrintStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -18,8 +20,10 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import okhttp3.Dispatcher;
 import okhttp3.OkHttpClient;
+import org.json.JSONArray;
 import org.json.JSONObject;
 
 public final class Client {
@@ -30,6 +34,8 @@ public final class Client {
   };
   private static final String CONTENT_AFTERWARDS = "still here \u23f3";
   private static final long ANSWER_TIMEOUT_SECONDS = 10;
+  private static final String LAST_WORD = "enough";
+  private static final long TALK_MS_MAX = 120_000;
   private static final PrintStream OUT = new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
   private final Socket socket;
@@ -47,20 +53,54 @@ public final class Client {
   public static void main(String[] arguments) throws Exception {
     IO.Options options = new IO.Options();
     options.path = "/rooms/" + arguments[1] + "/socket.io";
+    String kind = arguments.length > 5 ? arguments[5] : "";
+    // The library takes texts alone for `auth`.
     options.auth = Map.of("token", arguments[2]);
+    if (kind.equals("bundle")) options.query = "bundle=1";
     options.reconnection = false;
     // By default the library polls first and upgrades.
     if (!arguments[3].equals("default")) options.transports = new String[] {arguments[3]};
     OkHttpClient http = httpClient();
     options.callFactory = http;
     options.webSocketFactory = http;
-    new Client(IO.socket(URI.create(arguments[0]), options)).run(Long.parseLong(arguments[4]));
+    Client client = new Client(IO.socket(URI.create(arguments[0]), options));
+    if (kind.equals("bundle")) unpack(client.socket);
+    if (kind.isEmpty()) client.run(Long.parseLong(arguments[4]));
+    else client.listen(Long.parseLong(arguments[4]));
   }
 
   /** The library's own, but for threads that end soon: the process ends with them, after the last request. */
   private static OkHttpClient httpClient() {
     ThreadPoolExecutor threads = new ThreadPoolExecutor(0, 64, 500, TimeUnit.MILLISECONDS, new SynchronousQueue<>());
     return new OkHttpClient.Builder().dispatcher(new Dispatcher(threads)).readTimeout(1, TimeUnit.MINUTES).build();
+  }
+
+  /** These lines are those of docs/events.md. */
+  private static void unpack(Socket socket) {
+    socket.on("bundle", bundle -> {
+      JSONArray events = (JSONArray) bundle[0];
+      IntStream.range(0, events.length()).mapToObj(events::optJSONArray).forEach(event -> {
+        Object[] args = IntStream.range(1, event.length()).mapToObj(event::opt).toArray();
+        for (Emitter.Listener listener : socket.listeners(event.optString(0))) listener.call(args);
+      });
+    });
+  }
+
+  private void listen(long stayMs) throws Exception {
+    BlockingQueue<Object[]> connects = argumentsOf(Socket.EVENT_CONNECT);
+    BlockingQueue<Object[]> goodbyes = argumentsOf(Socket.EVENT_DISCONNECT);
+    socket.connect();
+    next(connects);
+    say("connected", Map.of());
+    List<String> heard = new ArrayList<>();
+    for (Object[] arguments; (arguments = hear(heard.contains(LAST_WORD) ? stayMs : TALK_MS_MAX)) != null;)
+      heard.add(((JSONObject) arguments[0]).getString("content"));
+    say("heard", Map.of("contents", new JSONArray(heard), "goodbyes", new JSONArray(goodbyes)));
+    socket.disconnect();
+  }
+
+  private Object[] hear(long timeoutMs) throws Exception {
+    return messages.poll(timeoutMs, TimeUnit.MILLISECONDS);
   }
 
   private void run(long stayMs) throws Exception {

@@ -1,4 +1,4 @@
-"""python-socketio as a member of a room: client.py URL ROOM TOKEN default|polling|websocket STAY_MS async|sync|listen
+"""python-socketio as a member of a room: client.py URL ROOM TOKEN default|polling|websocket STAY_MS async|sync|listen|bundle
 
 Prints one line of JSON per step; see ../README.md. language-clients.test.ts runs it.
 """
@@ -15,6 +15,8 @@ import socketio
 CONTENTS = ["plain", "Grüße 👋🏽, 日本語,   \"quoted\" \\ \u2028 \u001e"]
 CONTENT_AFTERWARDS = "still here ⏳"
 ANSWER_TIMEOUT_SECONDS = 10
+LAST_WORD = "enough"
+TALK_SECONDS_MAX = 120
 
 
 def say(step, **facts):
@@ -40,10 +42,20 @@ def counting_logger():
     return logger, pings
 
 
-def options(room, token, transport):
+def options(room, token, transport, **auth):
     # By default the library polls first and upgrades.
     transports = None if transport == "default" else [transport]
-    return {"auth": {"token": token}, "socketio_path": f"rooms/{room}/socket.io", "transports": transports}
+    return {"auth": {"token": token, **auth}, "socketio_path": f"rooms/{room}/socket.io", "transports": transports}
+
+
+def unpack(client):
+    """These lines are those of docs/events.md."""
+
+    @client.on("bundle")
+    def on_bundle(events, *offset):
+        for event, *args in events:
+            if handler := client.handlers["/"].get(event):
+                handler(*args)
 
 
 def run_sync(url, room, token, transport, stay_seconds):
@@ -73,18 +85,21 @@ def run_sync(url, room, token, transport, stay_seconds):
     say("disconnected", reason=goodbyes.get(timeout=ANSWER_TIMEOUT_SECONDS))
 
 
-def listen(url, room, token, transport, stay_seconds):
-    """Says nothing, and tells how many messages came until it was quiet for so long."""
+def listen(url, room, token, transport, stay_seconds, bundles):
+    """Says nothing, and tells which messages came until it was quiet for so long after the last word."""
     client = socketio.Client(reconnection=False)
+    if bundles:
+        unpack(client)
     messages, goodbyes = queue.Queue(), []
     client.on("chat-message", lambda message: messages.put(message))
     client.on("disconnect", lambda reason: goodbyes.append(reason))
-    client.connect(url, **options(room, token, transport))
+    client.connect(url, **options(room, token, transport, bundle=bundles))
     say("connected")
     heard = []
     try:
         while True:
-            heard.append(messages.get(timeout=stay_seconds)["content"])
+            timeout = stay_seconds if LAST_WORD in heard else TALK_SECONDS_MAX
+            heard.append(messages.get(timeout=timeout)["content"])
     except queue.Empty:
         say("heard", contents=heard, goodbyes=goodbyes)
     client.disconnect()
@@ -124,7 +139,7 @@ if __name__ == "__main__":
     arguments = (url, room, token, transport, int(stay_ms) / 1000)
     if kind == "async":
         asyncio.run(run_async(*arguments))
-    elif kind == "listen":
-        listen(*arguments)
+    elif kind in ("listen", "bundle"):
+        listen(*arguments, kind == "bundle")
     else:
         run_sync(*arguments)

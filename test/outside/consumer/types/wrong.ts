@@ -12,7 +12,7 @@ createParley({ queues: { relais: "my-queue" } });
 
 export class Room extends ChatRoom {
   override beforePost(): PostVerdict {
-    // @ts-expect-error -- a verdict is no text
+    // @ts-expect-error -- a decision is no text
     return "No spam here.";
   }
 }

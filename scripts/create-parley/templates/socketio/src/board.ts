@@ -8,15 +8,17 @@ type Client = Socket<ServerToClientEvents>;
 const LINES_MAX = 5000;
 
 class Board extends Namespace<ClientToServerEvents, ServerToClientEvents> {
-  readonly #sql: SqlStorage;
-  /** A copy in memory, which goes while the board sleeps. Each life of the object reads it again. */
-  readonly #lines: Line[];
+  /** A copy in memory, which goes while the board sleeps. */
+  #lines: Line[] = [];
 
-  constructor(sql: SqlStorage) {
-    super();
-    this.#sql = sql;
-    sql.exec("CREATE TABLE IF NOT EXISTS lines (id INTEGER PRIMARY KEY, line TEXT NOT NULL)");
-    const rows = sql.exec<{ line: string }>("SELECT line FROM lines ORDER BY id").toArray();
+  get #sql(): SqlStorage {
+    return this.ctx.storage.sql;
+  }
+
+  /** Runs each time that the board starts or wakes. */
+  override onStart(): void {
+    this.#sql.exec("CREATE TABLE IF NOT EXISTS lines (id INTEGER PRIMARY KEY, line TEXT NOT NULL)");
+    const rows = this.#sql.exec<{ line: string }>("SELECT line FROM lines ORDER BY id").toArray();
     this.#lines = rows.map(({ line }) => JSON.parse(line) as Line);
   }
 
@@ -49,7 +51,7 @@ class Board extends Namespace<ClientToServerEvents, ServerToClientEvents> {
 }
 
 export class BoardObject extends SocketIoObject {
-  namespaces = { "/": new Board(this.ctx.storage.sql) };
+  namespaces = { "/": new Board() };
 }
 
 /** Clients may send anything. */

@@ -1,0 +1,164 @@
+// Reads from a socket the record that a wake of its object needs, and puts it back: the request that opened its connection, its handshake, and the
+// plain data that the application gave it. Called by sleep.ts.
+import { fingerprint } from "../socketio/recovery/fingerprint.ts";
+import { EngineRequest } from "./node-request.ts";
+
+/** The request that opened a connection. */
+interface RequestRecord {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly address: string;
+}
+
+/** What a socket needs besides, to come back from a sleep of its object as if nothing had happened. */
+export interface AsleepRecord {
+  /** The id of its connection. */
+  readonly session: string;
+  readonly request: RequestRecord;
+  /** The properties that middlewares gave the request, as far as they are plain data. */
+  readonly requestOwn: Own;
+  /** Of its handshake. */
+  readonly auth: unknown;
+  /** The properties that middlewares gave its handshake, as far as they are plain data. */
+  readonly handshakeOwn: Own;
+  /** The time of its handshake, in milliseconds since 1970. */
+  readonly issued: number;
+  /** The properties that the application gave it, as far as they are plain data. */
+  readonly own: Own;
+  /** The events for which it had listeners. */
+  readonly events: readonly string[];
+}
+
+type Own = Readonly<Record<string, unknown>>;
+
+/** The part that may change. */
+export const changingOf = ({ session, requestOwn, auth, handshakeOwn, own, events }: AsleepRecord): object => ({
+  session,
+  requestOwn,
+  auth,
+  handshakeOwn,
+  own,
+  events,
+});
+
+export function requestRecord({ method, url, headers, connection }: EngineRequest): RequestRecord {
+  const { encrypted, remoteAddress } = connection;
+  return { method, url: `${encrypted ? "https" : "http"}://${url}`, headers, address: remoteAddress };
+}
+
+export function requestFrom({ request, requestOwn }: AsleepRecord): EngineRequest {
+  return Object.assign(new EngineRequest({ ...request, headers: Object.entries(request.headers) }), requestOwn);
+}
+
+export const REQUEST_USUAL = keysOf(
+  new EngineRequest({ method: "GET", url: "/", headers: [], address: "" }),
+) as ReadonlySet<string | symbol>;
+
+export function keysOf(owner: object): Set<string | symbol> {
+  return new Set(Reflect.ownKeys(owner).filter((key) => Object.prototype.propertyIsEnumerable.call(owner, key)));
+}
+
+/**
+ * @param usual the properties that it has without the application
+ * @param isNot called with the name of each that is no plain data
+ */
+export function plainOf(owner: object, usual: ReadonlySet<string | symbol>, isNot: (name: string) => void): Own {
+  const plain: Record<string, unknown> = {};
+  for (const key of keysOf(owner)) {
+    if (usual.has(key)) continue;
+    const value = (owner as Record<string | symbol, unknown>)[key];
+    if (typeof key === "string" && isPlain(value)) plain[key] = value;
+    else isNot(String(key));
+  }
+  return plain;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+const COPIED = [Date, RegExp, ArrayBuffer];
+
+/** Whether a structured clone of it is the same. */
+export function isPlain(value: unknown, above: readonly unknown[] = []): boolean {
+  if (typeof value === "function" || typeof value === "symbol") return false;
+  if (typeof value !== "object" || value === null) return true;
+  if (above.includes(value)) return false;
+  const within = (part: unknown): boolean => isPlain(part, [...above, value]);
+  if (Array.isArray(value)) return value.every(within);
+  if (value instanceof Set) return [...(value as Set<unknown>)].every(within);
+  if (value instanceof Map) return [...(value as Map<unknown, unknown>)].flat().every(within);
+  if (ArrayBuffer.isView(value) || COPIED.some((Type) => value instanceof Type)) return true;
+  return isPlainObject(value) && Object.values(value).every(within);
+}
+
+/** The objects that a wake has put into sockets. Others are the application's, which may use one for several sockets. */
+export class GivenParts {
+  readonly #all = new WeakSet<object>();
+
+  /** Notes a value, and all parts of it. */
+  add(value: unknown): void {
+    if (typeof value !== "object" || value === null || this.#all.has(value)) return;
+    this.#all.add(value);
+    const parts = value instanceof Map || value instanceof Set ? [...value].flat() : Object.values(value);
+    for (const part of parts) this.add(part);
+  }
+
+  /**
+   * Makes one value like another. Parts that the wake has given are changed in place: listeners may hold them.
+   * @param replaced called if a part of the application's own gives way to what is stored
+   * @returns the one that is like the other
+   */
+  putInto(present: unknown, stored: unknown, replaced: () => void): unknown {
+    const print = fingerprint(stored);
+    if (print !== undefined && print === fingerprint(present)) return present;
+    const seen = new Set<unknown>();
+    const merge = (part: unknown, storedPart: unknown): unknown => {
+      // What is stored may refer to itself.
+      if (seen.has(storedPart) || typeof part !== "object" || part === null) return storedPart;
+      if (!this.#all.has(part)) {
+        if (typeof storedPart === "object" && storedPart !== null) replaced();
+        return storedPart;
+      }
+      seen.add(storedPart);
+      try {
+        return mergeParts(part, storedPart, merge);
+      } catch {
+        // Frozen, for example: what is stored takes its place.
+        return storedPart;
+      }
+    };
+    return merge(present, stored);
+  }
+}
+
+function mergeParts(present: unknown, stored: unknown, merge: (present: unknown, stored: unknown) => unknown): unknown {
+  if (Array.isArray(present) && Array.isArray(stored)) {
+    present.splice(0, Infinity, ...stored.map((part, at) => merge(present[at], part)));
+    return present;
+  }
+  if (present instanceof Map && stored instanceof Map) {
+    const entries = [...(stored as Map<unknown, unknown>)].map(
+      ([key, part]) => [key, merge(present.get(key), part)] as const,
+    );
+    present.clear();
+    for (const [key, part] of entries) present.set(key, part);
+    return present;
+  }
+  if (present instanceof Set && stored instanceof Set) {
+    present.clear();
+    for (const part of stored) present.add(part);
+    return present;
+  }
+  if (!isPlainObject(present) || !isPlainObject(stored)) return stored;
+  for (const key of Object.keys(present)) if (!Object.hasOwn(stored, key)) delete present[key];
+  for (const [key, part] of Object.entries(stored)) {
+    const value = merge(Object.hasOwn(present, key) ? present[key] : undefined, part);
+    // Of a client's data, one may be named `__proto__`.
+    Object.defineProperty(present, key, { value, writable: true, enumerable: true, configurable: true });
+  }
+  return present;
+}

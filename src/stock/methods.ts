@@ -1,0 +1,57 @@
+// Puts code of ours around methods of the package's objects. Called by recovery-adapter.ts and sleep.ts.
+
+/** Replaces a method of one object, if it has it. Who lists the properties of the object does not see that. */
+export function override<Owner extends object, Name extends keyof Owner>(
+  owner: Owner,
+  name: Name,
+  make: (before: NonNullable<Owner[Name]>) => Owner[Name],
+): void {
+  const before = owner[name] as { bind(owner: Owner): NonNullable<Owner[Name]> } | undefined;
+  if (!before) return;
+  Object.defineProperty(owner, name, { value: make(before.bind(owner)), writable: true, configurable: true });
+}
+
+type Listener = (this: unknown, ...args: unknown[]) => unknown;
+type Add = (event: string, listener: Listener) => unknown;
+
+/** One of Node, as far as this file uses it. */
+export interface Emitter {
+  on: Add;
+  addListener: Add;
+  prependListener: Add;
+  once: Add;
+  prependOnceListener: Add;
+  off: Add;
+  /** Adds a middleware: of a socket, for its events. */
+  use?(middleware: Listener): unknown;
+}
+
+/** @param returned called with what each listener and middleware returns: a promise if it goes on after an `await` */
+export function watchListeners(emitter: Emitter, returned: (result: unknown) => void): void {
+  const watched = (listener: Listener): Listener =>
+    function (...args) {
+      const result = listener.apply(this, args);
+      returned(result);
+      return result;
+    };
+  for (const name of ["on", "addListener", "prependListener"] as const)
+    override(emitter, name, (add) => (event, listener) => add(event, known(listener, watched(listener))));
+  for (const [name, always] of [
+    ["once", "on"],
+    ["prependOnceListener", "prependListener"],
+  ] as const)
+    override(emitter, name, () => (event, listener) => {
+      const run = watched(listener);
+      const once = known(listener, function (...args) {
+        emitter.off(event, once);
+        return run.apply(this, args);
+      });
+      return emitter[always](event, once);
+    });
+  override(emitter, "use", (use) => (middleware) => use(watched(middleware)));
+}
+
+/** By its `listener`, `off` and `listeners` know the application's own. */
+function known(listener: Listener, outer: Listener): Listener {
+  return typeof listener !== "function" || "listener" in listener ? listener : Object.assign(outer, { listener });
+}

@@ -1,0 +1,235 @@
+// Lets an object sleep while clients of its stock server are connected. For the application a wake is a restart from which every client
+// recovers: `register` runs again, and each socket enters its namespaces again, with its id, rooms, data and handshake, and with the plain
+// properties that the application gave it. Its client notices nothing. Made and called by durable/engine-object.ts.
+import {
+  GivenParts,
+  isPlain,
+  keysOf,
+  plainOf,
+  REQUEST_USUAL,
+  requestFrom,
+  requestRecord,
+  type AsleepRecord,
+} from "./asleep-record.ts";
+import type { Written } from "./engine-socket.ts";
+import { ASLEEP_OFFSET, type KnownSocket, type StockSocket } from "./known-socket.ts";
+import type { StockSession } from "./layer.ts";
+import { override, watchListeners, type Emitter } from "./methods.ts";
+import type { EngineRequest } from "./node-request.ts";
+import type { Recovery } from "./recovery.ts";
+import type { Waking } from "./recovery-adapter.ts";
+import type { Timers } from "./timers.ts";
+
+interface Encoder {
+  encode(packet: object): Written[];
+}
+
+interface SleepParts {
+  readonly recovery: Recovery;
+  readonly timers: Timers;
+  /** That of the server of the package. */
+  readonly encoder: () => Encoder;
+  /** Names something that keeps the object awake, or does not survive its sleep. */
+  readonly warn: (problem: string) => void;
+}
+
+/** The server under the one of the package. */
+export interface SleepPorts {
+  now(): number;
+  /** Gives the server of the package a connection that slept. @returns gives it a message as if from its client */
+  reopen(session: StockSession, request: EngineRequest): (message: Written) => void;
+  /** Ends a connection in such a way that its client comes back. */
+  restart(session: StockSession): void;
+  /** Calls a function later. @returns a function that calls that off */
+  after(ms: number, run: () => void): () => void;
+}
+
+/** So long the namespaces have time to take their sockets back: functions of the application may decide about them. */
+const BACK_MS = 5000;
+
+/** So long events wait for listeners for `connection` that go on after an `await`: they may add listeners then. */
+const LISTENERS_MS = 2000;
+
+/** So long connections that slept wait for an asynchronous `register`. */
+const REGISTER_MS = 20_000;
+
+/** The type of a packet by which a client enters a namespace. */
+const CONNECT = 0;
+
+/** Properties that a socket of the package gets later. */
+const LATER = ["_anyListeners", "_anyOutgoingListeners", "join"];
+
+export class Sleep implements Waking {
+  readonly #parts: SleepParts;
+  /** The properties that the package gives a socket. */
+  #usual: ReadonlySet<string | symbol> = new Set();
+  /** Those that it gives a handshake. */
+  #handshakeUsual: ReadonlySet<string | symbol> = new Set();
+  readonly #given = new GivenParts();
+
+  constructor(parts: SleepParts) {
+    this.#parts = parts;
+  }
+
+  warn(problem: string): void {
+    this.#parts.warn(problem);
+  }
+
+  // ---- what is stored -----------------------------------------------------------------------------------------
+
+  asleepOf(socket: StockSocket, data: unknown): AsleepRecord {
+    const { conn, handshake } = socket;
+    const { warn } = this.#parts;
+    if (!isPlain(data)) warn("socket.data is no plain data: after a sleep it is a structured clone of what it was");
+    return {
+      session: conn.id,
+      request: requestRecord(conn.request),
+      requestOwn: plainOf(conn.request, REQUEST_USUAL, (name) =>
+        warn(`socket.request.${name} is no plain data: after a sleep it is gone`),
+      ),
+      auth: handshake.auth,
+      handshakeOwn: plainOf(handshake, this.#handshakeUsual, (name) =>
+        warn(`socket.handshake.${name} is no plain data: after a sleep it is gone`),
+      ),
+      issued: handshake.issued,
+      own: plainOf(socket, this.#usual, (name) =>
+        warn(`socket.${name} is no plain data: after a sleep it is as \`connection\` sets it`),
+      ),
+      events: socket
+        .eventNames()
+        .filter((name) => typeof name === "string")
+        .toSorted(),
+    };
+  }
+
+  // ---- called by the adapters of namespaces ---------------------------------------------------------------------
+
+  made(socket: StockSocket): void {
+    const { recovery, timers } = this.#parts;
+    if (this.#usual.size === 0) {
+      this.#usual = new Set([...keysOf(socket), ...LATER]);
+      this.#handshakeUsual = keysOf(socket.handshake);
+    }
+    watchListeners(socket as unknown as Emitter, (result) => timers.goesOn(result));
+    const asleep = recovery.waking(socket.id)?.asleep;
+    if (!asleep) return;
+    const { auth, handshakeOwn, issued, own } = asleep;
+    Object.assign(socket.handshake, handshakeOwn, { auth, issued, time: String(new Date(issued)) });
+    Object.assign(socket, own);
+    for (const value of [socket.data, ...Object.values(own)]) this.#given.add(value);
+    override(socket as Asking, "onack", (answered) => (packet) => {
+      if (!socket.acks.has(packet.id))
+        this.#parts.warn("a client answered a question from before a sleep: its callback is gone");
+      answered(packet);
+    });
+  }
+
+  asked(): void {
+    this.warn("`connection` asks a client: after a sleep it gets no answer");
+  }
+
+  returned(result: unknown): void {
+    this.#parts.timers.goesOn(result);
+  }
+
+  rejoin(code: () => void): () => void {
+    return this.#parts.timers.rejoin(code);
+  }
+
+  // ---- a wake -------------------------------------------------------------------------------------------------
+
+  /**
+   * Brings back the sockets of connections that slept. Called when these are restored.
+   * @param sessions all of the server: another closing may wake it meanwhile
+   * @param registered done when `register` is
+   * @returns done when all are in their namespaces, or ended
+   */
+  async wake(sessions: Iterable<StockSession>, registered: Promise<unknown>, ports: SleepPorts): Promise<void> {
+    const { recovery } = this.#parts;
+    try {
+      const asleep = recovery.asleep();
+      const slept = [...sessions].filter(({ conn, isComingBack }) => !conn && !isComingBack);
+      for (const session of slept) session.isComingBack = true;
+      const waking = slept.map((session) => ({ session, sockets: asleep.get(session.sid) ?? [] }));
+      const all = waking.flatMap(({ sockets }) => sockets);
+      if (all.length > 0) await this.#bringBack(waking, registered, ports);
+      for (const known of all) this.#putBack(known);
+      for (const { session, sockets } of waking)
+        if (sockets.length === 0 || sockets.some(({ asleep: isAway }) => isAway)) ports.restart(session);
+    } finally {
+      recovery.allWoken(ports.now());
+    }
+  }
+
+  async #bringBack(waking: readonly Connection[], registered: Promise<unknown>, ports: SleepPorts): Promise<void> {
+    const { recovery, timers, encoder, warn } = this.#parts;
+    if (!(await isDone(registered, REGISTER_MS, ports))) return;
+    const backs = waking.flatMap(({ sockets }) => sockets.map((known) => recovery.wakes(known)));
+    timers.beginRejoining();
+    timers.rejoin(() => {
+      const passes = new Map<string, (message: Written) => void>();
+      for (const { session, sockets } of waking)
+        if (sockets[0]) passes.set(session.sid, ports.reopen(session, requestFrom(sockets[0].asleep!)));
+      // In the order in which they came: applications see it in lists of sockets.
+      const all = waking.flatMap(({ sockets }) => sockets.map(({ nsp, pid, asleep }) => ({ nsp, pid, ...asleep! })));
+      for (const { session, nsp, pid, auth } of all.toSorted((one, other) => one.issued - other.issued)) {
+        const data = { ...(auth as object), pid, offset: ASLEEP_OFFSET };
+        for (const message of encoder().encode({ type: CONNECT, nsp, data })) passes.get(session)!(message);
+      }
+    });
+    await isDone(Promise.all(backs), BACK_MS, ports);
+    if (!(await isDone(timers.rejoined(), LISTENERS_MS, ports)))
+      warn(`a listener for \`connection\` was not done ${LISTENERS_MS} ms after a sleep: events had to wait for it`);
+  }
+
+  /** Undoes what listeners for `connection` did to a socket that they took for a new one. */
+  #putBack(known: KnownSocket): void {
+    const { recovery, warn } = this.#parts;
+    const stored = recovery.woken(known);
+    const { socket } = known;
+    // It was late, or a listener has ended it.
+    if (!socket || !stored?.asleep) return;
+    const { own, events: before } = stored.asleep;
+    const putInto = (name: string, present: unknown, value: unknown): unknown =>
+      this.#given.putInto(present, value, () =>
+        warn(
+          `\`connection\` sets an object in socket.${name}: after a sleep the stored one takes its place, unless \`??=\` sets it`,
+        ),
+      );
+    for (const [name, value] of Object.entries(own))
+      // Not `=`, which throws if `connection` has defined it as one that cannot be set.
+      Reflect.set(socket, name, putInto(name, Reflect.get(socket, name), value));
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(socket)))
+      if (!this.#usual.has(name) && !Object.hasOwn(own, name) && value !== undefined && isPlain(value))
+        Reflect.deleteProperty(socket, name);
+    known.replaceData((present) => putInto("data", present, stored.data));
+    const events = socket.eventNames();
+    for (const name of before)
+      if (!events.includes(name)) warn(`a socket has no listener for "${name}" after a sleep, and had one before`);
+  }
+}
+
+/** A connection that slept, with its sockets. */
+interface Connection {
+  readonly session: StockSession;
+  readonly sockets: readonly KnownSocket[];
+}
+
+interface Asking {
+  onack?(packet: { readonly id: number }): void;
+}
+
+/** Waits for a promise, but not for ever. @returns whether it was fulfilled */
+function isDone(promise: Promise<unknown>, ms: number, { after }: Pick<SleepPorts, "after">): Promise<boolean> {
+  return new Promise((resolve) => {
+    const callOff = after(ms, () => resolve(false));
+    const end = (isFulfilled: boolean): void => {
+      callOff();
+      resolve(isFulfilled);
+    };
+    promise.then(
+      () => end(true),
+      () => end(false),
+    );
+  });
+}

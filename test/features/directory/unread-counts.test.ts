@@ -1,0 +1,253 @@
+// Tests what rooms tell the lobby about unread messages, and what it tells their readers: LOB-9
+import { describe, expect, it } from "vitest";
+
+import type { Listing } from "../../../src/features/directory/listing.ts";
+import { READERS_MAX } from "../../../src/chat/people/unread-counts.ts";
+import { REPORT_WINDOW_MS_MIN, REPORT_WINDOW_WATCHED_MS } from "../../../src/features/directory/pace.ts";
+import { UNREAD_MAX } from "../../../src/protocol/unread.ts";
+import { ROOM } from "../../host/chat-room.ts";
+import { ReportingRoom } from "../../host/lobby-room.ts";
+import { MemoryLobby } from "../../host/memory-lobby.ts";
+
+const LOOK_MS = 25_000;
+const HOUR_MS = 3_600_000;
+
+/** A room and its lobby, whose clocks go together. */
+class Deployment {
+  readonly reporting = new ReportingRoom();
+  readonly lobby = new MemoryLobby();
+
+  constructor() {
+    this.reporting.onReport = (report) => {
+      this.lobby.nowMs = this.reporting.room.shell.nowMs;
+      return this.lobby.report(report);
+    };
+  }
+
+  async advance(ms: number): Promise<void> {
+    await this.reporting.advance(ms);
+    this.lobby.advanceTo(this.reporting.room.shell.nowMs);
+  }
+
+  /** Long enough for every window to end; members stay. */
+  async rest(): Promise<void> {
+    await this.reporting.live(600_000, 30_000);
+    this.lobby.advanceTo(this.reporting.room.shell.nowMs);
+  }
+
+  /** A user looks at their list for a while. */
+  look(user: string): void {
+    this.lobby.nowMs = this.reporting.room.shell.nowMs;
+    const { unaware } = this.lobby.joined(user, LOOK_MS);
+    if (unaware.includes(ROOM))
+      this.reporting.room.shell.turn(() => (this.reporting.room.chat.part("directory") as Listing).watched());
+  }
+
+  unread(user: string): number | undefined {
+    return this.lobby.unreadOf(user)[ROOM];
+  }
+
+  async post(user: string, content = "hello"): Promise<string> {
+    const answer = await this.reporting.room.ask("chat-message", user, { content });
+    await this.reporting.settle();
+    return (answer as { id: string }).id;
+  }
+}
+
+describe("counts", () => {
+  it("own and deleted messages never count, and what is read counts no more", async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    const [ada] = [await room.join("ada"), await room.join("ben")];
+    all.look("ada");
+    const ids: string[] = [];
+    for (const user of ["ben", "ada", "ben", "cleo"]) ids.push(await all.post(user));
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    expect([all.unread("ada"), all.unread("ben")]).toEqual([3, 2]);
+    await room.ask("delete-message", "ben", { id: ids[2] });
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    expect([all.unread("ada"), all.unread("ben")]).toEqual([2, 2]);
+    await ada.ask("read", { seq: 1 });
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    expect(all.unread("ada")).toBe(1);
+    await ada.ask("read", { seq: 4 });
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    expect([all.unread("ada"), all.unread("ben")]).toEqual([0, 2]);
+  });
+
+  it(`end at ${UNREAD_MAX}, also behind as many own ones, and hold through sleep`, async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    await room.join("ada");
+    for (let i = 0; i < UNREAD_MAX - 1; i++) await all.post("ben");
+    for (let i = 0; i < UNREAD_MAX; i++) await all.post("ada");
+    await all.advance(120_000);
+    expect(all.unread("ada")).toBe(UNREAD_MAX - 1);
+    room.shell.evict();
+    await all.post("ben");
+    await all.advance(120_000);
+    expect(all.unread("ada")).toBe(UNREAD_MAX);
+    await all.post("ben");
+    await all.advance(120_000);
+    expect(all.unread("ada")).toBe(UNREAD_MAX);
+  });
+
+  it("are told to those who have been there and read nothing, and to nobody else: READ-6", async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    const ada = await room.join("ada");
+    ada.leave();
+    await all.advance(HOUR_MS);
+    room.shell.evict();
+    await all.post("ben");
+    await all.advance(2000);
+    expect([all.unread("ada"), all.unread("zoe"), all.lobby.joined("zoe").rooms]).toEqual([1, undefined, []]);
+  });
+
+  it("are not told to the banned", async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    await room.join("ada");
+    await room.join({ user: "mia", role: "moderator" });
+    await room.ask("ban", { user: "mia", role: "moderator" } as never, { user: "ada" });
+    await all.post("mia");
+    await all.advance(120_000);
+    expect([all.unread("ada"), all.unread("mia")]).toEqual([undefined, 0]);
+  });
+
+  it(`of more than ${READERS_MAX} readers, guests are left out first: strangers take nobody's place`, async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    const ada = await room.join("ada");
+    await all.post("ben");
+    await ada.ask("read", { seq: 1 });
+    ada.leave();
+    await all.post("ben");
+    for (let n = 0; n <= READERS_MAX; n++) {
+      const guest = await room.join(`guest-${n.toString(16).padStart(16, "0")}`);
+      await guest.ask("read", { seq: 2 });
+      guest.leave();
+    }
+    await all.post("ben");
+    await all.advance(120_000);
+    expect(all.unread("ada")).toBe(2);
+  });
+});
+
+describe("while somebody looks", () => {
+  it("changes arrive within two seconds, and a busy room does not report each message", async () => {
+    const all = new Deployment();
+    const { reporting } = all;
+    const { room } = reporting;
+    const ada = await room.join("ada");
+    await room.join("ben");
+    await all.rest();
+    all.look("ada");
+    reporting.take();
+    for (let i = 0; i < 50; i++) {
+      await all.post("ben");
+      await all.advance(100);
+    }
+    expect(reporting.take().length).toBeLessThanOrEqual(4);
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    expect(all.unread("ada")).toBe(50);
+    await ada.ask("read", { seq: 50 });
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    expect(all.unread("ada")).toBe(0);
+  });
+
+  it("a room that is awake learns at once that somebody begins to look", async () => {
+    const all = new Deployment();
+    await all.reporting.room.join("ada");
+    for (let i = 0; i < 5; i++) await all.post("ben");
+    all.look("ada");
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    expect(all.unread("ada")).toBe(5);
+  });
+
+  it("no room is called that may sleep, and none reports sooner once nobody looks any more", async () => {
+    const all = new Deployment();
+    const { reporting } = all;
+    await reporting.room.join("ada");
+    await all.rest();
+    await all.post("ben");
+    await all.advance(10_000);
+    expect(all.lobby.joined("ada", LOOK_MS).unaware).toEqual([]);
+    await all.rest();
+    await all.post("ben");
+    reporting.take();
+    await all.post("ben");
+    await all.advance(REPORT_WINDOW_MS_MIN - 1);
+    expect(reporting.take()).toEqual([]);
+  });
+
+  it("hears of a change once, of its own rooms only", async () => {
+    const all = new Deployment();
+    await all.reporting.room.join("ada");
+    await all.rest();
+    const told: string[] = [];
+    for (const user of ["ada", "zoe"]) {
+      all.lobby.joined(user, LOOK_MS);
+      all.lobby.whenChanged(user, () => told.push(user));
+    }
+    const { version } = all.lobby.joined("ada", LOOK_MS);
+    await all.post("ben");
+    await all.post("ben");
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    expect(told).toEqual(["ada"]);
+    expect(all.lobby.joined("ada").version).not.toBe(version);
+  });
+});
+
+describe("after a crash", () => {
+  it("of the room: the next report has the truth", async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    await room.join("ada");
+    await all.post("ben");
+    await all.advance(120_000);
+    expect(all.unread("ada")).toBe(1);
+    room.shell.crash();
+    const ada = await room.join("ada");
+    await ada.ask("read", { seq: 1 });
+    await all.advance(120_000);
+    expect(all.unread("ada")).toBe(0);
+  });
+
+  it("of the lobby: a page that says its mark again makes the room report, and nothing else has to happen there", async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    const ada = await room.join("ada");
+    all.look("ada");
+    await all.post("ben");
+    await all.rest();
+    all.look("ada");
+    await ada.ask("read", { seq: 1 });
+    await all.advance(500);
+    all.lobby.restart();
+    await all.rest();
+    // Its last row is from before.
+    all.reporting.take();
+    await ada.ask("read", { seq: 1 });
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    expect(all.reporting.take()).toHaveLength(1);
+    expect(all.unread("ada")).toBe(0);
+  });
+
+  it("a mark that is said again soon after a report makes none", async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    const ada = await room.join("ada");
+    await all.post("ben");
+    await ada.ask("read", { seq: 1 });
+    await all.advance(120_000);
+    await all.post("ben");
+    await ada.ask("read", { seq: 2 });
+    await all.advance(60_000);
+    await all.post("ben");
+    all.reporting.take();
+    for (let i = 0; i < 5; i++) await ada.ask("read", { seq: 2 });
+    await all.advance(1000);
+    expect(all.reporting.take()).toEqual([]);
+  });
+});

@@ -1,0 +1,34 @@
+// Simulates a stock server that sleeps while clients are connected: the package socket.io in the simulator's threads.
+import path from "node:path";
+
+import { expect, it } from "vitest";
+
+import { assertHolds, simulate } from "./testing.ts";
+
+const SERVER = path.join(import.meta.dirname, "sleeping-server.simulation.ts");
+
+it("a stock server that sleeps loses and doubles no event, and greets nobody twice", async () => {
+  const result = await simulate(SERVER, { seeds: 15 });
+  assertHolds(result);
+  expect(result.counts["sleeps"]).toBeGreaterThan(20);
+});
+
+it.each([
+  {
+    bug: "greets its clients again at a wake",
+    file: "src/stock/timers.ts",
+    find: "return mutedUntilMs > 0 && timers!.isMuted(mutedUntilMs);",
+    replace: "return false;",
+    breaks: "no event is lost, doubled or said twice",
+  },
+  {
+    bug: "takes its own timers for the application's, and looks for changes for ever",
+    file: "durable/engine-object.ts",
+    find: 'override(server.deadlines, "changed", (changed) => () => outside(changed));',
+    replace: "",
+    breaks: "comes to rest",
+  },
+])("one that $bug is found", async ({ file, find, replace, breaks }) => {
+  const { failures } = await simulate(SERVER, { planted: [{ file, find, replace }], shrinks: 0 });
+  expect(failures[0]).toMatchObject({ invariant: breaks });
+});
