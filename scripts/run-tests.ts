@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { stripVTControlCharacters } from "node:util";
 
 import { startVitest } from "vitest/node";
 
@@ -16,6 +17,9 @@ import { readOptions } from "./options.ts";
  */
 const RUNS = ["outside", "*object*", "core"];
 const ALL_PROJECTS = ["*"];
+
+/** Of the reason of a failure, beside its name at the end. */
+const REASON_LINES = 12;
 
 const { values, positionals: filters } = readOptions(helpOf("test"), {
   allowPositionals: true,
@@ -75,7 +79,14 @@ interface Report {
 interface TestFile {
   readonly name: string;
   readonly status: string;
-  readonly assertionResults: ReadonlyArray<{ readonly status: string; readonly fullName: string }>;
+  readonly message: string;
+  readonly assertionResults: readonly TestResult[];
+}
+
+interface TestResult {
+  readonly status: string;
+  readonly fullName: string;
+  readonly failureMessages?: readonly string[];
 }
 
 function countsOf(report: Report): { passed: number; failed: string[]; skipped: number } {
@@ -87,10 +98,19 @@ function countsOf(report: Report): { passed: number; failed: string[]; skipped: 
 }
 
 /** A file that cannot be loaded, or whose set-up fails, has no failed tests to count: it counts as one. */
-function failuresOf({ name, status, assertionResults }: TestFile): string[] {
+function failuresOf({ name, status, message, assertionResults }: TestFile): string[] {
+  const file = path.relative(process.cwd(), name);
   const failed = assertionResults.filter((test) => test.status === "failed");
-  if (status === "failed" && failed.length === 0) return [name];
-  return failed.map(({ fullName }) => `${name}: ${fullName}`);
+  if (status === "failed" && failed.length === 0) return [`${file}\n${beginningOf(message)}`];
+  return failed.map(
+    ({ fullName, failureMessages = [] }) => `${file}: ${fullName}\n${beginningOf(failureMessages.join("\n"))}`,
+  );
+}
+
+/** The reason, indented: who sees the end of a run alone sees it, too. */
+function beginningOf(message: string): string {
+  const lines = stripVTControlCharacters(message).split("\n").slice(0, REASON_LINES);
+  return lines.map((line) => `        ${line}`).join("\n");
 }
 
 function sum(numbers: readonly number[]): number {

@@ -10,6 +10,7 @@ import { applyChosenTheme } from "../page/components/theme.ts";
 import { embeddedGuest } from "./embedded-guest.ts";
 import { TokenNeeded } from "../page/state/reader-identity.ts";
 import { ChatStore } from "../page/state/chat-store.ts";
+import type { ShownConnection } from "../page/state/shown-connection.ts";
 
 /** The style sheet, put here by the build. */
 declare const EMBED_CSS: string;
@@ -26,6 +27,8 @@ class ParleyRoom extends HTMLElement {
   #token: TokenFunction | string | undefined;
   #store: ChatStore | undefined;
   #lastState = "";
+  /** An attempt that fails before it is drawn changes no state, and is another end. */
+  #lastEnd: ShownConnection | undefined;
   #mount: HTMLElement | undefined;
 
   /** A token, or a function that gives one: instead of `token-from`. */
@@ -107,10 +110,11 @@ class ParleyRoom extends HTMLElement {
     const { missed = 0, news } = shown?.reading ?? {};
     const unseen = missed + (news?.count ?? 0);
     const state = `${connection?.kind} ${unseen}`;
-    if (state === this.#lastState) return;
+    if (state !== this.#lastState) this.#tell("parley-state", { connection: connection?.kind, missed: unseen });
     this.#lastState = state;
-    this.#tell("parley-state", { connection: connection?.kind, missed: unseen });
-    if (connection?.kind === "stopped") this.#complain(connection.code, connection.message);
+    if (connection?.kind !== "stopped" || connection === this.#lastEnd) return;
+    this.#lastEnd = connection;
+    this.#complain(connection.code, connection.message);
   }
 
   /** Nothing goes on from here without the page, or its visitor. */

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { HOST } from "./servers.ts";
 import { useBrowser, useServer } from "./stage.ts";
 import { tokenFor } from "./stock-clients.ts";
-import { WAIT } from "./visitor.ts";
+import { holdFrames, WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
 const server = await useServer({ GUEST_ACCESS: "off" });
@@ -99,7 +99,12 @@ it("without a token, where guests are refused: informs visitor and page, and ask
   await expect.poll(() => page.getByTestId("connection").textContent()).toBe(message);
   expect((await told(page)).errors).toEqual([{ code: "TOKEN_NEEDED", message }]);
   expect(guests).toBe(1);
-  await page.getByTestId("reconnect").click();
+  // Also if the refusal comes before the page has drawn the attempt.
+  const goOn = await holdFrames(page);
+  const refused = page.waitForResponse((response) => response.url().endsWith("/api/guest"));
+  await page.getByTestId("reconnect").dispatchEvent("click");
+  await (await refused).finished();
+  await goOn();
   await vi.waitFor(async () => expect((await told(page)).errors).toHaveLength(2), WAIT);
   expect(guests).toBe(2);
 

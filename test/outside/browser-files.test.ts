@@ -12,7 +12,7 @@ import { PICTURE_PIXELS_MAX } from "../../client/page/state/pictures.ts";
 import { gif, photo, png } from "./pictures.ts";
 import { useBrowser } from "./stage.ts";
 import { tokenFor } from "./stock-clients.ts";
-import { Visitor, WAIT } from "./visitor.ts";
+import { holdFrames, Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("serverUrl");
 const COPY = 1;
@@ -266,6 +266,19 @@ it("an upload shows its progress and can be cancelled, also at its end; one that
   await progress.waitFor({ state: "detached" });
   await page.mouse.up();
   await page.getByTestId("uploads").waitFor({ state: "detached" });
+
+  // So does one that is pressed after the end, before the page draws the end.
+  let goOn: (() => Promise<void>) | undefined;
+  await page.route("**/files?name=*", async (route) => {
+    goOn = await holdFrames(page);
+    await route.continue();
+  });
+  await page.getByTestId("file-input").setInputFiles(textFile("late.txt"));
+  await page.waitForFunction(() => JSON.stringify(localStorage).includes("late.txt"), undefined, { polling: 50 });
+  await page.getByRole("button", { name: "Remove late.txt" }).dispatchEvent("click");
+  await goOn!();
+  await page.getByTestId("uploads").waitFor({ state: "detached" });
+  await page.unroute("**/files?name=*");
 
   await page.clock.install();
   await page.route("**/files?name=*", (route) => route.abort());

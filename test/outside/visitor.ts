@@ -4,6 +4,24 @@ import { expect, vi } from "vitest";
 
 export const WAIT = { interval: 50 };
 
+/** The page draws nothing until the returned function is called: what happens meanwhile happens within one frame. */
+export async function holdFrames(page: Page): Promise<() => Promise<void>> {
+  await page.evaluate(() => {
+    const held: FrameRequestCallback[] = [];
+    const ask = globalThis.requestAnimationFrame;
+    globalThis.requestAnimationFrame = (callback) => held.push(callback);
+    addEventListener(
+      "frames-go-on",
+      () => {
+        globalThis.requestAnimationFrame = ask;
+        for (const callback of held) ask(callback);
+      },
+      { once: true },
+    );
+  });
+  return () => page.evaluate(() => void dispatchEvent(new Event("frames-go-on")));
+}
+
 export class Visitor {
   readonly complaints: string[] = [];
   readonly page: Page;

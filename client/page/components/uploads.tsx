@@ -40,7 +40,7 @@ export function UploadList({ view }: ViewProps) {
               name={name}
               note={error ? problemOf(error, size, welcome) : bytesText(size)}
               isFailed={error !== undefined}
-              onRemove={() => store.removeUpload(id)}
+              onRemove={() => view.removeUpload(id)}
             >
               {!error && <progress max={1} value={progress} aria-label={`Uploading ${named(name)}`} />}
               {error && size > 0 && mayRetry(error) && (

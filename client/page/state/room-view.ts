@@ -289,6 +289,13 @@ export class RoomView {
     return this.#places.get(key);
   }
 
+  /** Takes the file of an upload out of the message: its button may be pressed after the upload has ended, and before that is drawn. */
+  removeUpload(id: number): void {
+    this.store.removeUpload(id);
+    const ended = this.writing.files.find(({ key }) => this.uploadOf(key) === id);
+    if (ended) this.writing.detach(ended.key);
+  }
+
   /** An uploaded file becomes a part of the draft. */
   #adopt(id: number, attachment: Attachment): void {
     this.#places.set(attachment.key, id);
