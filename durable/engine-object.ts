@@ -38,7 +38,10 @@ import { outside, Timers } from "../src/stock/timers.ts";
 interface StockServer {
   readonly _nsps: KnownNamespaces;
   bind(engine: never): unknown;
+  /** Where its clients' addresses end. */
   path(): string;
+  /** How long a client may be in no namespace, in milliseconds. */
+  connectTimeout(): number;
   readonly sockets: { readonly adapter: unknown };
   readonly encoder: { encode(packet: never): Written[] };
 }
@@ -52,16 +55,13 @@ type OptionsAmong<Given> = Given extends object
 
 /** What an application served. */
 interface Served {
+  readonly io: StockServer;
   readonly engine: EngineServer;
   /** Absent if its clients do not recover, or by an adapter of its own. */
   readonly recovery: Recovery | undefined;
-  /** Where its clients' addresses end. */
-  readonly path: () => string;
   /** Calls `register` once. @returns done when it is, if that takes time */
   readonly registration: () => Promise<unknown>;
   readonly limits: ObjectLimits;
-  readonly namespaces: () => KnownNamespaces;
-  readonly connectTimeoutMs: number;
   readonly timers: Timers;
   readonly siblings: Siblings | undefined;
   /** If the object sleeps while clients are connected; then they recover, too. */
@@ -69,9 +69,6 @@ interface Served {
 }
 
 type StockServerOfSessions = SessionServer<StockSession, StockLayer>;
-
-/** That of the package. */
-const CONNECT_TIMEOUT_MS = 45_000;
 
 export abstract class EngineObject<Env = Cloudflare.Env> extends SocketObject<Env> {
   #served: Served | undefined;
@@ -95,11 +92,8 @@ export abstract class EngineObject<Env = Cloudflare.Env> extends SocketObject<En
     if (this.#served) throw new Error(`${this.constructor.name}: serve: it serves one server only`);
     const engineOptions = readStockOptions(options);
     const limits = readObjectOptions(own);
-    const { connectTimeout = CONNECT_TIMEOUT_MS, adapter: ownAdapter } = options as {
-      readonly connectTimeout?: number;
-      readonly adapter?: unknown;
-    };
-    if (own.siblings && ownAdapter) throw new Error("serve: siblings: the option adapter is given, too");
+    if (own.siblings && (options as { readonly adapter?: unknown }).adapter)
+      throw new Error("serve: siblings: the option adapter is given, too");
     const engine = new EngineServer(engineOptions, {
       newId,
       report: (problem, error) => logProblem("application.error", problem, error),
@@ -134,18 +128,7 @@ export abstract class EngineObject<Env = Cloudflare.Env> extends SocketObject<En
       return registered;
     };
     if (!sleep) void registration();
-    this.#served = {
-      engine,
-      recovery,
-      path: () => io.path(),
-      registration,
-      limits,
-      namespaces: () => io._nsps,
-      connectTimeoutMs: connectTimeout,
-      timers,
-      siblings,
-      sleep,
-    };
+    this.#served = { io, engine, recovery, registration, limits, timers, siblings, sleep };
     return io;
   }
 
@@ -172,13 +155,13 @@ export abstract class EngineObject<Env = Cloudflare.Env> extends SocketObject<En
     refuseTakenNames(this, EngineObject);
     const served = this.#served;
     if (!served) throw new Error(`${this.constructor.name}: no field calls this.serve(Server, options, register)`);
-    const { engine, recovery, timers, siblings, sleep } = served;
+    const { io, engine, recovery, timers, siblings, sleep } = served;
     const limits = limitsOf(served);
     let layer!: StockLayer;
     const server = new SessionServer<StockSession, StockLayer>(limits, ports, (context) => {
       layer = new StockLayer(engine, context, ports, {
-        limits: new PacketLimits(served.limits, served.namespaces),
-        connectTimeoutMs: served.connectTimeoutMs,
+        limits: new PacketLimits(served.limits, () => io._nsps),
+        connectTimeoutMs: io.connectTimeout(),
         run: (code) => {
           timers.onInput();
           timers.run(code);
@@ -225,11 +208,11 @@ export abstract class EngineObject<Env = Cloudflare.Env> extends SocketObject<En
   async #admit(
     request: Request,
     { url = "", address }: UpgradeFacts,
-    { engine, path, registration, siblings }: Served,
+    { io, engine, registration, siblings }: Served,
     { server, leaveIfEmpty }: { server: StockServerOfSessions; leaveIfEmpty: () => void },
   ): Promise<Response | Admission> {
     await registration();
-    if (!url.replace(/\/$/, "").endsWith(path())) return new Response("Not found", { status: 404 });
+    if (!url.replace(/\/$/, "").endsWith(io.path())) return new Response("Not found", { status: 404 });
     const headers = new Headers(request.headers);
     headers.delete(UPGRADE_HEADER);
     const { search } = new URL(request.url);

@@ -1,6 +1,6 @@
 // Reads from a socket the record that a wake of its object needs, and puts it back: the request that opened its connection, its handshake, and the
 // plain data that the application gave it. Called by sleep.ts.
-import { fingerprint } from "../socketio/recovery/fingerprint.ts";
+import { fingerprint } from "../storage/fingerprint.ts";
 import { EngineRequest } from "./node-request.ts";
 
 /** The request that opened a connection. */
@@ -32,19 +32,9 @@ export interface AsleepRecord {
 
 type Own = Readonly<Record<string, unknown>>;
 
-/** The part that may change. */
-export const changingOf = ({ session, requestOwn, auth, handshakeOwn, own, events }: AsleepRecord): object => ({
-  session,
-  requestOwn,
-  auth,
-  handshakeOwn,
-  own,
-  events,
-});
-
 export function requestRecord({ method, url, headers, connection }: EngineRequest): RequestRecord {
   const { encrypted, remoteAddress } = connection;
-  return { method, url: `${encrypted ? "https" : "http"}://${url}`, headers, address: remoteAddress };
+  return { method, url: `${encrypted ? "https" : "http"}://host${url}`, headers, address: remoteAddress };
 }
 
 export function requestFrom({ request, requestOwn }: AsleepRecord): EngineRequest {

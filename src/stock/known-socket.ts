@@ -1,6 +1,6 @@
-// A socket of a stock server that is connected, or may come back: its place in the log of packets, its rooms over time, and its data. Made by
-// recovery.ts.
-import { ChannelHistory, type ChannelHistoryRecord } from "../socketio/recovery/channel-history.ts";
+// A socket of a stock server that is connected, or may come back: where it is, its place in the log of packets, its rooms over time, and its data.
+// Made by recovery.ts.
+import { ChannelHistory, type ChannelHistoryRecord } from "../storage/channel-history.ts";
 import type { AsleepRecord } from "./asleep-record.ts";
 import type { EngineRequest } from "./node-request.ts";
 import type { Recipients } from "./packet-log.ts";
@@ -64,6 +64,36 @@ export interface SocketRecord {
   readonly asleep?: AsleepRecord;
 }
 
+/** In its namespace. */
+interface Here {
+  readonly is: "here";
+  readonly socket: StockSocket;
+  readonly unwatch: () => void;
+}
+
+/** Its connection is over, and its client may come back, or is on its way. */
+export interface Away {
+  readonly is: "away";
+  readonly rooms: readonly string[];
+  readonly goneAtMs: number;
+  /** Its connection broke at this time or later. */
+  readonly brokeAtMs: number;
+  /** If its connection sleeps with the object. */
+  readonly asleep?: AsleepRecord | undefined;
+}
+
+/** Not yet in its namespace, or over. */
+interface Nowhere {
+  readonly is: "nowhere";
+}
+
+interface Watch {
+  /** Called when the application has read or set `socket.data`: it may change what is in it. */
+  readonly read: () => void;
+  /** Called with each answer to a ping. */
+  readonly looked: () => void;
+}
+
 export class KnownSocket {
   /** The secret by which its client comes back. */
   readonly pid: string;
@@ -72,116 +102,90 @@ export class KnownSocket {
   readonly begun: Position;
   life: string;
   readonly history: ChannelHistory;
-  /** While it is connected. */
-  socket: StockSocket | undefined;
-  goneAtMs: number | undefined;
-  /** Whether it is over, and nobody may come back to it. */
-  isForgotten = false;
-  /** Its connection broke at this time or later. */
-  brokeAtMs = 0;
-  /** As an earlier instance of the object stored it, until it is in its namespace again. */
-  asleep: AsleepRecord | undefined;
+  #place: Here | Away | Nowhere;
   /** Its connection slept with the object, and code runs that brings it back: what that does to it is not stored. */
   isWaking = false;
-  #isBack = (): void => {};
-  #rooms: readonly string[];
-  #readData: () => unknown;
-  #writeData = (_data: unknown): void => {};
-  #unwatch = (): void => {};
+  /** Of a socket that is gone, too: as long as the object lives, its data are the application's own. */
+  #held: { data: unknown };
 
-  constructor(pid: string, { sid, nsp, begun, life, rooms, history, data, goneAtMs, brokeAtMs, asleep }: SocketRecord) {
+  constructor(pid: string, { sid, nsp, begun, life, rooms, history, data }: SocketRecord, away?: Away) {
     this.pid = pid;
     this.sid = sid;
     this.nsp = nsp;
     this.begun = begun;
     this.life = life;
     this.history = new ChannelHistory(rooms, history);
-    this.goneAtMs = goneAtMs;
-    this.brokeAtMs = brokeAtMs ?? goneAtMs ?? 0;
-    this.asleep = asleep;
-    this.#rooms = rooms;
-    this.#readData = () => data;
+    this.#place = away ?? { is: "nowhere" };
+    this.#held = { data };
+  }
+
+  get socket(): StockSocket | undefined {
+    return this.#place.is === "here" ? this.#place.socket : undefined;
+  }
+
+  get away(): Away | undefined {
+    return this.#place.is === "away" ? this.#place : undefined;
+  }
+
+  /** As an earlier instance of the object stored it, until it is in its namespace again. */
+  get asleep(): AsleepRecord | undefined {
+    return this.away?.asleep;
+  }
+
+  /** Whether its row follows what is done to it. */
+  get isStored(): boolean {
+    return this.#place.is !== "nowhere" && !this.isWaking;
   }
 
   get rooms(): readonly string[] {
-    return this.socket ? [...this.socket.rooms] : this.#rooms;
+    return this.socket ? [...this.socket.rooms] : (this.away?.rooms ?? []);
   }
 
   get data(): unknown {
-    return this.#readData();
+    return this.#held.data;
   }
 
-  /**
-   * Watches reads of `socket.data`, because code that has read it may change what is in it.
-   * @param read called when the application has read or set it
-   * @param looked called with each answer to a ping, to look at it again
-   */
-  enter(socket: StockSocket, { read, looked }: { read: () => void; looked: () => void }): void {
-    this.socket = socket;
-    this.asleep = undefined;
-    this.goneAtMs = undefined;
-    this.isForgotten = false;
-    this.settle();
-    let { data } = socket;
-    this.#readData = () => data;
-    this.#writeData = (given) => (data = given);
+  set data(data: unknown) {
+    this.#held.data = data;
+  }
+
+  /** Called when it is in its namespace. @param place where the log is */
+  enter(socket: StockSocket, { life, seq }: Position, { read, looked }: Watch): void {
+    const before = this.rooms;
+    // Middlewares may have changed them.
+    for (const room of before) if (!socket.rooms.has(room)) this.history.leave(room, seq);
+    for (const room of socket.rooms) if (!before.includes(room)) this.history.join(room, seq);
+    const held = { data: socket.data };
     Object.defineProperty(socket, "data", {
-      get: () => (read(), data),
+      get: () => (read(), held.data),
       set: (given: unknown) => {
-        data = given;
+        held.data = given;
         read();
       },
       enumerable: true,
       configurable: true,
     });
-
+    this.#held = held;
     socket.conn.on("heartbeat", looked);
-    this.#unwatch = () => socket.conn.off("heartbeat", looked);
+    this.#place = { is: "here", socket, unwatch: () => socket.conn.off("heartbeat", looked) };
+    // Otherwise each wake would write a row of each socket.
+    if (!this.isWaking) this.life = life;
   }
 
-  /** Called when it is about to come back from a sleep. @returns done when it is in its namespace, or its connection is over */
-  wakes(): Promise<void> {
-    this.isWaking = true;
-    return new Promise((resolve) => (this.#isBack = resolve));
-  }
-
-  /** Called when it is in its namespace, or its connection is over: nobody has to wait for it any longer. */
-  settle(): void {
-    this.#isBack();
-  }
-
-  /** Called when all are back, or will not be. */
-  woken(): void {
-    this.isWaking = false;
-    this.#isBack = () => {};
-  }
-
-  replaceData(replace: (present: unknown) => unknown): void {
-    this.#writeData(replace(this.data));
-  }
-
-  /** Called when it will not come back. */
-  forget(): void {
-    this.isForgotten = true;
-    this.isWaking = false;
-    this.#unwatch();
-  }
-
-  /** Called when its connection is over. What it holds stays, as long as the object lives. */
+  /** Called when its connection is over. */
   leave(rooms: readonly string[], nowMs: number): void {
-    this.#unwatch();
-    this.#rooms = rooms;
-    this.socket = undefined;
-    this.isWaking = false;
-    this.goneAtMs = nowMs;
-    this.brokeAtMs = nowMs;
+    this.#go({ is: "away", rooms, goneAtMs: nowMs, brokeAtMs: nowMs });
   }
 
-  /** Notes what middlewares have done to the rooms of a socket that has come back. */
-  reconcile(before: readonly string[], seq: number): void {
-    const { rooms, history } = this;
-    for (const room of before) if (!rooms.includes(room)) history.leave(room, seq);
-    for (const room of rooms) if (!before.includes(room)) history.join(room, seq);
+  /** Called when nobody may come back to it. */
+  forget(): void {
+    this.#go({ is: "nowhere" });
+  }
+
+  #go(place: Away | Nowhere): void {
+    if (this.#place.is === "here") this.#place.unwatch();
+    this.#place = place;
+    this.isWaking = false;
   }
 
   /** Whether the packet at a position was sent to it. */
@@ -192,26 +196,25 @@ export class KnownSocket {
 
   /** @param asleepOf given if the object sleeps while sockets are connected */
   toRecord(asleepOf?: (socket: StockSocket, data: unknown) => AsleepRecord): SocketRecord {
-    const { sid, nsp, begun, life, rooms, data, goneAtMs, brokeAtMs, socket } = this;
-    const history = this.history.toRecord();
+    const { sid, nsp, begun, life, rooms, data, socket, away } = this;
     return {
       sid,
       nsp,
       begun,
       life,
       rooms,
-      history,
+      history: this.history.toRecord(),
       data,
-      ...(goneAtMs !== undefined && { goneAtMs }),
-      ...(goneAtMs !== undefined && brokeAtMs < goneAtMs && { brokeAtMs }),
+      ...(away && { goneAtMs: away.goneAtMs }),
+      ...(away && away.brokeAtMs < away.goneAtMs && { brokeAtMs: away.brokeAtMs }),
       ...(socket && asleepOf && { asleep: asleepOf(socket, data) }),
     };
   }
 }
 
-export function newcomer(nsp: string, { id, pid = "", rooms, data }: StockSocket, begun: Position): KnownSocket {
-  const history = { joined: [...rooms].map(() => begun.seq), left: [] };
-  return new KnownSocket(pid, { sid: id, nsp, begun, life: begun.life, rooms: [...rooms], history, data });
+export function newcomer(nsp: string, { id, pid = "", data }: StockSocket, begun: Position): KnownSocket {
+  const history = { joined: [], left: [] };
+  return new KnownSocket(pid, { sid: id, nsp, begun, life: begun.life, rooms: [], history, data });
 }
 
 /**
@@ -219,13 +222,13 @@ export function newcomer(nsp: string, { id, pid = "", rooms, data }: StockSocket
  * @param last the last packet that was stored
  */
 export function returned(
-  known: KnownSocket,
+  [pid, record]: readonly [pid: string, record: SocketRecord],
   nowMs: number,
   last: { readonly atMs: number; readonly life: string | undefined },
 ): KnownSocket {
-  if (known.goneAtMs !== undefined) return known;
+  const { life, rooms, asleep, goneAtMs = nowMs } = record;
   // Several instances may have crashed since.
-  known.brokeAtMs = known.life === last.life ? last.atMs : 0;
-  known.goneAtMs = nowMs;
-  return known;
+  const crashedAtMs = life === last.life ? last.atMs : 0;
+  const brokeAtMs = record.brokeAtMs ?? record.goneAtMs ?? crashedAtMs;
+  return new KnownSocket(pid, record, { is: "away", rooms, goneAtMs, brokeAtMs, asleep });
 }

@@ -14,6 +14,16 @@ declare module "node:events" {
   }
 }
 
+declare module "node:url" {
+  export class URL {
+    constructor(url: string, base: string);
+    readonly protocol: string;
+    readonly pathname: string;
+    readonly search: string;
+    readonly searchParams: Iterable<[name: string, value: string]>;
+  }
+}
+
 declare module "node:buffer" {
   export const Buffer: {
     from(bytes: ArrayBuffer, offset: number, length: number): Uint8Array<ArrayBuffer>;

@@ -1,11 +1,12 @@
 // A request of a client, and the answer to it, as Node has them: as far as middlewares of Engine.IO and Socket.IO look at them (express-session,
 // helmet, cors). Made by the object for each request (durable/engine-object.ts); `socket.request` is the one that opened the connection.
 import { EventEmitter } from "node:events";
+import { URL } from "node:url";
 
 /** What the object knows of a request. */
 export interface RequestFacts {
   readonly method: string;
-  /** As the client sent it, with its origin. */
+  /** With its origin, or from its path on. */
   readonly url: string;
   readonly headers: Iterable<readonly [name: string, value: string]>;
   /** The client's address. */
@@ -33,35 +34,13 @@ export class EngineRequest extends EventEmitter {
 
   constructor({ method, url, headers, address }: RequestFacts) {
     super();
-    const { protocol, pathAndQuery, parameters } = partsOf(url);
+    const { protocol, pathname, search, searchParams } = new URL(url, "http://host");
     this.method = method;
-    this.url = pathAndQuery;
+    this.url = pathname + search;
     this.headers = Object.fromEntries(headers);
-    this._query = parameters;
-    this.connection = { remoteAddress: address, encrypted: protocol === "https" };
+    this._query = Object.fromEntries(searchParams);
+    this.connection = { remoteAddress: address, encrypted: protocol === "https:" };
     this.socket = this.connection;
-  }
-}
-
-function partsOf(url: string): { protocol: string; pathAndQuery: string; parameters: Record<string, string> } {
-  const [, protocol = "http", pathAndQuery = "/"] = /^(\w+):\/\/[^/?]*(.*)$/s.exec(url) ?? [];
-  const at = pathAndQuery.indexOf("?");
-  const pairs = at < 0 ? [] : pathAndQuery.slice(at + 1).split("&");
-  const parameters = pairs.filter((pair) => pair !== "").map((pair) => pair.split(/=(.*)/s, 2).map(decoded));
-  return {
-    protocol,
-    pathAndQuery,
-    parameters: Object.fromEntries(parameters.map(([name = "", value = ""]) => [name, value])),
-  };
-}
-
-/** As forms encode it. A text that is no such encoding stays as it is. */
-function decoded(text: string): string {
-  const spaced = text.replaceAll("+", " ");
-  try {
-    return decodeURIComponent(spaced);
-  } catch {
-    return spaced;
   }
 }
 
@@ -76,7 +55,7 @@ export class EngineResponse extends EventEmitter {
   writableEnded = false;
   /** Names with their values, by names in lower case. */
   readonly #headers = new Map<string, [name: string, value: HeaderValue]>();
-  readonly #body: Body[] = [];
+  readonly body: Body[] = [];
 
   get finished(): boolean {
     return this.writableEnded;
@@ -97,12 +76,7 @@ export class EngineResponse extends EventEmitter {
   }
 
   appendHeader(name: string, value: string | readonly string[]): this {
-    const before = this.getHeader(name);
-    const list = before === undefined ? [] : Array.isArray(before) ? (before as readonly string[]) : [String(before)];
-    return this.setHeader(name, [
-      ...list,
-      ...(Array.isArray(value) ? (value as readonly string[]) : [value as string]),
-    ]);
+    return this.setHeader(name, [this.getHeader(name) ?? [], value].flat().map(String));
   }
 
   getHeader(name: string): HeaderValue | undefined {
@@ -139,14 +113,14 @@ export class EngineResponse extends EventEmitter {
   }
 
   write(chunk: Body): boolean {
-    this.#body.push(chunk);
+    this.body.push(chunk);
     return true;
   }
 
   /** Middlewares replace it, too: express-session saves then. */
   end(chunk?: Body | (() => void)): this {
     if (this.writableEnded) return this;
-    if (chunk !== undefined && typeof chunk !== "function") this.#body.push(chunk);
+    if (chunk !== undefined && typeof chunk !== "function") this.body.push(chunk);
     if (!this.headersSent) this.writeHead(this.statusCode);
     this.writableEnded = true;
     this.emit("finish");
@@ -157,13 +131,7 @@ export class EngineResponse extends EventEmitter {
   /** Each header as often as it has values. */
   headerLines(): Array<[name: string, value: string]> {
     return [...this.#headers.values()].flatMap(([name, value]) =>
-      (Array.isArray(value) ? (value as readonly string[]) : [value as string | number]).map(
-        (one): [string, string] => [name, String(one)],
-      ),
+      [value].flat().map((one): [string, string] => [name, String(one)]),
     );
-  }
-
-  get body(): readonly Body[] {
-    return this.#body;
   }
 }

@@ -9,7 +9,7 @@ import {
   type StoredName,
   type WindowOptions,
   type WindowRow,
-} from "../socketio/recovery/window-tables.ts";
+} from "../storage/window-tables.ts";
 import { NO_OFFSET, positionIn, type KnownSocket, type Position } from "./known-socket.ts";
 import { encodeMessage, frameBytes, PACKET_SEPARATOR, type Frame } from "../socketio/wire/engine-io.ts";
 import { decodePayload, encodePayload } from "../socketio/wire/polling-payload.ts";

@@ -5,6 +5,7 @@ import { frameOf, type Written } from "./engine-socket.ts";
 import { NO_OFFSET, type StockSocket } from "./known-socket.ts";
 import { override, watchListeners, type Emitter } from "./methods.ts";
 import type { Recovery, RestoredSession } from "./recovery.ts";
+import type { Sleep } from "./sleep.ts";
 import { isRejoining, unmuted } from "./timers.ts";
 
 interface Packet {
@@ -43,18 +44,6 @@ interface NamespaceSocket extends StockSocket {
   packet(packet: { readonly type: number }, options?: object): void;
   /** Called when it is over, and tells listeners. */
   _onclose(why: unknown, what: unknown): void;
-}
-
-/** What an object does that sleeps while clients are connected. */
-export interface Waking {
-  /** Called with each socket before middlewares get it. */
-  made(socket: StockSocket): void;
-  /** Called when code that brings a socket back asks a client, which gets nothing. */
-  asked(): void;
-  /** Called with what listeners of the application return. */
-  returned(result: unknown): void;
-  /** Runs code that brings a socket back. */
-  rejoin(code: () => void): () => void;
 }
 
 interface Client {
@@ -105,8 +94,11 @@ const DISCONNECT = 1;
 /** The type of a packet that carries an event. */
 const EVENT = 2;
 
-/** @returns the class for the option `adapter` */
-export function recoverable(Base: AdapterClass, recovery: Recovery, waking?: Waking): AdapterClass {
+/**
+ * @param sleep given if the object sleeps while clients are connected
+ * @returns the class for the option `adapter`
+ */
+export function recoverable(Base: AdapterClass, recovery: Recovery, sleep?: Sleep): AdapterClass {
   return class extends Base {
     /** The packet that is about to be encoded, and to whom it goes. */
     #leaving: { readonly packet: Packet; readonly options: BroadcastOptions } | undefined;
@@ -115,7 +107,7 @@ export function recoverable(Base: AdapterClass, recovery: Recovery, waking?: Wak
       super(nsp);
       const { encoder } = this;
       this.encoder = { encode: (packet) => this.#stored(packet, encoder.encode(packet)) };
-      watchReturns(nsp, recovery, waking);
+      watchReturns(nsp, recovery, sleep);
     }
 
     override addAll(id: string, rooms: ReadonlySet<string>): unknown {
@@ -167,7 +159,7 @@ export function recoverable(Base: AdapterClass, recovery: Recovery, waking?: Wak
     }
 
     override broadcast(packet: Packet, options: BroadcastOptions): unknown {
-      if (isRejoining()) return packet.id === undefined ? undefined : waking?.asked();
+      if (isRejoining()) return packet.id === undefined ? undefined : sleep?.asked();
       recovery.active();
       if (options.rooms.size === 1) for (const room of options.rooms) recovery.sending(room);
       if (!super.addOffsetIfNecessary || options.flags?.local) this.addOffsetIfNecessary(packet, options);
@@ -199,11 +191,11 @@ export function recoverable(Base: AdapterClass, recovery: Recovery, waking?: Wak
  * The package asks for the session only of a client that names an offset: one that got no packet names none. It does not say when a client goes
  * that comes back and is still in the hands of middlewares.
  */
-function watchReturns(nsp: Namespace, recovery: Recovery, waking: Waking | undefined): void {
+function watchReturns(nsp: Namespace, recovery: Recovery, sleep: Sleep | undefined): void {
   override(nsp, "_createSocket", (create) => async (client, auth) => {
     const isWithoutOffset = auth["pid"] !== undefined && auth["offset"] === undefined;
     const socket = await create(client, isWithoutOffset ? { ...auth, offset: NO_OFFSET } : auth);
-    waking?.made(socket);
+    sleep?.made(socket);
     const { conn } = client;
     if (!socket.recovered) return socket;
     const giveUp = recovery.givesUp(socket.id);
@@ -211,16 +203,17 @@ function watchReturns(nsp: Namespace, recovery: Recovery, waking: Waking | undef
     else giveUp();
     return socket;
   });
-  if (!waking) return;
+  if (!sleep) return;
+  const { timers } = sleep;
   // An answer to a question from before a sleep is none to another one. Clients read ids below 2^31.
   nsp._ids = Math.floor(Math.random() * 2 ** 30);
-  watchListeners(nsp as unknown as Emitter, (result) => waking.returned(result));
+  watchListeners(nsp as unknown as Emitter, (result) => timers.goesOn(result));
   const isWaking = ({ id }: StockSocket): boolean => recovery.waking(id) !== undefined;
   // They have let it in before the sleep.
   override(nsp, "run", (run) => (socket, done) => (isWaking(socket) ? done() : run(socket, done)));
   override(nsp, "_doConnect", (connect) => (socket, done) => {
     if (!isWaking(socket)) return connect(socket, done);
-    const unmute = waking.rejoin(() => connect(socket, done));
+    const unmute = timers.rejoin(() => connect(socket, done));
     const { conn } = socket.client;
     const heard = ({ type }: { readonly type: string }): void => {
       // The wake itself sends CONNECTs for the client's other namespaces.

@@ -1,14 +1,16 @@
 // Connection state recovery of a stock server that outlives crashes: keeps its sockets and the packets that they may have missed in the
 // storage of the object. Called by the adapter of each namespace (recovery-adapter.ts), and by the layer before frames leave.
-import { nameIncarnation } from "../socketio/recovery/incarnations.ts";
-import type { Sql } from "../socketio/recovery/window-tables.ts";
+import { nameIncarnation } from "../storage/incarnations.ts";
+import type { Sql } from "../storage/window-tables.ts";
 import type { Frame } from "../socketio/wire/engine-io.ts";
+import type { AsleepRecord } from "./asleep-record.ts";
 import {
   ASLEEP_OFFSET,
-  KnownSocket,
   newcomer,
   offsetOf,
   returned,
+  type Away,
+  type KnownSocket,
   type SocketRecord,
   type StockSocket,
 } from "./known-socket.ts";
@@ -53,12 +55,8 @@ interface Returning {
   readonly known: KnownSocket;
   /** Also what comes while its middlewares run; nothing once its connection is over. */
   missed: Frame[][] | undefined;
-}
-
-interface Opened {
-  readonly ports: RecoveryPorts;
-  readonly log: PacketLog;
-  readonly rows: SocketRows;
+  /** Called when it is in its namespace, or its connection is over: nobody has to wait for it any longer. */
+  readonly settle: () => void;
 }
 
 /** Sockets that may come back: beyond it those that left first cannot. */
@@ -66,14 +64,16 @@ export const GONE_MAX = 10_000;
 
 export class Recovery {
   readonly #times: RecoveryTimes;
-  #opened: Opened | undefined;
+  #ports!: RecoveryPorts;
+  #log!: PacketLog;
+  #rows!: SocketRows;
   /** By their private ids; those that are gone in the order in which they left. */
   readonly #known = new Map<string, KnownSocket>();
   /** Connected ones, by their ids. */
   readonly #present = new Map<string, KnownSocket>();
   readonly #returning = new Map<string, Returning>();
-  /** Whether sockets are coming back whose connections slept. */
-  #isWaking = false;
+  /** Until the object has started, and while sockets are coming back whose connections slept: what code does then is undone. */
+  #isStarting = true;
   #isDue = false;
   #hasReported = false;
   /** When the last packet came, if any is stored. */
@@ -90,26 +90,21 @@ export class Recovery {
   open(ports: RecoveryPorts): void {
     const { storage, sleeping } = ports;
     const nowMs = ports.now();
-    const rows = new SocketRows({
-      kv: storage.kv,
-      now: () => ports.now(),
-      report: (problem, error) => ports.report(problem, error),
-      flushSoon: () => this.#flushSoon(),
-      lookAt: (atMs) => ports.lookAt(atMs),
-      present: () => this.#present.values(),
-      sleeping,
-    });
+    const within = { flushSoon: () => this.#flushSoon(), present: () => this.#present.values() };
+    const rows = new SocketRows({ ...ports, ...within, kv: storage.kv });
     const records = rows.load();
     // They name incarnations of which no packet is stored, too.
     const lastLife = records.reduce((last, [, { life }]) => later(last, life), "");
     const newIncarnation = (before: string): string => nameIncarnation(nowMs, ports.newId(), later(before, lastLife));
     const hasSlept = sleeping?.hasSlept ?? false;
     const log = new PacketLog(storage.sql, { windowMs: this.#keptMs, nowMs, newIncarnation, beginsAgain: !hasSlept });
-    this.#opened = { ports, log, rows };
-    this.#isWaking = hasSlept;
+    this.#ports = ports;
+    this.#log = log;
+    this.#rows = rows;
+    this.#isStarting = hasSlept;
     for (const all of [this.#known, this.#present, this.#returning]) all.clear();
     const last = { atMs: log.newestAtMs, life: log.newestLife };
-    for (const [pid, record] of records) this.#known.set(pid, returned(new KnownSocket(pid, record), nowMs, last));
+    for (const row of records) this.#known.set(row[0], returned(row, nowMs, last));
     const newestAtMs = Math.max(log.newestAtMs, ...records.map(([, { goneAtMs = 0 }]) => goneAtMs));
     this.#packetsAtMs = log.isForgotten ? undefined : hasSlept ? newestAtMs : nowMs;
   }
@@ -124,28 +119,22 @@ export class Recovery {
     return this.#times.windowMs + this.#times.unnoticedMs;
   }
 
-  get #parts(): Opened {
-    if (!this.#opened) throw new Error("the server has not started yet");
-    return this.#opened;
-  }
-
   // ---- packets ------------------------------------------------------------------------------------------------
 
   /** The offset of the packet that is appended next; without one, nobody can miss it. */
   get nextOffset(): string | undefined {
     if (!this.isAwaiting) return undefined;
-    const { incarnation, lastSeq } = this.#parts.log;
+    const { incarnation, lastSeq } = this.#log;
     return offsetOf({ life: incarnation, seq: lastSeq + 1 });
   }
 
   append(recipients: Recipients, frames: readonly Frame[]): void {
-    const { log, ports } = this.#parts;
-    const nowMs = ports.now();
-    this.#shielded(() => log.append(recipients, frames, nowMs));
+    const nowMs = this.#ports.now();
+    this.#shielded(() => this.#log.append(recipients, frames, nowMs));
     for (const { known, missed } of this.#returning.values())
-      if (missed && known.isAmong(recipients, log.lastSeq)) missed.push([...frames]);
+      if (missed && known.isAmong(recipients, this.#log.lastSeq)) missed.push([...frames]);
     this.#packetsAtMs = nowMs;
-    ports.sweepAt(nowMs + this.#keptMs + 1);
+    this.#ports.sweepAt(nowMs + this.#keptMs + 1);
     this.#flushSoon();
   }
 
@@ -157,68 +146,61 @@ export class Recovery {
 
   /** Called when a socket is in its namespace, before its client gets the answer to its CONNECT. @returns the packets that it missed */
   entered(nsp: string, socket: StockSocket): readonly Frame[][] {
-    const { log, rows } = this.#parts;
-    const { incarnation, lastSeq } = log;
+    const position = { life: this.#log.incarnation, seq: this.#log.lastSeq };
     const returning = this.#returning.get(socket.id);
     this.#returning.delete(socket.id);
-    const known = returning?.known ?? newcomer(nsp, socket, { life: incarnation, seq: lastSeq });
-    const before = known.rooms;
-    known.enter(socket, { read: () => rows.used(known), looked: () => rows.touch(known) });
-    // Otherwise each wake would write a row of each socket.
-    if (!known.isWaking) known.life = incarnation;
-    known.reconcile(before, lastSeq);
+    const known = returning?.known ?? newcomer(nsp, socket, position);
+    known.enter(socket, position, { read: () => this.#rows.used(known), looked: () => this.#rows.touch(known) });
     this.#known.set(known.pid, known);
     this.#present.set(known.sid, known);
-    rows.touch(known);
+    this.#rows.touch(known);
+    returning?.settle();
     return returning?.missed ?? [];
   }
 
   /** Called when code of the application runs, or has sent something. */
   active(): void {
-    // What code does that brings sockets back is undone.
-    if (!this.#isWaking) this.#opened?.rows.active();
+    if (!this.#isStarting) this.#rows.active();
   }
 
   /** Called before something is sent to a socket alone, by which its client may learn of a change. */
   sending(id: string): void {
     const known = this.#present.get(id);
-    if (known) this.#parts.rows.sending(known);
+    if (known) this.#rows.sending(known);
   }
 
   // ---- sockets whose connections slept with the object --------------------------------------------------------
 
   /** @returns by the ids of their connections, those that were connected when an earlier instance stored them; none if one of them is lost */
   asleep(): ReadonlyMap<string, readonly KnownSocket[]> {
-    const { rows } = this.#parts;
-    const away = [...this.#known.values()].filter(({ asleep }) => asleep && !rows.lost.has(asleep.session));
+    const away = [...this.#known.values()].filter(({ asleep }) => asleep && !this.#rows.lost.has(asleep.session));
     return Map.groupBy(away, ({ asleep }) => asleep!.session);
   }
 
   /** Called when one is about to come back. It gets what is sent meanwhile. @returns done when it is in its namespace */
   wakes(known: KnownSocket): Promise<void> {
-    this.#returning.set(known.sid, { known, missed: [] });
-    return known.wakes();
+    known.isWaking = true;
+    return new Promise((settle) => this.#returning.set(known.sid, { known, missed: [], settle }));
   }
 
-  /** @returns the socket on its way back that has an id */
-  waking(id: string): KnownSocket | undefined {
+  /** @returns as what the socket with an id was stored, if it is on its way back from a sleep */
+  waking(id: string): AsleepRecord | undefined {
     const known = this.#returning.get(id)?.known;
-    return known?.isWaking ? known : undefined;
+    return known?.isWaking ? known.asleep : undefined;
   }
 
   /** Called when it is back, or was not in time. @returns as what it is stored, if it is there */
   woken(known: KnownSocket): SocketRecord | undefined {
-    if (!known.socket) this.#returning.delete(known.sid);
-    known.woken();
-    this.#parts.rows.touch(known);
-    return known.socket && this.#parts.rows.read(known.pid);
+    this.#returning.delete(known.sid);
+    known.isWaking = false;
+    this.#rows.touch(known);
+    return known.socket && this.#rows.read(known.pid);
   }
 
   /** Called when all are back that came: the others are gone since now. */
   allWoken(nowMs: number): void {
-    this.#isWaking = false;
-    const { rows } = this.#parts;
-    for (const known of this.#known.values()) if (known.asleep) rows.later(known);
+    this.#isStarting = false;
+    for (const known of this.#known.values()) if (known.asleep) this.#rows.later(known);
     this.sweep(nowMs);
   }
 
@@ -227,30 +209,30 @@ export class Recovery {
   joined(id: string, rooms: Iterable<string>): void {
     const known = this.#present.get(id);
     if (!known) return;
-    for (const room of rooms) known.history.join(room, this.#parts.log.lastSeq);
-    this.#parts.rows.touch(known);
+    for (const room of rooms) known.history.join(room, this.#log.lastSeq);
+    this.#rows.touch(known);
   }
 
   exited(id: string, room: string): void {
     const known = this.#present.get(id);
     if (!known) return;
-    known.history.leave(room, this.#parts.log.lastSeq);
-    this.#parts.rows.touch(known);
+    known.history.leave(room, this.#log.lastSeq);
+    this.#rows.touch(known);
   }
 
   /** Called when a connection broke: its client may come back. */
   broke(id: string, rooms: readonly string[]): void {
     const known = this.#present.get(id);
     if (!known) return;
-    const { ports } = this.#parts;
-    known.leave(rooms, ports.now());
+    known.leave(rooms, this.#ports.now());
     this.#present.delete(id);
     this.#known.delete(known.pid);
     this.#known.set(known.pid, known);
-    this.#parts.rows.touch(known);
-    ports.sweepAt(ports.now() + this.#times.windowMs + 1);
+    this.#rows.touch(known);
+    this.#ports.sweepAt(this.#ports.now() + this.#times.windowMs + 1);
     if (this.#known.size - this.#present.size <= GONE_MAX) return;
-    for (const first of this.#known.values()) if (!first.socket) return this.#drop(first);
+    for (const first of this.#known.values())
+      if (first.away && !this.#returning.has(first.sid)) return this.#drop(first);
   }
 
   /**
@@ -262,7 +244,7 @@ export class Recovery {
     return () => {
       if (!returning) return;
       returning.missed = undefined;
-      returning.known.settle();
+      returning.settle();
     };
   }
 
@@ -278,28 +260,32 @@ export class Recovery {
   restore(nsp: string, pid: string, offset: string): RestoredSession | null {
     const known = this.#known.get(pid);
     if (known?.nsp !== nsp) return null;
-    const { sid, rooms } = known;
-    if (this.#returning.has(sid) || offset === ASLEEP_OFFSET)
-      return known.isWaking && offset === ASLEEP_OFFSET
-        ? { sid, pid, rooms, data: known.data, missedPackets: [] }
-        : null;
-    // Nobody has noticed that its connection broke.
-    known.socket?.conn.close(true);
-    // Unless a listener for its end failed.
-    if (known.socket) return null;
-    this.flush();
-    const sinceMs = known.brokeAtMs - this.#times.unnoticedMs;
-    const missed = this.#isOver(known) ? undefined : this.#parts.log.missedBy(known, offset, sinceMs);
-    if (!missed) {
-      this.#drop(known);
-      return null;
-    }
-    this.#returning.set(sid, { known, missed });
-    return { sid, pid, rooms: known.rooms, data: known.data, missedPackets: [] };
+    const { sid } = known;
+    // One that comes back already does so once.
+    const isReturning =
+      offset === ASLEEP_OFFSET
+        ? this.waking(sid) !== undefined
+        : !this.#returning.has(sid) && this.#returns(known, offset);
+    return isReturning ? { sid, pid, rooms: known.rooms, data: known.data, missedPackets: [] } : null;
   }
 
-  #isOver({ goneAtMs = Infinity }: KnownSocket): boolean {
-    return this.#parts.ports.now() - goneAtMs > this.#times.windowMs;
+  /** @returns whether all that it missed is known; otherwise it is forgotten */
+  #returns(known: KnownSocket, offset: string): boolean {
+    // Nobody has noticed that its connection broke.
+    known.socket?.conn.close(true);
+    const { away } = known;
+    // A listener for its end failed.
+    if (!away) return false;
+    this.flush();
+    const sinceMs = away.brokeAtMs - this.#times.unnoticedMs;
+    const missed = this.#isOver(away) ? undefined : this.#log.missedBy(known, offset, sinceMs);
+    if (missed) this.#returning.set(known.sid, { known, missed, settle: () => {} });
+    else this.#drop(known);
+    return missed !== undefined;
+  }
+
+  #isOver({ goneAtMs }: Away): boolean {
+    return this.#ports.now() - goneAtMs > this.#times.windowMs;
   }
 
   // ---- the storage --------------------------------------------------------------------------------------------
@@ -313,24 +299,22 @@ export class Recovery {
   /** Stores what has changed. Called before frames leave, so that the platform holds them back until it is durable. */
   flush(): void {
     this.#isDue = false;
-    const { log, ports, rows } = this.#parts;
-    this.#shielded(() => log.flush(ports.now()));
-    this.#shielded(() => rows.flush());
+    this.#shielded(() => this.#log.flush(this.#ports.now()));
+    this.#shielded(() => this.#rows.flush());
   }
 
   #drop(known: KnownSocket): void {
     known.forget();
     this.#known.delete(known.pid);
-    this.#present.delete(known.sid);
-    this.#shielded(() => this.#parts.rows.delete(known));
-    if (!this.isAwaiting) this.#parts.ports.onEmpty();
+    for (const bySid of [this.#present, this.#returning]) bySid.delete(known.sid);
+    this.#shielded(() => this.#rows.delete(known));
+    if (!this.isAwaiting) this.#ports.onEmpty();
   }
 
   /** Looks at what may have changed. */
   look(nowMs: number): void {
-    const { ports, rows } = this.#parts;
-    const nextMs = rows.look(nowMs);
-    if (nextMs !== undefined) ports.lookAt(nextMs);
+    const nextMs = this.#rows.look(nowMs);
+    if (nextMs !== undefined) this.#ports.lookAt(nextMs);
   }
 
   /** Deletes what is too old. */
@@ -338,23 +322,20 @@ export class Recovery {
     const { windowMs } = this.#times;
     let nextMs = Infinity;
     for (const known of this.#known.values()) {
-      if (known.goneAtMs === undefined) continue;
-      if (!this.#isOver(known)) nextMs = Math.min(nextMs, known.goneAtMs + windowMs + 1);
+      const { away } = known;
+      if (!away) continue;
+      if (!this.#isOver(away)) nextMs = Math.min(nextMs, away.goneAtMs + windowMs + 1);
       else if (this.#returning.get(known.sid)?.missed) nextMs = Math.min(nextMs, nowMs + windowMs + 1);
-      else {
-        this.#returning.delete(known.sid);
-        this.#drop(known);
-      }
+      else this.#drop(known);
     }
     this.#shielded(() => this.#sweepPackets(nowMs));
     if (this.#packetsAtMs !== undefined) nextMs = Math.min(nextMs, this.#packetsAtMs + this.#keptMs + 1);
-    if (nextMs < Infinity) this.#parts.ports.sweepAt(nextMs);
+    if (nextMs < Infinity) this.#ports.sweepAt(nextMs);
   }
 
   #sweepPackets(nowMs: number): void {
-    const { log } = this.#parts;
-    if (!this.isAwaiting) log.drop();
-    else if (this.#packetsAtMs !== undefined && nowMs - this.#packetsAtMs > this.#keptMs) log.forget(nowMs);
+    if (!this.isAwaiting) this.#log.drop();
+    else if (this.#packetsAtMs !== undefined && nowMs - this.#packetsAtMs > this.#keptMs) this.#log.forget(nowMs);
     else return;
     this.#packetsAtMs = undefined;
   }
@@ -364,7 +345,7 @@ export class Recovery {
       run();
     } catch (error) {
       // Each packet would say it again.
-      if (!this.#hasReported) this.#parts.ports.report("packets or sockets could not be stored", error);
+      if (!this.#hasReported) this.#ports.report("packets or sockets could not be stored", error);
       this.#hasReported = true;
     }
   }

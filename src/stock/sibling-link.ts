@@ -1,5 +1,6 @@
 // The calls of one object to one sibling: one at a time, and what comes meanwhile goes with the next. A call that fails is not repeated, as with
 // the other adapters of socket.io. Made by siblings.ts.
+import { inTime, type After } from "./in-time.ts";
 import { sizeOf, type Packed } from "./packed.ts";
 
 /** Whether clients are connected to an object. */
@@ -26,8 +27,7 @@ export interface LinkContext {
   /** @returns the way to the sibling: a new one, if the last one is broken */
   readonly wayTo: (uid: string) => CallSibling | undefined;
   readonly report: (problem: string, error: unknown) => void;
-  /** Calls a function later. @returns a function that calls that off */
-  readonly after: (ms: number, run: () => void) => () => void;
+  readonly after: After;
 }
 
 /** As long as the adapter waits for the answers of others. */
@@ -120,9 +120,10 @@ export class SiblingLink {
     const told = this.#told;
     this.#told = [];
     this.#forgetRetry();
-    const { own, presence, wayTo, report } = this.#context;
+    const { own, presence, wayTo, report, after } = this.#context;
     try {
-      this.heard(await this.#inTime(this.#way({ from: own, presence: presence(), messages: this.#take() })));
+      const call = this.#way({ from: own, presence: presence(), messages: this.#take() });
+      this.heard(await inTime(call, CALL_MS, after));
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) report(`sibling ${this.uid} failed, and misses messages`, error);
@@ -130,7 +131,7 @@ export class SiblingLink {
       // A failed call may have broken the stub.
       this.#way = wayTo(this.uid) ?? this.#way;
       // It must learn of the clients here.
-      if (presence().hasClients) this.#forgetRetry = this.#context.after(AGAIN_MS, () => void this.tell());
+      if (presence().hasClients) this.#forgetRetry = after(AGAIN_MS, () => void this.tell());
     }
     for (const done of told) done();
   }
@@ -146,17 +147,5 @@ export class SiblingLink {
     const taken = this.#queue.splice(0, count);
     for (const message of taken) this.#queuedBytes -= sizeOf(message);
     return taken;
-  }
-
-  async #inTime<Result>(call: Promise<Result>): Promise<Result> {
-    let forget = (): void => {};
-    const late = new Promise<never>((_resolve, reject) => {
-      forget = this.#context.after(CALL_MS, () => reject(new Error(`no answer in ${CALL_MS} ms`)));
-    });
-    try {
-      return await Promise.race([call, late]);
-    } finally {
-      forget();
-    }
   }
 }

@@ -1,6 +1,7 @@
 // Several objects as one server of socket.io: knows which siblings of an object have clients, passes messages to those alone, and gives the
 // namespaces what comes from them. A sibling without clients sleeps, and is no server of the group. Made by
 // sibling-adapter.ts, which publishes with it, and called by durable/engine-object.ts.
+import type { After } from "./in-time.ts";
 import { pack, unpack, type Packed } from "./packed.ts";
 import { SiblingLink, type CallSibling, type Presence, type SiblingCall } from "./sibling-link.ts";
 
@@ -24,8 +25,7 @@ export interface SiblingsPorts {
   /** The ways to the siblings, by their ids; that of the object itself may be among them. */
   siblings(): ReadonlyMap<string, CallSibling>;
   report(problem: string, error: unknown): void;
-  /** Calls a function later. @returns a function that calls that off */
-  after(ms: number, run: () => void): () => void;
+  readonly after: After;
 }
 
 export class Siblings {
@@ -160,7 +160,7 @@ export class Siblings {
       presence: () => this.#presence,
       wayTo: (uid: string) => this.#newWayTo(uid),
       report: (problem: string, error: unknown) => this.#ports.report(problem, error),
-      after: (ms: number, run: () => void) => this.#ports.after(ms, run),
+      after: this.#ports.after,
     };
     const others = [...this.#ports.siblings()].filter(([uid]) => uid !== this.own);
     return new Map(others.map(([uid, way]) => [uid, new SiblingLink(uid, way, context)]));

@@ -15,9 +15,9 @@ import type { Written } from "./engine-socket.ts";
 import { ASLEEP_OFFSET, type KnownSocket, type StockSocket } from "./known-socket.ts";
 import type { StockSession } from "./layer.ts";
 import { override, watchListeners, type Emitter } from "./methods.ts";
+import { inTime, type After } from "./in-time.ts";
 import type { EngineRequest } from "./node-request.ts";
 import type { Recovery } from "./recovery.ts";
-import type { Waking } from "./recovery-adapter.ts";
 import type { Timers } from "./timers.ts";
 
 interface Encoder {
@@ -40,8 +40,7 @@ export interface SleepPorts {
   reopen(session: StockSession, request: EngineRequest): (message: Written) => void;
   /** Ends a connection in such a way that its client comes back. */
   restart(session: StockSession): void;
-  /** Calls a function later. @returns a function that calls that off */
-  after(ms: number, run: () => void): () => void;
+  readonly after: After;
 }
 
 /** So long the namespaces have time to take their sockets back: functions of the application may decide about them. */
@@ -59,42 +58,39 @@ const CONNECT = 0;
 /** Properties that a socket of the package gets later. */
 const LATER = ["_anyListeners", "_anyOutgoingListeners", "join"];
 
-export class Sleep implements Waking {
-  readonly #parts: SleepParts;
+export class Sleep {
+  readonly timers: Timers;
+  readonly warn: (problem: string) => void;
+  readonly #recovery: Recovery;
+  readonly #encoder: () => Encoder;
   /** The properties that the package gives a socket. */
   #usual: ReadonlySet<string | symbol> = new Set();
   /** Those that it gives a handshake. */
   #handshakeUsual: ReadonlySet<string | symbol> = new Set();
   readonly #given = new GivenParts();
 
-  constructor(parts: SleepParts) {
-    this.#parts = parts;
-  }
-
-  warn(problem: string): void {
-    this.#parts.warn(problem);
+  constructor({ recovery, timers, encoder, warn }: SleepParts) {
+    this.#recovery = recovery;
+    this.timers = timers;
+    this.#encoder = encoder;
+    this.warn = warn;
   }
 
   // ---- what is stored -----------------------------------------------------------------------------------------
 
   asleepOf(socket: StockSocket, data: unknown): AsleepRecord {
     const { conn, handshake } = socket;
-    const { warn } = this.#parts;
-    if (!isPlain(data)) warn("socket.data is no plain data: after a sleep it is a structured clone of what it was");
+    const isNot = (what: string, then: string): void =>
+      this.warn(`socket.${what} is no plain data: after a sleep it is ${then}`);
+    if (!isPlain(data)) isNot("data", "a structured clone of what it was");
     return {
       session: conn.id,
       request: requestRecord(conn.request),
-      requestOwn: plainOf(conn.request, REQUEST_USUAL, (name) =>
-        warn(`socket.request.${name} is no plain data: after a sleep it is gone`),
-      ),
+      requestOwn: plainOf(conn.request, REQUEST_USUAL, (name) => isNot(`request.${name}`, "gone")),
       auth: handshake.auth,
-      handshakeOwn: plainOf(handshake, this.#handshakeUsual, (name) =>
-        warn(`socket.handshake.${name} is no plain data: after a sleep it is gone`),
-      ),
+      handshakeOwn: plainOf(handshake, this.#handshakeUsual, (name) => isNot(`handshake.${name}`, "gone")),
       issued: handshake.issued,
-      own: plainOf(socket, this.#usual, (name) =>
-        warn(`socket.${name} is no plain data: after a sleep it is as \`connection\` sets it`),
-      ),
+      own: plainOf(socket, this.#usual, (name) => isNot(name, "as `connection` sets it")),
       events: socket
         .eventNames()
         .filter((name) => typeof name === "string")
@@ -104,14 +100,14 @@ export class Sleep implements Waking {
 
   // ---- called by the adapters of namespaces ---------------------------------------------------------------------
 
+  /** Called with each socket before middlewares get it. */
   made(socket: StockSocket): void {
-    const { recovery, timers } = this.#parts;
     if (this.#usual.size === 0) {
       this.#usual = new Set([...keysOf(socket), ...LATER]);
       this.#handshakeUsual = keysOf(socket.handshake);
     }
-    watchListeners(socket as unknown as Emitter, (result) => timers.goesOn(result));
-    const asleep = recovery.waking(socket.id)?.asleep;
+    watchListeners(socket as unknown as Emitter, (result) => this.timers.goesOn(result));
+    const asleep = this.#recovery.waking(socket.id);
     if (!asleep) return;
     const { auth, handshakeOwn, issued, own } = asleep;
     Object.assign(socket.handshake, handshakeOwn, { auth, issued, time: String(new Date(issued)) });
@@ -119,21 +115,14 @@ export class Sleep implements Waking {
     for (const value of [socket.data, ...Object.values(own)]) this.#given.add(value);
     override(socket as Asking, "onack", (answered) => (packet) => {
       if (!socket.acks.has(packet.id))
-        this.#parts.warn("a client answered a question from before a sleep: its callback is gone");
+        this.warn("a client answered a question from before a sleep: its callback is gone");
       answered(packet);
     });
   }
 
+  /** Called when code that brings a socket back asks a client, which gets nothing. */
   asked(): void {
     this.warn("`connection` asks a client: after a sleep it gets no answer");
-  }
-
-  returned(result: unknown): void {
-    this.#parts.timers.goesOn(result);
-  }
-
-  rejoin(code: () => void): () => void {
-    return this.#parts.timers.rejoin(code);
   }
 
   // ---- a wake -------------------------------------------------------------------------------------------------
@@ -145,7 +134,7 @@ export class Sleep implements Waking {
    * @returns done when all are in their namespaces, or ended
    */
   async wake(sessions: Iterable<StockSession>, registered: Promise<unknown>, ports: SleepPorts): Promise<void> {
-    const { recovery } = this.#parts;
+    const recovery = this.#recovery;
     try {
       const asleep = recovery.asleep();
       const slept = [...sessions].filter(({ conn, isComingBack }) => !conn && !isComingBack);
@@ -162,9 +151,9 @@ export class Sleep implements Waking {
   }
 
   async #bringBack(waking: readonly Connection[], registered: Promise<unknown>, ports: SleepPorts): Promise<void> {
-    const { recovery, timers, encoder, warn } = this.#parts;
+    const { timers } = this;
     if (!(await isDone(registered, REGISTER_MS, ports))) return;
-    const backs = waking.flatMap(({ sockets }) => sockets.map((known) => recovery.wakes(known)));
+    const backs = waking.flatMap(({ sockets }) => sockets.map((known) => this.#recovery.wakes(known)));
     timers.beginRejoining();
     timers.rejoin(() => {
       const passes = new Map<string, (message: Written) => void>();
@@ -174,25 +163,26 @@ export class Sleep implements Waking {
       const all = waking.flatMap(({ sockets }) => sockets.map(({ nsp, pid, asleep }) => ({ nsp, pid, ...asleep! })));
       for (const { session, nsp, pid, auth } of all.toSorted((one, other) => one.issued - other.issued)) {
         const data = { ...(auth as object), pid, offset: ASLEEP_OFFSET };
-        for (const message of encoder().encode({ type: CONNECT, nsp, data })) passes.get(session)!(message);
+        for (const message of this.#encoder().encode({ type: CONNECT, nsp, data })) passes.get(session)!(message);
       }
     });
     await isDone(Promise.all(backs), BACK_MS, ports);
     if (!(await isDone(timers.rejoined(), LISTENERS_MS, ports)))
-      warn(`a listener for \`connection\` was not done ${LISTENERS_MS} ms after a sleep: events had to wait for it`);
+      this.warn(
+        `a listener for \`connection\` was not done ${LISTENERS_MS} ms after a sleep: events had to wait for it`,
+      );
   }
 
   /** Undoes what listeners for `connection` did to a socket that they took for a new one. */
   #putBack(known: KnownSocket): void {
-    const { recovery, warn } = this.#parts;
-    const stored = recovery.woken(known);
+    const stored = this.#recovery.woken(known);
     const { socket } = known;
     // It was late, or a listener has ended it.
     if (!socket || !stored?.asleep) return;
     const { own, events: before } = stored.asleep;
     const putInto = (name: string, present: unknown, value: unknown): unknown =>
       this.#given.putInto(present, value, () =>
-        warn(
+        this.warn(
           `\`connection\` sets an object in socket.${name}: after a sleep the stored one takes its place, unless \`??=\` sets it`,
         ),
       );
@@ -202,10 +192,10 @@ export class Sleep implements Waking {
     for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(socket)))
       if (!this.#usual.has(name) && !Object.hasOwn(own, name) && value !== undefined && isPlain(value))
         Reflect.deleteProperty(socket, name);
-    known.replaceData((present) => putInto("data", present, stored.data));
+    known.data = putInto("data", known.data, stored.data);
     const events = socket.eventNames();
     for (const name of before)
-      if (!events.includes(name)) warn(`a socket has no listener for "${name}" after a sleep, and had one before`);
+      if (!events.includes(name)) this.warn(`a socket has no listener for "${name}" after a sleep, and had one before`);
   }
 }
 
@@ -219,17 +209,8 @@ interface Asking {
   onack?(packet: { readonly id: number }): void;
 }
 
-/** Waits for a promise, but not for ever. @returns whether it was fulfilled */
-function isDone(promise: Promise<unknown>, ms: number, { after }: Pick<SleepPorts, "after">): Promise<boolean> {
-  return new Promise((resolve) => {
-    const callOff = after(ms, () => resolve(false));
-    const end = (isFulfilled: boolean): void => {
-      callOff();
-      resolve(isFulfilled);
-    };
-    promise.then(
-      () => end(true),
-      () => end(false),
-    );
-  });
-}
+const isDone = (promise: Promise<unknown>, ms: number, { after }: SleepPorts): Promise<boolean> =>
+  inTime(promise, ms, after).then(
+    () => true,
+    () => false,
+  );

@@ -1,6 +1,6 @@
 // The rows of sockets that may come back, one each, written when a socket has changed. Called by recovery.ts.
-import { fingerprint } from "../socketio/recovery/fingerprint.ts";
-import { changingOf, type AsleepRecord } from "./asleep-record.ts";
+import { fingerprint } from "../storage/fingerprint.ts";
+import type { AsleepRecord } from "./asleep-record.ts";
 import type { KnownSocket, SocketRecord, StockSocket } from "./known-socket.ts";
 
 /** The values of an object, as far as this file uses them. */
@@ -87,14 +87,14 @@ export class SocketRows {
 
   /** Called when a socket may have changed. */
   touch(known: KnownSocket): void {
-    if (known.isForgotten || known.isWaking) return;
+    if (!known.isStored) return;
     this.#touched.add(known);
     this.#ports.flushSoon();
   }
 
   /** Called when the application has read or set its data, and may go on with them. */
   used(known: KnownSocket): void {
-    if (known.isForgotten || known.isWaking || this.#isStoring) return;
+    if (!known.isStored || this.#isStoring) return;
     this.touch(known);
     if (this.#ports.sleeping) this.active();
     else this.#warmUp(known, WARM_MS);
@@ -205,5 +205,9 @@ export class SocketRows {
   }
 }
 
-const printOf = ({ asleep, ...record }: SocketRecord): string | undefined =>
-  fingerprint(asleep ? { ...record, asleep: changingOf(asleep) } : record);
+function printOf({ asleep, ...record }: SocketRecord): string | undefined {
+  if (!asleep) return fingerprint(record);
+  // They never change.
+  const { request: _request, issued: _issued, ...changing } = asleep;
+  return fingerprint({ ...record, asleep: changing });
+}

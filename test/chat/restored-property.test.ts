@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { nameIncarnation } from "../../src/socketio/recovery/incarnations.ts";
+import { nameIncarnation } from "../../src/storage/incarnations.ts";
 import { ChatRoom, identityOf, UNLIMITED } from "../host/chat-room.ts";
 import type { Client } from "../host/harness.ts";
 import { fc, runs } from "../host/properties.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { CHAT_EVENTS } from "../../src/protocol/chat-events.ts";
 import { messageId, parseMessageId } from "../../src/protocol/message-id.ts";
-import { nameIncarnation, UNNAMED_INCARNATION } from "../../src/socketio/recovery/incarnations.ts";
+import { nameIncarnation, UNNAMED_INCARNATION } from "../../src/storage/incarnations.ts";
 import { ChatRoom } from "../host/chat-room.ts";
 import { START_MS } from "../host/harness.ts";
 import { EPOCH } from "../host/memory-log.ts";

@@ -12,7 +12,7 @@
 // the batch. A new optional key needs no new version; a key that changes what another one means does.
 import type { Attachment, Message, Origin, Role } from "../../protocol/chat-events.ts";
 import { isStaff, type StaffRole } from "../../protocol/roles.ts";
-import { UNNAMED_INCARNATION } from "../../socketio/recovery/incarnations.ts";
+import { UNNAMED_INCARNATION } from "../../storage/incarnations.ts";
 import { messageId } from "../../protocol/message-id.ts";
 import { makeOrigin, routeOf } from "./origin.ts";
 

@@ -5,7 +5,7 @@
 // rewritten only where one of its messages was deleted.
 import { decodeBatch, encodeBatch, incarnationOfBatch } from "../../chat/log/batch-format.ts";
 import { emptied, withChange, type Change, type Kept } from "../../chat/log/change.ts";
-import { Incarnations, nameIncarnation } from "../../socketio/recovery/incarnations.ts";
+import { Incarnations, nameIncarnation } from "../../storage/incarnations.ts";
 import { messageId } from "../../protocol/message-id.ts";
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../chat/log/message-log.ts";
 import { agedAtMs, beginSegment, countExpired, isFull, type Retention } from "../../chat/log/segments.ts";

@@ -8,7 +8,7 @@ import {
   WindowTables,
   type StoredName,
   type WindowRow,
-} from "../recovery/window-tables.ts";
+} from "../../storage/window-tables.ts";
 import { decodePayload, encodePayload } from "../wire/polling-payload.ts";
 import { encodeEvent, readMessage, type PartialPacket } from "../wire/socket-io.ts";
 

@@ -7,8 +7,8 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 
 import { frameBytes, type Frame } from "../wire/engine-io.ts";
 import { encodeEvent } from "../wire/socket-io.ts";
-import { fingerprint } from "./fingerprint.ts";
-import { ChannelHistory, type ChannelHistoryRecord } from "./channel-history.ts";
+import { fingerprint } from "../../storage/fingerprint.ts";
+import { ChannelHistory, type ChannelHistoryRecord } from "../../storage/channel-history.ts";
 import { isSameSecret } from "./same-secret.ts";
 
 /** One broadcast that a recovering socket has not seen. */

@@ -2,7 +2,7 @@
 // recovery, in the recovery log. Extended by socket.ts.
 import type { Effects } from "../engine/effects.ts";
 import type { Handshake } from "../engine/session.ts";
-import type { ChannelHistory } from "../recovery/channel-history.ts";
+import type { ChannelHistory } from "../../storage/channel-history.ts";
 import type { Recovery } from "../recovery/recovery.ts";
 import type { AskRecord, SocketRecord, TokenRecord } from "./records.ts";
 import { NOTHING, type SocketSession } from "./socket-session.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 
 import { MISSED_BYTES_MAX } from "../../../src/socketio/recovery/recovery.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
-import { LEFT_CHANNELS_MAX } from "../../../src/socketio/recovery/channel-history.ts";
+import { LEFT_CHANNELS_MAX } from "../../../src/storage/channel-history.ts";
 import { FakeShell, type Client } from "../../host/harness.ts";
 import { MemoryRecoveryLog, RecoverableProbe } from "../../host/memory-recovery-log.ts";
 import type { AnyArgument, ProbeParts } from "../../host/probe.ts";

@@ -1,5 +1,5 @@
 // Makes a text that differs if plain data (structured clone) differs. JSON alone would write a Map as `{}` and fail on a bigint. Called by
-// recovery.ts.
+// those who write a row only if it has changed.
 
 /** @returns `undefined` for data without a fingerprint, such as data that refers to itself */
 export function fingerprint(data: unknown): string | undefined {

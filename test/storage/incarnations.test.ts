@@ -1,8 +1,8 @@
 // Names of the incarnations of a log: a later incarnation has a higher name.
 import { describe, expect, it } from "vitest";
 
-import { nameIncarnation, UNNAMED_INCARNATION } from "../../../src/socketio/recovery/incarnations.ts";
-import { START_MS } from "../../host/harness.ts";
+import { nameIncarnation, UNNAMED_INCARNATION } from "../../src/storage/incarnations.ts";
+import { START_MS } from "../host/harness.ts";
 
 describe("an incarnation's name", () => {
   it("is higher than those of all incarnations before it, at any time of the clock", () => {
