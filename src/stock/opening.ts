@@ -41,10 +41,8 @@ export function openRecovery(
   const atNextWake = deadlines.add("recovery of a sleeping object", sweep, { piggybacks: true });
   const look = deadlines.add("changes of sockets", (nowMs) => recovery.look(nowMs));
   recovery.open({
+    ...ports,
     storage,
-    now: () => ports.now(),
-    newId: () => ports.newId(),
-    report: (problem, error) => ports.report(problem, error),
     sweepAt: (atMs) => (sleep && engine.clientsCount > 0 ? atNextWake : onTime).pull(atMs),
     lookAt: (atMs) => look.pull(atMs),
     onEmpty,
@@ -76,7 +74,7 @@ export async function bringBack(
   const restart = (session: StockSession): void => server.close(session, CLOSINGS.restart);
   try {
     await sleep.wake(server.sessions.values(), registered, {
-      now: () => ports.now(),
+      ...ports,
       reopen: (session, request) => layer.reopen(session, request),
       restart,
       after,

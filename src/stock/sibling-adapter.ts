@@ -43,6 +43,9 @@ export type MeetSiblings = (
  * @param list all objects of the group, the same for each; the object itself may be among them
  */
 export function siblings(ClusterAdapter: ClusterAdapterClass, list: () => Iterable<SiblingStub>): MeetSiblings {
+  // Of a bundler that leaves it out.
+  if (typeof ClusterAdapter !== "function")
+    throw new Error("siblings: ClusterAdapter must be that of socket.io-adapter, which no alias may shorten");
   return (own, ports) => {
     const group = new Siblings(own, {
       ...ports,

@@ -8,6 +8,7 @@ import { refuseRequest } from "../http/refusals.ts";
 import { ConnectRate } from "./connect-rate.ts";
 import { EXTENDED_QUERY, UNKNOWN_SESSIONS_PER_CONNECT, type EngineEndpoint } from "./engine-endpoint.ts";
 import { Placement } from "./placement.ts";
+import { pagesOf } from "./polling-cors.ts";
 import { KnownSessions } from "./known-sessions.ts";
 
 /** What an application adds to the query of its clients is nothing to a chat, however long it is. */
@@ -29,7 +30,7 @@ export function chatEndpoint(deployment: Parts): EngineEndpoint {
   const { settings, bindings } = deployment;
   const placement = new Placement(bindings);
   return {
-    allowedOrigins: settings.allowedOrigins,
+    pages: pagesOf(settings.allowedOrigins),
     transports: settings.transports,
     queryRules: { extended: ["ext", EXTENDED_QUERY], keeps: (name) => READ.has(name), bytesMax: 2048 },
     connectRate: new ConnectRate(settings.connectRatePerIp),

@@ -19,6 +19,7 @@ import {
   type VouchedIdentity,
 } from "./engine-endpoint.ts";
 import { refuseAddress } from "./no-address.ts";
+import { pagesOf } from "./polling-cors.ts";
 import { KnownSessions } from "./known-sessions.ts";
 import { readUser, type VouchedUser } from "./vouched-user.ts";
 
@@ -138,7 +139,7 @@ export async function answerSafely(
 function endpointOf({ object, authenticate, connectsPerMinute = 0, ...given }: ConnectOptions): EngineEndpoint {
   const { allowedOrigins = "same", transports } = given;
   return {
-    allowedOrigins,
+    pages: pagesOf(allowedOrigins),
     transports: readTransports("connect: transports", transports),
     ...ratesOf(wholeNumber("connect: connectsPerMinute", connectsPerMinute, 0)),
     knownSessions,

@@ -5,8 +5,8 @@ import { encodeUpgradeFacts, INNER_ORIGIN, UPGRADE_HEADER, type UpgradeFacts } f
 import { ENGINE_REVISION } from "../../socketio/wire/engine-io.ts";
 import { isJavaScriptAgent, knowsRecovery } from "./recovery-clients.ts";
 import { DEFAULT_ROOM, isRoomName } from "../../protocol/room-name.ts";
-import { addressOf, isFromBrowser, isOriginAllowed, type AllowedOrigins } from "../http/request-origin.ts";
-import { answerPreflight, withCors } from "./polling-cors.ts";
+import { addressOf, isFromBrowser } from "../http/request-origin.ts";
+import type { Pages } from "./polling-cors.ts";
 import { refuseEngine, refuseRequest, refuseRoomName, withCode } from "../http/refusals.ts";
 import { findSubprotocol, findToken } from "../http/token-source.ts";
 import type { Transport } from "../../protocol/given-options.ts";
@@ -43,11 +43,10 @@ export interface QueryRules {
 /** The objects behind an endpoint, and the checks before them. */
 export interface EngineEndpoint {
   readonly queryRules: QueryRules;
-  /** The objects see requests as they came, and decide about origins, preflights and credentials. */
-  readonly isTransparent?: boolean;
+  /** Absent if the objects see requests as they came, and decide about origins, preflights and credentials. */
+  readonly pages?: Pages;
   /** A room may have any name. */
   readonly takesAnyName?: boolean;
-  readonly allowedOrigins: AllowedOrigins;
   readonly transports: readonly Transport[];
   readonly connectRate: ConnectRate;
   /** Counts requests that name an unknown session. */
@@ -88,19 +87,18 @@ export async function answerEngineRequest(
   // The room learns the user's identity, and keeps no secret.
   const query = Object.fromEntries([...parameters].filter(([name]) => keeps(name)));
   const room = roomInPath ?? query["room"] ?? DEFAULT_ROOM;
-  const { allowedOrigins, isTransparent = false } = endpoint;
-  const isForeign = !isTransparent && !isOriginAllowed(allowedOrigins, request);
-  if (request.method === "OPTIONS" && !isForeign && !isTransparent) return answerPreflight(allowedOrigins, request);
+  const { pages } = endpoint;
+  const isForeign = pages?.isForeign(request) ?? false;
+  if (pages && request.method === "OPTIONS" && !isForeign) return pages.answerPreflight(request);
   const refusal = refuseByForm(request, query, room, endpoint);
-  if (isTransparent && refusal) return refusal;
-  if (refusal) return isForeign ? refusal : withCors(allowedOrigins, request, refusal);
+  if (refusal) return pages && !isForeign ? pages.withCors(request, refusal) : refusal;
   if (isForeign) return refuseEngine("forbidden", "this origin is not allowed");
   const { sid } = query;
   const response =
     sid === undefined
       ? await open(request, endpoint, { room, query, token: parameters.get("token") })
       : await goOn(request, endpoint, { room, sid, query });
-  return query["transport"] === "polling" && !isTransparent ? withCors(allowedOrigins, request, response) : response;
+  return pages && query["transport"] === "polling" ? pages.withCors(request, response) : response;
 }
 
 type Query = UpgradeFacts["query"];
@@ -115,7 +113,7 @@ function refuseByForm(
   request: Request,
   query: Query,
   room: string,
-  { transports, queryRules, isTransparent = false, takesAnyName = false }: EngineEndpoint,
+  { transports, queryRules, pages, takesAnyName = false }: EngineEndpoint,
 ): Response | undefined {
   if (!takesAnyName && !isRoomName(room)) return refuseRoomName();
   if (takesAnyName && (room === "" || room.length > NAME_CHARS_MAX))
@@ -124,7 +122,7 @@ function refuseByForm(
   if (transport === undefined) return refuseEngine("unknownTransport");
   if (query["EIO"] !== ENGINE_REVISION) return refuseEngine("unsupportedRevision");
   const { sid } = query;
-  const isPreflight = isTransparent && request.method === "OPTIONS" && transport === "polling";
+  const isPreflight = !pages && request.method === "OPTIONS" && transport === "polling";
   if (
     request.method !== "GET" &&
     !isPreflight &&
@@ -140,7 +138,7 @@ function refuseByForm(
     });
   }
   if (!queryRules.refusesAtConnect && isTooLong(query, queryRules)) return refuseEngine("badRequest", TOO_LONG);
-  const isKnowable = isTransparent ? (sid ?? "").length <= NAME_CHARS_MAX : sid === undefined || SESSION_ID.test(sid);
+  const isKnowable = pages ? sid === undefined || SESSION_ID.test(sid) : (sid ?? "").length <= NAME_CHARS_MAX;
   return isKnowable ? undefined : refuseEngine("unknownSid");
 }
 
@@ -236,16 +234,16 @@ async function forward(
   if (!object) return refuseRequest("NOT_FOUND", "There is no such room");
   const subprotocol = findSubprotocol(request);
   const tcp = tcpHost()?.of(request);
+  const { pages } = endpoint;
+  const at = pages ? -1 : request.url.indexOf("?");
   // Of an upgrade there are only headers.
-  const { isTransparent = false } = endpoint;
-  const at = isTransparent ? request.url.indexOf("?") : -1;
   const inner = new Request(
     `${INNER_ORIGIN}/${transport}${at < 0 ? "" : request.url.slice(at)}`,
     tcp ? { headers: request.headers, signal: tcp.signal } : request,
   );
-  if (!isTransparent) inner.headers.delete("Authorization");
+  if (pages) inner.headers.delete("Authorization");
   // The object has the query in the address.
-  const asItCame = isTransparent ? { url: request.url.slice(0, at), query: {} } : {};
+  const asItCame = pages ? {} : { url: request.url.slice(0, at), query: {} };
   inner.headers.delete("Sec-WebSocket-Protocol");
   if (subprotocol !== undefined) inner.headers.set("Sec-WebSocket-Protocol", subprotocol);
   inner.headers.set(UPGRADE_HEADER, encodeUpgradeFacts({ ...facts, ...asItCame, subprotocol, tcpId: tcp?.id }));

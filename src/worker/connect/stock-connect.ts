@@ -51,9 +51,7 @@ export async function connect(request: Request, options: StockConnectOptions): P
 
 function endpointOf({ object, connectsPerMinute = 0 }: StockConnectOptions): EngineEndpoint {
   return {
-    isTransparent: true,
     takesAnyName: true,
-    allowedOrigins: "*",
     transports: ["polling", "websocket"],
     ...ratesOf(wholeNumber("connect: connectsPerMinute", connectsPerMinute, 0)),
     knownSessions,
