@@ -11,12 +11,14 @@ import { openStored, RECOVERY_FORMAT } from "../src/socketio/object/stored-forma
 import { refuseTakenNames } from "../src/socketio/object/taken-names.ts";
 import type { EngineOptions } from "../src/socketio/engine/engine.ts";
 import { SessionServer } from "../src/socketio/engine/session-server.ts";
+import { offerBundles } from "../src/stock/bundles.ts";
 import { EngineServer } from "../src/stock/engine-server.ts";
 import type { Written } from "../src/stock/engine-socket.ts";
 import { StockLayer, type StockSession } from "../src/stock/layer.ts";
 import { EngineRequest, EngineResponse } from "../src/stock/node-request.ts";
 import { bringBack, openRecovery, recoveryOf } from "../src/stock/opening.ts";
 import {
+  BUNDLES_MISUSED,
   readObjectOptions,
   readStockOptions,
   SIBLINGS_MISUSED,
@@ -118,6 +120,7 @@ export abstract class EngineObject<Env = Cloudflare.Env> extends SocketObject<En
     // Made by the package, if its options ask for CORS.
     const { _corsMiddleware: cors } = io as { _corsMiddleware?: Parameters<EngineServer["use"]>[0] };
     if (cors) engine.use(cors);
+    if (own.bundles) offerBundles(io.sockets, Boolean(connectionStateRecovery));
     logFailures();
     let registered: Promise<unknown> | undefined;
     const registration = (): Promise<unknown> => {

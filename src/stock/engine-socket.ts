@@ -35,6 +35,9 @@ export interface Line {
    */
   close(isLate: boolean, discard?: boolean): void;
   isUpgrading(): boolean;
+  /** From now on events to the socket in that namespace leave in bundles. */
+  bundle(nsp: string, isRecoverable: boolean): void;
+  unbundle(nsp: string): void;
 }
 
 export class EngineTransport extends WatchedEmitter {
@@ -134,11 +137,12 @@ export class EngineSocket extends WatchedEmitter {
     return this.write(data, options, sent);
   }
 
-  #flush(): void {
+  /** @param isDue whether what waits leaves even if packets are on their way */
+  #flush(isDue = false): void {
     if (this.writeBuffer.length === 0) return;
     // So much goes to the session's queue even so: it ends a session whose client leaves too much unfetched.
     const isTooMuch = this.transport.name === "polling" && this.#waiting > POLL_QUEUE_BYTES_MAX;
-    if (!this.transport.writable && !isTooMuch) return;
+    if (!this.transport.writable && !isTooMuch && !isDue) return;
     this.emit("flush", this.writeBuffer);
     this.server.emit("flush", this, this.writeBuffer);
     this.#leave(this.#takeWaiting());
@@ -182,7 +186,22 @@ export class EngineSocket extends WatchedEmitter {
     this.#line.close(true);
   }
 
+  // ---- called by bundles.ts -------------------------------------------------------------------------------
+
+  bundle(nsp: string, isRecoverable: boolean): void {
+    this.#line.bundle(nsp, isRecoverable);
+  }
+
+  unbundle(nsp: string): void {
+    this.#line.unbundle(nsp);
+  }
+
   // ---- called by the layer --------------------------------------------------------------------------------
+
+  /** Called before what is on its way leaves: what waits goes with it. */
+  sendWaiting(): void {
+    this.#flush(true);
+  }
 
   /** What was sent has left. */
   left(): void {

@@ -180,12 +180,8 @@ export class StockLayer implements Layer<StockSession> {
     try {
       run();
     } catch (error) {
-      this.#failed(error);
+      this.#ports.report("a listener of the application failed", error);
     }
-  }
-
-  #failed(error: unknown): void {
-    this.#ports.report("a listener of the application failed", error);
   }
 
   #lineOf(session: StockSession): Line {
@@ -194,6 +190,8 @@ export class StockLayer implements Layer<StockSession> {
       isUpgrading: () => session.probe !== undefined,
       send: (messages) => this.#send(session, messages),
       close: (isLate, discard) => this.#close(session, isLate, discard),
+      bundle: (nsp, isRecoverable) => session.bundle(nsp, isRecoverable),
+      unbundle: (nsp) => session.unbundle(nsp),
     };
   }
 
@@ -213,6 +211,9 @@ export class StockLayer implements Layer<StockSession> {
   }
 
   #flush(): void {
+    // A bundle has all that the running code has sent.
+    const bundling = this.#outgoing.flatMap(({ sessions }) => sessions.filter((session) => session.bundling));
+    for (const { conn } of bundling) this.#caught(() => conn?.sendWaiting());
     const outgoing = this.#outgoing;
     this.#outgoing = [];
     this.#parts.beforeSending?.();
@@ -223,13 +224,7 @@ export class StockLayer implements Layer<StockSession> {
           messages.map(encodeMessage),
         );
     });
-    for (const { conn } of outgoing.flatMap(({ sessions }) => sessions)) {
-      try {
-        conn?.left();
-      } catch (error) {
-        this.#failed(error);
-      }
-    }
+    for (const { conn } of outgoing.flatMap(({ sessions }) => sessions)) this.#caught(() => conn?.left());
   }
 
   #close(session: StockSession, isLate: boolean, discard = false): void {

@@ -45,6 +45,8 @@ export interface EngineObjectOptions extends Partial<PacketLimitOptions> {
   readonly siblings?: MeetSiblings | undefined;
   /** The object sleeps while clients are connected and nothing happens. It needs the server's option `connectionStateRecovery`. */
   readonly sleep?: boolean | undefined;
+  /** Clients that ask for bundles get what their socket is sent at a moment as one event. */
+  readonly bundles?: boolean | undefined;
 }
 
 const OBJECT_LIMITS = {
@@ -63,13 +65,15 @@ export const SIBLINGS_MISUSED = "serve: siblings: must be what the function `sib
 export const SLEEP_MISUSED =
   "serve: sleep: it needs the option connectionStateRecovery of the server, and no adapter of the application's";
 
+export const BUNDLES_MISUSED = "serve: bundles: not with a parser of the application's, whose packets are not known";
+
 /** @throws Error that names the option which is wrong */
 export function readObjectOptions(given: EngineObjectOptions): ObjectLimits {
-  const { siblings, sleep, ...limits } = given;
+  const { siblings, sleep, bundles: _bundles, ...limits } = given;
   // Of JavaScript, where it may be the list itself.
   if (siblings && typeof siblings !== "function") throw new Error(SIBLINGS_MISUSED);
   if (sleep && siblings) throw new Error("serve: sleep: not together with siblings, which each wake would wake");
-  const names = [...Object.keys(OBJECT_LIMITS), "siblings", "sleep"];
+  const names = [...Object.keys(OBJECT_LIMITS), "siblings", "sleep", "bundles"];
   for (const [name, value] of Object.entries(limits)) {
     if (!names.includes(name)) throw new Error(`serve: there is no option "${name}"; there are ${names.join(", ")}`);
     checkNumber(name, value, 0);

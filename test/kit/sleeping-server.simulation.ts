@@ -3,7 +3,7 @@ import { Server } from "socket.io";
 
 import { connect, EngineObject } from "parley-rooms/engine";
 
-import { FAULTS, simulation } from "./simulation.ts";
+import { FAULTS, simulation, type Person } from "./simulation.ts";
 
 /** What a failing storage does not take is lost with the object, and named in the log; and recovery counts on clocks that do not jump by minutes. */
 const { "storage-fails": _storage, clock: _clock, ...faults } = FAULTS;
@@ -25,9 +25,9 @@ class Numbering extends EngineObject {
         const data = socket.data as { steps?: number };
         data.steps ??= 0;
         socket.emit("welcome", (socket.conn as unknown as { id: string }).id);
-        socket.on("say", (answer: () => void) => {
-          const { n } = sql.exec("INSERT INTO said VALUES (NULL) RETURNING n").one();
-          io.emit("said", n);
+        socket.on("say", (times: number, answer: () => void) => {
+          for (let time = 0; time < times; time++)
+            io.emit("said", sql.exec("INSERT INTO said VALUES (NULL) RETURNING n").one().n);
           answer();
         });
         socket.on("step later", async (answer: (steps: number) => void) => {
@@ -41,7 +41,7 @@ class Numbering extends EngineObject {
         });
       });
     },
-    { sleep: true },
+    { sleep: true, bundles: true },
   );
 }
 
@@ -53,14 +53,12 @@ interface Listener {
   readonly greeted: Set<string>;
 }
 
-interface Stepping {
-  readonly name: string;
-  readonly socket: { readonly id?: string | undefined };
-  readonly memory: { readonly listeners: ReadonlyMap<string, Listener>; readonly problems: string[] };
-  ask(event: string): Promise<unknown>;
+interface Memory {
+  readonly listeners: Map<string, Listener>;
+  readonly problems: string[];
 }
 
-async function step(person: Stepping, event: string): Promise<void> {
+async function step(person: Person<Memory>, event: string): Promise<void> {
   const { name, memory } = person;
   const { id } = person.socket;
   const steps = (await person.ask(event)) as number | undefined;
@@ -70,35 +68,43 @@ async function step(person: Stepping, event: string): Promise<void> {
   listener.steps = steps;
 }
 
+/** Some take bundles, as docs/events.md shows it, and the others get each event by itself. */
+const SPEAKER = {
+  listen: ({ name, socket, memory }: Person<Memory>): void => {
+    const listener: Listener = { steps: 0, greeted: new Set() };
+    memory.listeners.set(name, listener);
+    socket.on("connect", () => {
+      if (socket.recovered) return;
+      delete listener.last;
+      listener.steps = 0;
+    });
+    socket.on("welcome", (connection: string) => {
+      if (listener.greeted.has(connection)) memory.problems.push(`${name} is greeted twice`);
+      listener.greeted.add(connection);
+    });
+    socket.on("said", (n: number) => {
+      const { last } = listener;
+      if (last !== undefined && n !== last + 1) memory.problems.push(`${name} got ${n} after ${last}`);
+      listener.last = n;
+    });
+    socket.on("bundle", (events: Array<[event: string, ...args: unknown[]]>) => {
+      for (const [event, ...args] of events)
+        for (const heard of [...socket.listeners(event)]) heard.apply(socket, args);
+    });
+  },
+  steps: {
+    say: async (person: Person<Memory>) => void (await person.ask("say", 1)),
+    "say more": async (person: Person<Memory>) => void (await person.ask("say", 3)),
+    step: (person: Person<Memory>) => step(person, "step"),
+    "step later": (person: Person<Memory>) => step(person, "step later"),
+  },
+};
+
 export default simulation(Numbering, {
-  memory: () => ({ listeners: new Map<string, Listener>(), problems: [] as string[] }),
+  memory: (): Memory => ({ listeners: new Map(), problems: [] }),
   clients: {
-    speaker: {
-      people: [2, 4],
-      listen: ({ name, socket, memory }) => {
-        const listener: Listener = { steps: 0, greeted: new Set() };
-        memory.listeners.set(name, listener);
-        socket.on("connect", () => {
-          if (socket.recovered) return;
-          delete listener.last;
-          listener.steps = 0;
-        });
-        socket.on("welcome", (connection: string) => {
-          if (listener.greeted.has(connection)) memory.problems.push(`${name} is greeted twice`);
-          listener.greeted.add(connection);
-        });
-        socket.on("said", (n: number) => {
-          const { last } = listener;
-          if (last !== undefined && n !== last + 1) memory.problems.push(`${name} got ${n} after ${last}`);
-          listener.last = n;
-        });
-      },
-      steps: {
-        say: async (person) => void (await person.ask("say")),
-        step: (person) => step(person, "step"),
-        "step later": (person) => step(person, "step later"),
-      },
-    },
+    speaker: { ...SPEAKER, people: [1, 3] },
+    bundler: { ...SPEAKER, people: [1, 2], open: () => ({ auth: { bundle: true } }) },
   },
   invariants: {
     "no event is lost, doubled or said twice": ({ memory, demand }) => {

@@ -22,6 +22,13 @@ it.each([
     breaks: "no event is lost, doubled or said twice",
   },
   {
+    bug: "ends a bundle with the offset of its first event",
+    file: "src/socketio/wire/bundles.ts",
+    find: "isRecoverable ? lastOffset(events) : undefined",
+    replace: "isRecoverable ? lastText(events[0]!) : undefined",
+    breaks: "no event is lost, doubled or said twice",
+  },
+  {
     bug: "takes its own timers for the application's, and looks for changes for ever",
     file: "durable/engine-object.ts",
     find: 'override(server.deadlines, "changed", (changed) => () => outside(changed));',

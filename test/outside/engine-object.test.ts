@@ -47,7 +47,7 @@ const asks = <Answer>(socket: Socket, event: string, ...args: unknown[]): Promis
 const countOf = (socket: Socket): Promise<number> => asks<number>(socket, "clients");
 
 /** Objects sleep after 10 seconds of quiet: the last tests look. */
-let asleep: Promise<Record<"ada" | "ben" | "closing" | "witness" | "polling" | "erasing", Sleeper>>;
+let asleep: Promise<Record<"ada" | "ben" | "closing" | "witness" | "polling" | "erasing" | "bundling", Sleeper>>;
 beforeAll(() => {
   asleep = fallAsleep();
 });
@@ -116,6 +116,32 @@ describe("the query of a connection", () => {
 });
 
 describe.each(TRANSPORTS)("over %s", (name, transports) => {
+  it("a client that asks for bundles gets what is sent at a moment as one event, and recovers what it missed: BUN-1, BUN-3", async () => {
+    const path = `/recovering/rooms/${encodeURIComponent(`bundles ${name}`)}/socket.io`;
+    const options = { path, transports, auth: { bundle: true } };
+    const [ada, ben] = [open(server.url, options), open(server.url, { path, query: { bundle: "1" } })];
+    const bundles: string[] = [];
+    ada.on("bundle", (events: unknown[][], offset: string) => {
+      bundles.push(offset);
+      for (const [event, ...args] of events)
+        for (const listener of [...ada.listeners(event as string)]) listener.apply(ada, args);
+    });
+    const came: unknown[][] = [];
+    ada.on("came", (...args: unknown[]) => came.push(args));
+    await Promise.all([next(ada, "connect"), next(ben, "connect")]);
+    ada.emit("many", 4);
+    await expect.poll(() => came.map(([at]) => at)).toEqual([0, 1, 2, 3]);
+    expect(bundles.length).toBeGreaterThan(0);
+    ada.io.reconnection(false);
+    ada.io.engine.close();
+    const meanwhile = collect(ben, "came");
+    for (const text of ["missed", "and another"]) ben.emit("all", text);
+    await expect.poll(() => meanwhile).toEqual(["missed", "and another"]);
+    ada.connect();
+    await expect.poll(() => came.slice(4).map(([text]) => text)).toEqual(["missed", "and another"]);
+    expect([ada.recovered, bundles.at(-1)]).toEqual([true, came.at(-1)!.at(-1)]);
+  });
+
   it("a client whose connection breaks recovers its socket and what it missed, where the server asks for that", async () => {
     const options = { path: `/recovering/rooms/${encodeURIComponent(name)}/socket.io`, reconnectionDelay: 50 };
     const [ada, ben] = [open(server.url, { ...options, transports }), open(server.url, options)];
@@ -493,6 +519,7 @@ async function fallAsleep() {
     witness: await goToSleep("closing", "dan"),
     polling: await goToSleep("polling", "eve", { transports: ["polling"] }),
     erasing: await goToSleep("erasing", "fay"),
+    bundling: await goToSleep("bundling", "gil", { query: { bundle: "1" } }),
   };
   await pause(SLEPT_MS);
   return clients;
@@ -517,6 +544,12 @@ describe("an object that sleeps while clients are connected", () => {
     closing.socket.disconnect();
     await expect.poll(() => witness.got.slice(-1)).toEqual(["left"]);
     expect((await asks<{ instance: string }>(witness.socket, "state")).instance).not.toBe(witness.before["instance"]);
+  });
+
+  it("wakes with a client that takes bundles: BUN-3", async () => {
+    const { socket, got } = (await asleep).bundling;
+    socket.emit("say", "lobby", "one", "two");
+    await expect.poll(() => got.slice(-1)).toEqual(["bundle"]);
   });
 
   it("does not sleep while a client polls", async () => {

@@ -16,6 +16,8 @@ function connection(transport: EngineTransportName = "websocket") {
     isUpgrading: () => false,
     send: (sent) => void messages.push(...sent),
     close: (...how) => void closings.push(how),
+    bundle: () => {},
+    unbundle: () => {},
   };
   const request = new EngineRequest({ method: "GET", url: "http://x/socket.io/", headers: [], address: "192.0.2.1" });
   const server = new EngineServer({}, { newId: () => "id", report: () => expect.unreachable() });

@@ -1,6 +1,6 @@
 // The state of one Engine.IO connection. Its record survives sleep; everything else in memory may be gone after any await. Created by
 // the layer above (see session-server.ts), which extends it with its own state.
-import type { Bundling } from "../wire/bundles.ts";
+import { bundlingOf, type Bundling } from "../wire/bundles.ts";
 import type { Closing } from "../wire/closings.ts";
 import type { Frame } from "../wire/engine-io.ts";
 import { SendWindow } from "./backpressure.ts";
@@ -92,6 +92,16 @@ export class Session {
   /** Whether its record is stored: only sessions over an open WebSocket survive sleep. */
   get isKept(): boolean {
     return !this.closed && !this.polling && !this.probeOf;
+  }
+
+  /** Called for a socket whose client takes bundles, before anything is sent to it. */
+  bundle(nsp: string, isRecoverable: boolean): void {
+    this.bundling = bundlingOf([...(this.bundling?.sockets ?? []), [nsp, isRecoverable]]);
+  }
+
+  /** Called when such a socket has left its namespace, and the session goes on. */
+  unbundle(nsp: string): void {
+    this.bundling = bundlingOf([...(this.bundling?.sockets ?? [])].filter(([other]) => other !== nsp));
   }
 
   toRecord(): SessionRecord {

@@ -1,5 +1,6 @@
 // Handles CONNECTs: finds the namespace, decides by the token, by middleware and by the namespace, and answers with a socket, new or recovered, or with a refusal. Called by
 // server.ts.
+import { asksForBundles } from "../wire/bundles.ts";
 import { CLOSINGS } from "../wire/closings.ts";
 import { encodeConnect, encodeConnectError } from "../wire/socket-io.ts";
 import type { Meter } from "../engine/backpressure.ts";
@@ -13,7 +14,7 @@ import type { SocketSession } from "./socket-session.ts";
 import type { Sockets } from "./sockets.ts";
 import type { TokenLife } from "./token-life.ts";
 import type { UnjoinedSessions } from "./unjoined-sessions.ts";
-import type { Handshake, Identity } from "../engine/session.ts";
+import type { Identity } from "../engine/session.ts";
 
 export interface ConnectsContext {
   readonly sockets: Sockets;
@@ -139,7 +140,7 @@ export class Connects {
     const id = resumed?.id ?? newId();
     const pid = owner === undefined ? undefined : (resumed?.pid ?? recovery?.pid(nsp, id, owner));
     const token = identity && tokens?.recordOf(identity);
-    const bundles = asksForBundles(auth, session.handshake);
+    const bundles = asksForBundles(auth, session.handshake.query);
     const begun = { id, pid, data: result.data, resumed, token, bundles };
     const socket = sockets.make(session, entry, firstRecord(entry, begun));
     sockets.effects.save(session);
@@ -194,10 +195,6 @@ function firstRecord({ namespace, hub, rule }: NamespaceEntry, begun: NewSocket)
     ...(token && { token }),
   };
 }
-
-/** BUN-1: for this namespace, or with the handshake for all of the connection. */
-const asksForBundles = ({ bundle }: ConnectRequest["auth"], { query }: Handshake): boolean =>
-  bundle === true || query["bundle"] === "1";
 
 /** @param claim the former socket of the client, if it proved that; `resumed` if all missed events can be replayed */
 function countAccepted(

@@ -1,5 +1,4 @@
 // A session that speaks Socket.IO: adds a socket for each joined namespace to the session of the engine. Made by server.ts.
-import { bundlingOf } from "../wire/bundles.ts";
 import { frameBytes } from "../wire/engine-io.ts";
 import type { PartialPacket } from "../wire/socket-io.ts";
 import { Session, type SessionRecord } from "../engine/session.ts";
@@ -35,16 +34,6 @@ export class SocketSession extends Session {
     const id = this.#nextAckId ?? this.handshake.issued % ACK_IDS;
     this.#nextAckId = (id + 1) % ACK_IDS;
     return id;
-  }
-
-  /** Called for a socket whose client takes bundles, before anything is sent to it. */
-  bundle({ nsp, pid }: Socket): void {
-    this.bundling = bundlingOf([...(this.bundling?.sockets ?? []), [nsp, pid !== undefined]]);
-  }
-
-  /** Called when such a socket has left its namespace, and the session goes on. */
-  unbundle({ nsp }: Socket): void {
-    this.bundling = bundlingOf([...(this.bundling?.sockets ?? [])].filter(([other]) => other !== nsp));
   }
 
   /** Called when a CONNECT to the namespace came. */

@@ -76,7 +76,7 @@ export class Sockets implements SocketHost {
   make(session: SocketSession, { hub }: NamespaceEntry, record: SocketRecord): Socket {
     this.#unjoined.joined(session);
     const socket = new Socket(record, session, hub, this);
-    if (socket.bundles) session.bundle(socket);
+    if (socket.bundles) session.bundle(socket.nsp, socket.pid !== undefined);
     return socket;
   }
 
@@ -103,7 +103,7 @@ export class Sockets implements SocketHost {
     if (!entry) return true;
     const socket = new Socket(record, session, entry.hub, this);
     session.sockets.set(socket.nsp, socket);
-    if (socket.bundles) session.bundle(socket);
+    if (socket.bundles) session.bundle(socket.nsp, socket.pid !== undefined);
     entry.hub.restore(socket);
     if (socket.asks.length > 0) this.acks.watch(socket);
     this.#tokens?.watch(socket);
@@ -176,7 +176,7 @@ export class Sockets implements SocketHost {
     this.effects.turn(() => {
       const { session } = socket;
       session.sockets.delete(socket.nsp);
-      if (socket.bundles) session.unbundle(socket);
+      if (socket.bundles) session.unbundle(socket.nsp);
       this.#dismiss(socket, reason);
       // SIO-1
       if (session.sockets.size === 0 && !session.closed) this.#unjoined.add(session, this.now());

@@ -1,5 +1,5 @@
 // Joins the events that leave for a socket together into one event `bundle` (BUN-1), as text: it parses and encodes no event again. effects.ts calls
-// it at the end of a turn, poll-queue.ts for each poll; socket-session.ts names the sockets of a session that bundle.
+// it at the end of a turn, poll-queue.ts for each poll; session.ts keeps the sockets that bundle.
 import { JOINED_CHARS_MAX, type Frame } from "./engine-io.ts";
 
 /** The sockets of a session that bundle. */
@@ -9,6 +9,12 @@ export interface Bundling {
   /** By namespace: whether the client knows recovery, so that each bundle ends with an offset. */
   readonly sockets: ReadonlyMap<string, boolean>;
 }
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** BUN-1: whether a client asks for bundles: for a namespace, or with the query of its handshake for all of the connection. */
+export const asksForBundles = (auth: Fields, query: Fields): boolean =>
+  auth["bundle"] === true || query["bundle"] === "1";
 
 /** Most sessions are in the same namespaces as the one before: they share one value. */
 let latest: Bundling | undefined;

@@ -26,7 +26,9 @@ export async function register(io: Server, instance: string): Promise<void> {
       (socket.data as { score: number }).score++;
       answer();
     });
-    socket.on("say", (room: string, text: string) => void socket.nsp.to(room).emit("said", socket.username, text));
+    socket.on("say", (room: string, ...texts: string[]) => {
+      for (const text of texts) socket.nsp.to(room).emit("said", socket.username, text);
+    });
     // As one that loads something for each client.
     await new Promise((resolve) => void setTimeout(resolve, 20));
     socket.on("state", (answer: (state: unknown) => void) =>

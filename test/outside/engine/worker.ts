@@ -72,13 +72,18 @@ export class Strict extends EngineObject<Env> {
   );
 }
 
-/** One whose clients recover, also after a crash, and whose clients may make one. */
+/** One whose clients recover, also after a crash, may make one, and may have bundles. */
 export class Recovering extends EngineObject<Env> {
-  io: Server = this.serve(Server, { connectionStateRecovery: {} }, (io: Server) => {
-    register(io);
-    tellStored(io, this.ctx.storage);
-    io.on("connection", (socket) => socket.on("die", () => this.ctx.abort("asked to die")));
-  });
+  io: Server = this.serve(
+    Server,
+    { connectionStateRecovery: {} },
+    (io: Server) => {
+      register(io);
+      tellStored(io, this.ctx.storage);
+      io.on("connection", (socket) => socket.on("die", () => this.ctx.abort("asked to die")));
+    },
+    { bundles: true },
+  );
 }
 
 /** Three that are one server, whose clients recover, with one that fails: it has no siblings. */
@@ -127,7 +132,7 @@ export class Sleeping extends EngineObject<Env> {
       io.on("connection", (socket) => socket.on("erase", () => void this.erase()));
       return registerSleeping(io, crypto.randomUUID());
     },
-    { sleep: true },
+    { sleep: true, bundles: true },
   );
 }
 

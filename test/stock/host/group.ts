@@ -79,7 +79,7 @@ export class Sibling implements Member {
       },
     });
     const adapter = siblingAdapter(ClusterAdapter, this.siblings);
-    this.object = new StockObject(register, { options: { adapter: adapter as never } });
+    this.object = new StockObject(register, { options: { adapter: adapter as never }, own: { bundles: true } });
     this.object.engine.onPresence = (hasClients) => {
       if (hasClients) void this.siblings.enter();
       else this.siblings.leave();

@@ -68,6 +68,8 @@ export interface RecoveringOptions extends Partial<ServerOptions> {
   readonly sleeps?: boolean;
   /** The time after which a wake waits for nothing more. */
   readonly lateMs?: number;
+  /** Whether it offers bundles. */
+  readonly bundles?: boolean;
 }
 
 export class RecoveringObject {
@@ -86,14 +88,19 @@ export class RecoveringObject {
   readonly #options: Partial<ServerOptions>;
   readonly #sleeps: boolean;
   readonly #lateMs: number;
+  readonly #bundles: boolean;
   readonly #links = new Map<Session, Link>();
   #instance: Instance;
 
-  constructor(register: Register = chat, { sleeps = false, lateMs = 60_000, ...options }: RecoveringOptions = {}) {
+  constructor(
+    register: Register = chat,
+    { sleeps = false, lateMs = 60_000, bundles = false, ...options }: RecoveringOptions = {},
+  ) {
     this.#register = register;
     this.#options = options;
     this.#sleeps = sleeps;
     this.#lateMs = lateMs;
+    this.#bundles = bundles;
     this.#instance = this.#start(1_800_000_000_000, { hasSlept: false });
   }
 
@@ -134,6 +141,7 @@ export class RecoveringObject {
         ...this.#options,
         adapter: recoverable(adapterOf(Server), recovery, sleep) as never,
       },
+      own: { bundles: this.#bundles },
       timers,
       beforeSending: () => recovery.flush(),
       onUnjoined: () => warn("unjoined"),
@@ -439,7 +447,8 @@ export class Client {
 
   #event(args: unknown[]): void {
     const offset = args.at(-1);
-    this.got.push(args[1]);
+    if (args[0] === "bundle") for (const [, text] of args[1] as unknown[][]) this.got.push(text);
+    else this.got.push(args[1]);
     if (typeof offset === "string" && args.length > 1) this.#auth = { ...this.#auth, offset };
   }
 }

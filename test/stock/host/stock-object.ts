@@ -9,6 +9,7 @@ import { SessionServer } from "../../../src/socketio/engine/session-server.ts";
 import { UnjoinedQuota } from "../../../src/socketio/engine/unjoined-quota.ts";
 import { TRANSPORT_CLOSE, type Closing } from "../../../src/socketio/wire/closings.ts";
 import type { Frame } from "../../../src/socketio/wire/engine-io.ts";
+import { offerBundles } from "../../../src/stock/bundles.ts";
 import { EngineServer } from "../../../src/stock/engine-server.ts";
 import { StockLayer, type StockSession } from "../../../src/stock/layer.ts";
 import { EngineRequest } from "../../../src/stock/node-request.ts";
@@ -71,6 +72,7 @@ export class StockObject {
     const report = (problem: string, error: unknown): void => void this.problems.push(`${problem}: ${String(error)}`);
     this.engine = new EngineServer({ maxHttpBufferSize: options.maxHttpBufferSize }, { newId, report });
     this.io.bind(this.engine);
+    if (own.bundles) offerBundles(this.io.sockets, options.connectionStateRecovery !== undefined);
     const limits = new PacketLimits(readObjectOptions(own), () => this.io._nsps);
     const ports = { now: () => this.nowMs, report, unjoined: this.unjoined };
     this.server = new SessionServer(
@@ -123,8 +125,9 @@ export class StockObject {
   open({
     address = "192.0.2.1",
     transport = "websocket",
-  }: { address?: string; transport?: Transport } = {}): StockClient {
-    const url = `http://x/socket.io/?EIO=4&transport=${transport}`;
+    query = {},
+  }: { address?: string; transport?: Transport; query?: Readonly<Record<string, string>> } = {}): StockClient {
+    const url = `http://x/socket.io/?${String(new URLSearchParams({ EIO: "4", transport, ...query }))}`;
     const request = new EngineRequest({ method: "GET", url, headers: [], address });
     const handshake = { address, query: {}, issued: this.nowMs };
     let client: StockClient | undefined;
@@ -138,9 +141,10 @@ export class StockObject {
     return client!;
   }
 
-  async join(nsp = ""): Promise<StockClient> {
-    const client = this.open();
-    client.send(`40${nsp}`);
+  /** @param connect the namespace, and what stands for its `auth` */
+  async join(connect = "", query?: Readonly<Record<string, string>>): Promise<StockClient> {
+    const client = this.open(query && { query });
+    client.send(`40${connect}`);
     await settle();
     return client;
   }

@@ -1,0 +1,28 @@
+// Lets clients of a server of the package have bundles (BUN-1), if its object offers them. Called by durable/engine-object.ts.
+import { asksForBundles } from "../socketio/wire/bundles.ts";
+import type { EngineSocket } from "./engine-socket.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface BundlingSocket {
+  readonly nsp: { readonly name: string };
+  readonly conn: unknown;
+  readonly handshake: { readonly auth: unknown; readonly query: Fields };
+  on(event: "disconnect", listener: () => void): unknown;
+}
+
+type On<Event extends string, Given> = { on(event: Event, listener: (given: Given) => void): unknown };
+
+/** To be called before the application adds its listeners: what these send is in bundles, too. */
+export function offerBundles(sockets: unknown, isRecoverable: boolean): void {
+  const offer = (nsp: On<"connection", BundlingSocket>): void =>
+    void nsp.on("connection", (socket) => {
+      const { auth, query } = socket.handshake;
+      if (!asksForBundles(auth as Fields, query)) return;
+      const conn = socket.conn as EngineSocket;
+      conn.bundle(socket.nsp.name, isRecoverable);
+      socket.on("disconnect", () => conn.unbundle(socket.nsp.name));
+    });
+  offer(sockets as On<"connection", BundlingSocket>);
+  (sockets as On<"new_namespace", On<"connection", BundlingSocket>>).on("new_namespace", offer);
+}
