@@ -89,7 +89,7 @@ const SPEAKER = {
     });
     socket.on("bundle", (events: Array<[event: string, ...args: unknown[]]>) => {
       for (const [event, ...args] of events)
-        for (const heard of [...socket.listeners(event)]) heard.apply(socket, args);
+        for (const heard of socket.listeners(event).slice()) heard.apply(socket, args);
     });
   },
   steps: {

@@ -124,7 +124,7 @@ describe.each(TRANSPORTS)("over %s", (name, transports) => {
     ada.on("bundle", (events: unknown[][], offset: string) => {
       bundles.push(offset);
       for (const [event, ...args] of events)
-        for (const listener of [...ada.listeners(event as string)]) listener.apply(ada, args);
+        for (const listener of ada.listeners(event as string).slice()) listener.apply(ada, args);
     });
     const came: unknown[][] = [];
     ada.on("came", (...args: unknown[]) => came.push(args));
