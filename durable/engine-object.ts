@@ -18,7 +18,6 @@ import { StockLayer, type StockSession } from "../src/stock/layer.ts";
 import { EngineRequest, EngineResponse } from "../src/stock/node-request.ts";
 import { bringBack, openRecovery, recoveryOf } from "../src/stock/opening.ts";
 import {
-  BUNDLES_MISUSED,
   readObjectOptions,
   readStockOptions,
   SIBLINGS_MISUSED,
@@ -93,7 +92,7 @@ export abstract class EngineObject<Env = Cloudflare.Env> extends SocketObject<En
   ): Io {
     if (this.#served) throw new Error(`${this.constructor.name}: serve: it serves one server only`);
     const engineOptions = readStockOptions(options);
-    const limits = readObjectOptions(own);
+    const limits = readObjectOptions(own, options);
     if (own.siblings && (options as { readonly adapter?: unknown }).adapter)
       throw new Error("serve: siblings: the option adapter is given, too");
     const engine = new EngineServer(engineOptions, {
@@ -120,7 +119,7 @@ export abstract class EngineObject<Env = Cloudflare.Env> extends SocketObject<En
     // Made by the package, if its options ask for CORS.
     const { _corsMiddleware: cors } = io as { _corsMiddleware?: Parameters<EngineServer["use"]>[0] };
     if (cors) engine.use(cors);
-    if (own.bundles) offerBundles(io.sockets, Boolean(connectionStateRecovery));
+    if (own.bundles) offerBundles(io.sockets);
     logFailures();
     let registered: Promise<unknown> | undefined;
     const registration = (): Promise<unknown> => {

@@ -5,6 +5,8 @@ import type { EngineSocket } from "./engine-socket.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 interface BundlingSocket {
+  /** Of a client that recovers. */
+  readonly pid?: string;
   readonly nsp: { readonly name: string };
   readonly conn: unknown;
   readonly handshake: { readonly auth: unknown; readonly query: Fields };
@@ -14,13 +16,13 @@ interface BundlingSocket {
 type On<Event extends string, Given> = { on(event: Event, listener: (given: Given) => void): unknown };
 
 /** To be called before the application adds its listeners: what these send is in bundles, too. */
-export function offerBundles(sockets: unknown, isRecoverable: boolean): void {
+export function offerBundles(sockets: unknown): void {
   const offer = (nsp: On<"connection", BundlingSocket>): void =>
     void nsp.on("connection", (socket) => {
       const { auth, query } = socket.handshake;
       if (!asksForBundles(auth as Fields, query)) return;
       const conn = socket.conn as EngineSocket;
-      conn.bundle(socket.nsp.name, isRecoverable);
+      conn.bundle(socket.nsp.name, socket.pid !== undefined);
       socket.on("disconnect", () => conn.unbundle(socket.nsp.name));
     });
   offer(sockets as On<"connection", BundlingSocket>);

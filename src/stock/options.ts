@@ -65,14 +65,19 @@ export const SIBLINGS_MISUSED = "serve: siblings: must be what the function `sib
 export const SLEEP_MISUSED =
   "serve: sleep: it needs the option connectionStateRecovery of the server, and no adapter of the application's";
 
-export const BUNDLES_MISUSED = "serve: bundles: not with a parser of the application's, whose packets are not known";
-
-/** @throws Error that names the option which is wrong */
-export function readObjectOptions(given: EngineObjectOptions): ObjectLimits {
-  const { siblings, sleep, bundles: _bundles, ...limits } = given;
+/**
+ * @param server the options of the server
+ * @throws Error that names the option which is wrong
+ */
+export function readObjectOptions(
+  given: EngineObjectOptions,
+  server: { readonly parser?: unknown } = {},
+): ObjectLimits {
+  const { siblings, sleep, bundles, ...limits } = given;
   // Of JavaScript, where it may be the list itself.
   if (siblings && typeof siblings !== "function") throw new Error(SIBLINGS_MISUSED);
   if (sleep && siblings) throw new Error("serve: sleep: not together with siblings, which each wake would wake");
+  if (bundles && server.parser) throw new Error("serve: bundles: not together with a parser of the application's");
   const names = [...Object.keys(OBJECT_LIMITS), "siblings", "sleep", "bundles"];
   for (const [name, value] of Object.entries(limits)) {
     if (!names.includes(name)) throw new Error(`serve: there is no option "${name}"; there are ${names.join(", ")}`);

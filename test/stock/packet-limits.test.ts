@@ -176,7 +176,8 @@ it.each<[own: object, message: string]>([
   [{ maxPackets: -1 }, "maxPackets: must be a whole number from 0 to 2147483647, not -1"],
   [{ maxPackets: 1.5 }, "maxPackets: must be a whole number from 0 to 2147483647, not 1.5"],
   [{ siblings: [] }, "siblings: must be what the function `siblings` of this package returns"],
+  [{ bundles: true }, "bundles: not together with a parser of the application's"],
   [{ maxNonsense: 1 }, 'there is no option "maxNonsense"; there are maxConnectionsPerIp, '],
 ])("%j is refused", (own, message) => {
-  expect(() => readObjectOptions(own)).toThrow(message);
+  expect(() => readObjectOptions(own, { parser: {} })).toThrow(message);
 });

@@ -72,7 +72,7 @@ export class StockObject {
     const report = (problem: string, error: unknown): void => void this.problems.push(`${problem}: ${String(error)}`);
     this.engine = new EngineServer({ maxHttpBufferSize: options.maxHttpBufferSize }, { newId, report });
     this.io.bind(this.engine);
-    if (own.bundles) offerBundles(this.io.sockets, options.connectionStateRecovery !== undefined);
+    if (own.bundles) offerBundles(this.io.sockets);
     const limits = new PacketLimits(readObjectOptions(own), () => this.io._nsps);
     const ports = { now: () => this.nowMs, report, unjoined: this.unjoined };
     this.server = new SessionServer(
