@@ -5,6 +5,7 @@ import { WATCH_QUERY } from "../../protocol/watching.ts";
 import type { Deployment } from "../deployment.ts";
 import { identityOf } from "../http/identity.ts";
 import { refuseRequest } from "../http/refusals.ts";
+import { findToken } from "../http/token-source.ts";
 import { ConnectRate } from "./connect-rate.ts";
 import { EXTENDED_QUERY, UNKNOWN_SESSIONS_PER_CONNECT, type EngineEndpoint } from "./engine-endpoint.ts";
 import { Placement } from "./placement.ts";
@@ -36,7 +37,7 @@ export function chatEndpoint(deployment: Parts): EngineEndpoint {
     connectRate: new ConnectRate(settings.connectRatePerIp),
     unknownSessions: new ConnectRate(UNKNOWN_SESSIONS_PER_CONNECT * settings.connectRatePerIp),
     knownSessions: new KnownSessions(),
-    identify: (request, room, token) => identify(request, room, token, deployment),
+    identify: (request, room, inQuery) => identify(request, room, findToken(request, inQuery).token, deployment),
     placement: (request) => placement.factsOf(request),
     object: (room, sid) => placement.objectOf(room, sid),
   };

@@ -8,6 +8,7 @@ import { logProblem } from "../../settings/log.ts";
 import { askHost } from "../http/host-user.ts";
 import { refusePassing, refuseRequest, refuseToken } from "../http/refusals.ts";
 import { asTrusted, type AllowedOrigins } from "../http/request-origin.ts";
+import { findToken } from "../http/token-source.ts";
 import { checkBasePath, enginePath } from "./base-path.ts";
 import { ConnectRate } from "./connect-rate.ts";
 import {
@@ -150,8 +151,9 @@ function endpointOf({ object, authenticate, connectsPerMinute = 0, ...given }: C
       bytesMax: QUERY_BYTES_MAX,
       refusesAtConnect: true,
     },
-    identify: (request, room, token) =>
-      authenticate && identify(asTrusted(allowedOrigins, request), { room, token }, authenticate),
+    identify: (request, room, inQuery) =>
+      authenticate &&
+      identify(asTrusted(allowedOrigins, request), { room, ...findToken(request, inQuery) }, authenticate),
     object: async (room) => (await object(room)) ?? undefined,
   };
 }

@@ -8,7 +8,7 @@ import { DEFAULT_ROOM, isRoomName } from "../../protocol/room-name.ts";
 import { addressOf, isFromBrowser } from "../http/request-origin.ts";
 import type { Pages } from "./polling-cors.ts";
 import { refuseEngine, refuseRequest, refuseRoomName, withCode } from "../http/refusals.ts";
-import { findSubprotocol, findToken } from "../http/token-source.ts";
+import { findSubprotocol } from "../http/token-source.ts";
 import type { Transport } from "../../protocol/given-options.ts";
 import type { ConnectRate } from "./connect-rate.ts";
 import type { KnownSessions } from "./known-sessions.ts";
@@ -53,14 +53,14 @@ export interface EngineEndpoint {
   readonly unknownSessions: ConnectRate;
   readonly knownSessions: KnownSessions;
   /**
-   * Called for each new connection.
-   * @param token of the request, if it brings one
+   * Called for each new connection. Absent if the objects know who their clients are.
+   * @param inQuery the token of the address, if it has one
    * @returns the identity of the client, `undefined` for one without, or the answer that refuses the connection
    */
-  identify(
+  identify?(
     request: Request,
     room: string,
-    token: string | undefined,
+    inQuery: string | null,
   ): Promise<VouchedIdentity | Response | undefined> | VouchedIdentity | Response | undefined;
   /** The facts about a new connection by which the object may bring it to another one. */
   placement?(request: Request): Pick<UpgradeFacts, "region">;
@@ -194,7 +194,7 @@ async function open(
   if (waitSeconds > 0) {
     return refuseForNow(`At most ${connectRate.perMinute} connections a minute from one address`, waitSeconds);
   }
-  const identity = await endpoint.identify(request, room, findToken(request, token).token);
+  const identity = await endpoint.identify?.(request, room, token);
   if (identity instanceof Response) return identity;
   const userAgent = request.headers.get("User-Agent");
   const isLong = isTooLong(query, endpoint.queryRules);

@@ -56,7 +56,6 @@ function endpointOf({ object, connectsPerMinute = 0 }: StockConnectOptions): Eng
     ...ratesOf(wholeNumber("connect: connectsPerMinute", connectsPerMinute, 0)),
     knownSessions,
     queryRules: { extended: [EXTENDED_QUERY], keeps: () => true, bytesMax: QUERY_BYTES_MAX },
-    identify: () => undefined,
     object: async (room) => (await object(room)) ?? undefined,
   };
 }

@@ -1,5 +1,5 @@
 // Finds the token of a request in a fixed order of places, and selects one of the WebSocket subprotocols that a client offers, since a
-// token may be among them. Called by the Engine.IO endpoint and the HTTP API.
+// token may be among them. Called by the Engine.IO endpoints and the HTTP API.
 
 export interface FoundToken {
   readonly token?: string;
