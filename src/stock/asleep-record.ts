@@ -41,9 +41,9 @@ export function requestFrom({ request, requestOwn }: AsleepRecord): EngineReques
   return Object.assign(new EngineRequest({ ...request, headers: Object.entries(request.headers) }), requestOwn);
 }
 
-export const REQUEST_USUAL = keysOf(
+export const REQUEST_USUAL: ReadonlySet<string | symbol> = keysOf(
   new EngineRequest({ method: "GET", url: "/", headers: [], address: "" }),
-) as ReadonlySet<string | symbol>;
+);
 
 export function keysOf(owner: object): Set<string | symbol> {
   return new Set(Reflect.ownKeys(owner).filter((key) => Object.prototype.propertyIsEnumerable.call(owner, key)));

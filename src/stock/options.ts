@@ -14,15 +14,6 @@ const WINDOW_MS = 120_000;
 
 const NUMBERS = ["pingInterval", "pingTimeout", "upgradeTimeout", "maxHttpBufferSize"] as const;
 
-const READ: ReadonlyArray<keyof EngineServerOptions> = [
-  ...NUMBERS,
-  "transports",
-  "allowUpgrades",
-  "initialPacket",
-  "cookie",
-  "allowRequest",
-];
-
 /** @throws Error that names the option which is wrong */
 export function readStockOptions(options: object): EngineServerOptions {
   if (typeof options !== "object") throw new Error("serve: the options of the server must be an object");
@@ -32,7 +23,7 @@ export function readStockOptions(options: object): EngineServerOptions {
   const { transports = [] } = given;
   if (!Array.isArray(transports) || transports.some((name) => name !== "polling" && name !== "websocket"))
     throw new Error("serve: transports: must list polling, websocket or both");
-  return Object.fromEntries(READ.map((name) => [name, given[name]]));
+  return given;
 }
 
 /** The options of the object, which socket.io has not. 0 is no limit. */

@@ -73,20 +73,12 @@ export type AdapterClass = new (nsp: Namespace) => Adapter;
 
 type ServerClass = new (options: never) => { readonly sockets: { readonly adapter: unknown } };
 
-const adapters = new WeakMap<object, AdapterClass>();
-
 /**
  * The adapter of the package without recovery. It stands in socket.io-adapter, which an application may be unable to import: it is a dependency
  * of socket.io alone.
  */
-export function adapterOf(Server: ServerClass): AdapterClass {
-  let adapter = adapters.get(Server);
-  if (!adapter) {
-    adapter = (new Server({} as never).sockets.adapter as object).constructor as AdapterClass;
-    adapters.set(Server, adapter);
-  }
-  return adapter;
-}
+export const adapterOf = (Server: ServerClass): AdapterClass =>
+  (new Server({} as never).sockets.adapter as object).constructor as AdapterClass;
 
 /** The type of a packet that ends a socket. */
 const DISCONNECT = 1;
