@@ -2,6 +2,7 @@
 // Used by rooms, lobbies and the Worker.
 import type { RoomOverview } from "./chat-events.ts";
 import type { DirectReport } from "./direct-room.ts";
+import type { ReportedUnread } from "./unread.ts";
 
 /** An occupied room repeats its report when it wakes after this (LOB-4). */
 export const REPORT_AGAIN_MS = 30 * 60_000;
@@ -33,7 +34,7 @@ export interface RefusedPayers {
 }
 
 /** A room's description of itself. */
-export interface RoomReport extends RoomOverview, PayerReport {
+export interface RoomReport extends RoomOverview, PayerReport, ReportedUnread {
   /** How long it counts as occupied without another report, in milliseconds (LOB-4). */
   readonly believedMs: number;
   /** The marks of its members (people-marks.ts), where the lobby wants them or they are few. */
@@ -45,8 +46,6 @@ export interface RoomReport extends RoomOverview, PayerReport {
   readonly connections?: number;
   /** The number of its shards, and of the connections in them; absent where there are none. */
   readonly shards?: readonly [count: number, connections: number];
-  /** Unread messages by reader (unread.ts). */
-  readonly unread?: string;
   /** Absent where there are none. */
   readonly facts?: RoomNumbers;
   /** Messages of more than one author are known. */

@@ -90,3 +90,29 @@ it("wakes no room that sleeps, and outlives a sleep of the lobby", async () => {
   for (let n = 0; n < 3; n++) expect(await unreadOf(ada)).toEqual({ [room]: 2 });
   expect(await runInDurableObject(stubOf(room), (object) => object)).not.toBe(id);
 });
+
+it("SRCH-10: lists what mentions the user over their rooms, and asks no room but those of theirs that the token opens", async () => {
+  const [one, two, other] = [freshRoom(), freshRoom(), freshRoom()];
+  const [ada, ben] = [newUser("ada"), newUser("ben")];
+  for (const room of [one, two]) await join(room, ada);
+  const posts: Array<readonly [string, string]> = [
+    [one, "first"],
+    [two, "second"],
+    [other, "elsewhere"],
+    [one, "third"],
+  ];
+  for (const [room, text] of posts) await (await join(room, ben)).ask("chat-message", { content: `${text} @<${ada}>` });
+  await vi.waitFor(async () => expect(await unreadOf(ada)).toEqual({ [one]: 2, [two]: 1 }));
+  expect((await list(ada)).rooms).toMatchObject([{ mentions: 2 }, { mentions: 1 }]);
+  const mentions = async (query = "", rooms?: readonly string[]): Promise<string[]> => {
+    const { body } = await callApi("GET", `/api/mentions${query}`, { as: asMember(ada, rooms) });
+    expect(body).toMatchObject({ ok: true, isComplete: true });
+    return (body.messages as Array<{ room: string; content: string }>).map(({ content }) => content.split(" ")[0]!);
+  };
+  expect(await mentions()).toEqual(["third", "second", "first"]);
+  expect(await mentions("?limit=1")).toEqual(["third"]);
+  expect(await mentions(`?room=${two}`)).toEqual(["second"]);
+  expect(await mentions("", [two])).toEqual(["second"]);
+  expect(await mentions(`?room=${other}`)).toEqual([]);
+  expect((await callApi("GET", "/api/mentions", { as: null })).status).toBe(401);
+});

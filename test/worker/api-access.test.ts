@@ -80,8 +80,15 @@ const OF_RELAY = [
 /** metrics.test.ts, files-upload.test.ts. */
 const OF_ALL_ROOMS = ["GET /api/stats", "GET /api/files"];
 
-/** Not about one room either: announce.test.ts, direct.test.ts. */
-const OF_MANY = ["POST /api/announce", "GET /api/announce/{id}", "POST /api/dms", "GET /api/dms", "GET /api/unread"];
+/** Not about one room either: announce.test.ts, direct.test.ts, unread.test.ts. */
+const OF_MANY = [
+  "POST /api/announce",
+  "GET /api/announce/{id}",
+  "POST /api/dms",
+  "GET /api/dms",
+  "GET /api/unread",
+  "GET /api/mentions",
+];
 
 /** The calls that OpenAPI describes. */
 async function described(): Promise<string[]> {

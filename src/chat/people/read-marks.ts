@@ -1,4 +1,4 @@
-// The read mark of each user, 0 for those who have been in the room and read nothing, 256 users to a stored row. A mark only moves forward. Called by reading.ts.
+// The read mark of each user, 0 for those who have been in the room and read nothing, 256 users to a stored row. Called by reading.ts.
 import type { ReadMark } from "../../protocol/chat-events.ts";
 import { PagedMap, pagesIn } from "../../storage/paged-map.ts";
 import type { RoomState } from "../../storage/room-state.ts";
@@ -42,9 +42,16 @@ export class ReadMarks {
     return this.#marks.isUnsaved(user);
   }
 
-  /** @returns whether that moved the user's mark: it never goes back (READ-1) */
+  /** @returns whether that moved the user's mark: it does not go back (READ-1) */
   advance({ user, seq }: ReadMark): boolean {
     if (seq <= this.get(user)) return false;
+    this.#marks.set(user, seq);
+    return true;
+  }
+
+  /** The user wants to find what comes after it as unread (READ-7). @returns whether that moved the user's mark */
+  goBack({ user, seq }: ReadMark): boolean {
+    if (seq >= this.get(user)) return false;
     this.#marks.set(user, seq);
     return true;
   }

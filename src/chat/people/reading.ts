@@ -1,5 +1,6 @@
-// Read marks: how far each user has read. A mark only moves forward; the room sends marks in bursts (READ-2) and stores them every
-// few seconds. Between two writes each mark is on its user's connection, so sleep loses none and a crash a few seconds: READ-4.
+// Read marks: how far each user has read. A mark moves forward, and back if its user asks for that (READ-7); the room sends marks in bursts
+// (READ-2) and stores them every few seconds. Between two writes each mark is on its user's connection, so sleep loses none and a crash a few
+// seconds: READ-4.
 import { READ, READ_MARKS, type ReadPayload } from "../../protocol/events/people.ts";
 import type { Answer, ReadingWelcome } from "../../protocol/chat-events.ts";
 import { hasPassed, type ThrottledRun } from "../../clock/rates.ts";
@@ -31,8 +32,8 @@ const READ_SEQ = new Slot<number>("readSeq");
 export class Reading implements RoomPart {
   readonly #room: Room;
   readonly #marks: ReadMarks;
-  /** Users whose marks moved since marks were last sent. */
-  readonly #unsent = new Set<string>();
+  /** Users whose marks moved since marks were last sent, and whether one went back. */
+  readonly #unsent = new Map<string, boolean>();
   readonly #read: (before: number | undefined) => void;
   #throttle!: ThrottledRun;
   #storeDeadline!: Deadline;
@@ -47,7 +48,7 @@ export class Reading implements RoomPart {
     }),
   ];
 
-  /** @param read called after each `read`, with the user's mark until then; without it where that stays */
+  /** @param read called after each `read`, with the user's mark until then, or the new one if that is lower; without it where the mark stays */
   constructor(room: Room, read: (before: number | undefined) => void) {
     this.#room = room;
     this.#read = read;
@@ -94,10 +95,11 @@ export class Reading implements RoomPart {
   }
 
   /** READ-1. */
-  #advance({ user, client }: Caller, { seq }: ReadPayload): Answer<object> {
+  #advance({ user, client }: Caller, { seq, back }: ReadPayload): Answer<object> {
     if (!client) return refuse("FORBIDDEN", "Only a connection reads.");
     const seenSeq = this.#room.seenSeq();
     if (seq > seenSeq) return refuse("INVALID_PAYLOAD", `seq: the newest message is ${seenSeq}`);
+    if (back) return this.#goBack(user, seq);
     const before = this.#marks.get(user);
     const isFurther = this.#marks.advance({ user, seq });
     this.#read(isFurther ? before : undefined);
@@ -105,9 +107,23 @@ export class Reading implements RoomPart {
     READ_SEQ.set(client, seq);
     const nowMs = this.#room.now();
     if (hasPassed(this.#storedAtMs, READ_STORE_INTERVAL_MS, nowMs)) this.#store(nowMs);
-    this.#unsent.add(user);
-    this.#throttle.request(nowMs);
+    this.#sendSoon(user, this.#unsent.get(user) ?? false);
     return { ok: true };
+  }
+
+  /** READ-7. Stored at once: after sleep the further one of the stored mark and those on connections counts. */
+  #goBack(user: string, seq: number): Answer<object> {
+    if (!this.#marks.goBack({ user, seq })) return { ok: true };
+    this.#read(seq);
+    for (const client of this.#room.clientsOf(user)) if ((READ_SEQ.get(client) ?? 0) > seq) READ_SEQ.set(client, seq);
+    this.#store(this.#room.now());
+    this.#sendSoon(user, true);
+    return { ok: true };
+  }
+
+  #sendSoon(user: string, isBack: boolean): void {
+    this.#unsent.set(user, isBack);
+    this.#throttle.request(this.#room.now());
   }
 
   #store(nowMs: number): void {
@@ -131,10 +147,10 @@ export class Reading implements RoomPart {
   #send(): void {
     // In a large room a mark goes to its user's own connections only: the frames would grow with the square of the members.
     const isLarge = this.#room.members.count > this.#room.settings.crowdMembers / 2;
-    for (const user of this.#unsent) {
+    for (const [user, isBack] of this.#unsent) {
       const { everyone } = this.#room;
-      const audience = isLarge ? everyone.to(this.#room.channelsOf(user)) : everyone;
-      audience.emit("read", { user, seq: this.#marks.get(user) });
+      const audience = isLarge || isBack ? everyone.to(this.#room.channelsOf(user)) : everyone;
+      audience.emit("read", { user, seq: this.#marks.get(user), ...(isBack && { back: true }) });
     }
     this.#unsent.clear();
   }

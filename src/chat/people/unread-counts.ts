@@ -1,8 +1,9 @@
-// Counts the messages of others that each reader of the room has not read, deleted ones left out, for the reports to the lobby. Called by
-// room-facts.ts and features.ts.
+// Counts the messages of others that each reader of the room has not read, deleted ones left out, and those among them that mention the
+// reader, for the reports to the lobby. Called by room-facts.ts and features.ts.
 import { RecentMap } from "../../clock/recent-map.ts";
 import type { Message } from "../../protocol/chat-events.ts";
-import { packUnread, readerMark, UNREAD_MAX } from "../../protocol/unread.ts";
+import { mentionsIn } from "../../protocol/text/mentions.ts";
+import { packMentioned, packUnread, readerMark, UNREAD_MAX, type ReportedUnread } from "../../protocol/unread.ts";
 import type { MadeChange, RoomPart } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
@@ -21,7 +22,14 @@ export interface ReaderSources {
   readonly isBanned: (user: string) => boolean;
 }
 
-type Counted = Pick<Message, "seq" | "sender" | "name">;
+type Counted = Pick<Message, "seq" | "sender" | "name" | "mentions">;
+
+const counted = ({ seq, sender, name, mentions }: Message): Counted => ({
+  seq,
+  sender,
+  name,
+  ...(mentions && { mentions }),
+});
 
 export class UnreadCounts implements RoomPart {
   readonly #room: Room;
@@ -40,12 +48,16 @@ export class UnreadCounts implements RoomPart {
     if (!this.#newest && isStored) return;
     const known = this.#all;
     const lastSeq = known.at(-1)?.seq ?? 0;
-    for (const { seq, sender, name } of messages) if (seq > lastSeq) known.push({ seq, sender, name });
+    for (const message of messages) if (message.seq > lastSeq) known.push(counted(message));
     if (known.length > NEWEST_MAX) known.splice(0, known.length - NEWEST_MAX);
   }
 
-  onChanged({ kind, posted }: MadeChange): void {
-    if (kind === "deleted") this.#newest = this.#newest?.filter(({ seq }) => seq !== posted.seq);
+  onChanged({ kind, posted, change }: MadeChange): void {
+    if (kind === "reacted" || !this.#newest) return;
+    const at = this.#newest.findIndex(({ seq }) => seq === posted.seq);
+    if (at < 0) return;
+    if (kind === "deleted") this.#newest.splice(at, 1);
+    else this.#newest[at] = { ...this.#newest[at]!, mentions: mentionsIn(change.edits.at(-1)!.content) };
   }
 
   /** @returns UNREAD_MAX for that many or more */
@@ -63,10 +75,27 @@ export class UnreadCounts implements RoomPart {
     return this.#all.findLast(({ sender }) => sender === user)?.name;
   }
 
-  /** All readers with their counts, as a report has them. @param users instead of all that have read or are here */
-  pack(users: Iterable<string> = this.#readers()): string {
+  /**
+   * All readers with what is new for them, as a report has it.
+   * @param pair the two users of a room between them, where each message speaks to the other one; instead of all that have read or are here
+   */
+  pack(pair?: readonly string[]): ReportedUnread {
     const { marks } = this.#sources;
-    return packUnread(Array.from(users, (user) => [this.#markOf(user), this.of(user, marks.get(user))]));
+    const users = pair ?? [...this.#readers()];
+    if (users.length === 0) return { unread: "" };
+    const unread = packUnread(users.map((user) => [this.#markOf(user), this.of(user, marks.get(user))]));
+    const mentioned = packMentioned(this.#mentioned(new Set(users), pair));
+    return { unread, ...(mentioned !== "" && { mentioned }) };
+  }
+
+  *#mentioned(users: ReadonlySet<string>, pair?: readonly string[]): Iterable<readonly [string, number, number]> {
+    const { marks } = this.#sources;
+    const found = new Map<string, readonly [count: number, newestSeq: number]>();
+    for (const { seq, sender, mentions = [] } of this.#all)
+      for (const user of pair ?? mentions)
+        if (user !== sender && users.has(user) && seq > marks.get(user))
+          found.set(user, [Math.min((found.get(user)?.[0] ?? 0) + 1, UNREAD_MAX), seq]);
+    for (const [user, numbers] of found) yield [this.#markOf(user), ...numbers];
   }
 
   #readers(): Iterable<string> {
@@ -100,8 +129,8 @@ export class UnreadCounts implements RoomPart {
     if (log.lastSeq === 0) return found;
     read(() => {
       let looked = 0;
-      for (const { seq, sender, name, deleted } of log.descending(Infinity)) {
-        if (!deleted) found.push({ seq, sender, name });
+      for (const message of log.descending(Infinity)) {
+        if (!message.deleted) found.push(counted(message));
         if (++looked === NEWEST_MAX) break;
       }
     });

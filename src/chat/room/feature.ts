@@ -61,7 +61,7 @@ export interface RoomPart {
   onChanging?(changing: KeptChange): void;
   /** A change of a message is stored, and everyone has heard of it. */
   onChanged?(made: MadeChange): void;
-  /** A user has read. @param before how far until then; absent where they say it again */
+  /** A user has read, or went back. @param before the lower one of their mark until then and the new one; absent where they say it again */
   onRead?(before: number | undefined): void;
   /** Something else has changed in what the room reports to a directory. */
   onReportChanged?(): void;

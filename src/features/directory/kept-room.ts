@@ -4,6 +4,7 @@ import type { Counts } from "../../metrics/meter.ts";
 import type { RoomOverview } from "../../protocol/chat-events.ts";
 import type { DirectReport } from "../../protocol/direct-room.ts";
 import type { RoomNumbers, RoomReport } from "../../protocol/room-list.ts";
+import { withEarlierMentions, type ReportedUnread } from "../../protocol/unread.ts";
 
 /** The usage of a room since its first report. */
 export interface KeptUsage {
@@ -16,13 +17,11 @@ export interface KeptUsage {
   readonly recent?: RecentUsage;
 }
 
-export interface KeptRoom extends RoomOverview {
+export interface KeptRoom extends RoomOverview, ReportedUnread {
   /** The marks of its members, if the room reported them. */
   readonly people?: string;
   /** Its two users, in a room between two people. */
   readonly direct?: DirectReport;
-  /** Unread messages by reader (protocol/unread.ts). */
-  readonly unread?: string;
   /** The numbers of custom features. */
   readonly facts?: RoomNumbers;
   /** Also messages of a second author were reported once. */
@@ -53,6 +52,7 @@ export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | u
     unread,
   } = report;
   const usage = withCounts(before?.usage, report, nowMs, counts);
+  const mentioned = withEarlierMentions(report, before?.mentioned);
   return {
     room,
     members,
@@ -65,6 +65,7 @@ export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | u
     ...((report.isShared ?? before?.isShared) && { isShared: true }),
     ...(direct && { direct }),
     ...(unread !== undefined && { unread }),
+    ...(mentioned !== "" && { mentioned }),
     ...(facts && { facts }),
     ...(usage && { usage: { ...usage, connections } }),
   };

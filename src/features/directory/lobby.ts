@@ -22,7 +22,7 @@ import { Meter } from "../../metrics/meter.ts";
 import type { RoomUsage, Scrape, UsageQuery } from "../../metrics/busiest-rooms.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { JoinedRoom, JoinedRooms } from "../../protocol/schemas/unread.ts";
-import { readerMark, unreadBy, UNREAD_MAX } from "../../protocol/unread.ts";
+import { mentionsOf, readerMark, unreadBy, UNREAD_MAX } from "../../protocol/unread.ts";
 import { Looks } from "./looks.ts";
 import { keptRoom, seenAt, withCounts, type KeptRoom } from "./kept-room.ts";
 import { NewestNumbers } from "./newest-numbers.ts";
@@ -239,7 +239,9 @@ export class Lobby {
       const { users, names } = kept.direct ?? {};
       const other = users && 1 - users.indexOf(user);
       const direct = other !== undefined && { user: users![other]!, name: names?.[other] ?? users![other]! };
-      found.push({ ...overview, unread: unreadBy(kept.unread ?? "", mark) ?? 0, ...(direct && { direct }) });
+      const { unread = "", mentioned = "" } = kept;
+      const news = { unread: unreadBy(unread, mark) ?? 0, ...mentionsOf(mentioned, mark) };
+      found.push({ ...overview, ...news, ...(direct && { direct }) });
     }
     found.sort((a, b) => (b.lastActivity ?? 0) - (a.lastActivity ?? 0) || (a.room < b.room ? -1 : 1));
     return { rooms: found.slice(0, JOINED_MAX), version: `${this.#incarnation}.${version}`, unaware };

@@ -1,7 +1,7 @@
 // The users who look at their lists of rooms, with their rooms (LOB-9): a lobby knows by it which reports somebody waits for. In memory only.
 // Called by lobby.ts.
 import { RecentMap } from "../../clock/recent-map.ts";
-import { eachReader, readerMark, unreadBy } from "../../protocol/unread.ts";
+import { eachReader, mentionsOf, readerMark, unreadBy } from "../../protocol/unread.ts";
 import type { KeptRoom } from "./kept-room.ts";
 
 /** Users who are remembered. */
@@ -83,9 +83,11 @@ export class Looks {
       const looker = this.#lookers.get(mark);
       if (!looker) continue;
       const [was, is] = [before, after].map((kept) => unreadBy(kept?.unread ?? "", mark));
+      const [spoke, speaks] = [before, after].map((kept) => mentionsOf(kept?.mentioned ?? "", mark));
       if (is === undefined) looker.rooms.delete(room);
       else looker.rooms.add(room);
-      if (was === is && !isRenamed) continue;
+      const isSame = was === is && spoke!.mentions === speaks!.mentions && spoke!.mentionSeq === speaks!.mentionSeq;
+      if (isSame && !isRenamed) continue;
       looker.version = ++this.#version;
       for (const tell of looker.waiting) tell();
       looker.waiting.clear();

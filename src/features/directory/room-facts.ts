@@ -93,7 +93,7 @@ export class RoomFacts {
       madeAtMs: this.#madeAtMs,
       ...this.#sources.payers(),
       ...(this.#isShared && { isShared: true }),
-      unread: this.#sources.unread.pack(direct?.users),
+      ...this.#sources.unread.pack(direct?.users),
       ...(direct && { direct }),
       ...(facts && { facts }),
       ...(showsPeople && { people: marksOf([...members.all()].map(({ user }) => user)) }),

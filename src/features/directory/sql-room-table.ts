@@ -4,6 +4,7 @@ import type { KeptRoom, KeptUsage } from "./kept-room.ts";
 import type { RoomTable } from "./room-pages.ts";
 import type { DirectReport } from "../../protocol/direct-room.ts";
 import type { RoomNumbers } from "../../protocol/room-list.ts";
+import type { ReportedUnread } from "../../protocol/unread.ts";
 
 type Reported = readonly [
   room: string,
@@ -24,6 +25,7 @@ type Row = readonly [
   /** 1: it has messages of more than one author. */
   isShared?: 1 | null,
   unread?: string,
+  mentioned?: string,
 ];
 
 /** Characters of marks that one row keeps: the rooms behind it are asked themselves once the lobby has slept. */
@@ -65,18 +67,25 @@ export class SqlRoomTable implements RoomTable {
 
 function toRows(rooms: readonly KeptRoom[]): Row[] {
   let [left, unreadLeft] = [PEOPLE_LENGTH_MAX, UNREAD_LENGTH_MAX];
-  return rooms.map(({ people = null, unread = "", ...kept }) => {
+  return rooms.map(({ people = null, unread = "", mentioned = "", ...kept }) => {
     left -= people?.length ?? 0;
-    unreadLeft -= unread.length;
-    return toRow(kept, left >= 0 ? people : null, unreadLeft >= 0 ? unread : "");
+    unreadLeft -= unread.length + mentioned.length;
+    return toRow(kept, left >= 0 ? people : null, unreadLeft >= 0 ? { unread, mentioned } : {});
   });
 }
 
-function toRow(kept: Omit<KeptRoom, "people" | "unread">, people: string | null, unread: string): Row {
+function toRow(
+  kept: Omit<KeptRoom, "people" | keyof ReportedUnread>,
+  people: string | null,
+  { unread = "", mentioned = "" }: ReportedUnread,
+): Row {
   const { room, members, lastSeq, lastActivity, believedUntilMs, usage, direct, facts, isShared } = kept;
   const row = [room, members, lastSeq, lastActivity, believedUntilMs] as const;
   const used = usage ? ([usage.sinceMs, usage.deltaId, usage.connections, ...usage.numbers] as const) : null;
-  if (unread !== "") return [...row, used, people, direct ?? null, facts ?? null, isShared ? 1 : null, unread];
+  if (unread !== "") {
+    const all = [...row, used, people, direct ?? null, facts ?? null, isShared ? 1 : null, unread] as const;
+    return mentioned === "" ? all : [...all, mentioned];
+  }
   if (isShared) return [...row, used, people, direct ?? null, facts ?? null, 1];
   if (facts) return [...row, used, people, direct ?? null, facts];
   if (direct) return [...row, used, people, direct];
@@ -96,6 +105,7 @@ function fromRow([
   facts,
   isShared,
   unread,
+  mentioned,
 ]: Row): KeptRoom {
   return {
     room,
@@ -109,6 +119,7 @@ function fromRow([
     ...(facts && { facts }),
     ...(isShared && { isShared: true }),
     ...(unread !== undefined && { unread }),
+    ...(mentioned !== undefined && { mentioned }),
   };
 }
 

@@ -21,6 +21,8 @@ export interface Query {
   /** All of them have to be found. */
   readonly phrases: readonly Phrase[];
   readonly from?: string | undefined;
+  /** A user whom the message mentions. */
+  readonly mentions?: string | undefined;
 }
 
 /** A phrase in quotes, closed or not, or a run of characters between spaces. */
@@ -49,11 +51,12 @@ export function withoutRepeats(phrases: readonly Phrase[]): Phrase[] {
  * @returns where the message matches, `undefined` where it does not
  */
 export function match(
-  { phrases, from }: Query,
+  { phrases, from, mentions }: Query,
   message: Message,
   effort: Effort = { units: 0 },
 ): MatchRange[] | undefined {
   if (message.deleted || (from !== undefined && message.sender !== from)) return undefined;
+  if (mentions !== undefined && !message.mentions?.includes(mentions)) return undefined;
   if (phrases.length === 0) return [];
   const words = wordsIn(message.content, effort);
   const ranges: MatchRange[] = [];

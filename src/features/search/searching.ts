@@ -13,9 +13,10 @@ import type { RoomPart, KeptChange } from "../../chat/room/feature.ts";
 import type { Room } from "../../chat/room/room.ts";
 import type { ReadAllowance } from "../../chat/room/read-allowance.ts";
 import type { SearchIndex } from "./search-index.ts";
-import { parsePhrases, withoutRepeats, type Query } from "./search-query.ts";
+import { parsePhrases, withoutRepeats, type Phrase, type Query } from "./search-query.ts";
 import { SearchRun } from "./search-run.ts";
 import { SlicedWork, type Job } from "../../chat/room/sliced-work.ts";
+import { wordsIn } from "./words.ts";
 
 /** Messages that one search reads or indexes in all; the client continues with the next search (SRCH-5). */
 export const SEARCH_MESSAGES_MAX = 250_000;
@@ -150,13 +151,20 @@ export class Searching implements RoomPart {
 }
 
 /** SRCH-1, SRCH-2. */
-function queryOf({ query = "", from }: Payload): Query | ErrorAnswer {
-  const phrases = parsePhrases(query);
+function queryOf({ query = "", from, mentions }: Payload): Query | ErrorAnswer {
+  const phrases = [...parsePhrases(query), ...phraseOf(mentions)];
   const words = phrases.reduce((sum, phrase) => sum + phrase.words.length, 0);
   if (words > QUERY_WORDS_MAX) return refuse("INVALID_PAYLOAD", `query: at most ${QUERY_WORDS_MAX} words`);
   const isWordless = words === 0 && query.trim() !== "";
-  if (!isWordless && (words > 0 || from !== undefined)) return { phrases: withoutRepeats(phrases), from };
+  const isBound = words > 0 || from !== undefined || mentions !== undefined;
+  if (!isWordless && isBound) return { phrases: withoutRepeats(phrases), from, mentions };
   return refuse("INVALID_PAYLOAD", "query: must have a letter, a digit or an emoji to look for");
+}
+
+/** A mention has the words of the id, by which the index finds it. */
+function phraseOf(user = ""): Phrase[] {
+  const words = wordsIn(user);
+  return words.length > 0 ? [{ words, isPrefix: false }] : [];
 }
 
 const unreadable = (): ErrorAnswer => refuse("INTERNAL", "The messages could not be read.");

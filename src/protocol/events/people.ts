@@ -87,15 +87,20 @@ const markSchema = z.object({ user: z.string(), seq: count });
 /** The newest message that a user has read. */
 export type ReadMark = Sent<typeof markSchema>;
 
+/** `back`: also where the user had read further; their own connections alone hear of that. */
+export interface ReadChange extends ReadMark {
+  readonly back?: true;
+}
+
 export const READ = defineEvent({
   name: "read",
-  schema: z.object({ seq: z.int().check(z.minimum(0)) }),
+  schema: z.object({ seq: z.int().check(z.minimum(0)), back: z.optional(z.literal(true)) }),
   by: "everyone",
-  emits: { read: emitted<ReadMark>() },
-  examples: [{ seq: 1 }],
+  emits: { read: emitted<ReadChange>() },
+  examples: [{ seq: 1 }, { seq: 0, back: true }],
 });
 
-/** The `seq` of the newest message that the user has seen. */
+/** The `seq` of the newest message that the user has seen; with `back` they want to find what comes after it as unread. */
 export type ReadPayload = Given<typeof READ.schema>;
 
 export const READ_MARKS = defineEvent({

@@ -29,6 +29,7 @@ export const SEARCH = defineEvent({
   schema: z.object({
     query: z.optional(z.string().check(z.maxLength(QUERY_LENGTH_MAX))),
     from: z.optional(userId),
+    mentions: z.optional(userId),
     beforeTime: z.optional(bound),
     afterTime: z.optional(bound),
     before: z.optional(bound),
@@ -41,12 +42,12 @@ export const SEARCH = defineEvent({
   }),
   cost: 20,
   by: "everyone",
-  examples: [{ query: "hello" }],
+  examples: [{ query: "hello" }, { mentions: "ada" }],
 });
 
 /**
  * Messages that meet all of these. `query`: words, all of which a message has to have, `"a phrase"`, `begin*`; may be left out
- * where `from`, the author's user id, is given. `beforeTime` and `afterTime` are of `timestamp`; `before` is of `seq`, and
+ * where `from`, the author's user id, or `mentions`, the id of a user whom the message mentions, is given. `beforeTime` and `afterTime` are of `timestamp`; `before` is of `seq`, and
  * goes on from the answer of that name. All of them are exclusive.
  */
 export type SearchPayload = Given<typeof SEARCH.schema>;

@@ -13,6 +13,11 @@ export const joinedRoomSchema = z
       described,
       `Messages of others that are not read and not deleted; ${UNREAD_MAX} for that many or more`,
     ),
+    mentions: count.apply(
+      described,
+      "Those among them that mention the user; in a room between two people, all of them",
+    ),
+    mentionSeq: z.exactOptional(count).apply(described, "The newest of these"),
     direct: z
       .exactOptional(z.object({ user: z.string(), name: z.string() }))
       .apply(described, "The other one, in a room between two people"),

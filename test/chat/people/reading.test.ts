@@ -55,6 +55,44 @@ describe("READ-1: a mark", () => {
   });
 });
 
+describe("READ-7: a user may go back", () => {
+  it("on all of their connections, which alone hear of it, and for those who come later", async () => {
+    const { room, people } = await roomToRead(3, "ada", "ben", "ben");
+    await people[1]!.ask("read", { seq: 3 });
+    room.quiet();
+    for (const { packets } of people) packets.length = 0;
+    expect(await people[2]!.ask("read", { seq: 1, back: true })).toEqual({ ok: true });
+    for (const tab of people.slice(1)) expect(tab.received("read")).toEqual([{ user: "ben", seq: 1, back: true }]);
+    expect(people[0]!.received("read")).toEqual([]);
+    expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 1, unread: 2 });
+  });
+
+  it("and on again, through sleep and a crash", async () => {
+    const { room, people } = await roomToRead(4, "ada", "ben", "ben");
+    await people[1]!.ask("read", { seq: 4 });
+    await people[2]!.ask("read", { seq: 1, back: true });
+    room.quiet();
+    room.shell.evict();
+    expect(await marksOf(people[0]!)).toEqual([{ user: "ben", seq: 1 }]);
+    await people[1]!.ask("read", { seq: 2 });
+    room.quiet();
+    for (const person of people.slice(1)) person.leave();
+    room.shell.advance(READ_STORE_GATHER_MS);
+    room.shell.crash();
+    expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 2, unread: 2 });
+  });
+
+  it("and nowhere else than back", async () => {
+    const { room, people } = await roomToRead(3, "ada", "ben");
+    await people[1]!.ask("read", { seq: 1 });
+    room.quiet();
+    for (const seq of [1, 2]) expect(await people[1]!.ask("read", { seq, back: true })).toEqual({ ok: true });
+    room.quiet();
+    expect(await marksOf(people[0]!)).toEqual([{ user: "ben", seq: 1 }]);
+    expect(await people[1]!.ask("read", { seq: 4, back: true })).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
+  });
+});
+
 describe("READ-2: marks are sent in bursts", () => {
   it("the newest of each user, at once in a quiet room and then once a second", async () => {
     const { room, people } = await roomToRead(5, "ada", "ben", "cleo");

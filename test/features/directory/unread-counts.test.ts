@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Listing } from "../../../src/features/directory/listing.ts";
 import { READERS_MAX } from "../../../src/chat/people/unread-counts.ts";
 import { REPORT_WINDOW_MS_MIN, REPORT_WINDOW_WATCHED_MS } from "../../../src/features/directory/pace.ts";
+import { directRoomOf } from "../../../src/protocol/direct-room.ts";
 import { UNREAD_MAX } from "../../../src/protocol/unread.ts";
 import { ROOM } from "../../host/chat-room.ts";
 import { ReportingRoom } from "../../host/lobby-room.ts";
@@ -14,10 +15,15 @@ const HOUR_MS = 3_600_000;
 
 /** A room and its lobby, whose clocks go together. */
 class Deployment {
-  readonly reporting = new ReportingRoom();
+  readonly reporting: ReportingRoom;
   readonly lobby = new MemoryLobby();
+  readonly #name: string;
 
-  constructor() {
+  /** @param pair the users of a room between two people */
+  constructor(pair?: readonly [string, string]) {
+    this.#name = pair ? directRoomOf(...pair) : ROOM;
+    this.reporting = new ReportingRoom(undefined, { name: this.#name });
+    if (pair) this.reporting.room.direct.begin(pair);
     this.reporting.onReport = (report) => {
       this.lobby.nowMs = this.reporting.room.shell.nowMs;
       return this.lobby.report(report);
@@ -39,12 +45,22 @@ class Deployment {
   look(user: string): void {
     this.lobby.nowMs = this.reporting.room.shell.nowMs;
     const { unaware } = this.lobby.joined(user, LOOK_MS);
-    if (unaware.includes(ROOM))
+    if (unaware.includes(this.#name))
       this.reporting.room.shell.turn(() => (this.reporting.room.chat.part("directory") as Listing).watched());
   }
 
+  mentions(user: string): object | undefined {
+    const [joined] = this.lobby.joined(user).rooms;
+    return (
+      joined && {
+        mentions: joined.mentions,
+        ...(joined.mentionSeq !== undefined && { mentionSeq: joined.mentionSeq }),
+      }
+    );
+  }
+
   unread(user: string): number | undefined {
-    return this.lobby.unreadOf(user)[ROOM];
+    return this.lobby.unreadOf(user)[this.#name];
   }
 
   async post(user: string, content = "hello"): Promise<string> {
@@ -131,6 +147,108 @@ describe("counts", () => {
     await all.post("ben");
     await all.advance(120_000);
     expect(all.unread("ada")).toBe(2);
+  });
+});
+
+describe("mentions", () => {
+  it("are those of others that are unread, with the newest one; reading and deleting end them", async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    const ada = await room.join("ada");
+    await room.join("ben");
+    const ids: string[] = [];
+    for (const [user, content] of [
+      ["ben", "hello"],
+      ["ben", "@ada, look"],
+      ["ada", "I am @ada"],
+      ["cleo", "@ben and @ada"],
+      ["ben", "bye"],
+    ])
+      ids.push(await all.post(user!, content));
+    await all.advance(120_000);
+    expect([all.mentions("ada"), all.mentions("ben")]).toEqual([
+      { mentions: 2, mentionSeq: 4 },
+      { mentions: 1, mentionSeq: 4 },
+    ]);
+    await room.ask("delete-message", "cleo", { id: ids[3] });
+    await all.advance(120_000);
+    expect([all.mentions("ada"), all.mentions("ben")]).toEqual([{ mentions: 1, mentionSeq: 2 }, { mentions: 0 }]);
+    await ada.ask("read", { seq: 2 });
+    await all.advance(120_000);
+    expect(all.mentions("ada")).toEqual({ mentions: 0 });
+  });
+
+  it("follow edits, and a sleep of room and lobby", async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    await room.join("ada");
+    const id = await all.post("ben", "hello");
+    await all.rest();
+    await room.ask("edit-message", "ben", { id, content: "hello @ada" });
+    await all.post("ben", "are you there?");
+    await all.rest();
+    expect(all.mentions("ada")).toEqual({ mentions: 1, mentionSeq: 1 });
+    room.shell.evict();
+    await all.post("ben", "hello?");
+    await all.rest();
+    all.lobby.restart();
+    expect(all.mentions("ada")).toEqual({ mentions: 1, mentionSeq: 1 });
+  });
+
+  it("that are further back than a room counts stay known until so few are unread that it knows better", async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    const ada = await room.join("ada");
+    await all.post("ben", "@ada");
+    await all.rest();
+    for (let n = 0; n < 2 * UNREAD_MAX; n++) await all.post("ben");
+    await all.rest();
+    expect(all.mentions("ada")).toEqual({ mentions: 1, mentionSeq: 1 });
+    await ada.ask("read", { seq: UNREAD_MAX + 2 });
+    await all.rest();
+    expect([all.unread("ada"), all.mentions("ada")]).toEqual([UNREAD_MAX - 1, { mentions: 0 }]);
+  });
+
+  it("are heard of at once by those who wait, also where the number of unread messages stays", async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    await room.join("ada");
+    for (let n = 0; n < UNREAD_MAX; n++) await all.post("ben");
+    await all.rest();
+    all.look("ada");
+    let heard = 0;
+    all.lobby.whenChanged("ada", () => heard++);
+    await all.post("ben", "@ada");
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    expect([heard, all.mentions("ada")]).toEqual([1, { mentions: 1, mentionSeq: UNREAD_MAX + 1 }]);
+  });
+
+  it("in a room between two people are all messages of the other one", async () => {
+    const all = new Deployment(["ada", "ben"]);
+    const { room } = all.reporting;
+    await room.join("ada");
+    await room.join("ben");
+    for (const user of ["ben", "ada", "ben"]) await all.post(user);
+    await all.rest();
+    expect([all.mentions("ada"), all.mentions("ben")]).toEqual([
+      { mentions: 2, mentionSeq: 3 },
+      { mentions: 1, mentionSeq: 2 },
+    ]);
+  });
+
+  it("are unread again where the user marked them so", async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    const ada = await room.join("ada");
+    await all.post("ben", "@ada");
+    await all.post("ben", "hello");
+    await ada.ask("read", { seq: 2 });
+    await all.rest();
+    expect([all.unread("ada"), all.mentions("ada")]).toEqual([0, { mentions: 0 }]);
+    all.look("ada");
+    await ada.ask("read", { seq: 0, back: true });
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    expect([all.unread("ada"), all.mentions("ada")]).toEqual([2, { mentions: 1, mentionSeq: 1 }]);
   });
 });
 

@@ -303,3 +303,26 @@ describe("SRCH-6: a message is found as it stands now", () => {
     });
   });
 });
+
+describe("SRCH-2: mentions", () => {
+  const contents = ["hello @ada", "ada was here", "@adam", "and @<a d-a>", "`@ada`", "@ada and @ben: now", "@ben"];
+  it.each<[asked: object, seqs: number[]]>([
+    [{ mentions: "ada" }, [6, 1]],
+    [{ mentions: "ada", query: "now" }, [6]],
+    [{ mentions: "a d-a" }, [4]],
+    [{ mentions: "nobody" }, []],
+    [{ mentions: "ada", from: "ben" }, []],
+  ])("%j finds %j", async (asked, seqs) => {
+    const { ada } = await roomThatHeard(...contents);
+    const { messages } = await ada.ask("search", asked);
+    expect((messages as FoundMessage[]).map(({ seq }) => seq)).toEqual(seqs);
+  });
+
+  it("of an id without a word are found, and an edit that takes one out hides the message", async () => {
+    const { ada } = await roomThatHeard("@<-->", "@<--> again");
+    const [newest] = (await ada.ask("search", { mentions: "--" })).messages as FoundMessage[];
+    expect(newest).toMatchObject({ seq: 2, matches: [] });
+    await ada.ask("edit-message", { id: newest!.id, content: "nobody" });
+    expect((await ada.ask("search", { mentions: "--" })).messages).toMatchObject([{ seq: 1 }]);
+  });
+});
