@@ -10,7 +10,7 @@ export { settledNow } from "../store/answers.ts";
 export { blocksOf, lineOf, parseMarkup, type Block, type Inline } from "../store/markup.ts";
 export { readersOf } from "../store/read-marks.ts";
 export { createRoomStore } from "../store/room-store.ts";
-export { unreadOf, type Unread } from "../store/unread.ts";
+export { speaksTo, unreadOf, type Unread } from "../store/unread.ts";
 export { normalContent } from "../../src/protocol/content.ts";
 export { DEFAULT_ROOM, isRoomName } from "../../src/protocol/room-name.ts";
 export { canonicalEmoji } from "../../src/protocol/text/characters.ts";

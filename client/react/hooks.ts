@@ -120,13 +120,25 @@ export interface UnreadState extends Unread {
   readonly readSeq: number;
   /** The user has read the room up to there. @param seq default: the newest loaded message */
   readonly markRead: RoomHandle["markRead"];
+  /** The user wants to find that message and all after it as unread, on all devices. */
+  readonly markUnread: RoomHandle["markUnread"];
 }
+
+const UNREAD_PARTS = ["count", "firstSeq", "mentions"] as const;
 
 export function useUnread(given?: RoomHandle): UnreadState {
   const room = useGivenRoom(given, "useUnread");
-  const unread = usePart(room, unreadOf, (one, other) => one.count === other.count && one.firstSeq === other.firstSeq);
+  const unread = usePart(room, unreadOf, (one, other) => UNREAD_PARTS.every((part) => one[part] === other[part]));
   const readSeq = usePart(room, ({ reading }) => reading.readSeq);
-  return useMemo(() => ({ ...unread, readSeq, markRead: (seq) => room.markRead(seq) }), [room, unread, readSeq]);
+  return useMemo(
+    () => ({
+      ...unread,
+      readSeq,
+      markRead: (seq) => room.markRead(seq),
+      markUnread: (seq) => room.markUnread(seq),
+    }),
+    [room, unread, readSeq],
+  );
 }
 
 /** Where the user is in the history: whether they follow the newest message, how many they missed, where they jumped to. */

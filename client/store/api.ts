@@ -90,6 +90,11 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
    * The user has read the room up to there; the store tells the room at most once a second. @param seq default: the newest loaded message
    */
   markRead(seq?: number): void;
+  /**
+   * The user wants to find that message and all after it as unread, on all devices: `keptUnread` of `reading`. They read on as soon as they
+   * write, call `showNewest`, come to the room anew, or read on another device.
+   */
+  markUnread(seq: number): Promise<Outcome>;
   /** As `Room.attend`: tells whether anybody looks at the room. With `all` again, what was missed is loaded, changes among it. */
   attend(to: "all" | "counts"): Promise<void>;
   /** Tells the room at once how far the user has read, for instance before the page goes away. */

@@ -29,6 +29,7 @@ export const INITIAL: RoomState = {
   typingCount: 0,
   reading: {
     readSeq: 0,
+    keptUnread: false,
     lastSeq: 0,
     following: true,
     missed: 0,

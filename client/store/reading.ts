@@ -47,7 +47,8 @@ export class Reading {
   }
 
   get state(): ReadingState {
-    return this.#state({ ...this.#place, readSeq: this.#ports.signals.read, lastSeq: this.#lastSeq });
+    const { read, isKeptUnread } = this.#ports.signals;
+    return this.#state({ ...this.#place, readSeq: read, keptUnread: isKeptUnread, lastSeq: this.#lastSeq });
   }
 
   get following(): boolean {
@@ -148,6 +149,12 @@ export class Reading {
     else if (this.#openAtUnread(read, unseen.length)) this.#set({ unreadAfter: read, missed: 0 });
   }
 
+  /** The user marked the messages behind that one as unread, here or on another device. */
+  markedUnread(readSeq: number): void {
+    this.#ports.signals.keepUnread(readSeq);
+    this.#set({ unreadAfter: readSeq });
+  }
+
   /** The room has messages up to there, which come once the user attends to them. */
   counted(lastSeq: number): void {
     this.#lastSeq = Math.max(lastSeq, this.#lastSeq);
@@ -162,7 +169,8 @@ export class Reading {
 
   /** Begins to follow the newest messages. */
   async showNewest(): Promise<void> {
-    const { timeline, history } = this.#ports;
+    const { timeline, history, signals, changed } = this.#ports;
+    if (signals.readOn()) changed();
     if (timeline.hasLater && !(await history.loadNewest())) return;
     this.follow(true);
   }
@@ -193,6 +201,6 @@ export class Reading {
   }
 }
 
-type Place = Omit<ReadingState, "readSeq" | "lastSeq">;
+type Place = Omit<ReadingState, "readSeq" | "lastSeq" | "keptUnread">;
 
 const AT_NEWEST: Partial<Place> = { following: true, missed: 0, news: undefined };

@@ -165,7 +165,8 @@ export class RoomParts {
     room.on("read", (mark) => {
       this.#marks.set(mark);
       if (mark.user === this.#self) {
-        this.signals.heard(mark.seq);
+        if (mark.back) this.reading.markedUnread(mark.seq);
+        else this.signals.heard(mark.seq);
         this.reading.readElsewhere();
       }
       changed();

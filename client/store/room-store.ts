@@ -130,6 +130,15 @@ class ConnectedStore extends RoomParts implements RoomStore {
     if (this.signals.markRead(seq)) this.changed();
   }
 
+  async markUnread(seq: number): Promise<Outcome> {
+    this.signals.keepUnread();
+    const outcome = await this.ask("read", { seq: seq - 1, back: true });
+    if ("error" in outcome) this.signals.readOn();
+    else this.reading.markedUnread(seq - 1);
+    this.changed();
+    return outcome;
+  }
+
   flush(): void {
     this.signals.flush();
   }

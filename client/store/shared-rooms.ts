@@ -191,6 +191,10 @@ export class SharedRoom implements RoomHandle {
     this.#opened.markRead(seq);
   }
 
+  markUnread(seq: number): Promise<Outcome> {
+    return this.#opened.markUnread(seq);
+  }
+
   flush(): void {
     this.#store?.flush();
   }

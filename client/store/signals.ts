@@ -18,6 +18,8 @@ export class Signals {
   #typingSaidAtMs = 0;
   /** How far the room knows that the user has read. */
   #reported = 0;
+  /** The user wants to find messages as unread that they see: marks wait until they read on. */
+  #isKeptUnread = false;
   #cancelReport: (() => void) | undefined;
 
   constructor(room: Room, clock: Clock) {
@@ -40,14 +42,35 @@ export class Signals {
 
   welcome(readSeq: number): void {
     this.#typingSaidAtMs = 0;
-    this.#reported = readSeq;
-    this.markRead(readSeq);
+    this.#reported = 0;
+    this.heard(readSeq);
   }
 
   /** The room knows that mark, from this or another device. */
   heard(seq: number): void {
     this.#reported = Math.max(seq, this.#reported);
+    // Further than here: the user reads on, on another device.
+    if (seq > this.read) this.#isKeptUnread = false;
     this.markRead(seq);
+  }
+
+  get isKeptUnread(): boolean {
+    return this.#isKeptUnread;
+  }
+
+  /** What comes after the mark stays unread until `readOn`. @param seq where the room says that it is */
+  keepUnread(seq = this.read): void {
+    this.#cancelReport?.();
+    this.#cancelReport = undefined;
+    this.#isKeptUnread = true;
+    if (seq < this.read) this.read = this.#reported = seq;
+  }
+
+  /** @returns whether marks waited for it */
+  readOn(): boolean {
+    const wasKept = this.#isKeptUnread;
+    this.#isKeptUnread = false;
+    return wasKept;
   }
 
   /** The room may have lost the messages that the user read. */
@@ -57,6 +80,7 @@ export class Signals {
 
   /** @returns whether that is further than before */
   markRead(seq: number): boolean {
+    if (this.#isKeptUnread) return false;
     const isFurther = seq > this.read;
     if (isFurther) this.read = seq;
     if (this.read > this.#reported)

@@ -119,6 +119,8 @@ export interface PresenceState {
 export interface ReadingState {
   /** How far the user has read, on any device. */
   readonly readSeq: number;
+  /** Whether the user marked messages as unread, here or on another device: `markRead` has no effect until they read on. */
+  readonly keptUnread: boolean;
   /** The newest message of the room; `unreadOf` counts those in between. */
   readonly lastSeq: number;
   /** Whether the user looks at the newest messages (`follow`). */

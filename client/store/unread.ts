@@ -1,4 +1,5 @@
-// Counts the messages that the user has not read. Applications and the hooks call it. Pure.
+// Counts the messages that the user has not read, and those that speak to them. Applications and the hooks call it. Pure.
+import type { Message } from "../../src/protocol/chat-events.ts";
 import type { RoomState } from "./state.ts";
 
 export interface Unread {
@@ -9,20 +10,31 @@ export interface Unread {
   readonly count: number;
   /** The `seq` of the first of them, where it is loaded. */
   readonly firstSeq: number | undefined;
+  /** Those that mention the user, as far as they are loaded; in a room between two people, all of them. */
+  readonly mentions: number;
 }
 
-export function unreadOf({ me, messages, reading, welcome }: RoomState): Unread {
+/** Whether a message of another user mentions the user, or is written to them alone. */
+export function speaksTo({ me, welcome }: Pick<RoomState, "me" | "welcome">, message: Message): boolean {
+  const { sender, deleted, mentions = [] } = message;
+  return sender !== me.user && !deleted && (welcome?.direct !== undefined || mentions.includes(me.user));
+}
+
+export function unreadOf(state: RoomState): Unread {
+  const { me, messages, reading, welcome } = state;
   const { readSeq, lastSeq } = reading;
   const { stored, hasEarlier, hasLater } = messages;
-  if (!welcome || lastSeq <= readSeq) return { count: 0, firstSeq: undefined };
+  if (!welcome || lastSeq <= readSeq) return { count: 0, firstSeq: undefined, mentions: 0 };
   const [first] = stored;
   const reachesBack = first !== undefined && (!hasEarlier || first.seq <= readSeq + 1);
   // The room counts further ones while the client attends to counts.
   const areAllLoaded = reachesBack && !hasLater && (lastSeq === welcome.lastSeq || stored.at(-1)!.seq >= lastSeq);
   const unread = stored.filter(({ seq, sender }) => seq > readSeq && sender !== me.user);
-  const places = Math.min(lastSeq - readSeq, welcome.unread + lastSeq - welcome.lastSeq);
+  // The room keeps no messages before those that its welcome counts, unless the user has gone back behind them.
+  const kept = readSeq < welcome.readSeq ? Infinity : welcome.unread + lastSeq - welcome.lastSeq;
   return {
-    count: areAllLoaded ? unread.length : places,
+    count: areAllLoaded ? unread.length : Math.min(lastSeq - readSeq, kept),
     firstSeq: reachesBack ? unread[0]?.seq : undefined,
+    mentions: unread.filter((message) => speaksTo(state, message)).length,
   };
 }

@@ -165,3 +165,37 @@ it("messages that come while the user looks are nothing new", async () => {
   await world.pass(100);
   expect(placeOf(store)).toMatchObject({ unreadAfter: undefined, count: 0, following: true });
 });
+
+it("messages marked as unread stay unread on all devices, although the user sees them, until they read on", async () => {
+  const store = await enterUpToDate();
+  const phone = await world.enter("ada");
+  await world.post("ben", 2);
+  await world.pass(100);
+  for (const device of [store, phone]) device.markRead();
+  await world.pass(1500);
+  expect(placeOf(store).readSeq).toBe(5);
+  const marking = store.markUnread(4);
+  await world.pass(1500);
+  expect(await marking).toEqual({ ok: true });
+  for (const device of [store, phone]) {
+    device.markRead();
+    expect(device.getSnapshot().reading).toMatchObject({ readSeq: 3, unreadAfter: 3, keptUnread: true });
+    expect(unreadOf(device.getSnapshot())).toMatchObject({ count: 2, firstSeq: 4 });
+  }
+  await world.pass(3000);
+  expect((await world.enter("ada")).getSnapshot().reading).toMatchObject({ readSeq: 3, unreadAfter: 3 });
+  void phone.showNewest();
+  phone.markRead();
+  await world.pass(3000);
+  for (const device of [store, phone])
+    expect(device.getSnapshot().reading).toMatchObject({ readSeq: 5, keptUnread: false });
+});
+
+it("messages that are marked as unread while the room does not answer are marked nowhere", async () => {
+  const store = await enterUpToDate();
+  await world.down();
+  const marking = store.markUnread(2);
+  await world.pass(60_000);
+  expect(await marking).toHaveProperty("error");
+  expect(store.getSnapshot().reading).toMatchObject({ readSeq: 3, keptUnread: false });
+});

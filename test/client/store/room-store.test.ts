@@ -210,23 +210,23 @@ describe("reading", () => {
   it("counts the messages of others since, and knows the first of them", async () => {
     await world.post("ben", 3);
     const ada = await world.enter("ada");
-    expect(unreadOf(ada.getSnapshot())).toEqual({ count: 3, firstSeq: 1 });
+    expect(unreadOf(ada.getSnapshot())).toEqual({ count: 3, firstSeq: 1, mentions: 0 });
     ada.markRead(2);
-    expect(unreadOf(ada.getSnapshot())).toEqual({ count: 1, firstSeq: 3 });
+    expect(unreadOf(ada.getSnapshot())).toEqual({ count: 1, firstSeq: 3, mentions: 0 });
     void ada.send("mine");
     await world.post("ben", 1);
     await world.pass(100);
-    expect(unreadOf(ada.getSnapshot())).toEqual({ count: 2, firstSeq: 3 });
+    expect(unreadOf(ada.getSnapshot())).toEqual({ count: 2, firstSeq: 3, mentions: 0 });
     ada.markRead();
-    expect(unreadOf(ada.getSnapshot())).toEqual({ count: 0, firstSeq: undefined });
+    expect(unreadOf(ada.getSnapshot())).toEqual({ count: 0, firstSeq: undefined, mentions: 0 });
   });
 
   it("counts places where not all of them are loaded", async () => {
     await world.post("ben", 200);
     const ada = await world.enter("ada");
-    expect(unreadOf(ada.getSnapshot())).toEqual({ count: 200, firstSeq: undefined });
+    expect(unreadOf(ada.getSnapshot())).toEqual({ count: 200, firstSeq: undefined, mentions: 0 });
     ada.markRead(170);
-    expect(unreadOf(ada.getSnapshot())).toEqual({ count: 30, firstSeq: 171 });
+    expect(unreadOf(ada.getSnapshot())).toEqual({ count: 30, firstSeq: 171, mentions: 0 });
   });
 
   it("tells the room once a second, others hear of it, and so do the user's other devices", async () => {
