@@ -16,7 +16,9 @@ const target = path.join(projectRoot, "dist", "client");
 
 const CLIENT = "core/client.ts";
 /** Scripts and styles of the pages: their names get a hash of what is in them, so browsers never ask for them again (client/_headers). */
-const OF_PAGES = ["page/page.tsx", "page/page.css", "page/theme.js", "admin/admin.tsx", "admin/admin.css"];
+const OF_PAGES = ["page/page.css", "page/theme.js", "admin/admin.tsx", "admin/admin.css"];
+/** Parts of it are scripts of their own, which the browser loads when the reader opens them. */
+const CHAT_PAGE = "page/page.tsx";
 const EMBED = "embed/embed.tsx";
 const EMBED_STYLES = "embed/embed.css";
 const PAGES = ["page/index.html", "admin/admin.html"];
@@ -53,13 +55,19 @@ export async function buildClient(): Promise<void> {
 }
 
 async function buildPages(): Promise<void> {
-  const entryPoints = OF_PAGES.map(entryOf);
-  const hashed = await bundle({ ...OPTIONS, entryPoints, entryNames: "assets/[name]-[hash]", outdir: target });
+  const names = "assets/[name]-[hash]";
+  const options = { ...OPTIONS, entryNames: names, chunkNames: names, outdir: target };
+  const chat = await bundle({ ...options, entryPoints: [entryOf(CHAT_PAGE)], splitting: true });
+  const others = await bundle({ ...options, entryPoints: OF_PAGES.map(entryOf) });
+  const hashed = new Map([...chat.hashed, ...others.hashed]);
+  // What it shares with its later parts is a script, too, of which the browser would hear only from the script that needs it.
+  const preload = chat.shared.map((file) => `<link rel="modulepreload" href="${file}" />\n    `).join("");
   for (const name of PAGES) {
     const html = await readFile(path.join(source, name), "utf8");
+    const loading = html.replace('<script type="module" src="page.js">', (script) => preload + script);
     await put(
       path.basename(name),
-      html.replaceAll(LOADED, (file) => hashed.get(file) ?? file),
+      loading.replaceAll(LOADED, (file) => hashed.get(file) ?? file),
     );
   }
 }
@@ -69,12 +77,22 @@ const entryOf = (name: string): { in: string; out: string } => ({
   out: path.parse(name).name,
 });
 
-/** @returns the files that it wrote, by their names without a hash */
-async function bundle(options: BuildOptions & { write: false }): Promise<Map<string, string>> {
-  const { outputFiles } = await build(options);
+interface Bundled {
+  /** The files, by their names without a hash. */
+  readonly hashed: ReadonlyMap<string, string>;
+  /** Scripts that the entries load at once. */
+  readonly shared: readonly string[];
+}
+
+async function bundle(options: BuildOptions & { write: false }): Promise<Bundled> {
+  const { outputFiles, metafile } = await build({ ...options, metafile: true });
+  const entries = Object.values(metafile.outputs).filter(({ entryPoint }) => entryPoint !== undefined);
+  const loaded = entries.flatMap(({ imports }) => imports.filter(({ kind }) => kind === "import-statement"));
+  const shared = [...new Set(loaded.map((file) => path.relative(target, path.resolve(file.path))))];
   const files = outputFiles.map(({ path: file, contents }) => ({ name: path.relative(target, file), contents }));
   await Promise.all(files.map(({ name, contents }) => put(name, contents)));
-  return new Map(files.map(({ name }) => [path.basename(name).replace(/-[A-Z0-9]{8}(?=\.\w+$)/, ""), name]));
+  const hashed = new Map(files.map(({ name }) => [path.basename(name).replace(/-[A-Z0-9]{8}(?=\.\w+$)/, ""), name]));
+  return { hashed, shared };
 }
 
 /** All files of this build: others in the folder are of earlier ones. */

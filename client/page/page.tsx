@@ -5,24 +5,36 @@ import { baseOf, isRoomName } from "parley-rooms/client";
 import { App } from "./components/app.tsx";
 import { keepFilesOut } from "./components/drop-zone.tsx";
 import { leaveInputMethodsTheirKeys } from "./components/keys.ts";
+import { onDemand } from "./components/on-demand.tsx";
 import { giveTextsElements } from "./components/texts.ts";
+import { showOnIcon } from "./icon.ts";
 import { Layers } from "./layers.ts";
 import { ChatStore } from "./state/chat-store.ts";
 import { bare } from "./state/names.ts";
 import { takeReturned } from "./state/sign-in.ts";
+import { Telling } from "./state/telling.ts";
 
 /** Characters shown of an address that names no room. */
 const SHOWN_MAX = 40;
 
+const MentionList = onDemand(async () => (await import("./components/mention-list.tsx")).MentionList);
+
 const root = document.getElementById("app")!;
 
-const store = new ChatStore({
+const telling = new Telling({
+  base: baseOf(new URL(".", document.baseURI).href),
+  changed: () => store.changed(),
+  open: (room, seq) => store.goTo(room, seq),
+});
+const store: ChatStore = new ChatStore({
   base: baseOf(new URL(".", document.baseURI).href),
   changed: draw,
   entered: (room) => {
     if (room !== undefined) layers.go(`#${room}`);
   },
   left: () => layers.go(location.pathname + location.search),
+  telling,
+  changedUnseen: showNews,
 });
 const layers = new Layers({ count: () => store.layers, closeTo: (count) => store.closeTo(count) });
 
@@ -30,7 +42,11 @@ keepFilesOut();
 giveTextsElements();
 leaveInputMethodsTheirKeys(window);
 addEventListener("hashchange", open);
-addEventListener("storage", (event) => store.onKept(event));
+addEventListener("storage", (event) => {
+  store.onKept(event);
+  telling.onKept(event);
+});
+document.addEventListener("visibilitychange", showNews);
 addEventListener("pagehide", () => store.view?.store.flush());
 
 open();
@@ -62,9 +78,16 @@ function refuseHash(): void {
   draw();
 }
 
+/** In the title, on the icon, and for the other tabs of this browser: what is new, and where the reader looks. */
+function showNews(): void {
+  document.title = store.windowTitle;
+  void showOnIcon(store.newsCount);
+  telling.look(document.visibilityState === "visible" ? store.view?.room : undefined);
+}
+
 function draw(): void {
-  document.title = store.view ? `${store.title} · Parley` : "Parley";
-  render(<App store={store} room={roomOfHash()} />, root);
+  showNews();
+  render(<App store={store} room={roomOfHash()} mentions={MentionList} />, root);
   layers.follow();
 }
 

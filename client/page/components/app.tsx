@@ -1,4 +1,5 @@
 // The whole page: the join form, or a room with its list of rooms, side panel and dialogs. page.tsx and embed.tsx draw it.
+import type { FunctionComponent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 import { saidNow, type ChatStore } from "../state/chat-store.ts";
@@ -26,15 +27,17 @@ interface AppProps {
   readonly store: ChatStore;
   /** The room that the address names. */
   readonly room?: string | undefined;
+  /** The list of messages that mention the reader; an embedded chat, of one room, has none. */
+  readonly mentions?: FunctionComponent<ChatProps> | undefined;
 }
 
-export function App({ store, room }: AppProps) {
+export function App({ store, room, mentions }: AppProps) {
   const { view } = store;
   if (!view) return store.isEmbedded ? null : <JoinForm store={store} room={room} />;
-  return <Chat store={store} view={view} />;
+  return <Chat store={store} view={view} mentions={mentions} />;
 }
 
-function Chat({ store, view }: ChatProps) {
+function Chat({ store, view, mentions: MentionList }: ChatProps & Pick<AppProps, "mentions">) {
   const { panel, isEmbedded } = store;
   const chat = useRef<HTMLDivElement>(null);
   useSubscriptionLevel(view);
@@ -67,6 +70,7 @@ function Chat({ store, view }: ChatProps) {
       </main>
       <DropZone view={view} within={isEmbedded ? chat : undefined} />
       {panel === "members" && <MemberList store={store} view={view} />}
+      {panel === "mentions" && MentionList && <MentionList store={store} view={view} />}
       {panel === "search" && <SearchPanel key={view.room} store={store} view={view} />}
       <Dialogs store={store} view={view} />
       <div class="unseen" role="log" aria-live="polite" aria-label="New messages">

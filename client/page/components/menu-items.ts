@@ -5,6 +5,7 @@ import { named } from "../state/names.ts";
 import type { ChatProps, MenuItem } from "./chat-props.ts";
 import { copyText } from "./clipboard.ts";
 import { featureItems } from "./feature-items.ts";
+import { tellingItems, unreadItem } from "./telling-items.ts";
 import { themeItems } from "./theme.ts";
 
 export function menuItems({ store, view }: ChatProps): MenuItem[] {
@@ -39,6 +40,7 @@ function itemsOfMessage({ store, view }: ChatProps, message: Message, anchor: El
     message.content !== "" && { label: "Copy text", act: () => void copy() },
     { label: "Details…", act: () => store.set({ dialog: { kind: "details", message: message.id } }) },
     can.edit && { label: "Edit", act: () => store.edit(message) },
+    unreadItem({ store, view }, message),
     ...featureItems({ store, view }, message),
     can.remove && { label: "Delete", act: remove, isGrave: true },
     !message.origin && messageItem(store, { user: sender, name: message.name }),
@@ -76,6 +78,7 @@ function itemsOfPerson({ store, view }: ChatProps, person: Person): Items {
 function itemsOfRoom({ store, view }: ChatProps, anchor: Element): Items {
   return [
     view.state.me.isModerator && { label: "Moderate this room…", act: () => store.set({ dialog: { kind: "room" } }) },
+    ...tellingItems({ store, view }),
     ...themeItems(anchor),
     { label: "Keyboard shortcuts…", act: () => store.set({ dialog: { kind: "shortcuts" } }) },
     !store.isEmbedded && { label: `Leave the ${view.kind}`, act: () => store.forget() },

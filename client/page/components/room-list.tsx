@@ -5,6 +5,7 @@ import { useRef, useState } from "preact/hooks";
 import { bare } from "../state/names.ts";
 import type { RoomItem } from "../state/room-items.ts";
 import type { ChatStore } from "../state/chat-store.ts";
+import { countText } from "../state/told.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
 import { IconButton } from "./controls.tsx";
@@ -26,6 +27,13 @@ export function RoomList({ store, view }: ChatProps) {
         <img src="favicon.svg" alt="" width="24" height="24" />
         <h2>Parley</h2>
         <span class="spring" />
+        <IconButton
+          icon="at"
+          label="Mentions"
+          testId="mentions-toggle"
+          pressed={store.panel === "mentions"}
+          onClick={() => store.open("mentions")}
+        />
         <IconButton
           icon="plus"
           label="New room"
@@ -74,11 +82,11 @@ interface RoomButtonProps {
 }
 
 function RoomButton({ store, item, isCurrent }: RoomButtonProps) {
-  const { room, members, unread, direct, tag } = item;
+  const { room, members, unread, mentions, isMuted, direct, tag } = item;
   return (
     <button
       type="button"
-      class={`room ${unread > 0 ? "has-unread" : ""}`}
+      class={`room ${unread > 0 ? "has-unread" : ""} ${isMuted ? "is-muted" : ""}`}
       aria-current={isCurrent ? "page" : undefined}
       data-testid="room-item"
       data-room={room}
@@ -95,10 +103,16 @@ function RoomButton({ store, item, isCurrent }: RoomButtonProps) {
         {direct ? bare(direct.name) : room}
         {tag !== undefined && <span class="tag"> {tag}</span>}
       </bdi>
+      {isMuted && <Icon name="muted" />}
+      {isMuted && <span class="unseen"> muted </span>}
       {unread > 0 ? (
-        <span class="badge" data-testid="unread">
-          {unread > 99 ? "99+" : unread}
-          <span class="unseen"> {unread === 1 ? "new message" : "new messages"}</span>
+        <span class={`badge ${mentions > 0 ? "to-me" : ""}`} data-testid="unread">
+          {countText(unread)}
+          <span class="unseen">
+            {" "}
+            {unread === 1 ? "new message" : "new messages"}
+            {mentions > 0 && !direct && `, ${countText(mentions)} to you`}
+          </span>
         </span>
       ) : (
         !direct &&

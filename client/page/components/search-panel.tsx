@@ -9,7 +9,7 @@ import { exactTime, dayTitle, clockTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { Button, submitting } from "./controls.tsx";
-import { SidePanel } from "./side-panel.tsx";
+import { coversMessages, SidePanel } from "./side-panel.tsx";
 import { Tag } from "./tag.tsx";
 
 /** A found message without its content, which the room view knows as it is now. */
@@ -96,8 +96,7 @@ function outcome(count: number, hasMore: boolean): string {
 }
 
 function jumpTo({ store, view }: ChatProps, seq: number): void {
-  // On a phone the panel covers the message.
-  if (matchMedia("(max-width: 48rem)").matches) store.open(undefined);
+  if (coversMessages()) store.open(undefined);
   void view.store.jumpTo(seq);
 }
 

@@ -18,5 +18,8 @@ function actionOf(event: KeyboardEvent, store: ChatStore): (() => void) | undefi
   if (isCommand && shiftKey && key.toLowerCase() === "m") return () => store.open("members");
   if (isCommand && shiftKey && event.code === "Space") return () => void store.view?.store.showNewest();
   if (key === "Escape" && store.panel !== undefined && !event.defaultPrevented) return () => store.open(undefined);
+  const { reading } = store.view?.state ?? {};
+  if (key === "Escape" && reading?.keptUnread && !event.defaultPrevented)
+    return () => void store.view!.store.showNewest();
   return undefined;
 }

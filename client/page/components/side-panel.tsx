@@ -1,10 +1,13 @@
-// The panel beside the messages; on a phone it covers them. The member list and the search draw it.
+// The panel beside the messages; on a phone it covers them. The member list, the search and the list of mentions draw it.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 import type { ChatStore } from "../state/chat-store.ts";
 import { IconButton } from "./controls.tsx";
 import { focusKeeper } from "./focus.ts";
+
+/** On a phone. */
+export const coversMessages = (): boolean => matchMedia("(max-width: 48rem)").matches;
 
 interface SidePanelProps {
   readonly store: ChatStore;

@@ -1,14 +1,26 @@
 // The page's state as a whole: the reader, the room on the screen, open panels and dialogs. Components draw it and call it;
 // each change is drawn once per frame.
-import { claimsOf, isRoomName, type Message, type Outgoing } from "parley-rooms/client";
+import {
+  claimsOf,
+  isRoomName,
+  labelledIn,
+  lineOf,
+  relabelled,
+  unreadOf,
+  type Message,
+  type Outgoing,
+} from "parley-rooms/client";
 
 import { RoomView, type Announcement } from "./room-view.ts";
 import { type Identity, ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { keep, local } from "./json-storage.ts";
+import { bare, named } from "./names.ts";
 import { OpenParts } from "./open-parts.ts";
 import { fetchEntrance, goToSignIn, roomOfState, type Entrance, type Returned } from "./sign-in.ts";
 import { clearStoredData, countUnfinished, joinKey, rememberedAt, type Owner } from "./stored-data.ts";
 import { RoomDirectory } from "./room-directory.ts";
+import type { Telling } from "./telling.ts";
+import { countIn, countOf, type News, NewlySpoken, type TellingRules, titleText } from "./told.ts";
 import { isDirect, neighbour, roomItems, titleOf, type DirectPerson, type RoomItem } from "./room-items.ts";
 
 const ANNOUNCEMENTS_MAX = 5;
@@ -32,6 +44,10 @@ export interface ChatStorePorts {
   /** The reader does not want to come back to the room on the screen. */
   readonly left?: () => void;
   readonly announced?: (text: string) => void;
+  /** Tells the reader of what they do not see; an embedded chat has none. */
+  readonly telling?: Telling;
+  /** Something has changed while nothing is drawn, because nobody sees the page. */
+  readonly changedUnseen?: () => void;
 }
 
 export const saidNow = (text: Announcement): string => (typeof text === "string" ? text : text());
@@ -53,6 +69,7 @@ export class ChatStore extends OpenParts {
   /** The reader's, as they gave it. */
   name = "";
   readonly isEmbedded: boolean;
+  readonly telling: Telling | undefined;
   readonly #ports: ChatStorePorts;
   readonly #identity: ReaderIdentity;
   readonly #joinKey: string;
@@ -66,6 +83,9 @@ export class ChatStore extends OpenParts {
   #user = "";
   /** People with whom the reader began a conversation: the room may not know their names yet. */
   readonly #begun = new Map<string, DirectPerson>();
+  readonly #spoken = new NewlySpoken();
+  /** A message that the reader wants to see, in a room that they come into. */
+  #wanted: { readonly room: string; readonly seq: number } | undefined;
   /** The list said that something is new in the room on the screen although all of it is read. */
   #wasBehind = false;
 
@@ -75,6 +95,7 @@ export class ChatStore extends OpenParts {
     this.#identity = new ReaderIdentity(ports.base);
     this.#joinKey = joinKey(ports.base);
     this.isEmbedded = ports.token !== undefined;
+    this.telling = ports.telling;
   }
 
   /** The first values of the join form. */
@@ -167,6 +188,7 @@ export class ChatStore extends OpenParts {
       inherit: (user) => this.#identity.inheritanceOf(user),
       changed: () => this.#onViewChanged(),
       announce: (text) => this.announce(text),
+      spoken: (message) => this.#tellHere(message),
     });
     void this.view.add(this.#files.get(room) ?? []);
     this.announcements = [];
@@ -177,6 +199,7 @@ export class ChatStore extends OpenParts {
         base: this.#ports.base,
         token: token.current,
         changed: () => this.#onNews(),
+        isTelling: () => this.telling?.isOn ?? false,
       });
     this.directory?.enter(room);
     this.#ports.entered?.(room);
@@ -197,6 +220,13 @@ export class ChatStore extends OpenParts {
     if (view?.state.welcome) return view.state.presence.count;
     const known = [...(directory?.own ?? []), ...(directory?.listed ?? [])];
     return known.find(({ room }) => room === view?.room)?.members;
+  }
+
+  /** Shows a message, in whichever room it is. */
+  goTo(room: string, seq: number): void {
+    if (this.view?.room === room) return void this.view.store.jumpTo(seq);
+    this.#wanted = { room, seq };
+    this.enter(room);
   }
 
   /** Takes the room off the reader's list. The room that they were in last is on the screen then; without one, the form. */
@@ -256,6 +286,7 @@ export class ChatStore extends OpenParts {
     this.leave();
     this.#identity.forget();
     clearStoredData(owner);
+    this.telling?.forget();
     this.#places.clear();
     this.name = this.#user = "";
     this.problem = "";
@@ -295,12 +326,43 @@ export class ChatStore extends OpenParts {
     if (!view || !directory) return [];
     const { listed, own, entered } = directory;
     const members = this.memberCount;
-    return roomItems({ listed, joined: own, entered, current: view.room, ...more }).map((item) =>
+    const rules = this.#rules;
+    const here = this.#newsHere;
+    return roomItems({ listed, joined: own, entered, current: view.room, rules, ...more }).map((item) =>
       // The connected room's own facts are fresher than the lobby's.
       item.room === view.room
-        ? { ...item, ...(members !== undefined && { members }), ...(view.direct && { direct: view.direct }) }
+        ? {
+            ...item,
+            ...(here && { unread: countIn(here, rules), mentions: here.mentions }),
+            ...(members !== undefined && { members }),
+            ...(view.direct && { direct: view.direct }),
+          }
         : item,
     );
+  }
+
+  /** How much is new for the reader, in all of their rooms. */
+  get newsCount(): number {
+    const { view, directory } = this;
+    const others = (directory?.own ?? []).filter(({ room }) => room !== view?.room);
+    const here = this.#newsHere;
+    return countOf(here ? [...others, here] : others, this.#rules);
+  }
+
+  get windowTitle(): string {
+    return this.view ? titleText(this.title, this.newsCount) : "Parley";
+  }
+
+  get #rules(): TellingRules {
+    return this.telling ?? { muted: new Set() };
+  }
+
+  /** Of the room on the screen, unless the reader sees what is new as it comes. */
+  get #newsHere(): News | undefined {
+    const { view } = this;
+    if (!view || !(view.state.reading.keptUnread || document.visibilityState !== "visible")) return undefined;
+    const { count, mentions } = unreadOf(view.state);
+    return { room: view.room, unread: count, mentions };
   }
 
   /** The room on the screen in words. */
@@ -348,6 +410,8 @@ export class ChatStore extends OpenParts {
 
   /** Draws once per frame, however much has changed. */
   changed(): void {
+    // Browsers give pages that nobody sees no frames.
+    if (document.visibilityState !== "visible") this.#ports.changedUnseen?.();
     if (this.#frame !== 0) return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = 0;
@@ -369,6 +433,12 @@ export class ChatStore extends OpenParts {
 
   #restorePlace(): void {
     const { room = "", state, store } = this.view ?? {};
+    const wanted = this.#wanted;
+    if (wanted?.room === room && state?.messages.isLoaded) {
+      this.#wanted = undefined;
+      this.#places.delete(room);
+      return void store!.jumpTo(wanted.seq);
+    }
     const place = state?.welcome && this.#places.get(room);
     if (place === undefined || !this.#places.delete(room)) return;
     // Otherwise the first new message is where the reader goes on.
@@ -383,7 +453,34 @@ export class ChatStore extends OpenParts {
     const isBehind = listed !== undefined && listed.unread > 0 && readSeq === lastSeq && lastSeq === listed.lastSeq;
     if (isBehind && this.#wasBehind) void view!.store.ask("read", { seq: lastSeq });
     this.#wasBehind = isBehind;
+    for (const news of this.#spoken.take(directory?.own ?? [])) this.#tell(news);
     this.changed();
+  }
+
+  /** A message of the room on the screen speaks to the reader. */
+  #tellHere({ id, seq, name }: Message): void {
+    const { view, title } = this;
+    if (!view) return;
+    const who = view.direct ? named(name) : `${named(name)} in ${title}`;
+    void this.telling?.tell({ room: view.room, seq, title: who, text: () => lineOf(view.wordsOf(id)) });
+  }
+
+  /** One of another room does, of which the list knows no more. */
+  #tell({ room, mentionSeq: seq = 0 }: News): void {
+    const direct = this.directory?.own.find((joined) => joined.room === room)?.direct;
+    const where = titleOf(room, direct);
+    const title = direct ? where : `You were mentioned in ${where}`;
+    void this.telling?.tell({ room, seq, title, text: () => (direct ? "New message" : this.#newestMention(room)) });
+  }
+
+  async #newestMention(room: string): Promise<string> {
+    const found = await this.directory?.mentions({ room, limit: 1 });
+    const [message] = typeof found === "object" ? found.messages : [];
+    const { user, name } = this.reader;
+    const labelOf = (id: string): string | undefined => (id === user ? bare(name) : undefined);
+    return message
+      ? `${named(message.name)}: ${lineOf(relabelled(message.content, labelledIn(message.content, labelOf)))}`
+      : "";
   }
 
   get #owner(): Owner {

@@ -5,7 +5,7 @@ import type { RoomView } from "./room-view.ts";
 import type { Unfinished } from "./stored-data.ts";
 
 /** The panel beside the messages; on a phone, over them. */
-export type Panel = "rooms" | "members" | "search" | undefined;
+export type Panel = "rooms" | "members" | "search" | "mentions" | undefined;
 
 /** A menu of actions on a message or a person; otherwise of the room. */
 interface Menu {

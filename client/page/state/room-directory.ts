@@ -1,6 +1,7 @@
-// The reader's rooms while the page is in view: what is new in each, which the lobby tells as soon as it changes (LOB-9), and the list of all
-// rooms. No room wakes for either. Remembers in this browser which rooms the reader has entered or left. The chat store owns one.
-import type { RoomOverview } from "parley-rooms/client";
+// The reader's rooms: what is new in each, which the lobby tells as soon as it changes (LOB-9), and, while the page is in view, the list of all
+// rooms. No room wakes for either. Out of view one tab of the browser asks for all, and only a reader who wants to be told keeps the lobby
+// waiting. Remembers in this browser which rooms the reader has entered or left. The chat store owns one.
+import type { FoundMessage, RoomOverview } from "parley-rooms/client";
 
 import { keep, keyAt, local, readJson } from "./json-storage.ts";
 import type { JoinedRoom } from "./room-items.ts";
@@ -12,8 +13,12 @@ const LIST_EVERY_MS = 15_000;
 const WAIT_SECONDS = 25;
 /** From one question for what is new to the next: answers may come at once while much happens. */
 export const NEWS_EVERY_MS = 1500;
+/** The same while nobody sees the page, and the number in its title is all that changes. */
+export const NEWS_UNSEEN_EVERY_MS = 60_000;
 /** The same after a failure. */
 const AFTER_FAILURE_MS = 5000;
+/** Messages that mention the reader, in one answer. */
+export const MENTIONS_LIMIT = 30;
 const ROOMS_LIMIT = 200;
 /** Rooms that are remembered, of those entered and of those left; those of longest ago are forgotten. */
 const REMEMBERED_MAX = 100;
@@ -26,6 +31,19 @@ interface DirectoryPorts {
   readonly base: string;
   readonly token: () => Promise<string> | string;
   readonly changed: () => void;
+  /** Whether the reader wants to be told at once also while the page is out of view. */
+  readonly isTelling: () => boolean;
+}
+
+/** Messages that mention the reader, the newest first. */
+interface Mentions {
+  readonly messages: readonly FoundMessage[];
+  readonly isComplete: boolean;
+}
+
+interface News {
+  readonly rooms: readonly JoinedRoom[];
+  readonly version: string;
 }
 
 export class RoomDirectory {
@@ -41,9 +59,13 @@ export class RoomDirectory {
   /** Ends with the view of the page. */
   #watching: AbortController | undefined;
   readonly #life = new AbortController();
+  /** What one tab hears, all know. */
+  readonly #tabs: BroadcastChannel;
 
   constructor(ports: DirectoryPorts) {
     this.#ports = ports;
+    this.#tabs = new BroadcastChannel(`parley news ${ports.base}`);
+    this.#tabs.addEventListener("message", ({ data }: MessageEvent<News>) => this.#take(data));
     [this.#seen, this.#left] = [this.#read(SEEN_NAME), this.#read(LEFT_NAME)];
     document.addEventListener("visibilitychange", () => this.#look(), { signal: this.#life.signal });
     this.#look();
@@ -74,34 +96,58 @@ export class RoomDirectory {
     this.#ports.changed();
   }
 
+  /** Asks the rooms themselves, the newest 20. @returns the status of a refusal; `undefined` offline */
+  mentions(where: { readonly beforeTime?: number; readonly room?: string; readonly limit?: number } = {}) {
+    const query = new URLSearchParams(
+      Object.entries({ limit: MENTIONS_LIMIT, ...where }).map(([name, value]) => [name, `${value}`]),
+    );
+    return this.#fetch<Mentions>(`mentions?${query}`, this.#life.signal);
+  }
+
   close(): void {
     this.#life.abort();
     this.#watching?.abort();
+    this.#tabs.close();
   }
 
   #look(): void {
     this.#watching?.abort();
-    if (document.visibilityState !== "visible") return;
     this.#watching = new AbortController();
     const { signal } = this.#watching;
-    void this.#followNews(signal);
+    const isSeen = document.visibilityState === "visible";
+    if (!isSeen) return void this.#followUnseen(signal);
+    void this.#followNews(signal, isSeen);
     void this.#followList(signal);
   }
 
-  async #followNews(signal: AbortSignal): Promise<void> {
+  async #followUnseen(signal: AbortSignal): Promise<void> {
+    const { locks } = navigator as { readonly locks?: LockManager };
+    if (!locks) return this.#followNews(signal, false);
+    const lock = `parley news ${this.#ports.base}`;
+    await locks.request(lock, { signal }, () => this.#followNews(signal, false)).catch(() => {});
+  }
+
+  async #followNews(signal: AbortSignal, isSeen: boolean): Promise<void> {
     while (!signal.aborted) {
       const beganAtMs = Date.now();
-      const query = `wait=${this.#version === "" ? 0 : WAIT_SECONDS}&since=${encodeURIComponent(this.#version)}`;
-      const answer = await this.#fetch<{ rooms: readonly JoinedRoom[]; version: string }>(`unread?${query}`, signal);
+      const isAwaited = isSeen || this.#ports.isTelling();
+      const query = `wait=${isAwaited && this.#version !== "" ? WAIT_SECONDS : 0}&since=${encodeURIComponent(this.#version)}`;
+      const answer = await this.#fetch<News>(`unread?${query}`, signal);
       if (signal.aborted) return;
       if (typeof answer === "object") {
-        this.joined = answer.rooms;
-        this.#version = answer.version;
-        this.#ports.changed();
+        this.#take(answer);
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel of this origin, and no window
+        this.#tabs.postMessage(answer);
       }
-      const everyMs = typeof answer === "object" ? NEWS_EVERY_MS : AFTER_FAILURE_MS;
-      await pause(beganAtMs + everyMs - Date.now(), signal);
+      const soon = typeof answer === "object" ? NEWS_EVERY_MS : AFTER_FAILURE_MS;
+      await pause(beganAtMs + (isAwaited ? soon : NEWS_UNSEEN_EVERY_MS) - Date.now(), signal);
     }
+  }
+
+  #take({ rooms, version }: News): void {
+    this.joined = rooms;
+    this.#version = version;
+    this.#ports.changed();
   }
 
   async #followList(signal: AbortSignal): Promise<void> {

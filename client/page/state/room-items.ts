@@ -4,6 +4,7 @@ import type { RoomOverview } from "parley-rooms/client";
 
 import { bare, named, visible } from "./names.ts";
 import { idTagOf } from "./people.ts";
+import { countIn, type ListedNews, type TellingRules } from "./told.ts";
 
 /** The other one of a conversation between two people. */
 export interface DirectPerson {
@@ -12,8 +13,7 @@ export interface DirectPerson {
 }
 
 /** A room that the reader has been in, as the server tells it. */
-export interface JoinedRoom extends RoomOverview {
-  readonly unread: number;
+export interface JoinedRoom extends RoomOverview, ListedNews {
   readonly direct?: DirectPerson;
 }
 
@@ -21,8 +21,11 @@ export interface RoomItem {
   readonly room: string;
   /** Absent where the lobby does not know the room. */
   readonly members?: number;
-  /** Messages of others that the reader has not read. */
+  /** Messages of others that the reader has not read; in a muted room, those alone that speak to the reader. */
   readonly unread: number;
+  /** Those that speak to the reader. */
+  readonly mentions: number;
+  readonly isMuted: boolean;
   readonly direct?: DirectPerson;
   /** Stands beside the other one's name where the reader has conversations with several people of that name. */
   readonly tag?: string;
@@ -34,6 +37,7 @@ interface Known {
   /** Rooms that the reader has entered in this browser. */
   readonly entered: readonly string[];
   readonly current: string;
+  readonly rules: TellingRules;
   /** The part of a name that the reader types to find a room. */
   readonly filter?: string;
   /** The shown order while the reader points at the list: new rooms come below, and gone ones keep their places. */
@@ -52,17 +56,20 @@ export function titleOf(room: string, direct: DirectPerson | undefined, tag = ""
 }
 
 /** The reader's own rooms come first; both parts are sorted by name, so that the list does not move under the pointer. */
-export function roomItems({ listed, joined, entered, current, filter = "", held = [] }: Known): RoomItem[] {
+export function roomItems({ listed, joined, entered, current, rules, filter = "", held = [] }: Known): RoomItem[] {
   const places = new Map(held.map((room, at) => [room, at]));
   const byName = new Map<string, RoomItem>();
   const own = new Set([...entered, current]);
-  for (const room of [...held, ...own]) byName.set(room, { room, unread: 0 });
-  for (const { room, members } of listed) byName.set(room, { room, members, unread: 0 });
-  for (const { room, members, lastSeq, unread, direct } of joined) {
+  const plain = (room: string) => ({ room, unread: 0, mentions: 0, isMuted: rules.muted.has(room) });
+  for (const room of [...held, ...own]) byName.set(room, plain(room));
+  for (const { room, members } of listed) byName.set(room, { ...plain(room), members });
+  for (const news of joined) {
+    const { room, members, lastSeq, mentions, direct } = news;
     // The other one has opened it, and not written yet.
     if (direct && lastSeq === 0 && !own.has(room)) continue;
     own.add(room);
-    byName.set(room, { room, members, unread: room === current ? 0 : unread, ...(direct && { direct }) });
+    const known = { ...plain(room), members, ...(direct && { direct }) };
+    byName.set(room, room === current ? known : { ...known, unread: countIn(news, rules), mentions });
   }
   const sortName = ({ room, direct }: RoomItem): string => (direct ? bare(direct.name) : room);
   const wanted = filter.trim().toLowerCase();

@@ -17,6 +17,7 @@ import {
   type RoomState,
   type RoomStore,
   type SendOptions,
+  speaksTo,
   type Upload,
 } from "parley-rooms/client";
 
@@ -57,6 +58,8 @@ export interface RoomViewHooks {
   readonly changed: () => void;
   /** Reads an event aloud, for readers who cannot see the page. */
   readonly announce: (announcement: Announcement) => void;
+  /** A message speaks to the reader. */
+  readonly spoken?: (message: Message) => void;
 }
 
 /** What the reader chose, dropped or pasted. */
@@ -319,6 +322,7 @@ export class RoomView {
       const said = this.wordsOf(message.id);
       return said && `${named(message.name)}: ${said}`;
     });
+    if (speaksTo(this.state, message)) this.#hooks.spoken?.(message);
   }
 
   #onMessageState(state: MessageState): void {

@@ -1,8 +1,9 @@
 // Tests how the page follows what is new in the reader's rooms, and how often it asks.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { NEWS_EVERY_MS, RoomDirectory } from "../../../client/page/state/room-directory.ts";
+import { NEWS_EVERY_MS, NEWS_UNSEEN_EVERY_MS, RoomDirectory } from "../../../client/page/state/room-directory.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
+import { FakeTabs } from "../../host/fake-tabs.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -20,14 +21,25 @@ const setVisibility = (visibilityState: "visible" | "hidden"): void => {
   Object.assign(document, { visibilityState });
   document.dispatchEvent(new Event("visibilitychange"));
 };
+/** The other tabs of the browser. */
+let tabs: FakeTabs;
+let isTelling: boolean;
 const open = (token = "token"): RoomDirectory =>
-  new RoomDirectory({ base: "http://chat.example", token: () => token, changed: () => void changes++ });
+  new RoomDirectory({
+    base: "http://chat.example",
+    token: () => token,
+    changed: () => void changes++,
+    isTelling: () => isTelling,
+  });
 
 beforeEach(async () => {
-  [asked, changes, release] = [[], 0, undefined];
+  [asked, changes, release, isTelling] = [[], 0, undefined, false];
   answers = { unread: { rooms: [], version: "1" }, rooms: { rooms: [] } };
   vi.useFakeTimers();
   vi.stubGlobal("localStorage", new FakeLocalStorage());
+  tabs = new FakeTabs();
+  vi.stubGlobal("navigator", { locks: tabs.locks });
+  vi.stubGlobal("BroadcastChannel", tabs.Channel);
   vi.stubGlobal("document", Object.assign(new EventTarget(), { visibilityState: "visible" }));
   vi.stubGlobal("fetch", async (address: string, { signal, headers }: RequestInit) => {
     const call = address.slice("http://chat.example/api/".length);
@@ -69,15 +81,37 @@ describe("what is new", () => {
     expect(times("unread")).toBeLessThanOrEqual(12);
   });
 
-  it("is not followed while the page is out of view, and at once when it is back", async () => {
+  it("is asked for once a minute while the page is out of view, and at once when it is back", async () => {
     await vi.advanceTimersByTimeAsync(MINUTE_MS);
     setVisibility("hidden");
+    await vi.advanceTimersByTimeAsync(0);
     const before = asked.length;
     await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
-    expect(asked.length).toBe(before);
+    const since = asked.slice(before);
+    expect(since).toHaveLength((10 * MINUTE_MS) / NEWS_UNSEEN_EVERY_MS);
+    expect(since.every((address) => address.startsWith("unread?wait=0&"))).toBe(true);
     setVisibility("visible");
     await vi.advanceTimersByTimeAsync(0);
-    expect([times("unread"), times("rooms")]).toEqual([before - times("rooms") + 2, times("rooms")]);
+    expect(asked.slice(-2).map((address) => address.split("?")[0])).toEqual(["unread", "rooms"]);
+  });
+
+  it("is waited for out of view where the reader wants to be told, in one of the browser's tabs, and all of them know it", async () => {
+    isTelling = true;
+    const other = open();
+    await vi.advanceTimersByTimeAsync(0);
+    setVisibility("hidden");
+    await vi.advanceTimersByTimeAsync(NEWS_EVERY_MS);
+    const before = asked.length;
+    answers.unread = { rooms: [{ room: "there", unread: 1 }], version: "2" };
+    release!();
+    await vi.advanceTimersByTimeAsync(NEWS_EVERY_MS);
+    expect(asked.slice(before).map((address) => address.split(" ")[0])).toEqual(["unread?wait=25&since=2"]);
+    for (const { own } of [directory, other]) expect(own).toEqual([{ room: "there", unread: 1 }]);
+    // The tab that asks is closed: another one goes on.
+    directory.close();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(asked.at(-1)).toContain("unread?wait=25&since=2");
+    other.close();
   });
 
   it("stays as it was while the server fails, and is asked for every five seconds", async () => {

@@ -52,36 +52,42 @@ describe("the list of rooms", () => {
   const overview = (room: string, lastSeq: number) => ({ room, lastSeq, members: 2, lastActivity: 1 });
   const listed = [overview("zebra", 9), overview("alpha", 12), overview("beta", 3)];
 
-  const none = { joined: [], entered: [] };
+  const rules = { muted: new Set<string>() };
+  const none = { joined: [], entered: [], rules };
+  const plain = { unread: 0, mentions: 0, isMuted: false };
 
   it("lists the reader's own rooms first, with what the server says is new; other rooms have no count", () => {
     const joined = [
-      { ...overview("zebra", 9), unread: 5 },
-      { ...overview("beta", 3), unread: 2 },
+      { ...overview("zebra", 9), unread: 5, mentions: 2 },
+      { ...overview("beta", 3), unread: 2, mentions: 1 },
     ];
-    const items = roomItems({ listed, joined, entered: ["alone"], current: "beta" });
-    expect(items).toEqual([
-      { room: "alone", unread: 0 },
-      { room: "beta", members: 2, unread: 0 },
-      { room: "zebra", members: 2, unread: 5 },
-      { room: "alpha", members: 2, unread: 0 },
-    ]);
+    const known = { listed, joined, entered: ["alone"], current: "beta" };
+    const [alone, beta, zebra, alpha] = [
+      { room: "alone", ...plain },
+      { room: "beta", members: 2, ...plain },
+      { room: "zebra", members: 2, ...plain, unread: 5, mentions: 2 },
+      { room: "alpha", members: 2, ...plain },
+    ];
+    expect(roomItems({ ...known, rules })).toEqual([alone, beta, zebra, alpha]);
+    const muted = { muted: new Set(["zebra"]) };
+    expect(roomItems({ ...known, rules: muted })[2]).toEqual({ ...zebra, unread: 2, isMuted: true });
   });
 
   it("names conversations after the other one, also to find them; one without a message is there for who began it", () => {
     const direct = (user: string, lastSeq: number) => ({
       ...overview(`dm~${user}`, lastSeq),
       unread: lastSeq,
+      mentions: lastSeq,
       direct: { user, name: `${user.toUpperCase()} \u202E<b>` },
     });
     const joined = [direct("cleo", 2), direct("ben", 0), direct("dan", 0)];
-    const items = roomItems({ listed: [], joined, entered: ["dm~dan"], current: "delta" });
+    const items = roomItems({ rules, listed: [], joined, entered: ["dm~dan"], current: "delta" });
     expect(items.map(({ room, unread }) => [room, unread])).toEqual([
       ["dm~cleo", 2],
       ["dm~dan", 0],
       ["delta", 0],
     ]);
-    const found = roomItems({ listed: [], joined, entered: [], current: "delta", filter: "leo" });
+    const found = roomItems({ rules, listed: [], joined, entered: [], current: "delta", filter: "leo" });
     expect(found.map(({ room }) => room)).toEqual(["dm~cleo"]);
     expect(titleOf("dm~cleo", direct("cleo", 2).direct)).toBe("CLEO <b>");
     expect([titleOf("dm~x", undefined), titleOf("general", undefined)]).toEqual(["Direct message", "#general"]);
@@ -91,10 +97,11 @@ describe("the list of rooms", () => {
     const direct = (user: string, name: string) => ({
       ...overview(`dm~${user}`, 1),
       unread: 0,
+      mentions: 0,
       direct: { user, name },
     });
     const joined = [direct("u1", "Ada"), direct("guest-00000000000a1b2c", "A\u200Bda"), direct("u3", "Adam")];
-    const items = roomItems({ listed: [], joined, entered: [], current: "dm~u1" });
+    const items = roomItems({ rules, listed: [], joined, entered: [], current: "dm~u1" });
     expect(items.map(({ direct: one, tag }) => [one!.user, tag])).toEqual([
       ["u1", "#u1"],
       ["u3", undefined],
@@ -122,7 +129,7 @@ describe("the list of rooms", () => {
 
   it("a room named like a property of every object was not visited for that", () => {
     const items = roomItems({ ...none, listed: [overview("constructor", 7)], current: "beta" });
-    expect(items.at(-1)).toEqual({ room: "constructor", members: 2, unread: 0 });
+    expect(items.at(-1)).toEqual({ room: "constructor", members: 2, ...plain });
   });
 });
 

@@ -1,0 +1,80 @@
+// The panel of messages that mention the reader, over their rooms, the newest first; a press leads to one. The app loads it when it is opened.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { lineOf, type FoundMessage } from "parley-rooms/client";
+
+import { bare } from "../state/names.ts";
+import { People } from "../state/people.ts";
+import { MENTIONS_LIMIT } from "../state/room-directory.ts";
+import { clockTime, dayTitle, exactTime } from "../state/times.ts";
+import { Avatar } from "./avatar.tsx";
+import type { ChatProps } from "./chat-props.ts";
+import { Button } from "./controls.tsx";
+import { coversMessages, SidePanel } from "./side-panel.tsx";
+
+interface Found {
+  readonly messages: readonly FoundMessage[];
+  readonly hasMore: boolean;
+  readonly status: string;
+}
+
+const LOADING = "Looking in your rooms…";
+
+export function MentionList({ store, view }: ChatProps) {
+  const [{ messages, hasMore, status }, setFound] = useState<Found>({ messages: [], hasMore: false, status: LOADING });
+  const people = useMemo(() => new People(() => namesIn(messages, store.reader)), [messages]);
+  const load = async (before: readonly FoundMessage[]): Promise<void> => {
+    setFound({ messages: before, hasMore: false, status: LOADING });
+    const oldest = before.at(-1);
+    const answer = await store.directory?.mentions(oldest && { beforeTime: oldest.timestamp });
+    if (typeof answer !== "object")
+      return setFound({ messages: before, hasMore: true, status: "The mentions could not be loaded." });
+    const all = [...before, ...answer.messages];
+    const nothing = all.length === 0 ? "Nobody has mentioned you yet." : "";
+    setFound({
+      messages: all,
+      hasMore: answer.messages.length === MENTIONS_LIMIT,
+      status: answer.isComplete ? nothing : "Some of your rooms did not answer.",
+    });
+  };
+  useEffect(() => void load([]), []);
+  const go = ({ room, seq }: FoundMessage): void => {
+    if (coversMessages()) store.open(undefined);
+    store.goTo(room, seq);
+  };
+  return (
+    <SidePanel store={store} title="Mentions">
+      <p class="muted none" role="status" data-testid="mentions-status">
+        {status}
+      </p>
+      <ol class="found" data-testid="mentions">
+        {messages.map((message) => (
+          <li key={message.id}>
+            <button type="button" onClick={() => go(message)}>
+              <Avatar user={message.sender} name={message.name} small />
+              <span class="found-head">
+                <bdi>{bare(message.name)}</bdi> <span class="tag">#{message.room}</span>{" "}
+                <time title={exactTime(message.timestamp)}>
+                  {dayTitle(message.timestamp, view.store.now())} {clockTime(message.timestamp)}
+                </time>
+              </span>
+              <span class="excerpt" dir="auto">
+                {lineOf(people.withNames(message.content))}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      {hasMore && (
+        <Button class="link more-found" onClick={() => void load(messages)}>
+          {messages.length === 0 ? "Try again" : "Older mentions"}
+        </Button>
+      )}
+    </SidePanel>
+  );
+}
+
+/** Of the people whom the list names: their messages may mention each other. */
+const namesIn = (messages: readonly FoundMessage[], reader: { readonly user: string; readonly name: string }) =>
+  new Map(
+    [reader, ...messages.map(({ sender, name }) => ({ user: sender, name }))].map(({ user, name }) => [user, name]),
+  );

@@ -1,0 +1,25 @@
+// A part of the page whose code the browser loads when it is drawn for the first time. The app draws such parts.
+import type { FunctionComponent } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+import type { ChatProps } from "./chat-props.ts";
+
+export function onDemand(load: () => Promise<FunctionComponent<ChatProps>>): FunctionComponent<ChatProps> {
+  let loaded: FunctionComponent<ChatProps> | undefined;
+  return (props) => {
+    const [, setLoaded] = useState(false);
+    useEffect(() => {
+      if (loaded) return;
+      load().then(
+        (part) => {
+          loaded = part;
+          setLoaded(true);
+        },
+        // Offline, or the server has a newer page by now.
+        () => props.view.show("This part of the page could not be loaded. Try again, or reload the page."),
+      );
+    }, []);
+    const Part = loaded;
+    return Part ? <Part {...props} /> : null;
+  };
+}

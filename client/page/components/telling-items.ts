@@ -1,0 +1,35 @@
+// The items of menus by which a reader chooses what they are told of: notifications, the sound, the muted room, and the message from which on
+// they want to find everything as unread. menu-items.ts adds them.
+import type { Message } from "parley-rooms/client";
+
+import type { ChatProps, MenuItem } from "./chat-props.ts";
+
+/** In the menu of the room. */
+export function tellingItems({ store, view }: ChatProps): MenuItem[] {
+  const { telling } = store;
+  if (!telling) return [];
+  const { notifications, sound } = telling.choices;
+  const isMuted = telling.muted.has(view.room);
+  const notify = async (): Promise<void> => {
+    if (notifications) telling.turnOffNotifications();
+    else view.show(await telling.turnOnNotifications());
+  };
+  return [
+    {
+      label: isMuted ? `Unmute ${store.title}` : `Mute ${store.title}`,
+      act: () => telling.setMuted(view.room, !isMuted),
+    },
+    ...(telling.canNotify
+      ? [{ label: `Turn ${notifications ? "off" : "on"} notifications`, act: () => void notify() }]
+      : []),
+    { label: `Turn ${sound ? "off" : "on"} the sound`, act: () => telling.setSound(!sound) },
+  ];
+}
+
+/** In the menu of a message. */
+export function unreadItem({ view }: ChatProps, { sender, seq }: Message): MenuItem | false {
+  const { store, state, self, actions } = view;
+  if (state.reading.keptUnread) return { label: "Mark as read", act: () => void store.showNewest() };
+  if (sender === self) return false;
+  return { label: "Mark as unread", act: () => void actions.done("The message was not marked", store.markUnread(seq)) };
+}

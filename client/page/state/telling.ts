@@ -1,0 +1,165 @@
+// Tells the reader of messages that speak to them while they do not look at their room: by a notification of the browser and a short sound,
+// if they turned these on, once per message however many tabs of this browser are open. Keeps what they chose in this browser. The page's
+// entry makes one for the chat store; an embedded chat has none, because the page around it speaks to its visitors itself.
+import { keep, keyAt, local, readJson } from "./json-storage.ts";
+import { chime } from "./sound.ts";
+import type { TellingRules } from "./told.ts";
+
+export const MUTED_NAME = "parley.muted";
+const CHOICES_KEY = "parley.told";
+/** So long a message counts as told: tabs hear of it at different times. */
+const TOLD_MS = 30_000;
+/** Rooms that are remembered as muted. */
+const MUTED_MAX = 200;
+
+export interface Choices {
+  readonly notifications: boolean;
+  readonly sound: boolean;
+}
+
+/** A message that speaks to the reader. */
+export interface Spoken {
+  readonly room: string;
+  readonly seq: number;
+  /** The first line: who, and where. */
+  readonly title: string;
+  /** The text; asked for in the one tab that tells. */
+  readonly text: () => Promise<string> | string;
+}
+
+interface TellingPorts {
+  /** The chat's address. */
+  readonly base: string;
+  /** What the reader chose is another one. */
+  readonly changed: () => void;
+  /** The reader follows a notification. */
+  readonly open: (room: string, seq: number) => void;
+}
+
+export class Telling implements TellingRules {
+  choices: Choices;
+  muted: ReadonlySet<string>;
+  readonly #ports: TellingPorts;
+  readonly #mutedKey: string;
+  /** Ends the lock that says which room is looked at in this tab. */
+  #lookAway: (() => void) | undefined;
+  #lookedAt: string | undefined;
+
+  constructor(ports: TellingPorts) {
+    this.#ports = ports;
+    this.#mutedKey = keyAt(ports.base, MUTED_NAME);
+    this.choices = this.#readChoices();
+    this.muted = this.#readMuted();
+  }
+
+  /** Whether anything tells the reader beyond the title. */
+  get isOn(): boolean {
+    return this.choices.notifications || this.choices.sound;
+  }
+
+  /** Whether this browser has notifications for pages. */
+  get canNotify(): boolean {
+    return "Notification" in globalThis;
+  }
+
+  /** @returns why there are none; empty where they are on now */
+  async turnOnNotifications(): Promise<string> {
+    if ((await Notification.requestPermission()) !== "granted")
+      return "Your browser blocks notifications of this page. Allow them in the browser's settings for it.";
+    this.#choose({ notifications: true, sound: true });
+    return "";
+  }
+
+  turnOffNotifications(): void {
+    this.#choose({ ...this.choices, notifications: false });
+  }
+
+  setSound(sound: boolean): void {
+    this.#choose({ ...this.choices, sound });
+    if (sound) chime();
+  }
+
+  setMuted(room: string, isMuted: boolean): void {
+    const others = [...this.muted].filter((name) => name !== room);
+    keep(local, this.#mutedKey, (isMuted ? [...others, room] : others).slice(-MUTED_MAX));
+    this.muted = this.#readMuted();
+    this.#ports.changed();
+  }
+
+  /** Another tab has changed the browser's storage. */
+  onKept({ key }: StorageEvent): void {
+    if (key !== CHOICES_KEY && key !== this.#mutedKey) return;
+    this.choices = this.#readChoices();
+    this.muted = this.#readMuted();
+    this.#ports.changed();
+  }
+
+  /** The reader signs out. */
+  forget(): void {
+    keep(local, this.#mutedKey, undefined);
+    this.muted = new Set();
+  }
+
+  /** The room that the reader sees in this tab; other tabs do not tell of it meanwhile. */
+  look(room: string | undefined): void {
+    if (room === this.#lookedAt) return;
+    this.#lookedAt = room;
+    this.#lookAway?.();
+    this.#lookAway = undefined;
+    if (room === undefined) return;
+    const looking = new Promise<void>((resolve) => (this.#lookAway = resolve));
+    void locks()?.request(this.#lookName(room), { mode: "shared" }, () => looking);
+  }
+
+  async tell(spoken: Spoken): Promise<void> {
+    const { room, seq } = spoken;
+    if (!this.isOn || this.muted.has(room) || room === this.#lookedAt) return;
+    if (!locks()) return this.#tellHere(spoken);
+    const { held = [] } = await locks()!.query();
+    if (held.some(({ name }) => name === this.#lookName(room))) return;
+    await locks()!.request(`parley told ${this.#ports.base} ${room} ${seq}`, { ifAvailable: true }, async (lock) => {
+      if (!lock) return;
+      await this.#tellHere(spoken);
+      await new Promise((resolve) => setTimeout(resolve, TOLD_MS));
+    });
+  }
+
+  async #tellHere({ room, seq, title, text }: Spoken): Promise<void> {
+    if (this.choices.sound) chime();
+    if (!this.choices.notifications || !this.canNotify || Notification.permission !== "granted") return;
+    const body = await text();
+    try {
+      const notification = new Notification(title, { body, tag: `${this.#ports.base} ${room} ${seq}` });
+      notification.addEventListener("click", () => {
+        focus();
+        notification.close();
+        this.#ports.open(room, seq);
+      });
+    } catch {
+      // Chrome on Android has notifications for service workers alone.
+    }
+  }
+
+  #lookName(room: string): string {
+    return `parley looks ${this.#ports.base} ${room}`;
+  }
+
+  #choose(choices: Choices): void {
+    this.choices = choices;
+    keep(local, CHOICES_KEY, choices);
+    this.#ports.changed();
+  }
+
+  #readChoices(): Choices {
+    const kept = readJson(local, CHOICES_KEY) as Partial<Choices> | undefined;
+    return { notifications: kept?.notifications === true, sound: kept?.sound === true };
+  }
+
+  #readMuted(): ReadonlySet<string> {
+    const kept = readJson(local, this.#mutedKey);
+    return new Set(Array.isArray(kept) ? kept.filter((room) => typeof room === "string") : []);
+  }
+}
+
+/** Shared by the tabs of this browser; there are none on pages without HTTPS, which have no notifications either. */
+const locks = (): LockManager | undefined => (navigator as { readonly locks?: LockManager }).locks;

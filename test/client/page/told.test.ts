@@ -1,0 +1,189 @@
+// Tests what the reader is told of while they look elsewhere: numbers, what is new, and each message once over the tabs of a browser.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { countOf, NewlySpoken, titleText, type ListedNews } from "../../../client/page/state/told.ts";
+import { Telling, type Spoken } from "../../../client/page/state/telling.ts";
+import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
+import { FakeTabs } from "../../host/fake-tabs.ts";
+
+describe("the number in the title", () => {
+  const all = [
+    { room: "here", unread: 5, mentions: 1 },
+    { room: "loud", unread: 90, mentions: 2 },
+  ];
+
+  it("counts what is unread, and of a muted room only what speaks to the reader", () => {
+    expect(countOf(all, { muted: new Set() })).toBe(95);
+    expect(countOf(all, { muted: new Set(["loud"]) })).toBe(7);
+    expect(countOf([], { muted: new Set(["loud"]) })).toBe(0);
+  });
+
+  it.each([
+    [0, "#here · Parley"],
+    [1, "(1) #here · Parley"],
+    [99, "(99) #here · Parley"],
+    [100, "(99+) #here · Parley"],
+  ])("%i", (count, title) => expect(titleText("#here", count)).toBe(title));
+});
+
+describe("of the lists of rooms", () => {
+  const news = (lastSeq: number, mentionSeq?: number, room = "there"): ListedNews => ({
+    room,
+    lastSeq,
+    unread: lastSeq,
+    mentions: mentionSeq === undefined ? 0 : 1,
+    ...(mentionSeq !== undefined && { mentionSeq }),
+  });
+  const found = (spoken: NewlySpoken, ...list: ListedNews[]) => spoken.take(list).map(({ mentionSeq }) => mentionSeq);
+
+  it("the first one tells nothing new; each later mention is new once", () => {
+    const spoken = new NewlySpoken();
+    expect(found(spoken, news(5, 3))).toEqual([]);
+    expect(found(spoken, news(6, 3))).toEqual([]);
+    expect(found(spoken, news(8, 7))).toEqual([7]);
+    expect(found(spoken, news(9, 7))).toEqual([]);
+  });
+
+  it("what is read and marked as unread again is nothing new, nor is an old message that was edited", () => {
+    const spoken = new NewlySpoken();
+    found(spoken, news(5, 3));
+    found(spoken, news(5));
+    expect(found(spoken, news(5, 3))).toEqual([]);
+    expect(found(spoken, news(6, 4))).toEqual([]);
+  });
+
+  it("a room that comes into the list with a message to the reader is new", () => {
+    const spoken = new NewlySpoken();
+    found(spoken, news(5));
+    expect(found(spoken, news(5), news(1, 1, "dm~ben"))).toEqual([1]);
+  });
+});
+
+describe("a message that speaks to the reader", () => {
+  let tabs: FakeTabs;
+  let shown: Array<{ readonly title: string; readonly body: string; readonly tag: string; click: () => void }>;
+  let tones: number;
+  let opened: string[];
+  let permission: NotificationPermission;
+
+  const newTab = (base = "http://chat.example"): Telling =>
+    new Telling({ base, changed: () => {}, open: (room, seq) => opened.push(`${room} ${seq}`) });
+  const message = (seq = 1, room = "there"): Spoken => ({ room, seq, title: "Ben", text: async () => `text ${seq}` });
+  const settle = () => vi.advanceTimersByTimeAsync(0);
+  const tell = async (spoken: Spoken, ...all: Telling[]): Promise<void> => {
+    for (const tab of all) void tab.tell(spoken);
+    await settle();
+  };
+  const texts = (): string[] => shown.map(({ body }) => body);
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    [tabs, shown, tones, opened, permission] = [new FakeTabs(), [], 0, [], "granted"];
+    vi.stubGlobal("localStorage", new FakeLocalStorage());
+    vi.stubGlobal("navigator", { locks: tabs.locks });
+    vi.stubGlobal("focus", () => {});
+    vi.stubGlobal(
+      "Notification",
+      class extends EventTarget {
+        static readonly permission = permission;
+        static readonly requestPermission = async () => permission;
+        constructor(title: string, options: { readonly body: string; readonly tag: string }) {
+          super();
+          shown.push({ title, ...options, click: () => this.dispatchEvent(new Event("click")) });
+        }
+        close(): void {}
+      },
+    );
+    const param = () => ({ linearRampToValueAtTime() {}, exponentialRampToValueAtTime() {} });
+    const node = class {
+      readonly gain = param();
+      connect = (next: object) => next;
+      start = () => void tones++;
+      stop(): void {}
+    };
+    vi.stubGlobal(
+      "AudioContext",
+      class extends node {
+        readonly currentTime = 0;
+        resume = async () => {};
+      },
+    );
+    vi.stubGlobal("OscillatorNode", node);
+    vi.stubGlobal("GainNode", node);
+  });
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.useRealTimers();
+  });
+
+  it("is told by nothing until the reader turned it on, and in each tab of this browser from then on", async () => {
+    const [one, two] = [newTab(), newTab()];
+    await tell(message(), one, two);
+    expect([shown, tones]).toEqual([[], 0]);
+    expect(await one.turnOnNotifications()).toBe("");
+    two.onKept({ key: "parley.told" } as StorageEvent);
+    await tell(message(2), two);
+    expect([texts(), tones > 0]).toEqual([["text 2"], true]);
+  });
+
+  it("makes one notification and one sound, however many tabs are open, and leads to the message", async () => {
+    const [one, two, three] = [newTab(), newTab(), newTab()];
+    await one.turnOnNotifications();
+    two.onKept({ key: "parley.told" } as StorageEvent);
+    await tell(message(1), one, two, three);
+    const once = tones;
+    await tell(message(1), two);
+    await tell(message(2), two, one);
+    expect([texts(), tones]).toEqual([["text 1", "text 2"], 2 * once]);
+    shown[1]!.click();
+    expect(opened).toEqual(["there 2"]);
+  });
+
+  it("is not told where the reader sees its room in this or another tab, and is again once they look away", async () => {
+    const [one, two] = [newTab(), newTab()];
+    await one.turnOnNotifications();
+    two.onKept({ key: "parley.told" } as StorageEvent);
+    two.look("there");
+    await settle();
+    await tell(message(1), one, two);
+    expect(texts()).toEqual([]);
+    await tell(message(1, "elsewhere"), one, two);
+    two.look(undefined);
+    await settle();
+    await tell(message(2), one);
+    expect(texts()).toEqual(["text 1", "text 2"]);
+  });
+
+  it("of a muted room is not told, until it is unmuted", async () => {
+    const one = newTab();
+    await one.turnOnNotifications();
+    one.setMuted("there", true);
+    await tell(message(1), one);
+    expect([texts(), [...newTab().muted], [...newTab("http://chat.example/other").muted]]).toEqual([[], ["there"], []]);
+    one.setMuted("there", false);
+    await tell(message(2), one);
+    expect(texts()).toEqual(["text 2"]);
+  });
+
+  it("can be told by the sound alone, or silently", async () => {
+    const one = newTab();
+    one.setSound(true);
+    const once = tones;
+    await tell(message(1), one);
+    expect([texts(), tones]).toEqual([[], 2 * once]);
+    await one.turnOnNotifications();
+    one.setSound(false);
+    await tell(message(2), one);
+    expect([texts(), tones]).toEqual([["text 2"], 2 * once]);
+  });
+
+  it("makes none where the browser refuses, which the reader learns when they ask", async () => {
+    permission = "denied";
+    vi.stubGlobal("Notification", { permission, requestPermission: async () => permission });
+    const one = newTab();
+    expect(await one.turnOnNotifications()).toContain("blocks");
+    expect(one.choices).toEqual({ notifications: false, sound: false });
+    await tell(message(), one);
+    expect(texts()).toEqual([]);
+  });
+});
