@@ -101,8 +101,8 @@ export class Reading {
   arrived({ seq, deleted }: Message, isOwn: boolean): void {
     this.#lastSeq = Math.max(seq, this.#lastSeq);
     const isNew = !isOwn && !deleted;
-    const isUnseen = isNew && (!this.#isLooking || this.#isCutOff || seq <= this.#missedThrough);
-    if (isUnseen && this.#place.missed === 0 && !this.#place.news) this.#markUnseen(seq);
+    const isSeen = this.following && this.#isLooking && !this.#isCutOff && seq > this.#missedThrough;
+    if (isNew && !isSeen && this.#place.missed === 0 && !this.#place.news) this.#markUnseen(seq);
     else if (!this.following && isNew) this.#miss(seq);
     if (this.following) this.#ports.timeline.keepNewest(MESSAGES_KEPT_MAX);
   }

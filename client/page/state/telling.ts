@@ -126,8 +126,9 @@ export class Telling implements TellingRules {
 
   async #tellHere({ room, seq, title, text }: Spoken): Promise<void> {
     if (this.choices.sound) chime();
-    if (!this.choices.notifications || !this.canNotify || Notification.permission !== "granted") return;
+    if (!this.choices.notifications || !this.canNotify) return;
     const body = await text();
+    // A permission that was taken back makes it an error of the notification, which nobody hears.
     try {
       const notification = new Notification(title, { body, tag: `${this.#ports.base} ${room} ${seq}` });
       notification.addEventListener("click", () => {

@@ -72,6 +72,21 @@ it.each(away)(
   },
 );
 
+it("further up in the history: the first message that came meanwhile is marked, for when the user comes down again", async () => {
+  const store = await enterUpToDate();
+  store.follow(false);
+  await world.post("ben", 2);
+  await world.pass(100);
+  expect(placeOf(store)).toEqual({ unreadAfter: 3, count: 2, following: false, readSeq: 3 });
+  expect(store.getSnapshot().reading).toMatchObject({ missed: 2, news: undefined, target: undefined });
+  await store.showNewest();
+  store.markRead();
+  expect(placeOf(store)).toEqual({ unreadAfter: 3, count: 0, following: true, readSeq: 5 });
+  await world.post("ben", 1);
+  await world.pass(100);
+  expect(placeOf(store)).toMatchObject({ unreadAfter: 3, count: 0 });
+});
+
 it.each(away)("%s, again: the line moves behind what was read in between", async (_, goes) => {
   const store = await enterUpToDate();
   for (const after of [3, 6]) {

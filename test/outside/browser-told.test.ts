@@ -1,0 +1,257 @@
+// A reader who looks elsewhere, in a real Chromium: the numbers in title and icon, one notification and one sound over all tabs, muted rooms,
+// messages marked as unread, and the list of mentions.
+import type { BrowserContextOptions } from "playwright-core";
+import { expect, inject, it, vi } from "vitest";
+
+import { useBrowser } from "./stage.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const browser = await useBrowser();
+const url = inject("fastServerUrl");
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
+
+interface Told {
+  readonly title: string;
+  readonly body: string;
+}
+
+/** In the browser: what the page asked of it. */
+interface Recorded {
+  readonly told: Array<Notification & Told>;
+  tones: number;
+  /** Frames that a hidden page does not get. */
+  readonly frames: FrameRequestCallback[];
+  readonly getFrame: typeof requestAnimationFrame;
+}
+
+/** The browser's own permission counts; what it would show and play is written down. */
+function record(): void {
+  const recorded: Recorded = { told: [], tones: 0, frames: [], getFrame: requestAnimationFrame };
+  const { Notification: Real, OscillatorNode: Tone } = globalThis;
+  class Noted extends EventTarget {
+    static readonly requestPermission = () => Real.requestPermission();
+    readonly title: string;
+    readonly body: string;
+    constructor(title: string, { body = "" }: NotificationOptions) {
+      super();
+      this.title = title;
+      this.body = body;
+      recorded.told.push(this as unknown as Notification & Told);
+    }
+    close(): void {}
+  }
+  class Counted extends Tone {
+    override start(when?: number): void {
+      recorded.tones++;
+      super.start(when);
+    }
+  }
+  Object.assign(globalThis, { recorded, Notification: Noted, OscillatorNode: Counted });
+}
+
+type Client = Awaited<ReturnType<typeof join>>;
+const person = async (room: string, user: string, name: string): Promise<Client> =>
+  join(url, room, user, { auth: { token: await tokenFor(user, { name }) } });
+const says = (client: Client, content: string): Promise<{ id: string; seq: number }> =>
+  ask(client, "chat-message", { content });
+
+async function enterAs(
+  user: string,
+  name: string,
+  room: string,
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
+  const visitor = await Visitor.open(browser, url, options);
+  await visitor.context.grantPermissions(["notifications"], { origin: new URL(url).origin });
+  await visitor.context.addInitScript(record);
+  await visitor.enterWith(await tokenFor(user, { name }), room, name);
+  await visitor.isConnected();
+  return visitor;
+}
+
+/** As a browser does to a tab behind another one, or to one that comes before it again. */
+const show = ({ page }: Visitor, state: "visible" | "hidden"): Promise<void> =>
+  page.evaluate((state) => {
+    const { recorded } = globalThis as unknown as { readonly recorded: Recorded };
+    Object.defineProperty(document, "visibilityState", { configurable: true, value: state });
+    if (state === "hidden") globalThis.requestAnimationFrame = (frame) => recorded.frames.push(frame);
+    else {
+      globalThis.requestAnimationFrame = recorded.getFrame;
+      for (const frame of recorded.frames.splice(0)) requestAnimationFrame(frame);
+    }
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, state);
+
+const toldIn = ({ page }: Visitor): Promise<Told[]> =>
+  page.evaluate(() =>
+    (globalThis as unknown as { readonly recorded: Recorded }).recorded.told.map(({ title, body }) => ({
+      title,
+      body,
+    })),
+  );
+const tonesIn = ({ page }: Visitor): Promise<number> =>
+  page.evaluate(() => (globalThis as unknown as { readonly recorded: Recorded }).recorded.tones);
+const press = ({ page }: Visitor): Promise<void> =>
+  page.evaluate(() => {
+    const { told } = (globalThis as unknown as { readonly recorded: Recorded }).recorded;
+    told.at(-1)!.dispatchEvent(new Event("click"));
+  });
+const titled = ({ page }: Visitor, title: string): Promise<void> =>
+  vi.waitFor(async () => expect(await page.title()).toBe(`${title} · Parley`), WAIT);
+const icon = ({ page }: Visitor): Promise<string> =>
+  page.locator("link[rel=icon]").evaluate((link) => (link as HTMLLinkElement).href);
+async function goTo(visitor: Visitor, room: string): Promise<void> {
+  await visitor.page.evaluate((room) => void (location.hash = room), room);
+  await visitor.reads("room-title", room);
+  await visitor.isConnected();
+}
+async function chooseOfRoom(visitor: Visitor, item: string): Promise<void> {
+  await visitor.page.getByTestId("room-menu").click();
+  await visitor.choose(item);
+}
+
+it("a message to the reader makes one notification and one sound over two hidden tabs, and a press leads to it; title and icon count what is new", async () => {
+  const [here, there] = ["told-here", "told-there"];
+  const ben = await person(here, "told-ben", "Ben");
+  const ada = await enterAs("told-ada", "Ada", there);
+  await goTo(ada, here);
+  await titled(ada, `#${here}`);
+  const plainIcon = await icon(ada);
+  const second = await ada.tab();
+  await second.page.goto(`${url}/#${here}`);
+  await second.isConnected();
+  const tabs = [ada, second];
+
+  // Nothing is asked at load, and nothing told before the reader wants it.
+  expect(await toldIn(ada)).toEqual([]);
+  await chooseOfRoom(ada, "Turn on notifications");
+  await ada.page.getByTestId("room-menu").click();
+  await ada.page.getByRole("menuitem", { name: "Turn off notifications" }).waitFor();
+  await ada.page.keyboard.press("Escape");
+  const before = (await tonesIn(ada)) + (await tonesIn(second));
+  await says(ben, "seen at once @told-ada");
+  await ada.message("seen at once").waitFor();
+
+  for (const tab of tabs) await show(tab, "hidden");
+  await says(ben, "hello all");
+  for (const tab of tabs) await titled(tab, `(1) #${here}`);
+  expect(await icon(ada)).toMatch(/^blob:/);
+  const { seq } = await says(ben, "are you **there**, @told-ada?");
+  for (const tab of tabs) await titled(tab, `(2) #${here}`);
+  await vi.waitFor(async () => {
+    const told = [...(await toldIn(ada)), ...(await toldIn(second))];
+    expect(told).toEqual([{ title: `Ben in #${here}`, body: "are you there, @Ada?" }]);
+  }, WAIT);
+  const tones = (await tonesIn(ada)) + (await tonesIn(second)) - before;
+  expect(tones).toBe(2);
+
+  const teller = (await toldIn(ada)).length > 0 ? ada : second;
+  await show(teller, "visible");
+  await press(teller);
+  await teller.page.locator(`[data-testid=message].target[data-seq="${seq}"]`).waitFor();
+  for (const tab of tabs) await titled(tab, `#${here}`);
+  expect(await icon(teller)).toBe(plainIcon);
+
+  // In another room: the list of rooms tells, and the room itself is asked for the words.
+  const away = await person(there, "told-ben", "Ben");
+  await says(away, "for nobody");
+  const { seq: far } = await says(away, "come over, @told-ada");
+  await titled(teller, `(2) #${here}`);
+  const toldOf = async (): Promise<Told[]> => [...(await toldIn(ada)), ...(await toldIn(second))].slice(-1);
+  await vi.waitFor(
+    async () =>
+      expect(await toldOf()).toEqual([{ title: `You were mentioned in #${there}`, body: "Ben: come over, @Ada" }]),
+    WAIT,
+  );
+  const last = (await toldIn(ada)).some(({ title }) => title.includes(there)) ? ada : second;
+  await show(last, "visible");
+  await press(last);
+  await last.reads("room-title", there);
+  await last.page.locator(`[data-testid=message].target[data-seq="${far}"]`).waitFor();
+  for (const { complaints } of tabs) expect(complaints).toEqual([]);
+  for (const client of [ben, away]) client.disconnect();
+  await ada.close();
+});
+
+it("a muted room counts what speaks to the reader alone, and tells of nothing; a conversation does", async () => {
+  const [here, loud] = ["mute-here", "mute-loud"];
+  const ada = await enterAs("mute-ada", "Ada", loud);
+  await chooseOfRoom(ada, "Turn on notifications");
+  await chooseOfRoom(ada, `Mute #${loud}`);
+  await goTo(ada, here);
+  const ben = await person(loud, "mute-ben", "Ben");
+  for (const text of ["one", "two", "@mute-ada three"]) await says(ben, text);
+  await titled(ada, `(1) #${here}`);
+  const badge = ada.page.locator(`[data-testid=room-item][data-room=${loud}] [data-testid=unread]`);
+  expect(await badge.textContent()).toMatch(/^1 new message, 1 to you/);
+
+  const { room } = await ask<{ room: string }>(ben, "open-dm", { user: "mute-ada" });
+  const direct = await person(room, "mute-ben", "Ben");
+  await says(direct, "psst");
+  await vi.waitFor(async () => expect(await toldIn(ada)).toEqual([{ title: "Ben", body: "New message" }]), WAIT);
+  await titled(ada, `(2) #${here}`);
+  await goTo(ada, loud);
+  await chooseOfRoom(ada, `Unmute #${loud}`);
+  await goTo(ada, here);
+  await says(ben, "four");
+  await titled(ada, `(2) #${here}`);
+  for (const client of [ben, direct]) client.disconnect();
+  await ada.close();
+});
+
+it("messages marked as unread are so on all devices, stay so while the reader sees them, and are read again with Escape", async () => {
+  const room = "unread-again";
+  const ben = await person(room, "unread-ben", "Ben");
+  const ada = await enterAs("unread-ada", "Ada", room);
+  await ada.page.goto(`${url}/#${room}`);
+  for (const text of ["first", "second", "third"]) await says(ben, text);
+  await ada.message("third").waitFor();
+  const phone = await enterAs("unread-ada", "Ada", "unread-elsewhere", PHONE);
+  const line = ada.page.getByTestId("unread-line");
+  await ada.use("second", "more");
+  await ada.choose("Mark as unread");
+  await titled(ada, `(2) #${room}`);
+  expect(await line.evaluate((line) => line.nextElementSibling?.textContent)).toContain("second");
+  await titled(phone, "(2) #unread-elsewhere");
+  await ada.page.getByTestId("composer").focus();
+  await ada.page.keyboard.press("Escape");
+  await titled(ada, `#${room}`);
+  await titled(phone, "#unread-elsewhere");
+  ben.disconnect();
+  for (const visitor of [ada, phone]) await visitor.close();
+});
+
+it.each([
+  ["with a mouse", {}],
+  ["on a phone", PHONE],
+] as const)(
+  "%s: the list of mentions has those of all of the reader's rooms, and leads to each",
+  async (device, options) => {
+    const user = `list-${device.replaceAll(" ", "-")}`;
+    const [one, two] = [`${user}-one`, `${user}-two`];
+    const ada = await enterAs(user, "Ada", one, options);
+    await goTo(ada, two);
+    const bens = [await person(one, "list-ben", "Ben"), await person(two, "list-ben", "Ben")];
+    const { seq } = await says(bens[0]!, `first, @${user}`);
+    for (let n = 0; n < 60; n++) await says(bens[0]!, `then ${n}`);
+    await says(bens[1]!, `second, @${user}`);
+    if (options === PHONE) await ada.page.getByTestId("rooms-toggle").click();
+    await ada.page.getByTestId("mentions-toggle").click();
+    const found = ada.page.getByTestId("mentions").getByRole("button");
+    await vi.waitFor(async () => {
+      const texts = await found.locator(".excerpt").allTextContents();
+      expect(texts).toEqual(["second, @Ada", "first, @Ada"]);
+    }, WAIT);
+    await found.last().click();
+    await ada.reads("room-title", one);
+    await ada.page.locator(`[data-testid=message].target[data-seq="${seq}"]`).waitFor();
+    await vi.waitFor(
+      async () => expect(await ada.page.getByTestId("mentions").count()).toBe(options === PHONE ? 0 : 1),
+      WAIT,
+    );
+    expect(ada.complaints).toEqual([]);
+    for (const client of bens) client.disconnect();
+    await ada.close();
+  },
+);
