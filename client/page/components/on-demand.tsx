@@ -8,16 +8,17 @@ export function onDemand(load: () => Promise<FunctionComponent<ChatProps>>): Fun
   let loaded: FunctionComponent<ChatProps> | undefined;
   return (props) => {
     const [, setLoaded] = useState(false);
-    useEffect(() => {
-      if (loaded) return;
-      load().then(
-        (part) => {
-          loaded = part;
-          setLoaded(true);
-        },
+    const fetchPart = async (): Promise<void> => {
+      try {
+        loaded = await load();
+        setLoaded(true);
+      } catch {
         // Offline, or the server has a newer page by now.
-        () => props.view.show("This part of the page could not be loaded. Try again, or reload the page."),
-      );
+        props.view.show("This part of the page could not be loaded. Try again, or reload the page.");
+      }
+    };
+    useEffect(() => {
+      if (!loaded) void fetchPart();
     }, []);
     const Part = loaded;
     return Part ? <Part {...props} /> : null;
