@@ -310,3 +310,7 @@ describe("siblings", () => {
     expect(a.object.problems).toEqual([expect.stringContaining("a message cannot be sent to siblings: TypeError")]);
   });
 });
+
+it("a ClusterAdapter that an alias has left out is named", () => {
+  expect(() => siblings(undefined as never, () => [])).toThrow("ClusterAdapter must be that of socket.io-adapter");
+});
