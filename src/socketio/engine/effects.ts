@@ -186,6 +186,9 @@ export class Effects {
 /** Whether the frames that a session gets in a turn over its WebSocket leave together. */
 const isJoined = ({ isExtended, bundling }: Session): boolean => isExtended || bundling !== undefined;
 
+/** How an answer to an event begins. */
+const ANSWER = "43";
+
 type Send = Effect & { readonly type: "send" };
 
 /** The effects that sent frames to a session so far in this turn. Sessions that got the same effects, and whose frames are joined alike, share a path. */
@@ -242,25 +245,34 @@ function follow(before: Path, effect: Send): Path {
   return longer;
 }
 
-/** The frames of all effects on the path, in order. */
-function framesOn(path: Path): readonly Frame[] {
+/** The frames of all effects on the path, in order. @param after a place on it: those after that alone */
+function framesOn(path: Path, after?: Path): readonly Frame[] {
   const parts: Array<readonly Frame[]> = [];
-  for (let at: Path | undefined = path; at?.effect; at = at.before) parts.push(at.effect.frames);
+  for (let at: Path | undefined = path; at?.effect && at !== after; at = at.before) parts.push(at.effect.frames);
   return parts.length === 1 ? parts[0]! : parts.toReversed().flat();
 }
 
 /** Sends the waiting frames: one effect for all sessions on the same path. */
 function release(waiting: Map<Session, Path>, joined: Effect[]): void {
   const together = new Map<Path, Session[]>();
+  const answers: Effect[] = [];
   for (const [session, path] of waiting) {
-    const sessions = together.get(path);
+    let end = path;
+    // BUN-2: whoever gets an answer after its events has the bundle of the others, which is made once.
+    if (session.bundling && !session.isExtended)
+      while (end.before?.effect && end.effect!.frames.every(isAnswer)) end = end.before;
+    if (end !== path) answers.push({ type: "send", sessions: [session], frames: framesOn(path, end) });
+    const sessions = together.get(end);
     if (sessions) sessions.push(session);
-    else together.set(path, [session]);
+    else together.set(end, [session]);
   }
   for (const [path, sessions] of together)
     joined.push({ type: "send", sessions, frames: framesFor(sessions[0]!, framesOn(path)) });
+  joined.push(...answers);
   waiting.clear();
 }
+
+const isAnswer = (frame: Frame): boolean => typeof frame === "string" && frame.startsWith(ANSWER);
 
 function framesFor({ isExtended, bundling }: Session, frames: readonly Frame[]): readonly Frame[] {
   const events = bundling ? bundleEvents(frames, bundling) : frames;

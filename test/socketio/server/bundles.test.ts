@@ -112,6 +112,25 @@ describe("BUN-1: a client asks for bundles", () => {
       { sessions: [ada, ben], frames: ['42["bundle",[["said","a"],["said","b"]]]'] },
     ]);
   });
+
+  it("also for one who gets answers after it", () => {
+    const served = serve({
+      handlers: {
+        tell(_socket, ack) {
+          for (const text of ["a", "b"]) this.emit("said", text);
+          ack("ok");
+        },
+      },
+    });
+    const { server, sent } = served;
+    const [ada, ben] = [open(served), open(served)];
+    sent.length = 0;
+    void server.receive(ada, '427["tell"]');
+    expect(sent.filter(({ type }) => type === "send")).toMatchObject([
+      { sessions: [ada, ben], frames: ['42["bundle",[["said","a"],["said","b"]]]'] },
+      { sessions: [ada], frames: ['437["ok"]'] },
+    ]);
+  });
 });
 
 describe("BUN-2: what the server sends keeps its order", () => {
