@@ -1,10 +1,12 @@
 // The Durable Object of a shard: holds a part of the sockets of a big room, named ROOM/NUMBER. The room (chat-room.ts) decides and stores;
 // a shard passes requests to it and sends on what the room says. Each call runs as a turn of the object.
+import { RpcTarget } from "cloudflare:workers";
+
 import { Meter } from "../src/metrics/meter.ts";
 import { shutdownNotice, ROOM_DELETED } from "../src/chat/room/notices.ts";
 import type { StreamAnswer, StreamCall } from "../src/protocol/shards.ts";
 import { bindingsOf, type BindingNames } from "../src/rpc/bindings.ts";
-import type { ShardEnd, ShardRpc } from "../src/rpc/shard.ts";
+import type { ShardEnd, ShardRpc, ShardSession } from "../src/rpc/shard.ts";
 import { CLOSINGS } from "../src/socketio/wire/closings.ts";
 import { createShard, type ShardParts } from "../src/objects/create-shard.ts";
 import type { Env } from "../src/objects/env.ts";
@@ -31,10 +33,13 @@ export class RoomShard<Own = Cloudflare.Env> extends SocketObject<Own> implement
   }
 
   /** @internal */
-  takePieces(call: StreamCall): Promise<StreamAnswer> {
-    const { activity, parts } = this.#internals;
+  async takePieces(call: StreamCall, holds = false): Promise<StreamAnswer & { readonly session?: ShardSession }> {
+    const { activity } = this.#internals;
     activity.request("call", "pieces");
-    return activity.during(parts.receiver.take(call));
+    const take = (each: StreamCall): Promise<StreamAnswer> =>
+      activity.during(this.#internals.parts.receiver.take(each));
+    const answer = await take(call);
+    return holds ? { ...answer, session: new FurtherCalls(take, activity.hold()) } : answer;
   }
 
   /** @internal */
@@ -59,5 +64,25 @@ export class RoomShard<Own = Cloudflare.Env> extends SocketObject<Own> implement
       members.stop();
     }
     return size;
+  }
+}
+
+/** Takes the further calls of a session, which keeps the shard awake. */
+class FurtherCalls extends RpcTarget implements ShardSession {
+  readonly #take: (call: StreamCall) => Promise<StreamAnswer>;
+  readonly #release: () => void;
+
+  constructor(take: (call: StreamCall) => Promise<StreamAnswer>, release: () => void) {
+    super();
+    this.#take = take;
+    this.#release = release;
+  }
+
+  takePieces(call: StreamCall): Promise<StreamAnswer> {
+    return this.#take(call);
+  }
+
+  [Symbol.dispose](): void {
+    this.#release();
   }
 }

@@ -3,6 +3,7 @@
 import { batchRate } from "../../src/chat/posting/posts.ts";
 import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
 import { PRICES } from "../../src/metrics/cost.ts";
+import { holdMs } from "../../src/shards/sessions.ts";
 
 /** What src/metrics/cost.ts does not need: the plan with its included amounts, and the rates outside of Durable Objects. */
 const PLAN = {
@@ -21,6 +22,8 @@ const PER_MILLION_WORKER_REQUESTS = 0.3;
 /** The defaults of the settings. */
 const FLUSH = { flushWindowMs: 50, flushBurst: 8 };
 const PING_SECONDS = 45;
+/** Shards that one object calls. */
+const FAN_OUT = 64;
 /** A new room names its log, and stores the version of its data. */
 export const FIRST_VISIT_ROWS = 4;
 /** The first message of a room lays out its log: so many rows besides its own. */
@@ -92,7 +95,7 @@ export interface Events {
   readonly heartbeats: number;
   readonly alarms: number;
   readonly reports: number;
-  /** Calls between rooms and their shards, as if none shared one. */
+  /** Calls between rooms and their shards that begin an RPC session, as if none but those of sessions shared one. */
   readonly shardCalls: number;
   /** Alarms, which are rows when they are set, not among them. */
   readonly rowsWritten: number;
@@ -132,6 +135,7 @@ export function eventsOf(usage: Usage): Events {
   const shardQuiet = Math.exp(-perSecond);
   const shardRows = rooms * shards * ROWS_PER_SHARD + commits * shards * shardQuiet;
   const shardSeconds = roomSeconds * shards * (1 - shardQuiet);
+  const { follows, heldSeconds } = sessionsOf(commits / (roomSeconds || 1), windowSeconds, shards);
 
   // A room and its shards ping and hold polls each by itself.
   const objectSeconds = roomSeconds * (1 + shards);
@@ -151,6 +155,7 @@ export function eventsOf(usage: Usage): Events {
   const worked =
     ((posts + connects) * handlerMs) / 1000 +
     (commits * windowSeconds * (1 - Math.exp(-perSecond * windowSeconds))) / 2 +
+    commits * follows * heldSeconds +
     connects * CONNECT_SECONDS +
     alarms * ALARM_SECONDS +
     reports * REPORTING_SECONDS;
@@ -165,12 +170,29 @@ export function eventsOf(usage: Usage): Events {
     heartbeats: beats * (1 - pollingShare),
     alarms,
     reports,
-    shardCalls: commits * shards + inShards * (connects * SHARD_CALLS_PER_CONNECT + posts),
+    // The second of two calls that follow each other closely begins the session.
+    shardCalls: commits * shards * (1 - follows ** 2) + inShards * (connects * SHARD_CALLS_PER_CONNECT + posts),
     rowsWritten: commits + rooms * (FIRST_VISIT_ROWS + FIRST_MESSAGE_ROWS) + lobbyRows + shardRows,
     rowsRead: connects * ROWS_READ_PER_CONNECT,
     awakeSeconds: (Math.min(roomSeconds, worked) + shardSeconds) * (1 - isPolled) + objectSeconds * isPolled,
     storedGb: (kept * (payloadBytes + STORED_BYTES_PER_MESSAGE)) / GB,
   };
+}
+
+/**
+ * Batches come a window apart at least, and independently after that.
+ * @returns the chance that a batch follows on the last one so soon that its sessions with shards are held (SHD-14), and how long the room waits for it
+ */
+function sessionsOf(
+  perSecond: number,
+  windowSeconds: number,
+  shards: number,
+): { readonly follows: number; readonly heldSeconds: number } {
+  const afterWindow = holdMs(Math.min(shards, FAN_OUT)) / 1000 - windowSeconds;
+  if (afterWindow < 0 || perSecond === 0) return { follows: 0, heldSeconds: 0 };
+  const meanAfterWindow = Math.max(0, 1 / perSecond - windowSeconds);
+  const follows = meanAfterWindow === 0 ? 1 : 1 - Math.exp(-afterWindow / meanAfterWindow);
+  return { follows, heldSeconds: windowSeconds + meanAfterWindow * follows };
 }
 
 function pollsPerSecond(commitsPerSecond: number): number {

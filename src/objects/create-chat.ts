@@ -23,6 +23,7 @@ import {
 } from "../protocol/watching.ts";
 import type { Refusal } from "../socketio/server/namespace.ts";
 import { Server } from "../socketio/server/server.ts";
+import { callShard } from "./call-shard.ts";
 import { connectionsOf } from "./room-connections.ts";
 import { roomTokens } from "./room-tokens.ts";
 import type { Env } from "./env.ts";
@@ -166,7 +167,7 @@ function shardPorts(
     maxShards,
     maxMembers,
     fanOut,
-    send: (shard, call) => shards.getByName(shardName(room, shard)).takePieces(call),
+    send: (shard, ...given) => callShard(shards.getByName(shardName(room, shard)), ...given),
     newId,
     wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };

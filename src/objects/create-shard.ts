@@ -8,6 +8,7 @@ import { Streams } from "../shards/streams.ts";
 import type { StoredPosition } from "../shards/replica.ts";
 import { Receiver } from "../shards/receiver.ts";
 import { Server } from "../socketio/server/server.ts";
+import { callShard } from "./call-shard.ts";
 import type { Env } from "./env.ts";
 import { goodSettingsOf } from "./good-settings.ts";
 import { roomTokens } from "./room-tokens.ts";
@@ -52,12 +53,14 @@ export function createShard(ctx: DurableObjectState, env: Env, ports: ObjectPort
   const streams = new Streams(
     { self: shard, fanOut: settings.shardFanOut },
     {
-      send: (to, call) => env.ROOM_SHARD!.getByName(shardName(room, to)).takePieces(call),
+      send: (to, ...given) => callShard(env.ROOM_SHARD!.getByName(shardName(room, to)), ...given),
       missed: (from, to) => ofRoom.missedByShard(from, to),
       newId,
       wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
       report: (problem, error) => ports.report(problem, error),
       count: (series, by) => meter.count(series, by),
+      now: () => ports.now(),
+      deadline: (name, run, options) => server.deadlines.add(name, run, options),
     },
   );
   const receiver = new Receiver({ self: shard, members, streams, giveWay: turnPorts.giveWay });

@@ -3,9 +3,15 @@ import type { StreamAnswer, StreamCall, LogPosition, ShardItem, ShardReport } fr
 
 /** The calls that a shard answers: of its room, or of the shard above it. */
 export interface ShardRpc {
-  takePieces(call: StreamCall): Promise<StreamAnswer>;
+  /** @param holds asks for a session of further calls, which comes with the answer */
+  takePieces(call: StreamCall, holds?: boolean): Promise<StreamAnswer & { readonly session?: ShardSession }>;
   /** Closes all connections for good, with a notice; or for a restart, spread over a time. @returns how many */
   endShard(end: ShardEnd): Promise<number>;
+}
+
+/** Takes further calls of an RPC session, until the caller disposes of it: SHD-14. */
+export interface ShardSession extends Disposable {
+  takePieces(call: StreamCall): Promise<StreamAnswer>;
 }
 
 /** The end of all connections. `withinMs`: clients come back within this time; absent: the room was deleted. */

@@ -19,7 +19,7 @@ import type { RoomLink } from "./room-link.ts";
 import type { ShardLog } from "./shard-log.ts";
 
 /** The position is stored when so long nothing has happened: before the shard can fall asleep. */
-const QUIET_MS = 1000;
+export const QUIET_MS = 1000;
 
 /** What a shard keeps through its sleep. */
 export interface StoredPosition {

@@ -1,6 +1,7 @@
 // The streams of a room, or of a shard that passes chunks on (SHD-12). Shards form a tree: the first ones get their chunks from the room, each further
 // one from the shard before it in the tree, so that no object calls more than `fanOut` others. Made by chat/shards and receiver.ts.
 import type { LogPosition, ShardChunk } from "../protocol/shards.ts";
+import { Sessions, type SessionsPorts } from "./sessions.ts";
 import { Stream, type StreamPorts } from "./stream.ts";
 
 /** @returns the shard that passes chunks on to this one; `undefined`: the room does */
@@ -14,17 +15,22 @@ export interface Tree {
   readonly fanOut: number;
 }
 
+export interface StreamsPorts extends Omit<StreamPorts, "send">, SessionsPorts {}
+
 export class Streams {
   readonly #tree: Tree;
   readonly #ports: StreamPorts;
+  readonly #sessions: Sessions;
   /** Also those that are not reached at present: they go on with the same numbers. */
   readonly #streams = new Map<number, Stream>();
   #reached: ReadonlySet<number> = new Set();
   #isStopped = false;
 
-  constructor(tree: Tree, ports: StreamPorts) {
+  constructor(tree: Tree, ports: StreamsPorts) {
     this.#tree = tree;
-    this.#ports = ports;
+    const sessions = new Sessions(ports);
+    this.#sessions = sessions;
+    this.#ports = { ...ports, send: (shard, call) => sessions.send(shard, call) };
   }
 
   /** Characters that wait for each shard, here or further on; none for shards that nothing waits for. */
@@ -66,6 +72,7 @@ export class Streams {
   stop(): void {
     this.#isStopped = true;
     for (const stream of this.#streams.values()) stream.drop();
+    this.#sessions.stop();
   }
 
   /** What earlier instances or senders had for the shards was lost: they notice at once. @param position in the log at present */

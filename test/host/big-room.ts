@@ -7,10 +7,12 @@ import type { Message } from "../../src/protocol/chat-events.ts";
 import type { Identity } from "../../src/protocol/identity.ts";
 import type { ChatSettings } from "../../src/chat/room/room.ts";
 import { shardSession, type StreamAnswer, type StreamCall, type ShardReport } from "../../src/protocol/shards.ts";
+import type { Session, SessionsPorts } from "../../src/shards/sessions.ts";
 import { ShardMembers } from "../../src/shards/shard-members.ts";
 import { Streams } from "../../src/shards/streams.ts";
 import type { StoredPosition } from "../../src/shards/replica.ts";
 import { Receiver } from "../../src/shards/receiver.ts";
+import { CONTEXT } from "../../src/socketio/server/namespace.ts";
 import type { Handshake } from "../../src/socketio/engine/session.ts";
 import type { ServerPorts } from "../../src/socketio/server/server.ts";
 import { ChatRoom, identityOf, ROOM, SETTINGS, UNLIMITED, type Person, type RoomParts } from "./chat-room.ts";
@@ -32,12 +34,19 @@ export class Shard {
   readonly meter = new Meter();
   /** Calls that it got. */
   readonly calls: StreamCall[] = [];
+  /** Calls that the platform bills: those that are no further ones of a session. */
+  requests = 0;
+  /** Those that are open, and the shard that holds each; `undefined`: the room. */
+  readonly sessions = new Map<Session, number | undefined>();
+  #lives = 0;
 
   constructor(number: number, big: BigRoom, fanOut: number) {
     this.number = number;
-    let [ids, lives] = [0, 0];
+    let ids = 0;
     const create = (): ShardMembers => {
-      const life = ++lives;
+      const life = ++this.#lives;
+      this.sessions.clear();
+      big.drop(number);
       this.members = new ShardMembers({
         settings: { maxMembers: 1000, maxConnectionsPerUser: 2, recoveryWindowMs: SETTINGS.recoveryWindowMs },
         kept: structuredClone(this.kept),
@@ -53,12 +62,15 @@ export class Shard {
         { self: number, fanOut },
         {
           // One that died calls nobody any more.
-          send: (to, call) => (life === lives ? big.shard(to).take(call) : new Promise(() => {})),
+          send: (to, call, holds) =>
+            life === this.#lives ? big.shard(to).take(call, holds, number) : new Promise(() => {}),
           missed: async (from, to) => big.room.chat.features.shards!.missed(from, to),
           newId: () => `life-${number}-${++ids}`,
           wait: () => big.wait(),
           report: (problem, error) => void this.shell.problems.push({ problem, error }),
           count: (series, by) => this.meter.count(series, by),
+          now: () => this.shell.nowMs,
+          deadline: (name, run, options) => this.members[CONTEXT].deadlines.add(name, run, options),
         },
       );
       const giveWay = (): Promise<void> => setImmediate();
@@ -69,7 +81,30 @@ export class Shard {
     this.shell.nowMs = big.room.shell.nowMs;
   }
 
-  async take(call: StreamCall): Promise<StreamAnswer> {
+  /** @param by the shard that calls; absent: the room */
+  async take(call: StreamCall, holds = false, by?: number): ReturnType<SessionsPorts["send"]> {
+    this.requests++;
+    const answer = await this.#take(call);
+    return holds ? { ...answer, session: this.#begin(by) } : answer;
+  }
+
+  #begin(by: number | undefined): Session {
+    const life = this.#lives;
+    const session: Session = {
+      send: async (call) => {
+        await setImmediate();
+        if (life !== this.#lives) throw new Error("the session ended with the shard");
+        // It ended with its caller.
+        if (!this.sessions.has(session)) return new Promise(() => {});
+        return this.#take(call);
+      },
+      end: () => void this.sessions.delete(session),
+    };
+    this.sessions.set(session, by);
+    return session;
+  }
+
+  async #take(call: StreamCall): Promise<StreamAnswer> {
     await setImmediate();
     if (this.failure) throw this.failure;
     this.calls.push(call);
@@ -107,7 +142,7 @@ export class BigRoom {
           maxShards,
           maxMembers: settings.maxMembers ?? 2,
           fanOut,
-          send: (shard, call) => this.#send(shard, call),
+          send: (shard, call, holds) => this.#send(shard, call, holds),
           newId: () => `life-${++ids}`,
           wait: () => this.wait(),
         },
@@ -139,11 +174,11 @@ export class BigRoom {
   }
 
   /** A call that is under way while the room dies never comes back to it, and may not arrive. */
-  async #send(shard: number, call: StreamCall): Promise<StreamAnswer> {
+  async #send(shard: number, call: StreamCall, holds: boolean): ReturnType<SessionsPorts["send"]> {
     const deaths = this.#deaths;
     await setImmediate();
     if (deaths !== this.#deaths) return new Promise(() => {});
-    return this.shard(shard).take(call);
+    return this.shard(shard).take(call, holds);
   }
 
   /** The wait before a call is tried again ends with `pass`. */
@@ -151,10 +186,17 @@ export class BigRoom {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
+  /** The sessions of an object that died end. @param shard absent: the room */
+  drop(shard?: number): void {
+    for (const { sessions } of this.shards.filter(Boolean))
+      for (const [session, by] of sessions) if (by === shard) sessions.delete(session);
+  }
+
   /** The room dies: its connections and its memory are lost, and calls under way with it. */
   crash(): void {
     this.#waiting = [];
     this.#deaths++;
+    this.drop();
     this.room.shell.crash();
   }
 

@@ -208,6 +208,7 @@ export class ChatDeployment extends Deployment {
     const inMs = (atMs: number): number => atMs - this.world.nowMs - host.skewMs;
     demand(awake === undefined, () => `although something in memory waits until ${inMs(awake!)} ms from now`);
     const isMet = next === undefined || (alarmAtMs !== undefined && alarmAtMs <= next);
+    demand(!this.holdsSession(host), () => "with an RPC session of its own open");
     demand(isMet, () => `until ${alarmAtMs ?? "somebody comes"}, and has something due at ${next}`);
   }
 }

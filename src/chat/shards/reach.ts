@@ -1,8 +1,8 @@
 // The shards that a room reaches, and the items for them: what a turn adds leaves at its end as chunks, by way of the streams. A shard is reached
 // while it has members, or answers to come. Made by shards.ts; member-requests.ts adds answers.
 import type { ShardItem } from "../../protocol/shards.ts";
-import { WAITING_CHARS_MAX, type StreamPorts } from "../../shards/stream.ts";
-import { Streams } from "../../shards/streams.ts";
+import { WAITING_CHARS_MAX } from "../../shards/stream.ts";
+import { Streams, type StreamsPorts } from "../../shards/streams.ts";
 import { Chunks } from "./chunks.ts";
 import type { CurrentPosition } from "./current-position.ts";
 
@@ -12,7 +12,7 @@ import type { CurrentPosition } from "./current-position.ts";
  */
 const ANSWERS_CHARS_MAX = WAITING_CHARS_MAX / 2;
 
-export interface ReachPorts extends StreamPorts {
+export interface ReachPorts extends StreamsPorts {
   /** Shards that one object calls. */
   readonly fanOut: number;
   readonly currentPosition: CurrentPosition;

@@ -12,7 +12,7 @@ import {
 } from "../../protocol/shards.ts";
 import { Throttle } from "../../clock/rates.ts";
 import type { ShardFacts } from "../../protocol/watching.ts";
-import type { StreamPorts } from "../../shards/stream.ts";
+import type { StreamsPorts } from "../../shards/streams.ts";
 import type { RemoteMembers } from "../room/remote-members.ts";
 import type { RoomPart, StoreAfterErase } from "../room/feature.ts";
 import type { Client, Room } from "../room/room.ts";
@@ -25,7 +25,7 @@ import { ShardTable, type ShardLimits } from "./shard-table.ts";
 import { CurrentPosition, type CurrentPositionPorts } from "./current-position.ts";
 
 /** The part of the ports that is outside of the room. */
-export interface ShardObjectPorts extends ShardLimits, Omit<StreamPorts, "missed" | "report" | "count"> {
+export interface ShardObjectPorts extends ShardLimits, Pick<StreamsPorts, "send" | "newId" | "wait"> {
   /** Shards that one object calls. */
   readonly fanOut: number;
 }
@@ -70,6 +70,8 @@ export class Shards implements RoomPart, RemoteMembers {
       missed: (from, to) => this.missed(from, to),
       report: room.reportProblem,
       count: (series, by) => room.meter.count(series, by),
+      now: () => room.now(),
+      deadline: (name, run, options) => room.deadline(name, run, options),
     });
     this.#currentPosition = currentPosition;
     this.#reach = reach;

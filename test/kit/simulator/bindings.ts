@@ -35,14 +35,14 @@ export function namespaceOf(binding: string, chance: Chance, reach: (name: strin
     names.set(id.toString(), name);
     return id;
   };
-  const stubOf = (name: string): object => stub(objectIdOf(binding, name), reach(name));
+  const byName = (name: string): object => objectStub(objectIdOf(binding, name), reach(name));
   return {
     idFromName,
-    getByName: stubOf,
+    getByName: byName,
     get(id: ObjectId): object {
       const name = id.name ?? names.get(id.toString());
       if (name === undefined) throw new Error(`an id of no object of ${binding}`);
-      return stubOf(name);
+      return byName(name);
     },
     idFromString(hex: string): ObjectId {
       checkKind(binding, hex);
@@ -52,15 +52,18 @@ export function namespaceOf(binding: string, chance: Chance, reach: (name: strin
   };
 }
 
-/** `DurableObjectStub`: every method that it is asked for is a call. */
-function stub(id: ObjectId, { fetch, call }: Reach): object {
-  const own = new Map<string | symbol, unknown>([
+/** `DurableObjectStub` */
+const objectStub = (id: ObjectId, { fetch, call }: Reach): object =>
+  stubOf(call, [
     ["id", id],
     ["name", id.name],
     ["fetch", (address: string | URL | Request, init?: RequestInit) => fetch(new Request(address, init))],
-    // It is no promise.
-    ["then", undefined],
   ]);
+
+/** Every method that it is asked for is a call, besides its own properties. */
+export function stubOf(call: Reach["call"], properties: ReadonlyArray<readonly [string | symbol, unknown]>): object {
+  // It is no promise.
+  const own = new Map<string | symbol, unknown>([...properties, ["then", undefined]]);
   return new Proxy(
     {},
     {

@@ -1,8 +1,9 @@
 // The server side of a run: the objects by binding and name, the calls between them, queues, and the Worker in front. Made for each run.
-import { bindTo, namespaceOf, producerOf } from "./bindings.ts";
+import { bindTo, namespaceOf, producerOf, stubOf } from "./bindings.ts";
 import { ObjectHost, type HostListener, type ObjectClass } from "./object-host.ts";
 import { PLANNED } from "./planned.ts";
 import { Queue, type Batch } from "./queue.ts";
+import { receivedOf, RpcSession } from "./rpc-session.ts";
 import { isTracing, trace } from "./trace.ts";
 import { webSocketOf } from "./http.ts";
 import { START_MS, type World, type Zone } from "./world.ts";
@@ -153,18 +154,23 @@ export class Deployment {
 
   // ---- calls -----------------------------------------------------------------------------------------------
 
-  /** As one object calls another, or the Worker does: slow, and sometimes it fails on either way. */
-  call(host: ObjectHost, method: string, args: readonly unknown[]): Promise<unknown> {
+  /**
+   * As one object calls another, or the Worker does: slow, and sometimes it fails on either way.
+   * @param session of an earlier call, whose target is called
+   */
+  call(host: ObjectHost, method: string, args: readonly unknown[], session?: RpcSession): Promise<unknown> {
     const given = structuredClone(args);
     if (isTracing) trace(this.world.nowMs - START_MS, host.name, "<-", method, given);
-    const { chance } = this.world.zone;
+    const { zone } = this.world;
+    const { chance } = zone;
     const { wayMsMax, failure, againMs, lateMs } = this.fateOf(host, method);
     const wayMs = (): number => chance.between(0, wayMsMax);
     const fails = (): boolean => failure > 0 && chance.happens(failure);
     const arrive = (afterMs: number, answer: (result: unknown) => void): void =>
-      void this.world.after(afterMs, this.world.nowhere, () =>
-        host.call((instance) => instance[method]!(...structuredClone(given)), answer),
-      );
+      void this.world.after(afterMs, this.world.nowhere, () => {
+        if (session?.isOpen === false) return answer(new Error(PLANNED.died));
+        host.call((instance) => (session?.target ?? instance)[method]!(...structuredClone(given)), answer);
+      });
     return this.#ask<unknown>(host, {
       wayMs,
       send: (_, reply) => {
@@ -178,10 +184,30 @@ export class Deployment {
         arrive(wayMs(), (result) => {
           const isLost = fails();
           const isBad = result instanceof Error || isLost;
-          reply(isBad ? new Error(isLost ? PLANNED.call : messageOf(result)) : structuredClone(result));
+          if (isBad) return reply(new Error(isLost ? PLANNED.call : messageOf(result)));
+          reply(this.#received(host, zone, result) ?? structuredClone(result));
         });
       },
     });
+  }
+
+  /** What the caller gets of an answer that begins a session. */
+  #received(host: ObjectHost, caller: Zone, result: unknown): object | undefined {
+    const open = (target: object): RpcSession => {
+      const session = new RpcSession(target, { world: this.world, caller, callee: host.zone });
+      host.sessions.add(session);
+      return session;
+    };
+    return receivedOf(result, open, (session) =>
+      stubOf((method, args) => this.call(host, method, args, session), [[Symbol.dispose, () => session.dispose()]]),
+    );
+  }
+
+  /** Whether an object that has not died holds a session with another one. */
+  holdsSession({ zone }: ObjectHost): boolean {
+    return [...this.hosts.values()].some(({ sessions }) =>
+      [...sessions].some(({ caller, isOpen }) => caller === zone && isOpen),
+    );
   }
 
   /** Decides on a call: yours to override. */

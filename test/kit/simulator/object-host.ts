@@ -5,6 +5,7 @@ import { InputGate } from "./input-gate.ts";
 import { contextOf } from "./object-context.ts";
 import { OutputGate } from "./output-gate.ts";
 import { isPlanned, PLANNED } from "./planned.ts";
+import type { RpcSession } from "./rpc-session.ts";
 import type { ServerSocket } from "./server-socket.ts";
 import { Storage, type Backup } from "./storage.ts";
 import type { World, Zone } from "./world.ts";
@@ -67,6 +68,8 @@ export class ObjectHost {
   zone: Zone;
   instance: ObjectInstance | undefined;
   readonly sockets = new Set<ServerSocket>();
+  /** In which others call it. */
+  readonly sessions = new Set<RpcSession>();
   sleepAfterMs = 10_000;
   alarmLateMs = 0;
   autoResponse: { request: string; response: string } | undefined;
@@ -275,7 +278,9 @@ export class ObjectHost {
 
   get canSleep(): boolean {
     if (this.world.nowMs - this.#polledAtMs < POLLED_IDLE_MS_MIN) return false;
-    const isIdle = this.zone.timers.size + this.#busy + this.#output.size === 0 && !this.#input.isBusy;
+    const isCalled = [...this.sessions].some(({ isOpen }) => isOpen);
+    const isIdle =
+      this.zone.timers.size + this.#busy + this.#output.size === 0 && !this.#input.isBusy && !isCalled;
     return this.instance !== undefined && isIdle && this.storage.unconfirmed === 0;
   }
 
@@ -301,6 +306,7 @@ export class ObjectHost {
 
   #finish(): void {
     this.world.end(this.zone);
+    this.sessions.clear();
     this.instance = undefined;
     this.#begin();
   }

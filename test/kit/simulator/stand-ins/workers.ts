@@ -1,6 +1,8 @@
 // Takes the place of `cloudflare:workers` for the objects and the Worker.
 import { runningDeployment } from "../bindings.ts";
 
+export { RpcTarget } from "../rpc-session.ts";
+
 export class DurableObject {
   readonly ctx: unknown;
   readonly env: unknown;

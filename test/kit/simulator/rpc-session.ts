@@ -1,0 +1,48 @@
+// Sessions of calls that outlast their first call, because its answer has brought the caller an `RpcTarget`. The called object stays awake for
+// one, until the caller disposes of what it got, or is gone. Made by deployment.ts; object-host.ts counts those of an object.
+import type { ObjectInstance } from "./object-host.ts";
+import type { World, Zone } from "./world.ts";
+
+export class RpcTarget {}
+
+export class RpcSession {
+  readonly target: ObjectInstance;
+  readonly caller: Zone;
+  readonly #callee: Zone;
+  readonly #world: World;
+  #isDisposed = false;
+
+  constructor(target: RpcTarget, { world, caller, callee }: { world: World; caller: Zone; callee: Zone }) {
+    this.target = target as ObjectInstance;
+    this.caller = caller;
+    this.#callee = callee;
+    this.#world = world;
+  }
+
+  get isOpen(): boolean {
+    return !this.#isDisposed && !this.caller.isOver && !this.#callee.isOver;
+  }
+
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    const { [Symbol.dispose]: disposer } = this.target as Partial<Disposable>;
+    if (disposer) this.#world.at(this.#world.nowMs, this.#callee, () => disposer.call(this.target));
+  }
+}
+
+/** What a caller gets of an answer with a target in it: a stub in the target's place, and a disposer. @returns `undefined` without one */
+export function receivedOf(
+  result: unknown,
+  open: (target: RpcTarget) => RpcSession,
+  stubOf: (session: RpcSession) => object,
+): object | undefined {
+  const entries = typeof result === "object" && result !== null ? Object.entries(result) : [];
+  const targets = entries.filter(([, value]) => value instanceof RpcTarget);
+  if (targets.length === 0) return undefined;
+  const sessions = targets.map(([name, target]) => [name, open(target as RpcTarget)] as const);
+  const plain = structuredClone(Object.fromEntries(entries.filter(([, value]) => !(value instanceof RpcTarget))));
+  const stubs = Object.fromEntries(sessions.map(([name, session]) => [name, stubOf(session)]));
+  const dispose = (): void => sessions.forEach(([, session]) => session.dispose());
+  return Object.defineProperty({ ...plain, ...stubs }, Symbol.dispose, { value: dispose });
+}
