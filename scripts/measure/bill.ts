@@ -135,7 +135,7 @@ export function eventsOf(usage: Usage): Events {
   const shardQuiet = Math.exp(-perSecond);
   const shardRows = rooms * shards * ROWS_PER_SHARD + commits * shards * shardQuiet;
   const shardSeconds = roomSeconds * shards * (1 - shardQuiet);
-  const { follows, heldSeconds } = sessionsOf(commits / (roomSeconds || 1), windowSeconds, shards);
+  const { follows, heldSeconds } = sessionsOf(perSecond, windowSeconds, shards);
 
   // A room and its shards ping and hold polls each by itself.
   const objectSeconds = roomSeconds * (1 + shards);
@@ -180,19 +180,19 @@ export function eventsOf(usage: Usage): Events {
 }
 
 /**
- * Batches come a window apart at least, and independently after that.
- * @returns the chance that a batch follows on the last one so soon that its sessions with shards are held (SHD-14), and how long the room waits for it
+ * The sessions of a room with its shards, where posts come independently, and batches a window apart at least.
+ * @returns the chance that a batch comes while those of the last one are held, and how long the room waits for it
  */
 function sessionsOf(
-  perSecond: number,
+  postsPerSecond: number,
   windowSeconds: number,
   shards: number,
 ): { readonly follows: number; readonly heldSeconds: number } {
-  const afterWindow = holdMs(Math.min(shards, FAN_OUT)) / 1000 - windowSeconds;
-  if (afterWindow < 0 || perSecond === 0) return { follows: 0, heldSeconds: 0 };
-  const meanAfterWindow = Math.max(0, 1 / perSecond - windowSeconds);
-  const follows = meanAfterWindow === 0 ? 1 : 1 - Math.exp(-afterWindow / meanAfterWindow);
-  return { follows, heldSeconds: windowSeconds + meanAfterWindow * follows };
+  const seconds = holdMs(Math.min(shards, FAN_OUT)) / 1000;
+  if (seconds < windowSeconds || postsPerSecond === 0) return { follows: 0, heldSeconds: 0 };
+  const noneIn = (span: number): number => Math.exp(-postsPerSecond * span);
+  const heldSeconds = windowSeconds + (noneIn(windowSeconds) - noneIn(seconds)) / postsPerSecond;
+  return { follows: 1 - noneIn(seconds), heldSeconds };
 }
 
 function pollsPerSecond(commitsPerSecond: number): number {

@@ -7,6 +7,7 @@ import { costReport, parseRun, readArguments } from "../../scripts/measure/usage
 import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
 import { PRICES } from "../../src/metrics/cost.ts";
 import { readSettings } from "../../src/settings/settings.ts";
+import { BigRoom } from "../host/big-room.ts";
 import { ChatRoom, UNLIMITED } from "../host/chat-room.ts";
 import { readingOf } from "./readings.ts";
 
@@ -52,6 +53,36 @@ describe("rows per message", () => {
   });
 });
 
+describe("calls to nine shards: SHD-14", () => {
+  /** Independent posts in a room with the windows of 10,000 members. @returns the share of the calls that are billed */
+  async function shareOfRoom(perSecond: number): Promise<number> {
+    const random = seeded(2003);
+    const settings = { messageRate: UNLIMITED, maxMembers: 1, flushWindowMs: 500, flushBurst: 2 };
+    const big = new BigRoom(settings, { maxShards: 9, fanOut: 9 });
+    const ada = await big.room.join("ada");
+    for (let i = 0; i < 9; i++) await big.join(`user-${i}`, i);
+    await big.pass(5000);
+    const counted = (): readonly [requests: number, calls: number] => {
+      const { requests, calls } = big.shard(4);
+      return [requests, calls.length];
+    };
+    const before = counted();
+    for (let i = 0; i < 100 + 30 * perSecond; i++) {
+      await big.pass(Math.round((-Math.log(1 - random()) / perSecond) * 1000));
+      ada.emit("chat-message", { content: "x" });
+    }
+    const after = counted();
+    return (after[0] - before[0]) / (after[1] - before[1]);
+  }
+
+  it.each([0.2, 1, 2, 10])("%s independent posts a second: as many are billed as in a room", async (perSecond) => {
+    const hall: Usage = { ...USUAL, users: 10_000, rooms: 1, maxMembers: 1000, connectsPerUserDay: 0 };
+    const { shardCalls, posts } = eventsOf({ ...hall, messagesPerUserMinute: (perSecond * 60) / 10_000 });
+    const share = (shardCalls - 0.9 * posts) / (9 * posts * rowsPerMessage(perSecond, 10_000));
+    expect(Math.abs((await shareOfRoom(perSecond)) - share)).toBeLessThan(0.1);
+  });
+});
+
 describe("a month", () => {
   const events = eventsOf(USUAL);
 
@@ -89,9 +120,8 @@ describe("a month", () => {
     const bound = eventsOf({ ...asked, maxMembers: 10_000 });
     const shared = eventsOf({ ...asked, maxMembers: 1000 });
     expect([bound.shardCalls, shared.posts]).toEqual([0, bound.posts]);
-    // Nine shards take each batch; nine tenths of the members post by way of one, and come and go there.
-    const commits = bound.posts * rowsPerMessage(10_000 / 40, 10_000);
-    expect(shared.shardCalls).toBeCloseTo(9 * commits + 0.9 * (shared.posts + 4 * 10_000 * 30), 0);
+    // Nine tenths of the members post by way of a shard, and come and go there. Batches reach all shards in sessions.
+    expect(shared.shardCalls).toBeCloseTo(0.9 * (shared.posts + 4 * 10_000 * 30), 0);
     expect(shared.awakeSeconds - bound.awakeSeconds).toBeGreaterThan(0.9 * 9 * 30 * 3600);
     expect(shared.rowsWritten - bound.rowsWritten).toBeLessThan(200);
     const quiet = { ...asked, messagesPerUserMinute: 0.0001 };
