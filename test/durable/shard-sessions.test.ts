@@ -73,7 +73,8 @@ it("a room that falls quiet ends its sessions by itself: its shards and the room
   const { room, members, talkUntil } = await hall();
   const contents = await talkUntil((count) => count === 20);
   // Each waits until no call or session to it is open.
-  for (let shard = 0; shard < SHARDS; shard++) await evictDurableObject(shardOf(room, shard), { webSockets: "hibernate" });
+  for (let shard = 0; shard < SHARDS; shard++)
+    await evictDurableObject(shardOf(room, shard), { webSockets: "hibernate" });
   await kit.evict(stubOf(room));
   contents.push(...(await talkUntil((count) => count === 5)));
   for (const member of members) expect(await heard(member, contents.length)).toEqual(contents);

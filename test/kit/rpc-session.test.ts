@@ -1,5 +1,5 @@
-// Targets that simulated objects return to their callers: further calls reach them, and keep their object awake, until they are disposed of or
-// one of both ends.
+// Targets that simulated objects return to their callers: further calls reach them, and keep their object awake, until they are disposed of, one
+// of both ends, or a call fails.
 import { beforeEach, expect, it } from "vitest";
 
 import { Deployment } from "./simulator/deployment.ts";
@@ -35,12 +35,13 @@ interface Begun extends Disposable {
 }
 
 let world: World;
+let deployment: Deployment;
 let host: ObjectHost;
 let begin: () => Promise<Begun>;
 beforeEach(() => {
   disposed.length = 0;
   world = new World(1);
-  const deployment = new Deployment(world, {
+  deployment = new Deployment(world, {
     objects: { COUNTER: Counter },
     worker: () => new Response(),
     commitMs: [0, 0],
@@ -76,6 +77,17 @@ it("is disposed of with the answer that has it", async () => {
   begun[Symbol.dispose]();
   await pass(20 * SLEEP_AFTER_MS);
   expect([host.sleeps, disposed]).toEqual([1, ["at 0"]]);
+});
+
+it("ends with a call that fails on its way", async () => {
+  const { counting } = await begin();
+  deployment.callsFail = true;
+  const answers = await Promise.allSettled(Array.from({ length: 20 }, () => after(counting.add(1))));
+  expect(answers.map(({ status }) => status)).toContain("rejected");
+  deployment.callsFail = false;
+  await expect(after(counting.add(1))).rejects.toThrow("the object died");
+  await pass(20 * SLEEP_AFTER_MS);
+  expect(host.sleeps).toBe(1);
 });
 
 it("ends with its object", async () => {

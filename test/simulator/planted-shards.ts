@@ -4,6 +4,7 @@ import type { PlantedChatBug } from "./planted-bugs.ts";
 const SHARDS = "src/chat/shards/shards.ts";
 const FOLLOWER = "src/shards/replica.ts";
 const INTAKE = "src/shards/receiver.ts";
+const SESSIONS = "src/shards/sessions.ts";
 
 const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
   {
@@ -130,6 +131,20 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
     find: "typing !== this.#typing.get(shard)",
     replace: "typing > (this.#typing.get(shard) ?? 0)",
     breaks: "presence",
+  },
+  {
+    bug: "a room calls a shard again and again in a session that broke",
+    file: SESSIONS,
+    find: "      end(called);\n      throw error;\n",
+    replace: "      throw error;\n",
+    breaks: "seen in order",
+  },
+  {
+    bug: "a room falls asleep with its sessions",
+    file: SESSIONS,
+    find: "    if (nextMs < Infinity) this.#wakeAt(nextMs);\n    else this.#due?.clear();\n",
+    replace: "",
+    breaks: "sleeps",
   },
 ];
 

@@ -168,23 +168,27 @@ export class Deployment {
     const fails = (): boolean => failure > 0 && chance.happens(failure);
     const arrive = (afterMs: number, answer: (result: unknown) => void): void =>
       void this.world.after(afterMs, this.world.nowhere, () => {
-        if (session?.isOpen === false) return answer(new Error(PLANNED.died));
+        if (session?.isThere === false) return answer(new Error(PLANNED.died));
         host.call((instance) => (session?.target ?? instance)[method]!(...structuredClone(given)), answer);
       });
     return this.#ask<unknown>(host, {
       wayMs,
       send: (_, reply) => {
-        if (fails()) return reply(new Error(PLANNED.network));
+        const fail = (message: string): void => {
+          session?.end();
+          reply(new Error(message));
+        };
+        if (session?.isOpen === false) return fail(PLANNED.died);
+        if (fails()) return fail(PLANNED.network);
         const heardAgainMs = againMs ?? lateMs;
         const { lives } = host;
         // It dies with the object that it is on its way to.
         const arriveLate = (): void => (lives === host.lives ? arrive(0, () => {}) : undefined);
         if (heardAgainMs !== undefined) this.world.after(heardAgainMs, this.world.nowhere, arriveLate);
-        if (lateMs !== undefined) return reply(new Error(PLANNED.network));
+        if (lateMs !== undefined) return fail(PLANNED.network);
         arrive(wayMs(), (result) => {
-          const isLost = fails();
-          const isBad = result instanceof Error || isLost;
-          if (isBad) return reply(new Error(isLost ? PLANNED.call : messageOf(result)));
+          if (fails()) return fail(PLANNED.call);
+          if (result instanceof Error) return reply(new Error(result.message));
           reply(this.#received(host, zone, result) ?? structuredClone(result));
         });
       },
@@ -199,7 +203,7 @@ export class Deployment {
       return session;
     };
     return receivedOf(result, open, (session) =>
-      stubOf((method, args) => this.call(host, method, args, session), [[Symbol.dispose, () => session.dispose()]]),
+      stubOf((method, args) => this.call(host, method, args, session), [[Symbol.dispose, () => session.end()]]),
     );
   }
 
@@ -275,5 +279,3 @@ export class Deployment {
     return promise;
   }
 }
-
-const messageOf = (result: unknown): string => (result instanceof Error ? result.message : String(result));

@@ -279,8 +279,7 @@ export class ObjectHost {
   get canSleep(): boolean {
     if (this.world.nowMs - this.#polledAtMs < POLLED_IDLE_MS_MIN) return false;
     const isCalled = [...this.sessions].some(({ isOpen }) => isOpen);
-    const isIdle =
-      this.zone.timers.size + this.#busy + this.#output.size === 0 && !this.#input.isBusy && !isCalled;
+    const isIdle = this.zone.timers.size + this.#busy + this.#output.size === 0 && !this.#input.isBusy && !isCalled;
     return this.instance !== undefined && isIdle && this.storage.unconfirmed === 0;
   }
 

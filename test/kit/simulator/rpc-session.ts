@@ -1,8 +1,9 @@
 // Sessions of calls that outlast their first call, because its answer has brought the caller an `RpcTarget`. The called object stays awake for
-// one, until the caller disposes of what it got, or is gone. Made by deployment.ts; object-host.ts counts those of an object.
+// one, until the caller disposes of what it got, or is gone, or a call in it fails on its way, after which all further ones fail. Made by deployment.ts; object-host.ts counts those of an object.
 import type { ObjectInstance } from "./object-host.ts";
 import type { World, Zone } from "./world.ts";
 
+// oxlint-disable-next-line typescript/no-extraneous-class -- it marks those that extend it, as on the platform
 export class RpcTarget {}
 
 export class RpcSession {
@@ -10,7 +11,7 @@ export class RpcSession {
   readonly caller: Zone;
   readonly #callee: Zone;
   readonly #world: World;
-  #isDisposed = false;
+  #isOver = false;
 
   constructor(target: RpcTarget, { world, caller, callee }: { world: World; caller: Zone; callee: Zone }) {
     this.target = target as ObjectInstance;
@@ -20,12 +21,18 @@ export class RpcSession {
   }
 
   get isOpen(): boolean {
-    return !this.#isDisposed && !this.caller.isOver && !this.#callee.isOver;
+    return !this.#isOver && !this.caller.isOver && this.isThere;
   }
 
-  dispose(): void {
-    if (this.#isDisposed) return;
-    this.#isDisposed = true;
+  /** Whether the target is: calls on their way may still reach it. */
+  get isThere(): boolean {
+    return !this.#callee.isOver;
+  }
+
+  /** Called for a caller that disposes of what it got, and when the session breaks. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     const { [Symbol.dispose]: disposer } = this.target as Partial<Disposable>;
     if (disposer) this.#world.at(this.#world.nowMs, this.#callee, () => disposer.call(this.target));
   }
@@ -43,6 +50,6 @@ export function receivedOf(
   const sessions = targets.map(([name, target]) => [name, open(target as RpcTarget)] as const);
   const plain = structuredClone(Object.fromEntries(entries.filter(([, value]) => !(value instanceof RpcTarget))));
   const stubs = Object.fromEntries(sessions.map(([name, session]) => [name, stubOf(session)]));
-  const dispose = (): void => sessions.forEach(([, session]) => session.dispose());
+  const dispose = (): void => sessions.forEach(([, session]) => session.end());
   return Object.defineProperty({ ...plain, ...stubs }, Symbol.dispose, { value: dispose });
 }
