@@ -133,13 +133,6 @@ const BUGS: ReadonlyArray<Omit<PlantedChatBug, "isInShards">> = [
     breaks: "presence",
   },
   {
-    bug: "a room calls a shard again and again in a session that broke",
-    file: SESSIONS,
-    find: "      end(called);\n      throw error;\n",
-    replace: "      throw error;\n",
-    breaks: "seen in order",
-  },
-  {
     bug: "a room falls asleep with its sessions",
     file: SESSIONS,
     find: "    if (nextMs < Infinity) this.#wakeAt(nextMs);\n    else this.#due?.clear();\n",
