@@ -1,5 +1,6 @@
 // Sessions of calls that outlast their first call, because its answer has brought the caller an `RpcTarget`. The called object stays awake for
-// one, until the caller disposes of what it got, or is gone, or a call in it fails on its way, after which all further ones fail. Made by deployment.ts; object-host.ts counts those of an object.
+// one, until the caller disposes of what it got, or is gone, or a call in it fails on its way, after which all further ones fail. Made by
+// deployment.ts; object-host.ts looks whether any is open.
 import type { ObjectInstance } from "./object-host.ts";
 import type { World, Zone } from "./world.ts";
 
