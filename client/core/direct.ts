@@ -1,6 +1,6 @@
 // Opens a conversation between two people by HTTP, and connects to its room. client.ts exports it to applications.
-import { isAboutToken, type TokenCode } from "../../src/protocol/failures.ts";
-import type { ConnectOptions, DirectError, Room, Token } from "./api.ts";
+import type { ConnectOptions, DirectError, Room } from "./api.ts";
+import { callApi } from "./api-call.ts";
 import type { FeatureEvents } from "./feature-events.ts";
 import { baseOf } from "./base.ts";
 import { errorOf } from "./files.ts";
@@ -17,37 +17,8 @@ export async function connectDirect<Own extends FeatureEvents = FeatureEvents>(
   user: string,
   options: ConnectOptions = {},
 ): Promise<Room<Own>> {
-  const { token } = options;
   const base = baseOf(url);
-  let answer = await open(base, user, token);
-  if ("code" in answer && isAboutToken(answer.code) && typeof token === "function")
-    answer = await open(base, user, token, answer.code);
-  if ("room" in answer) return connectRoom<Own>(base, answer.room, options);
-  throw errorOf(answer) satisfies DirectError;
-}
-
-type Failure = Pick<DirectError, "code" | "message" | "retryAfterMs">;
-
-async function open(
-  base: string,
-  user: string,
-  token: Token | undefined,
-  refused?: TokenCode,
-): Promise<{ readonly room: string } | Failure> {
-  const bearer = typeof token === "function" ? await token(refused) : token;
-  try {
-    const response = await fetch(`${base}/api/dms`, {
-      method: "POST",
-      headers: {
-        ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
-        "Content-Type": "application/json",
-      },
-      body: JSON.stringify({ user }),
-    });
-    const body = (await response.json().catch(() => ({}))) as { readonly room?: string; readonly error?: Failure };
-    if (response.ok && body.room !== undefined) return { room: body.room };
-    return body.error ?? { code: "INTERNAL", message: `The server answered ${response.status}.` };
-  } catch {
-    return { code: "NO_ANSWER", message: "The server could not be reached." };
-  }
+  const answer = await callApi<{ readonly room: string }>(base, "dms", { token: options.token, body: { user } });
+  if ("error" in answer) throw errorOf(answer.error) satisfies DirectError;
+  return connectRoom<Own>(base, answer.room, options);
 }

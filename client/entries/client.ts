@@ -5,6 +5,13 @@ export { claimsOf, type Claims } from "../core/claims.ts";
 export { connectDirect } from "../core/direct.ts";
 export { extendedTransports } from "../core/extended-transports.ts";
 export { connectRoom } from "../core/room.ts";
+export {
+  followRooms,
+  type FollowOptions,
+  type MentionsAnswer,
+  type MentionsQuery,
+  type OwnRooms,
+} from "../core/own-rooms.ts";
 export { unsentOf, type UnsentMessages } from "../core/unsent.ts";
 export { settledNow } from "../store/answers.ts";
 export { blocksOf, lineOf, parseMarkup, type Block, type Inline } from "../store/markup.ts";
@@ -31,6 +38,7 @@ export type * from "../core/feature-events.ts";
 export type * from "../store/api.ts";
 export type * from "../store/state.ts";
 export type * from "../../src/protocol/chat-events.ts";
+export type { JoinedRoom } from "../../src/protocol/schemas/unread.ts";
 
 // For operators: the use of rooms, and the namespace in which one watches a room.
 export { WATCH_NAMESPACE, WATCH_QUERY, type ConnectionFacts, type WatchedRoom } from "../../src/protocol/watching.ts";

@@ -2,6 +2,7 @@
 export { ParleyProvider, RoomProvider, useRoom } from "../react/providers.ts";
 export type { ParleyProviderProps, RoomProviderProps } from "../react/providers.ts";
 export * from "../react/hooks.ts";
+export { useRooms, type RoomsState } from "../react/use-rooms.ts";
 export { hooksFor, type OwnHooks } from "../react/custom-hooks.ts";
 export { useRoomState } from "../react/use-part.ts";
 export { parseMarkup, type Block, type Inline } from "../store/markup.ts";
@@ -10,6 +11,8 @@ export { initialsOf } from "../../src/protocol/text/initials.ts";
 export type { MessageItem, OutgoingItem, StoredItem } from "../store/message-items.ts";
 export type { RoomHandle, RoomOptions } from "../store/shared-rooms.ts";
 export type { Unread } from "../store/unread.ts";
+export type { MentionsAnswer, MentionsQuery } from "../core/own-rooms.ts";
+export type { JoinedRoom } from "../../src/protocol/schemas/unread.ts";
 export type * from "../core/api.ts";
 export type * from "../core/feature-events.ts";
 export type * from "../store/api.ts";

@@ -25,7 +25,7 @@ export interface RoomProviderProps {
   readonly children?: ReactNode;
 }
 
-const ChatContext = createContext<SharedRooms | undefined>(undefined);
+export const ChatContext = createContext<SharedRooms | undefined>(undefined);
 const RoomContext = createContext<RoomHandle | undefined>(undefined);
 
 /**
@@ -34,7 +34,7 @@ const RoomContext = createContext<RoomHandle | undefined>(undefined);
  * in.
  */
 export const ParleyProvider: FunctionComponent<ParleyProviderProps> = ({ children, url, ...options }) => {
-  const rooms = useRooms(url, options, ownRooms);
+  const rooms = useSharedRooms(url, options, ownRooms);
   return createElement(ChatContext.Provider, { value: rooms }, children);
 };
 
@@ -57,7 +57,7 @@ export function useRoom(urlOrName?: string, named?: string, options: RoomOptions
   const current = useContext(RoomContext);
   const url = named === undefined ? undefined : urlOrName;
   const name = named ?? urlOrName;
-  const own = useRooms(url ?? "", options, sharedRooms);
+  const own = useSharedRooms(url ?? "", options, sharedRooms);
   const rooms = url === undefined ? given : own;
   if (name !== undefined && !rooms)
     throw new Error(
@@ -80,7 +80,7 @@ function roomFrom(current: RoomHandle | undefined, hook: string): RoomHandle {
 }
 
 /** Rooms of the same address and user, for as long as the component is there. */
-function useRooms(
+function useSharedRooms(
   url: string,
   options: RoomOptions,
   roomsOf: (url: string, user: string, options: RoomOptions) => SharedRooms,

@@ -4,17 +4,17 @@ import type {
   ActionPayload,
   Message,
   ModerationAction,
-  RefusalCode,
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
-import type { ConnectOptions, Draft, Room, SendOptions, SentAnswer } from "../core/api.ts";
+import type { ConnectOptions, Draft, Room, SendOptions, SentAnswer, Token } from "../core/api.ts";
 import type { FeatureEvents } from "../core/feature-events.ts";
 import { systemClock } from "../core/clock.ts";
 import { connectRoom } from "../core/room.ts";
 import type { Outcome, RoomStore, RoomStoreOptions } from "./api.ts";
 import { INITIAL } from "./initial-state.ts";
 import { createRoomStore } from "./room-store.ts";
+import { Shared } from "./shared.ts";
 import type { Abilities, Person, RoomState } from "./state.ts";
 
 /** A store whose connection its holders open and close. */
@@ -40,11 +40,12 @@ export class WeakValues<Value extends object> {
 export class SharedRooms {
   /** Functions among them are looked up at each call, so that the newest ones count. */
   options: RoomOptions;
-  readonly #url: string;
+  /** The chat's address. */
+  readonly url: string;
   readonly #rooms = new WeakValues<SharedRoom>();
 
   constructor(url: string, options: RoomOptions) {
-    this.#url = url;
+    this.url = url;
     this.options = options;
   }
 
@@ -54,211 +55,159 @@ export class SharedRooms {
     return this.#rooms.get(name, () => new SharedRoom(open, this.options.clock));
   }
 
-  #connect(name: string): Room {
-    const { token, inherit, ...options } = this.options;
-    const tokenNow = (refused?: RefusalCode): Promise<string> | string => {
+  /** Of functions, the newest one is called. */
+  get token(): Token | undefined {
+    if (typeof this.options.token !== "function") return this.options.token;
+    return (refused) => {
       const { token } = this.options;
       return typeof token === "function" ? token(refused) : (token ?? "");
     };
-    return connectRoom(this.#url, name, {
+  }
+
+  #connect(name: string): Room {
+    const { token: _token, inherit, ...options } = this.options;
+    return connectRoom(this.url, name, {
       ...options,
-      ...(token !== undefined && { token: typeof token === "string" ? token : tokenNow }),
+      ...(this.token !== undefined && { token: this.token }),
       ...(inherit && { inherit: (user: string) => this.options.inherit?.(user) ?? "leave" }),
     });
   }
 }
 
-export class SharedRoom implements RoomHandle {
-  readonly #open: () => RoomStore;
-  readonly #clock: NonNullable<RoomStoreOptions["clock"]>;
-  readonly #listeners = new Set<() => void>();
-  #holders = 0;
-  #store: RoomStore | undefined;
-  #lastState: RoomState = INITIAL;
-
+export class SharedRoom extends Shared<RoomState, RoomStore> implements RoomHandle {
   constructor(open: () => RoomStore, clock = systemClock) {
-    this.#open = open;
-    this.#clock = clock;
+    super(open, INITIAL, clock);
   }
-
-  /**
-   * Keeps the room connected until the returned function is called. The last one closes the connection, a moment later: another holder may
-   * come in the same turn, as in React's strict mode.
-   */
-  hold(): () => void {
-    this.#holders += 1;
-    void this.#opened;
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#holders -= 1;
-      this.#closeUnused();
-    };
-  }
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    const one = (): void => listener();
-    this.#listeners.add(one);
-    return () => void this.#listeners.delete(one);
-  };
-
-  /** Once the room is closed, the last state, until it is opened again. */
-  readonly getSnapshot = (): RoomState => this.#store?.getSnapshot() ?? this.#lastState;
 
   get room(): Room {
-    return this.#opened.room;
+    return this.opened.room;
   }
 
   now(): number {
-    return this.#store?.now() ?? this.#clock.now();
+    return this.current?.now() ?? this.clock.now();
   }
 
   loadNotShown(from: number): Promise<void> {
-    return this.#opened.loadNotShown(from);
+    return this.opened.loadNotShown(from);
   }
 
   attend(to: "all" | "counts"): Promise<void> {
-    return this.#opened.attend(to);
+    return this.opened.attend(to);
   }
 
   send(content: string, options?: SendOptions): Promise<SentAnswer> {
-    return this.#opened.send(content, options);
+    return this.opened.send(content, options);
   }
 
   retry(failed: Draft): Promise<SentAnswer> {
-    return this.#opened.retry(failed);
+    return this.opened.retry(failed);
   }
 
   discard(clientMsgId: string): boolean {
-    return this.#opened.discard(clientMsgId);
+    return this.opened.discard(clientMsgId);
   }
 
   edit(id: string, content: string): Promise<Outcome> {
-    return this.#opened.edit(id, content);
+    return this.opened.edit(id, content);
   }
 
   remove(id: string): Promise<Outcome> {
-    return this.#opened.remove(id);
+    return this.opened.remove(id);
   }
 
   react(id: string, emoji: string, on: boolean): Promise<Outcome> {
-    return this.#opened.react(id, emoji, on);
+    return this.opened.react(id, emoji, on);
   }
 
   search(query: string | SearchPayload): Promise<Outcome<Extract<SearchAnswer, { readonly ok: true }>>> {
-    return this.#opened.search(query);
+    return this.opened.search(query);
   }
 
   /** Opens nothing: it is called while drawing. */
   quoted(id: string): Message | null | undefined {
-    return this.#store?.quoted(id);
+    return this.current?.quoted(id);
   }
 
   abilitiesOf(message: Message): Abilities {
-    return this.#store?.abilitiesOf(message) ?? NOTHING;
+    return this.current?.abilitiesOf(message) ?? NOTHING;
   }
 
   mayModerate(user: string): boolean {
-    return this.#store?.mayModerate(user) ?? false;
+    return this.current?.mayModerate(user) ?? false;
   }
 
   loadEarlier(): Promise<void> {
-    return this.#opened.loadEarlier();
+    return this.opened.loadEarlier();
   }
 
   loadLater(): Promise<void> {
-    return this.#opened.loadLater();
+    return this.opened.loadLater();
   }
 
   showNewest(): Promise<void> {
-    return this.#opened.showNewest();
+    return this.opened.showNewest();
   }
 
   jumpTo(seq: number): Promise<Outcome> {
-    return this.#opened.jumpTo(seq);
+    return this.opened.jumpTo(seq);
   }
 
   follow(following: boolean): void {
-    this.#opened.follow(following);
+    this.opened.follow(following);
   }
 
   look(on: boolean): void {
-    this.#opened.look(on);
+    this.opened.look(on);
   }
 
   markRead(seq?: number): void {
-    this.#opened.markRead(seq);
+    this.opened.markRead(seq);
   }
 
   markUnread(seq: number): Promise<Outcome> {
-    return this.#opened.markUnread(seq);
+    return this.opened.markUnread(seq);
   }
 
   flush(): void {
-    this.#store?.flush();
+    this.current?.flush();
   }
 
   typing(on: boolean): void {
-    this.#opened.typing(on);
+    this.opened.typing(on);
   }
 
   findMembers(name: string): Promise<Outcome<{ readonly members: readonly Person[] }>> {
-    return this.#opened.findMembers(name);
+    return this.opened.findMembers(name);
   }
 
   moderate<Action extends ModerationAction>(action: Action, payload: ActionPayload<Action>): Promise<Outcome> {
-    return this.#opened.moderate(action, payload);
+    return this.opened.moderate(action, payload);
   }
 
-  ask: RoomHandle["ask"] = (event, payload) => this.#opened.ask(event, payload);
+  ask: RoomHandle["ask"] = (event, payload) => this.opened.ask(event, payload);
 
   addFiles(files: Iterable<File>): void {
-    this.#opened.addFiles(files);
+    this.opened.addFiles(files);
   }
 
   retryUpload(id: number): void {
-    this.#opened.retryUpload(id);
+    this.opened.retryUpload(id);
   }
 
   removeUpload(id: number): void {
-    this.#opened.removeUpload(id);
+    this.opened.removeUpload(id);
   }
 
   clearUploads(): void {
-    this.#opened.clearUploads();
+    this.opened.clearUploads();
   }
 
   dismissProblem(): void {
-    this.#store?.dismissProblem();
+    this.current?.dismissProblem();
   }
 
   connect(): void {
-    this.#opened.connect();
-  }
-
-  /** Opened by the first use. Effects of children run before those of their parents, which hold the room. */
-  get #opened(): RoomStore {
-    if (this.#store) return this.#store;
-    this.#store = this.#open();
-    this.#store.subscribe(() => this.#tell());
-    queueMicrotask(() => this.#tell());
-    this.#closeUnused();
-    return this.#store;
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) listener();
-  }
-
-  #closeUnused(): void {
-    if (this.#holders > 0) return;
-    this.#clock.after(0, () => {
-      if (this.#holders > 0 || !this.#store) return;
-      this.#lastState = this.#store.getSnapshot();
-      this.#store.close();
-      this.#store = undefined;
-    });
+    this.opened.connect();
   }
 }
 

@@ -5,6 +5,7 @@ import { lineOf, type FoundMessage } from "parley-rooms/client";
 import { bare } from "../state/names.ts";
 import { People } from "../state/people.ts";
 import { MENTIONS_LIMIT } from "../state/room-directory.ts";
+import { describeFailure } from "../state/room-answers.ts";
 import { clockTime, dayTitle, exactTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
@@ -26,8 +27,10 @@ export function MentionList({ store, view }: ChatProps) {
     setFound({ messages: before, hasMore: false, status: LOADING });
     const oldest = before.at(-1);
     const answer = await store.directory?.mentions(oldest && { beforeTime: oldest.timestamp });
-    if (typeof answer !== "object")
-      return setFound({ messages: before, hasMore: true, status: "The mentions could not be loaded." });
+    if (!answer || "error" in answer) {
+      const why = answer ? describeFailure(answer.error) : "";
+      return setFound({ messages: before, hasMore: true, status: `The mentions could not be loaded. ${why}` });
+    }
     const all = [...before, ...answer.messages];
     const nothing = all.length === 0 ? "Nobody has mentioned you yet." : "";
     setFound({

@@ -197,7 +197,10 @@ export class ChatStore extends OpenParts {
     if (!this.isEmbedded)
       this.directory ??= new RoomDirectory({
         base: this.#ports.base,
-        token: token.current,
+        token: async (refused) => {
+          if (refused !== undefined) await token.renew();
+          return token.current();
+        },
         changed: () => this.#onNews(),
         isTelling: () => this.telling?.isOn ?? false,
       });
@@ -475,7 +478,7 @@ export class ChatStore extends OpenParts {
 
   async #newestMention(room: string): Promise<string> {
     const found = await this.directory?.mentions({ room, limit: 1 });
-    const [message] = typeof found === "object" ? found.messages : [];
+    const [message] = found && "ok" in found ? found.messages : [];
     const { user, name } = this.reader;
     const labelOf = (id: string): string | undefined => (id === user ? bare(name) : undefined);
     return message

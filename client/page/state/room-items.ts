@@ -1,20 +1,15 @@
 // Builds the list of rooms: the reader's own with what is new there, and others that the lobby lists. Pure; the room list and the chat store
 // call it.
-import type { RoomOverview } from "parley-rooms/client";
+import type { JoinedRoom, RoomOverview } from "parley-rooms/client";
 
 import { bare, named, visible } from "./names.ts";
 import { idTagOf } from "./people.ts";
-import { countIn, type ListedNews, type TellingRules } from "./told.ts";
+import { countIn, type TellingRules } from "./told.ts";
 
 /** The other one of a conversation between two people. */
 export interface DirectPerson {
   readonly user: string;
   readonly name: string;
-}
-
-/** A room that the reader has been in, as the server tells it. */
-export interface JoinedRoom extends RoomOverview, ListedNews {
-  readonly direct?: DirectPerson;
 }
 
 export interface RoomItem {

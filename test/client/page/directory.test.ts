@@ -1,7 +1,8 @@
 // Tests how the page follows what is new in the reader's rooms, and how often it asks.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { NEWS_EVERY_MS, NEWS_UNSEEN_EVERY_MS, RoomDirectory } from "../../../client/page/state/room-directory.ts";
+import { NEWS_EVERY_MS, NEWS_UNSEEN_EVERY_MS } from "../../../client/core/own-rooms.ts";
+import { RoomDirectory } from "../../../client/page/state/room-directory.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { FakeTabs } from "../../host/fake-tabs.ts";
 

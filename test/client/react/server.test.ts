@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 import * as hooks from "../../../client/react/hooks.ts";
 import { ParleyProvider, RoomProvider, useRoom } from "../../../client/react/providers.ts";
 import { useRoomState } from "../../../client/react/use-part.ts";
+import { useRooms } from "../../../client/react/use-rooms.ts";
 import { useStoredRoom } from "../../host/stored-room.ts";
 
 const world = useStoredRoom();
@@ -30,6 +31,7 @@ const Everything: FunctionComponent = () => {
     problem: hooks.useProblem().problem ?? null,
     own: useRoomState(({ reading }) => reading.lastSeq),
     room: typeof useRoom().send,
+    rooms: useRooms().rooms ?? null,
   };
   hooks.useRoomEvent("chat-message", () => {});
   return createElement("pre", undefined, JSON.stringify(first));
@@ -58,6 +60,7 @@ it("each hook draws the first state", async () => {
     quoted: null,
     problem: null,
     own: 0,
+    rooms: null,
     room: "function",
   });
   await world.pass(5000);

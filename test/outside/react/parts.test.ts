@@ -129,6 +129,23 @@ it.concurrent("components share a connection per room, which another room or use
   await window.end();
 });
 
+it.concurrent("the list of a user's rooms comes with what is new there, as it changes, for all components with one request at a time", async () => {
+  const room = "parts-listed";
+  const [ada, ben] = [await join(url, room, "list-ada"), await join(url, room, "ben")];
+  const window = await Window.open();
+  const asked: string[] = [];
+  window.page.on("request", (request) => asked.push(new URL(request.url()).search));
+  await window.call("show", "list", { token: await tokenFor("list-ada") });
+  for (const list of ["list", "list-again"]) await window.reads(list, `["${room} 0 0"]`);
+  await ask(ben, "chat-message", { content: "hello @list-ada" });
+  await ask(ben, "chat-message", { content: "are you there?" });
+  for (const list of ["list", "list-again"]) await window.reads(list, `["${room} 2 1"]`);
+  expect(asked.filter((query) => query.includes("wait=0"))).toHaveLength(1);
+  await window.call("hide");
+  for (const client of [ada, ben]) client.disconnect();
+  await window.end();
+});
+
 it.concurrent("a room without a provider is shared by its address and token", async () => {
   const window = await Window.open();
   await window.call("show", "alone", { room: "parts-alone", token: await tokenFor("ada") });

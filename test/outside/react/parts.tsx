@@ -12,6 +12,7 @@ import {
   useRoom,
   useRoomEvent,
   useRoomState,
+  useRooms,
   useTyping,
   useUnread,
   type RoomHandle,
@@ -49,6 +50,9 @@ const Presence = () => <Counted name="presence" value={usePresence().count} />;
 const Readers = () => <Counted name="readers" value={Array.from(useReaders())} />;
 const Typing = () => <Counted name="typing" value={useTyping().typists.map(({ user }) => user)} />;
 const Unread = () => <Counted name="unread" value={useUnread().count} />;
+const Rooms = ({ name }: { readonly name: string }) => (
+  <Counted name={name} value={useRooms().rooms?.map(({ room, unread, mentions }) => `${room} ${unread} ${mentions}`)} />
+);
 /** A part that is made each time, and compared. */
 const Roles = () => {
   const roles = useRoomState(({ presence }) => presence.members.map(({ role }) => role ?? "member"), {
@@ -105,6 +109,13 @@ const SCENES = {
       <Alone name="one" room={room} token={token} />
       <Alone name="two" room={room} token={token} />
     </>
+  ),
+  /** The list of rooms, twice, without a room. */
+  list: ({ token = "" }: SceneProps) => (
+    <ParleyProvider url={location.origin} token={token}>
+      <Rooms name="list" />
+      <Rooms name="list-again" />
+    </ParleyProvider>
   ),
   /** A hook without a room. */
   lost: () => <Messages />,

@@ -1,0 +1,150 @@
+// The user's own rooms with what is new in each, which the server's directory tells as soon as it changes (LOB-9); no room wakes for it. While
+// nobody sees the page, one tab of the browser asks for all, and only a user who wants to be told keeps the directory waiting. Called by
+// applications, by client/react and by the page.
+import type { FoundMessage } from "../../src/protocol/chat-events.ts";
+import type { JoinedRoom } from "../../src/protocol/schemas/unread.ts";
+import type { Token } from "./api.ts";
+import { callApi, type ApiAnswer } from "./api-call.ts";
+import { baseOf } from "./base.ts";
+
+/** The server waits so long for a change before it answers. */
+const WAIT_SECONDS = 25;
+/** From one question for what is new to the next: answers may come at once while much happens. */
+export const NEWS_EVERY_MS = 1500;
+/** The same while nobody sees the page, and the number in its title is all that changes. */
+export const NEWS_UNSEEN_EVERY_MS = 60_000;
+/** The same after a failure. */
+const AFTER_FAILURE_MS = 5000;
+
+export interface FollowOptions {
+  /** As for `connectRoom`. */
+  readonly token?: Token;
+  /** Whether the user wants to hear of news at once also while nobody sees the page: asked from time to time. Default: once a minute is enough. */
+  readonly isTelling?: () => boolean;
+}
+
+export interface MentionsQuery {
+  /** Messages before that one, by its `timestamp`. */
+  readonly beforeTime?: number;
+  readonly limit?: number;
+  /** In that room alone. */
+  readonly room?: string;
+}
+
+/** Messages that mention the user, newest first. `isComplete`: all of the rooms have answered. */
+export type MentionsAnswer = ApiAnswer<{ readonly messages: readonly FoundMessage[]; readonly isComplete: boolean }>;
+
+export interface OwnRooms {
+  /** The rooms, the newest message first, as they are now; the same list until something changes. `undefined` until the server has answered. */
+  readonly getSnapshot: () => readonly JoinedRoom[] | undefined;
+  /** Calls the listener after changes. @returns a function that ends it */
+  readonly subscribe: (listener: () => void) => () => void;
+  /** Asks the user's 20 newest rooms, which may wake them. Never rejects. */
+  mentions(query?: MentionsQuery): Promise<MentionsAnswer>;
+  close(): void;
+}
+
+/**
+ * Follows the rooms in which the user has been until it is closed.
+ * @param url the chat's address
+ * @throws RangeError for an address that is none
+ */
+export const followRooms = (url: string, options: FollowOptions = {}): OwnRooms => new Follower(baseOf(url), options);
+
+type News = { readonly rooms: readonly JoinedRoom[]; readonly version: string };
+
+class Follower implements OwnRooms {
+  readonly #base: string;
+  readonly #options: FollowOptions;
+  readonly #listeners = new Set<() => void>();
+  readonly #life = new AbortController();
+  /** Ends with the view of the page. */
+  #watching: AbortController | undefined;
+  /** What one tab of the browser hears, all know. */
+  #tabs: BroadcastChannel | undefined;
+  #news: News | undefined;
+
+  constructor(base: string, options: FollowOptions) {
+    this.#base = base;
+    this.#options = options;
+    if (typeof document === "undefined") {
+      void this.#follow(this.#life.signal, true);
+      return;
+    }
+    this.#tabs = new BroadcastChannel(`parley news ${base}`);
+    this.#tabs.addEventListener("message", ({ data }: MessageEvent<News>) => this.#take(data));
+    document.addEventListener("visibilitychange", () => this.#look(), { signal: this.#life.signal });
+    this.#look();
+  }
+
+  readonly getSnapshot = (): readonly JoinedRoom[] | undefined => this.#news?.rooms;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    const one = (): void => listener();
+    this.#listeners.add(one);
+    return () => void this.#listeners.delete(one);
+  };
+
+  mentions(query: MentionsQuery = {}): Promise<MentionsAnswer> {
+    const given = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, `${value}`]));
+    return this.#ask(`mentions?${given}`, this.#life.signal);
+  }
+
+  close(): void {
+    this.#life.abort();
+    this.#watching?.abort();
+    this.#tabs?.close();
+  }
+
+  #look(): void {
+    this.#watching?.abort();
+    this.#watching = new AbortController();
+    const { signal } = this.#watching;
+    if (document.visibilityState === "visible") return void this.#follow(signal, true);
+    // There are none on pages without HTTPS: there each tab asks.
+    const { locks } = navigator as { readonly locks?: LockManager };
+    if (!locks) return void this.#follow(signal, false);
+    locks.request(`parley news ${this.#base}`, { signal }, () => this.#follow(signal, false)).catch(() => {});
+  }
+
+  async #follow(signal: AbortSignal, isSeen: boolean): Promise<void> {
+    while (!signal.aborted) {
+      const beganAtMs = Date.now();
+      const isAwaited = isSeen || (this.#options.isTelling?.() ?? false);
+      const { version = "" } = this.#news ?? {};
+      const waitSeconds = isAwaited && version !== "" ? WAIT_SECONDS : 0;
+      const answer = await this.#ask<News>(`unread?wait=${waitSeconds}&since=${encodeURIComponent(version)}`, signal);
+      if (signal.aborted) return;
+      const isGood = !("error" in answer);
+      if (isGood) {
+        const { rooms, version } = answer;
+        this.#take({ rooms, version });
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel of this origin, and no window
+        this.#tabs?.postMessage({ rooms, version } satisfies News);
+      }
+      const soonMs = isGood ? NEWS_EVERY_MS : AFTER_FAILURE_MS;
+      await pause(beganAtMs + (isAwaited ? soonMs : NEWS_UNSEEN_EVERY_MS) - Date.now(), signal);
+    }
+  }
+
+  #take(news: News): void {
+    this.#news = news;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** The lists stay as they were where no token is to be had. */
+  #ask<Good extends object>(path: string, signal: AbortSignal): Promise<ApiAnswer<Good>> {
+    const asked = callApi<Good>(this.#base, path, { token: this.#options.token, signal });
+    return asked.catch(() => ({ error: { code: "NO_ANSWER", message: "There is no token." } }));
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, Math.max(0, ms));
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,39 @@
+// The hook for the list of a user's rooms. A file of its own: applications without such a list do not bundle what follows it.
+import { useContext, useEffect, useMemo, useSyncExternalStore } from "react";
+
+import { systemClock } from "../core/clock.ts";
+import { followRooms, type OwnRooms } from "../core/own-rooms.ts";
+import { Shared } from "../store/shared.ts";
+import type { SharedRooms } from "../store/shared-rooms.ts";
+import { ChatContext } from "./providers.ts";
+
+type Rooms = ReturnType<OwnRooms["getSnapshot"]>;
+
+export interface RoomsState {
+  /** The rooms in which the user has been, with what is new in each, the newest message first. `undefined` until the server has answered. */
+  readonly rooms: Rooms;
+  /** Messages that mention the user, in these rooms. */
+  readonly mentions: OwnRooms["mentions"];
+}
+
+/** Of the chat of the nearest `ParleyProvider`, however many components use it. @throws Error where there is none */
+export function useRooms(): RoomsState {
+  const chat = useContext(ChatContext);
+  if (!chat) throw new Error("useRooms() needs a <ParleyProvider> around it.");
+  const own = ownOf(chat);
+  useEffect(() => own.hold(), [own]);
+  const rooms = useSyncExternalStore(own.subscribe, own.getSnapshot, () => undefined);
+  return useMemo(() => ({ rooms, mentions: (query) => own.opened.mentions(query) }), [own, rooms]);
+}
+
+const followed = new WeakMap<SharedRooms, Shared<Rooms, OwnRooms>>();
+
+function ownOf(chat: SharedRooms): Shared<Rooms, OwnRooms> {
+  const known = followed.get(chat);
+  if (known) return known;
+  const { clock = systemClock } = chat.options;
+  const open = (): OwnRooms => followRooms(chat.url, chat.token === undefined ? {} : { token: chat.token });
+  const own = new Shared<Rooms, OwnRooms>(open, undefined, clock);
+  followed.set(chat, own);
+  return own;
+}
