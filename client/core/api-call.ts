@@ -24,7 +24,7 @@ export async function callApi<Good extends object>(
   const answer = await ask<Good>(`${base}/api/${path}`, request);
   const code = "error" in answer ? answer.error.code : "";
   if (!isAboutToken(code) || typeof request.token !== "function") return answer;
-  return ask(`${base}/api/${path}`, request, code as TokenCode);
+  return ask(`${base}/api/${path}`, request, code);
 }
 
 async function ask<Good extends object>(
