@@ -113,10 +113,14 @@ class FirstThingsFirst extends BaseSequencer {
   }
 }
 
+/** In place of the date in each configuration: `npm test -- --workerd newest` sets it. */
+const { COMPATIBILITY_DATE: compatibilityDate } = process.env;
+const dated = compatibilityDate === undefined ? {} : { compatibilityDate };
+
 const chatObjects = () =>
   cloudflareTest({
     wrangler: { configPath: "./wrangler.toml", environment: "development" },
-    miniflare: { bindings: { JWT_SECRET: "a-secret-that-only-the-tests-know", LOG_LEVEL: "warn" } },
+    miniflare: { ...dated, bindings: { JWT_SECRET: "a-secret-that-only-the-tests-know", LOG_LEVEL: "warn" } },
   });
 
 export default defineConfig({
@@ -168,7 +172,9 @@ export default defineConfig({
         ...own,
         // For docs/examples/typing-race, whose package.json ends the reach of the package's own name.
         resolve: { alias: { "parley-rooms/socketio": path.join(import.meta.dirname, "src/entries/socketio.ts") } },
-        plugins: [cloudflareTest({ wrangler: { configPath: "./test/durable/socketio/wrangler.toml" } })],
+        plugins: [
+          cloudflareTest({ wrangler: { configPath: "./test/durable/socketio/wrangler.toml" }, miniflare: dated }),
+        ],
         test: {
           name: "socketio-object",
           deps,
@@ -183,7 +189,9 @@ export default defineConfig({
       },
       {
         ...own,
-        plugins: [cloudflareTest({ wrangler: { configPath: "./docs/examples/kinds/wrangler.toml" } })],
+        plugins: [
+          cloudflareTest({ wrangler: { configPath: "./docs/examples/kinds/wrangler.toml" }, miniflare: dated }),
+        ],
         test: {
           name: "mounted-object",
           deps,

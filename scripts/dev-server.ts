@@ -27,9 +27,12 @@ async function serve(): Promise<void> {
   warnOfMisspeltSettings();
   await assertPortFree(port, DEV_HOST, "npm start");
   const variables = Object.entries(overridesFromEnvironment()).map(([name, value]) => `${name}:${value}`);
+  const date = process.env["COMPATIBILITY_DATE"];
   const args = [
     "--env",
     "development",
+    // As in serve/runtime.ts.
+    ...(date === undefined ? [] : ["--compatibility-date", date]),
     // They take the place of those in wrangler.toml, which are one.
     ...withCompression([], compression).flatMap((flag) => ["--compatibility-flags", flag]),
     ...variables.flatMap((variable) => ["--var", variable]),

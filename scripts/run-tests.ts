@@ -1,5 +1,8 @@
-// Runs the checks and every suite, for `npm test`; with names of files their tests alone. The last line counts both.
+// Runs the checks and every suite, for `npm test`; with names of files their tests alone, and with another workerd what depends on it. The
+// last line counts both.
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -7,23 +10,30 @@ import { stripVTControlCharacters } from "node:util";
 import { startVitest } from "vitest/node";
 
 import { runChecks } from "./check.ts";
+import { lastDateOf } from "./doctor/runtime.ts";
 import { exitOnStop } from "./stopping.ts";
 import { helpOf } from "./help.ts";
+import { PROJECT_ROOT } from "./local-variables.ts";
 import { readOptions } from "./options.ts";
 
 /**
  * Patterns of the projects of vitest.config.ts, each with a run of vitest of its own. All run side by side, and the checks beside them: tests of
  * objects and of the whole server wait more than they work, and those of the cores, which never wait, take the time that they leave.
  */
-const RUNS = ["outside", "*object*", "core"];
-const ALL_PROJECTS = ["*"];
+const OUTSIDE = "outside";
+const OBJECTS = "*object*";
+const RUNS = [OUTSIDE, OBJECTS, "core"];
+const ALL_PROJECTS = "*";
+
+/** Of the tests outside, those of what a workerd may do otherwise: sleep, wakes and their costs. */
+const OF_WORKERD = ["durability", "engine-object", "sleep", "wakes"].map((name) => `test/outside/${name}.test.ts`);
 
 /** Of the reason of a failure, beside its name at the end. */
 const REASON_LINES = 12;
 
 const { values, positionals: filters } = readOptions(helpOf("test"), {
   allowPositionals: true,
-  options: { long: { type: "boolean", default: false } },
+  options: { long: { type: "boolean", default: false }, workerd: { type: "string" } },
 });
 // Read by test/host/properties.ts in each process of vitest.
 if (values.long) process.env["LONG"] = "1";
@@ -33,6 +43,7 @@ const scratch = mkdtempSync(path.join(tmpdir(), "parley-tests-"));
 // Tests start hundreds of Node programs: each finds the compiled code of the modules that an earlier one loaded.
 process.env["NODE_COMPILE_CACHE"] = path.join(scratch, "compiled");
 try {
+  if (values.workerd !== undefined) takeWorkerd(values.workerd === "newest" ? "latest" : values.workerd);
   process.exitCode = await runAll();
 } finally {
   // A program that ends late may still write there.
@@ -41,11 +52,32 @@ try {
 // Test servers that hang on must not keep a finished run from ending.
 process.exit();
 
+/**
+ * Has all that starts workerd start this one, at the newest date that it takes: Miniflare looks for its program, and we for the date.
+ * @param version of the package, or a tag of the registry
+ */
+function takeWorkerd(version: string): void {
+  const folder = path.join(PROJECT_ROOT, "node_modules", ".cache", "workerd");
+  const args = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", folder];
+  execFileSync("npm", [...args, `workerd@${version}`], { stdio: ["ignore", "ignore", "inherit"] });
+  const installed = createRequire(path.join(folder, "package.json"))("workerd") as Workerd;
+  const today = new Date().toISOString().slice(0, 10);
+  const date = [today, lastDateOf(installed.version)!].toSorted()[0]!;
+  process.env["MINIFLARE_WORKERD_PATH"] = installed.default;
+  process.env["COMPATIBILITY_DATE"] = date;
+  console.log(`workerd ${installed.version}, compatibility date ${date}`);
+}
+
+/** What the package exports. */
+interface Workerd {
+  readonly version: string;
+  /** The program. */
+  readonly default: string;
+}
+
 async function runAll(): Promise<number> {
-  const [checks, reports] = await Promise.all([
-    filters.length > 0 ? { passed: 0, failed: [] } : runChecks(),
-    Promise.all((filters.length > 0 ? ALL_PROJECTS : RUNS).map(runVitest)),
-  ]);
+  const isPart = filters.length > 0 || values.workerd !== undefined;
+  const [checks, reports] = await Promise.all([isPart ? { passed: 0, failed: [] } : runChecks(), runSuites()]);
   const suites = reports.map(countsOf);
   const passed = checks.passed + sum(suites.map((counts) => counts.passed));
   const failed = checks.failed.length + sum(suites.map((counts) => counts.failed.length));
@@ -55,10 +87,19 @@ async function runAll(): Promise<number> {
   return failed === 0 && reports.every(({ success }) => success) ? 0 : 1;
 }
 
-/** @param project a pattern of names */
-async function runVitest(project: string): Promise<Report> {
+async function runSuites(): Promise<Report[]> {
+  if (filters.length > 0) return [await runVitest(ALL_PROJECTS, filters)];
+  if (values.workerd !== undefined) return Promise.all([runVitest(OUTSIDE, OF_WORKERD), runVitest(OBJECTS)]);
+  return Promise.all(RUNS.map((project) => runVitest(project)));
+}
+
+/**
+ * @param project a pattern of names
+ * @param files their names, or parts of them; all files without any
+ */
+async function runVitest(project: string, files: readonly string[] = []): Promise<Report> {
   const reportFile = path.join(mkdtempSync(path.join(scratch, "run-")), "report.json");
-  const vitest = await startVitest("test", [...filters], {
+  const vitest = await startVitest("test", [...files], {
     watch: false,
     project,
     // The summary that the default reporter redraws on a terminal has no place beside the lines of another run.

@@ -1,4 +1,4 @@
-// The lines that add the chat, or a Socket.IO application, to a Worker that is there already. Nothing of the Worker is read or written.
+// The lines that add the chat, or a Socket.IO application, to a Worker that is there already. Nothing of the Worker is written.
 // Called by main.ts, which prints them.
 import { stringify } from "smol-toml";
 
@@ -33,6 +33,8 @@ export interface Wish {
   /** Where the addresses begin; empty at the root. */
   readonly basePath: string;
   readonly format: "toml" | "json";
+  /** Whether the configuration names its classes in `migrations`: it may not have `exports` then. */
+  readonly hasMigrations: boolean;
 }
 
 export interface Lines {
@@ -141,7 +143,7 @@ function ownNames({ classes }: Wish, named: readonly string[]): (name: string) =
 }
 
 function configurationOf(
-  { environment, format }: Wish,
+  { environment, format, hasMigrations }: Wish,
   objects: ReadonlyArray<{ readonly name: string; readonly class_name: string }>,
   others: object = {},
   top: object = {},
@@ -150,11 +152,20 @@ function configurationOf(
   const configuration = {
     compatibility_flags: [FLAG],
     ...top,
-    // All environments share the migrations, and none inherits a binding.
-    migrations: [{ tag: MIGRATION_TAG, new_sqlite_classes: objects.map(({ class_name }) => class_name) }],
+    // All environments share the classes, and none inherits a binding.
+    ...classesOf(
+      objects.map(({ class_name }) => class_name),
+      hasMigrations,
+    ),
     ...(environment === undefined ? bindings : { env: { [environment]: bindings } }),
   };
   return format === "toml" ? stringify(configuration).trim() : JSON.stringify(configuration, undefined, 2);
+}
+
+/** @returns what has a deployment make them */
+function classesOf(names: readonly string[], hasMigrations: boolean): object {
+  if (hasMigrations) return { migrations: [{ tag: MIGRATION_TAG, new_sqlite_classes: names }] };
+  return { exports: Object.fromEntries(names.map((name) => [name, { type: "durable-object", storage: "sqlite" }])) };
 }
 
 /** `BoardObject` is bound as BOARD, `ChessGame` as CHESS_GAME. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `npm create parley`: makes a project, or prints the lines that add the chat or a Socket.IO application to one. npm runs this as the bin of
 // create-parley.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 
 import { HELP, nameFrom, readArguments, TEMPLATE_OF, type Arguments, type Kind } from "./arguments.ts";
@@ -14,6 +14,9 @@ const BASE_PATHS: Readonly<Record<Template, string>> = { chat: "/chat", socketio
 
 /** In the order in which Wrangler looks for them. */
 const CONFIGURATIONS = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"];
+
+/** In JSON and in TOML, outside a comment. */
+const MIGRATIONS = /^(?!\s*(?:#|\/\/)).*\bmigrations\b"?\s*(?:[:=]|\]\])/m;
 
 try {
   await run(readArguments(process.argv.slice(2)));
@@ -50,7 +53,8 @@ function chosenKind(given: Arguments, initial: Kind): Promise<Kind> | Kind {
   return asks(given, "--template chat, socketio or existing") ? askKind(initial) : initial;
 }
 
-async function printLines(given: Arguments, gets: Template, configuration = "wrangler.jsonc"): Promise<void> {
+async function printLines(given: Arguments, gets: Template, found: string | undefined): Promise<void> {
+  const configuration = found ?? "wrangler.jsonc";
   const isAsking = gets === "chat" && given.extras === undefined && canAsk(given);
   const lines = linesFor({
     gets,
@@ -60,10 +64,11 @@ async function printLines(given: Arguments, gets: Template, configuration = "wra
     ...(given.environment !== undefined && { environment: given.environment }),
     basePath: given.basePath ?? BASE_PATHS[gets],
     format: configuration.endsWith(".toml") ? "toml" : "json",
+    hasMigrations: found !== undefined && MIGRATIONS.test(readFileSync(path.join(given.folder ?? ".", found), "utf8")),
   });
   const manager = packageManager();
   const parts = [
-    `Nothing was changed. Add to ${configuration}, to the lists in it if it has them (migrations at their end):`,
+    `Nothing was changed. Add to ${configuration}, to the lists in it if it has them (a migration at their end):`,
     lines.configuration,
     "Add to the entry file, each part at its place:",
     lines.code,

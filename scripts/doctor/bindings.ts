@@ -1,4 +1,4 @@
-// Checks what the configuration binds: Durable Objects, the migrations that make their classes, and queues. Called by examine.ts. It knows
+// Checks what the configuration binds: Durable Objects, the exports or migrations that make their classes, and queues. Called by examine.ts. It knows
 // the names that the chat looks for; the options of createParley, which may name others, are code.
 import { CLASSES, DEAD_LETTERS, QUEUES, ROOM, type QueuePart } from "../chat-parts.ts";
 import type { Config, Consumer, Facts, Migration } from "./facts.ts";
@@ -67,26 +67,34 @@ function missingRoom({ durable_objects: { bindings } }: Config): Finding {
 
 function boundClasses(config: Config, isChat: boolean): Finding[] {
   const { durable_objects, migrations, exports = {}, configPath = "" } = config;
-  const made = classesMadeBy(migrations);
+  const made = new Map([...classesMadeBy(migrations), ...classesIn(exports)]);
   const ofTheChat = (name: string): boolean => CLASSES.some(({ className }) => className === name);
   const own = durable_objects.bindings.filter(({ script_name }) => script_name === undefined);
   return [...new Set(own.map(({ class_name }) => class_name))].flatMap((name): Finding[] => {
-    const storage = exports[name]?.storage ?? made.get(name);
-    if (storage === undefined)
+    const storage = made.get(name);
+    if (storage === undefined) {
+      const file = configPath.split(/[/\\]/).at(-1);
       return [
-        error(
-          "class.not-made",
-          `No migration in ${configPath.split(/[/\\]/).at(-1)} makes the class ${name}.`,
-          `Add a migration with a new tag and new_sqlite_classes = ["${name}"].`,
-        ),
+        migrations.length > 0
+          ? error(
+              "class.not-made",
+              `No migration in ${file} makes the class ${name}.`,
+              `Add a migration with a new tag and new_sqlite_classes = ["${name}"].`,
+            )
+          : error(
+              "class.not-made",
+              `exports in ${file} does not name the class ${name}.`,
+              `Add to exports: "${name}": { "type": "durable-object", "storage": "sqlite" }.`,
+            ),
       ];
+    }
     if (storage !== "key-value") return [];
     if (ofTheChat(name))
       return [
         error(
           "class.without-sqlite",
-          `The class ${name} is made without SQLite (new_classes), and rooms keep their messages in SQLite.`,
-          "A class cannot get it later: delete it in a migration, or take another class name.",
+          `The class ${name} is made without SQLite, and rooms keep their messages in SQLite.`,
+          "A class cannot get it later: delete the class and its data, or take another class name.",
         ),
       ];
     // Beside a chat, a class of another name is hardly one of the package.
@@ -94,14 +102,20 @@ function boundClasses(config: Config, isChat: boolean): Finding[] {
     return [
       warning(
         "class.without-sqlite",
-        `The class ${name} is made without SQLite (new_classes); if it extends SocketIoObject, it needs that.`,
+        `The class ${name} is made without SQLite; if it extends SocketIoObject, it needs that.`,
       ),
     ];
   });
 }
 
-/** `elsewhere`: another Worker's migrations made it. */
+/** `elsewhere`: another Worker made it. */
 type ClassStorage = "sqlite" | "key-value" | "elsewhere";
+
+/** The classes that `exports` makes or keeps: one that is deleted, renamed or given away has no storage. */
+function classesIn(exports: NonNullable<Config["exports"]>): Map<string, ClassStorage> {
+  const live = Object.entries(exports).filter(([, { storage }]) => storage !== undefined);
+  return new Map(live.map(([name, { storage }]) => [name, storage === "sqlite" ? "sqlite" : "key-value"]));
+}
 
 /** The classes that are there after all migrations, by name. */
 function classesMadeBy(migrations: readonly Migration[]): Map<string, ClassStorage> {

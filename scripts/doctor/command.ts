@@ -9,7 +9,7 @@ import { examineLive } from "./live.ts";
 
 const HELP = `Usage: npx parley-rooms doctor [FOLDER] [OPTIONS]
 
-Names what the Worker in FOLDER (default: here) lacks for a deployment with parley-rooms: bindings, migrations, queues, keys, bad and unsafe settings,
+Names what the Worker in FOLDER (default: here) lacks for a deployment with parley-rooms: bindings, classes, queues, keys, bad and unsafe settings,
 versions that do not fit. It reads the Wrangler configuration, .dev.vars and the installed packages, not your code, and changes nothing.
 
   --env NAME   the environment of the configuration (default: the top level)

@@ -49,8 +49,8 @@ function dates({ config: { compatibility_date: date, compatibility_flags: flags 
   });
 }
 
-/** The newest date that a version of workerd takes, `1.20261102.1` for example: a week after its own. */
-function lastDateOf(version: string): string | undefined {
+/** The newest date that a version of workerd takes, `1.20261102.1` for example: a week after its own. Called by run-tests.ts, too. */
+export function lastDateOf(version: string): string | undefined {
   const [, year, month, day] = /^1\.(\d{4})(\d\d)(\d\d)\./.exec(version) ?? [];
   if (day === undefined) return undefined;
   return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day) + DAYS_AHEAD)).toISOString().slice(0, 10);

@@ -13,6 +13,15 @@ const LARGE_YOUNG = "--semi-space-growth-factor=4 --min-semi-space-size=32 --max
 const WITHOUT_HELPERS = "--single-threaded-gc";
 const V8_FLAGS = availableParallelism() > 1 ? LARGE_YOUNG : `${LARGE_YOUNG} ${WITHOUT_HELPERS}`;
 
+/**
+ * At the compatibility date of the environment, where it has one: for another workerd, whose program `MINIFLARE_WORKERD_PATH` names
+ * (`npm test -- --workerd newest`, and the bench).
+ */
+function dated(worker: V4WorkerOptions): V4WorkerOptions {
+  const { COMPATIBILITY_DATE: compatibilityDate = worker.compatibilityDate } = process.env;
+  return { ...worker, ...(compatibilityDate !== undefined && { compatibilityDate }) };
+}
+
 export interface Runtime {
   /** Ends workerd. Acked messages are on the disk. */
   stop(): Promise<void>;
@@ -45,7 +54,7 @@ export async function startRuntime(
       // Nothing is looked up over the network.
       cf: false,
       handleStructuredLogs: writeRuntimeLine,
-      workers: [{ ...worker, unsafeDirectSockets: [{ ...address, entrypoint }] }, ...beside],
+      workers: [{ ...worker, unsafeDirectSockets: [{ ...address, entrypoint }] }, ...beside].map(dated),
     }),
   );
   await miniflare.ready;

@@ -192,11 +192,11 @@ describe.concurrent("npm create parley", () => {
     const withParley = { ...manifest, dependencies: { ...dependencies, "parley-rooms": "*" } };
     writeFileSync(path.join(project, "package.json"), JSON.stringify(withParley));
     const [chat, board] = [await linesFor("existing"), await linesFor("socketio")];
-    // A list of tables grows wherever its items are; the flag is a key of the top level, once, and each migration has a tag of its own.
+    // Tables and their lists grow wherever their items are; the flag is a key of the top level, once.
     const config = path.join(project, "wrangler.toml");
-    const [flag, tables] = chat.configuration.split("\n\n[[migrations]]\n");
-    const further = board.configuration.replace(`${flag}\n`, "").replace("parley-v1", "parley-v2");
-    writeFileSync(config, `${flag}\n${readFileSync(config, "utf8")}\n[[migrations]]\n${tables}\n${further}`);
+    const [flag, tables] = chat.configuration.split(/\n\n(?=\[)([^]*)/);
+    const further = board.configuration.replace(`${flag}\n`, "");
+    writeFileSync(config, `${flag}\n${readFileSync(config, "utf8")}\n${tables}\n${further}`);
     const entry = path.join(project, "src", "index.ts");
     const user = '({ user: request.headers.get("x-user") ?? "stranger" })';
     const code = readFileSync(entry, "utf8")

@@ -184,4 +184,18 @@ describe("in the folder of a Worker", () => {
     expect(readdirSync(worker).toSorted()).toEqual(["index.ts", configuration]);
     expect(textIn(worker, configuration)).toBe("");
   });
+
+  it.each([
+    ["exports", "no classes", "wrangler.jsonc", '{ "name": "mine" }'],
+    ["exports", "exports", "wrangler.toml", '# [[migrations]]\n[exports.Own]\ntype = "durable-object"\n'],
+    ["exports", "a database", "wrangler.json", '{ "d1_databases": [{ "migrations_dir": "sql" }] }'],
+    ["migrations", "migrations", "wrangler.toml", '[[ migrations ]]\ntag = "v1"\n'],
+    ["migrations", "migrations, inline", "wrangler.toml", 'migrations = [{ tag = "v1" }]'],
+    ["migrations", "migrations in JSON", "wrangler.jsonc", '{ "name": "mine", "migrations": [{ "tag": "v1" }] }'],
+  ])("it names the classes in %s if the configuration has %s", (list, _has, configuration, text) => {
+    const { out } = run(folderOf({ [configuration]: text }), "--yes");
+    const other = list === "exports" ? "migrations" : "exports";
+    expect(out).toMatch(new RegExp(`^(\\[+|  ")${list}\\b`, "m"));
+    expect(out).not.toMatch(new RegExp(`^(\\[+|  ")${other}\\b`, "m"));
+  });
 });

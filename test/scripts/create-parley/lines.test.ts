@@ -7,7 +7,18 @@ import { examined } from "../doctor/examined-project.ts";
 import { ROOT, textIn } from "../worker-folder.ts";
 
 const lines = (more: Partial<Wish> = {}) =>
-  linesFor({ gets: "chat", name: "mine", extras: ["lobby"], classes: {}, basePath: "/chat", format: "toml", ...more });
+  linesFor({
+    gets: "chat",
+    name: "mine",
+    extras: ["lobby"],
+    classes: {},
+    basePath: "/chat",
+    format: "toml",
+    hasMigrations: false,
+    ...more,
+  });
+
+const SQLITE = { type: "durable-object", storage: "sqlite" };
 
 const HEAD = 'name = "mine"\nmain = "src/index.ts"\ncompatibility_date = "2026-08-01"\n';
 
@@ -17,6 +28,7 @@ describe("the lines for a configuration", () => {
     ["without extras", { extras: [] }],
     ["with announcements, and no queue", { extras: ["announcements"] as const }],
     ["for an environment", { extras: EXTRAS, environment: "staging" }],
+    ["for a Worker with migrations", { extras: EXTRAS, hasMigrations: true }],
   ])("leave nothing for the doctor to warn of: %s", async (_case, more) => {
     const { configuration } = lines(more);
     const { environment } = more as Partial<Wish>;
@@ -48,7 +60,7 @@ it("name classes as the Worker does, in the configuration and in the export", ()
         { name: "LOBBY", class_name: "Lobby" },
       ],
     },
-    migrations: [{ new_sqlite_classes: ["Salon", "Lobby"] }],
+    exports: { Salon: SQLITE, Lobby: SQLITE },
   });
   expect(code).toContain('export { ChatRoom as Salon, Lobby } from "parley-rooms";');
   expect(() => lines({ classes: { RoomShard: "Slice" } })).toThrow(
@@ -62,7 +74,7 @@ it("name a Socket.IO application's class, and its binding after it", () => {
   const { configuration, code } = lines({ ...board, classes: { BoardObject: "ChessGame" } });
   expect(parse(configuration)).toMatchObject({
     durable_objects: { bindings: [{ name: "CHESS_GAME", class_name: "ChessGame" }] },
-    migrations: [{ new_sqlite_classes: ["ChessGame"] }],
+    exports: { ChessGame: SQLITE },
   });
   expect(code).toContain("export class ChessGame extends SocketIoObject");
   expect(code).toContain("env.CHESS_GAME.getByName(name)");

@@ -7,8 +7,20 @@ import { checkRuntime } from "../../../scripts/doctor/runtime.ts";
 import { ROOT } from "../worker-folder.ts";
 import { examined, TOML, type Project } from "./examined-project.ts";
 
-it("finds nothing in a whole project but the key, which it cannot see", async () => {
-  expect((await examined()).codes).toEqual(["note key.local"]);
+/** A whole project that names these classes in `exports`. */
+const exporting = (...names: readonly string[]): string =>
+  TOML.replace(
+    /\[\[migrations[^[]+\[[^\]]+\]/,
+    ["[exports]", ...names.map((name) => `${name} = { type = "durable-object", storage = "sqlite" }`)].join("\n"),
+  );
+
+const CLASSES = ["ChatRoom", "Lobby", "Announcements", "DeadLetters", "RoomShard"] as const;
+
+it.each([
+  ["migrations", TOML],
+  ["exports", exporting(...CLASSES)],
+])("finds nothing in a whole project, with %s, but the key, which it cannot see", async (_classes, toml) => {
+  expect((await examined({ toml })).codes).toEqual(["note key.local"]);
 });
 
 it.each([undefined, "development"])(
@@ -64,9 +76,21 @@ describe("it names", () => {
       /No migration in wrangler\.toml makes the class Lobby/,
     ],
     [
+      "a class that exports does not name",
+      "error class.not-made",
+      { toml: exporting(...CLASSES.filter((name) => name !== "Lobby")) },
+      /exports in wrangler\.toml does not name the class Lobby/,
+    ],
+    [
       "a class without SQLite",
       "error class.without-sqlite",
       { toml: TOML.replace("new_sqlite_classes", "new_classes") },
+      /ChatRoom is made without SQLite/,
+    ],
+    [
+      "a class without SQLite in exports",
+      "error class.without-sqlite",
+      { toml: exporting(...CLASSES).replace("sqlite", "legacy-kv") },
       /ChatRoom is made without SQLite/,
     ],
     [
