@@ -25,6 +25,9 @@ export async function signedPost(
   const body = JSON.stringify(content);
   const timestamp = Math.floor(Date.now() / 1000);
   const { address, authorization } = addressOf(url);
+  // Not `AbortSignal.timeout`: that keeps a room awake, and billed, until the time is over, also when the answer has come.
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), msMax);
   try {
     return await fetch(address, {
       method: "POST",
@@ -38,12 +41,13 @@ export async function signedPost(
         ...(authorization && { Authorization: authorization }),
       },
       redirect: "manual",
-      signal: AbortSignal.timeout(msMax),
+      signal: late.signal,
     });
-  } catch (error) {
+  } catch {
     // The error's own message may contain the address.
-    const isLate = error instanceof Error && error.name === "TimeoutError";
-    throw new NoAnswer(isLate ? `no answer within ${msMax} ms` : "not reachable");
+    throw new NoAnswer(late.signal.aborted ? `no answer within ${msMax} ms` : "not reachable");
+  } finally {
+    clearTimeout(timer);
   }
 }
 
