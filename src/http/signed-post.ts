@@ -27,7 +27,7 @@ export async function signedPost(
   const { address, authorization } = addressOf(url);
   // Not `AbortSignal.timeout`: that keeps a room awake, and billed, until the time is over, also when the answer has come.
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), msMax);
+  const timer = setTimeout(() => late.abort(new DOMException("late", "TimeoutError")), msMax);
   try {
     return await fetch(address, {
       method: "POST",
@@ -43,9 +43,10 @@ export async function signedPost(
       redirect: "manual",
       signal: late.signal,
     });
-  } catch {
+  } catch (error) {
     // The error's own message may contain the address.
-    throw new NoAnswer(late.signal.aborted ? `no answer within ${msMax} ms` : "not reachable");
+    const isLate = error instanceof Error && error.name === "TimeoutError";
+    throw new NoAnswer(isLate ? `no answer within ${msMax} ms` : "not reachable");
   } finally {
     clearTimeout(timer);
   }

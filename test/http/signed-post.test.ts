@@ -19,7 +19,7 @@ function post(answer?: Response | Error): Promise<Response> {
     "fetch",
     (_url: URL, { signal }: { signal: AbortSignal }) =>
       new Promise<Response>((resolve, reject) => {
-        signal.addEventListener("abort", () => reject(new Error("https://user:word@example.com was aborted")));
+        signal.addEventListener("abort", () => reject(signal.reason as DOMException));
         if (answer instanceof Error) reject(answer);
         else if (answer) resolve(answer);
       }),
