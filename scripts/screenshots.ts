@@ -10,7 +10,7 @@ import { launchBrowser } from "./chromium.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
 import { OPERATIONS_PICTURES, takeOperations } from "./screenshots/operations.ts";
 import { setStage, type Stage } from "./screenshots/stage.ts";
-import { MAIN_ROOM, PEOPLE, READER } from "./screenshots/story.ts";
+import { PEOPLE, READER } from "./screenshots/story.ts";
 import { exitOnStop } from "./stopping.ts";
 import { helpOf } from "./help.ts";
 import { readOptions } from "./options.ts";
@@ -76,9 +76,8 @@ const PICTURES: Readonly<Record<string, Picture>> = {
     return page;
   },
   "join-light": async (stage) => {
-    const page = await stage.open({ viewport: { width: 900, height: 620 }, colorScheme: "light" }, "");
+    const page = await stage.open({ viewport: { width: 900, height: 620 }, colorScheme: "light" }, { isKnown: false });
     await page.getByTestId("name").fill(PEOPLE[READER]);
-    await page.getByTestId("room").fill(MAIN_ROOM);
     return page;
   },
 };

@@ -1,13 +1,15 @@
 // <parley-room room="…">: a chat room as an element of any page, drawn by the same components as the chat page, in a
 // shadow root of its own so that neither's styles reach the other. GET /embed.js serves it; docs/embed.md explains it.
 import { render } from "preact";
-import { baseOf, isRoomName } from "parley-rooms/client";
+import { baseOf, isRoomName, unreadOf } from "parley-rooms/client";
 
 import { App } from "../page/components/app.tsx";
-import { keepFieldEventsInside, leaveInputMethodsTheirKeys } from "../page/components/keys.ts";
+import { isTouched, keepFieldEventsInside, leaveInputMethodsTheirKeys } from "../page/components/keys.ts";
 import { giveTextsElements } from "../page/components/texts.ts";
 import { applyChosenTheme } from "../page/components/theme.ts";
 import { embeddedGuest } from "./embedded-guest.ts";
+import { Launcher } from "./launcher.tsx";
+import { keep, local, readJson } from "../page/state/json-storage.ts";
 import { TokenNeeded } from "../page/state/reader-identity.ts";
 import { ChatStore } from "../page/state/chat-store.ts";
 import type { ShownConnection } from "../page/state/shown-connection.ts";
@@ -23,13 +25,16 @@ type TokenFunction = (refused?: string) => Promise<string> | string;
 let sheet: CSSStyleSheet | undefined;
 
 class ParleyRoom extends HTMLElement {
-  static readonly observedAttributes = ["room", "name", "origin", "token-from"];
+  static readonly observedAttributes = ["room", "name", "origin", "token-from", "launcher", "open", "title"];
   #token: TokenFunction | string | undefined;
   #store: ChatStore | undefined;
   #lastState = "";
   /** An attempt that fails before it is drawn changes no state, and is another end. */
   #lastEnd: ShownConnection | undefined;
+  #unread = 0;
   #mount: HTMLElement | undefined;
+  /** The visitor opened or closed the chat, and has not got the focus where it belongs now. */
+  #isMovingFocus = false;
 
   /** A token, or a function that gives one: instead of `token-from`. */
   get token(): TokenFunction | string | undefined {
@@ -57,14 +62,28 @@ class ParleyRoom extends HTMLElement {
     this.#stop();
   }
 
-  attributeChangedCallback(): void {
-    this.#restart();
+  attributeChangedCallback(name: string): void {
+    if (this.#store && (name === "open" || name === "title")) this.#draw(this.#store);
+    else this.#restart();
+  }
+
+  /** A launcher shows the chat while it is open. */
+  get #isShown(): boolean {
+    return !this.hasAttribute("launcher") || this.hasAttribute("open");
+  }
+
+  /** The visitor opens the chat, or closes it. */
+  #toggle(isOpen: boolean): void {
+    this.#isMovingFocus = true;
+    this.toggleAttribute("open", isOpen);
   }
 
   #prepare(): HTMLElement {
     const root = this.attachShadow({ mode: "open" });
     const mount = document.createElement("div");
     mount.className = "parley";
+    // Otherwise the browser shows the title of the element wherever the pointer rests in it.
+    mount.title = "";
     root.append(mount);
     if (!sheet) {
       sheet = new CSSStyleSheet();
@@ -85,6 +104,10 @@ class ParleyRoom extends HTMLElement {
     const base = addressOf(address);
     if (base === undefined)
       return this.#complain("INVALID_ORIGIN", `${JSON.stringify(address)} is not the address of a server`);
+    // A visitor who never opened the chat costs no connection; one who did is told of answers.
+    const openedKey = `parley.opened ${base} ${room}`;
+    if (!this.#isShown && readJson(local, openedKey) !== true) return this.#render();
+    if (this.hasAttribute("launcher")) keep(local, openedKey, true);
     let known: string | undefined;
     const renew = async (): Promise<string> => (known = await this.#fetchToken(base, known));
     const store = new ChatStore({
@@ -92,6 +115,7 @@ class ParleyRoom extends HTMLElement {
       token: { current: async () => known ?? renew(), renew },
       changed: () => this.#draw(store),
       announced: (text) => this.#tell("parley-message", { text }),
+      ...(this.hasAttribute("launcher") && { dismissed: () => this.#toggle(false) }),
     });
     this.#store = store;
     store.enter(room);
@@ -104,9 +128,13 @@ class ParleyRoom extends HTMLElement {
   }
 
   #draw(store: ChatStore): void {
-    if (store !== this.#store || !this.#mount) return;
-    render(<App store={store} />, this.#mount);
+    if (store !== this.#store) return;
     const { connection, state: shown } = store.view ?? {};
+    const [before, unread] = [this.#unread, shown ? unreadOf(shown).count : 0];
+    this.#unread = unread;
+    store.heading = this.title;
+    this.#render();
+    if (unread !== before) this.#tell("parley-unread", { count: unread });
     const { missed = 0, news } = shown?.reading ?? {};
     const unseen = missed + (news?.count ?? 0);
     const state = `${connection?.kind} ${unseen}`;
@@ -115,6 +143,24 @@ class ParleyRoom extends HTMLElement {
     if (connection?.kind !== "stopped" || connection === this.#lastEnd) return;
     this.#lastEnd = connection;
     this.#complain(connection.code, connection.message);
+  }
+
+  #render(): void {
+    if (!this.#mount) return;
+    const [isShown, store] = [this.#isShown, this.#store];
+    render(
+      <>
+        {!isShown && <Launcher title={this.title} unread={this.#unread} onOpen={() => this.#toggle(true)} />}
+        <div class="frame" hidden={!isShown}>
+          {store && <App store={store} />}
+        </div>
+      </>,
+      this.#mount,
+    );
+    const goal = this.#mount.querySelector<HTMLElement>(isShown ? ".draft" : ".launcher");
+    if (!this.#isMovingFocus || !goal) return;
+    this.#isMovingFocus = false;
+    if (!isShown || !isTouched()) goal.focus();
   }
 
   /** Nothing goes on from here without the page, or its visitor. */

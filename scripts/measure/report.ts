@@ -1,6 +1,6 @@
 // A report of any mode: written once as data, and shown as text on a terminal, as JSON, and as one HTML page. Called by load.ts, bench.ts,
 // crash.ts and cost.ts.
-import { accessSync, constants, existsSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 import { chartOf, escapeHtml, type Chart } from "./charts.ts";
@@ -92,7 +92,7 @@ function sectionOf({ title, table, notes = [], charts = [] }: Section): string {
     `<h2>${escapeHtml(title)}</h2>`,
     ...(table ? [tableOf(table)] : []),
     ...notes.map((note) => `<p class="soft">${escapeHtml(note)}</p>`),
-    ...charts.map(chartOf),
+    ...(charts.length > 0 ? [`<div class="charts">${charts.map(chartOf).join("\n")}</div>`] : []),
   ].join("\n");
 }
 
@@ -103,29 +103,38 @@ function tableOf([head = [], ...body]: ReadonlyArray<readonly string[]>): string
   return `<div class="wide"><table><thead>${cells("th", head)}</thead><tbody>${rows}</tbody></table></div>`;
 }
 
-const STYLE = `
-:root { --paper: #fcfcfb; --card: #fff; --ink: #1b1f24; --soft: #5b6570; --rule: #e3e6ea; --span: #f2f5f9;
-  --s1: #1f6feb; --s2: #c2410c; --s3: #7c3aed; --good: #15803d; --bad: #b91c1c; }
-@media (prefers-color-scheme: dark) { :root { --paper: #0f1317; --card: #171c22; --ink: #e6e9ed; --soft: #9aa5b1;
-  --rule: #2a313a; --span: #1c232b; --s1: #6ea8fe; --s2: #fb923c; --s3: #c4a1ff; --good: #4ade80; --bad: #f87171; } }
+/** Colours by their roles, as on the chat page. */
+const TOKENS = readFileSync(
+  path.join(import.meta.dirname, "..", "..", "client", "page", "styles", "tokens.css"),
+  "utf8",
+);
+
+const STYLE = `${TOKENS}
+:root { --s1: var(--accent); --s2: light-dark(#b45309, #f0a35e); --s3: light-dark(#6d4fc4, #b7a3ff); }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
-main { max-width: 980px; margin: 0 auto; padding: 32px 20px 64px; }
+body { margin: 0; background: var(--side); color: var(--text); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+main { max-width: 1180px; margin: 0 auto; padding: 32px 20px 64px; }
 h1 { font-size: 24px; line-height: 1.25; margin: 0 0 4px; } h2 { font-size: 17px; margin: 36px 0 10px; }
-p { margin: 6px 0; } .soft { color: var(--soft); }
-.verdict { font-weight: 600; font-size: 17px; margin: 14px 0 20px; color: var(--s2); }
-.verdict.good { color: var(--good); } .verdict.bad { color: var(--bad); }
-figure { margin: 18px 0 0; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 12px 14px; }
-figcaption { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: baseline; } figcaption span { color: var(--soft); font-size: 13px; }
+p { margin: 6px 0; } .soft { color: var(--muted); }
+.verdict { display: flex; gap: 12px; align-items: baseline; margin: 16px 0 20px; padding: 12px 16px; border-radius: var(--radius);
+  background: var(--warn-ground); color: var(--warn); font-weight: 600; font-size: 17px; }
+.verdict::before { content: "!"; font-weight: 700; }
+.verdict.good { background: var(--good-ground); color: var(--good); } .verdict.good::before { content: "✓"; }
+.verdict.bad { background: var(--bad-ground); color: var(--bad); } .verdict.bad::before { content: "✕"; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(460px, 100%), 1fr)); gap: 16px; margin-top: 16px; }
+figure { margin: 0; background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); padding: 12px 14px; }
+figcaption { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: baseline; } figcaption span { color: var(--muted); font-size: 13px; }
 figcaption ul { display: flex; flex-wrap: wrap; gap: 2px 14px; list-style: none; margin: 0 0 0 auto; padding: 0; font-size: 13px; }
 figcaption i { display: inline-block; width: 14px; height: 3px; border-radius: 2px; margin-right: 6px; vertical-align: middle; }
 svg { display: block; width: 100%; height: auto; margin-top: 6px; }
-.grid { stroke: var(--rule); } .axis { fill: var(--soft); font-size: 12px; } .span { fill: var(--span); }
-.line { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
+.grid { stroke: var(--line); } .axis { fill: var(--muted); font-size: 16px; } .span { fill: var(--hover); }
+.line { fill: none; stroke-width: 2; stroke-linejoin: round; }
 path.s1 { stroke: var(--s1); } path.s2 { stroke: var(--s2); } path.s3 { stroke: var(--s3); }
 i.s1 { background: var(--s1); } i.s2 { background: var(--s2); } i.s3 { background: var(--s3); }
-.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 14px; }
-th, td { text-align: right; padding: 6px 10px; border-bottom: 1px solid var(--rule); } th { color: var(--soft); font-weight: 500; }
+.wide { border: 1px solid var(--line); border-radius: var(--radius); background: var(--surface); overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 14px; }
+th, td { text-align: right; padding: 7px 14px; border-bottom: 1px solid var(--line); } th { color: var(--muted); font-weight: 600; font-size: 13px; }
+tr:last-child td { border-bottom: 0; }
 th:first-child, td:first-child { text-align: left; }
 @media (max-width: 600px) { .axis { font-size: 22px; } }
 `;

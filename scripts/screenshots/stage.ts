@@ -22,8 +22,8 @@ const LIST_EVERY_MS = 1000;
 
 export interface Stage {
   readonly url: string;
-  /** The reader's page of a room, as it is once everything has come. */
-  open(options: BrowserContextOptions, hash?: string): Promise<Page>;
+  /** The reader's page of the main room, as it is once everything has come; the form, if the browser does not know them. */
+  open(options: BrowserContextOptions, reader?: { readonly isKnown: boolean }): Promise<Page>;
   /** A member's connection to the main room. */
   member(who: Who): Room;
   close(): Promise<void>;
@@ -35,7 +35,7 @@ export async function setStage(browser: Browser): Promise<Stage> {
   await cast.perform(await drawPicture(browser));
   return {
     url: server.url,
-    open: (options, hash = `#${MAIN_ROOM}`) => openPage({ browser, url: server.url, cast, options, hash }),
+    open: (options, { isKnown } = { isKnown: true }) => openPage({ browser, url: server.url, cast, options, isKnown }),
     member: (who) => cast.in(MAIN_ROOM, who),
     close: async () => {
       cast.leave();
@@ -170,10 +170,10 @@ interface Opening {
   readonly url: string;
   readonly cast: Cast;
   readonly options: BrowserContextOptions;
-  readonly hash: string;
+  readonly isKnown: boolean;
 }
 
-async function openPage({ browser, url, cast, options, hash }: Opening): Promise<Page> {
+async function openPage({ browser, url, cast, options, isKnown }: Opening): Promise<Page> {
   const context = await browser.newContext({ locale: "en-GB", timezoneId: "UTC", reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   await page.clock.setFixedTime(NOW);
@@ -186,11 +186,11 @@ async function openPage({ browser, url, cast, options, hash }: Opening): Promise
     });
   });
   const kept = { seen: cast.seen, me: { name: PEOPLE[READER], token: await tokenOf(READER) } };
-  if (hash !== "")
+  if (isKnown)
     await page.addInitScript(`localStorage.setItem("parley.seen", ${JSON.stringify(JSON.stringify(kept.seen))});
       localStorage.setItem("parley.token", ${JSON.stringify(JSON.stringify(kept.me))});`);
-  await page.goto(`${url}/${hash}`);
-  if (hash === "") return page;
+  await page.goto(`${url}/#${MAIN_ROOM}`);
+  if (!isKnown) return page;
   await page.locator("[data-testid=connection][data-state=connected]").waitFor({ state: "attached" });
   const badges = ROOMS.filter(({ unread }) => unread > 0).length;
   await page

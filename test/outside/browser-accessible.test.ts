@@ -86,9 +86,19 @@ it("the join form, with and without errors", async () => {
   await ada.page.goto(url);
   await ada.page.getByTestId("join").waitFor();
   await passes(ada.page, "join");
-  await ada.page.getByTestId("room").fill("no spaces");
+  await ada.choosesRoom("no/slashes");
   await ada.page.getByTestId("join").click();
   await passes(ada.page, "join with problems");
+  await ada.fillIn("accessible-empty", "Ada");
+  await ada.isConnected();
+  await ada.page.getByTestId("say-hello").waitFor();
+  await passes(ada.page, "an empty room");
+  await ada.page.getByTestId("room-menu").click();
+  await passes(ada.page, "menu of the room");
+  await ada.page.keyboard.press("Escape");
+  await ada.page.goto(url);
+  await ada.page.getByRole("button", { name: "Continue as Ada" }).waitFor();
+  await passes(ada.page, "join of a visitor who was here");
   await ada.close();
 });
 

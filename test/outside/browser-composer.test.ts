@@ -235,6 +235,7 @@ it("on a touch screen Enter begins a line, also in an edit, the button or Ctrl+E
     expect(Math.min(...(await sizes()))).toBeGreaterThanOrEqual(16);
   };
   await page.goto(url);
+  await page.getByTestId("other-room").tap();
   await isLarge(2);
   await ada.fillIn("composer-touch", "Ada");
   const composer = page.getByTestId("composer");

@@ -2,12 +2,13 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
+import axe from "axe-core";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import { HOST } from "./servers.ts";
 import { useBrowser, useServer } from "./stage.ts";
-import { tokenFor } from "./stock-clients.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
 import { holdFrames, WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
@@ -208,26 +209,25 @@ it("`data-theme`: follows the colour scheme of the page, the attribute or the vi
   await page.close();
 });
 
-it("`--accent` colours own messages and the own avatar; lines through the text of the page around, and a ban on selecting it, end at the element", async () => {
-  const page = await place({ room: "accent" }, [await tokenFor("ada")]);
+it("`--accent` colours the own avatar, and own messages where they are bubbles; lines through the text of the page around, and a ban on selecting it, end at the element", async () => {
+  const page = await place({ room: "accent" }, [await tokenFor("ada")], { viewport: { width: 1000, height: 700 } });
   await stands(page, "connected");
   await page.getByTestId("composer").fill("mine");
   await page.getByTestId("composer").press("Enter");
   const own = page.locator("[data-testid=message].own[data-state=sent]");
   await own.waitFor();
-  const look = (): Promise<string[]> =>
-    own.evaluate((row) =>
-      [row.querySelector(".content")!, row.querySelector(".avatar")!].map((part) => {
-        let shown: Element | null = part;
-        while (shown && /0\)$|transparent/.test(getComputedStyle(shown).backgroundColor)) shown = shown.parentElement;
-        return shown ? getComputedStyle(shown).backgroundColor : "";
-      }),
-    );
-  const before = await look();
-  await page.locator("parley-room").evaluate((room) => room.style.setProperty("--accent", "rgb(106, 63, 209)"));
-  const after = await look();
-  expect(after[1]).toBe("rgb(106, 63, 209)");
-  expect(after[0]).not.toBe(before[0]);
+  const groundOf = (part: string): Promise<string> =>
+    own.locator(part).evaluate((part) => getComputedStyle(part).backgroundColor);
+  const colour = (accent: string): Promise<void> =>
+    page.locator("parley-room").evaluate((room, accent) => room.style.setProperty("--accent", accent), accent);
+  await colour("rgb(106, 63, 209)");
+  expect(await groundOf(".avatar")).toBe("rgb(106, 63, 209)");
+  // Where the element is narrow, messages are bubbles.
+  await page.setViewportSize({ width: 390, height: 700 });
+  await expect.poll(() => groundOf(".body")).toBe("rgb(106, 63, 209)");
+  await colour("rgb(11, 107, 96)");
+  await expect.poll(() => groundOf(".body")).toBe("rgb(11, 107, 96)");
+  await page.setViewportSize({ width: 1000, height: 700 });
   const [bar, heading] = [page.locator(".bar").first(), page.locator("h1", { hasText: "Elsewhere" })];
   const looks = async (part: Locator): Promise<string> => (await part.screenshot()).toString("base64");
   const [within, around] = [await looks(bar), await looks(heading)];
@@ -239,6 +239,65 @@ it("`--accent` colours own messages and the own avatar; lines through the text o
   expect(await looks(heading)).not.toBe(around);
   await own.locator(".content").dblclick({ position: { x: 5, y: 5 } });
   expect(await page.evaluate(() => getSelection()!.toString())).toBe("mine");
+  await page.close();
+});
+
+it("`title` names the chat for its visitors, also while it changes, and is no tooltip over all of it", async () => {
+  const page = await place({ room: "titled", title: "Ask the roaster" }, [await tokenFor("ada")]);
+  await stands(page, "connected");
+  await expect.poll(() => page.getByTestId("room-title").textContent()).toBe("Ask the roaster");
+  await page.getByRole("main", { name: "Room Ask the roaster" }).waitFor();
+  expect(await page.locator(".parley").getAttribute("title")).toBe("");
+  await page.locator("parley-room").evaluate((room) => room.setAttribute("title", "Ask us"));
+  await expect.poll(() => page.getByTestId("room-title").textContent()).toBe("Ask us");
+  await page.locator("parley-room").evaluate((room) => room.removeAttribute("title"));
+  await expect.poll(() => page.getByTestId("room-title").textContent()).toBe("#titled");
+  await page.close();
+});
+
+it("`launcher`: a button that connects when it is first opened, then counts what comes while it is closed, and gives the focus back", async () => {
+  const page = await place({ room: "launched", launcher: "", title: "Ask the roaster" }, [await tokenFor("ada")]);
+  await page.evaluate(() => {
+    const counts: number[] = [];
+    Object.assign(globalThis, { counts });
+    document.addEventListener("parley-unread", (event) =>
+      counts.push((event as CustomEvent<{ count: number }>).detail.count),
+    );
+  });
+  const [launcher, composer] = [page.getByTestId("launcher"), page.getByTestId("composer")];
+  const faults = async (): Promise<unknown> => {
+    await page.evaluate(axe.source);
+    return page.evaluate(
+      "axe.run('parley-room').then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))",
+    );
+  };
+  await page.getByRole("button", { name: "Ask the roaster" }).waitFor();
+  expect((await told(page)).asked).toEqual([]);
+  const size = async (): Promise<number> => (await page.locator("parley-room").boundingBox())!.width;
+  expect(await size()).toBeLessThan(80);
+  expect(await faults()).toEqual([]);
+  await launcher.click();
+  await stands(page, "connected");
+  await expect.poll(size).toBeGreaterThan(300);
+  await expect.poll(() => composer.evaluate((field) => field.matches(":focus"))).toBe(true);
+  expect(await faults()).toEqual([]);
+
+  await page.keyboard.press("Escape");
+  await expect.poll(() => launcher.evaluate((button) => button.matches(":focus"))).toBe(true);
+  expect(await page.locator("parley-room").getAttribute("open")).toBe(null);
+  const ben = await join(server.url, "launched", "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
+  for (const content of ["one", "two"]) await ask(ben, "chat-message", { content });
+  await page.getByRole("button", { name: "Ask the roaster, 2 unread messages" }).waitFor();
+  await expect.poll(() => page.evaluate("counts.at(-1)")).toBe(2);
+  // The next page of the site: the visitor is told of what they have not read.
+  await page.reload();
+  await add(page, { room: "launched", launcher: "" }, [await tokenFor("ada")]);
+  await page.getByRole("button", { name: "Chat, 2 unread messages" }).click();
+  await page.getByText("two").first().waitFor();
+  await expect.poll(() => composer.isVisible()).toBe(true);
+  await page.getByTestId("dismiss").click();
+  await page.getByRole("button", { name: "Chat", exact: true }).waitFor();
+  ben.disconnect();
   await page.close();
 });
 

@@ -46,9 +46,9 @@ it("a chosen colour scheme survives a reload, colours the bars of the browser, a
     page.locator(selector).evaluate((element) => getComputedStyle(element).boxShadow);
   const haveShadows = async (): Promise<void> => {
     await page.getByTestId("room-menu").click();
-    await vi.waitFor(async () => expect(await shadowOf("[role=menu]")).toContain("24px"), WAIT);
+    await vi.waitFor(async () => expect(await shadowOf("[role=menu]")).toContain("28px"), WAIT);
     await ada.choose("Keyboard shortcuts…");
-    await vi.waitFor(async () => expect(await shadowOf("dialog")).toContain("24px"), WAIT);
+    await vi.waitFor(async () => expect(await shadowOf("dialog")).toContain("28px"), WAIT);
     await page.keyboard.press("Escape");
     await page.getByTestId("dialog").waitFor({ state: "detached" });
   };
@@ -106,7 +106,7 @@ const usedIn = (page: Page): Promise<Used[]> =>
     (host?.shadowRoot ?? document).querySelector(".parley")!.append(probe);
     const computed = getComputedStyle(probe);
     // Those of some elements only; components set `--hue`.
-    const local = new Map([["--hue", "#0b6b60"]]);
+    const local = new Map([["--hue", "180"]]);
     for (const text of declared) {
       const [, name, value] = /^(--[\w-]+):\s*(.*)$/s.exec(text) ?? [];
       if (name !== undefined) local.set(name, value!);
@@ -167,7 +167,8 @@ it.each(PAGES)(
       expect(used.filter(({ isValid }) => !isValid).map(({ declaration }) => declaration)).toEqual([]);
       const drawn = used.filter(({ declaration }) => declaration.startsWith("box-shadow: var(--shadow)"));
       expect(drawn.length).toBeGreaterThanOrEqual(shadows);
-      for (const { shadow } of drawn) expect(shadow).toMatch(/^rgba\(.+\) 0px 6px 24px 0px$/);
+      for (const { shadow } of drawn)
+        expect(shadow).toMatch(/^rgba\(.+\) 0px 1px 2px 0px, rgba\(.+\) 0px 8px 28px 0px$/);
     }
     await page.close();
   },
@@ -257,6 +258,72 @@ it("resizing the window keeps the message being read in view, and the end at the
   expect(tools.x).toBeGreaterThanOrEqual(button.x + button.width);
   await ada.close();
   ben.disconnect();
+});
+
+it("a wide window shows messages within a measure of 64 rem, with tools and readers beside them; times are those of the clock", async () => {
+  const room = "looks-measure";
+  const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
+  await post(ben, "short");
+  await post(ben, "words and words ".repeat(40));
+  const ada = await (await Visitor.open(browser, url, { viewport: { width: 1920, height: 900 } })).enter(room, "Ada");
+  const { page } = ada;
+  await ada.say("mine");
+  await ada.sees("short", "words and words ".repeat(40).trim(), "mine");
+  await ask(ben, "read", { seq: 3 });
+  const boxOf = async (part: Locator) => (await part.boundingBox())!;
+  const [log, first, field] = await Promise.all(
+    [page.getByTestId("log"), ada.message("short"), page.locator(".composer")].map(boxOf),
+  );
+  for (const box of [first!, field!]) {
+    expect(box.width).toBe(1024);
+    expect(Math.abs(box.x - log!.x - (log!.x + log!.width - box.x - box.width))).toBeLessThan(20);
+  }
+  const seen = await boxOf(page.getByTestId("seen-by"));
+  const mine = await boxOf(ada.message("mine").locator(".body"));
+  expect(seen.x - mine.x - mine.width).toBeLessThan(16);
+  await ada.message("short").hover();
+  const tools = await boxOf(ada.message("short").locator(".tools"));
+  expect(tools.x + tools.width).toBeLessThan(first!.x + first!.width);
+  const time = ada.message("short").locator("time");
+  expect(await time.textContent()).toMatch(/^\d{1,2}:\d\d(\s[AP]M)?$/);
+  expect(await time.getAttribute("title")).toContain(String(new Date().getFullYear()));
+  ben.disconnect();
+  await ada.close();
+});
+
+it("while the reader scrolls, the day of the messages in view stands over them", async () => {
+  const room = "looks-day";
+  const ben = await join(url, room, "ben");
+  for (let n = 0; n < 30; n++) await post(ben, `m${n} ${"many words ".repeat(30)}`);
+  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const { page } = ada;
+  await ada.message("m29").waitFor();
+  expect(await page.getByTestId("day").count()).toBe(0);
+  await page.getByTestId("log").hover();
+  await vi.waitFor(async () => {
+    await page.mouse.wheel(0, -300);
+    expect(await page.getByTestId("day").textContent({ timeout: 500 })).toBe("Today");
+  }, WAIT);
+  await page.getByTestId("day").waitFor({ state: "detached" });
+  ben.disconnect();
+  await ada.close();
+});
+
+it("an empty room offers a first message and its link", async () => {
+  const ada = await Visitor.open(browser, url, { permissions: ["clipboard-read", "clipboard-write"] });
+  await ada.enter("looks-empty", "Ada");
+  const { page } = ada;
+  await page.getByTestId("copy-link").click();
+  await ada.reads("notice", "The link to #looks-empty is copied.");
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe(`${url}/#looks-empty`);
+  await page.getByTestId("say-hello").click();
+  await ada.drafts("Hello! 👋");
+  await page.keyboard.press("Enter");
+  await ada.sees("Hello! 👋");
+  await page.getByTestId("say-hello").waitFor({ state: "detached" });
+  await page.getByTestId("room-menu").click();
+  await page.getByRole("menuitem", { name: "Copy the link" }).waitFor();
+  await ada.close();
 });
 
 it("stacked combining characters in a name or a text cover no other message", async () => {

@@ -163,7 +163,7 @@ it("several copied messages have their authors and times, a part of one is copie
     const end = (await last.boundingBox())!;
     // A press on selected text would drag it.
     await page.getByTestId("composer").click();
-    await page.mouse.move(start.x + 14, start.y + start.height / 2);
+    await page.mouse.move(start.x + 4, start.y + start.height / 2);
     await page.mouse.down();
     await page.mouse.move(end.x + end.width - 10, end.y + end.height / 2, { steps: 5 });
     await page.mouse.up();

@@ -23,7 +23,7 @@ const person = async (room: string, user: string, name: string): Promise<Client>
 const say = async (who: Client, content: string, replyTo?: string): Promise<string> =>
   (await ask<{ id: string }>(who, "chat-message", { content, ...(replyTo !== undefined && { replyTo }) })).id;
 
-it("the first tap on a link, a quote or an author does what it says; one on a grouped message shows its time, and “Details” who and when", async () => {
+it("the first tap on a link, a quote or an author does what it says; each bubble has its time, and “Details” who and when", async () => {
   const room = "phone-taps";
   const ben = await person(room, "ben", "Ben");
   const first = await say(ben, "the first of all");
@@ -72,9 +72,10 @@ it("the first tap on a link, a quote or an author does what it says; one on a gr
     expect(await time.evaluate((time) => getComputedStyle(time).opacity)).toBe("1");
     expect(await time.evaluate((time) => time.checkVisibility())).toBe(true);
   }, WAIT);
-  const box = (await time.boundingBox())!;
-  expect(box.x).toBeGreaterThanOrEqual(0);
-  expect(box.x + box.width).toBeLessThanOrEqual((await row.locator(".content").boundingBox())!.x);
+  const [box, bubble] = [(await time.boundingBox())!, (await row.locator(".body").boundingBox())!];
+  expect(box.x).toBeGreaterThan(bubble.x);
+  expect(box.x + box.width).toBeLessThan(bubble.x + bubble.width);
+  expect(box.y + box.height).toBeLessThan(bubble.y + bubble.height);
   expect(await time.textContent()).toMatch(/^\d{1,2}:\d\d(\s[AP]M)?$/);
 
   await row.getByTestId("more").tap();
@@ -391,11 +392,17 @@ it("readers, tools and the mark of an edit cover no line of a message, also in a
     await page.getByTestId("seen-by").waitFor();
     await vi.waitFor(async () => expect(await covers("seen-by")).toBe(0), WAIT);
     await expect.poll(() => page.getByTestId("seen-by").getAttribute("aria-label")).toMatch(/^Seen by (\w+, ){3}\w+$/);
-    // “(edited)” stands beside the last line, not on a line of its own.
-    const row = ada.message("edited as wide");
-    const [text, mark] = [await row.locator(".content").boundingBox(), await row.locator(".edited").boundingBox()];
-    expect(mark!.y).toBeLessThan(text!.y + text!.height);
-    expect(mark!.x).toBeGreaterThanOrEqual(text!.x + text!.width);
+    // “(edited)” stands behind the last word, not on a line of its own.
+    const behind = await ada.message("edited as wide").evaluate((row) => {
+      const words = document.createRange();
+      words.selectNodeContents(row.querySelector(".content > :not(.edited)")!);
+      const line = Array.from(words.getClientRects()).at(-1)!;
+      const mark = row.querySelector(".edited")!.getBoundingClientRect();
+      return { x: mark.left - line.right, y: Math.abs(mark.bottom - line.bottom), width: mark.width };
+    });
+    expect(behind.x).toBeGreaterThanOrEqual(0);
+    expect(behind.y).toBeLessThan(8);
+    expect(behind.width).toBeGreaterThan(20);
   }
   const row = ada.message("12 as wide");
   await row.locator(".content").tap();
@@ -405,5 +412,58 @@ it("readers, tools and the mark of an edit cover no line of a message, also in a
   await row.getByTestId("reply").tap();
   await ada.reads("about", /^Replying to ben/);
   for (const each of [ben, ...readers]) each.disconnect();
+  await ada.close();
+});
+
+it("messages are bubbles, the reader's own at the right without a name on the screen; no time covers a word, few emoji alone are large", async () => {
+  const room = "phone-bubbles";
+  const ben = await person(room, "ben", "Ben");
+  for (const content of [
+    "ok",
+    "words ".repeat(20).trim(),
+    "what a long answer to it ".repeat(5).trim(),
+    "```\ncode\n```",
+    "🎉",
+  ])
+    await say(ben, content);
+  const ada = await enter(room);
+  const { page } = ada;
+  for (const content of ["hm", "an own one that is longer than a line of this phone is", "👍🏽"]) await ada.say(content);
+  await ada.message("👍🏽").and(page.locator("[data-state=sent]")).waitFor();
+  const bubbles = await page.getByTestId("message").evaluateAll((rows) =>
+    rows.map((row) => {
+      const [body, time] = [row.querySelector(".body")!, row.querySelector("time")!].map((part) =>
+        part.getBoundingClientRect(),
+      ) as [DOMRect, DOMRect];
+      const content = row.querySelector(".content")!;
+      const words = document.createRange();
+      words.selectNodeContents(content);
+      const isCovered = Array.from(words.getClientRects()).some(
+        ({ right, bottom, top }) => right > time.left && bottom > time.top + 1 && top < time.bottom - 1,
+      );
+      const { left, right } = row.getBoundingClientRect();
+      return {
+        text: content.textContent,
+        side: row.classList.contains("own") ? "right" : "left",
+        isNear: row.classList.contains("own") ? right - body.right < 20 : body.left - left < 60,
+        isCovered,
+        isInside: time.left >= body.left && time.right <= body.right && time.bottom <= body.bottom,
+        size: Number.parseFloat(getComputedStyle(content).fontSize),
+      };
+    }),
+  );
+  expect(bubbles.map(({ side }) => side)).toEqual([
+    ...Array<string>(5).fill("left"),
+    ...Array<string>(3).fill("right"),
+  ]);
+  expect(bubbles.filter(({ isNear, isCovered, isInside }) => !isNear || isCovered || !isInside)).toEqual([]);
+  expect(bubbles.filter(({ size }) => size > 30).map(({ text }) => text)).toEqual(["🎉", "👍🏽"]);
+  // Read aloud all the same.
+  const author = page.locator(".own .author");
+  expect(await author.textContent()).toBe("Ada");
+  expect((await author.boundingBox())!.width).toBeLessThan(2);
+  expect(await page.locator(".own > .avatar:visible").count()).toBe(0);
+  expect(ada.complaints).toEqual([]);
+  ben.disconnect();
   await ada.close();
 });

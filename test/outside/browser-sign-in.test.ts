@@ -101,6 +101,8 @@ it("a visitor sees one button and no errors, also at the address of a conversati
   await page.getByTestId("token").waitFor();
   expect(await page.locator("[aria-invalid=true]").count()).toBe(0);
   // The name of the conversation says nothing to a person.
+  await page.getByRole("button", { name: "Enter the conversation" }).waitFor();
+  await page.getByTestId("other-room").click();
   const field = page.getByTestId("room");
   expect([await field.inputValue(), await field.getAttribute("placeholder")]).toEqual(["", "A conversation"]);
   expect(await page.locator("body").innerText()).not.toContain("dm~");

@@ -176,6 +176,7 @@ async function standsAsText(page: Page): Promise<void> {
 
 const enter = async (page: Page): Promise<void> => {
   await page.getByTestId("name").fill(PAGE_PAYLOADS[0]!);
+  await page.getByTestId("other-room").click();
   await page.getByTestId("room").fill(ROOM);
   await page.getByTestId("join").click();
 };
@@ -231,6 +232,7 @@ it("in the address and in the form, as a room's name", async () => {
   const { page } = watch;
   await page.goto(url);
   await page.getByTestId("name").fill("Ada");
+  await page.getByTestId("other-room").click();
   const names = PAGE_PAYLOADS.filter((payload) => isRoomName(payload));
   for (const payload of PAGE_PAYLOADS.filter((payload) => !names.includes(payload))) {
     await page.evaluate((payload) => (location.hash = payload), payload);

@@ -66,10 +66,24 @@ export class Visitor {
   }
 
   async fillIn(room: string, name: string): Promise<void> {
+    await this.opens("name", "other-name");
     await this.page.getByTestId("name").fill(name);
-    await this.page.getByTestId("room").fill(room);
+    await this.choosesRoom(room);
     await this.page.getByTestId("join").click();
     await this.page.getByTestId("composer").waitFor({ state: "visible" });
+  }
+
+  /** In the form, which has a room already. */
+  async choosesRoom(room: string): Promise<void> {
+    await this.opens("room", "other-room");
+    await this.page.getByTestId("room").fill(room);
+  }
+
+  /** A field of the form that may be behind a link. */
+  private async opens(field: string, link: string): Promise<void> {
+    const [shown, leading] = [this.page.getByTestId(field), this.page.getByTestId(link)];
+    await shown.or(leading).first().waitFor();
+    if (!(await shown.isVisible())) await leading.click();
   }
 
   isConnected(): Promise<void> {

@@ -132,7 +132,8 @@ describe("the report", () => {
   it("is a page of its own: charts, both schemes, nothing from elsewhere, no markup from names", () => {
     const { html } = shown(readingOf());
     expect(html.match(/<svg /g)!.length).toBeGreaterThanOrEqual(6);
-    expect(html).toContain("prefers-color-scheme: dark");
+    expect(html).toContain("color-scheme: light dark");
+    expect(html).toMatch(/--ground: light-dark\(#\w+, #\w+\)/);
     expect(html).not.toMatch(/(src|href)=|url\(|<script|@import/);
     expect(html).toContain("&#60;a &#38; b&#62;");
     expect(html).not.toMatch(/NaN|Infinity|undefined/);

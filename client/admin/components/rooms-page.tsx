@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { isRoomName } from "parley-rooms/client";
 
-import { submitting, VERBATIM } from "../../page/components/controls.tsx";
+import { SearchField, submitting, VERBATIM } from "../../page/components/controls.tsx";
 import { useNow } from "../../page/components/hooks.ts";
 import { exactTime } from "../../page/state/times.ts";
 import { ROOMS_LISTED_MAX, type Sort } from "../state/admin-api.ts";
@@ -104,16 +104,16 @@ function Tools({ store, shown }: { readonly store: AdminStore; readonly shown: n
     <form class="tools" role="search" onSubmit={submitting(open)}>
       <label>
         <span>Find or open a room</span>
-        <input
-          type="search"
-          data-testid="find"
+        <SearchField
+          label="Find or open a room"
+          testId="find"
           placeholder="Name; Enter opens it"
           {...VERBATIM}
           value={wanted}
           aria-invalid={isWrong}
-          onInput={({ currentTarget }) => {
+          onText={(text) => {
             setWrong(false);
-            store.find(currentTarget.value);
+            store.find(text);
           }}
         />
       </label>

@@ -55,7 +55,10 @@ function Chat({ store, view, mentions: MentionList }: ChatProps & Pick<AppProps,
       data-testid="chat"
     >
       {!isEmbedded && <RoomList store={store} view={view} />}
-      <main class="talk" aria-label={view.kind === "room" ? `Room ${view.room}` : `Conversation with ${store.title}`}>
+      <main
+        class="talk"
+        aria-label={view.kind === "room" ? `Room ${store.heading || view.room}` : `Conversation with ${store.title}`}
+      >
         <ChatHeader store={store} view={view} />
         <div class="lines">
           <StatusLine store={store} view={view} />

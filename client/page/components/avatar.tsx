@@ -1,4 +1,4 @@
-// Draws a person's initials on one of a few colours, the same one for the same user id.
+// Draws a person's initials on a colour, the same one for the same user id.
 import { initialsOf } from "parley-rooms/client";
 
 import { hueOf } from "../state/hue.ts";

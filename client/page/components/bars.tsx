@@ -7,6 +7,7 @@ import { bare, named } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
+import { Icon } from "./icons.tsx";
 
 export function PinnedBar({ view }: ViewProps) {
   const { pinned } = view;
@@ -20,9 +21,7 @@ export function PinnedBar({ view }: ViewProps) {
       testId="pinned"
       onClick={() => void pinned.visit()}
     >
-      <svg class="icon" viewBox="0 0 24 24" role="img" aria-label="Pinned message">
-        <path d="M9 4h6l-1 6 3 3v2H7v-2l3-3zM12 15v6" />
-      </svg>
+      <Icon name="pin" label="Pinned message" />
       <span class="room-bar-text" dir="auto">
         <bdi class="author">{bare(pin.name)}</bdi> {lineOf(view.people.withNames(pin.text)) || pin.file}
       </span>

@@ -5,6 +5,7 @@ import { IconButton } from "./controls.tsx";
 export function ChatHeader({ store, view }: ChatProps) {
   const count = store.memberCount;
   const { slowModeSeconds, readOnly } = view.state.modes;
+  const isNamed = view.kind === "room" && store.heading === "";
   const hints = [slowModeSeconds > 0 && `slow mode ${slowModeSeconds} s`, readOnly && "read-only"].filter(Boolean);
   return (
     <header class="bar">
@@ -21,8 +22,8 @@ export function ChatHeader({ store, view }: ChatProps) {
       <div class="room-heading">
         <h1 class="room-title" data-testid="room-title">
           {/* The mark of a room is for the eye alone. */}
-          {view.kind === "room" && <span aria-hidden="true">#</span>}
-          <bdi>{view.kind === "room" ? view.room : store.title}</bdi>
+          {isNamed && <span aria-hidden="true">#</span>}
+          <bdi>{isNamed ? view.room : store.title}</bdi>
         </h1>
         {hints.length > 0 && <span class="modes">{hints.join(", ")}</span>}
       </div>
@@ -49,6 +50,7 @@ export function ChatHeader({ store, view }: ChatProps) {
         testId="room-menu"
         onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget } })}
       />
+      {store.dismiss && <IconButton icon="close" label="Close the chat" testId="dismiss" onClick={store.dismiss} />}
     </header>
   );
 }

@@ -1,6 +1,7 @@
 // The properties of components that draw a part of the room on the screen, and the items that a menu draws.
 import type { ChatStore } from "../state/chat-store.ts";
 import type { RoomView } from "../state/room-view.ts";
+import type { IconName } from "./icons.tsx";
 
 export interface ViewProps {
   readonly view: RoomView;
@@ -12,8 +13,9 @@ export interface ChatProps extends ViewProps {
 
 export interface MenuItem {
   readonly label: string;
+  readonly icon: IconName;
   readonly act: () => void;
   readonly isGrave?: boolean;
-  /** In a group of which one item is chosen: whether this one is. */
+  /** In a group of which one item is chosen, and icons stand for the labels: whether this one is. */
   readonly isChosen?: boolean;
 }

@@ -34,6 +34,8 @@ export function Composer({ store, view }: ChatProps) {
   // Counted down.
   useNow(me.hold ? 1000 : 0);
   const [reason, time] = holdText(me.hold, view.store.now());
+  const typed = typingLine(typing, typingCount);
+  const speaks = typed + reason + remaining(left) === "" ? "" : "speaks";
   const completed = (from: number, to: number, mention: string): void => {
     const { current } = field;
     current!.focus();
@@ -47,7 +49,7 @@ export function Composer({ store, view }: ChatProps) {
   const isWaiting = edit
     ? edit.isSaving
     : view.fitting.length > 0 || uploads.some(({ state }) => state === "uploading");
-  const label = edit ? "Edit the message" : `Message ${store.title}`;
+  const label = edit ? "Edit the message" : store.heading === "" ? `Message ${store.title}` : "Write a message";
   const isEmpty = normalContent(text) === "" && (edit !== undefined || files.length === 0);
   const isReady = left >= 0 && !isEmpty && !isWaiting && !view.isOver && blocked === "" && me.hold?.code !== "MUTED";
 
@@ -143,9 +145,9 @@ export function Composer({ store, view }: ChatProps) {
           disabled={!isReady}
         />
       </div>
-      <p id="composer-note" class={`composer-note ${left < 0 ? "over" : ""}`}>
+      <p id="composer-note" class={`composer-note ${speaks} ${left < 0 ? "over" : ""}`}>
         <span class="typing" data-testid="typing">
-          {typingLine(typing, typingCount)}
+          {typed}
         </span>
         <span data-testid="hold">
           <span role="status">{reason}</span>

@@ -7,15 +7,22 @@ import type { RoomView } from "../state/room-view.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
 
+/** A few emoji and nothing else. As a string: not all readers of this file know the flag. */
+const EMOJI_ALONE = new RegExp(String.raw`^(?:\p{RGI_Emoji}\s?){1,6}$`, "v");
+
 interface ContentProps extends ViewProps {
   /** Of the message. */
   readonly id: string;
   readonly content: string;
   readonly mentions?: Message["mentions"];
+  /** As shown beside it: in a bubble the last line keeps the place for it free. */
+  readonly time?: string;
+  /** Who edited it, and when; empty if nobody did. */
+  readonly edited?: string;
 }
 
 /** Draws a message's text. A long text is cut until the reader asks for all of it. */
-export function Content({ view, id, content, mentions }: ContentProps) {
+export function Content({ view, id, content, mentions, time, edited = "" }: ContentProps) {
   const box = useRef<HTMLDivElement>(null);
   const [isLong, setLong] = useState(false);
   const isOpen = view.opened.has(id);
@@ -28,8 +35,9 @@ export function Content({ view, id, content, mentions }: ContentProps) {
     <>
       <div
         ref={box}
-        class={`content ${isOpen ? "whole" : isCut ? "cut" : ""}`}
+        class={`content ${isOpen ? "whole" : isCut ? "cut" : ""} ${EMOJI_ALONE.test(content) ? "emoji-alone" : ""}`}
         dir="auto"
+        data-time={time}
         // A link that the cut hides got the keyboard's focus: the whole text opens.
         onFocusIn={(event) => isCut && (event.target as Element).matches(":focus-visible") && view.open(id)}
       >
@@ -47,6 +55,7 @@ export function Content({ view, id, content, mentions }: ContentProps) {
             <span key={at}>{children}</span>
           );
         })}
+        {edited !== "" && <span class="edited" title={edited} />}
       </div>
       {isCut && (
         <Button

@@ -1,5 +1,5 @@
 // The buttons and form parts that the components of the page and of the operator page share.
-import type { ComponentProps } from "preact";
+import type { ComponentProps, RefObject } from "preact";
 
 import { Icon, type IconName } from "./icons.tsx";
 
@@ -37,5 +37,46 @@ export function IconButton({ icon, label, pressed, class: extra = "", children, 
       <Icon name={icon} />
       {children}
     </Button>
+  );
+}
+
+interface SearchFieldProps extends Pick<
+  ComponentProps<"input">,
+  "placeholder" | "enterkeyhint" | "aria-invalid" | "autocomplete" | "autocapitalize" | "spellcheck"
+> {
+  /** What is looked for: shown while the field is empty, and read aloud. */
+  readonly label: string;
+  readonly testId: string;
+  readonly value: string;
+  readonly onText: (text: string) => void;
+  readonly field?: RefObject<HTMLInputElement | null>;
+}
+
+export function SearchField({ label, testId, value, onText, field, ...rest }: SearchFieldProps) {
+  return (
+    <span class="search-field">
+      <Icon name="search" />
+      <input
+        {...(field && { ref: field })}
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        data-testid={testId}
+        value={value}
+        onInput={({ currentTarget }) => onText(currentTarget.value)}
+        {...rest}
+      />
+      {value !== "" && (
+        <IconButton
+          icon="close"
+          label="Clear"
+          tabIndex={-1}
+          onClick={({ currentTarget }) => {
+            currentTarget.parentElement!.querySelector("input")!.focus();
+            onText("");
+          }}
+        />
+      )}
+    </span>
   );
 }

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { lineOf } from "parley-rooms/client";
 
 import { named } from "../state/names.ts";
+import { ROOM_NAME_RULE, roomNameOf } from "../state/room-items.ts";
 import type { Unfinished } from "../state/stored-data.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { VERBATIM } from "./controls.tsx";
@@ -114,9 +115,10 @@ function SignOut({ store, unfinished: { unsent, drafts }, onClose }: SignOutProp
 
 function NewRoom({ store, onClose }: DialogProps & { readonly store: ChatProps["store"] }) {
   const [room, setRoom] = useState("");
-  const [problem, setProblem] = useState("");
+  const [isWrong, setWrong] = useState(false);
+  const name = roomNameOf(room);
   const create = (): void => {
-    if (!store.enterNamed(room)) return setProblem("This is not a room name.");
+    if (!store.enterNamed(room)) return setWrong(true);
     onClose();
   };
   return (
@@ -128,12 +130,15 @@ function NewRoom({ store, onClose }: DialogProps & { readonly store: ChatProps["
         maxLength={64}
         {...VERBATIM}
         value={room}
-        aria-invalid={problem !== ""}
-        aria-describedby="new-room-rule"
-        onInput={({ currentTarget }) => setRoom(currentTarget.value.trim())}
+        aria-invalid={isWrong}
+        aria-describedby="new-room-note"
+        onInput={({ currentTarget }) => {
+          setRoom(currentTarget.value);
+          setWrong(false);
+        }}
       />
-      <p id="new-room-rule" class={problem === "" ? "hint" : "problem"}>
-        {problem} Letters, digits and _ . ~ -, at most 64; the first a letter or digit. A room that exists is entered.
+      <p id="new-room-note" class={isWrong ? "problem" : "hint"} role={isWrong ? "alert" : undefined}>
+        {isWrong ? ROOM_NAME_RULE : `${name === undefined ? "It" : `#${name}`} is entered, if it is there already.`}
       </p>
     </FormDialog>
   );

@@ -8,7 +8,11 @@ export function featureItems({ store, view }: ChatProps, message: Message): Arra
   const { id } = message;
   const isPinned = view.pinned.has(id);
   return [
-    mayPin(view) && { label: isPinned ? "Unpin" : "Pin", act: () => void pin(view, id, !isPinned) },
-    mayReport(view, message) && { label: "Report…", act: () => store.set({ dialog: { kind: "report", message: id } }) },
+    mayPin(view) && { label: isPinned ? "Unpin" : "Pin", icon: "pin", act: () => void pin(view, id, !isPinned) },
+    mayReport(view, message) && {
+      label: "Report…",
+      icon: "flag",
+      act: () => store.set({ dialog: { kind: "report", message: id } }),
+    },
   ];
 }

@@ -1,5 +1,5 @@
-// Hooks that components share: a clock to draw by, whether the browser has a network, a picture's bytes.
-import { useEffect, useState } from "preact/hooks";
+// Hooks that components share: a clock to draw by, whether something happened just now, whether the browser has a network, a picture's bytes.
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { fetchPicture, urlOf, type Picture } from "../state/pictures.ts";
 import type { RoomView } from "../state/room-view.ts";
@@ -14,6 +14,19 @@ export function useNow(everyMs: number): number {
     return () => clearInterval(timer);
   }, [everyMs]);
   return now;
+}
+
+/** @returns whether `note` was called within the last `forMs` */
+export function usePulse(forMs: number): readonly [isOn: boolean, note: () => void] {
+  const [isOn, setOn] = useState(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const note = (): void => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setOn(false), forMs);
+    setOn(true);
+  };
+  return [isOn, note];
 }
 
 export function useOnline(): boolean {

@@ -1,12 +1,13 @@
-// The first view of a visitor: a button that leads to the sign-in page, or a form with name, room and, if the server admits no guests,
-// a token. The app draws it.
+// The first view of a visitor: a button that leads to the sign-in page, or a form with one field: a name, or a token if the server admits no
+// guests. Whom this browser knows goes on with a click. The room is that of the address, or of the last visit; another one is behind a link.
+// The app draws it.
 import type { ComponentProps } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { DEFAULT_ROOM, isRoomName } from "parley-rooms/client";
+import { DEFAULT_ROOM } from "parley-rooms/client";
 
 import type { ChatStore } from "../state/chat-store.ts";
 import { named } from "../state/names.ts";
-import { isDirect } from "../state/room-items.ts";
+import { isDirect, ROOM_NAME_RULE, roomNameOf } from "../state/room-items.ts";
 import { Button, submitting, VERBATIM } from "./controls.tsx";
 
 interface JoinFormProps {
@@ -23,11 +24,14 @@ export function JoinForm({ store, room }: JoinFormProps) {
   const [token, setToken] = useState("");
   const [isTried, setTried] = useState(false);
   const [isTokenChosen, chooseToken] = useState(false);
+  const [isOther, chooseOther] = useState(false);
+  const [isRoomAsked, askRoom] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const { entrance, isTokenNeeded, isJoining } = store;
   const isTokenAsked = store.isTokenAsked || isTokenNeeded || isTokenChosen;
   const isSignInAlone = entrance?.signIn !== undefined && isTokenNeeded && !isTokenChosen;
   const user = isTokenAsked ? undefined : entrance?.user;
+  const isKnown = !isTokenAsked && (user !== undefined || (remembered.isKnown && !isOther));
   // In the layout effect, before the visitor types a letter.
   useLayoutEffect(() => {
     if (room !== undefined) setWanted(room);
@@ -35,27 +39,32 @@ export function JoinForm({ store, room }: JoinFormProps) {
   const isShown = entrance !== undefined;
   // Its name says nothing to a person: the field stays empty until the visitor writes another one.
   const isConversation = wanted === given && isDirect(given);
+  const goal = roomNameOf(wanted);
   useEffect(() => void store.askEntrance(), []);
   // In the layout effect, before the visitor types the first letter.
   useLayoutEffect(() => {
     // The visitor had no time to fill in a field that has just appeared.
     setTried(false);
-    const fields = isTokenAsked ? ["#token", "button"] : [remembered.name === "" ? "#name" : "button", "button"];
-    const [first] = fields.flatMap((field) => form.current?.querySelector<HTMLElement>(field) ?? []);
+    const fields = isRoomAsked
+      ? ["#room"]
+      : isTokenAsked
+        ? ["#token"]
+        : isOther || remembered.name === ""
+          ? ["#name"]
+          : [];
+    const [first] = [...fields, "button"].flatMap((field) => form.current?.querySelector<HTMLElement>(field) ?? []);
     first?.focus();
-  }, [isShown, isTokenAsked]);
+  }, [isShown, isTokenAsked, isOther, isRoomAsked]);
   const problems = {
-    name: !user && name.trim() === "" ? "Enter a name." : "",
-    room: isRoomName(wanted.trim())
-      ? ""
-      : "A room's name has letters, digits and _ . ~ - alone, and begins with a letter or digit.",
+    name: !isKnown && name.trim() === "" ? "Enter a name." : "",
+    room: goal === undefined ? ROOM_NAME_RULE : "",
     token: isTokenNeeded && token.trim() === "" ? "Paste a token." : "",
   };
   const submit = (): void => {
     setTried(true);
     const wrong = Object.entries(problems).find(([, problem]) => problem !== "");
     if (wrong) form.current?.querySelector<HTMLElement>(`#${wrong[0]}`)?.focus();
-    else if (!isJoining) void store.join({ name: user?.name ?? name.trim(), room: wanted.trim(), token: token.trim() });
+    else if (!isJoining) void store.join({ name: user?.name ?? name.trim(), room: goal!, token: token.trim() });
   };
   const field = (id: keyof typeof problems, value: string, onText: (text: string) => void) => ({
     id,
@@ -65,7 +74,7 @@ export function JoinForm({ store, room }: JoinFormProps) {
   });
   // The server's answer decides which fields the form has: the form waits for it, so that no field goes while the visitor types.
   if (!entrance) return <main class="join" />;
-  const goal = isRoomName(wanted.trim()) ? wanted.trim() : DEFAULT_ROOM;
+  const place = isConversation ? "the conversation" : goal === undefined ? "" : `#${goal}`;
   return (
     <main class="join">
       <form
@@ -85,21 +94,22 @@ export function JoinForm({ store, room }: JoinFormProps) {
             .
           </p>
         ) : (
-          <>
+          isKnown && (
             <p class="muted">
-              {user
-                ? `You are signed in as ${named(user.name)}. Choose a room.`
-                : "Choose a name and a room to talk in."}
+              {user ? `You are signed in as ${named(user.name)}. ` : "Welcome back. "}Go on in {place}.
             </p>
-            {!user && <Field {...field("name", name, setName)} label="Your name" autocomplete="nickname" />}
-            <Field
-              {...field("room", isConversation ? "" : wanted, setWanted)}
-              label="Room"
-              placeholder={isConversation ? "A conversation" : ""}
-              rule="Letters, digits and _ . ~ -, at most 64; the first a letter or digit."
-              {...VERBATIM}
-            />
-          </>
+          )
+        )}
+        {!isKnown && !isSignInAlone && (
+          <Field {...field("name", name, setName)} label="Your name" autocomplete="nickname" />
+        )}
+        {isRoomAsked && !isSignInAlone && (
+          <Field
+            {...field("room", isConversation ? "" : wanted, setWanted)}
+            label="Room"
+            placeholder={isConversation ? "A conversation" : ""}
+            {...VERBATIM}
+          />
         )}
         {isTokenAsked && !isSignInAlone && (
           <Field
@@ -117,19 +127,45 @@ export function JoinForm({ store, room }: JoinFormProps) {
         </p>
         {!isSignInAlone && (
           <button type="submit" class="primary" data-testid="join" aria-disabled={isJoining}>
-            {isJoining ? "Joining…" : "Join"}
+            {isJoining
+              ? "Entering…"
+              : isKnown
+                ? `Continue as ${named(user?.name ?? name)}`
+                : `Enter ${place}`.trimEnd()}
           </button>
         )}
         {entrance.signIn !== undefined && (
-          <Button class={isSignInAlone ? "primary" : "plain"} testId="sign-in" onClick={() => store.signIn(goal)}>
+          <Button
+            class={isSignInAlone ? "primary" : "plain edged"}
+            testId="sign-in"
+            onClick={() => store.signIn(goal ?? DEFAULT_ROOM)}
+          >
             Sign in
           </Button>
         )}
-        {isSignInAlone && (
-          <Button class="link use-token" testId="use-token" onClick={() => chooseToken(true)}>
-            Use a token
-          </Button>
-        )}
+        <p class="otherwise">
+          {isSignInAlone && (
+            <Button testId="use-token" onClick={() => chooseToken(true)}>
+              Use a token
+            </Button>
+          )}
+          {!isSignInAlone && !isRoomAsked && (
+            <Button testId="other-room" onClick={() => askRoom(true)}>
+              Another room
+            </Button>
+          )}
+          {isKnown && !user && (
+            <Button
+              testId="other-name"
+              onClick={() => {
+                setName("");
+                chooseOther(true);
+              }}
+            >
+              Another name
+            </Button>
+          )}
+        </p>
       </form>
     </main>
   );
@@ -145,17 +181,16 @@ interface FieldProps extends Pick<
   readonly onText: (text: string) => void;
   /** Why the form cannot be sent; empty if it can. */
   readonly problem: string;
-  readonly rule?: string;
   /** Of a text of several lines. */
   readonly rows?: number;
 }
 
-function Field({ id, label, onText, problem, rule, rows, ...rest }: FieldProps) {
+function Field({ id, label, onText, problem, rows, ...rest }: FieldProps) {
   const control = {
     id,
     "data-testid": id,
     "aria-invalid": problem !== "",
-    "aria-describedby": `${rule === undefined ? "" : `${id}-rule `}${id}-problem`,
+    "aria-describedby": `${id}-problem`,
     onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => onText(currentTarget.value),
     ...rest,
   };
@@ -166,11 +201,6 @@ function Field({ id, label, onText, problem, rule, rows, ...rest }: FieldProps) 
       <p id={`${id}-problem`} class="problem" hidden={problem === ""}>
         {problem}
       </p>
-      {rule !== undefined && (
-        <p id={`${id}-rule`} class="hint">
-          {rule}
-        </p>
-      )}
     </>
   );
 }

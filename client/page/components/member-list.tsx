@@ -5,7 +5,7 @@ import type { Person } from "parley-rooms/client";
 import { bare, named } from "../state/names.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { Avatar } from "./avatar.tsx";
-import { IconButton, submitting } from "./controls.tsx";
+import { IconButton, SearchField, submitting } from "./controls.tsx";
 import { useFound } from "./found-members.ts";
 import { SidePanel } from "./side-panel.tsx";
 import { Tag } from "./tag.tsx";
@@ -24,14 +24,7 @@ export function MemberList({ store, view }: ChatProps) {
     <SidePanel store={store} title={count === 0 ? "Members" : `Members · ${count}`}>
       {(count > FIND_FROM || !isComplete) && (
         <form class="search-form" role="search" onSubmit={submitting(() => {})}>
-          <input
-            type="search"
-            aria-label="Find a member"
-            placeholder="Find a member"
-            data-testid="member-find"
-            value={find}
-            onInput={({ currentTarget }) => setFind(currentTarget.value)}
-          />
+          <SearchField label="Find a member" testId="member-find" value={find} onText={setFind} />
         </form>
       )}
       <ul class="members" data-testid="members">

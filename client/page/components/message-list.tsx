@@ -7,8 +7,9 @@ import { RowLayout } from "../state/row-layout.ts";
 import { rowsOf, type Row } from "../state/rows.ts";
 import type { ChatStore } from "../state/chat-store.ts";
 import type { RoomView } from "../state/room-view.ts";
+import { dayTitle } from "../state/times.ts";
 import type { ChatProps } from "./chat-props.ts";
-import { useNow } from "./hooks.ts";
+import { useNow, usePulse } from "./hooks.ts";
 import {
   anchorAt,
   isAtEnd,
@@ -32,7 +33,10 @@ import { RowView } from "./row-view.tsx";
 const LOAD_AHEAD = 1200;
 /** Where the first new message stands when the room is opened: below the bar and the "New" line; pixels. */
 const NEWS_OFFSET = 100;
-const RELATIVE_TIMES_EVERY_MS = 30_000;
+/** "Today" becomes "Yesterday". */
+const DAYS_EVERY_MS = 60_000;
+/** So long after the last movement the day of the messages in view goes. */
+const DAY_SHOWN_MS = 1200;
 const NONE: readonly Message[] = [];
 /** The height of a row before it is measured; pixels. */
 const GUESSES: Readonly<Record<Row["kind"], number>> = {
@@ -53,7 +57,8 @@ export function MessageList({ store, view }: ChatProps) {
   const again = (): void => redraw((count) => count + 1);
   const [pointed, setPointed] = useState("");
   const [focused, setFocused] = useState("");
-  useNow(RELATIVE_TIMES_EVERY_MS);
+  const [isScrolling, noteScrolling] = usePulse(DAY_SHOWN_MS);
+  useNow(DAYS_EVERY_MS);
   const now = view.store.now();
   const { state, self } = view;
   const { unreadAfter, target, news } = state.reading;
@@ -89,7 +94,9 @@ export function MessageList({ store, view }: ChatProps) {
   const hear = (moved: number): void => {
     place.heard(scroller.current!.scrollTop);
     view.store.follow(isFollowing(scroller.current!, moved, view.state.reading.following));
-    if (moved !== 0) again();
+    if (moved === 0) return;
+    noteScrolling();
+    again();
   };
   const keepPlace = (): void => {
     // The browser reports the pointer before it reports the scroll.
@@ -194,8 +201,11 @@ export function MessageList({ store, view }: ChatProps) {
             paddingTop: `${layout.topOf(range.from)}px`,
             paddingBottom: `${layout.height - layout.topOf(range.to)}px`,
           }}
-          // A finger that scrolls points at no message; a tap gives the focus.
-          onPointerOver={(event) => event.pointerType !== "touch" && setPointed(rowOf(event) || pointed)}
+          // A finger that scrolls points at no message; a tap gives the focus. Where fingers are usual, a mouse does the same: the tools of a
+          // message stand below it there, and would move the others while the mouse passes.
+          onPointerOver={(event) =>
+            event.pointerType !== "touch" && isHovering() && setPointed(rowOf(event) || pointed)
+          }
           onPointerLeave={() => setPointed("")}
           onFocusIn={onFocusIn}
           // The next focus is known in the next frame.
@@ -216,10 +226,30 @@ export function MessageList({ store, view }: ChatProps) {
           ))}
         </ol>
       </div>
+      {isScrolling && !news && <DayChip rows={rows} first={layout.at(top)} now={now} />}
       {isLoaded && news && <NewsBar view={view} now={now} />}
       {isLoaded && !news && (!state.reading.following || hasLater) && <NewestButton view={view} />}
       {loading === "earlier" && <p class="loading-earlier">Loading earlier messages…</p>}
     </div>
+  );
+}
+
+interface DayChipProps {
+  readonly rows: readonly Row[];
+  /** The index of the first row in view. */
+  readonly first: number;
+  readonly now: number;
+}
+
+/** The day of the messages in view. Its heading in the list says the same to those who hear the page. */
+function DayChip({ rows, first, now }: DayChipProps) {
+  let at = first;
+  while (at > 0 && rows[at]!.kind !== "day") at--;
+  const row = rows[at];
+  return row?.kind !== "day" ? null : (
+    <p class="day-chip" aria-hidden="true" data-testid="day">
+      <span>{dayTitle(row.at, now)}</span>
+    </p>
   );
 }
 
@@ -235,6 +265,8 @@ function Skeleton() {
 
 const rowOf = (event: Event): string =>
   (event.target as Element).closest<HTMLElement>("li[data-key]")?.dataset["key"] ?? "";
+
+const isHovering = (): boolean => matchMedia("(hover: hover)").matches;
 
 /** A menu, picker or dialog that a row opened gives the focus back to it. */
 const isBorrowed = ({ ui }: ChatStore): boolean => Boolean(ui.menu ?? ui.reacting ?? ui.dialog);

@@ -2,7 +2,8 @@
 import { lineOf, type Message } from "parley-rooms/client";
 
 import { bare, named } from "../state/names.ts";
-import { clockTime, exactTime, shortTime } from "../state/times.ts";
+import { hueOf } from "../state/hue.ts";
+import { clockTime, exactTime } from "../state/times.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { AttachmentView } from "./attachment.tsx";
@@ -19,79 +20,86 @@ interface MessageRowProps extends ChatProps {
   readonly isActive: boolean;
   readonly hasFocus: boolean;
   readonly readers: readonly string[];
-  readonly now: number;
 }
 
 export function MessageRow(props: MessageRowProps) {
-  const { store, view, message, isHead, isActive, hasFocus, readers, now } = props;
+  const { store, view, message, isHead, isActive, hasFocus, readers } = props;
+  const time = clockTime(message.timestamp);
   return (
     <>
-      {isHead ? (
-        <Head store={store} view={view} message={message} now={now} />
-      ) : (
-        <>
-          <span class="unseen">{named(message.name)}: </span>
-          <Time at={message.timestamp} text={clockTime(message.timestamp)} class="side-time" />
-        </>
-      )}
-      {message.replyTo !== undefined && <Quote view={view} id={message.replyTo} />}
-      {message.deleted ? (
-        <p class="gone">Message deleted{byPerson(view, message.deletedBy)}</p>
-      ) : (
-        <>
-          {message.content !== "" && (
-            <Content view={view} id={message.id} content={message.content} mentions={message.mentions} />
-          )}
-          {message.editedAt !== undefined && (
-            <span class="edited" title={`Edited${byPerson(view, message.editedBy)} ${exactTime(message.editedAt)}`}>
-              (edited)
-            </span>
-          )}
-          {message.attachment && <AttachmentView store={store} view={view} attachment={message.attachment} />}
-          {message.reactions && <Reactions view={view} message={message} />}
-        </>
-      )}
-      {readers.length > 0 && <SeenBy view={view} readers={readers} />}
+      {isHead && <Avatar user={message.sender} name={message.name} />}
+      <div class="body">
+        {isHead ? (
+          <Head store={store} view={view} message={message} time={time} />
+        ) : (
+          <>
+            <span class="unseen">{named(message.name)}: </span>
+            <Time at={message.timestamp} text={time} class="side-time" />
+          </>
+        )}
+        {message.replyTo !== undefined && <Quote view={view} id={message.replyTo} />}
+        {message.deleted ? (
+          <p class="gone" data-time={time}>
+            Message deleted{byPerson(view, message.deletedBy)}
+          </p>
+        ) : (
+          <>
+            {message.content !== "" && (
+              <Content
+                {...{ view, time }}
+                id={message.id}
+                content={message.content}
+                mentions={message.mentions}
+                edited={editedText(view, message)}
+              />
+            )}
+            {message.attachment && <AttachmentView store={store} view={view} attachment={message.attachment} />}
+          </>
+        )}
+        {readers.length > 0 && <SeenBy view={view} readers={readers} />}
+      </div>
+      {!message.deleted && message.reactions && <Reactions view={view} message={message} />}
       {isActive && !message.deleted && <Tools {...{ store, view, message, hasFocus }} />}
     </>
   );
+}
+
+function editedText(view: RoomView, { editedAt, editedBy }: Message): string {
+  return editedAt === undefined ? "" : `Edited${byPerson(view, editedBy)} ${exactTime(editedAt)}`;
 }
 
 /** Names the person, where that is not the author. */
 const byPerson = (view: RoomView, user: string | undefined): string =>
   user === undefined ? "" : ` by ${view.people.nameOf(user)}`;
 
-function Head({ store, view, message, now }: Pick<MessageRowProps, "store" | "view" | "message" | "now">) {
+function Head({ store, view, message, time }: ChatProps & { readonly message: Message; readonly time: string }) {
   const { sender: user, name } = message;
   const author = (
-    <bdi class="author" title={named(user)}>
+    <bdi class="author" style={{ "--hue": hueOf(user) }} title={named(user)}>
       {bare(name)}
     </bdi>
   );
   return (
-    <>
-      <Avatar user={message.sender} name={message.name} />
-      <p class="head">
-        {store.mayMessage(user) && !message.origin ? (
-          // With the keyboard, the menu of the message has the same.
-          <button
-            type="button"
-            class="person"
-            tabIndex={-1}
-            aria-haspopup="menu"
-            data-testid="author"
-            onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, person: { user, name } } })}
-          >
-            {author}
-          </button>
-        ) : (
-          author
-        )}{" "}
-        <Tag view={view} user={message.sender} />{" "}
-        {message.origin && <span class="origin">via #{message.origin.room} </span>}
-        <Time at={message.timestamp} text={shortTime(message.timestamp, now)} />
-      </p>
-    </>
+    <p class="head">
+      {store.mayMessage(user) && !message.origin ? (
+        // With the keyboard, the menu of the message has the same.
+        <button
+          type="button"
+          class="person"
+          tabIndex={-1}
+          aria-haspopup="menu"
+          data-testid="author"
+          onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, person: { user, name } } })}
+        >
+          {author}
+        </button>
+      ) : (
+        author
+      )}{" "}
+      <Tag view={view} user={message.sender} />{" "}
+      {message.origin && <span class="origin">via #{message.origin.room} </span>}
+      <Time at={message.timestamp} text={time} />
+    </p>
   );
 }
 
@@ -113,7 +121,13 @@ function Quote({ view, id }: ViewProps & { readonly id: string }) {
   const quoted = view.store.quoted(id);
   if (!quoted || quoted.deleted) return <p class="quote gone">{quoted === undefined ? "…" : "Deleted message"}</p>;
   return (
-    <button type="button" class="quote" data-testid="quote" onClick={() => void view.store.jumpTo(quoted.seq)}>
+    <button
+      type="button"
+      class="quote"
+      style={{ "--hue": hueOf(quoted.sender) }}
+      data-testid="quote"
+      onClick={() => void view.store.jumpTo(quoted.seq)}
+    >
       <bdi class="author">{bare(quoted.name)}</bdi>{" "}
       <span dir="auto">{lineOf(view.people.withNames(quoted.content)) || quoted.attachment?.name}</span>
     </button>

@@ -12,7 +12,7 @@ export function NewestButton({ view: { state, store } }: ViewProps) {
   return (
     <button
       type="button"
-      class="newest"
+      class={`newest ${missed > 0 ? "has-news" : ""}`}
       title="Jump to newest"
       aria-label={news === "" ? "Jump to newest" : `${news}, jump to newest`}
       data-testid="newest"

@@ -2,6 +2,7 @@
 import type { Outgoing } from "parley-rooms/client";
 
 import { waitText } from "../state/hold-words.ts";
+import { hueOf } from "../state/hue.ts";
 import { bare, named } from "../state/names.ts";
 import { describeFailure, mayRetry } from "../state/room-answers.ts";
 import { Avatar } from "./avatar.tsx";
@@ -21,21 +22,23 @@ export function OutgoingRow({ store, view, outgoing, isHead }: OutgoingRowProps)
   const name = bare(reader.name) || "You";
   return (
     <>
-      {isHead ? (
-        <>
-          <Avatar user={reader.user} name={name} />
+      {isHead && <Avatar user={reader.user} name={name} />}
+      <div class="body">
+        {isHead ? (
           <p class="head">
-            <bdi class="author">{name}</bdi>
+            <bdi class="author" style={{ "--hue": hueOf(reader.user) }}>
+              {name}
+            </bdi>
           </p>
-        </>
-      ) : (
-        <span class="unseen">{named(name)}: </span>
-      )}
-      <Content
-        view={view}
-        id={outgoing.clientMsgId}
-        content={view.people.withNames(content) || (attachment?.name ?? "")}
-      />
+        ) : (
+          <span class="unseen">{named(name)}: </span>
+        )}
+        <Content
+          view={view}
+          id={outgoing.clientMsgId}
+          content={view.people.withNames(content) || (attachment?.name ?? "")}
+        />
+      </div>
       {state !== "failed" ? (
         <Waiting view={view} clientMsgId={outgoing.clientMsgId} />
       ) : (

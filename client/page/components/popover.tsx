@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 import type { ChatProps } from "./chat-props.ts";
 import { focusKeeper } from "./focus.ts";
+import { Icon } from "./icons.tsx";
 import { keepEscape } from "./keys.ts";
 import { menuItems } from "./menu-items.ts";
 
@@ -55,22 +56,28 @@ export function MenuPopover({ store, view }: ChatProps) {
   const close = (): void => store.set({ menu: undefined });
   return (
     <Popover anchor={menu.anchor} label="Actions" onClose={close} class="menu" role="menu">
-      {menuItems({ store, view }).map(({ label, act, isGrave, isChosen }) => (
-        <button
-          key={label}
-          type="button"
-          role={isChosen === undefined ? "menuitem" : "menuitemradio"}
-          aria-checked={isChosen}
-          class={isGrave ? "grave" : ""}
-          onClick={() => {
-            // A dialog that opens now gives it back there.
-            (menu.anchor as HTMLElement).focus({ preventScroll: true });
-            close();
-            act();
-          }}
-        >
-          {label}
-        </button>
+      {menuItems({ store, view }).map((group, at) => (
+        <div key={at} role="group" class={group[0]!.isChosen === undefined ? "" : "choices"}>
+          {group.map(({ label, icon, act, isGrave, isChosen }) => (
+            <button
+              key={label}
+              type="button"
+              role={isChosen === undefined ? "menuitem" : "menuitemradio"}
+              aria-checked={isChosen}
+              title={isChosen === undefined ? undefined : label}
+              class={isGrave ? "grave" : ""}
+              onClick={() => {
+                // A dialog that opens now gives it back there.
+                (menu.anchor as HTMLElement).focus({ preventScroll: true });
+                close();
+                act();
+              }}
+            >
+              <Icon name={icon} />
+              <span class={isChosen === undefined ? "" : "unseen"}>{label}</span>
+            </button>
+          ))}
+        </div>
       ))}
     </Popover>
   );

@@ -8,7 +8,7 @@ import type { ChatStore } from "../state/chat-store.ts";
 import { countText } from "../state/told.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
-import { IconButton } from "./controls.tsx";
+import { IconButton, SearchField } from "./controls.tsx";
 import { Icon } from "./icons.tsx";
 
 export function RoomList({ store, view }: ChatProps) {
@@ -48,15 +48,7 @@ export function RoomList({ store, view }: ChatProps) {
         />
       </header>
       {/* Shown for few rooms, too: otherwise its appearance would move the list. */}
-      <input
-        class="filter"
-        type="search"
-        placeholder="Find a room"
-        aria-label="Find a room"
-        data-testid="room-filter"
-        value={filter}
-        onInput={({ currentTarget }) => setFilter(currentTarget.value)}
-      />
+      <SearchField label="Find a room" testId="room-filter" value={filter} onText={setFilter} />
       <ul ref={list}>
         {items.map((item) => (
           <li key={item.room}>

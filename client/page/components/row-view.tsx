@@ -4,6 +4,7 @@ import type { Row } from "../state/rows.ts";
 import { dayTitle } from "../state/times.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
+import { copyLink } from "./menu-items.ts";
 import { MessageRow } from "./message-row.tsx";
 import { OutgoingRow } from "./outgoing-row.tsx";
 
@@ -28,11 +29,11 @@ export function RowView(props: RowViewProps) {
           <h2>
             <bdi>{store.title}</bdi>
           </h2>
-          <p>
-            {view.state.messages.stored.length === 0
-              ? "No messages yet. Say hello."
-              : `This is where the ${view.kind} begins.`}
-          </p>
+          {view.state.messages.stored.length === 0 ? (
+            <FirstSteps store={store} view={view} />
+          ) : (
+            <p>This is where the {view.kind} begins.</p>
+          )}
         </li>
       );
     case "day":
@@ -65,9 +66,43 @@ export function RowView(props: RowViewProps) {
   }
 }
 
+/** What to do in a room without messages. */
+function FirstSteps({ store, view }: ChatProps) {
+  return (
+    <>
+      <p>{store.hasLink ? "Nobody has written here yet. Begin, or bring somebody." : "No messages yet."}</p>
+      <p class="first-steps">
+        {view.blocked === "" && (
+          <Button
+            class="primary"
+            testId="say-hello"
+            onClick={({ currentTarget }) => {
+              const field = currentTarget.closest(".talk")!.querySelector<HTMLTextAreaElement>(".draft")!;
+              field.focus();
+              // As if it were typed.
+              if (field.value === "") document.execCommand("insertText", false, "Hello! 👋");
+            }}
+          >
+            Say hello
+          </Button>
+        )}
+        {store.hasLink && (
+          <Button
+            class="plain edged"
+            testId="copy-link"
+            onClick={({ currentTarget }) => void copyLink({ store, view }, currentTarget)}
+          >
+            Copy the link
+          </Button>
+        )}
+      </p>
+    </>
+  );
+}
+
 type Of<Kind extends Row["kind"]> = RowViewProps & { readonly row: Extract<Row, { readonly kind: Kind }> };
 
-function MessageItem({ store, view, row, now, isTabStop, isActive, hasFocus, isTarget, readers }: Of<"message">) {
+function MessageItem({ store, view, row, isTabStop, isActive, hasFocus, isTarget, readers }: Of<"message">) {
   const { key, message, isHead } = row;
   const isOwn = message.sender === view.self;
   const isToMe = message.mentions?.includes(view.self) === true;
@@ -80,7 +115,7 @@ function MessageItem({ store, view, row, now, isTabStop, isActive, hasFocus, isT
       data-seq={message.seq}
       tabIndex={isTabStop ? 0 : -1}
     >
-      <MessageRow {...{ store, view, message, isHead, isActive, hasFocus, readers, now }} />
+      <MessageRow {...{ store, view, message, isHead, isActive, hasFocus, readers }} />
     </li>
   );
 }

@@ -8,7 +8,7 @@ import { describeFailure } from "../state/room-answers.ts";
 import { exactTime, dayTitle, clockTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
-import { Button, submitting } from "./controls.tsx";
+import { Button, SearchField, submitting } from "./controls.tsx";
 import { coversMessages, SidePanel } from "./side-panel.tsx";
 import { Tag } from "./tag.tsx";
 
@@ -27,6 +27,7 @@ const NOTHING: Found = { query: "", messages: [], before: undefined, problem: ""
 
 export function SearchPanel({ store, view }: ChatProps) {
   const field = useRef<HTMLInputElement>(null);
+  const [words, setWords] = useState("");
   const [found, setFound] = useState(NOTHING);
   const [isBusy, setBusy] = useState(false);
   // In the layout effect, before the reader types the first letter.
@@ -52,13 +53,14 @@ export function SearchPanel({ store, view }: ChatProps) {
     : problem || (query === "" ? "" : outcome(messages.length, before !== undefined));
   return (
     <SidePanel store={store} title="Search">
-      <form class="search-form" role="search" onSubmit={submitting(() => search(field.current!.value.trim(), NOTHING))}>
-        <input
-          ref={field}
-          type="search"
-          aria-label={`Search in this ${view.kind}`}
+      <form class="search-form" role="search" onSubmit={submitting(() => search(words.trim(), NOTHING))}>
+        <SearchField
+          field={field}
+          label={`Search in this ${view.kind}`}
           placeholder="Words, “a phrase” or @name"
-          data-testid="search-field"
+          testId="search-field"
+          value={words}
+          onText={setWords}
           enterkeyhint="search"
         />
       </form>

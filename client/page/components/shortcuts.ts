@@ -17,9 +17,7 @@ function actionOf(event: KeyboardEvent, store: ChatStore): (() => void) | undefi
   if (isCommand && shiftKey && key.toLowerCase() === "f") return () => store.open("search");
   if (isCommand && shiftKey && key.toLowerCase() === "m") return () => store.open("members");
   if (isCommand && shiftKey && event.code === "Space") return () => void store.view?.store.showNewest();
-  if (key === "Escape" && store.panel !== undefined && !event.defaultPrevented) return () => store.open(undefined);
-  const { reading } = store.view?.state ?? {};
-  if (key === "Escape" && reading?.keptUnread && !event.defaultPrevented)
-    return () => void store.view!.store.showNewest();
-  return undefined;
+  if (key !== "Escape" || event.defaultPrevented) return undefined;
+  if (store.panel !== undefined) return () => store.open(undefined);
+  return store.view?.state.reading.keptUnread ? () => void store.view!.store.showNewest() : store.dismiss;
 }

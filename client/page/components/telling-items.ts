@@ -17,19 +17,27 @@ export function tellingItems({ store, view }: ChatProps): MenuItem[] {
   return [
     {
       label: isMuted ? `Unmute ${store.title}` : `Mute ${store.title}`,
+      icon: "muted",
       act: () => telling.setMuted(view.room, !isMuted),
     },
     ...(telling.canNotify
-      ? [{ label: `Turn ${notifications ? "off" : "on"} notifications`, act: () => void notify() }]
+      ? [
+          {
+            label: `Turn ${notifications ? "off" : "on"} notifications`,
+            icon: "bell" as const,
+            act: () => void notify(),
+          },
+        ]
       : []),
-    { label: `Turn ${sound ? "off" : "on"} the sound`, act: () => telling.setSound(!sound) },
+    { label: `Turn ${sound ? "off" : "on"} the sound`, icon: "sound", act: () => telling.setSound(!sound) },
   ];
 }
 
 /** In the menu of a message. */
 export function unreadItem({ view }: ChatProps, { sender, seq }: Message): MenuItem | false {
   const { store, state, self, actions } = view;
-  if (state.reading.keptUnread) return { label: "Mark as read", act: () => void store.showNewest() };
+  if (state.reading.keptUnread) return { label: "Mark as read", icon: "unread", act: () => void store.showNewest() };
   if (sender === self) return false;
-  return { label: "Mark as unread", act: () => void actions.done("The message was not marked", store.markUnread(seq)) };
+  const mark = (): void => void actions.done("The message was not marked", store.markUnread(seq));
+  return { label: "Mark as unread", icon: "unread", act: mark };
 }

@@ -28,6 +28,7 @@ export function themeItems(within: Element): MenuItem[] {
   const isEmbedded = themed !== document.documentElement;
   return THEMES.map((theme) => ({
     label: isEmbedded && theme === "system" ? "Theme: This page's" : LABELS[theme],
+    icon: theme,
     isChosen: theme === current,
     act: () => {
       keep(local, KEY, theme === "system" ? undefined : theme);

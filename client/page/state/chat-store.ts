@@ -1,15 +1,6 @@
 // The page's state as a whole: the reader, the room on the screen, open panels and dialogs. Components draw it and call it;
 // each change is drawn once per frame.
-import {
-  claimsOf,
-  isRoomName,
-  labelledIn,
-  lineOf,
-  relabelled,
-  unreadOf,
-  type Message,
-  type Outgoing,
-} from "parley-rooms/client";
+import { claimsOf, labelledIn, lineOf, relabelled, unreadOf, type Message, type Outgoing } from "parley-rooms/client";
 
 import { RoomView, type Announcement } from "./room-view.ts";
 import { type Identity, ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
@@ -21,7 +12,7 @@ import { clearStoredData, countUnfinished, joinKey, rememberedAt, type Owner } f
 import { RoomDirectory } from "./room-directory.ts";
 import type { Telling } from "./telling.ts";
 import { countIn, countOf, type News, NewlySpoken, type TellingRules, titleText } from "./told.ts";
-import { isDirect, neighbour, roomItems, titleOf, type DirectPerson, type RoomItem } from "./room-items.ts";
+import { isDirect, neighbour, roomItems, roomNameOf, titleOf, type DirectPerson, type RoomItem } from "./room-items.ts";
 
 const ANNOUNCEMENTS_MAX = 5;
 
@@ -48,6 +39,8 @@ export interface ChatStorePorts {
   readonly telling?: Telling;
   /** Something has changed while nothing is drawn, because nobody sees the page. */
   readonly changedUnseen?: () => void;
+  /** The visitor closes an embedded chat. */
+  readonly dismissed?: () => void;
 }
 
 export const saidNow = (text: Announcement): string => (typeof text === "string" ? text : text());
@@ -70,6 +63,10 @@ export class ChatStore extends OpenParts {
   name = "";
   readonly isEmbedded: boolean;
   readonly telling: Telling | undefined;
+  /** What the page around an embedded chat calls it; empty where it says nothing. */
+  heading = "";
+  /** Closes an embedded chat, where its page has a way to open it again. */
+  readonly dismiss: (() => void) | undefined;
   readonly #ports: ChatStorePorts;
   readonly #identity: ReaderIdentity;
   readonly #joinKey: string;
@@ -96,11 +93,14 @@ export class ChatStore extends OpenParts {
     this.#joinKey = joinKey(ports.base);
     this.isEmbedded = ports.token !== undefined;
     this.telling = ports.telling;
+    this.dismiss = ports.dismissed;
   }
 
-  /** The first values of the join form. */
-  get remembered(): ReturnType<typeof rememberedAt> {
-    return rememberedAt(this.#joinKey);
+  /** The first values of the join form, and whether this browser can go on as that person. */
+  get remembered(): ReturnType<typeof rememberedAt> & { readonly isKnown: boolean } {
+    const { kept } = this.#identity;
+    const remembered = rememberedAt(this.#joinKey);
+    return { ...remembered, name: kept?.name ?? remembered.name, isKnown: kept !== undefined };
   }
 
   /** Enters a room without the form. @returns whether this browser knows the reader */
@@ -171,10 +171,10 @@ export class ChatStore extends OpenParts {
   }
 
   /** Enters a room whose name was typed. @returns `false` where that is no name of a room */
-  enterNamed(room: string): boolean {
-    const isName = isRoomName(room);
-    if (isName) this.enter(room);
-    return isName;
+  enterNamed(typed: string): boolean {
+    const room = roomNameOf(typed);
+    if (room !== undefined) this.enter(room);
+    return room !== undefined;
   }
 
   enter(room: string): void {
@@ -372,9 +372,15 @@ export class ChatStore extends OpenParts {
   get title(): string {
     const { view } = this;
     if (!view) return "Parley";
+    if (this.heading !== "") return this.heading;
     const listed = this.directory?.own.find(({ room }) => room === view.room)?.direct;
     const { tag } = (isDirect(view.room) && this.roomItems().find(({ room }) => room === view.room)) || {};
     return titleOf(view.room, view.direct ?? this.#begun.get(view.room) ?? listed, tag);
+  }
+
+  /** Whether the page's address leads others into the room on the screen. */
+  get hasLink(): boolean {
+    return !this.isEmbedded && this.view?.kind === "room";
   }
 
   /** Whether the reader may write to a person alone; a conversation leads to no other one, and an embed stays in its room. */

@@ -1,9 +1,10 @@
-// Maps a user id to one of a few colours, evenly and always to the same one. Pure; the avatar calls it.
+// Maps a user id to one of sixteen hues, evenly and always to the same one. Pure; components give it to the sheets, which make colours of it
+// (`oklch`): those of avatars, names and quotes.
 
-/** White letters on each of them meet WCAG AA. */
-export const HUES = ["#0b6b60", "#8a3ffc", "#b0413e", "#1f5fbf", "#8a5a00", "#a2307c", "#3f6b12", "#4b5a6b"] as const;
+/** Degrees, the same step apart. */
+export const HUES = Array.from({ length: 16 }, (_, at) => at * 22.5);
 
-export function hueOf(user: string): string {
+export function hueOf(user: string): number {
   // FNV-1a, with its bits mixed once more: short ids alone yield similar numbers.
   let hash = 0x811c9dc5;
   for (let at = 0; at < user.length; at++) hash = Math.imul(hash ^ user.charCodeAt(at), 0x01000193) >>> 0;

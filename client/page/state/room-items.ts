@@ -1,6 +1,6 @@
 // Builds the list of rooms: the reader's own with what is new there, and others that the lobby lists. Pure; the room list and the chat store
 // call it.
-import type { JoinedRoom, RoomOverview } from "parley-rooms/client";
+import { isRoomName, type JoinedRoom, type RoomOverview } from "parley-rooms/client";
 
 import { bare, named, visible } from "./names.ts";
 import { idTagOf } from "./people.ts";
@@ -43,6 +43,15 @@ interface Known {
 const DIRECT_PREFIX = "dm~";
 
 export const isDirect = (room: string): boolean => room.startsWith(DIRECT_PREFIX);
+
+/** A room's name as people write it: "My Room" is `my-room`. @returns `undefined` where characters are left that no room's name has */
+export function roomNameOf(typed: string): string | undefined {
+  const name = typed.trim();
+  const plain = name.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase().replaceAll(/\s+/g, "-");
+  return [name, plain].find(isRoomName);
+}
+
+export const ROOM_NAME_RULE = "A room's name has letters, digits and _ . ~ - alone, and begins with a letter or digit.";
 
 /** The room in words for titles, labels and sentences: the other one's name, or `#` and the room's. */
 export function titleOf(room: string, direct: DirectPerson | undefined, tag = ""): string {

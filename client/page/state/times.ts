@@ -1,23 +1,12 @@
 // Times, durations and sizes in words. Pure; `now` is in milliseconds since 1970. Components and state classes call it.
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 24 * 3600_000;
 
 /** As the reader's language has it: 14:37, 2:37 PM. */
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
 const weekday = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
 const withYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
-
-/** "just now", "5 min ago", then the time of day. */
-export function shortTime(at: number, now: number): string {
-  const agoMs = now - at;
-  // The clocks of the room and of the reader differ a little.
-  if (Math.abs(agoMs) < MINUTE_MS) return "just now";
-  if (agoMs > 0 && agoMs < HOUR_MS) return `${Math.floor(agoMs / MINUTE_MS)} min ago`;
-  return timeOfDay.format(at);
-}
 
 export const clockTime = (at: number): string => timeOfDay.format(at);
 export const exactTime = (at: number): string => exact.format(at);

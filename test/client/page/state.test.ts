@@ -8,7 +8,7 @@ import { neighbour, roomItems, titleOf } from "../../../client/page/state/room-i
 import { describeFailure, mayRetry } from "../../../client/page/state/room-answers.ts";
 import { statusOf, type ShownConnection } from "../../../client/page/state/shown-connection.ts";
 import { typingLine } from "../../../client/page/state/typing-line.ts";
-import { bytesText, dayTitle, duration, shortTime, sinceTime } from "../../../client/page/state/times.ts";
+import { bytesText, dayTitle, duration, sinceTime } from "../../../client/page/state/times.ts";
 import { HUES, hueOf } from "../../../client/page/state/hue.ts";
 
 describe("completing a mention", () => {
@@ -199,13 +199,6 @@ describe("the sentences about moderation", () => {
 
 describe("times", () => {
   const now = new Date(2026, 10, 21, 12).getTime();
-  it("are relative while recent", () => {
-    expect(shortTime(now - 5000, now)).toBe("just now");
-    expect(shortTime(now + 5000, now)).toBe("just now");
-    expect(shortTime(now - 125_000, now)).toBe("2 min ago");
-    expect(shortTime(now - 7_200_000, now)).toMatch(/10:00/);
-  });
-
   it("days, lengths and sizes", () => {
     expect(dayTitle(now - 3600_000, now)).toBe("Today");
     expect(dayTitle(now - 86_400_000, now)).toBe("Yesterday");
@@ -218,7 +211,7 @@ describe("times", () => {
 });
 
 describe("a user's colour", () => {
-  it("is one of a few, and always the same", () => {
+  it("is one of sixteen, and always the same", () => {
     const users = Array.from({ length: 1000 }, (_, at) => `guest-${at}`);
     const counts = HUES.map((hue) => users.filter((user) => hueOf(user) === hue).length);
     expect(counts.reduce((sum, count) => sum + count)).toBe(users.length);
@@ -227,6 +220,6 @@ describe("a user's colour", () => {
 
   it("gives the members of a small team different colours", () => {
     const team = ["mara", "jonas", "priya", "tomas", "aiko", "sam"];
-    expect(new Set(team.map(hueOf)).size).toBeGreaterThanOrEqual(4);
+    expect(new Set(team.map(hueOf)).size).toBeGreaterThanOrEqual(5);
   });
 });

@@ -96,6 +96,7 @@ function onRace(next: RaceView): void {
   isFresh = false;
   showPlayers(next, ownSeat);
   say(elements.phase, phaseOf(next, own));
+  elements.invite.hidden = next.phase !== "waiting";
   const isOver = next.phase === "over";
   elements.rematch.hidden = !isOver;
   elements.after.hidden = !isOver && own?.place === undefined;
@@ -131,6 +132,15 @@ function onRefused({ position, code }: Refusal): void {
 elements.typed.addEventListener("input", onTyped);
 elements.rematch.addEventListener("click", () => {
   socket?.emit("rematch");
+  elements.typed.focus();
+});
+elements.invite.addEventListener("click", () => {
+  // A page without TLS may not write to the clipboard.
+  const copied = navigator.clipboard?.writeText(location.href) ?? Promise.reject(new Error("No clipboard"));
+  copied.then(
+    () => say(elements.invite, "Copied"),
+    () => say(elements.invite, "Copy the address of this page"),
+  );
   elements.typed.focus();
 });
 elements.another.addEventListener("click", () => void findRace());

@@ -12,6 +12,7 @@ export const elements = {
   race: find("race"),
   phase: find("phase"),
   players: find("players") as HTMLOListElement,
+  invite: find("invite") as HTMLButtonElement,
   passage: find("passage"),
   typed: find("typed") as HTMLInputElement,
   mistake: find("mistake"),

@@ -1,0 +1,31 @@
+// The button of an embedded room that is closed: it has the count of unread messages, and opens the room. embed.tsx draws it.
+import { Icon } from "../page/components/icons.tsx";
+
+interface LauncherProps {
+  readonly title: string;
+  readonly unread: number;
+  readonly onOpen: () => void;
+}
+
+export function Launcher({ title, unread, onOpen }: LauncherProps) {
+  const news = unread === 0 ? "" : unread === 1 ? ", 1 unread message" : `, ${unread} unread messages`;
+  const name = title === "" ? "Chat" : title;
+  return (
+    <button
+      type="button"
+      class="launcher"
+      aria-label={name + news}
+      aria-expanded={false}
+      title={name}
+      data-testid="launcher"
+      onClick={onOpen}
+    >
+      <Icon name="message" />
+      {unread > 0 && (
+        <span class="badge" aria-hidden="true">
+          {unread > 99 ? "99+" : unread}
+        </span>
+      )}
+    </button>
+  );
+}
