@@ -1,11 +1,12 @@
 // The user's own rooms with what is new in each, which the server's directory tells as soon as it changes (LOB-9); no room wakes for it. While
 // nobody sees the page, one tab of the browser asks for all, and only a user who wants to be told keeps the directory waiting. Called by
 // applications, by client/react and by the page.
-import type { FoundMessage } from "../../src/protocol/chat-events.ts";
+import type { FoundMessage, RefusalCode } from "../../src/protocol/chat-events.ts";
 import type { JoinedRoom } from "../../src/protocol/schemas/unread.ts";
 import type { Token } from "./api.ts";
 import { callApi, type ApiAnswer } from "./api-call.ts";
 import { baseOf } from "./base.ts";
+import { claimsOf } from "./claims.ts";
 
 /** The server waits so long for a change before it answers. */
 const WAIT_SECONDS = 25;
@@ -51,7 +52,14 @@ export interface OwnRooms {
  */
 export const followRooms = (url: string, options: FollowOptions = {}): OwnRooms => new Follower(baseOf(url), options);
 
-type News = { readonly rooms: readonly JoinedRoom[]; readonly version: string };
+interface News {
+  readonly rooms: readonly JoinedRoom[];
+  readonly version: string;
+}
+
+interface Told extends News {
+  readonly user: string;
+}
 
 class Follower implements OwnRooms {
   readonly #base: string;
@@ -62,18 +70,26 @@ class Follower implements OwnRooms {
   #watching: AbortController | undefined;
   /** What one tab of the browser hears, all know. */
   #tabs: BroadcastChannel | undefined;
+  /** The user of the newest token, as far as it tells: another tab may have another one. */
+  #user = "";
   #news: News | undefined;
 
   constructor(base: string, options: FollowOptions) {
     this.#base = base;
     this.#options = options;
+    const { signal } = this.#life;
     if (typeof document === "undefined") {
-      void this.#follow(this.#life.signal, true);
+      void this.#follow(signal, true);
       return;
     }
     this.#tabs = new BroadcastChannel(`parley news ${base}`);
-    this.#tabs.addEventListener("message", ({ data }: MessageEvent<News>) => this.#take(data));
-    document.addEventListener("visibilitychange", () => this.#look(), { signal: this.#life.signal });
+    this.#tabs.addEventListener("message", ({ data }: MessageEvent<Told>) => {
+      if (data.user === this.#user) this.#take(data);
+    });
+    document.addEventListener("visibilitychange", () => this.#look(), { signal });
+    // The back/forward cache takes no page with a request under way or a lock.
+    addEventListener("pagehide", () => this.#watching?.abort(), { signal });
+    addEventListener("pageshow", ({ persisted }) => persisted && this.#look(), { signal });
     this.#look();
   }
 
@@ -101,10 +117,20 @@ class Follower implements OwnRooms {
     this.#watching = new AbortController();
     const { signal } = this.#watching;
     if (document.visibilityState === "visible") return void this.#follow(signal, true);
+    void this.#followUnseen(signal);
+  }
+
+  async #followUnseen(signal: AbortSignal): Promise<void> {
     // There are none on pages without HTTPS: there each tab asks.
     const { locks } = navigator as { readonly locks?: LockManager };
-    if (!locks) return void this.#follow(signal, false);
-    locks.request(`parley news ${this.#base}`, { signal }, () => this.#follow(signal, false)).catch(() => {});
+    if (!locks) return this.#follow(signal, false);
+    try {
+      await this.#token();
+      const lock = `parley news ${this.#base} ${this.#user}`;
+      await locks.request(lock, { signal }, () => this.#follow(signal, false));
+    } catch {
+      // The page is seen again, or there is no token.
+    }
   }
 
   async #follow(signal: AbortSignal, isSeen: boolean): Promise<void> {
@@ -120,7 +146,7 @@ class Follower implements OwnRooms {
         const { rooms, version } = answer;
         this.#take({ rooms, version });
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel of this origin, and no window
-        this.#tabs?.postMessage({ rooms, version } satisfies News);
+        this.#tabs?.postMessage({ rooms, version, user: this.#user } satisfies Told);
       }
       const soonMs = isGood ? NEWS_EVERY_MS : AFTER_FAILURE_MS;
       await pause(beganAtMs + (isAwaited ? soonMs : NEWS_UNSEEN_EVERY_MS) - Date.now(), signal);
@@ -132,9 +158,16 @@ class Follower implements OwnRooms {
     for (const listener of this.#listeners) listener();
   }
 
+  async #token(refused?: RefusalCode): Promise<string> {
+    const { token = "" } = this.#options;
+    const now = typeof token === "function" ? await token(refused) : token;
+    this.#user = claimsOf(now)?.user ?? "";
+    return now;
+  }
+
   /** The lists stay as they were where no token is to be had. */
   #ask<Good extends object>(path: string, signal: AbortSignal): Promise<ApiAnswer<Good>> {
-    const asked = callApi<Good>(this.#base, path, { token: this.#options.token, signal });
+    const asked = callApi<Good>(this.#base, path, { token: (refused) => this.#token(refused), signal });
     return asked.catch(() => ({ error: { code: "NO_ANSWER", message: "There is no token." } }));
   }
 }

@@ -47,7 +47,12 @@ addEventListener("storage", (event) => {
   telling.onKept(event);
 });
 document.addEventListener("visibilitychange", showNews);
-addEventListener("pagehide", () => store.view?.store.flush());
+addEventListener("pageshow", showNews);
+addEventListener("pagehide", () => {
+  store.view?.store.flush();
+  // The back/forward cache takes no page with a lock.
+  telling.look(undefined);
+});
 
 open();
 

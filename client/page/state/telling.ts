@@ -67,6 +67,7 @@ export class Telling implements TellingRules {
     if ((await Notification.requestPermission()) !== "granted")
       return "Your browser blocks notifications of this page. Allow them in the browser's settings for it.";
     this.#choose({ notifications: true, sound: true });
+    chime();
     return "";
   }
 

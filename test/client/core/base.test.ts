@@ -123,6 +123,7 @@ describe("the page of a chat at a path of its server", () => {
     vi.stubGlobal("sessionStorage", new FakeLocalStorage());
     vi.stubGlobal("window", { localStorage: storage });
     vi.stubGlobal("document", { visibilityState: "visible", addEventListener() {} });
+    vi.stubGlobal("addEventListener", () => {});
   });
 
   it("keeps readers and rooms of its own, and a sign-out leaves those of another chat", async () => {
