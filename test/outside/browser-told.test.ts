@@ -136,7 +136,7 @@ it("a message to the reader makes one notification and one sound over two hidden
   for (const tab of tabs) await show(tab, "hidden");
   await says(ben, "hello all");
   for (const tab of tabs) await titled(tab, `(1) #${here}`);
-  expect(await icon(ada)).toMatch(/^blob:/);
+  await vi.waitFor(async () => expect(await icon(ada)).toMatch(/^blob:/), WAIT);
   const { seq } = await says(ben, "are you **there**, @told-ada?");
   for (const tab of tabs) await titled(tab, `(2) #${here}`);
   await vi.waitFor(async () => {
@@ -151,7 +151,7 @@ it("a message to the reader makes one notification and one sound over two hidden
   await press(teller);
   await teller.page.locator(`[data-testid=message].target[data-seq="${seq}"]`).waitFor();
   for (const tab of tabs) await titled(tab, `#${here}`);
-  expect(await icon(teller)).toBe(plainIcon);
+  await vi.waitFor(async () => expect(await icon(teller)).toBe(plainIcon), WAIT);
 
   // In another room: the list of rooms tells, and the room itself is asked for the words.
   const away = await person(there, "told-ben", "Ben");

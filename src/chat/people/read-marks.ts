@@ -49,11 +49,9 @@ export class ReadMarks {
     return true;
   }
 
-  /** The user wants to find what comes after it as unread (READ-7). @returns whether that moved the user's mark */
-  goBack({ user, seq }: ReadMark): boolean {
-    if (seq >= this.get(user)) return false;
+  /** The user wants to find what comes after it as unread (READ-7). */
+  goBack({ user, seq }: ReadMark): void {
     this.#marks.set(user, seq);
-    return true;
   }
 
   /**

@@ -99,8 +99,8 @@ export class Reading implements RoomPart {
     if (!client) return refuse("FORBIDDEN", "Only a connection reads.");
     const seenSeq = this.#room.seenSeq();
     if (seq > seenSeq) return refuse("INVALID_PAYLOAD", `seq: the newest message is ${seenSeq}`);
-    if (back) return this.#goBack(user, seq);
     const before = this.#marks.get(user);
+    if (back && seq < before) return this.#goBack(user, seq);
     const isFurther = this.#marks.advance({ user, seq });
     this.#read(isFurther ? before : undefined);
     if (!isFurther) return { ok: true };
@@ -113,7 +113,7 @@ export class Reading implements RoomPart {
 
   /** READ-7. Stored at once: after sleep the further one of the stored mark and those on connections counts. */
   #goBack(user: string, seq: number): Answer<object> {
-    if (!this.#marks.goBack({ user, seq })) return { ok: true };
+    this.#marks.goBack({ user, seq });
     this.#read(seq);
     for (const client of this.#room.clientsOf(user)) if ((READ_SEQ.get(client) ?? 0) > seq) READ_SEQ.set(client, seq);
     this.#store(this.#room.now());

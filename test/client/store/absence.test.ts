@@ -206,6 +206,17 @@ it("messages marked as unread stay unread on all devices, although the user sees
     expect(device.getSnapshot().reading).toMatchObject({ readSeq: 5, keptUnread: false });
 });
 
+it("messages that were seen a moment ago are marked as unread from that one on, also where the room does not know yet that they were", async () => {
+  const store = await enterUpToDate();
+  await world.post("ben", 3);
+  await world.pass(100);
+  store.markRead();
+  const marking = store.markUnread(6);
+  await world.pass(3000);
+  expect(await marking).toEqual({ ok: true });
+  expect((await world.enter("ada")).getSnapshot().reading.readSeq).toBe(5);
+});
+
 it("messages that are marked as unread while the room does not answer are marked nowhere", async () => {
   const store = await enterUpToDate();
   await world.down();
