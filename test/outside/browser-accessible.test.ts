@@ -160,6 +160,10 @@ it("the room, its panels, menus and dialogs, online and offline", async () => {
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
   }
+  await page.getByTestId("mentions-toggle").click();
+  await page.getByTestId("mentions").getByRole("button").first().waitFor();
+  await passes(page, "mentions");
+  await page.getByRole("button", { name: "Close", exact: true }).click();
   await page.getByTestId("new-room").click();
   await dialog.waitFor();
   await passes(page, "new room");
