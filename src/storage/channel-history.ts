@@ -1,6 +1,5 @@
 // Records the channels of a socket over the positions of the recovery log, so that recovery replays only events that were sent to the socket's
-// channels while it was in them. Called by both recoveries
-// (src/socketio, src/stock).
+// channels while it was in them. Called by both recoveries (src/socketio, src/stock).
 
 /** Ended memberships that are kept, and the characters of their channels' names: each change writes the whole history. */
 export const LEFT_CHANNELS_MAX = 64;
