@@ -1,6 +1,6 @@
 // Runs the checks and every suite, for `npm test`; with names of files their tests alone, and with another workerd what depends on it. The
 // last line counts both.
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -37,13 +37,13 @@ const { values, positionals: filters } = readOptions(helpOf("test"), {
 });
 // Read by test/host/properties.ts in each process of vitest.
 if (values.long) process.env["LONG"] = "1";
+if (values.workerd !== undefined) takeWorkerd(values.workerd === "newest" ? "latest" : values.workerd);
 
 exitOnStop();
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-tests-"));
 // Tests start hundreds of Node programs: each finds the compiled code of the modules that an earlier one loaded.
 process.env["NODE_COMPILE_CACHE"] = path.join(scratch, "compiled");
 try {
-  if (values.workerd !== undefined) takeWorkerd(values.workerd === "newest" ? "latest" : values.workerd);
   process.exitCode = await runAll();
 } finally {
   // A program that ends late may still write there.
@@ -59,7 +59,11 @@ process.exit();
 function takeWorkerd(version: string): void {
   const folder = path.join(PROJECT_ROOT, "node_modules", ".cache", "workerd");
   const args = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", folder];
-  execFileSync("npm", [...args, `workerd@${version}`], { stdio: ["ignore", "ignore", "inherit"] });
+  const { status } = spawnSync("npm", [...args, `workerd@${version}`], { stdio: ["ignore", "ignore", "inherit"] });
+  if (status !== 0) {
+    console.error(`workerd ${version} could not be installed.`);
+    process.exit(1);
+  }
   const installed = createRequire(path.join(folder, "package.json"))("workerd") as Workerd;
   const today = new Date().toISOString().slice(0, 10);
   const date = [today, lastDateOf(installed.version)!].toSorted()[0]!;
