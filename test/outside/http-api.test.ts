@@ -28,17 +28,6 @@ describe.each(VERSIONS)("socket.io-client %s", (version, connect) => {
     return socket;
   };
 
-  it("receives a backend's messages, and the backend reads its own: API-2", async () => {
-    const room = roomFor("both");
-    const ada = await enter(room, "ada");
-    const heard = next<Message>(ada, "chat-message");
-    await request("POST", `/api/rooms/${room}/messages`, { content: "Order 17 was paid" });
-    expect(await heard).toMatchObject({ seq: 1, sender: "backend", content: "Order 17 was paid" });
-    await ask(ada, "chat-message", { content: "Thank you!" });
-    const { messages } = await request("GET", `/api/rooms/${room}/messages?after=1`);
-    expect(messages).toMatchObject([{ seq: 2, sender: "ada", content: "Thank you!" }]);
-  });
-
   it("reconnects after a drain, and misses nothing: API-10", async () => {
     const room = roomFor("drain");
     const ada = await enter(room, "ada");

@@ -1,0 +1,38 @@
+// A direct conversation of two people, one of whom has the client module.
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, inject, it, vi } from "vitest";
+
+import type { ConnectOptions, Room } from "../../client/core/api.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { PROJECT_ROOT } from "./servers.ts";
+import { ask, collect, join, tokenFor } from "./stock-clients.ts";
+
+const url = inject("serverUrl");
+const WAIT = { interval: 50 };
+
+it("two users have a conversation, one with the client module and one with a stock client: DM-1, DM-2", async () => {
+  const file = pathToFileURL(path.join(PROJECT_ROOT, "dist", "client", "client.js")).href;
+  const { connectDirect } = (await import(file)) as {
+    readonly connectDirect: (origin: string, user: string, options: ConnectOptions) => Promise<Room>;
+  };
+  const conversation = await connectDirect(url, "ben-outside", { token: () => tokenFor("ada-outside") });
+  try {
+    const general = await join(url, "general-outside", "ben-outside");
+    const opened = await ask<{ room: string }>(general, "open-dm", { user: "ada-outside" });
+    expect(opened).toEqual({ ok: true, room: conversation.room, isNew: false });
+    const ben = await join(url, opened.room, "ben-outside");
+    const said = collect<Message>(ben, "chat-message");
+    await conversation.send("Hello Ben");
+    await vi.waitFor(() => expect(said).toMatchObject([{ sender: "ada-outside", content: "Hello Ben" }]), WAIT);
+    const headers = { Authorization: `Bearer ${await tokenFor("ben-outside")}` };
+    const listed = [{ room: conversation.room, user: "ada-outside", lastSeq: 1, unread: 1 }];
+    const list = async (): Promise<unknown> => (await fetch(new URL("/api/dms", url), { headers })).json();
+    await vi.waitFor(async () => expect(await list()).toMatchObject({ dms: listed }), WAIT);
+  } finally {
+    conversation.close();
+  }
+  const refused = connectDirect(url, "ada-outside", { token: await tokenFor("ada-outside") });
+  await expect(refused).rejects.toMatchObject({ code: "INVALID_PAYLOAD" });
+  await expect(connectDirect(url, "ada", { token: "no token" })).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+});
