@@ -12,6 +12,7 @@ import { IS_LONG } from "../host/properties.ts";
 
 /** Seeds of each run of the tests. */
 const SEEDS = IS_LONG ? 50 : 12;
+const LIVED_AGAIN = 5;
 
 describe("a simulated deployment", () => {
   let simulation: SimulationThread<Plan>;
@@ -21,16 +22,14 @@ describe("a simulated deployment", () => {
   });
   afterAll(() => simulation.stop());
 
-  it(`keeps every promise through ${SEEDS} seeds`, async () => {
-    for (let seed = 1; seed <= SEEDS; seed++)
-      expect((await simulation.run(drawPlan(seed))).outcome.violations, `seed ${seed}`).toEqual([]);
-  });
-
-  it("lives the same life again with the same seed", async () => {
-    const plan = drawPlan(5);
-    const [once, again] = [await simulation.run(plan), await simulation.run(plan)];
-    expect(again).toEqual(once);
-    expect(once.outcome.counts["events"]).toBeGreaterThan(100);
+  it(`keeps every promise through ${SEEDS} seeds, and lives the same life again with the same seed`, async () => {
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const once = await simulation.run(drawPlan(seed));
+      expect(once.outcome.violations, `seed ${seed}`).toEqual([]);
+      if (seed !== LIVED_AGAIN) continue;
+      expect(await simulation.run(drawPlan(seed))).toEqual(once);
+      expect(once.outcome.counts["events"]).toBeGreaterThan(100);
+    }
   });
 
   it("EIO-10: keeps clients that read, however much they are given", async () => {
