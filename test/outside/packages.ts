@@ -1,4 +1,4 @@
-// Packages of other languages that tests use: installed once on a machine, and again when their pins change. Where one cannot be installed, the
+// Packages that tests use: installed once on a machine, and again when their pins change. Where one of another language cannot be installed, the
 // tests which need it are skipped with the reason.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
