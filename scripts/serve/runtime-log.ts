@@ -38,13 +38,16 @@ function withoutInput(text: string): string {
 
 /** Miniflare's own words, such as that workerd crashed and starts again. */
 export class RuntimeLog extends Log {
-  constructor() {
+  readonly #write: typeof writeRuntimeLine;
+
+  constructor(write = writeRuntimeLine) {
     super(LogLevel.WARN);
+    this.#write = write;
   }
 
   override logWithLevel(level: LogLevel, message: string): void {
     if (level > this.level) return;
-    writeRuntimeLine({
+    this.#write({
       level: level === LogLevel.ERROR ? "error" : "warn",
       message: stripVTControlCharacters(message),
     });

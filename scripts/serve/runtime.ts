@@ -1,6 +1,6 @@
 // Runs Workers in workerd: by way of Miniflare, which brings storage, assets and restarts after a crash, but with sockets that lead straight
 // into the Worker. Measured, that is as cheap as workerd alone. Called by self-hosted.ts for `npm run serve` and the bench, and by
-// measure/object-server.ts, keep-release.ts and the process of a test server (test/outside/server-process.ts).
+// measure/object-server.ts, keep-release.ts and the servers of tests (test/outside/deployment.ts).
 import { availableParallelism } from "node:os";
 
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare";
@@ -27,6 +27,8 @@ export interface Runtime {
   stop(): Promise<void>;
 }
 
+export type WriteLine = typeof writeRuntimeLine;
+
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -35,11 +37,17 @@ export interface Address {
 /**
  * @param worker reached at `address` by its export `entrypoint`, without a router in between
  * @param stateDir where Durable Objects are kept
+ * @param write for the lines of the log; by itself they go to stderr
  * @param beside Workers that it has bindings to
  */
 export async function startRuntime(
   worker: V4WorkerOptions,
-  { address, entrypoint, stateDir }: { address: Address; entrypoint: string; stateDir: string },
+  {
+    address,
+    entrypoint,
+    stateDir,
+    write = writeRuntimeLine,
+  }: { address: Address; entrypoint: string; stateDir: string; write?: WriteLine },
   beside: readonly V4WorkerOptions[] = [],
 ): Promise<Runtime> {
   process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= V8_FLAGS;
@@ -49,11 +57,11 @@ export async function startRuntime(
       host: "127.0.0.1",
       port: 0,
       resourcePersistencePath: stateDir,
-      log: new RuntimeLog(),
+      log: new RuntimeLog(write),
       logRequests: false,
       // Nothing is looked up over the network.
       cf: false,
-      handleStructuredLogs: writeRuntimeLine,
+      handleStructuredLogs: write,
       workers: [{ ...worker, unsafeDirectSockets: [{ ...address, entrypoint }] }, ...beside].map(dated),
     }),
   );

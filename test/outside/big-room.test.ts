@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import type { ConnectOptions, Room } from "../../client/core/api.ts";
 import type { RoomStats } from "../../src/protocol/watching.ts";
 import type { HistoryAnswer, Message, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
-import { ProcessGroup, PROJECT_ROOT, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
+import { ProcessGroup, PROJECT_ROOT, startServerProcess, TEST_SECRET, type ServerProcess } from "./servers.ts";
 import { useServer } from "./stage.ts";
 import { ask, collect, join, next, open, tokenFor, VERSIONS } from "./stock-clients.ts";
 
@@ -17,7 +17,7 @@ const WAIT = { interval: 20 };
 const SETTINGS = { MAX_MEMBERS: "2", MAX_SHARDS: "4", MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" };
 
 const server = await useServer(SETTINGS);
-const servers = new Set<TestServer>();
+const servers = new Set<ServerProcess>();
 afterAll(() => Promise.all([...servers].map((one) => one.stop())));
 
 /** The shard that holds a socket; `room` where none does. */
@@ -150,7 +150,7 @@ describe.concurrent("a room with shards", () => {
   });
 
   it("loses no acked message when the server is killed in mid-traffic", async () => {
-    let own = await startServer({ settings: SETTINGS });
+    let own = await startServerProcess({ settings: SETTINGS });
     servers.add(own);
     const members = await fill(own.url, "killed", 6);
     const acked: string[] = [];
@@ -162,7 +162,7 @@ describe.concurrent("a room with shards", () => {
     for (let n = 0; n < 30; n++) await say(n);
     own.group.killAll();
     await own.group.exit();
-    own = await startServer({ settings: { ...SETTINGS, PORT: String(own.port) }, stateDir: own.stateDir });
+    own = await startServerProcess({ settings: { ...SETTINGS, PORT: String(own.port) }, stateDir: own.stateDir });
     servers.add(own);
     await Promise.all(members.filter(({ socket }) => !socket.connected).map(({ socket }) => next(socket, "connect")));
     for (let n = 30; n < 40; n++) await say(n);

@@ -138,7 +138,7 @@ it("a visitor signs in and comes back to the room of the link; no address, histo
   };
   expect(token.length).toBeGreaterThan(50);
   expect(sent.filter((text) => text.includes(token))).toEqual([]);
-  expect(chat.group.output).not.toContain(token);
+  expect(chat.output).not.toContain(token);
   const entries = await page.evaluate("navigation.entries().map(({ url }) => url ?? '')");
   expect(entries).toContain(`${chat.url}/#${room}`);
   expect((entries as string[]).filter((url) => /token=|eyJ/.test(url) || url.startsWith(`${chat.url}/?`))).toEqual([]);

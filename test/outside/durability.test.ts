@@ -3,14 +3,14 @@ import type { Socket } from "socket.io-client";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
 import type { HistoryAnswer, Message, PostAnswer } from "../../src/protocol/chat-events.ts";
-import { startServer, type TestServer } from "./servers.ts";
+import { startServerProcess, type ServerProcess } from "./servers.ts";
 import { ask, collect, join, next } from "./stock-clients.ts";
 
-const servers = new Set<TestServer>();
+const servers = new Set<ServerProcess>();
 afterAll(() => Promise.all([...servers].map((server) => server.stop())));
 
-async function serve(options: Parameters<typeof startServer>[0]): Promise<TestServer> {
-  const server = await startServer(options);
+async function serve(options: Parameters<typeof startServerProcess>[0]): Promise<ServerProcess> {
+  const server = await startServerProcess(options);
   servers.add(server);
   return server;
 }

@@ -1,22 +1,20 @@
 // Stock clients of a server of the package socket.io, unchanged: on Node, and in an object by `parley-rooms/engine`. What holds on Node holds
 // in the object.
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import path from "node:path";
 
 import { Server } from "socket.io";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { bundleEngineWorker, startEngineWorker } from "./engine-worker.ts";
+import { bundleEngineWorker } from "./engine-worker.ts";
 import { register } from "./engine/application.ts";
 import { PATIENCE_MS } from "../host/patience.ts";
+import { startServer } from "./servers.ts";
 import { collect, next, open, type Options } from "./stock-clients.ts";
 import type { Socket } from "socket.io-client";
 
 /** As in engine/worker.ts. */
-const OPTIONS = { pingInterval: 1000, pingTimeout: 1000, cors: { origin: "https://page.example" } };
+const OPTIONS = { pingInterval: 1000, pingTimeout: 5000, cors: { origin: "https://page.example" } };
 
 interface Host {
   readonly url: string;
@@ -33,12 +31,9 @@ async function startNode(): Promise<Host> {
   return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, stop: () => io.close() };
 }
 
-const folder = mkdtempSync(path.join(tmpdir(), "parley-engine-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
 const HOSTS: Array<[name: string, start: () => Promise<Host>]> = [
   ["on Node", startNode],
-  ["in an object", async () => startEngineWorker(await bundleEngineWorker(folder, { isSmall: true }))],
+  ["in an object", async () => startServer({ deploymentFile: await bundleEngineWorker({ isSmall: true }) })],
 ];
 
 const TRANSPORTS: ReadonlyArray<[name: string, transports: NonNullable<Options["transports"]>]> = [

@@ -88,6 +88,6 @@ describe("random HTTP requests", () => {
 
   it("leave the server working", async () => {
     expect((await fetch(`${server.url}/health`)).status).toBe(200);
-    expect(server.group.output).not.toMatch(/a request failed|uncaught/i);
+    expect(server.output).not.toMatch(/a request failed|uncaught/i);
   });
 });

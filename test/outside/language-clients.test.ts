@@ -1,8 +1,7 @@
 // Members written in Python, Java and Rust, each with its language's own Socket.IO library (clients/README.md): of the chat, and of a server of
 // the package socket.io in an object.
 // A language that this machine cannot run is reported as skipped, with the reason.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { runInNewContext } from "node:vm";
 
@@ -12,7 +11,7 @@ import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts"
 import { normalContent } from "../../src/protocol/content.ts";
 import { LANGUAGE_NAMES, prepare, run, type LanguageName, type Step } from "./clients/programs.ts";
 import { RecordingProxy } from "./clients/recording-proxy.ts";
-import { bundleEngineWorker, startEngineWorker } from "./engine-worker.ts";
+import { bundleEngineWorker } from "./engine-worker.ts";
 import { startServer, type TestServer } from "./servers.ts";
 import { ask, collect, join, next, open, tokenFor } from "./stock-clients.ts";
 
@@ -56,7 +55,6 @@ vi.setConfig({ maxConcurrency: CASES.length + PROGRAMS.length + 1 });
 
 let server: TestServer;
 let stockServer: TestServer;
-const folder = mkdtempSync(path.join(tmpdir(), "parley-languages-"));
 const obstacles = new Map<LanguageName, string | undefined>();
 
 beforeAll(async () => {
@@ -71,13 +69,12 @@ beforeAll(async () => {
   };
   [server, stockServer] = await Promise.all([
     startServer({ settings }),
-    bundleEngineWorker(folder, { isSmall: true }).then((file) => startEngineWorker(file)),
+    bundleEngineWorker({ isSmall: true }).then((deploymentFile) => startServer({ deploymentFile })),
   ]);
 });
 
 afterAll(async () => {
   await Promise.all([server?.stop(), stockServer?.stop()]);
-  rmSync(folder, { recursive: true, force: true });
 });
 
 describe.concurrent("a member", () => {

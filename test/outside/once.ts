@@ -1,5 +1,5 @@
 // Things that several files of tests need and that take long to make: the first that asks makes them, in its process, and all others wait for that. The set-up
-// of the tests (server.setup.ts) removes it at the end. Called by tarballs.ts and consumer.ts.
+// of the tests (server.setup.ts) removes it at the end. Called by tarballs.ts, consumer.ts, installation.ts and engine-worker.ts.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -3,15 +3,15 @@ import type { Socket } from "socket.io-client";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { freePort, HOST, startServer, type TestServer } from "./servers.ts";
+import { freePort, HOST, startServerProcess, type ServerProcess } from "./servers.ts";
 import { Line } from "./line.ts";
 import { ask, collect, join, type Options } from "./stock-clients.ts";
 
-const servers = new Set<TestServer>();
+const servers = new Set<ServerProcess>();
 afterAll(() => Promise.all([...servers].map((server) => server.stop())));
 
-async function serve(options: Parameters<typeof startServer>[0]): Promise<TestServer> {
-  const server = await startServer(options);
+async function serve(options: Parameters<typeof startServerProcess>[0]): Promise<ServerProcess> {
+  const server = await startServerProcess(options);
   servers.add(server);
   return server;
 }
@@ -135,8 +135,8 @@ describe.concurrent("a stock client recovers: REC-3, REC-4", () => {
   });
 });
 
-let started: Promise<TestServer> | undefined;
+let started: Promise<ServerProcess> | undefined;
 /** The server of all stories in which no server dies. */
-function shared(): Promise<TestServer> {
+function shared(): Promise<ServerProcess> {
   return (started ??= serve({ settings: { PING_INTERVAL_MS: "2000", PING_TIMEOUT_MS: "3000" } }));
 }

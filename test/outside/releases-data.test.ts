@@ -155,12 +155,12 @@ describe.each(VERSIONS)("the data of release %s", (version) => {
 
   it("goes back to the release, which reads it, or refuses it unharmed", async () => {
     const before = await messagesOf("archive");
-    await server.group.stop();
+    await server.end();
     const former = await serve(version, { stateDir });
     const path = `${former.url}/api/rooms/archive/messages`;
     const answer = await fetch(path, { headers: { Authorization: `Bearer ${await tokenOf(BACKEND)}` } });
     if (answer.status !== 503) expect(await answer.json()).toMatchObject({ messages: before });
-    await former.group.stop();
+    await former.end();
     const again = await serve("today", { stateDir });
     ({ url } = again);
     expect(await messagesOf("archive")).toEqual(before);

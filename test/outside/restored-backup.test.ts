@@ -42,7 +42,7 @@ class Backups {
   }
 
   async end(): Promise<void> {
-    await running!.group.stop();
+    await running!.end();
     running = undefined;
   }
 

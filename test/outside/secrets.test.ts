@@ -218,13 +218,13 @@ it("no answer, event, log, header, address or webhook contains a session id, a p
   await walkRefusals();
   await vi.waitFor(() => expect(said.some(([where]) => where === "webhook")).toBe(true), WAIT);
   await walkCalls();
-  say("the log", server.group.output);
+  say("the log", server.output);
 
   expect(secrets.size).toBeGreaterThan(15);
   expect(said.some(([where, text]) => where === "an event for the moderator's page" && text.includes('"watch"'))).toBe(
     true,
   );
-  expect(server.group.output, "debug lines are written").toMatch(/"level":"debug"/);
+  expect(server.output, "debug lines are written").toMatch(/"level":"debug"/);
   const leaks = said.flatMap(([where, text]) =>
     [...secrets].flatMap(([whose, secret]) => (text.includes(secret) ? [`${whose} in ${where}`] : [])),
   );

@@ -9,10 +9,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
 
 import { freePort as freePortOf } from "../../scripts/port.ts";
+import { runtimeLine } from "../../scripts/serve/runtime-log.ts";
 import { PATIENCE_MS } from "../host/patience.ts";
+import { HOST, runDeployment } from "./deployment.ts";
+
+export { HOST };
 
 export const PROJECT_ROOT = path.join(import.meta.dirname, "..", "..");
-export const HOST = "127.0.0.1";
 /** The secret that test servers get and test tokens are signed with. */
 export const TEST_SECRET = "a-secret-that-only-the-outside-tests-know";
 
@@ -111,13 +114,33 @@ export class ProcessGroup {
   }
 
   /** Resolves when `pattern` has been printed. */
-  async prints(pattern: RegExp): Promise<void> {
-    const deadlineMs = Date.now() + PATIENCE_MS;
-    while (!pattern.test(this.output)) {
-      if (this.#ended !== undefined) throw new Error(`ended (${this.#ended}) before ${pattern}: ${this.output}`);
-      if (Date.now() > deadlineMs) throw new Error(`no ${pattern} in ${PATIENCE_MS} ms: ${this.output}`);
-      await pause(POLL_MS);
-    }
+  prints(pattern: RegExp): Promise<void> {
+    return untilPrinted(pattern, () => {
+      if (this.#ended !== undefined && !pattern.test(this.output))
+        throw new Error(`ended (${this.#ended}) before ${pattern}: ${this.output}`);
+      return this.output;
+    });
+  }
+}
+
+/** The lines of a server that runs in this process. */
+class ServerLog {
+  output = "";
+
+  add({ level, message }: { readonly level: string; readonly message: string }): void {
+    this.output += `${runtimeLine(level, message)}\n`;
+  }
+
+  prints(pattern: RegExp): Promise<void> {
+    return untilPrinted(pattern, () => this.output);
+  }
+}
+
+async function untilPrinted(pattern: RegExp, output: () => string): Promise<void> {
+  const deadlineMs = Date.now() + PATIENCE_MS;
+  while (!pattern.test(output())) {
+    if (Date.now() > deadlineMs) throw new Error(`no ${pattern} in ${PATIENCE_MS} ms: ${output()}`);
+    await pause(POLL_MS);
   }
 }
 
@@ -130,15 +153,28 @@ process.once("exit", () => {
 export interface TestServer {
   readonly url: string;
   readonly port: number;
-  readonly group: ProcessGroup;
   readonly stateDir: string;
+  /** All that it printed. */
+  readonly output: string;
+  /** Resolves when `pattern` has been printed. */
+  prints(pattern: RegExp): Promise<void>;
+  /** Ends the server, whose rooms stay in `stateDir`. */
+  end(): Promise<void>;
   /** Ends the server and forgets its rooms. */
   stop(): Promise<void>;
+}
+
+/** A server that can be killed. */
+export interface ServerProcess extends TestServer {
+  readonly group: ProcessGroup;
 }
 
 interface ServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly stateDir?: string;
+}
+
+interface WorkerOptions extends ServerOptions {
   /** Another deployment than the one that server.setup.ts has built. */
   readonly deploymentFile?: string;
 }
@@ -147,23 +183,52 @@ interface ServerOptions {
 export const DEPLOYMENT_FILE = "PARLEY_TEST_DEPLOYMENT";
 
 /**
- * The Worker with the settings of development, on a free port, with rooms in a temporary directory. It starts in a second, and a
- * request takes a fifth of its time behind `wrangler dev`; npm-commands.test.ts and serve.test.ts test `npm start` and `npm run serve`.
+ * The Worker with the settings of development, on a free port, with rooms in a temporary directory, in a workerd that this process starts. It is
+ * there in a second, and a request takes a fifth of its time behind `wrangler dev`; npm-commands.test.ts and serve.test.ts test `npm start` and
+ * `npm run serve`.
  */
-export function startServer(options: ServerOptions = {}): Promise<TestServer> {
+export async function startServer(options: WorkerOptions = {}): Promise<TestServer> {
+  const { settings = {}, stateDir = newStateDir(), deploymentFile = process.env[DEPLOYMENT_FILE]! } = options;
+  const { PORT: port = await freePort(), ...variables } = settings;
+  const log = new ServerLog();
+  const runtime = await runDeployment(
+    deploymentFile,
+    { JWT_SECRET: TEST_SECRET, ...variables },
+    { port: Number(port), stateDir, write: (line) => log.add(line) },
+  );
+  return {
+    url: `http://${HOST}:${port}`,
+    port: Number(port),
+    stateDir,
+    get output() {
+      return log.output;
+    },
+    prints: (pattern) => log.prints(pattern),
+    end: () => runtime.stop(),
+    stop: async () => {
+      await runtime.stop();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The same in a process of its own, which a test kills. */
+export function startServerProcess(options: WorkerOptions = {}): Promise<ServerProcess> {
   const { deploymentFile = process.env[DEPLOYMENT_FILE]! } = options;
   return start(options, (stateDir) => ["test/outside/server-process.ts", deploymentFile, stateDir]);
 }
 
 /** The server of `npm start`, for tests of the behaviour of `wrangler dev`. */
-export function startDevServer(options: ServerOptions = {}): Promise<TestServer> {
+export function startDevServer(options: ServerOptions = {}): Promise<ServerProcess> {
   return start(options, (stateDir) => ["scripts/dev-server.ts", "--state", stateDir]);
 }
 
+const newStateDir = (): string => mkdtempSync(path.join(tmpdir(), "parley-state-"));
+
 async function start(
-  { settings = {}, stateDir = mkdtempSync(path.join(tmpdir(), "parley-state-")) }: ServerOptions,
+  { settings = {}, stateDir = newStateDir() }: ServerOptions,
   args: (stateDir: string) => string[],
-): Promise<TestServer> {
+): Promise<ServerProcess> {
   const port = Number(settings["PORT"] ?? (await freePort()));
   const group = new ProcessGroup({
     args: args(stateDir),
@@ -179,7 +244,18 @@ async function start(
     await stop();
     throw error;
   }
-  return { url: `http://${HOST}:${port}`, port, group, stateDir, stop };
+  return {
+    url: `http://${HOST}:${port}`,
+    port,
+    stateDir,
+    group,
+    get output() {
+      return group.output;
+    },
+    prints: (pattern) => group.prints(pattern),
+    end: () => group.stop(),
+    stop,
+  };
 }
 
 export const freePort = (): Promise<number> => freePortOf(HOST);

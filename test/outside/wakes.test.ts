@@ -19,7 +19,7 @@ afterAll(() => server?.stop());
 
 /** `cause,detail` of each wake so far. */
 const wakes = (): string[] =>
-  [...server.group.output.matchAll(/"event":"room\.woke","room":"woken","cause":"(\w+)","detail":"([^"]*)"/g)].map(
+  [...server.output.matchAll(/"event":"room\.woke","room":"woken","cause":"(\w+)","detail":"([^"]*)"/g)].map(
     ([, cause, detail]) => `${cause},${detail}`,
   );
 
@@ -56,5 +56,5 @@ it("counts wakes by heartbeats and by connects, and none by reading requests", a
   // Whether the room was asleep when she came and went is chance.
   for (const wake of others().slice(1)) expect(wake).toMatch(/^watch,/);
   expect(ada.connected).toBe(true);
-  for (const secret of [token, token.split(".")[2]!, "hello"]) expect(server.group.output).not.toContain(secret);
+  for (const secret of [token, token.split(".")[2]!, "hello"]) expect(server.output).not.toContain(secret);
 });
