@@ -26,7 +26,7 @@ interface Env {
 export class App extends EngineObject<Env> {
   io: Server = this.serve(
     Server,
-    { pingInterval: 1000, pingTimeout: 1000, cors: { origin: "https://page.example" } },
+    { pingInterval: 1000, pingTimeout: 5000, cors: { origin: "https://page.example" } },
     (io: Server) => {
       register(io);
       tellStored(io, this.ctx.storage);
@@ -59,7 +59,7 @@ export class Strict extends EngineObject<Env> {
       transports: ["polling"],
       maxHttpBufferSize: 1000,
       // For the client who shall be too late.
-      connectTimeout: this.ctx.id.name === "cat" ? 500 : 45_000,
+      connectTimeout: this.ctx.id.name === "cat" ? 4000 : 45_000,
       cookie: { name: "sticky", maxAge: 60 },
       allowRequest: ({ headers }, decide) =>
         decide(headers["x-guest"] === "bad" ? "no guests" : null, headers["x-guest"] !== "bad"),
