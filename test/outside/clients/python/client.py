@@ -14,7 +14,8 @@ import socketio
 
 CONTENTS = ["plain", "Grüße 👋🏽, 日本語,   \"quoted\" \\ \u2028 \u001e"]
 CONTENT_AFTERWARDS = "still here ⏳"
-ANSWER_TIMEOUT_SECONDS = 10
+# As test/host/patience.ts.
+ANSWER_TIMEOUT_SECONDS = 120
 LAST_WORD = "enough"
 TALK_SECONDS_MAX = 120
 
@@ -45,7 +46,13 @@ def counting_logger():
 def options(room, token, transport, **auth):
     # By default the library polls first and upgrades.
     transports = None if transport == "default" else [transport]
-    return {"auth": {"token": token, **auth}, "socketio_path": f"rooms/{room}/socket.io", "transports": transports}
+    return {
+        "auth": {"token": token, **auth},
+        "socketio_path": f"rooms/{room}/socket.io",
+        "transports": transports,
+        # A second by itself.
+        "wait_timeout": ANSWER_TIMEOUT_SECONDS,
+    }
 
 
 def unpack(client):
