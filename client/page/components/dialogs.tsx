@@ -53,7 +53,7 @@ const SENDING_BY_TOUCH = [
 const ROOM_KEYS = "Alt ↑ / Alt ↓";
 const SHORTCUTS: ReadonlyArray<readonly [keys: string, what: string]> = [
   ["↑", "In an empty field: edit your last message"],
-  ["Esc", "Cancel a reply or an edit, close what is open"],
+  ["Esc", "Cancel a reply or an edit, close what is open, read what you marked as unread"],
   [ROOM_KEYS, "Previous or next room"],
   ["Ctrl Shift F", "Search"],
   ["Ctrl Shift M", "Members"],

@@ -152,18 +152,18 @@ export class Searching implements RoomPart {
 
 /** SRCH-1, SRCH-2. */
 function queryOf({ query = "", from, mentions }: Payload): Query | ErrorAnswer {
-  const phrases = [...parsePhrases(query), ...phraseOf(mentions)];
+  const phrases = parsePhrases(query);
   const words = phrases.reduce((sum, phrase) => sum + phrase.words.length, 0);
   if (words > QUERY_WORDS_MAX) return refuse("INVALID_PAYLOAD", `query: at most ${QUERY_WORDS_MAX} words`);
   const isWordless = words === 0 && query.trim() !== "";
-  const isBound = words > 0 || from !== undefined || mentions !== undefined;
-  if (!isWordless && isBound) return { phrases: withoutRepeats(phrases), from, mentions };
+  if (!isWordless && (words > 0 || (from ?? mentions) !== undefined))
+    return { phrases: withoutRepeats([...phrases, ...phraseOf(mentions)]), from, mentions };
   return refuse("INVALID_PAYLOAD", "query: must have a letter, a digit or an emoji to look for");
 }
 
 /** A mention has the words of the id, by which the index finds it. */
 function phraseOf(user = ""): Phrase[] {
-  const words = wordsIn(user);
+  const words = wordsIn(user).slice(0, QUERY_WORDS_MAX);
   return words.length > 0 ? [{ words, isPrefix: false }] : [];
 }
 

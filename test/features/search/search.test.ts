@@ -318,6 +318,12 @@ describe("SRCH-2: mentions", () => {
     expect((messages as FoundMessage[]).map(({ seq }) => seq)).toEqual(seqs);
   });
 
+  it("of an id of more words than a query has are found", async () => {
+    const user = "東".repeat(QUERY_WORDS_MAX + 1);
+    const { ada } = await roomThatHeard(`@${user}`, `@${user.slice(1)}`);
+    expect((await ada.ask("search", { mentions: user })).messages).toMatchObject([{ seq: 1 }]);
+  });
+
   it("of an id without a word are found, and an edit that takes one out hides the message", async () => {
     const { ada } = await roomThatHeard("@<-->", "@<--> again");
     const [newest] = (await ada.ask("search", { mentions: "--" })).messages as FoundMessage[];
