@@ -56,9 +56,7 @@ export function MentionList({ store, view }: ChatProps) {
               <Avatar user={message.sender} name={message.name} small />
               <span class="found-head">
                 <bdi>{bare(message.name)}</bdi> <span class="tag">#{message.room}</span>{" "}
-                <time title={exactTime(message.timestamp)}>
-                  {dayTitle(message.timestamp, view.store.now())} {clockTime(message.timestamp)}
-                </time>
+                <time title={exactTime(message.timestamp)}>{whenOf(message.timestamp, view.store.now())}</time>
               </span>
               <span class="excerpt" dir="auto">
                 {lineOf(people.withNames(message.content))}
@@ -74,6 +72,12 @@ export function MentionList({ store, view }: ChatProps) {
       )}
     </SidePanel>
   );
+}
+
+/** The time of today, or the day: the room needs its place in the line. */
+function whenOf(at: number, now: number): string {
+  const day = dayTitle(at, now);
+  return day === "Today" ? clockTime(at) : day;
 }
 
 /** Of the people whom the list names: their messages may mention each other. */
