@@ -2,10 +2,10 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { lineOf, type FoundMessage } from "parley-rooms/client";
 
+import { pageOf } from "../state/found-mentions.ts";
 import { bare } from "../state/names.ts";
 import { People } from "../state/people.ts";
 import { MENTIONS_LIMIT } from "../state/room-directory.ts";
-import { describeFailure } from "../state/room-answers.ts";
 import { clockTime, dayTitle, exactTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
@@ -26,17 +26,23 @@ export function MentionList({ store, view }: ChatProps) {
   const load = async (before: readonly FoundMessage[]): Promise<void> => {
     setFound({ messages: before, hasMore: false, status: LOADING });
     const oldest = before.at(-1);
-    const answer = await store.directory?.mentions(oldest && { beforeTime: oldest.timestamp });
-    if (!answer || "error" in answer) {
-      const why = answer ? describeFailure(answer.error) : "";
-      return setFound({ messages: before, hasMore: true, status: `The mentions could not be loaded. ${why}` });
-    }
-    const all = [...before, ...answer.messages];
-    const nothing = all.length === 0 ? "Nobody has mentioned you yet." : "";
+    const query = { limit: MENTIONS_LIMIT, ...(oldest && { beforeTime: oldest.timestamp }) };
+    const answers = await Promise.all([
+      store.directory?.mentions(query),
+      view.store.search({ mentions: view.self, ...query }),
+    ]);
+    const found = answers.flatMap((answer) => (answer && "ok" in answer ? [answer.messages] : []));
+    if (found.length === 0)
+      return setFound({ messages: before, hasMore: true, status: "The mentions could not be loaded." });
+    const page = pageOf(found, MENTIONS_LIMIT);
+    const messages = [...before, ...page.messages];
+    const [all] = answers;
+    const isComplete = all && "ok" in all && all.isComplete;
+    const nothing = messages.length === 0 ? "Nobody has mentioned you yet." : "";
     setFound({
-      messages: all,
-      hasMore: answer.messages.length === MENTIONS_LIMIT,
-      status: answer.isComplete ? nothing : "Some of your rooms did not answer.",
+      messages,
+      hasMore: page.hasMore,
+      status: isComplete ? nothing : "Some of your rooms did not answer.",
     });
   };
   useEffect(() => void load([]), []);

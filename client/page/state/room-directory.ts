@@ -81,8 +81,8 @@ export class RoomDirectory {
     this.#ports.changed();
   }
 
-  mentions(query: MentionsQuery = {}): Promise<MentionsAnswer> {
-    return this.#joined.mentions({ limit: MENTIONS_LIMIT, ...query });
+  mentions(query: MentionsQuery): Promise<MentionsAnswer> {
+    return this.#joined.mentions(query);
   }
 
   close(): void {

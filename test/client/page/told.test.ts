@@ -1,6 +1,8 @@
 // Tests what the reader is told of while they look elsewhere: numbers, what is new, and each message once over the tabs of a browser.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
+import type { FoundMessage } from "../../../client/entries/client.ts";
+import { pageOf } from "../../../client/page/state/found-mentions.ts";
 import { countOf, NewlySpoken, titleText, type ListedNews } from "../../../client/page/state/told.ts";
 import { Telling, type Spoken } from "../../../client/page/state/telling.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
@@ -56,6 +58,26 @@ describe("of the lists of rooms", () => {
     const spoken = new NewlySpoken();
     found(spoken, news(5));
     expect(found(spoken, news(5), news(1, 1, "dm~ben"))).toEqual([1]);
+  });
+});
+
+describe("the list of mentions", () => {
+  const found = (...times: number[]): FoundMessage[] =>
+    times.map((timestamp) => ({ id: `m${timestamp}`, timestamp }) as FoundMessage);
+  const times = (...pages: FoundMessage[][]) => {
+    const { messages, hasMore } = pageOf(pages, 3);
+    return [messages.map(({ timestamp }) => timestamp), hasMore];
+  };
+
+  it("has what both the rooms and the room on the screen have found, once, the newest first", () => {
+    expect(times(found(9, 4), found(7, 4))).toEqual([[9, 7, 4], false]);
+    expect(times(found(), found(7))).toEqual([[7], false]);
+    expect(times(found())).toEqual([[], false]);
+  });
+
+  it("ends where one of them has more, so that nothing is left out on the next page", () => {
+    expect(times(found(9, 8, 6), found(7, 2))).toEqual([[9, 8, 7, 6], true]);
+    expect(times(found(9, 8, 6), found(5, 4, 3))).toEqual([[9, 8, 6], true]);
   });
 });
 
