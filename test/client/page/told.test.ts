@@ -1,7 +1,7 @@
 // Tests what the reader is told of while they look elsewhere: numbers, what is new, and each message once over the tabs of a browser.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { FoundMessage } from "../../../client/entries/client.ts";
+import type { FoundMessage } from "../../../src/protocol/chat-events.ts";
 import { pageOf } from "../../../client/page/state/found-mentions.ts";
 import { countOf, NewlySpoken, titleText, type ListedNews } from "../../../client/page/state/told.ts";
 import { Telling, type Spoken } from "../../../client/page/state/telling.ts";
