@@ -83,13 +83,16 @@ const show = ({ page }: Visitor, state: "visible" | "hidden"): Promise<void> =>
     document.dispatchEvent(new Event("visibilitychange"));
   }, state);
 
-const toldIn = ({ page }: Visitor): Promise<Told[]> =>
-  page.evaluate(() =>
+/** Besides the first one, which says that they are on. */
+const toldIn = async ({ page }: Visitor): Promise<Told[]> => {
+  const told = await page.evaluate(() =>
     (globalThis as unknown as { readonly recorded: Recorded }).recorded.told.map(({ title, body }) => ({
       title,
       body,
     })),
   );
+  return told.filter(({ title }) => title !== "Notifications are on");
+};
 const tonesIn = ({ page }: Visitor): Promise<number> =>
   page.evaluate(() => (globalThis as unknown as { readonly recorded: Recorded }).recorded.tones);
 const press = ({ page }: Visitor): Promise<void> =>

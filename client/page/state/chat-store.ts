@@ -228,8 +228,8 @@ export class ChatStore extends OpenParts {
   /** Shows a message, in whichever room it is. */
   goTo(room: string, seq: number): void {
     if (this.view?.room === room) return void this.view.store.jumpTo(seq);
-    this.#wanted = { room, seq };
     this.enter(room);
+    this.#wanted = { room, seq };
   }
 
   /** Takes the room off the reader's list. The room that they were in last is on the screen then; without one, the form. */
@@ -249,7 +249,7 @@ export class ChatStore extends OpenParts {
   #leaveRoom(): void {
     const { view } = this;
     if (view) this.#files.set(view.room, view.leave());
-    this.view = undefined;
+    this.view = this.#wanted = undefined;
   }
 
   /** Back to the form. Somebody else may come in there. */

@@ -12,6 +12,8 @@ const TOLD_MS = 30_000;
 /** Rooms that are remembered as muted. */
 const MUTED_MAX = 200;
 
+const BLOCKED = "Your browser blocks notifications of this page. Allow them in the browser's settings for it.";
+
 export interface Choices {
   readonly notifications: boolean;
   readonly sound: boolean;
@@ -62,13 +64,15 @@ export class Telling implements TellingRules {
     return "Notification" in globalThis;
   }
 
-  /** @returns why there are none; empty where they are on now */
+  /** The first notification says that they are on. @returns why they are not; empty where they are */
   async turnOnNotifications(): Promise<string> {
-    if ((await Notification.requestPermission()) !== "granted")
-      return "Your browser blocks notifications of this page. Allow them in the browser's settings for it.";
-    this.#choose({ notifications: true, sound: true });
+    const permission = await Notification.requestPermission();
+    if (permission === "denied") return BLOCKED;
+    if (permission === "default") return "Notifications stay off until you allow them.";
+    const isShown = show("Notifications are on", "Of mentions and direct messages, while this page is open.", "on");
+    this.#choose({ notifications: isShown !== undefined, sound: true });
     chime();
-    return "";
+    return isShown ? "" : "This browser shows no notifications of an open page. The sound is on.";
   }
 
   turnOffNotifications(): void {
@@ -129,17 +133,12 @@ export class Telling implements TellingRules {
     if (this.choices.sound) chime();
     if (!this.choices.notifications || !this.canNotify) return;
     const body = await text();
-    // A permission that was taken back makes it an error of the notification, which nobody hears.
-    try {
-      const notification = new Notification(title, { body, tag: `${this.#ports.base} ${room} ${seq}` });
-      notification.addEventListener("click", () => {
-        focus();
-        notification.close();
-        this.#ports.open(room, seq);
-      });
-    } catch {
-      // Chrome on Android has notifications for service workers alone.
-    }
+    const notification = show(title, body, `${this.#ports.base} ${room} ${seq}`);
+    notification?.addEventListener("click", () => {
+      focus();
+      notification.close();
+      this.#ports.open(room, seq);
+    });
   }
 
   #lookName(room: string): string {
@@ -160,6 +159,18 @@ export class Telling implements TellingRules {
   #readMuted(): ReadonlySet<string> {
     const kept = readJson(local, this.#mutedKey);
     return new Set(Array.isArray(kept) ? kept.filter((room) => typeof room === "string") : []);
+  }
+}
+
+/**
+ * If the reader took the permission back, it has an error that nobody hears.
+ * @returns nothing in browsers that have notifications for service workers alone, such as Chrome on Android
+ */
+function show(title: string, body: string, tag: string): Notification | undefined {
+  try {
+    return new Notification(title, { body, tag });
+  } catch {
+    return undefined;
   }
 }
 

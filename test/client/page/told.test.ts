@@ -86,7 +86,6 @@ describe("a message that speaks to the reader", () => {
   let shown: Array<{ readonly title: string; readonly body: string; readonly tag: string; click: () => void }>;
   let tones: number;
   let opened: string[];
-  let permission: NotificationPermission;
 
   const newTab = (base = "http://chat.example"): Telling =>
     new Telling({ base, changed: () => {}, open: (room, seq) => opened.push(`${room} ${seq}`) });
@@ -97,18 +96,21 @@ describe("a message that speaks to the reader", () => {
     await settle();
   };
   const texts = (): string[] => shown.map(({ body }) => body);
+  const turnOn = async (tab: Telling): Promise<void> => {
+    expect(await tab.turnOnNotifications()).toBe("");
+    expect(shown.splice(0).map(({ title }) => title)).toEqual(["Notifications are on"]);
+  };
 
   beforeEach(() => {
     vi.useFakeTimers();
-    [tabs, shown, tones, opened, permission] = [new FakeTabs(), [], 0, [], "granted"];
+    [tabs, shown, tones, opened] = [new FakeTabs(), [], 0, []];
     vi.stubGlobal("localStorage", new FakeLocalStorage());
     vi.stubGlobal("navigator", { locks: tabs.locks });
     vi.stubGlobal("focus", () => {});
     vi.stubGlobal(
       "Notification",
       class extends EventTarget {
-        static readonly permission = permission;
-        static readonly requestPermission = async () => permission;
+        static readonly requestPermission = async () => "granted";
         constructor(title: string, options: { readonly body: string; readonly tag: string }) {
           super();
           shown.push({ title, ...options, click: () => this.dispatchEvent(new Event("click")) });
@@ -142,7 +144,7 @@ describe("a message that speaks to the reader", () => {
     const [one, two] = [newTab(), newTab()];
     await tell(message(), one, two);
     expect([shown, tones]).toEqual([[], 0]);
-    expect(await one.turnOnNotifications()).toBe("");
+    await turnOn(one);
     const sample = tones;
     two.onKept({ key: "parley.told" } as StorageEvent);
     await tell(message(2), two);
@@ -151,7 +153,7 @@ describe("a message that speaks to the reader", () => {
 
   it("makes one notification and one sound, however many tabs are open, and leads to the message", async () => {
     const [one, two, three] = [newTab(), newTab(), newTab()];
-    await one.turnOnNotifications();
+    await turnOn(one);
     two.onKept({ key: "parley.told" } as StorageEvent);
     const sample = tones;
     await tell(message(1), one, two, three);
@@ -164,7 +166,7 @@ describe("a message that speaks to the reader", () => {
 
   it("is not told where the reader sees its room in this or another tab, and is again once they look away", async () => {
     const [one, two] = [newTab(), newTab()];
-    await one.turnOnNotifications();
+    await turnOn(one);
     two.onKept({ key: "parley.told" } as StorageEvent);
     two.look("there");
     await settle();
@@ -179,7 +181,7 @@ describe("a message that speaks to the reader", () => {
 
   it("of a muted room is not told, until it is unmuted", async () => {
     const one = newTab();
-    await one.turnOnNotifications();
+    await turnOn(one);
     one.setMuted("there", true);
     await tell(message(1), one);
     expect([texts(), [...newTab().muted], [...newTab("http://chat.example/other").muted]]).toEqual([[], ["there"], []]);
@@ -194,18 +196,23 @@ describe("a message that speaks to the reader", () => {
     const once = tones;
     await tell(message(1), one);
     expect([texts(), tones]).toEqual([[], 2 * once]);
-    await one.turnOnNotifications();
+    await turnOn(one);
     one.setSound(false);
     await tell(message(2), one);
     expect([texts(), tones]).toEqual([["text 2"], 3 * once]);
   });
 
-  it("makes none where the browser refuses, which the reader learns when they ask", async () => {
-    permission = "denied";
-    vi.stubGlobal("Notification", { permission, requestPermission: async () => permission });
+  it.each<[string, NotificationPermission, boolean, string, object]>([
+    ["the reader refuses", "denied", true, "blocks", { notifications: false, sound: false }],
+    ["the reader does not decide", "default", true, "stay off", { notifications: false, sound: false }],
+    ["the browser has none for pages", "granted", false, "shows no", { notifications: false, sound: true }],
+  ])("makes none where %s, who learns it when they ask", async (_, answer, isPossible, why, choices) => {
+    const Noted = Notification as unknown as { requestPermission: () => Promise<NotificationPermission> };
+    Noted.requestPermission = async () => answer;
+    if (!isPossible) vi.stubGlobal("Notification", { requestPermission: async () => answer });
     const one = newTab();
-    expect(await one.turnOnNotifications()).toContain("blocks");
-    expect(one.choices).toEqual({ notifications: false, sound: false });
+    expect(await one.turnOnNotifications()).toContain(why);
+    expect(one.choices).toEqual(choices);
     await tell(message(), one);
     expect(texts()).toEqual([]);
   });
