@@ -138,7 +138,7 @@ function NewRoom({ store, onClose }: DialogProps & { readonly store: ChatProps["
         }}
       />
       <p id="new-room-note" class={isWrong ? "problem" : "hint"} role={isWrong ? "alert" : undefined}>
-        {isWrong ? ROOM_NAME_RULE : `${name === undefined ? "It" : `#${name}`} is entered, if it is there already.`}
+        {isWrong ? ROOM_NAME_RULE : `Enters ${name === undefined ? "it" : `#${name}`}, if it is there already.`}
       </p>
     </FormDialog>
   );
