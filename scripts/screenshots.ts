@@ -18,7 +18,7 @@ import { readOptions } from "./options.ts";
 const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
 /** As high as lets the pictures of it begin with a whole message, each of them. */
 const PHONE: BrowserContextOptions = {
-  viewport: { width: 390, height: 775 },
+  viewport: { width: 390, height: 706 },
   deviceScaleFactor: 2,
   isMobile: true,
   hasTouch: true,
@@ -54,6 +54,8 @@ const PICTURES: Readonly<Record<string, Picture>> = {
     const said = page.locator(".content", { hasText: "Lemon cake is ordered" });
     await scrollTo(page, page.getByTestId("message").filter({ has: said }));
     await page.locator(".preview img").waitFor();
+    // It goes a second after the last movement.
+    await page.getByTestId("day").waitFor({ state: "detached" });
     return page;
   },
   "phone-rooms-dark": async (stage) => {

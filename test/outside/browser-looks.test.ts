@@ -1,6 +1,6 @@
 // The page's look in a real Chromium: themes and style sheets as the browser computes them, motion, sizes of the window, contents that
 // could cover others, and that nothing jumps while the page loads.
-import type { Locator, Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect, inject, it, vi } from "vitest";
 
 import { useBrowser } from "./stage.ts";
@@ -173,6 +173,34 @@ it.each(PAGES)(
     await page.close();
   },
 );
+
+it("in forced colours what is chosen has an outline, and bubbles and fields have an edge", async () => {
+  const phone: BrowserContextOptions = { ...SIZES[1][1], forcedColors: "active" };
+  const [ada, ben] = [
+    await Visitor.open(browser, url, { forcedColors: "active" }),
+    await Visitor.open(browser, url, phone),
+  ];
+  for (const [visitor, name] of [
+    [ada, "Ada"],
+    [ben, "Ben"],
+  ] as const)
+    await visitor.enter("looks-forced", name);
+  await ada.say("hello");
+  await ben.message("hello").waitFor();
+  await ada.page.getByTestId("room-menu").click();
+  await ada.page.getByRole("menuitemradio").first().waitFor();
+  const widthOf = (part: Locator, property: "outlineWidth" | "borderTopWidth"): Promise<string> =>
+    part.evaluate((part, property) => getComputedStyle(part)[property], property);
+  for (const chosen of [
+    ada.page.getByRole("menuitemradio", { checked: true }),
+    ada.page.locator("[aria-current=page]"),
+  ])
+    expect(await widthOf(chosen, "outlineWidth")).toBe("2px");
+  expect(await widthOf(ada.page.getByRole("menuitemradio", { checked: false }).last(), "outlineWidth")).not.toBe("2px");
+  for (const edged of [ben.page.locator(".body"), ada.page.getByTestId("room-filter")])
+    expect(await widthOf(edged, "borderTopWidth")).not.toBe("0px");
+  await Promise.all([ada, ben].map((visitor) => visitor.close()));
+});
 
 it("the target of a jump is highlighted, without motion where the reader wants none, until the next jump", async () => {
   const ada = await (await Visitor.open(browser, url)).enter("looks-motion", "Ada");
