@@ -4,8 +4,11 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { signedPost } from "../../src/http/signed-post.ts";
 
 const MS_MAX = 5000;
+/** The request is signed, and on its way. */
+let sent: PromiseWithResolvers<void>;
 
 beforeEach(() => {
+  sent = Promise.withResolvers();
   vi.useFakeTimers();
 });
 afterEach(() => {
@@ -19,6 +22,7 @@ function post(answer?: Response | Error): Promise<Response> {
     "fetch",
     (_url: URL, { signal }: { signal: AbortSignal }) =>
       new Promise<Response>((resolve, reject) => {
+        sent.resolve();
         signal.addEventListener("abort", () => reject(signal.reason as DOMException));
         if (answer instanceof Error) reject(answer);
         else if (answer) resolve(answer);
@@ -46,6 +50,8 @@ it.each([
     () => "answered",
     (error: Error) => error.message,
   );
+  // Signing takes real time.
+  await sent.promise;
   await vi.advanceTimersByTimeAsync(ms);
   expect(await Promise.race([waiting, Promise.resolve("waits")])).toBe(outcome);
 });
