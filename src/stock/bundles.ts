@@ -10,7 +10,6 @@ interface BundlingSocket {
   readonly nsp: { readonly name: string };
   readonly conn: unknown;
   readonly handshake: { readonly auth: unknown; readonly query: Fields };
-  on(event: "disconnect", listener: () => void): unknown;
 }
 
 type On<Event extends string, Given> = { on(event: Event, listener: (given: Given) => void): unknown };
@@ -20,10 +19,10 @@ export function offerBundles(sockets: unknown): void {
   const offer = (nsp: On<"connection", BundlingSocket>): void =>
     void nsp.on("connection", (socket) => {
       const { auth, query } = socket.handshake;
-      if (!asksForBundles(auth as Fields, query)) return;
       const conn = socket.conn as EngineSocket;
-      conn.bundle(socket.nsp.name, socket.pid !== undefined);
-      socket.on("disconnect", () => conn.unbundle(socket.nsp.name));
+      if (asksForBundles(auth as Fields, query)) conn.bundle(socket.nsp.name, socket.pid !== undefined);
+      // An earlier socket of the connection may have asked. Its end is no place for this: an application may remove all listeners of a socket.
+      else conn.unbundle(socket.nsp.name);
     });
   offer(sockets as On<"connection", BundlingSocket>);
   (sockets as On<"new_namespace", On<"connection", BundlingSocket>>).on("new_namespace", offer);

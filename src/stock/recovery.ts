@@ -224,6 +224,8 @@ export class Recovery {
   broke(id: string, rooms: readonly string[]): void {
     const known = this.#present.get(id);
     if (!known) return;
+    // Its client is back, over another connection, before `woken` has undone what listeners for `connection` did.
+    if (known.isWaking) known.data = this.#rows.read(known.pid)?.data;
     known.leave(rooms, this.#ports.now());
     this.#present.delete(id);
     this.#known.delete(known.pid);

@@ -72,12 +72,18 @@ describe("BUN-1: a client asks for bundles", () => {
     }
   });
 
-  it("afresh with each CONNECT", async () => {
-    const client = await offering().join(ASKS);
+  it("afresh with each CONNECT, whatever listeners of its socket the application has removed", async () => {
+    const object = offering((io) => {
+      saying(io);
+      io.on("connection", (socket) => socket.on("forget", () => void socket.removeAllListeners()));
+    });
+    const client = await object.join(ASKS);
     for (const [auth, frames] of [
       ["", SINGLE],
       [ASKS, [BUNDLE]],
     ] as const) {
+      client.send('42["forget"]');
+      await settle();
       client.send("41");
       await settle();
       client.send(`40${auth}`);

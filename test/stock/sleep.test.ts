@@ -337,6 +337,27 @@ it("two closed connections that wake the object at once", async () => {
   expect([ends, cid.got, object.io.engine.clientsCount]).toEqual([2, ["somebody", "somebody"], 1]);
 });
 
+it("a closed connection that wakes the object: its client may be back before its listener for `connection` is done, which changes nothing even so", async () => {
+  let isSlow = false;
+  let done = (): void => {};
+  const object = sleeper((io) =>
+    io.on("connection", async (socket) => {
+      socket.data.visits = ((socket.data as { visits?: number }).visits ?? 0) + 1;
+      if (isSlow) await new Promise<void>((resolve) => (done = resolve));
+    }),
+  );
+  const ada = await new Client(object).connect();
+  const { pid } = object.socketOf(ada) as unknown as { pid: string };
+  isSlow = true;
+  const woken = object.sleep(ada);
+  await expect.poll(() => object.socketOf(ada)?.recovered).toBe(true);
+  isSlow = false;
+  const back = await new Client(object, "/", { auth: { pid } }).connect();
+  done();
+  await woken;
+  expect([back.recovered, object.socketOf(back).data]).toEqual([true, { visits: 2 }]);
+});
+
 it("a closed connection that wakes the object: listeners for `disconnect` run, and the other clients get the event", async () => {
   const object = sleeper(greeting);
   const [ada, ben] = [await new Client(object).connect(), await new Client(object).connect()];
