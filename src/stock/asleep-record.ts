@@ -1,5 +1,5 @@
 // Reads from a socket the record that a wake of its object needs, and puts it back: the request that opened its connection, its handshake, and the
-// plain data that the application gave it. Called by sleep.ts.
+// plain data that the application gave it. Called by sleep.ts and socket-rows.ts.
 import { fingerprint } from "../storage/fingerprint.ts";
 import { EngineRequest } from "./node-request.ts";
 
@@ -68,6 +68,15 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
+}
+
+/** A copy with plain objects and lists in place of proxies for them, which have no clone: the Admin UI makes one of each `socket.data`. */
+export function withoutProxies(value: unknown, above: readonly unknown[] = []): unknown {
+  if (above.includes(value)) return value;
+  const within = (part: unknown): unknown => withoutProxies(part, [...above, value]);
+  if (Array.isArray(value)) return value.map(within);
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, within(part)]));
 }
 
 const COPIED = [Date, RegExp, ArrayBuffer];

@@ -1,6 +1,6 @@
 // The rows of sockets that may come back, one each, written when a socket has changed. Called by recovery.ts.
 import { fingerprint } from "../storage/fingerprint.ts";
-import type { AsleepRecord } from "./asleep-record.ts";
+import { withoutProxies, type AsleepRecord } from "./asleep-record.ts";
 import type { KnownSocket, SocketRecord, StockSocket } from "./known-socket.ts";
 
 /** The values of an object, as far as this file uses them. */
@@ -186,7 +186,11 @@ export class SocketRows {
     if (print !== undefined && print === this.#stored.get(pid)) return;
     if (print !== undefined && print.length > SOCKET_CHARS_MAX)
       throw new Error(`more than ${SOCKET_CHARS_MAX} characters`);
-    this.#ports.kv.put(PREFIX + pid, record);
+    try {
+      this.#ports.kv.put(PREFIX + pid, record);
+    } catch {
+      this.#ports.kv.put(PREFIX + pid, withoutProxies(record));
+    }
     this.#stored.set(pid, print);
     this.#unstorable.delete(pid);
   }

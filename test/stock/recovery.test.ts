@@ -271,6 +271,20 @@ it("a client that left its namespace is not recovered", async () => {
   expect(ada.recovered).toBe(false);
 });
 
+it("data in proxies, as those that the Admin UI makes, survive a crash as what they stand for", async () => {
+  const observed = <Kind extends object>(kept: Kind): Kind => new Proxy(kept, {});
+  const object = new RecoveringObject();
+  const ada = await new Client(object).connect();
+  const since = new Date(5);
+  object.socketOf(ada).data = observed({ name: "Ada", tags: observed(["x", observed({ since })]), names: new Set(["A"]) });
+  await settled();
+  object.commit();
+  object.crash();
+  await ada.connect();
+  const stored = { name: "Ada", tags: ["x", { since }], names: new Set(["A"]) };
+  expect([ada.recovered, object.socketOf(ada).data, object.problems]).toEqual([true, stored, []]);
+});
+
 it("data of an object that lives come back as they are; those that cannot be stored do not survive a crash, and are named once", async () => {
   const object = new RecoveringObject();
   const [ada, ben] = [await new Client(object).connect(), await new Client(object).connect()];
