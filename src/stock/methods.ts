@@ -1,4 +1,4 @@
-// Puts code of ours around methods of the package's objects. Called by recovery-adapter.ts and sleep.ts.
+// Puts code of ours around methods of the package's objects. Called by recovery-adapter.ts and sleep.ts, and by the object for one of the engine's.
 
 /** Replaces a method of one object, if it has it. Who lists the properties of the object does not see that. */
 export function override<Owner extends object, Name extends keyof Owner>(

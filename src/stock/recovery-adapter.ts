@@ -1,4 +1,4 @@
-// The adapter of a namespace whose clients recover: one of the packages' own, which tells the recovery of its sockets and packets. Given to the
+// The adapter of a namespace whose clients recover: one of the package's own, which tells the recovery of its sockets and packets. Given to the
 // server by durable/engine-object.ts.
 import type { Frame } from "../socketio/wire/engine-io.ts";
 import { frameOf, type Written } from "./engine-socket.ts";

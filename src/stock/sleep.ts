@@ -1,6 +1,7 @@
 // Lets an object sleep while clients of its stock server are connected. For the application a wake is a restart from which every client
 // recovers: `register` runs again, and each socket enters its namespaces again, with its id, rooms, data and handshake, and with the plain
-// properties that the application gave it. Its client notices nothing. Made and called by durable/engine-object.ts.
+// properties that the application gave it. Its client notices nothing. Made by durable/engine-object.ts, called by
+// opening.ts and by the adapters of namespaces (recovery-adapter.ts).
 import {
   GivenParts,
   isPlain,

@@ -1,6 +1,6 @@
 // Names the incarnations of a log (CHAT-9). Each object that opens a log begins a new incarnation with its first message, because a backup may have been
 // restored since an earlier object wrote. After that, other messages get the same positions. Ids and offsets contain the incarnation besides the
-// position, so that each names one message. Called by the logs in durable/.
+// position, so that each names one message. Called by the logs of messages and of both recoveries.
 
 /** Base 36, enough for thirty centuries. All names have the same length, so the later incarnation has the higher name. */
 const SECONDS_CHARS = 7;

@@ -111,6 +111,12 @@ describe("the query of a connection", () => {
   });
 });
 
+it("the server sees all subprotocols that a client offers: a token may be among them", async () => {
+  const socket = await enter("subprotocols", { transports: ["websocket"], protocols: ["bearer", "a.token"] });
+  const { headers } = await asks<{ headers: Record<string, string> }>(socket, "facts");
+  expect(headers["sec-websocket-protocol"]?.split(/, ?/)).toEqual(["bearer", "a.token"]);
+});
+
 describe.each(TRANSPORTS)("over %s", (name, transports) => {
   it("a client that asks for bundles gets what is sent at a moment as one event, and recovers what it missed: BUN-1, BUN-3", async () => {
     const path = `/recovering/rooms/${encodeURIComponent(`bundles ${name}`)}/socket.io`;

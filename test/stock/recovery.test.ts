@@ -276,7 +276,11 @@ it("data in proxies, as those that the Admin UI makes, survive a crash as what t
   const object = new RecoveringObject();
   const ada = await new Client(object).connect();
   const since = new Date(5);
-  object.socketOf(ada).data = observed({ name: "Ada", tags: observed(["x", observed({ since })]), names: new Set(["A"]) });
+  object.socketOf(ada).data = observed({
+    name: "Ada",
+    tags: observed(["x", observed({ since })]),
+    names: new Set(["A"]),
+  });
   await settled();
   object.commit();
   object.crash();

@@ -241,11 +241,14 @@ async function forward(
     `${INNER_ORIGIN}/${transport}${at < 0 ? "" : request.url.slice(at)}`,
     tcp ? { headers: request.headers, signal: tcp.signal } : request,
   );
-  if (pages) inner.headers.delete("Authorization");
+  if (pages) {
+    // A token may be in both.
+    inner.headers.delete("Authorization");
+    inner.headers.delete("Sec-WebSocket-Protocol");
+    if (subprotocol !== undefined) inner.headers.set("Sec-WebSocket-Protocol", subprotocol);
+  }
   // The object has the query in the address.
   const asItCame = pages ? {} : { url: request.url.slice(0, at), query: {} };
-  inner.headers.delete("Sec-WebSocket-Protocol");
-  if (subprotocol !== undefined) inner.headers.set("Sec-WebSocket-Protocol", subprotocol);
   inner.headers.set(UPGRADE_HEADER, encodeUpgradeFacts({ ...facts, ...asItCame, subprotocol, tcpId: tcp?.id }));
   const response = await object.fetch(inner);
   // LIM-1, LIM-5: the room's answer has no code for the log and the counters.
