@@ -1,6 +1,5 @@
 // Keeps rows for a window of time in two tables, one for the current window and one for the window before: to drop a table is free, to delete
-// its rows is not. Extended by the logs of both
-// recoveries (src/socketio/object/broadcast-tables.ts, src/stock/packet-log.ts).
+// its rows is not. Extended by the logs of both recoveries (src/socketio/object/broadcast-tables.ts, src/stock/packet-log.ts).
 import { Incarnations, UNNAMED_INCARNATION } from "./incarnations.ts";
 
 /** The database of an object, as far as these tables use it. */
