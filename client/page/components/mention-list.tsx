@@ -6,7 +6,7 @@ import { pageOf } from "../state/found-mentions.ts";
 import { bare } from "../state/names.ts";
 import { People } from "../state/people.ts";
 import { MENTIONS_LIMIT } from "../state/room-directory.ts";
-import { clockTime, dayTitle, exactTime } from "../state/times.ts";
+import { exactTime, shortTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
@@ -62,7 +62,7 @@ export function MentionList({ store, view }: ChatProps) {
               <Avatar user={message.sender} name={message.name} small />
               <span class="found-head">
                 <bdi>{bare(message.name)}</bdi> <span class="tag">#{message.room}</span>{" "}
-                <time title={exactTime(message.timestamp)}>{whenOf(message.timestamp, view.store.now())}</time>
+                <time title={exactTime(message.timestamp)}>{shortTime(message.timestamp, view.store.now())}</time>
               </span>
               <span class="excerpt" dir="auto">
                 {lineOf(people.withNames(message.content))}
@@ -78,12 +78,6 @@ export function MentionList({ store, view }: ChatProps) {
       )}
     </SidePanel>
   );
-}
-
-/** The time of today, or the day: the room needs its place in the line. */
-function whenOf(at: number, now: number): string {
-  const day = dayTitle(at, now);
-  return day === "Today" ? clockTime(at) : day;
 }
 
 /** Of the people whom the list names: their messages may mention each other. */

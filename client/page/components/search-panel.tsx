@@ -5,7 +5,7 @@ import type { FoundMessage } from "parley-rooms/client";
 import { excerptOf } from "../state/excerpt.ts";
 import { bare } from "../state/names.ts";
 import { describeFailure } from "../state/room-answers.ts";
-import { exactTime, dayTitle, clockTime } from "../state/times.ts";
+import { exactTime, shortTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { Button, SearchField, submitting } from "./controls.tsx";
@@ -74,9 +74,7 @@ export function SearchPanel({ store, view }: ChatProps) {
               <Avatar user={message.sender} name={message.name} small />
               <span class="found-head">
                 <bdi>{bare(message.name)}</bdi> <Tag view={view} user={message.sender} />{" "}
-                <time title={exactTime(message.timestamp)}>
-                  {dayTitle(message.timestamp, view.store.now())} {clockTime(message.timestamp)}
-                </time>
+                <time title={exactTime(message.timestamp)}>{shortTime(message.timestamp, view.store.now())}</time>
               </span>
               <Excerpt view={view} found={message} />
             </button>

@@ -19,6 +19,12 @@ export function dayTitle(at: number, now: number): string {
   return new Date(at).getFullYear() === new Date(now).getFullYear() ? weekday.format(at) : withYear.format(at);
 }
 
+/** The time of today, or the day: where a name needs its place in the line. */
+export function shortTime(at: number, now: number): string {
+  const day = dayTitle(at, now);
+  return day === "Today" ? timeOfDay.format(at) : day;
+}
+
 /** "07:12", "yesterday, 07:12". */
 export function sinceTime(at: number, now: number): string {
   const day = dayTitle(at, now);
