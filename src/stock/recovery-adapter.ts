@@ -28,6 +28,7 @@ type Auth = Readonly<Record<string, unknown>>;
 
 interface Namespace {
   readonly name: string;
+  readonly adapter: unknown;
   readonly sockets: ReadonlyMap<string, NamespaceSocket>;
   /** The number of the next question that wants an answer. */
   _ids: number;
@@ -80,6 +81,9 @@ type ServerClass = new (options: never) => { readonly sockets: { readonly adapte
 export const adapterOf = (Server: ServerClass): AdapterClass =>
   (new Server({} as never).sockets.adapter as object).constructor as AdapterClass;
 
+const ADAPTER_PROBLEM =
+  "`io.adapter` has set another adapter, which stores no sockets: each sleep ends all connections";
+
 /** The type of a packet that ends a socket. */
 const DISCONNECT = 1;
 
@@ -99,7 +103,7 @@ export function recoverable(Base: AdapterClass, recovery: Recovery, sleep?: Slee
       super(nsp);
       const { encoder } = this;
       this.encoder = { encode: (packet) => this.#stored(packet, encoder.encode(packet)) };
-      watchReturns(nsp, recovery, sleep);
+      watchReturns(this, recovery, sleep);
     }
 
     override addAll(id: string, rooms: ReadonlySet<string>): unknown {
@@ -183,10 +187,12 @@ export function recoverable(Base: AdapterClass, recovery: Recovery, sleep?: Slee
  * The package asks for the session only of a client that names an offset: one that got no packet names none. It does not say when a client goes
  * that comes back and is still in the hands of middlewares.
  */
-function watchReturns(nsp: Namespace, recovery: Recovery, sleep: Sleep | undefined): void {
+function watchReturns(adapter: Adapter, recovery: Recovery, sleep: Sleep | undefined): void {
+  const { nsp } = adapter;
   override(nsp, "_createSocket", (create) => async (client, auth) => {
     const isWithoutOffset = auth["pid"] !== undefined && auth["offset"] === undefined;
     const socket = await create(client, isWithoutOffset ? { ...auth, offset: NO_OFFSET } : auth);
+    if (nsp.adapter !== adapter) sleep?.warn(ADAPTER_PROBLEM);
     sleep?.made(socket);
     const { conn } = client;
     if (!socket.recovered) return socket;

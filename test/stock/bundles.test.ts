@@ -72,6 +72,18 @@ describe("BUN-1: a client asks for bundles", () => {
     }
   });
 
+  it("not if a middleware has taken its `auth` away, and is heard even so", async () => {
+    const object = offering((io) => {
+      io.use(({ handshake }, next) => {
+        delete (handshake as { auth?: unknown }).auth;
+        next();
+      });
+      saying(io);
+    });
+    const client = await object.join(ASKS);
+    expect(await framesAfter(client, () => client.send('42["say","a","b","c"]'))).toEqual(SINGLE);
+  });
+
   it("afresh with each CONNECT, whatever listeners of its socket the application has removed", async () => {
     const object = offering((io) => {
       saying(io);

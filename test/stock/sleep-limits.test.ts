@@ -1,5 +1,6 @@
 // Tests of what a sleep of stock servers does not bring back, which is named or ended, and of what it costs.
 import type { Server } from "socket.io";
+import { Adapter } from "socket.io-adapter";
 import { describe, expect, it } from "vitest";
 
 import { SOCKET_CHARS_MAX } from "../../src/stock/socket-rows.ts";
@@ -114,6 +115,11 @@ describe("is named in the log", () => {
     expect(await warningsOf(register, (client) => client.emit("login"))).toEqual([
       'a socket has no listener for "secret" after a sleep, and had one before',
     ]);
+  });
+
+  it("an adapter that the application sets beside the options: no socket is stored, and each sleep ends all connections", async () => {
+    const register = (io: Server): void => void io.adapter(Adapter);
+    expect(await warningsOf(register, () => {})).toEqual([expect.stringContaining("`io.adapter` has set another")]);
   });
 
   it("a client that joins no namespace until its time is over", async () => {
