@@ -2,6 +2,8 @@
 // recovers: `register` runs again, and each socket enters its namespaces again, with its id, rooms, data and handshake, and with the plain
 // properties that the application gave it. Its client notices nothing. Made by durable/engine-object.ts, called by
 // opening.ts and by the adapters of namespaces (recovery-adapter.ts).
+// While code brings sockets back (`isRejoining` of timers.ts), these do nothing: writes to a connection (engine-socket.ts), joins, leaves, broadcasts
+// and packets (recovery-adapter.ts). Data and properties it may change: `#putBack` undoes that.
 import {
   GivenParts,
   isPlain,
