@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 
 import { PROJECT_ROOT } from "../local-variables.ts";
 import { bundleWorker } from "../serve/bundle.ts";
-import { startRuntime } from "../serve/runtime.ts";
+import { collectGarbageLessOften, startRuntime } from "../serve/runtime.ts";
 
 interface ServedObject {
   readonly file: string;
@@ -28,6 +28,7 @@ const { file, className, entrypoint } = OBJECTS[positionals[0]!]!;
 // As `npm create parley` does.
 const none = path.join(PROJECT_ROOT, "scripts", "create-parley", "templates", "engine", "src", "none.cjs");
 const address = { host: process.env["HOST"] ?? "127.0.0.1", port: Number(process.env["PORT"]) };
+collectGarbageLessOften();
 await startRuntime(
   {
     name: "object",

@@ -13,6 +13,11 @@ const LARGE_YOUNG = "--semi-space-growth-factor=4 --min-semi-space-size=32 --max
 const WITHOUT_HELPERS = "--single-threaded-gc";
 const V8_FLAGS = availableParallelism() > 1 ? LARGE_YOUNG : `${LARGE_YOUNG} ${WITHOUT_HELPERS}`;
 
+/** Called by programs that only serve: it concerns every workerd that this process and its children start from now on. */
+export function collectGarbageLessOften(): void {
+  process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= V8_FLAGS;
+}
+
 /**
  * At the compatibility date of the environment, where it has one: for another workerd, whose program `MINIFLARE_WORKERD_PATH` names
  * (`npm test -- --workerd newest`, and the bench).
@@ -50,7 +55,6 @@ export async function startRuntime(
   }: { address: Address; entrypoint: string; stateDir: string; write?: WriteLine },
   beside: readonly V4WorkerOptions[] = [],
 ): Promise<Runtime> {
-  process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= V8_FLAGS;
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       // Miniflare's own entry, which is unused: unreachable from other machines.

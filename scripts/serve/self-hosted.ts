@@ -10,7 +10,7 @@ import { withCompression } from "../../src/settings/compression-flags.ts";
 import { PROJECT_ROOT, readLocalSettings, readLocalVariables, warnOfMisspeltSettings } from "../local-variables.ts";
 import { assertPortFree, readPort } from "../port.ts";
 import { onStop } from "../stopping.ts";
-import { startRuntime } from "./runtime.ts";
+import { collectGarbageLessOften, startRuntime } from "./runtime.ts";
 import { takeStateDirectory } from "./state-directory.ts";
 
 const HOST_DEFAULT = "127.0.0.1";
@@ -34,6 +34,7 @@ export async function serveAlone(state: string, entryFile?: string): Promise<voi
   const worker = await readDeployment("", entryFile);
   const bindings = { ...worker.bindings, ...RELAY_DEFAULT, ...readLocalVariables(ENVIRONMENT) };
   const compatibilityFlags = withCompression(worker.compatibilityFlags ?? [], compression);
+  collectGarbageLessOften();
   const runtime = await startRuntime(
     { ...worker, bindings, compatibilityFlags },
     { address, entrypoint: "direct", stateDir },

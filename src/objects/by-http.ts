@@ -25,8 +25,9 @@ export interface HttpRule extends SignedServer {
 export function byHttp({ timeoutMs = ANSWER_MS_MAX, ...server }: HttpRule): BeforePost {
   return async (message, context) => {
     checkServer(server);
+    const untilMs = Date.now() + timeoutMs;
     const response = await signedPost(server, { message, context }, { msMax: timeoutMs, userAgent: "Parley" });
-    const text = await readText(response, ANSWER_BYTES_MAX, timeoutMs);
+    const text = await readText(response, ANSWER_BYTES_MAX, Math.max(1, untilMs - Date.now()));
     if (!response.ok) throw new Error(`the server of beforePost answered ${response.status}`);
     if (text === undefined) throw new Error("the server of beforePost answered too much, or too slowly");
     return text === "" ? undefined : decisionIn(text);

@@ -74,11 +74,11 @@ async function installOthers(dependencies: Ranges): Promise<string> {
   const scratch = mkdtempSync(path.join(tmpdir(), "parley-others-"));
   writeManifest(scratch, dependencies);
   const folder = folderOf("npm", path.join(scratch, "package.json"));
-  writeManifest(folder, dependencies);
   rmSync(scratch, { recursive: true });
   const obstacle = await ensureInstalled({
     folder,
     tools: ["npm"],
+    prepare: () => writeManifest(folder, dependencies),
     install: [["npm", "--prefix", folder, ...INSTALL]],
   });
   if (obstacle !== undefined) throw new Error(obstacle);

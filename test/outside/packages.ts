@@ -2,8 +2,8 @@
 // tests which need it are skipped with the reason.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { homedir, setPriority } from "node:os";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, setPriority, tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -18,7 +18,7 @@ const INSTALL_NICENESS = 3;
 export type Command = readonly [program: string, ...args: string[]];
 
 /** Sets of packages are kept beside the caches of npm, pip and cargo, so that all clones of a machine have them. */
-const SETS = path.join(process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache"), "parley-rooms-tests");
+const SETS = path.join(writable(process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache")), "parley-rooms-tests");
 const POLL_MS = 200;
 
 export interface Packages {
@@ -26,6 +26,8 @@ export interface Packages {
   readonly folder: string;
   /** Programs that have to be on the machine. */
   readonly tools: readonly string[];
+  /** What `install` needs in the folder. */
+  readonly prepare?: () => void;
   readonly install: readonly Command[];
   /** Builds our own program, where that is a step of its own: a failure here is ours. */
   readonly build?: Command;
@@ -35,7 +37,7 @@ export interface Packages {
 
 /** @param sources the pins of a set, and our own program: when one changes, all is made anew in another folder */
 export function folderOf(set: string, ...sources: readonly string[]): string {
-  const hash = createHash("sha256");
+  const hash = createHash("sha256").update(`${process.platform} ${process.arch}`);
   for (const source of sources) hash.update(readFileSync(source));
   return path.join(SETS, `${set}-${hash.digest("hex").slice(0, 16)}`);
 }
@@ -61,10 +63,11 @@ export async function ensureInstalled({ folder, tools, ...steps }: Packages): Pr
   return undefined;
 }
 
-type Steps = Pick<Packages, "install" | "build" | "leftovers">;
+type Steps = Pick<Packages, "prepare" | "install" | "build" | "leftovers">;
 
-async function install(folder: string, { install: commands, build, leftovers = [] }: Steps) {
+async function install(folder: string, { prepare, install: commands, build, leftovers = [] }: Steps) {
   mkdirSync(folder, { recursive: true });
+  prepare?.();
   try {
     for (const command of commands) await execute(command, { niceness: INSTALL_NICENESS });
   } catch (error) {
@@ -82,7 +85,8 @@ function begins(file: string): boolean {
   try {
     writeFileSync(file, String(process.pid), { flag: "wx" });
     return true;
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     if (!isAlive(file)) rmSync(file, { force: true });
     return false;
   }
@@ -92,8 +96,9 @@ function isAlive(file: string): boolean {
   try {
     process.kill(Number(readFileSync(file, "utf8")), 0);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    // Another user's process.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 
@@ -111,6 +116,17 @@ export function pythonPackages(set: string, requirements: string): Packages {
       [path.join(venv, "bin", "python"), "-m", "pip", "install", ...flags, "-r", requirements],
     ],
   };
+}
+
+/** @returns the folder, or one for what is temporary if nothing can be written there */
+function writable(folder: string): string {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+    return folder;
+  } catch {
+    return tmpdir();
+  }
 }
 
 /** Runs a program to its end. @returns its output; rejects with the output if the program fails or hangs */

@@ -37,7 +37,8 @@ export function tellingItems({ store, view }: ChatProps): MenuItem[] {
 export function unreadItem({ view }: ChatProps, { sender, seq }: Message): MenuItem | false {
   const { store, state, self, actions } = view;
   if (state.reading.keptUnread) return { label: "Mark as read", icon: "unread", act: () => void store.showNewest() };
-  if (sender === self) return false;
+  // In a shard marks rest (SHD-9).
+  if (sender === self || state.welcome?.rests?.includes("read")) return false;
   const mark = (): void => void actions.done("The message was not marked", store.markUnread(seq));
   return { label: "Mark as unread", icon: "unread", act: mark };
 }

@@ -56,7 +56,9 @@ export const SEARCH_CALLS: readonly ApiCall[] = [
         schema: answering(
           z.object({
             messages: z.array(foundMessageSchema),
-            isComplete: z.boolean().apply(described, "Whether all the rooms have answered"),
+            isComplete: z
+              .boolean()
+              .apply(described, "Whether all the rooms have looked through as much as the page needs"),
           }),
         ),
       },
@@ -79,7 +81,10 @@ export const SEARCH_CALLS: readonly ApiCall[] = [
         answer && "ok" in answer ? answer.messages : [],
       );
       const messages = found.sort((a, b) => b.timestamp - a.timestamp).slice(0, bounds.limit);
-      return Response.json({ ok: true, messages, isComplete: answers.every((answer) => answer && "ok" in answer) });
+      // A room may stop earlier than its page is full: what comes after that is missing among the older ones of other rooms.
+      const isWhole = (answer?: SearchAnswer): boolean =>
+        answer !== undefined && "ok" in answer && (!answer.hasMore || answer.messages.length >= bounds.limit);
+      return Response.json({ ok: true, messages, isComplete: answers.every(isWhole) });
     },
   }),
 ];
