@@ -43,7 +43,7 @@ async function ask<Good extends object>(
       ...(signal && { signal }),
     });
     const answer = (await response.json().catch(() => ({}))) as Partial<ApiAnswer<Good>>;
-    if (response.ok || "error" in answer) return answer as ApiAnswer<Good>;
+    if ((response.ok && "ok" in answer) || "error" in answer) return answer as ApiAnswer<Good>;
     return { error: { code: "INTERNAL", message: `The server answered ${response.status}.` } };
   } catch {
     signal?.throwIfAborted();

@@ -1,6 +1,6 @@
-// The user's own rooms with what is new in each, which the server's directory tells as soon as it changes (LOB-9); no room wakes for it. While
-// nobody sees the page, one tab of the browser asks for all, and only a user who wants to be told keeps the directory waiting. Called by
-// applications, by client/react and by the page.
+// The user's own rooms with what is new in each, which the server's directory tells as soon as it changes (LOB-9); no room wakes for it. A tab
+// in view asks for itself. Of the tabs out of view one asks for all, and only a user who wants to be told keeps the directory waiting there.
+// Called by applications, by client/react and by the page.
 import type { FoundMessage, RefusalCode } from "../../src/protocol/chat-events.ts";
 import type { JoinedRoom } from "../../src/protocol/schemas/unread.ts";
 import type { Token } from "./api.ts";
@@ -174,10 +174,12 @@ class Follower implements OwnRooms {
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, Math.max(0, ms));
-    signal.addEventListener("abort", () => {
+    const end = (): void => {
       clearTimeout(timer);
+      signal.removeEventListener("abort", end);
       resolve();
-    });
+    };
+    const timer = setTimeout(end, Math.max(0, ms));
+    signal.addEventListener("abort", end);
   });
 }

@@ -31,7 +31,9 @@ beforeEach(() => {
   vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
     const request = new Request(url, init);
     fetched.push(request);
-    return Response.json(request.url.endsWith("/api/dms") ? { room: "dm~a" } : { rooms: [], attachment: {} });
+    return Response.json(
+      request.url.endsWith("/api/dms") ? { ok: true, room: "dm~a" } : { ok: true, rooms: [], attachment: {} },
+    );
   });
   dialled.length = fetched.length = 0;
   rooms = [];

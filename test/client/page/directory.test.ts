@@ -8,8 +8,8 @@ import { FakeTabs } from "../../host/fake-tabs.ts";
 
 const MINUTE_MS = 60_000;
 
-/** What the server answers to the calls, by the part of the address behind /api/; a number is a refusal. */
-let answers: { unread: object | number; rooms: object | number };
+/** What the server answers to the calls, by the part of the address behind /api/; a number is a refusal, a text a page of somebody else. */
+let answers: { unread: object | number | string; rooms: object | number };
 /** The addresses that were asked for. */
 let asked: string[];
 let changes: number;
@@ -55,7 +55,8 @@ beforeEach(async () => {
         signal!.addEventListener("abort", () => reject(new Error("aborted")));
       });
     const answer = call.startsWith("unread") ? answers.unread : answers.rooms;
-    return typeof answer === "number" ? new Response(null, { status: answer }) : Response.json(answer);
+    if (typeof answer === "string") return new Response(answer);
+    return typeof answer === "number" ? new Response(null, { status: answer }) : Response.json({ ok: true, ...answer });
   });
   directory = open();
   await vi.advanceTimersByTimeAsync(0);
@@ -165,6 +166,17 @@ describe("what is new", () => {
     const before = times("unread");
     await vi.advanceTimersByTimeAsync(MINUTE_MS);
     expect(times("unread") - before).toBe(12);
+    expect(directory.own).toEqual([{ room: "there", unread: 3 }]);
+  });
+
+  it("stays as it was where the page of a network's sign-in answers instead of the server", async () => {
+    answers.unread = { rooms: [{ room: "there", unread: 3 }], version: "2" };
+    await vi.advanceTimersByTimeAsync(NEWS_EVERY_MS);
+    release!();
+    await vi.advanceTimersByTimeAsync(NEWS_EVERY_MS);
+    answers.unread = "<p>Sign in to this network</p>";
+    release!();
+    await vi.advanceTimersByTimeAsync(0);
     expect(directory.own).toEqual([{ room: "there", unread: 3 }]);
   });
 
