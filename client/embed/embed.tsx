@@ -114,6 +114,7 @@ class ParleyRoom extends HTMLElement {
       base,
       token: { current: async () => known ?? renew(), renew },
       changed: () => this.#draw(store),
+      changedUnseen: () => this.#count(store),
       announced: (text) => this.#tell("parley-message", { text }),
       ...(this.hasAttribute("launcher") && { dismissed: () => this.#toggle(false) }),
     });
@@ -130,11 +131,9 @@ class ParleyRoom extends HTMLElement {
   #draw(store: ChatStore): void {
     if (store !== this.#store) return;
     const { connection, state: shown } = store.view ?? {};
-    const [before, unread] = [this.#unread, shown ? unreadOf(shown).count : 0];
-    this.#unread = unread;
     store.heading = this.title;
+    this.#count(store);
     this.#render();
-    if (unread !== before) this.#tell("parley-unread", { count: unread });
     const { missed = 0, news } = shown?.reading ?? {};
     const unseen = missed + (news?.count ?? 0);
     const state = `${connection?.kind} ${unseen}`;
@@ -143,6 +142,17 @@ class ParleyRoom extends HTMLElement {
     if (connection?.kind !== "stopped" || connection === this.#lastEnd) return;
     this.#lastEnd = connection;
     this.#complain(connection.code, connection.message);
+  }
+
+  /** What the visitor sees as it comes is not unread, though it is marked as read a little later. */
+  #count(store: ChatStore): void {
+    if (store !== this.#store || !store.view) return;
+    const { state, isLookedAt } = store.view;
+    const isSeen = isLookedAt && this.#isShown && state.reading.following && !state.reading.keptUnread;
+    const count = isSeen ? 0 : unreadOf(state).count;
+    if (count === this.#unread) return;
+    this.#unread = count;
+    this.#tell("parley-unread", { count });
   }
 
   #render(): void {

@@ -6,9 +6,10 @@ import axe from "axe-core";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
+import type { ReadMark } from "../../src/protocol/chat-events.ts";
 import { HOST } from "./servers.ts";
 import { useBrowser, useServer } from "./stage.ts";
-import { ask, join, tokenFor } from "./stock-clients.ts";
+import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { holdFrames, WAIT } from "./visitor.ts";
 
 const browser = await useBrowser();
@@ -297,6 +298,37 @@ it("`launcher`: a button that connects when it is first opened, then counts what
   await expect.poll(() => composer.isVisible()).toBe(true);
   await page.getByTestId("dismiss").click();
   await page.getByRole("button", { name: "Chat", exact: true }).waitFor();
+  ben.disconnect();
+  await page.close();
+});
+
+it("`parley-unread` counts what the visitor does not see, also in a tab behind another one, and nothing while they read", async () => {
+  const page = await place({ room: "counted" }, [await tokenFor("ada")]);
+  await page.evaluate(() => {
+    const counts: number[] = [];
+    Object.assign(globalThis, { counts });
+    document.addEventListener("parley-unread", (event) =>
+      counts.push((event as CustomEvent<{ count: number }>).detail.count),
+    );
+  });
+  await stands(page, "connected");
+  const ben = await join(server.url, "counted", "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
+  const read = collect<ReadMark>(ben, "read");
+  const reads = async (content: string): Promise<void> => {
+    const { seq } = await ask<{ seq: number }>(ben, "chat-message", { content });
+    await vi.waitFor(() => expect(read.at(-1)?.seq).toBe(seq), WAIT);
+  };
+  await reads("while it begins");
+  await page.evaluate("counts.length = 0");
+  for (const content of ["one", "two"]) await reads(content);
+  expect(await page.evaluate("counts")).toEqual([]);
+  await page.evaluate(() => {
+    Object.defineProperty(document, "visibilityState", { configurable: true, value: "hidden" });
+    globalThis.requestAnimationFrame = () => 0;
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
+  for (const content of ["three", "four"]) await ask(ben, "chat-message", { content });
+  await expect.poll(() => page.evaluate("counts")).toEqual([1, 2]);
   ben.disconnect();
   await page.close();
 });

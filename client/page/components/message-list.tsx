@@ -135,7 +135,7 @@ export function MessageList({ store, view }: ChatProps) {
     watching.observe(scroller.current!);
     watching.observe(list.current!);
     const look = (): void => {
-      view.store.look(isInView.current && document.visibilityState === "visible");
+      view.look(isInView.current && document.visibilityState === "visible");
       // The reader now sees messages that came while the page was hidden.
       again();
     };

@@ -87,6 +87,8 @@ export class RoomView {
   readonly #leftOut = new WeakSet<Upload>();
   /** The newest notice or error of the room, until the reader dismisses it. */
   notice = "";
+  /** Whether the list of messages is before the reader's eyes. */
+  isLookedAt = false;
   /** Whether the room is closed for good: a message would not be kept any more. */
   isOver = false;
   readonly #token: TokenSource;
@@ -203,6 +205,14 @@ export class RoomView {
 
   show(text: string): void {
     this.notice = text;
+    this.#hooks.changed();
+  }
+
+  /** @param on whether the reader sees messages as they come */
+  look(on: boolean): void {
+    this.store.look(on);
+    if (on === this.isLookedAt) return;
+    this.isLookedAt = on;
     this.#hooks.changed();
   }
 
