@@ -16,6 +16,8 @@ export interface MenuItem {
   readonly icon: IconName;
   readonly act: () => void;
   readonly isGrave?: boolean;
-  /** In a group of which one item is chosen, and icons stand for the labels: whether this one is. */
+  /** In a row of which one item is chosen: whether this one is. */
   readonly isChosen?: boolean;
+  /** What is chosen in that row; read aloud before the label. */
+  readonly choice?: string;
 }

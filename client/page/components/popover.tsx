@@ -58,13 +58,12 @@ export function MenuPopover({ store, view }: ChatProps) {
     <Popover anchor={menu.anchor} label="Actions" onClose={close} class="menu" role="menu">
       {menuItems({ store, view }).map((group, at) => (
         <div key={at} role="group" class={group[0]!.isChosen === undefined ? "" : "choices"}>
-          {group.map(({ label, icon, act, isGrave, isChosen }) => (
+          {group.map(({ label, icon, act, isGrave, isChosen, choice }) => (
             <button
               key={label}
               type="button"
               role={isChosen === undefined ? "menuitem" : "menuitemradio"}
               aria-checked={isChosen}
-              title={isChosen === undefined ? undefined : label}
               class={isGrave ? "grave" : ""}
               onClick={() => {
                 // A dialog that opens now gives it back there.
@@ -74,7 +73,10 @@ export function MenuPopover({ store, view }: ChatProps) {
               }}
             >
               <Icon name={icon} />
-              <span class={isChosen === undefined ? "" : "unseen"}>{label}</span>
+              <span>
+                {choice !== undefined && <span class="unseen">{choice}: </span>}
+                {label}
+              </span>
             </button>
           ))}
         </div>

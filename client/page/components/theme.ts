@@ -6,7 +6,7 @@ import type { MenuItem } from "./chat-props.ts";
 const KEY = "parley.theme";
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
-const LABELS: Readonly<Record<Theme, string>> = { system: "Theme: System", light: "Theme: Light", dark: "Theme: Dark" };
+const LABELS: Readonly<Record<Theme, string>> = { system: "System", light: "Light", dark: "Dark" };
 
 const known = (name: unknown): Theme => THEMES.find((theme) => theme === name) ?? "system";
 
@@ -27,7 +27,8 @@ export function themeItems(within: Element): MenuItem[] {
   const current = known(themed.dataset["theme"]);
   const isEmbedded = themed !== document.documentElement;
   return THEMES.map((theme) => ({
-    label: isEmbedded && theme === "system" ? "Theme: This page's" : LABELS[theme],
+    label: isEmbedded && theme === "system" ? "This page's" : LABELS[theme],
+    choice: "Theme",
     icon: theme,
     isChosen: theme === current,
     act: () => {
