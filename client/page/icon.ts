@@ -5,8 +5,12 @@ const link = document.querySelector<HTMLLinkElement>("link[rel=icon]")!;
 const plain = link.href;
 let drawing: Promise<string> | undefined;
 let shown = "";
+/** The number on the app, once this page has set it. */
+let badge: number | undefined;
 
 export async function showOnIcon(count: number): Promise<void> {
+  if (count === badge) return;
+  badge = count;
   const text = count === 0 ? "" : countText(count, 9);
   // Where nothing is installed, browsers refuse it or do nothing.
   void (count === 0 ? navigator.clearAppBadge?.() : navigator.setAppBadge?.(count))?.catch(() => {});

@@ -23,6 +23,7 @@ const root = document.getElementById("app")!;
 
 const telling = new Telling({
   base: baseOf(new URL(".", document.baseURI).href),
+  user: () => store.reader.user,
   changed: () => store.changed(),
   open: (room, seq) => store.goTo(room, seq),
 });
@@ -50,8 +51,7 @@ document.addEventListener("visibilitychange", showNews);
 addEventListener("pageshow", showNews);
 addEventListener("pagehide", () => {
   store.view?.store.flush();
-  // The back/forward cache takes no page with a lock.
-  telling.look(undefined);
+  telling.putAside();
 });
 
 open();

@@ -2,10 +2,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { lineOf, type FoundMessage } from "parley-rooms/client";
 
-import { pageOf } from "../state/found-mentions.ts";
+import { isWhole, pageOf } from "../state/found-mentions.ts";
 import { bare } from "../state/names.ts";
 import { People } from "../state/people.ts";
 import { MENTIONS_LIMIT } from "../state/room-directory.ts";
+import { titleOf } from "../state/room-items.ts";
 import { exactTime, shortTime } from "../state/times.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
@@ -36,13 +37,11 @@ export function MentionList({ store, view }: ChatProps) {
       return setFound({ messages: before, hasMore: true, status: "The mentions could not be loaded." });
     const page = pageOf(found, MENTIONS_LIMIT);
     const messages = [...before, ...page.messages];
-    const [all] = answers;
-    const isComplete = all && "ok" in all && all.isComplete;
     const nothing = messages.length === 0 ? "Nobody has mentioned you yet." : "";
     setFound({
       messages,
       hasMore: page.hasMore,
-      status: isComplete ? nothing : "Some of your rooms did not answer.",
+      status: isWhole(answers[0]) ? nothing : "Some of your rooms did not answer.",
     });
   };
   useEffect(() => void load([]), []);
@@ -50,6 +49,10 @@ export function MentionList({ store, view }: ChatProps) {
     if (coversMessages()) store.open(undefined);
     store.goTo(room, seq);
   };
+  // A conversation that is on the screen may not be in the list yet.
+  const others = [...(store.directory?.own ?? []), { room: view.room, direct: view.direct }];
+  const whereOf = (room: string): string =>
+    titleOf(room, others.find((one) => one.room === room && one.direct)?.direct);
   return (
     <SidePanel store={store} title="Mentions">
       <p class="muted none" role="status" data-testid="mentions-status">
@@ -61,7 +64,7 @@ export function MentionList({ store, view }: ChatProps) {
             <button type="button" onClick={() => go(message)}>
               <Avatar user={message.sender} name={message.name} small />
               <span class="found-head">
-                <bdi>{bare(message.name)}</bdi> <span class="tag">#{message.room}</span>{" "}
+                <bdi>{bare(message.name)}</bdi> <span class="tag">{whereOf(message.room)}</span>{" "}
                 <time title={exactTime(message.timestamp)}>{shortTime(message.timestamp, view.store.now())}</time>
               </span>
               <span class="excerpt" dir="auto">

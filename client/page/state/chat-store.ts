@@ -80,7 +80,7 @@ export class ChatStore extends OpenParts {
   #user = "";
   /** People with whom the reader began a conversation: the room may not know their names yet. */
   readonly #begun = new Map<string, DirectPerson>();
-  readonly #spoken = new NewlySpoken();
+  #spoken = new NewlySpoken();
   /** A message that the reader wants to see, in a room that they come into. */
   #wanted: { readonly room: string; readonly seq: number } | undefined;
   /** The list said that something is new in the room on the screen although all of it is read. */
@@ -225,9 +225,10 @@ export class ChatStore extends OpenParts {
     return known.find(({ room }) => room === view?.room)?.members;
   }
 
-  /** Shows a message, in whichever room it is. */
+  /** Shows a message, in whichever room it is; none to a reader who has signed out. */
   goTo(room: string, seq: number): void {
-    if (this.view?.room === room) return void this.view.store.jumpTo(seq);
+    if (!this.view) return;
+    if (this.view.room === room) return void this.view.store.jumpTo(seq);
     this.enter(room);
     this.#wanted = { room, seq };
   }
@@ -258,6 +259,7 @@ export class ChatStore extends OpenParts {
     this.#files.clear();
     this.directory?.close();
     this.directory = undefined;
+    this.#spoken = new NewlySpoken();
     this.panel = undefined;
     this.ui = {};
     this.#ports.entered?.(undefined);
@@ -462,7 +464,8 @@ export class ChatStore extends OpenParts {
     const isBehind = listed !== undefined && listed.unread > 0 && readSeq === lastSeq && lastSeq === listed.lastSeq;
     if (isBehind && this.#wasBehind) void view!.store.ask("read", { seq: lastSeq });
     this.#wasBehind = isBehind;
-    for (const news of this.#spoken.take(directory?.own ?? [])) this.#tell(news);
+    // Until the server has answered there is no list to compare the next one with.
+    if (directory?.joined) for (const news of this.#spoken.take(directory.own)) this.#tell(news);
     this.changed();
   }
 

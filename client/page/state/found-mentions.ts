@@ -1,6 +1,13 @@
 // A page of the list of mentions, of what the room on the screen and the directory have found: the list of rooms may not know yet that the
 // reader is in that room, and a server may have no list. Pure; the list of mentions calls it.
-import type { FoundMessage } from "parley-rooms/client";
+import type { FoundMessage, MentionsAnswer } from "parley-rooms/client";
+
+/** Refusals of a server without a list of the reader's rooms: the room on the screen is all there is. */
+const NO_LIST: ReadonlySet<string> = new Set(["MISCONFIGURED", "NOT_FOUND"]);
+
+/** Whether nothing is left out. @param answer of the directory */
+export const isWhole = (answer: MentionsAnswer | undefined): boolean =>
+  answer !== undefined && ("ok" in answer ? answer.isComplete : NO_LIST.has(answer.error.code));
 
 export interface MentionsPage {
   /** The newest first. */

@@ -9,18 +9,25 @@ const LENGTH_S = 0.3;
 const LOUDNESS = 0.12;
 
 let context: AudioContext | undefined;
+/** The sound that plays as soon as the browser lets the page be heard, however many there were. */
+let waiting: Promise<void> | undefined;
 
 export function chime(): void {
   context ??= new AudioContext();
-  // Until the reader has pressed something on the page, browsers keep it silent.
-  void context.resume();
+  const player = context;
+  // Each time: until the reader has pressed something on the page, browsers keep it silent.
+  const resumed = player.resume();
+  waiting ??= resumed.then(() => play(player)).finally(() => (waiting = undefined));
+}
+
+function play(player: AudioContext): void {
   for (const [hertz, after] of TONES) {
-    const begin = context.currentTime + after;
-    const tone = new OscillatorNode(context, { frequency: hertz });
-    const volume = new GainNode(context, { gain: 0 });
+    const begin = player.currentTime + after;
+    const tone = new OscillatorNode(player, { frequency: hertz });
+    const volume = new GainNode(player, { gain: 0 });
     volume.gain.linearRampToValueAtTime(LOUDNESS, begin + 0.01);
     volume.gain.exponentialRampToValueAtTime(0.001, begin + LENGTH_S);
-    tone.connect(volume).connect(context.destination);
+    tone.connect(volume).connect(player.destination);
     tone.start(begin);
     tone.stop(begin + LENGTH_S);
   }

@@ -5,8 +5,8 @@ import { keep, keyAt, local, readJson } from "./json-storage.ts";
 import { chime } from "./sound.ts";
 import type { TellingRules } from "./told.ts";
 
-export const MUTED_NAME = "parley.muted";
-const CHOICES_KEY = "parley.told";
+const MUTED_NAME = "parley.muted";
+const CHOICES_NAME = "parley.told";
 /** So long a message counts as told: tabs hear of it at different times. */
 const TOLD_MS = 30_000;
 /** Rooms that are remembered as muted. */
@@ -32,6 +32,8 @@ export interface Spoken {
 interface TellingPorts {
   /** The chat's address. */
   readonly base: string;
+  /** The reader, as far as the page knows: another tab of this browser may have another one. */
+  readonly user: () => string;
   /** What the reader chose is another one. */
   readonly changed: () => void;
   /** The reader follows a notification. */
@@ -42,13 +44,20 @@ export class Telling implements TellingRules {
   choices: Choices;
   muted: ReadonlySet<string>;
   readonly #ports: TellingPorts;
+  readonly #choicesKey: string;
   readonly #mutedKey: string;
   /** Ends the lock that says which room is looked at in this tab. */
   #lookAway: (() => void) | undefined;
+  /** The name of that lock. */
   #lookedAt: string | undefined;
+  /** Each ends the lock of a message that this tab told. */
+  readonly #told = new Set<() => void>();
+  /** The present reader's; another set after they have signed out. */
+  #shown = new Set<Notification>();
 
   constructor(ports: TellingPorts) {
     this.#ports = ports;
+    this.#choicesKey = keyAt(ports.base, CHOICES_NAME);
     this.#mutedKey = keyAt(ports.base, MUTED_NAME);
     this.choices = this.#readChoices();
     this.muted = this.#readMuted();
@@ -64,15 +73,19 @@ export class Telling implements TellingRules {
     return "Notification" in globalThis;
   }
 
-  /** The first notification says that they are on. @returns why they are not; empty where they are */
+  /**
+   * The first notification says that they are on; the sound comes with them, unless the reader turned it off.
+   * @returns why they are not; empty where they are
+   */
   async turnOnNotifications(): Promise<string> {
     const permission = await Notification.requestPermission();
     if (permission === "denied") return BLOCKED;
     if (permission === "default") return "Notifications stay off until you allow them.";
     const isShown = show("Notifications are on", "Of mentions and direct messages, while this page is open.", "on");
-    this.#choose({ notifications: isShown !== undefined, sound: true });
-    chime();
-    return isShown ? "" : "This browser shows no notifications of an open page. The sound is on.";
+    const sound = this.choices.sound || readJson(local, this.#choicesKey) === undefined;
+    this.#choose({ notifications: isShown !== undefined, sound });
+    if (sound) chime();
+    return isShown ? "" : `This browser shows no notifications of an open page.${sound ? " The sound is on." : ""}`;
   }
 
   turnOffNotifications(): void {
@@ -93,7 +106,7 @@ export class Telling implements TellingRules {
 
   /** Another tab has changed the browser's storage. */
   onKept({ key }: StorageEvent): void {
-    if (key !== CHOICES_KEY && key !== this.#mutedKey) return;
+    if (key !== this.#choicesKey && key !== this.#mutedKey) return;
     this.choices = this.#readChoices();
     this.muted = this.#readMuted();
     this.#ports.changed();
@@ -101,58 +114,88 @@ export class Telling implements TellingRules {
 
   /** The reader signs out. */
   forget(): void {
-    keep(local, this.#mutedKey, undefined);
-    this.muted = new Set();
+    for (const notification of this.#shown) notification.close();
+    this.#shown = new Set();
+    for (const key of [this.#choicesKey, this.#mutedKey]) keep(local, key, undefined);
+    this.choices = this.#readChoices();
+    this.muted = this.#readMuted();
   }
 
   /** The room that the reader sees in this tab; other tabs do not tell of it meanwhile. */
   look(room: string | undefined): void {
-    if (room === this.#lookedAt) return;
-    this.#lookedAt = room;
+    const name = room === undefined ? undefined : this.#lookName(room);
+    if (name === this.#lookedAt) return;
+    this.#lookedAt = name;
     this.#lookAway?.();
     this.#lookAway = undefined;
-    if (room === undefined) return;
+    if (name === undefined) return;
     const looking = new Promise<void>((resolve) => (this.#lookAway = resolve));
-    void locks()?.request(this.#lookName(room), { mode: "shared" }, () => looking);
+    void locks()?.request(name, { mode: "shared" }, () => looking);
+  }
+
+  /** The reader leaves the page: the back/forward cache takes none with a lock. */
+  putAside(): void {
+    this.look(undefined);
+    for (const end of this.#told) end();
   }
 
   async tell(spoken: Spoken): Promise<void> {
     const { room, seq } = spoken;
-    if (!this.isOn || this.muted.has(room) || room === this.#lookedAt) return;
-    if (!locks()) return this.#tellHere(spoken);
+    const lookName = this.#lookName(room);
+    if (!this.isOn || this.muted.has(room) || lookName === this.#lookedAt) return;
+    const tag = `${this.#whose} ${room} ${seq}`;
+    if (!locks()) return this.#tellHere(spoken, tag);
     const { held = [] } = await locks()!.query();
-    if (held.some(({ name }) => name === this.#lookName(room))) return;
-    await locks()!.request(`parley told ${this.#ports.base} ${room} ${seq}`, { ifAvailable: true }, async (lock) => {
+    if (held.some(({ name }) => name === lookName)) return;
+    await locks()!.request(`parley told ${tag}`, { ifAvailable: true }, async (lock) => {
       if (!lock) return;
-      await this.#tellHere(spoken);
-      await new Promise((resolve) => setTimeout(resolve, TOLD_MS));
+      await this.#tellHere(spoken, tag);
+      await this.#waitTold();
     });
   }
 
-  async #tellHere({ room, seq, title, text }: Spoken): Promise<void> {
+  async #tellHere({ room, seq, title, text }: Spoken, tag: string): Promise<void> {
     if (this.choices.sound) chime();
     if (!this.choices.notifications || !this.canNotify) return;
+    const shown = this.#shown;
     const body = await text();
-    const notification = show(title, body, `${this.#ports.base} ${room} ${seq}`);
-    notification?.addEventListener("click", () => {
+    // The reader may have signed out meanwhile.
+    const notification = shown === this.#shown ? show(title, body, tag) : undefined;
+    if (!notification) return;
+    shown.add(notification);
+    notification.addEventListener("close", () => shown.delete(notification));
+    notification.addEventListener("click", () => {
       focus();
       notification.close();
       this.#ports.open(room, seq);
     });
   }
 
+  async #waitTold(): Promise<void> {
+    let end = (): void => {};
+    await new Promise<void>((resolve) => {
+      this.#told.add((end = resolve));
+      setTimeout(resolve, TOLD_MS);
+    });
+    this.#told.delete(end);
+  }
+
+  get #whose(): string {
+    return `${this.#ports.base} ${this.#ports.user()}`;
+  }
+
   #lookName(room: string): string {
-    return `parley looks ${this.#ports.base} ${room}`;
+    return `parley looks ${this.#whose} ${room}`;
   }
 
   #choose(choices: Choices): void {
     this.choices = choices;
-    keep(local, CHOICES_KEY, choices);
+    keep(local, this.#choicesKey, choices);
     this.#ports.changed();
   }
 
   #readChoices(): Choices {
-    const kept = readJson(local, CHOICES_KEY) as Partial<Choices> | undefined;
+    const kept = readJson(local, this.#choicesKey) as Partial<Choices> | undefined;
     return { notifications: kept?.notifications === true, sound: kept?.sound === true };
   }
 

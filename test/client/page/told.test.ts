@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { FoundMessage } from "../../../src/protocol/chat-events.ts";
-import { pageOf } from "../../../client/page/state/found-mentions.ts";
+import { isWhole, pageOf } from "../../../client/page/state/found-mentions.ts";
 import { countOf, NewlySpoken, titleText, type ListedNews } from "../../../client/page/state/told.ts";
 import { Telling, type Spoken } from "../../../client/page/state/telling.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
@@ -81,14 +81,46 @@ describe("the list of mentions", () => {
   });
 });
 
+it.each([
+  ["all of the rooms have answered", { ok: true, messages: [], isComplete: true }, true],
+  ["one of them has not", { ok: true, messages: [], isComplete: false }, false],
+  ["the server has no list of them", { error: { code: "MISCONFIGURED", message: "No binding" } }, true],
+  ["the server is away", { error: { code: "NO_ANSWER", message: "Away" } }, false],
+  ["the server fails", { error: { code: "INTERNAL", message: "Status 500" } }, false],
+] as const)("the list of mentions says whether rooms are left out: %s", (_, answer, whole) =>
+  expect(isWhole(answer)).toBe(whole),
+);
+
+it("the number on the app's icon is set when it changes, not at each draw", async () => {
+  const set: number[] = [];
+  vi.stubGlobal("document", { querySelector: () => ({ href: "/favicon.svg" }) });
+  vi.stubGlobal("navigator", {
+    setAppBadge: async (count: number) => set.push(count),
+    clearAppBadge: async () => set.push(0),
+  });
+  vi.stubGlobal("fetch", async () => new Response("<svg></svg>"));
+  const { showOnIcon } = await import("../../../client/page/icon.ts");
+  for (const count of [0, 0, 12, 12, 13, 0]) await showOnIcon(count);
+  expect(set).toEqual([0, 12, 13, 0]);
+  vi.unstubAllGlobals();
+});
+
 describe("a message that speaks to the reader", () => {
   let tabs: FakeTabs;
-  let shown: Array<{ readonly title: string; readonly body: string; readonly tag: string; click: () => void }>;
+  let shown: Array<{
+    readonly title: string;
+    readonly body: string;
+    readonly tag: string;
+    click: () => void;
+    isClosed?: boolean;
+  }>;
+  /** Until it resolves, the browser keeps the page silent. */
+  let silence: Promise<void>;
   let tones: number;
   let opened: string[];
 
-  const newTab = (base = "http://chat.example"): Telling =>
-    new Telling({ base, changed: () => {}, open: (room, seq) => opened.push(`${room} ${seq}`) });
+  const newTab = (base = "http://chat.example", user = "ada"): Telling =>
+    new Telling({ base, user: () => user, changed: () => {}, open: (room, seq) => opened.push(`${room} ${seq}`) });
   const message = (seq = 1, room = "there"): Spoken => ({ room, seq, title: "Ben", text: async () => `text ${seq}` });
   const settle = () => vi.advanceTimersByTimeAsync(0);
   const tell = async (spoken: Spoken, ...all: Telling[]): Promise<void> => {
@@ -98,12 +130,13 @@ describe("a message that speaks to the reader", () => {
   const texts = (): string[] => shown.map(({ body }) => body);
   const turnOn = async (tab: Telling): Promise<void> => {
     expect(await tab.turnOnNotifications()).toBe("");
+    await settle();
     expect(shown.splice(0).map(({ title }) => title)).toEqual(["Notifications are on"]);
   };
 
   beforeEach(() => {
     vi.useFakeTimers();
-    [tabs, shown, tones, opened] = [new FakeTabs(), [], 0, []];
+    [tabs, shown, tones, opened, silence] = [new FakeTabs(), [], 0, [], Promise.resolve()];
     vi.stubGlobal("localStorage", new FakeLocalStorage());
     vi.stubGlobal("navigator", { locks: tabs.locks });
     vi.stubGlobal("focus", () => {});
@@ -111,11 +144,15 @@ describe("a message that speaks to the reader", () => {
       "Notification",
       class extends EventTarget {
         static readonly requestPermission = async () => "granted";
+        readonly #shown: (typeof shown)[number];
         constructor(title: string, options: { readonly body: string; readonly tag: string }) {
           super();
-          shown.push({ title, ...options, click: () => this.dispatchEvent(new Event("click")) });
+          this.#shown = { title, ...options, click: () => this.dispatchEvent(new Event("click")) };
+          shown.push(this.#shown);
         }
-        close(): void {}
+        close(): void {
+          this.#shown.isClosed = true;
+        }
       },
     );
     const param = () => ({ linearRampToValueAtTime() {}, exponentialRampToValueAtTime() {} });
@@ -129,7 +166,7 @@ describe("a message that speaks to the reader", () => {
       "AudioContext",
       class extends node {
         readonly currentTime = 0;
-        resume = async () => {};
+        resume = () => silence;
       },
     );
     vi.stubGlobal("OscillatorNode", node);
@@ -193,6 +230,7 @@ describe("a message that speaks to the reader", () => {
   it("can be told by the sound alone, or silently", async () => {
     const one = newTab();
     one.setSound(true);
+    await settle();
     const once = tones;
     await tell(message(1), one);
     expect([texts(), tones]).toEqual([[], 2 * once]);
@@ -200,6 +238,63 @@ describe("a message that speaks to the reader", () => {
     one.setSound(false);
     await tell(message(2), one);
     expect([texts(), tones]).toEqual([["text 2"], 3 * once]);
+    // What they chose stays when they turn notifications on again.
+    one.turnOffNotifications();
+    await one.turnOnNotifications();
+    await settle();
+    expect([one.choices, tones]).toEqual([{ notifications: true, sound: false }, 3 * once]);
+  });
+
+  it("makes one sound once the browser lets the page be heard, however many messages came before", async () => {
+    const one = newTab();
+    one.setSound(true);
+    await settle();
+    const once = tones;
+    let hear = (): void => {};
+    silence = new Promise((resolve) => (hear = resolve));
+    for (const seq of [1, 2, 3]) await tell(message(seq), one);
+    expect(tones).toBe(once);
+    hear();
+    await settle();
+    expect(tones).toBe(2 * once);
+    await tell(message(4), one);
+    expect(tones).toBe(3 * once);
+  });
+
+  it("is told to each of two users of one browser, wherever the other one looks", async () => {
+    const [ada, ben] = [newTab(), newTab("http://chat.example", "ben")];
+    await turnOn(ada);
+    ben.onKept({ key: "parley.told" } as StorageEvent);
+    ada.look("there");
+    await tell(message(1), ada, ben);
+    await tell(message(2, "elsewhere"), ada, ben);
+    expect(texts()).toEqual(["text 1", "text 2", "text 2"]);
+    expect(new Set(shown.map(({ tag }) => tag)).size).toBe(3);
+  });
+
+  it("leaves nothing in the browser of a reader who signs out, also if it was on its way then", async () => {
+    const one = newTab();
+    await turnOn(one);
+    one.setMuted("loud", true);
+    await tell(message(1), one);
+    let answer = (_text: string): void => {};
+    await tell({ ...message(2), text: () => new Promise((resolve) => (answer = resolve)) }, one);
+    one.forget();
+    answer("text 2");
+    await settle();
+    expect(shown.map(({ body, isClosed }) => [body, isClosed])).toEqual([["text 1", true]]);
+    expect([one.isOn, [...one.muted], localStorage.length]).toEqual([false, [], 0]);
+  });
+
+  it("holds no lock of a page that the reader leaves: the browser could not bring it back", async () => {
+    const one = newTab();
+    await turnOn(one);
+    one.look("here");
+    await tell(message(1), one);
+    expect((await tabs.locks.query()).held).toHaveLength(2);
+    one.putAside();
+    await settle();
+    expect((await tabs.locks.query()).held).toEqual([]);
   });
 
   it.each<[string, NotificationPermission, boolean, string, object]>([
