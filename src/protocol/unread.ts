@@ -61,7 +61,7 @@ export function mentionsOf(mentioned: string, mark: string): UnreadMentions {
 
 /**
  * A room looks for mentions among its newest messages only. Of readers with more unread messages than it counts, older mentions stay known as
- * they were.
+ * they were, also those that have been read: a report does not say how far each of its readers has read.
  * @returns the mentions of a later report together with those of the one before
  */
 export function withEarlierMentions({ unread = "", mentioned = "" }: ReportedUnread, before = ""): string {

@@ -32,8 +32,8 @@ const READ_SEQ = new Slot<number>("readSeq");
 export class Reading implements RoomPart {
   readonly #room: Room;
   readonly #marks: ReadMarks;
-  /** Users whose marks moved since marks were last sent, and whether one went back. */
-  readonly #unsent = new Map<string, boolean>();
+  /** Users whose marks moved forward since marks were last sent. */
+  readonly #unsent = new Set<string>();
   readonly #read: (before: number | undefined) => void;
   #throttle!: ThrottledRun;
   #storeDeadline!: Deadline;
@@ -107,23 +107,24 @@ export class Reading implements RoomPart {
     READ_SEQ.set(client, seq);
     const nowMs = this.#room.now();
     if (hasPassed(this.#storedAtMs, READ_STORE_INTERVAL_MS, nowMs)) this.#store(nowMs);
-    this.#sendSoon(user, this.#unsent.get(user) ?? false);
+    this.#unsent.add(user);
+    this.#throttle.request(nowMs);
     return { ok: true };
   }
 
-  /** READ-7. Stored at once: after sleep the further one of the stored mark and those on connections counts. */
+  /**
+   * READ-7. Stored at once: after sleep the further one of the stored mark and those on connections counts. Sent at once: the user may read on
+   * in the next moment, and their devices take what comes last.
+   */
   #goBack(user: string, seq: number): Answer<object> {
+    const { everyone, channelsOf, clientsOf, now } = this.#room;
     this.#marks.goBack({ user, seq });
     this.#read(seq);
-    for (const client of this.#room.clientsOf(user)) if ((READ_SEQ.get(client) ?? 0) > seq) READ_SEQ.set(client, seq);
-    this.#store(this.#room.now());
-    this.#sendSoon(user, true);
+    for (const client of clientsOf(user)) if ((READ_SEQ.get(client) ?? 0) > seq) READ_SEQ.set(client, seq);
+    this.#store(now());
+    this.#unsent.delete(user);
+    everyone.to(channelsOf(user)).emit("read", { user, seq, back: true });
     return { ok: true };
-  }
-
-  #sendSoon(user: string, isBack: boolean): void {
-    this.#unsent.set(user, isBack);
-    this.#throttle.request(this.#room.now());
   }
 
   #store(nowMs: number): void {
@@ -147,10 +148,10 @@ export class Reading implements RoomPart {
   #send(): void {
     // In a large room a mark goes to its user's own connections only: the frames would grow with the square of the members.
     const isLarge = this.#room.members.count > this.#room.settings.crowdMembers / 2;
-    for (const [user, isBack] of this.#unsent) {
+    for (const user of this.#unsent) {
       const { everyone } = this.#room;
-      const audience = isLarge || isBack ? everyone.to(this.#room.channelsOf(user)) : everyone;
-      audience.emit("read", { user, seq: this.#marks.get(user), ...(isBack && { back: true }) });
+      const audience = isLarge ? everyone.to(this.#room.channelsOf(user)) : everyone;
+      audience.emit("read", { user, seq: this.#marks.get(user) });
     }
     this.#unsent.clear();
   }

@@ -5,6 +5,7 @@ import type { Deadline } from "../../clock/deadlines.ts";
 import type { ThrottleState } from "../../clock/rates.ts";
 import type { Message } from "../../protocol/chat-events.ts";
 import type { ReportAnswer, RoomReport } from "../../protocol/room-list.ts";
+import { mentionsIn } from "../../protocol/text/mentions.ts";
 import { Carried } from "../../chat/room/carried.ts";
 import { BatchSender, type Retry } from "../../chat/room/batch-sender.ts";
 import { type RoomPart, type MadeChange, Slot } from "../../chat/room/feature.ts";
@@ -95,9 +96,9 @@ export class Listing implements RoomPart {
     this.#sender.hurry(this.#room.now());
   }
 
-  onChanged({ kind }: MadeChange): void {
-    // Otherwise a room that falls silent would leave a message in the counts that nobody can read.
-    if (kind === "deleted") this.onReportChanged();
+  onChanged(made: MadeChange): void {
+    // Otherwise a room that falls silent would leave a message in the counts that nobody can read, or a mention that is none.
+    if (made.kind === "deleted" || changesMentions(made)) this.onReportChanged();
   }
 
   onRead(before: number | undefined): void {
@@ -175,4 +176,10 @@ export class Listing implements RoomPart {
     const [throttle, retry] = [this.#pace.state, this.#sender.retry];
     this.#carried.put("listing", { throttle, retry, ...this.#copy.kept });
   }
+}
+
+function changesMentions({ kind, posted, change: { edits } }: MadeChange): boolean {
+  if (kind !== "edited") return false;
+  const [before, after] = [edits.at(-2) ?? posted, edits.at(-1)!].map(({ content }) => mentionsIn(content).toSorted());
+  return before!.join("\n") !== after!.join("\n");
 }

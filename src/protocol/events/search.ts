@@ -21,7 +21,7 @@ export const foundMessageSchema = z
   })
   .apply(named, "FoundMessage");
 
-/** `matches`: ascending, the first ones of many; empty where only `from` was given. */
+/** `matches`: ascending, the first ones of many; empty where no `query` was given. */
 export type FoundMessage = Sent<typeof foundMessageSchema>;
 
 export const SEARCH = defineEvent({

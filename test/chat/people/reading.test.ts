@@ -67,6 +67,23 @@ describe("READ-7: a user may go back", () => {
     expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 1, unread: 2 });
   });
 
+  it("at once, and on again, in whichever order they do it: their devices end as the mark does", async () => {
+    const { room, people } = await roomToRead(4, "ada", "ben", "ben");
+    const [ada, phone, laptop] = people as [Client, Client, Client];
+    await phone.ask("read", { seq: 2 });
+    await phone.ask("read", { seq: 3 });
+    await laptop.ask("read", { seq: 1, back: true });
+    expect(phone.received("read").at(-1)).toEqual({ user: "ben", seq: 1, back: true });
+    room.shell.advance(READ_SEND_WINDOW_MS);
+    expect(phone.received("read").at(-1), "of what is undone nobody hears").toMatchObject({ back: true });
+    await phone.ask("read", { seq: 3 });
+    await laptop.ask("read", { seq: 1, back: true });
+    await phone.ask("read", { seq: 4 });
+    room.quiet();
+    for (const device of [phone, laptop]) expect(device.received("read").at(-1)).toEqual({ user: "ben", seq: 4 });
+    for (const mark of ada.received("read")) expect(mark).not.toHaveProperty("back");
+  });
+
   it("and on again, through sleep and a crash", async () => {
     const { room, people } = await roomToRead(4, "ada", "ben", "ben");
     await people[1]!.ask("read", { seq: 4 });

@@ -195,6 +195,29 @@ describe("mentions", () => {
     expect(all.mentions("ada")).toEqual({ mentions: 1, mentionSeq: 1 });
   });
 
+  it("follow edits that change them while somebody looks, and other edits are not reported", async () => {
+    const all = new Deployment();
+    const { room } = all.reporting;
+    await room.join("ada");
+    const id = await all.post("ben", "hello @ada");
+    await all.rest();
+    all.look("ada");
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    for (const [content, mentions] of [
+      ["bye", 0],
+      ["bye, @ada", 1],
+      ["@ben, it is for you", 0],
+    ] as const) {
+      await room.ask("edit-message", "ben", { id, content });
+      await all.advance(REPORT_WINDOW_WATCHED_MS);
+      expect(all.mentions("ada"), content).toMatchObject({ mentions });
+    }
+    all.reporting.take();
+    await room.ask("edit-message", "ben", { id, content: "it is for you, @ben" });
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    expect(all.reporting.take()).toEqual([]);
+  });
+
   it("that are further back than a room counts stay known until so few are unread that it knows better", async () => {
     const all = new Deployment();
     const { room } = all.reporting;
