@@ -56,10 +56,11 @@ export class Reading {
   }
 
   /** Loads the newest messages, or those from the first unread one on. */
-  async welcome({ rev, unread, readSeq, lastSeq, rests = [] }: Welcome, isFirst: boolean): Promise<void> {
+  async welcome({ rev, unread, readSeq, keptUnread, lastSeq, rests = [] }: Welcome, isFirst: boolean): Promise<void> {
     const { history, signals, opensAtUnread } = this.#ports;
     signals.rests = rests;
-    signals.welcome(readSeq);
+    signals.welcome(readSeq, keptUnread === true);
+    if (signals.isKeptUnread) this.#set({ unreadAfter: signals.read });
     this.#lastSeq = lastSeq;
     this.#isCutOff = false;
     this.#missedThrough = lastSeq;

@@ -40,8 +40,12 @@ export class Signals {
     this.#say("typing", { on });
   }
 
-  welcome(readSeq: number): void {
+  /** @param wentBack the user has set the mark back */
+  welcome(readSeq: number, wentBack: boolean): void {
     this.#typingSaidAtMs = 0;
+    // On another device, while this one was away; what it has read since is still to be reported.
+    if (wentBack && readSeq < this.read && this.read <= this.#reported) this.keepUnread(readSeq);
+    // The room may have lost a mark in a crash.
     this.#reported = 0;
     this.heard(readSeq);
   }

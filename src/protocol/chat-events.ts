@@ -94,6 +94,8 @@ export interface ReadingWelcome {
   readonly readSeq: number;
   /** Messages after that which the room still keeps, the user's own among them. */
   readonly unread: number;
+  /** The user set the mark back, and has not read on since. */
+  readonly keptUnread?: true;
 }
 
 /** The part of `welcome` about rooms between two people. */

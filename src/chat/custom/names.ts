@@ -29,6 +29,7 @@ const WELCOME_FIELDS: Readonly<Record<keyof Welcome, true>> = {
   files: true,
   readSeq: true,
   unread: true,
+  keptUnread: true,
   typing: true,
   typingCount: true,
   presence: true,

@@ -6,6 +6,10 @@ import type { RoomState } from "../../storage/room-state.ts";
 /** Some 10,000 users. The page after so many takes the place of the oldest, whose users begin at 0 again (READ-4). */
 export const READ_MARK_PAGES_MAX = 40;
 
+/** A mark that its user set back, and has not passed since, is stored as a number below 0: devices that were away hear of it (READ-7). */
+const setBack = (seq: number): number => -1 - seq;
+const seqOf = (stored: number): number => (stored < 0 ? -1 - stored : stored);
+
 export class ReadMarks {
   readonly #state: RoomState;
   /** Read when the first mark is needed: a room that wakes for something else does not need them. */
@@ -23,11 +27,16 @@ export class ReadMarks {
   }
 
   get(user: string): number {
-    return this.#marks.get(user) ?? 0;
+    return seqOf(this.#marks.get(user) ?? 0);
   }
 
-  entries(): Iterable<readonly [user: string, seq: number]> {
-    return this.#marks.entries();
+  /** Whether the user wants to find what comes after their mark as unread. */
+  isSetBack(user: string): boolean {
+    return (this.#marks.get(user) ?? 0) < 0;
+  }
+
+  *entries(): Iterable<readonly [user: string, seq: number]> {
+    for (const [user, stored] of this.#marks.entries()) yield [user, seqOf(stored)];
   }
 
   /** Notes a user who has been here and read nothing. @returns whether that is new */
@@ -51,7 +60,7 @@ export class ReadMarks {
 
   /** The user wants to find what comes after it as unread (READ-7). */
   goBack({ user, seq }: ReadMark): void {
-    this.#marks.set(user, seq);
+    this.#marks.set(user, setBack(seq));
   }
 
   /**
@@ -64,9 +73,7 @@ export class ReadMarks {
 
   /** The furthest first. */
   furthest(countMax: number): ReadMark[] {
-    const marks = [...this.#marks.entries()]
-      .filter(([, seq]) => seq > 0)
-      .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+    const marks = [...this.entries()].filter(([, seq]) => seq > 0).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
     return marks.slice(0, countMax).map(([user, seq]) => ({ user, seq }));
   }
 

@@ -65,8 +65,10 @@ export class Reading implements RoomPart {
   /** READ-3. */
   welcome(client: Connection): ReadingWelcome {
     const { lastSeq, firstSeq } = this.#room.log;
-    const readSeq = this.#marks.get(client.peek().user);
-    return { readSeq, unread: lastSeq - Math.max(readSeq, firstSeq - 1) };
+    const { user } = client.peek();
+    const readSeq = this.#marks.get(user);
+    const unread = lastSeq - Math.max(readSeq, firstSeq - 1);
+    return { readSeq, unread, ...(this.#marks.isSetBack(user) && { keptUnread: true }) };
   }
 
   /** How far users have read; 0 for those who have only been here. */

@@ -7,6 +7,7 @@ import {
   READ_STORE_INTERVAL_MS,
   READ_SEND_WINDOW_MS,
 } from "../../../src/chat/people/reading.ts";
+import type { ReadingWelcome } from "../../../src/protocol/chat-events.ts";
 import { ChatRoom, roomWith, SETTINGS } from "../../host/chat-room.ts";
 import type { Client } from "../../host/harness.ts";
 
@@ -21,9 +22,9 @@ async function roomToRead(messages: number, ...users: string[]): Promise<{ room:
   return { room, people };
 }
 
-const welcomeOf = (client: Client): { readSeq: number; unread: number } => {
-  const [{ readSeq, unread }] = client.received("welcome") as [{ readSeq: number; unread: number }];
-  return { readSeq, unread };
+const welcomeOf = (client: Client): ReadingWelcome => {
+  const [{ readSeq, unread, keptUnread }] = client.received("welcome") as [ReadingWelcome];
+  return { readSeq, unread, ...(keptUnread && { keptUnread }) };
 };
 
 const marksOf = async (client: Client): Promise<unknown> => (await client.ask("read-marks", {})).marks;
@@ -64,7 +65,12 @@ describe("READ-7: a user may go back", () => {
     expect(await people[2]!.ask("read", { seq: 1, back: true })).toEqual({ ok: true });
     for (const tab of people.slice(1)) expect(tab.received("read")).toEqual([{ user: "ben", seq: 1, back: true }]);
     expect(people[0]!.received("read")).toEqual([]);
-    expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 1, unread: 2 });
+    expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 1, unread: 2, keptUnread: true });
+    room.shell.crash();
+    const ben = await room.join("ben");
+    expect(welcomeOf(ben)).toEqual({ readSeq: 1, unread: 2, keptUnread: true });
+    await ben.ask("read", { seq: 2 });
+    expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 2, unread: 1 });
   });
 
   it("at once, and on again, in whichever order they do it: their devices end as the mark does", async () => {

@@ -206,6 +206,30 @@ it("messages marked as unread stay unread on all devices, although the user sees
     expect(device.getSnapshot().reading).toMatchObject({ readSeq: 5, keptUnread: false });
 });
 
+it("messages marked as unread stay so although a device comes back that was away meanwhile, and had read further", async () => {
+  const laptop = await enterUpToDate();
+  const [line] = world.lines;
+  const phone = await world.enter("ada");
+  laptop.look(false);
+  world.isDown = true;
+  line!.close();
+  const marking = phone.markUnread(2);
+  await world.pass(200_000);
+  expect(await marking).toEqual({ ok: true });
+  await world.up();
+  await world.pass(60_000);
+  for (const device of [laptop, phone])
+    expect(device.getSnapshot()).toMatchObject({
+      connection: { state: "connected" },
+      reading: { readSeq: 1, unreadAfter: 1, keptUnread: true },
+    });
+  void phone.showNewest();
+  phone.markRead();
+  await world.pass(3000);
+  for (const device of [laptop, phone])
+    expect(device.getSnapshot().reading).toMatchObject({ readSeq: 3, keptUnread: false });
+});
+
 it("messages that were seen a moment ago are marked as unread from that one on, also where the room does not know yet that they were", async () => {
   const store = await enterUpToDate();
   await world.post("ben", 3);
