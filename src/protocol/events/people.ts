@@ -95,6 +95,8 @@ export interface ReadChange extends ReadMark {
 export const READ = defineEvent({
   name: "read",
   schema: z.object({ seq: z.int().check(z.minimum(0)), back: z.optional(z.literal(true)) }),
+  // The way back is stored at once, as a post is.
+  cost: ({ back }) => (back ? 5 : 1),
   by: "everyone",
   emits: { read: emitted<ReadChange>() },
   examples: [{ seq: 1 }, { seq: 0, back: true }],
