@@ -1,5 +1,5 @@
 // The user's own rooms with what is new in each, which the server's directory tells as soon as it changes (LOB-9); no room wakes for it. A tab
-// in view asks for itself. Of the tabs out of view one asks for all, and only a user who wants to be told keeps the directory waiting there.
+// in view asks for itself. One hidden tab asks for all hidden tabs; it keeps the directory waiting only if the user has turned notifications on.
 // Called by applications, by client/react and by the page.
 import type { FoundMessage, RefusalCode } from "../../src/protocol/chat-events.ts";
 import type { JoinedRoom } from "../../src/protocol/schemas/unread.ts";
@@ -20,7 +20,7 @@ const AFTER_FAILURE_MS = 5000;
 export interface FollowOptions {
   /** As for `connectRoom`. */
   readonly token?: Token;
-  /** Whether the user wants to hear of news at once also while nobody sees the page: asked from time to time. Default: once a minute is enough. */
+  /** Whether the user has turned notifications on: then a hidden page waits for news at the directory; otherwise it asks once a minute. */
   readonly isTelling?: () => boolean;
 }
 

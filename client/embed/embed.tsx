@@ -104,7 +104,7 @@ class ParleyRoom extends HTMLElement {
     const base = addressOf(address);
     if (base === undefined)
       return this.#complain("INVALID_ORIGIN", `${JSON.stringify(address)} is not the address of a server`);
-    // A visitor who never opened the chat costs no connection; one who did is told of answers.
+    // The launcher connects only for a visitor who has opened the chat before: it shows them how many answers came.
     const openedKey = `parley.opened ${base} ${room}`;
     if (!this.#isShown && readJson(local, openedKey) !== true) return this.#render();
     if (this.hasAttribute("launcher")) keep(local, openedKey, true);

@@ -91,8 +91,8 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
    */
   markRead(seq?: number): void;
   /**
-   * The user wants to find that message and all after it as unread, on all devices: `keptUnread` of `reading`. They read on as soon as they
-   * write, call `showNewest`, come to the room anew, or read on another device.
+   * Marks that message and all after it as unread, on all devices of the user: `keptUnread` of `reading`. The store marks messages as read
+   * again after the user writes, calls `showNewest`, enters the room again, or reads on another device.
    */
   markUnread(seq: number): Promise<Outcome>;
   /** As `Room.attend`: tells whether anybody looks at the room. With `all` again, what was missed is loaded, changes among it. */

@@ -1,5 +1,5 @@
-// What is new for each reader, in the report of a room: a mark and a count for each of them, and the mentions of those who are mentioned, so
-// that its lobby can tell a user how much is new where, and no name of a room to anybody else. Written by the chat, read by the lobby.
+// The text form of unread counts and mentions in a room's report to the directory. Readers appear as hashes, so the directory can count for a
+// user who asks, and a report names nobody. The room writes it (src/features/directory), and the directory's lobby reads it.
 import { encode } from "jose/base64url";
 
 import { digestOf } from "./digest.ts";
@@ -11,7 +11,7 @@ export const UNREAD_MAX = 100;
 const MARK_LENGTH = 12;
 const COUNT_LENGTH = 2;
 const SEQ_LENGTH = 8;
-/** Characters of one reader, and of one who is mentioned. */
+/** Characters that a reader takes in the text; a mentioned reader takes `MENTIONED_LENGTH`. */
 export const READER_LENGTH = MARK_LENGTH + COUNT_LENGTH;
 const MENTIONED_LENGTH = READER_LENGTH + SEQ_LENGTH;
 const RADIX = 36;

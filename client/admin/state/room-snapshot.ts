@@ -32,7 +32,7 @@ export const withLine = (snapshot: RoomSnapshot, line: Line): RoomSnapshot => ({
 
 export function withShown(snapshot: RoomSnapshot, shown: WatchedRoom, nowMs: number): RoomSnapshot {
   const { at, lastSeq } = shown;
-  // After the deletion of a room its log begins anew, with a smaller `lastSeq`.
+  // A room that was deleted and created again counts its messages from 1, so `lastSeq` is smaller.
   const isSame = lastSeq >= (snapshot.samples.at(-1)?.lastSeq ?? 0);
   const samples = isSame ? samplesSince(snapshot.samples, at - RATE_WINDOW_MS) : [];
   return { ...snapshot, shown, aheadMs: at - nowMs, samples: [...samples, { at, lastSeq }], more: [] };

@@ -1,5 +1,4 @@
-// The items of menus by which a reader chooses what they are told of: notifications, the sound, the muted room, and the message from which on
-// they want to find everything as unread. menu-items.ts adds them.
+// Menu items for notifications, the sound, muting a room and marking messages as unread. menu-items.ts adds them.
 import type { Message } from "parley-rooms/client";
 
 import type { ChatProps, MenuItem } from "./chat-props.ts";

@@ -7,7 +7,7 @@ import type { TellingRules } from "./told.ts";
 
 const MUTED_NAME = "parley.muted";
 const CHOICES_NAME = "parley.told";
-/** So long a message counts as told: tabs hear of it at different times. */
+/** How long the tab that notified of a message keeps the others from it: tabs hear of it at different times. */
 const TOLD_MS = 30_000;
 /** Rooms that are remembered as muted. */
 const MUTED_MAX = 200;
@@ -50,7 +50,7 @@ export class Telling implements TellingRules {
   #lookAway: (() => void) | undefined;
   /** The name of that lock. */
   #lookedAt: string | undefined;
-  /** Each ends the lock of a message that this tab told. */
+  /** Each ends the lock of a message of which this tab has notified the reader. */
   readonly #told = new Set<() => void>();
   /** The present reader's; another set after they have signed out. */
   #shown = new Set<Notification>();

@@ -1,5 +1,5 @@
-// What the reader is told of their rooms while they look elsewhere: the number in the title, and the messages that speak to them, each once.
-// Pure; the chat store, the page's entry and telling.ts call it.
+// The rules of unread numbers and notifications: what the title and the icon count, and which messages the page notifies the reader of, each
+// once. Pure; the chat store, the page's entry and telling.ts call it.
 
 /** What is new for the reader in a room. */
 export interface News {

@@ -258,7 +258,7 @@ function release(waiting: Map<Session, Path>, joined: Effect[]): void {
   const answers: Effect[] = [];
   for (const [session, path] of waiting) {
     let end = path;
-    // BUN-2: whoever gets an answer after its events has the bundle of the others, which is made once.
+    // BUN-2: a session that gets an answer after its events shares the bundle of the others, which is made once.
     if (session.bundling && !session.isExtended)
       while (end.before?.effect && end.effect!.frames.every(isAnswer)) end = end.before;
     if (end !== path) answers.push({ type: "send", sessions: [session], frames: framesOn(path, end) });

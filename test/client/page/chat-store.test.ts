@@ -1,4 +1,4 @@
-// Tests the page's state as a whole: one reader after another in the same tab, and what each of them is told of.
+// Tests the page's state as a whole: two readers use one tab after each other, and the page notifies each of their own messages only.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";

@@ -1,4 +1,4 @@
-// Tests what the reader is told of while they look elsewhere: numbers, what is new, and each message once over the tabs of a browser.
+// Tests unread numbers and notifications: what counts, what is new, and that the tabs of a browser notify the reader of a message once.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { FoundMessage } from "../../../src/protocol/chat-events.ts";
