@@ -21,7 +21,7 @@ export interface FollowOptions {
   /** As for `connectRoom`. */
   readonly token?: Token;
   /** Whether the user has turned notifications on: then a hidden page waits for news at the directory; otherwise it asks once a minute. */
-  readonly isTelling?: () => boolean;
+  readonly isNotifying?: () => boolean;
 }
 
 export interface MentionsQuery {
@@ -136,7 +136,7 @@ class Follower implements OwnRooms {
   async #follow(signal: AbortSignal, isSeen: boolean): Promise<void> {
     while (!signal.aborted) {
       const beganAtMs = Date.now();
-      const isAwaited = isSeen || (this.#options.isTelling?.() ?? false);
+      const isAwaited = isSeen || (this.#options.isNotifying?.() ?? false);
       const { version = "" } = this.#news ?? {};
       const waitSeconds = isAwaited && version !== "" ? WAIT_SECONDS : 0;
       const answer = await this.#ask<News>(`unread?wait=${waitSeconds}&since=${encodeURIComponent(version)}`, signal);

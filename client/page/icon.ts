@@ -1,5 +1,5 @@
 // Shows how much is new on the page's icon: a number in a red dot, on the tab and, where the page is installed, on the app. page.tsx calls it.
-import { countText } from "./state/told.ts";
+import { countText } from "./state/news.ts";
 
 const link = document.querySelector<HTMLLinkElement>("link[rel=icon]")!;
 const plain = link.href;

@@ -12,7 +12,7 @@ import { Layers } from "./layers.ts";
 import { ChatStore } from "./state/chat-store.ts";
 import { bare } from "./state/names.ts";
 import { takeReturned } from "./state/sign-in.ts";
-import { Telling } from "./state/telling.ts";
+import { Notifier } from "./state/notifier.ts";
 
 /** Characters shown of an address that names no room. */
 const SHOWN_MAX = 40;
@@ -21,7 +21,7 @@ const MentionList = onDemand(async () => (await import("./components/mention-lis
 
 const root = document.getElementById("app")!;
 
-const telling = new Telling({
+const notifier = new Notifier({
   base: baseOf(new URL(".", document.baseURI).href),
   user: () => store.reader.user,
   changed: () => store.changed(),
@@ -34,7 +34,7 @@ const store: ChatStore = new ChatStore({
     if (room !== undefined) layers.go(`#${room}`);
   },
   left: () => layers.go(location.pathname + location.search),
-  telling,
+  notifier,
   changedUnseen: showNews,
 });
 const layers = new Layers({ count: () => store.layers, closeTo: (count) => store.closeTo(count) });
@@ -45,13 +45,13 @@ leaveInputMethodsTheirKeys(window);
 addEventListener("hashchange", open);
 addEventListener("storage", (event) => {
   store.onKept(event);
-  telling.onKept(event);
+  notifier.onKept(event);
 });
 document.addEventListener("visibilitychange", showNews);
 addEventListener("pageshow", showNews);
 addEventListener("pagehide", () => {
   store.view?.store.flush();
-  telling.putAside();
+  notifier.putAside();
 });
 
 open();
@@ -87,7 +87,7 @@ function refuseHash(): void {
 function showNews(): void {
   document.title = store.windowTitle;
   void showOnIcon(store.newsCount);
-  telling.look(document.visibilityState === "visible" ? store.view?.room : undefined);
+  notifier.look(document.visibilityState === "visible" ? store.view?.room : undefined);
 }
 
 function draw(): void {

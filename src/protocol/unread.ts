@@ -1,5 +1,5 @@
 // The text form of unread counts and mentions in a room's report to the directory. Readers appear as hashes, so the directory can count for a
-// user who asks, and a report names nobody. The room writes it (src/features/directory), and the directory's lobby reads it.
+// user who asks, and a report names nobody. The room (chat/people/unread-counts.ts) writes it, and the directory reads it.
 import { encode } from "jose/base64url";
 
 import { digestOf } from "./digest.ts";

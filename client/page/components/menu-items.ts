@@ -5,7 +5,7 @@ import { named } from "../state/names.ts";
 import type { ChatProps, MenuItem } from "./chat-props.ts";
 import { copyText } from "./clipboard.ts";
 import { featureItems } from "./feature-items.ts";
-import { tellingItems, unreadItem } from "./telling-items.ts";
+import { notificationItems, unreadItem } from "./notification-items.ts";
 import { themeItems } from "./theme.ts";
 
 export function menuItems({ store, view }: ChatProps): MenuItem[][] {
@@ -101,7 +101,7 @@ function itemsOfRoom({ store, view }: ChatProps, anchor: Element): Groups {
       store.hasLink && { label: "Copy the link", icon: "link", act: () => void copyLink({ store, view }, anchor) },
       { label: "Keyboard shortcuts…", icon: "keys", act: ask("shortcuts") },
     ],
-    tellingItems({ store, view }),
+    notificationItems({ store, view }),
     themeItems(anchor),
     [
       !store.isEmbedded && { label: `Leave the ${view.kind}`, icon: "leave", act: () => store.forget() },

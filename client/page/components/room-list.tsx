@@ -5,7 +5,7 @@ import { useRef, useState } from "preact/hooks";
 import { bare } from "../state/names.ts";
 import type { RoomItem } from "../state/room-items.ts";
 import type { ChatStore } from "../state/chat-store.ts";
-import { countText } from "../state/told.ts";
+import { countText } from "../state/news.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
 import { IconButton, SearchField } from "./controls.tsx";

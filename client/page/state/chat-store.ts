@@ -10,8 +10,8 @@ import { OpenParts } from "./open-parts.ts";
 import { fetchEntrance, goToSignIn, roomOfState, type Entrance, type Returned } from "./sign-in.ts";
 import { clearStoredData, countUnfinished, joinKey, rememberedAt, type Owner } from "./stored-data.ts";
 import { RoomDirectory } from "./room-directory.ts";
-import type { Telling } from "./telling.ts";
-import { countIn, countOf, type News, NewlySpoken, type TellingRules, titleText } from "./told.ts";
+import type { Notifier } from "./notifier.ts";
+import { countIn, countOf, type News, NewlySpoken, type MutedRooms, titleText } from "./news.ts";
 import { isDirect, neighbour, roomItems, roomNameOf, titleOf, type DirectPerson, type RoomItem } from "./room-items.ts";
 
 const ANNOUNCEMENTS_MAX = 5;
@@ -36,7 +36,7 @@ export interface ChatStorePorts {
   readonly left?: () => void;
   readonly announced?: (text: string) => void;
   /** Tells the reader of what they do not see; an embedded chat has none. */
-  readonly telling?: Telling;
+  readonly notifier?: Notifier;
   /** Something has changed while nothing is drawn, because nobody sees the page. */
   readonly changedUnseen?: () => void;
   /** The visitor closes an embedded chat. */
@@ -62,7 +62,7 @@ export class ChatStore extends OpenParts {
   /** The reader's, as they gave it. */
   name = "";
   readonly isEmbedded: boolean;
-  readonly telling: Telling | undefined;
+  readonly notifier: Notifier | undefined;
   /** What the page around an embedded chat calls it; empty where it says nothing. */
   heading = "";
   /** Closes an embedded chat, where its page has a way to open it again. */
@@ -92,7 +92,7 @@ export class ChatStore extends OpenParts {
     this.#identity = new ReaderIdentity(ports.base);
     this.#joinKey = joinKey(ports.base);
     this.isEmbedded = ports.token !== undefined;
-    this.telling = ports.telling;
+    this.notifier = ports.notifier;
     this.dismiss = ports.dismissed;
   }
 
@@ -188,7 +188,7 @@ export class ChatStore extends OpenParts {
       inherit: (user) => this.#identity.inheritanceOf(user),
       changed: () => this.#onViewChanged(),
       announce: (text) => this.announce(text),
-      spoken: (message) => this.#tellHere(message),
+      spoken: (message) => this.#notifyHere(message),
     });
     void this.view.add(this.#files.get(room) ?? []);
     this.announcements = [];
@@ -202,7 +202,7 @@ export class ChatStore extends OpenParts {
           return token.current();
         },
         changed: () => this.#onNews(),
-        isTelling: () => this.telling?.isOn ?? false,
+        isNotifying: () => this.notifier?.isOn ?? false,
       });
     this.directory?.enter(room);
     this.#ports.entered?.(room);
@@ -291,7 +291,7 @@ export class ChatStore extends OpenParts {
     this.leave();
     this.#identity.forget();
     clearStoredData(owner);
-    this.telling?.forget();
+    this.notifier?.forget();
     this.#places.clear();
     this.name = this.#user = "";
     this.problem = "";
@@ -358,8 +358,8 @@ export class ChatStore extends OpenParts {
     return this.view ? titleText(this.title, this.newsCount) : "Parley";
   }
 
-  get #rules(): TellingRules {
-    return this.telling ?? { muted: new Set() };
+  get #rules(): MutedRooms {
+    return this.notifier ?? { muted: new Set() };
   }
 
   /** Of the room on the screen, unless the reader sees what is new as it comes. */
@@ -465,24 +465,24 @@ export class ChatStore extends OpenParts {
     if (isBehind && this.#wasBehind) void view!.store.ask("read", { seq: lastSeq });
     this.#wasBehind = isBehind;
     // Until the server has answered there is no list to compare the next one with.
-    if (directory?.joined) for (const news of this.#spoken.take(directory.own)) this.#tell(news);
+    if (directory?.joined) for (const news of this.#spoken.take(directory.own)) this.#notify(news);
     this.changed();
   }
 
   /** A message of the room on the screen speaks to the reader. */
-  #tellHere({ id, seq, name }: Message): void {
+  #notifyHere({ id, seq, name }: Message): void {
     const { view, title } = this;
     if (!view) return;
     const who = view.direct ? named(name) : `${named(name)} in ${title}`;
-    void this.telling?.tell({ room: view.room, seq, title: who, text: () => lineOf(view.wordsOf(id)) });
+    void this.notifier?.notify({ room: view.room, seq, title: who, text: () => lineOf(view.wordsOf(id)) });
   }
 
   /** One of another room does, of which the list knows no more. */
-  #tell({ room, mentionSeq: seq = 0 }: News): void {
+  #notify({ room, mentionSeq: seq = 0 }: News): void {
     const direct = this.directory?.own.find((joined) => joined.room === room)?.direct;
     const where = titleOf(room, direct);
     const title = direct ? where : `You were mentioned in ${where}`;
-    void this.telling?.tell({ room, seq, title, text: () => (direct ? "New message" : this.#newestMention(room)) });
+    void this.notifier?.notify({ room, seq, title, text: () => (direct ? "New message" : this.#newestMention(room)) });
   }
 
   async #newestMention(room: string): Promise<string> {

@@ -4,7 +4,7 @@ import { isRoomName, type JoinedRoom, type RoomOverview } from "parley-rooms/cli
 
 import { bare, named, visible } from "./names.ts";
 import { idTagOf } from "./people.ts";
-import { countIn, type TellingRules } from "./told.ts";
+import { countIn, type MutedRooms } from "./news.ts";
 
 /** The other one of a conversation between two people. */
 export interface DirectPerson {
@@ -32,7 +32,7 @@ interface Known {
   /** Rooms that the reader has entered in this browser. */
   readonly entered: readonly string[];
   readonly current: string;
-  readonly rules: TellingRules;
+  readonly rules: MutedRooms;
   /** The part of a name that the reader types to find a room. */
   readonly filter?: string;
   /** The shown order while the reader points at the list: new rooms come below, and gone ones keep their places. */

@@ -1,4 +1,4 @@
-// The sound with which the page tells of a message: two short tones, made by the browser. telling.ts plays it.
+// The sound with which the page tells of a message: two short tones, made by the browser. notifier.ts plays it.
 
 /** Hertz, and seconds after the beginning. */
 const TONES = [

@@ -131,7 +131,7 @@ describe("the page of a chat at a path of its server", () => {
   it("keeps readers and rooms of its own, and a sign-out leaves those of another chat", async () => {
     for (const base of ["http://chat.example", "http://chat.example/chat"]) {
       new ReaderIdentity(base).keep({ name: base, token: "token" });
-      const directory = new RoomDirectory({ base, token: () => "token", changed: () => {}, isTelling: () => false });
+      const directory = new RoomDirectory({ base, token: () => "token", changed: () => {}, isNotifying: () => false });
       directory.enter("general");
       directory.close();
     }

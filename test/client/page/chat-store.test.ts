@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
 import { NEWS_EVERY_MS } from "../../../client/core/own-rooms.ts";
 import { ChatStore } from "../../../client/page/state/chat-store.ts";
-import type { Spoken, Telling } from "../../../client/page/state/telling.ts";
+import type { Spoken, Notifier } from "../../../client/page/state/notifier.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { FakeTabs } from "../../host/fake-tabs.ts";
 import { FakeWebSocket } from "../../host/fake-websocket.ts";
@@ -44,11 +44,11 @@ beforeEach(() => {
     return Response.json({ ok: true, rooms: [news], version: `${seq}` });
   });
   vi.spyOn(ExtendedWebSocket.prototype, "createSocket").mockImplementation((url: string) => new FakeWebSocket(url));
-  const telling = { isOn: true, muted: new Set(), tell: ({ room, seq }: Spoken) => told.push(`${room} ${seq}`) };
+  const notifier = { isOn: true, muted: new Set(), notify: ({ room, seq }: Spoken) => told.push(`${room} ${seq}`) };
   store = new ChatStore({
     base: "http://chat.example",
     changed: () => {},
-    telling: telling as unknown as Telling,
+    notifier: notifier as unknown as Notifier,
   });
 });
 afterEach(async () => {

@@ -26,17 +26,17 @@ const setVisibility = (visibilityState: "visible" | "hidden"): void => {
 let page: EventTarget;
 /** The other tabs of the browser. */
 let tabs: FakeTabs;
-let isTelling: boolean;
+let isNotifying: boolean;
 const open = (token = "token"): RoomDirectory =>
   new RoomDirectory({
     base: "http://chat.example",
     token: () => token,
     changed: () => void changes++,
-    isTelling: () => isTelling,
+    isNotifying: () => isNotifying,
   });
 
 beforeEach(async () => {
-  [asked, changes, release, isTelling] = [[], 0, undefined, false];
+  [asked, changes, release, isNotifying] = [[], 0, undefined, false];
   answers = { unread: { rooms: [], version: "1" }, rooms: { rooms: [] } };
   vi.useFakeTimers();
   vi.stubGlobal("localStorage", new FakeLocalStorage());
@@ -104,7 +104,7 @@ describe("what is new", () => {
   });
 
   it("is waited for out of view where the reader wants to be told, in one of the browser's tabs, and all of them know it", async () => {
-    isTelling = true;
+    isNotifying = true;
     const other = open();
     await vi.advanceTimersByTimeAsync(0);
     setVisibility("hidden");

@@ -1,5 +1,5 @@
 // The rules of unread numbers and notifications: what the title and the icon count, and which messages the page notifies the reader of, each
-// once. Pure; the chat store, the page's entry and telling.ts call it.
+// once. Pure; the chat store, the page's entry and notifier.ts call it.
 
 /** What is new for the reader in a room. */
 export interface News {
@@ -15,16 +15,16 @@ export interface ListedNews extends News {
   readonly lastSeq: number;
 }
 
-export interface TellingRules {
+export interface MutedRooms {
   /** Rooms of which the reader does not want to be told. */
   readonly muted: ReadonlySet<string>;
 }
 
 /** What counts of a room: in a muted one only what speaks to the reader. */
-export const countIn = ({ room, unread, mentions }: News, { muted }: TellingRules): number =>
+export const countIn = ({ room, unread, mentions }: News, { muted }: MutedRooms): number =>
   muted.has(room) ? mentions : unread;
 
-export const countOf = (all: readonly News[], rules: TellingRules): number =>
+export const countOf = (all: readonly News[], rules: MutedRooms): number =>
   all.reduce((sum, news) => sum + countIn(news, rules), 0);
 
 /** @param max the highest number that has its own text */

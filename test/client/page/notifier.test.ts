@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { FoundMessage } from "../../../src/protocol/chat-events.ts";
 import { isWhole, pageOf } from "../../../client/page/state/found-mentions.ts";
-import { countOf, NewlySpoken, titleText, type ListedNews } from "../../../client/page/state/told.ts";
-import { Telling, type Spoken } from "../../../client/page/state/telling.ts";
+import { countOf, NewlySpoken, titleText, type ListedNews } from "../../../client/page/state/news.ts";
+import { Notifier, type Spoken } from "../../../client/page/state/notifier.ts";
 import { FakeLocalStorage } from "../../host/fake-local-storage.ts";
 import { FakeTabs } from "../../host/fake-tabs.ts";
 
@@ -119,16 +119,16 @@ describe("a message that speaks to the reader", () => {
   let tones: number;
   let opened: string[];
 
-  const newTab = (base = "http://chat.example", user = "ada"): Telling =>
-    new Telling({ base, user: () => user, changed: () => {}, open: (room, seq) => opened.push(`${room} ${seq}`) });
+  const newTab = (base = "http://chat.example", user = "ada"): Notifier =>
+    new Notifier({ base, user: () => user, changed: () => {}, open: (room, seq) => opened.push(`${room} ${seq}`) });
   const message = (seq = 1, room = "there"): Spoken => ({ room, seq, title: "Ben", text: async () => `text ${seq}` });
   const settle = () => vi.advanceTimersByTimeAsync(0);
-  const tell = async (spoken: Spoken, ...all: Telling[]): Promise<void> => {
-    for (const tab of all) void tab.tell(spoken);
+  const notify = async (spoken: Spoken, ...all: Notifier[]): Promise<void> => {
+    for (const tab of all) void tab.notify(spoken);
     await settle();
   };
   const texts = (): string[] => shown.map(({ body }) => body);
-  const turnOn = async (tab: Telling): Promise<void> => {
+  const turnOn = async (tab: Notifier): Promise<void> => {
     expect(await tab.turnOnNotifications()).toBe("");
     await settle();
     expect(shown.splice(0).map(({ title }) => title)).toEqual(["Notifications are on"]);
@@ -179,23 +179,23 @@ describe("a message that speaks to the reader", () => {
 
   it("is told by nothing until the reader turned it on, and in each tab of this browser from then on", async () => {
     const [one, two] = [newTab(), newTab()];
-    await tell(message(), one, two);
+    await notify(message(), one, two);
     expect([shown, tones]).toEqual([[], 0]);
     await turnOn(one);
     const sample = tones;
-    two.onKept({ key: "parley.told" } as StorageEvent);
-    await tell(message(2), two);
+    two.onKept({ key: "parley.notifications" } as StorageEvent);
+    await notify(message(2), two);
     expect([texts(), tones]).toEqual([["text 2"], 2 * sample]);
   });
 
   it("makes one notification and one sound, however many tabs are open, and leads to the message", async () => {
     const [one, two, three] = [newTab(), newTab(), newTab()];
     await turnOn(one);
-    two.onKept({ key: "parley.told" } as StorageEvent);
+    two.onKept({ key: "parley.notifications" } as StorageEvent);
     const sample = tones;
-    await tell(message(1), one, two, three);
-    await tell(message(1), two);
-    await tell(message(2), two, one);
+    await notify(message(1), one, two, three);
+    await notify(message(1), two);
+    await notify(message(2), two, one);
     expect([texts(), tones]).toEqual([["text 1", "text 2"], 3 * sample]);
     shown[1]!.click();
     expect(opened).toEqual(["there 2"]);
@@ -204,15 +204,15 @@ describe("a message that speaks to the reader", () => {
   it("is not told where the reader sees its room in this or another tab, and is again once they look away", async () => {
     const [one, two] = [newTab(), newTab()];
     await turnOn(one);
-    two.onKept({ key: "parley.told" } as StorageEvent);
+    two.onKept({ key: "parley.notifications" } as StorageEvent);
     two.look("there");
     await settle();
-    await tell(message(1), one, two);
+    await notify(message(1), one, two);
     expect(texts()).toEqual([]);
-    await tell(message(1, "elsewhere"), one, two);
+    await notify(message(1, "elsewhere"), one, two);
     two.look(undefined);
     await settle();
-    await tell(message(2), one);
+    await notify(message(2), one);
     expect(texts()).toEqual(["text 1", "text 2"]);
   });
 
@@ -220,10 +220,10 @@ describe("a message that speaks to the reader", () => {
     const one = newTab();
     await turnOn(one);
     one.setMuted("there", true);
-    await tell(message(1), one);
+    await notify(message(1), one);
     expect([texts(), [...newTab().muted], [...newTab("http://chat.example/other").muted]]).toEqual([[], ["there"], []]);
     one.setMuted("there", false);
-    await tell(message(2), one);
+    await notify(message(2), one);
     expect(texts()).toEqual(["text 2"]);
   });
 
@@ -232,11 +232,11 @@ describe("a message that speaks to the reader", () => {
     one.setSound(true);
     await settle();
     const once = tones;
-    await tell(message(1), one);
+    await notify(message(1), one);
     expect([texts(), tones]).toEqual([[], 2 * once]);
     await turnOn(one);
     one.setSound(false);
-    await tell(message(2), one);
+    await notify(message(2), one);
     expect([texts(), tones]).toEqual([["text 2"], 3 * once]);
     // What they chose stays when they turn notifications on again.
     one.turnOffNotifications();
@@ -252,22 +252,22 @@ describe("a message that speaks to the reader", () => {
     const once = tones;
     let hear = (): void => {};
     silence = new Promise((resolve) => (hear = resolve));
-    for (const seq of [1, 2, 3]) await tell(message(seq), one);
+    for (const seq of [1, 2, 3]) await notify(message(seq), one);
     expect(tones).toBe(once);
     hear();
     await settle();
     expect(tones).toBe(2 * once);
-    await tell(message(4), one);
+    await notify(message(4), one);
     expect(tones).toBe(3 * once);
   });
 
   it("is told to each of two users of one browser, wherever the other one looks", async () => {
     const [ada, ben] = [newTab(), newTab("http://chat.example", "ben")];
     await turnOn(ada);
-    ben.onKept({ key: "parley.told" } as StorageEvent);
+    ben.onKept({ key: "parley.notifications" } as StorageEvent);
     ada.look("there");
-    await tell(message(1), ada, ben);
-    await tell(message(2, "elsewhere"), ada, ben);
+    await notify(message(1), ada, ben);
+    await notify(message(2, "elsewhere"), ada, ben);
     expect(texts()).toEqual(["text 1", "text 2", "text 2"]);
     expect(new Set(shown.map(({ tag }) => tag)).size).toBe(3);
   });
@@ -276,9 +276,9 @@ describe("a message that speaks to the reader", () => {
     const one = newTab();
     await turnOn(one);
     one.setMuted("loud", true);
-    await tell(message(1), one);
+    await notify(message(1), one);
     let answer = (_text: string): void => {};
-    await tell({ ...message(2), text: () => new Promise((resolve) => (answer = resolve)) }, one);
+    await notify({ ...message(2), text: () => new Promise((resolve) => (answer = resolve)) }, one);
     one.forget();
     answer("text 2");
     await settle();
@@ -290,7 +290,7 @@ describe("a message that speaks to the reader", () => {
     const one = newTab();
     await turnOn(one);
     one.look("here");
-    await tell(message(1), one);
+    await notify(message(1), one);
     expect((await tabs.locks.query()).held).toHaveLength(2);
     one.putAside();
     await settle();
@@ -308,7 +308,7 @@ describe("a message that speaks to the reader", () => {
     const one = newTab();
     expect(await one.turnOnNotifications()).toContain(why);
     expect(one.choices).toEqual(choices);
-    await tell(message(), one);
+    await notify(message(), one);
     expect(texts()).toEqual([]);
   });
 });

@@ -3,12 +3,12 @@
 // entry makes one for the chat store; an embedded chat has none, because the page around it speaks to its visitors itself.
 import { keep, keyAt, local, readJson } from "./json-storage.ts";
 import { chime } from "./sound.ts";
-import type { TellingRules } from "./told.ts";
+import type { MutedRooms } from "./news.ts";
 
 const MUTED_NAME = "parley.muted";
-const CHOICES_NAME = "parley.told";
+const CHOICES_NAME = "parley.notifications";
 /** How long the tab that notified of a message keeps the others from it: tabs hear of it at different times. */
-const TOLD_MS = 30_000;
+const NOTIFIED_MS = 30_000;
 /** Rooms that are remembered as muted. */
 const MUTED_MAX = 200;
 
@@ -40,7 +40,7 @@ interface TellingPorts {
   readonly open: (room: string, seq: number) => void;
 }
 
-export class Telling implements TellingRules {
+export class Notifier implements MutedRooms {
   choices: Choices;
   muted: ReadonlySet<string>;
   readonly #ports: TellingPorts;
@@ -51,7 +51,7 @@ export class Telling implements TellingRules {
   /** The name of that lock. */
   #lookedAt: string | undefined;
   /** Each ends the lock of a message of which this tab has notified the reader. */
-  readonly #told = new Set<() => void>();
+  readonly #notified = new Set<() => void>();
   /** The present reader's; another set after they have signed out. */
   #shown = new Set<Notification>();
 
@@ -136,25 +136,25 @@ export class Telling implements TellingRules {
   /** The reader leaves the page: the back/forward cache takes none with a lock. */
   putAside(): void {
     this.look(undefined);
-    for (const end of this.#told) end();
+    for (const end of this.#notified) end();
   }
 
-  async tell(spoken: Spoken): Promise<void> {
+  async notify(spoken: Spoken): Promise<void> {
     const { room, seq } = spoken;
     const lookName = this.#lookName(room);
     if (!this.isOn || this.muted.has(room) || lookName === this.#lookedAt) return;
     const tag = `${this.#whose} ${room} ${seq}`;
-    if (!locks()) return this.#tellHere(spoken, tag);
+    if (!locks()) return this.#notifyHere(spoken, tag);
     const { held = [] } = await locks()!.query();
     if (held.some(({ name }) => name === lookName)) return;
-    await locks()!.request(`parley told ${tag}`, { ifAvailable: true }, async (lock) => {
+    await locks()!.request(`parley notified ${tag}`, { ifAvailable: true }, async (lock) => {
       if (!lock) return;
-      await this.#tellHere(spoken, tag);
+      await this.#notifyHere(spoken, tag);
       await this.#waitTold();
     });
   }
 
-  async #tellHere({ room, seq, title, text }: Spoken, tag: string): Promise<void> {
+  async #notifyHere({ room, seq, title, text }: Spoken, tag: string): Promise<void> {
     if (this.choices.sound) chime();
     if (!this.choices.notifications || !this.canNotify) return;
     const shown = this.#shown;
@@ -174,10 +174,10 @@ export class Telling implements TellingRules {
   async #waitTold(): Promise<void> {
     let end = (): void => {};
     await new Promise<void>((resolve) => {
-      this.#told.add((end = resolve));
-      setTimeout(resolve, TOLD_MS);
+      this.#notified.add((end = resolve));
+      setTimeout(resolve, NOTIFIED_MS);
     });
-    this.#told.delete(end);
+    this.#notified.delete(end);
   }
 
   get #whose(): string {

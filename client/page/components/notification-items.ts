@@ -4,22 +4,22 @@ import type { Message } from "parley-rooms/client";
 import type { ChatProps, MenuItem } from "./chat-props.ts";
 
 /** In the menu of the room. */
-export function tellingItems({ store, view }: ChatProps): MenuItem[] {
-  const { telling } = store;
-  if (!telling) return [];
-  const { notifications, sound } = telling.choices;
-  const isMuted = telling.muted.has(view.room);
+export function notificationItems({ store, view }: ChatProps): MenuItem[] {
+  const { notifier } = store;
+  if (!notifier) return [];
+  const { notifications, sound } = notifier.choices;
+  const isMuted = notifier.muted.has(view.room);
   const notify = async (): Promise<void> => {
-    if (notifications) telling.turnOffNotifications();
-    else view.show(await telling.turnOnNotifications());
+    if (notifications) notifier.turnOffNotifications();
+    else view.show(await notifier.turnOnNotifications());
   };
   return [
     {
       label: isMuted ? `Unmute ${store.title}` : `Mute ${store.title}`,
       icon: "muted",
-      act: () => telling.setMuted(view.room, !isMuted),
+      act: () => notifier.setMuted(view.room, !isMuted),
     },
-    ...(telling.canNotify
+    ...(notifier.canNotify
       ? [
           {
             label: `Turn ${notifications ? "off" : "on"} notifications`,
@@ -28,7 +28,7 @@ export function tellingItems({ store, view }: ChatProps): MenuItem[] {
           },
         ]
       : []),
-    { label: `Turn ${sound ? "off" : "on"} the sound`, icon: "sound", act: () => telling.setSound(!sound) },
+    { label: `Turn ${sound ? "off" : "on"} the sound`, icon: "sound", act: () => notifier.setSound(!sound) },
   ];
 }
 
