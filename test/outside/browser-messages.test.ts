@@ -201,7 +201,7 @@ it("several copied messages have their authors and times, a part of one is copie
   await vi.waitFor(async () => {
     await ada.use("first line", "more");
     await ada.choose("Copy text");
-    await page.getByRole("menu").waitFor({ state: "detached" });
+    await page.locator("[role=menu]").waitFor({ state: "detached" });
     await composer.fill("");
     await composer.press("Control+v");
     expect(await composer.inputValue()).toBe(text);

@@ -54,7 +54,7 @@ it("the first tap on a link, a quote or an author does what it says; each bubble
   await newest.getByTestId("author").tap();
   await page.getByRole("menuitem", { name: "Message Eve" }).waitFor();
   await page.keyboard.press("Escape");
-  await page.getByRole("menu").waitFor({ state: "detached" });
+  await page.locator("[role=menu]").waitFor({ state: "detached" });
   await leave();
   await newest.getByTestId("quote").tap();
   await page.locator(".message.target").filter({ hasText: "the first of all" }).waitFor();
@@ -186,7 +186,7 @@ it("Back closes whatever is open, what is closed by other means leaves no entry,
   // A tap elsewhere closes a menu; one on an item does, too.
   await tap(ada, "room-menu");
   await page.touchscreen.tap(10, 300);
-  await page.getByRole("menu").waitFor({ state: "detached" });
+  await page.locator("[role=menu]").waitFor({ state: "detached" });
   await tool(ada, "more");
   await ada.choose("Edit");
   await ada.drafts("words");
