@@ -9,7 +9,7 @@ interface BundlingSocket {
   readonly pid?: string;
   readonly nsp: { readonly name: string };
   readonly conn: unknown;
-  readonly handshake: { readonly auth: unknown; readonly query: Fields };
+  readonly handshake?: { readonly auth: unknown; readonly query: unknown };
 }
 
 type On<Event extends string, Given> = { on(event: Event, listener: (given: Given) => void): unknown };
@@ -18,10 +18,11 @@ type On<Event extends string, Given> = { on(event: Event, listener: (given: Give
 export function offerBundles(sockets: unknown): void {
   const offer = (nsp: On<"connection", BundlingSocket>): void =>
     void nsp.on("connection", (socket) => {
-      // Middlewares may have taken `auth` away.
-      const { auth, query } = socket.handshake;
+      // Middlewares may have taken some of it away.
+      const { auth, query } = socket.handshake ?? {};
       const conn = socket.conn as EngineSocket;
-      if (asksForBundles((auth ?? {}) as Fields, query)) conn.bundle(socket.nsp.name, socket.pid !== undefined);
+      if (asksForBundles((auth ?? {}) as Fields, (query ?? {}) as Fields))
+        conn.bundle(socket.nsp.name, socket.pid !== undefined);
       // An earlier socket of the connection may have asked. Its end is no place for this: an application may remove all listeners of a socket.
       else conn.unbundle(socket.nsp.name);
     });

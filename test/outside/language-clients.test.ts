@@ -14,6 +14,7 @@ import { RecordingProxy } from "./clients/recording-proxy.ts";
 import { bundleEngineWorker } from "./engine-worker.ts";
 import { startServer, type TestServer } from "./servers.ts";
 import { ask, collect, join, next, open, tokenFor } from "./stock-clients.ts";
+import { unpackingIn } from "../wire/unpacked.ts";
 
 /** Those of the stock server are the same (engine/worker.ts). */
 const PING_INTERVAL_MS = 2000;
@@ -140,6 +141,12 @@ describe.concurrent("a member", () => {
     expect(withoutIndent(program)).toContain(withoutIndent(unpackingIn(language)));
   });
 
+  it("in Java, handlers get `null` for `null`, from a bundle as from an event by itself", async (ctx) => {
+    ctx.skip(obstacles.get("java") !== undefined, obstacles.get("java"));
+    const [unpacked] = await run("java", [server.url, "nowhere", "", "default", '[["x",null,1,[null]]]', "unpack"]);
+    expect(unpacked).toEqual({ step: "unpacked", nulls: [true, false, false] });
+  });
+
   it("the stock JavaScript client by polling, as a control: the proxy sees `pid` and offsets", async (ctx) => {
     const { user, room, proxy } = await stage("javascript", "polling", ctx);
     const socket = await join(proxy.url, room, user, { transports: ["polling"] });
@@ -188,12 +195,6 @@ async function listenInBusyRoom(
   const heard = (await listening).find(({ step }) => step === "heard")!;
   expect(heard["goodbyes"]).toEqual([]);
   return { heard: heard["contents"] as string[], proxy };
-}
-
-/** The lines of docs/events.md that unpack bundles. */
-function unpackingIn(language: string): string {
-  const page = readFileSync(path.join(import.meta.dirname, "../../docs/events.md"), "utf8");
-  return page.split(`\`\`\`${language}\n`)[1]!.split("```")[0]!;
 }
 
 const withoutIndent = (text: string): string => text.replaceAll(/^ +/gm, "");

@@ -72,15 +72,15 @@ describe("BUN-1: a client asks for bundles", () => {
     }
   });
 
-  it("not if a middleware has taken its `auth` away, and is heard even so", async () => {
+  it.each(["auth", "query"])("not if a middleware has taken its `%s` away, and is heard even so", async (taken) => {
     const object = offering((io) => {
       io.use(({ handshake }, next) => {
-        delete (handshake as { auth?: unknown }).auth;
+        delete (handshake as Partial<Record<string, unknown>>)[taken];
         next();
       });
       saying(io);
     });
-    const client = await object.join(ASKS);
+    const client = taken === "auth" ? await object.join(ASKS) : await object.join("", { bundle: "1" });
     expect(await framesAfter(client, () => client.send('42["say","a","b","c"]'))).toEqual(SINGLE);
   });
 

@@ -16,6 +16,8 @@ export class PollQueue {
   posts = 0;
   #frames: Frame[] = [];
   #bytes = 0;
+  /** How many of the first frames have been through `bundleEvents`. */
+  #bundled = 0;
   readonly #packetsMax: number;
   readonly #bytesMax: number;
 
@@ -49,20 +51,27 @@ export class PollQueue {
 
   /** @returns the frames of the next poll, with the events that nobody has fetched in bundles (BUN-1) */
   take(bundling?: Bundling): Frame[] {
-    if (bundling) {
-      const frames = bundleEvents(this.takeAll(), bundling);
-      this.push(frames);
-    }
+    if (bundling) this.#bundle(bundling);
     if (this.#frames.length <= this.#packetsMax) return this.takeAll();
     const frames = this.#frames.splice(0, this.#packetsMax);
     for (const frame of frames) this.#bytes -= frameBytes(frame);
+    this.#bundled = Math.max(0, this.#bundled - frames.length);
     return frames;
+  }
+
+  /** Reads each frame once: otherwise a client with a long queue of answers, which it fetches a few at a time, would hold up its object. */
+  #bundle(bundling: Bundling): void {
+    const fresh = this.#frames.splice(this.#bundled);
+    for (const frame of fresh) this.#bytes -= frameBytes(frame);
+    this.push(bundleEvents(fresh, bundling));
+    this.#bundled = this.#frames.length;
   }
 
   takeAll(): Frame[] {
     const frames = this.#frames;
     this.#frames = [];
     this.#bytes = 0;
+    this.#bundled = 0;
     return frames;
   }
 }

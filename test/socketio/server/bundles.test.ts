@@ -1,5 +1,5 @@
 // Clients that take the events of a turn as one event, over both transports: BUN-1 to BUN-3.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import type { Effect } from "../../../src/socketio/engine/effects.ts";
 import { POLL_PACKETS_MAX } from "../../../src/socketio/engine/poll-queue.ts";
@@ -301,6 +301,45 @@ describe("BUN-1: over long-polling", () => {
     const bundles = polls.flat().filter((packet) => packet.startsWith("42"));
     expect(bundles).toEqual(all.map((at) => `42["bundle",[["n",${at}],["n",${at + 0.5}]]]`));
     expect(polls.flat()).toHaveLength(3 * all.length);
+  });
+
+  it("a long queue is read once, however few of its packets each poll brings: its client holds nobody up", () => {
+    const served = serve({});
+    const { server, polls } = served;
+    const session = open(served, BUNDLE, "polling");
+    const answers = Array.from({ length: 100 * POLL_PACKETS_MAX }, (_, at) => `43${at}["ok"]`);
+    server.effects.send([session], answers);
+    const read = vi.spyOn(RegExp.prototype, "exec");
+    try {
+      while (!session.polling!.isEmpty) server.poll(session);
+      expect(read.mock.calls.length).toBeLessThan(2 * answers.length);
+    } finally {
+      read.mockRestore();
+    }
+    expect(polls.flat()).toEqual(answers);
+  });
+
+  it("what comes while a long queue is fetched is in bundles, too, and in order", () => {
+    const served = serve({});
+    const { server, polls, app } = served;
+    const session = open(served, BUNDLE, "polling");
+    const bytes = (count: number): void =>
+      server.effects.turn(() => {
+        for (let at = 0; at < count; at++) app.emit("bytes", new Uint8Array([at]));
+        for (const text of ["a", "b"]) app.emit("said", text);
+      });
+    bytes(POLL_PACKETS_MAX);
+    server.poll(session);
+    bytes(1);
+    while (!session.polling!.isEmpty) server.poll(session);
+    const bundle = '42["bundle",[["said","a"],["said","b"]]]';
+    const events = polls.flat().filter((packet) => packet.startsWith("4"));
+    expect(events.map((packet) => (packet.startsWith("45") ? "bytes" : packet))).toEqual([
+      ...Array.from({ length: POLL_PACKETS_MAX }, () => "bytes"),
+      bundle,
+      "bytes",
+      bundle,
+    ]);
   });
 
   it("the WebSocket that takes over brings the rest in bundles, and bundles from then on", () => {

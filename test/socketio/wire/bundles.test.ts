@@ -1,4 +1,7 @@
-// Bundles as text: BUN-1, BUN-2.
+// Bundles as text: BUN-1, BUN-2. And the lines of docs/events.md that unpack them in JavaScript.
+import { runInNewContext } from "node:vm";
+
+import { io } from "socket.io-client";
 import { Decoder, type Packet } from "socket.io-parser";
 import { describe, expect, it } from "vitest";
 
@@ -6,7 +9,7 @@ import { bundleEvents, bundlingOf } from "../../../src/socketio/wire/bundles.ts"
 import { JOINED_CHARS_MAX, type Frame } from "../../../src/socketio/wire/engine-io.ts";
 import { encodeAck, encodeEvent, isReservedEvent } from "../../../src/socketio/wire/socket-io.ts";
 import { fc, runs } from "../../host/properties.ts";
-import { unpacked, unpackedFrame } from "../../wire/unpacked.ts";
+import { unpacked, unpackedFrame, unpackingIn } from "../../wire/unpacked.ts";
 
 const PLAIN = bundlingOf([["/", false]])!;
 const RECOVERABLE = bundlingOf([["/", true]])!;
@@ -141,6 +144,26 @@ describe("BUN-2: other packets keep their place", () => {
       runs(1000),
     );
     expect(saved).toBeGreaterThan(0);
+  });
+});
+
+describe("the lines that unpack bundles in JavaScript", () => {
+  it("call all listeners, those for once once; one that throws is reported, and keeps nothing from the others", () => {
+    const socket = io("http://nowhere.example", { autoConnect: false });
+    const reported: unknown[] = [];
+    runInNewContext(unpackingIn("js"), { socket, Promise: { reject: (error: unknown) => reported.push(error) } });
+    const heard: unknown[][] = [];
+    const failure = new Error("of the application");
+    socket.once("a", (...args) => heard.push(["once", ...args]));
+    socket.on("a", () => {
+      throw failure;
+    });
+    for (const event of ["a", "b"]) socket.on(event, (...args) => heard.push([event, ...args]));
+    const take = (): unknown =>
+      socket.listeners("bundle").forEach((listener) => listener.call(socket, [["a", 1, null], ["b"], ["a", 2, "e.1"]]));
+    expect(take).not.toThrow();
+    expect(heard).toEqual([["once", 1, null], ["a", 1, null], ["b"], ["a", 2, "e.1"]]);
+    expect(reported).toEqual([failure, failure]);
   });
 });
 

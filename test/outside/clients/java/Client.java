@@ -1,4 +1,4 @@
-// socket.io-client-java as a member of a room: Client.java URL ROOM TOKEN default|polling|websocket STAY_MS [listen|bundle]
+// socket.io-client-java as a member of a room: Client.java URL ROOM TOKEN default|polling|websocket STAY_MS [listen|bundle], or BUNDLE unpack at its end
 // Prints one line of JSON per step; see ../README.md. language-clients.test.ts runs it.
 
 import io.socket.client.Ack;
@@ -65,8 +65,9 @@ public final class Client {
     options.callFactory = http;
     options.webSocketFactory = http;
     Client client = new Client(IO.socket(URI.create(arguments[0]), options));
-    if (kind.equals("bundle")) unpack(client.socket);
-    if (kind.isEmpty()) client.run(Long.parseLong(arguments[4]));
+    if (kind.equals("bundle") || kind.equals("unpack")) unpack(client.socket);
+    if (kind.equals("unpack")) client.take(new JSONArray(arguments[4]));
+    else if (kind.isEmpty()) client.run(Long.parseLong(arguments[4]));
     else client.listen(Long.parseLong(arguments[4]));
   }
 
@@ -81,10 +82,19 @@ public final class Client {
     socket.on("bundle", bundle -> {
       JSONArray events = (JSONArray) bundle[0];
       IntStream.range(0, events.length()).mapToObj(events::optJSONArray).forEach(event -> {
-        Object[] args = IntStream.range(1, event.length()).mapToObj(event::opt).toArray();
+        Object[] args = IntStream.range(1, event.length()).mapToObj(at -> event.isNull(at) ? null : event.opt(at)).toArray();
         for (Emitter.Listener listener : socket.listeners(event.optString(0))) listener.call(args);
       });
     });
+  }
+
+  /** Takes a bundle without a connection, and tells which arguments of its event `x` are null. */
+  private void take(JSONArray events) throws Exception {
+    BlockingQueue<Object[]> heard = argumentsOf("x");
+    for (Emitter.Listener listener : socket.listeners("bundle")) listener.call(events);
+    JSONArray nulls = new JSONArray();
+    for (Object argument : next(heard)) nulls.put(argument == null);
+    say("unpacked", Map.of("nulls", nulls));
   }
 
   private void listen(long stayMs) throws Exception {
