@@ -1,7 +1,7 @@
 // Makes the parts of a shard from the settings, its storage and the bindings of the Worker. Called by room-shard.ts when the object wakes.
 import { parseShardName, shardName, shardSession } from "../protocol/shards.ts";
 import type { Meter } from "../metrics/meter.ts";
-import { SPACE_HEADER } from "../rpc/shard.ts";
+import { SPACE_HEADER, type SequencerRpc } from "../rpc/shard.ts";
 import { turnPorts } from "../rpc/turn-ports.ts";
 import { ShardMembers } from "../shards/shard-members.ts";
 import { Streams } from "../shards/streams.ts";
@@ -32,16 +32,19 @@ export function createShard(ctx: DurableObjectState, env: Env, ports: ObjectPort
   const settings = goodSettingsOf(env);
   const { room, shard } = parseShardName(ctx.id.name!);
   const { kv } = openStored(ports.storage, SHARD_FORMAT);
-  const ofRoom = env.CHAT_ROOM.getByName(room);
+  // Anew for each call: once the room has died under a stub, all further calls of that stub fail.
+  const ofRoom = (): SequencerRpc => env.CHAT_ROOM.getByName(room);
   const members = new ShardMembers({
     settings: { ...settings, recoveryWindowMs: settings.recoveryWindowSeconds * 1000 },
     kept: kv.get<StoredPosition>(PLACE_KEY),
     keep: (kept) => kv.put(PLACE_KEY, kept),
     report: (report) =>
-      ofRoom.takeShardReport({ shard, ...report }).catch((error: unknown) => {
-        meter.count("shard_failures:report");
-        throw error;
-      }),
+      ofRoom()
+        .takeShardReport({ shard, ...report })
+        .catch((error: unknown) => {
+          meter.count("shard_failures:report");
+          throw error;
+        }),
     count: (series, by) => meter.count(series, by),
     takeCounts: () => (meter.isEmpty ? undefined : meter.take()),
   });
@@ -54,7 +57,7 @@ export function createShard(ctx: DurableObjectState, env: Env, ports: ObjectPort
     { self: shard, fanOut: settings.shardFanOut },
     {
       send: (to, ...given) => callShard(env.ROOM_SHARD!.getByName(shardName(room, to)), ...given),
-      missed: (from, to) => ofRoom.missedByShard(from, to),
+      missed: (from, to) => ofRoom().missedByShard(from, to),
       newId,
       wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
       report: (problem, error) => ports.report(problem, error),

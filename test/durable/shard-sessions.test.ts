@@ -6,6 +6,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { RoomShard } from "../../durable/room-shard.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { shardName } from "../../src/protocol/shards.ts";
+import { Receiver } from "../../src/shards/receiver.ts";
 import * as kit from "../kit/testing.ts";
 import type { RawClient } from "./raw-client.ts";
 import { freshRoom, join, stubOf, useSettings } from "./rooms.ts";
@@ -23,7 +24,7 @@ const shardOf = (room: string, shard: number) => env.ROOM_SHARD.getByName(shardN
 interface Hall {
   readonly room: string;
   /** The first one is in the room itself, each other one in a shard. */
-  readonly members: readonly RawClient[];
+  readonly members: RawClient[];
   /** Posts one message after another until it is true. @returns their contents */
   readonly talkUntil: (isTrue: (count: number) => boolean) => Promise<string[]>;
 }
@@ -46,6 +47,18 @@ async function hall(): Promise<Hall> {
   return { room, members, talkUntil };
 }
 
+/** Posts until most calls to shards are made in sessions. */
+const talkInSessions = ({ talkUntil }: Hall): Promise<string[]> => {
+  const billed = vi.spyOn(RoomShard.prototype, "takePieces");
+  return talkUntil((count) => count > 2 && billed.mock.calls.length * 2 < count * SHARDS);
+};
+
+/** Waits with each until no call or session to it is open. */
+async function sleepShards(room: string): Promise<void> {
+  for (let shard = 0; shard < SHARDS; shard++)
+    await evictDurableObject(shardOf(room, shard), { webSockets: "hibernate" });
+}
+
 const heard = async (member: RawClient, count: number): Promise<string[]> =>
   (await member.receives<Message>("chat-message", count)).map(({ content }) => content);
 
@@ -57,10 +70,9 @@ it("a busy room makes far more calls to its shards than are billed, and everybod
 });
 
 it("a shard that aborts in mid-session takes what comes after it, and the others miss nothing", async () => {
-  const { room, members, talkUntil } = await hall();
-  const billed = vi.spyOn(RoomShard.prototype, "takePieces");
-  const areHeld = (count: number): boolean => count > 2 && billed.mock.calls.length * 2 < count * SHARDS;
-  const before = await talkUntil(areHeld);
+  const all = await hall();
+  const { room, members, talkUntil } = all;
+  const before = await talkInSessions(all);
   vi.spyOn(console, "error").mockImplementation(() => undefined);
   await runInDurableObject(shardOf(room, 0), (_shard, ctx) => ctx.abort("in mid-session")).catch(() => undefined);
   const after = await talkUntil((count) => count === 20);
@@ -75,10 +87,51 @@ it("a shard that aborts in mid-session takes what comes after it, and the others
 it("a room that falls quiet ends its sessions by itself: its shards and the room can be put to sleep, and go on", async () => {
   const { room, members, talkUntil } = await hall();
   const contents = await talkUntil((count) => count === 20);
-  // Each waits until no call or session to it is open.
-  for (let shard = 0; shard < SHARDS; shard++)
-    await evictDurableObject(shardOf(room, shard), { webSockets: "hibernate" });
+  await sleepShards(room);
   await kit.evict(stubOf(room));
   contents.push(...(await talkUntil((count) => count === 5)));
   for (const member of members) expect(await heard(member, contents.length)).toEqual(contents);
+});
+
+it("a room that aborts in mid-session: members of its shards go on with its next instance, and no session keeps shards awake", async () => {
+  const all = await hall();
+  const { room, members, talkUntil } = all;
+  const contents = await talkInSessions(all);
+  await runInDurableObject(stubOf(room), (_room, ctx) => ctx.abort("in mid-session")).catch(() => undefined);
+  expect(await members[1]!.ask("chat-message", { content: "after" })).toMatchObject({ ok: true });
+  await sleepShards(room);
+  members[0] = await join(room, "again");
+  contents.push("after", ...(await talkUntil((count) => count === 20)));
+  for (const member of members.slice(1)) expect(await heard(member, contents.length)).toEqual(contents);
+});
+
+it("a call that throws in a session is made again outside of it, and its chunks arrive once", async () => {
+  const all = await hall();
+  const { members, talkUntil } = all;
+  const before = await talkInSessions(all);
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
+  let failures = 0;
+  const { value: take } = Object.getOwnPropertyDescriptor(Receiver.prototype, "take") as { value: Receiver["take"] };
+  vi.spyOn(Receiver.prototype, "take").mockImplementation(async function (this: Receiver, call) {
+    const answer = await take.call(this, call);
+    if (++failures % 7 === 3) throw new Error("after it has taken the chunks");
+    return answer;
+  });
+  const after = await talkUntil((count) => count === 40);
+  expect(failures).toBeGreaterThan(10);
+  for (const member of members)
+    expect(await heard(member, before.length + after.length)).toEqual([...before, ...after]);
+});
+
+it("a room that is deleted in mid-session ends its sessions, and its shards serve the next room of that name", async () => {
+  const all = await hall();
+  const { room, members } = all;
+  await talkInSessions(all);
+  await stubOf(room).deleteRoom();
+  for (const member of members) await member.until("the closing", () => member.closed);
+  await sleepShards(room);
+  const [ada, ben] = [await join(room, "ada"), await join(room, "ben")];
+  for (let at = 0; at < 20; at++) await ada.ask("chat-message", { content: `${at}` });
+  for (const member of [ada, ben])
+    expect(await heard(member, 20)).toEqual(Array.from({ length: 20 }, (_, at) => `${at}`));
 });
