@@ -11,9 +11,9 @@ import * as kit from "../kit/testing.ts";
 import type { RawClient } from "./raw-client.ts";
 import { freshRoom, join, stubOf, useSettings } from "./rooms.ts";
 
-/** With so many shards a session is held for a second after a call. */
 /** Sessions that never form would otherwise be waited for in vain. */
 const POSTS_MAX = 2000;
+/** With so many shards a session is held for a second after a call. */
 const SHARDS = 11;
 
 useSettings({ MAX_MEMBERS: "1", MAX_SHARDS: String(SHARDS), MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" });
