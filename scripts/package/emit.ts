@@ -32,6 +32,9 @@ export async function emitLibrary({ noCheck = false } = {}): Promise<void> {
       state,
       "--noCheck",
       String(noCheck),
+      // As in check-types.ts.
+      "--checkers",
+      "1",
     ];
     await promisify(execFile)(tsc, args, { cwd: PROJECT_ROOT }).catch(({ stdout }: { stdout: string }) => {
       throw new Error(stdout);
