@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import type { V4WorkerOptions } from "miniflare";
 
 import { withCompression } from "../../src/settings/compression-flags.ts";
+import { digestOf, keepText, keptText } from "../kept-text.ts";
 import { PROJECT_ROOT, readLocalSettings, readLocalVariables, warnOfMisspeltSettings } from "../local-variables.ts";
 import { assertPortFree, readPort } from "../port.ts";
 import { onStop } from "../stopping.ts";
@@ -17,21 +18,34 @@ const HOST_DEFAULT = "127.0.0.1";
 const ENVIRONMENT = "production";
 /** Queues live in this process's memory here, and relayed messages must survive a restart: so rooms call each other directly. */
 const RELAY_DEFAULT = { RELAY: "direct" };
+const KEPT = "deployment.json";
+const PAGE = "dist/client";
+/** All that the Worker and its page are made of: packages by their versions. */
+const SOURCES = {
+  folders: ["client", "durable", "src", "scripts/serve", "scripts/package"],
+  files: [
+    "scripts/build-client.ts",
+    "scripts/client-types.ts",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "wrangler.toml",
+  ],
+};
 const BUNDLE_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
  * Serves until the process is asked to stop, and says when it is ready.
  * @param state the folder of its rooms
- * @param entryFile an entry of the Worker in the place of the usual one
  */
-export async function serveAlone(state: string, entryFile?: string): Promise<void> {
+export async function serveAlone(state: string): Promise<void> {
   const address = { host: process.env["HOST"] || HOST_DEFAULT, port: readPort(process.env["PORT"]) };
   const { compression } = readLocalSettings(ENVIRONMENT);
   warnOfMisspeltSettings();
   await assertPortFree(address.port, address.host, "npm run serve");
   const stateDir = path.resolve(PROJECT_ROOT, state);
   takeStateDirectory(stateDir);
-  const worker = await readDeployment("", entryFile);
+  const worker = await readDeployment(ENVIRONMENT);
   const bindings = { ...worker.bindings, ...RELAY_DEFAULT, ...readLocalVariables(ENVIRONMENT) };
   const compatibilityFlags = withCompression(worker.compatibilityFlags ?? [], compression);
   collectGarbageLessOften();
@@ -45,25 +59,55 @@ export async function serveAlone(state: string, entryFile?: string): Promise<voi
 }
 
 /**
- * Builds the Worker, with the bindings of wrangler.toml, in a process of its own: wrangler and esbuild would stay in this one's memory.
- * @param environment of wrangler.toml; its top level without one
- * @param entryFile in the place of entry.js
+ * The Worker, with the bindings of wrangler.toml. Builds it, and the page that it serves, unless both are there from the same sources.
+ * @param environment of wrangler.toml; its top level is production
  */
-export async function readDeployment(environment = "", entryFile?: string): Promise<V4WorkerOptions> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [path.join(import.meta.dirname, "deployment.ts"), environment, ...(entryFile === undefined ? [] : [entryFile])],
-    {
-      maxBuffer: BUNDLE_BYTES_MAX,
-      env: {
-        ...process.env,
-        WRANGLER_LOG: "error",
-        WRANGLER_SEND_METRICS: "false",
-        CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "false",
-      },
+export async function readDeployment(environment: Environment): Promise<V4WorkerOptions> {
+  return (await keptBuild())[environment];
+}
+
+type Environment = "production" | "development";
+type Built = Readonly<Record<Environment, V4WorkerOptions>>;
+
+interface Kept {
+  /** The digest of the page's files. */
+  readonly page: string;
+  readonly built: Built;
+}
+
+async function keptBuild(): Promise<Built> {
+  // What is built names the folder.
+  const digest = `${PROJECT_ROOT} ${digestOf(SOURCES)}`;
+  const text = keptText(KEPT, digest);
+  const kept = text === undefined ? undefined : (JSON.parse(text) as Kept);
+  if (kept && kept.page === digestOfPage()) return kept.built;
+  const built = await build();
+  const page = digestOfPage();
+  if (page !== undefined) keepText(KEPT, digest, JSON.stringify({ page, built } satisfies Kept));
+  return built;
+}
+
+/** Another build may have left the page of other sources, or removes files just now. */
+function digestOfPage(): string | undefined {
+  try {
+    return digestOf({ folders: [PAGE] });
+  } catch {
+    return undefined;
+  }
+}
+
+/** In a process of its own: wrangler and esbuild would stay in this one's memory. */
+async function build(): Promise<Built> {
+  const { stdout } = await promisify(execFile)(process.execPath, [path.join(import.meta.dirname, "deployment.ts")], {
+    maxBuffer: BUNDLE_BYTES_MAX,
+    env: {
+      ...process.env,
+      WRANGLER_LOG: "error",
+      WRANGLER_SEND_METRICS: "false",
+      CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "false",
     },
-  ).catch((error: { stderr?: string; message: string }) => {
+  }).catch((error: { stderr?: string; message: string }) => {
     throw new Error(`The bundle could not be built: ${error.stderr || error.message}`, { cause: error });
   });
-  return JSON.parse(stdout) as V4WorkerOptions;
+  return JSON.parse(stdout) as Built;
 }

@@ -1,0 +1,35 @@
+// What is made from sources is kept until they change: client.d.ts, and the Worker and the page of `npm run serve`.
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { expect, it, onTestFinished } from "vitest";
+
+import { digestOf, keepText, keptText } from "../../scripts/kept-text.ts";
+import { ROOT } from "../host/repository.ts";
+
+it("a text is kept until a source has other contents or another name, comes or goes", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "parley-sources-"));
+  const name = path.basename(folder);
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+    rmSync(path.join(ROOT, "node_modules", ".cache", name), { force: true });
+  });
+  mkdirSync(path.join(folder, "part"));
+  const source = (file: string): string => path.join(folder, "part", file);
+  const digest = (): string => digestOf({ folders: [path.relative(ROOT, folder)], matching: /\.ts$/ });
+  const changes = [
+    () => writeFileSync(source("a.ts"), "one"),
+    () => writeFileSync(source("a.ts"), "two"),
+    () => renameSync(source("a.ts"), source("b.ts")),
+    () => writeFileSync(source("c.ts"), ""),
+    () => rmSync(source("b.ts")),
+  ];
+  for (const [at, change] of changes.entries()) {
+    change();
+    expect(keptText(name, digest())).toBeUndefined();
+    keepText(name, digest(), `text ${at}\n`);
+    writeFileSync(source("notes.md"), `of no matter: ${at}`);
+    expect(keptText(name, digest())).toBe(`text ${at}\n`);
+  }
+});
