@@ -10,41 +10,53 @@ interface Part {
   /** Of the property, where it is one. */
   readonly key: string;
   readonly name: string;
-  readonly value: unknown;
+  readonly value: object;
 }
 
-interface Look {
-  /** Nothing for an object that is no collection. */
-  readonly size?: number;
-  readonly parts: readonly Part[];
-}
+type Reach = (value: unknown, name: string, key?: string) => void;
 
 /** @param isForeign objects to skip: they belong to the platform, or all rooms share them */
 export function collectionsIn(root: object, isForeign: IsForeign): Map<string, number> {
   const largest = new Map<string, number>();
-  const seen = new Set<unknown>();
-  const ahead: Part[] = [{ key: "", name: "", value: root }];
+  const seen = new Set<object>();
+  const ahead: Part[] = [];
+  const reach: Reach = (value, name, key = "") => {
+    if (isObject(value)) ahead.push({ key, name, value });
+  };
+  reach(root, "");
   for (let next = ahead.pop(); next; next = ahead.pop()) {
     const { key, name, value } = next;
-    if (typeof value !== "object" || value === null || seen.has(value) || isForeign(value, key)) continue;
+    if (seen.has(value) || isForeign(value, key)) continue;
     seen.add(value);
-    const { size, parts } = lookInto(value, name);
+    const size = lookInto(value, name, reach);
     if (size !== undefined) largest.set(name, Math.max(size, largest.get(name) ?? 0));
-    ahead.push(...parts);
   }
   return largest;
 }
 
-function lookInto(value: object, name: string): Look {
-  const inside = (part: unknown): Part => ({ key: "", name: `${name}[]`, value: part });
-  if (value instanceof Map) return { size: value.size, parts: [...value].flat().map(inside) };
-  if (value instanceof Set) return { size: value.size, parts: [...value].map(inside) };
-  if (Array.isArray(value)) return { size: value.length, parts: value.map(inside) };
-  if (ArrayBuffer.isView(value)) return { parts: [] };
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+/** @returns the size; nothing for an object that is no collection */
+function lookInto(value: object, name: string, reach: Reach): number | undefined {
+  const inside = `${name}[]`;
+  if (value instanceof Map) {
+    for (const [key, part] of value) {
+      reach(key, inside);
+      reach(part, inside);
+    }
+    return value.size;
+  }
+  if (value instanceof Set || Array.isArray(value)) {
+    for (const part of value) reach(part, inside);
+    return Array.isArray(value) ? value.length : value.size;
+  }
+  if (ArrayBuffer.isView(value)) return undefined;
   const owner = classOf(value);
-  const nameOf = (key: string): string => (owner === undefined ? name : `${owner}.${key.replace(PRIVATE, "")}`);
-  const parts = Object.entries(value).map(([key, part]): Part => ({ key, name: nameOf(key), value: part }));
-  return owner === undefined ? { size: parts.length, parts } : { parts };
+  const entries = Object.entries(value);
+  // Names are for objects alone: most of what is there are texts and numbers.
+  for (const [key, part] of entries)
+    if (isObject(part)) reach(part, owner === undefined ? name : `${owner}.${key.replace(PRIVATE, "")}`, key);
+  return owner === undefined ? entries.length : undefined;
 }
 
 /** @returns nothing for plain data */
