@@ -195,7 +195,9 @@ export default defineConfig({
         test: {
           name: "mounted-object",
           deps,
-          maxWorkers,
+          // Three files: two further workers would load all modules for one file each. A group of its own as for core.
+          maxWorkers: 1,
+          sequence: { groupOrder: 3 },
           include: ["test/durable/mounted/**/*.test.ts"],
           isolate: false,
           testTimeout,
