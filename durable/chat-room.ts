@@ -10,7 +10,7 @@ import type { ExportPosition, ChunkAnswer } from "../src/chat/messages/exporting
 import type { PostContext, PostDraft, PostRules, PostVerdict } from "../src/chat/room/post-decision.ts";
 import type { Reply } from "../src/chat/room/operation.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/room/notices.ts";
-import type { Answer, AnswerTo, ClientToServerEvents, ErrorAnswer, RoomOverview } from "../src/protocol/chat-events.ts";
+import type { Answer, AnswerTo, ClientToServerEvents, ErrorAnswer } from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/socketio/wire/closings.ts";
 import type { Shards } from "../src/chat/shards/shards.ts";
 import type { LogPosition, ShardItem, ShardReport } from "../src/protocol/shards.ts";
@@ -136,7 +136,7 @@ export class ChatRoom<Own = Cloudflare.Env> extends SocketObject<Own> implements
   }
 
   /** @internal */
-  async overview(): Promise<RoomOverview> {
+  async overview(): ReturnType<RoomRpc["overview"]> {
     return this.#internals.turn(() => this.#chat.calls.overview(), "overview");
   }
 

@@ -229,10 +229,12 @@ export class RoomParts {
   }
 
   #onModeration(change: ModerationChange): void {
-    const { action, user, until, seconds, on, role } = change;
+    const { action, user, until, seconds, on, role, name, topic } = change;
     this.#moderation = change;
     if (action === "slow-mode") this.#modes = { ...this.#modes, slowModeSeconds: seconds ?? 0 };
     if (action === "read-only") this.#modes = { ...this.#modes, readOnly: on === true };
+    if (action === "describe")
+      this.#modes = { ...this.#modes, ...(name !== undefined && { name }), ...(topic !== undefined && { topic }) };
     if (user === this.#self) {
       if (action === "mute") this.#holds.mute(until);
       if (action === "unmute") this.#holds.lift();

@@ -67,6 +67,8 @@ export interface Reported {
   readonly unread: Pick<UnreadCounts, "pack">;
   /** The two users and their read marks, in a room between two people. */
   readonly direct: () => DirectReport | undefined;
+  /** The name that moderators gave the room. */
+  readonly displayName: () => string | undefined;
   /** The numbers of custom features. The hook `onReportChanged` tells their changes, so they are not compared. */
   readonly numbers: () => RoomNumbers | undefined;
   readonly payers: () => PayerReport;
@@ -191,7 +193,8 @@ function makeEssentials(room: Room, hooks: Hooks, ports: FeaturesPorts) {
   const presence = new Presence(room);
   const bans = new Bans(room, records, (user) => presence.endStay(user));
   const [writePermission, trail] = [new WritePermission(room), new AuditTrail(room)];
-  const moderation = { bans, records, writePermission, trail };
+  const renamed = (): void => hooks.tell("onReportChanged");
+  const moderation = { bans, records, writePermission, trail, renamed };
   const editing = new Editing(room, { changes, files, trail, guestRates: posting.guestRates });
   const reading = new Reading(room, (before) => hooks.tell("onRead", before));
   const unread = new UnreadCounts(room, {
@@ -252,6 +255,7 @@ function makeEssentials(room: Room, hooks: Hooks, ports: FeaturesPorts) {
     records,
     bans,
     bounds,
+    writePermission,
     trail,
     changes,
     editing,
@@ -288,13 +292,14 @@ function makeShards(
 
 function baseOf(
   hooks: Hooks,
-  { direct, bounds, changes, editing, reading, unread, counters }: Essentials,
+  { direct, bounds, writePermission, changes, editing, reading, unread, counters }: Essentials,
   custom: CustomFeatures | undefined,
   { readAllowance }: FeaturesPorts,
 ): ChatBase {
   const reported: Reported = {
     unread,
     direct: () => hooks.with("directReport")[0]?.directReport(),
+    displayName: () => writePermission.modes.name,
     numbers: () => custom?.facts,
     payers: () => bounds.payers,
     onRefused: (refused) => bounds.onRefused(refused),

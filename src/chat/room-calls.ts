@@ -1,6 +1,6 @@
 // Calls of a chat room from outside besides events (room/requests.ts): the HTTP API and other objects by RPC (durable/chat-room.ts), and
 // the watchers of the room (watching.ts).
-import type { Answer, ErrorAnswer, Notice, RoomOverview } from "../protocol/chat-events.ts";
+import type { Answer, ErrorAnswer, Notice, RoomModes, RoomOverview } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
 import type { Refusal } from "../socketio/server/namespace.ts";
 import type { Features } from "./features.ts";
@@ -64,11 +64,19 @@ export class RoomCalls {
   }
 
   /** The room from outside, without waking more of it than the log's newest row (API-13). */
-  overview(): RoomOverview {
+  overview(): RoomOverview & Pick<RoomModes, "topic"> {
     this.#room.catchUp();
     const { name, log, members } = this.#room;
     const [newest] = log.page({ limit: 1 }).messages;
-    return { room: name, members: members.count, lastSeq: log.lastSeq, lastActivity: newest?.timestamp ?? null };
+    const { name: displayName, topic } = this.#features.writePermission.modes;
+    return {
+      room: name,
+      members: members.count,
+      lastSeq: log.lastSeq,
+      lastActivity: newest?.timestamp ?? null,
+      ...(displayName !== undefined && { name: displayName }),
+      ...(topic !== undefined && { topic }),
+    };
   }
 
   /** Counts of the room, without a look at the storage. */

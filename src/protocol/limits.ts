@@ -3,6 +3,7 @@
 /** UTF-16 units. */
 export const USER_LENGTH_MAX = 128;
 export const NAME_LENGTH_MAX = 64;
+export const TOPIC_LENGTH_MAX = 250;
 export const CLIENT_MSG_ID_LENGTH_MAX = 64;
 export const MESSAGE_ID_LENGTH_MAX = 128;
 /** The longest families and flags have fewer, and `:shortcodes:` fit. */

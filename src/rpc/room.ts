@@ -7,6 +7,7 @@ import type {
   ClientToServerEvents,
   ErrorAnswer,
   Role,
+  RoomModes,
   RoomOverview,
 } from "../protocol/chat-events.ts";
 import type { RoomStats, StatsQuery } from "../protocol/watching.ts";
@@ -49,7 +50,7 @@ export interface RoomRpc<Position = unknown> {
   /** @returns the refusal where the caller is no moderator of this room */
   refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined>;
 
-  overview(): Promise<RoomOverview>;
+  overview(): Promise<RoomOverview & Pick<RoomModes, "topic">>;
 
   /** The reason why the room is awake, and its connections. The call wakes it. */
   stats(query: StatsQuery): Promise<RoomStats>;

@@ -15,11 +15,15 @@ interface Listed {
   readonly members: number;
   readonly lastSeq: number;
   readonly lastActivity: number | null;
+  readonly name?: string;
 }
 
 let names = 0;
 /** Begins the names of one test's rooms: the lobby is one for all tests of this file. */
 const freshPrefix = (): string => `list-${++names}-`;
+
+const storedIn = ({ storage }: DurableObjectState): string =>
+  JSON.stringify(storage.sql.exec("SELECT body FROM room_pages").toArray());
 
 const list = async (prefix: string, query = "", options: CallOptions = {}): Promise<Listed[]> =>
   (await callApi("GET", `/api/rooms?prefix=${prefix}${query}`, options)).body.rooms;
@@ -45,6 +49,22 @@ describe("GET /api/rooms: LOB-1", () => {
     const { body } = await callApi("GET", `/api/rooms/${prefix}b`);
     expect(await list(prefix, "&sort=name&limit=1")).toHaveLength(1);
     expect({ ok: true, ...(await list(`${prefix}b`))[0] }).toEqual(body);
+  });
+
+  it("has the names that rooms have been given, also after a sleep, and finds rooms by their ids", async () => {
+    const room = `${freshPrefix()}coffee`;
+    await post(room);
+    const body = { action: "describe", name: "Coffee & code", topic: "What we brew" };
+    await callApi("POST", `/api/rooms/${room}/moderation`, { body });
+    await expectListed(room, [{ room, name: "Coffee & code" }]);
+    const lobby = env.LOBBY.getByName(lobbyNames(1)[0]!);
+    await vi.waitFor(() => runInDurableObject(lobby, (_lobby, state) => expect(storedIn(state)).toContain("& code")));
+    await evictDurableObject(lobby);
+    await expectListed(room, [{ room, name: "Coffee & code", lastSeq: 1 }]);
+    const { body: overview } = await callApi("GET", `/api/rooms/${room}`);
+    expect(overview).toMatchObject({ room, name: "Coffee & code", topic: "What we brew" });
+    await callApi("POST", `/api/rooms/${room}/moderation`, { body: { action: "describe", name: "" } });
+    await vi.waitFor(async () => expect((await list(room))[0]).not.toHaveProperty("name"));
   });
 
   it("wakes no room", async () => {

@@ -234,7 +234,18 @@ describe("the document's unions and refusals: API-12", () => {
     const actions = schema.anyOf.map(
       ({ properties }: { properties: { action: { const: string } } }) => properties.action.const,
     );
-    expect(actions).toEqual(["kick", "ban", "unban", "mute", "unmute", "slow-mode", "read-only", "grant", "revoke"]);
+    expect(actions).toEqual([
+      "kick",
+      "ban",
+      "unban",
+      "mute",
+      "unmute",
+      "slow-mode",
+      "read-only",
+      "describe",
+      "grant",
+      "revoke",
+    ]);
     expect(schema.anyOf[0].required).toEqual(["user", "action"]);
     expect(JSON.stringify(schema)).not.toContain('"room"');
   });

@@ -22,6 +22,7 @@ describe("actions: API-14", () => {
       { action: "slow-mode", seconds: 0 },
       { action: "read-only", on: true },
       { action: "read-only", on: false },
+      { action: "describe", name: "Coffee", topic: "What we brew" },
       { action: "grant", user: "ben", role: "moderator" },
       { action: "revoke", user: "ben" },
       { action: "kick", user: "ada" },
@@ -77,6 +78,7 @@ describe("actions: API-14", () => {
     ["a role that no room gives", { action: "grant", user: "ada", role: "service" }, "role"],
     ["slow mode of a day", { action: "slow-mode", seconds: 86_400 }, "seconds"],
     ["neither on nor off", { action: "read-only" }, "on"],
+    ["a name of 65 characters", { action: "describe", name: "x".repeat(65) }, "name"],
     ["a reason of 301 characters", { action: "kick", user: "ada", reason: "x".repeat(301) }, "reason"],
   ])("%s: 400 that names the field", async (_what, body, path) => {
     const refused = await moderate(freshRoom(), body);

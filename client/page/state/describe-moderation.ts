@@ -12,7 +12,7 @@ export function describeModeration(change: ModerationChange, nameOf: (user: stri
   return `${by} ${actionOf(change, user)}${because}`;
 }
 
-function actionOf({ action, seconds, on, role }: ModerationChange, user: string): string {
+function actionOf({ action, seconds, on, name, topic, role }: ModerationChange, user: string): string {
   const lasting = seconds === undefined ? "" : ` for ${duration(seconds * 1000)}`;
   switch (action) {
     case "kick":
@@ -29,11 +29,18 @@ function actionOf({ action, seconds, on, role }: ModerationChange, user: string)
       return seconds ? `turned on slow mode: one message every ${duration(seconds * 1000)}` : "turned off slow mode";
     case "read-only":
       return on ? "made the room read-only" : "opened the room for everybody to write";
+    case "describe":
+      return [describedBy("name", name), describedBy("topic", topic)].filter(Boolean).join(", and ");
     case "grant":
       return `made ${user} a ${role}`;
     case "revoke":
       return `removed the role of ${user}`;
   }
+}
+
+function describedBy(what: string, text: string | undefined): string {
+  if (text === "") return `took the ${what} of the room away`;
+  return text === undefined ? "" : `set the ${what} of the room to “${named(text)}”`;
 }
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -1,8 +1,9 @@
-// The actions of moderators: kick, ban, mute, grant a role, set the room's modes. An action is stored before anyone is notified of it,
+// The actions of moderators: kick, ban, mute, grant a role, set the room's modes, name and topic. An action is stored before anyone is notified of it,
 // notified before it is answered, and comes after everything that was posted before it: MOD-1. Called as operations of the room.
 import type { AnswerOf, EventDeclaration, PayloadOf } from "../../protocol/event.ts";
 import {
   BAN,
+  DESCRIBE,
   GRANT,
   KICK,
   MUTE,
@@ -20,7 +21,8 @@ import type {
   RoomModes,
   Welcome,
 } from "../../protocol/chat-events.ts";
-import { RANKS } from "../../protocol/roles.ts";
+import { isDirectRoom } from "../../protocol/direct-name.ts";
+import { RANKS, refuseUnlessModerator } from "../../protocol/roles.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Bans } from "./bans.ts";
@@ -48,6 +50,8 @@ export interface ModerationParts {
   readonly records: UserRecords;
   readonly writePermission: WritePermission;
   readonly trail: AuditTrail;
+  /** The room has another name. */
+  readonly renamed: () => void;
 }
 
 export class Moderation implements RoomPart {
@@ -61,6 +65,7 @@ export class Moderation implements RoomPart {
     this.#action(UNMUTE, (caller, { user }) => this.#lift("mute", caller, user)),
     this.#action(SLOW_MODE, (_caller, { seconds }) => this.#setModes({ slowModeSeconds: seconds }, { seconds })),
     this.#action(READ_ONLY, (_caller, { on }) => this.#setModes({ readOnly: on }, { on })),
+    this.#action(DESCRIBE, (caller, payload) => this.#describe(caller, payload)),
     this.#action(GRANT, (caller, payload) => this.#grant(caller, payload)),
     this.#action(REVOKE, (caller, { user }) => this.#lift("grant", caller, user)),
   ];
@@ -184,6 +189,25 @@ export class Moderation implements RoomPart {
     const wanted = { ...current, ...modes };
     const isSame = wanted.readOnly === current.readOnly && wanted.slowModeSeconds === current.slowModeSeconds;
     return isSame ? undefined : { change, store: () => writePermission.setModes(wanted) };
+  }
+
+  /** MOD-12. */
+  #describe({ role }: Caller, given: PayloadOf<typeof DESCRIBE>): Decided {
+    const { writePermission, renamed } = this.#parts;
+    const { name: nameNow = "", topic: topicNow = "", ...modes } = writePermission.modes;
+    const { name = nameNow, topic = topicNow } = given;
+    const [isRenamed, hasTopic] = [name !== nameNow, topic !== topicNow];
+    if (!isRenamed && !hasTopic) return undefined;
+    const isFirst = this.#room.seenSeq() === 0 && !(isRenamed && nameNow !== "") && !(hasTopic && topicNow !== "");
+    if (isDirectRoom(this.#room.name))
+      return refuse("FORBIDDEN", "A room between two people has no name and no topic.");
+    const refusal = isFirst ? undefined : refuseUnlessModerator({ role }, "change the name or the topic of this room");
+    if (refusal) return refusal;
+    return {
+      change: { ...(isRenamed && { name }), ...(hasTopic && { topic }) },
+      store: () => writePermission.setModes({ ...modes, ...(name !== "" && { name }), ...(topic !== "" && { topic }) }),
+      ...(isRenamed && { enforce: renamed }),
+    };
   }
 
   // ---- refusals --------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | u
     members,
     lastSeq,
     lastActivity,
+    name,
     believedMs,
     connections = 0,
     shards,
@@ -58,6 +59,7 @@ export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | u
     members,
     lastSeq,
     lastActivity,
+    ...(name !== undefined && { name }),
     believedUntilMs: nowMs + believedMs,
     ...(shards && { shards }),
     ...(people !== undefined && { people }),
@@ -89,9 +91,9 @@ export const UNUSED_DIRECT_MS_MAX = 7 * 86_400_000;
 
 /** The room's presumed state now; `undefined` for a room without members and messages. */
 export function seenAt(kept: KeptRoom, nowMs: number): RoomOverview | undefined {
-  const { room, lastSeq, lastActivity, direct, believedUntilMs } = kept;
+  const { room, lastSeq, lastActivity, name, direct, believedUntilMs } = kept;
   const members = nowMs < believedUntilMs ? kept.members : 0;
   const isAwaited = direct !== undefined && (lastSeq > 0 || nowMs < believedUntilMs + UNUSED_DIRECT_MS_MAX);
   const isEmpty = members === 0 && lastActivity === null && !isAwaited;
-  return isEmpty ? undefined : { room, members, lastSeq, lastActivity };
+  return isEmpty ? undefined : { room, members, lastSeq, lastActivity, ...(name !== undefined && { name }) };
 }

@@ -77,7 +77,7 @@ export class Looks {
   /** A room is kept otherwise than before, or not at all any more. */
   changed(room: string, before: KeptRoom | undefined, after: KeptRoom | undefined): void {
     if (this.#lookers.size === 0) return;
-    const namesOf = (kept: KeptRoom | undefined): string | undefined => kept?.direct?.names?.join("\n");
+    const namesOf = (kept: KeptRoom | undefined): string | undefined => kept?.direct?.names?.join("\n") ?? kept?.name;
     const isRenamed = namesOf(before) !== namesOf(after);
     for (const mark of new Set([...eachReader(before?.unread ?? ""), ...eachReader(after?.unread ?? "")])) {
       const looker = this.#lookers.get(mark);

@@ -80,6 +80,7 @@ export class RoomFacts {
     this.#madeAtMs = this.#madeAtMs - nowMs <= OVERTAKEN_MS_MAX ? Math.max(nowMs, this.#madeAtMs) : nowMs;
     const direct = this.#sources.direct();
     // DM-3: rooms between two people are in no list of operators.
+    const displayName = this.#sources.displayName();
     const facts = direct ? undefined : this.#sources.numbers();
     const showsPeople = wantsPeople || members.count <= PEOPLE_UNASKED_MAX;
     return {
@@ -89,6 +90,7 @@ export class RoomFacts {
       ...(remote && remote.shards > 0 && { shards: [remote.shards, remote.connections] }),
       lastSeq,
       lastActivity: this.#lastActivity,
+      ...(displayName !== undefined && { name: displayName }),
       believedMs: REPORT_BELIEVED_MS,
       madeAtMs: this.#madeAtMs,
       ...this.#sources.payers(),

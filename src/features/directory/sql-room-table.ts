@@ -26,6 +26,7 @@ type Row = readonly [
   isShared?: 1 | null,
   unread?: string,
   mentioned?: string,
+  name?: string,
 ];
 
 /** Characters of marks that one row keeps: the rooms behind it are asked themselves once the lobby has slept. */
@@ -79,11 +80,12 @@ function toRow(
   people: string | null,
   { unread = "", mentioned = "" }: ReportedUnread,
 ): Row {
-  const { room, members, lastSeq, lastActivity, believedUntilMs, usage, direct, facts, isShared } = kept;
+  const { room, members, lastSeq, lastActivity, name, believedUntilMs, usage, direct, facts, isShared } = kept;
   const row = [room, members, lastSeq, lastActivity, believedUntilMs] as const;
   const used = usage ? ([usage.sinceMs, usage.deltaId, usage.connections, ...usage.numbers] as const) : null;
-  if (unread !== "") {
+  if (unread !== "" || name !== undefined) {
     const all = [...row, used, people, direct ?? null, facts ?? null, isShared ? 1 : null, unread] as const;
+    if (name !== undefined) return [...all, mentioned, name];
     return mentioned === "" ? all : [...all, mentioned];
   }
   if (isShared) return [...row, used, people, direct ?? null, facts ?? null, 1];
@@ -106,12 +108,14 @@ function fromRow([
   isShared,
   unread,
   mentioned,
+  name,
 ]: Row): KeptRoom {
   return {
     room,
     members,
     lastSeq,
     lastActivity,
+    ...(name !== undefined && { name }),
     believedUntilMs,
     ...(used && { usage: fromUsage(used) }),
     ...(people != null && { people }),

@@ -5,11 +5,14 @@ import * as z from "zod/mini";
 import {
   MODERATION_PAGE_DEFAULT,
   MODERATION_PAGE_MAX,
+  NAME_LENGTH_MAX,
   REASON_LENGTH_MAX,
   SANCTION_SECONDS_MAX,
   SLOW_MODE_SECONDS_MAX,
+  TOPIC_LENGTH_MAX,
 } from "../limits.ts";
-import { defineEvent, emitted, type AnswerOf } from "../event.ts";
+import { normalContent } from "../content.ts";
+import { defineEvent, emitted, type AnswerOf, type Callers } from "../event.ts";
 import { atMs, limitOf, textOf, userId as user, type Given, type Sent } from "../schemas/fields.ts";
 import { described, named } from "../schemas/described.ts";
 
@@ -20,6 +23,12 @@ export type GrantedRole = Sent<typeof grantedRoleSchema>;
 
 const reason = z.optional(textOf(REASON_LENGTH_MAX));
 const seconds = z.int().check(z.minimum(1), z.maximum(SANCTION_SECONDS_MAX));
+/** One line; empty where nothing can be seen in it. */
+const lineOf = (lengthMax: number) =>
+  z.string().check(
+    z.overwrite((text) => normalContent(text).replaceAll(/\s+/g, " ").trim()),
+    z.maxLength(lengthMax, `at most ${lengthMax} characters`),
+  );
 const limit = limitOf({ byDefault: MODERATION_PAGE_DEFAULT, max: MODERATION_PAGE_MAX });
 
 // ---- actions -----------------------------------------------------------------------------------------------
@@ -29,11 +38,12 @@ const action = <const Name extends string, Schema extends z.ZodMiniObject>(
   name: Name,
   schema: Schema,
   example: Given<Schema>,
+  by: Callers = "moderators",
 ) =>
   defineEvent({
     name,
     schema,
-    by: "moderators",
+    by,
     emits: { moderation: emitted<ModerationChange>() },
     examples: [example],
   });
@@ -53,10 +63,17 @@ export const SLOW_MODE = action(
   { seconds: 3600 },
 );
 export const READ_ONLY = action("read-only", z.object({ on: z.boolean() }), { on: true });
+/** Sets the room's name and topic; an empty text takes it away. The room refuses it to most who are no moderators: MOD-12. */
+export const DESCRIBE = action(
+  "describe",
+  z.object({ name: z.optional(lineOf(NAME_LENGTH_MAX)), topic: z.optional(lineOf(TOPIC_LENGTH_MAX)) }),
+  { name: "Coffee & code", topic: "What we brew, and what we ship" },
+  "speakers",
+);
 export const GRANT = action("grant", z.object({ user, role: grantedRoleSchema }), { user: "ada", role: "moderator" });
 export const REVOKE = action("revoke", z.object({ user }), { user: "ada" });
 
-export const ACTIONS = [KICK, BAN, UNBAN, MUTE, UNMUTE, SLOW_MODE, READ_ONLY, GRANT, REVOKE] as const;
+export const ACTIONS = [KICK, BAN, UNBAN, MUTE, UNMUTE, SLOW_MODE, READ_ONLY, DESCRIBE, GRANT, REVOKE] as const;
 
 export type ModerationAction = (typeof ACTIONS)[number]["name"];
 export type ActionPayload<Action extends ModerationAction> = Given<
@@ -78,6 +95,8 @@ export const entrySchema = z
       .exactOptional(z.int().check(z.minimum(0)))
       .apply(described, "How long; of slow mode: from one post to the next"),
     on: z.exactOptional(z.boolean()).apply(described, "Of `read-only`"),
+    name: z.exactOptional(z.string()).apply(described, "Of `describe`: the room's name; empty: it has none any more"),
+    topic: z.exactOptional(z.string()).apply(described, "Of `describe`, in the same way"),
     role: z.exactOptional(grantedRoleSchema).apply(described, "Of `grant`"),
     id: z.exactOptional(z.string()).apply(described, "Of a message of `user` that another edited or deleted"),
     seq: z.exactOptional(z.int().check(z.minimum(1))).apply(described, "Its place"),
@@ -139,10 +158,12 @@ export type AuditAnswer = AnswerOf<typeof AUDIT>;
 const modes = {
   slowModeSeconds: z.int().check(z.minimum(0)).apply(described, "From one post of a user to the next; 0 for none"),
   readOnly: z.boolean().apply(described, "Whether only moderators may speak"),
+  name: z.exactOptional(z.string()).apply(described, "Shown in place of the room's id, if it has one"),
+  topic: z.exactOptional(z.string()).apply(described, "What the room is about, if somebody said so"),
 };
 export const modesSchema = z.object(modes);
 
-/** Limits on when members may post. Moderators need not wait. */
+/** How the room is set: limits on when members may post (moderators need not wait), its name and its topic. */
 export type RoomModes = Sent<typeof modesSchema>;
 
 export const MODERATION_STATE = defineEvent({

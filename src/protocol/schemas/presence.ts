@@ -31,6 +31,7 @@ export const overviewSchema = z.object({
   members: count.apply(described, "People, not connections"),
   lastSeq: count.apply(described, "The seq of the newest message, 0 in an empty room"),
   lastActivity: z.nullable(count).apply(described, "When the newest message was posted, in milliseconds since 1970"),
+  name: z.exactOptional(z.string()).apply(described, "What moderators call it; absent: its id alone"),
 });
 
 /** A room as the list of rooms shows it. */

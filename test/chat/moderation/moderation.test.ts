@@ -18,6 +18,7 @@ const ACTIONS: ReadonlyArray<[action: string, payload: object, heard: object]> =
   ["mute", { user: "ada", seconds: 5 }, { user: "ada", seconds: 5, until: NOW_MS + 5000 }],
   ["slow-mode", { seconds: 30 }, { seconds: 30 }],
   ["read-only", { on: true }, { on: true }],
+  ["describe", { name: " Coffee\n& code ", topic: "What we brew" }, { name: "Coffee & code", topic: "What we brew" }],
   ["grant", { user: "ada", role: "reader" }, { user: "ada", role: "reader" }],
 ];
 
@@ -27,6 +28,7 @@ const UNDOINGS: ReadonlyArray<[action: string, payload: object, first: string, g
   ["unmute", { user: "ada" }, "mute", { user: "ada", seconds: 60 }],
   ["slow-mode", { seconds: 0 }, "slow-mode", { seconds: 30 }],
   ["read-only", { on: false }, "read-only", { on: true }],
+  ["describe", { topic: "" }, "describe", { name: "Coffee", topic: "What we brew" }],
   ["revoke", { user: "ada" }, "grant", { user: "ada", role: "reader" }],
 ];
 
@@ -72,7 +74,10 @@ describe("MOD-1: a moderator", () => {
 });
 
 describe("MOD-1: others", () => {
-  const EVENTS = [...ACTIONS, ...UNDOINGS, ...LISTS].map(([event, payload]) => [event, payload] as const);
+  const EVENTS = [...ACTIONS, ...UNDOINGS, ...LISTS]
+    .map(([event, payload]) => [event, payload] as const)
+    // MOD-12.
+    .filter(([event]) => event !== "describe");
 
   it.each(EVENTS)("%s %j: FORBIDDEN for members and readers, by socket and from outside", async (event, payload) => {
     const given = await cast();
@@ -123,6 +128,9 @@ describe("INVALID_PAYLOAD", () => {
     ["slow-mode", { seconds: 21_601 }, "seconds"],
     ["read-only", {}, "on"],
     ["read-only", { on: "yes" }, "on"],
+    ["describe", { name: "x".repeat(65) }, "name"],
+    ["describe", { topic: "x".repeat(251) }, "topic"],
+    ["describe", { name: "Coffee", topic: null }, "topic"],
     ["grant", { user: "ada" }, "role"],
     ["grant", { user: "ada", role: "service" }, "role"],
     ["grant", { user: "ada", role: null }, "role"],
@@ -168,6 +176,8 @@ describe("MOD-1: an action that changes nothing", () => {
   it.each<[event: string, payload: object]>([
     ["slow-mode", { seconds: 0 }],
     ["read-only", { on: false }],
+    ["describe", { name: "\u200B", topic: " " }],
+    ["describe", {}],
     ["grant", { user: "ada", role: "member" }],
   ])("%s %j is answered `ok`, and sends no second event", async (event, payload) => {
     const given = await cast();
@@ -328,5 +338,46 @@ describe("MOD-11: moderation-state", () => {
     await each("mute", "z");
     expect([...room.state.list({ prefix: "moderation:user:" })]).toHaveLength(800);
     expect(await isIn("u17")).toBe(true);
+  });
+});
+
+describe("MOD-12: the name and the topic of a room", () => {
+  it("stand in the welcome and the list of modes, also after sleep, until a moderator takes them away", async () => {
+    const { room, mia } = await cast();
+    const [name, topic] = ["x".repeat(64), "y".repeat(250)];
+    await mia.ask("describe", { name, topic });
+    sleep(room);
+    expect(await mia.ask("moderation-state", {})).toMatchObject({ name, topic, slowModeSeconds: 0 });
+    expect((await room.join("zoe")).received("welcome")).toMatchObject([{ moderation: { name, topic } }]);
+    await mia.ask("describe", { name: "" });
+    await mia.ask("slow-mode", { seconds: 3 });
+    const { moderation } = (await room.join("zed")).received("welcome")[0];
+    expect(moderation).toEqual({ slowModeSeconds: 3, readOnly: false, topic });
+    expect(await mia.ask("audit", { limit: 3 })).toMatchObject({
+      entries: [{ action: "describe", by: "mia", name, topic }, { name: "" }, { action: "slow-mode" }],
+    });
+  });
+
+  it("members give a room without messages what it lacks, once; after that moderators alone", async () => {
+    const { mia, ada, ben } = await cast();
+    expect(await ada.ask("describe", { name: "My Room" })).toEqual(OK);
+    expect(await ben.ask("describe", { name: "Ben's" })).toEqual(refusalOf("FORBIDDEN"));
+    expect(await ben.ask("describe", { name: "Ben's", topic: "Ben" })).toEqual(refusalOf("FORBIDDEN"));
+    expect(await ben.ask("describe", { name: "My Room", topic: "Ours" })).toEqual(OK);
+    await mia.ask("describe", { topic: "" });
+    await post(ada);
+    expect(await ada.ask("describe", { topic: "Mine" })).toEqual(refusalOf("FORBIDDEN"));
+    expect(ben.received("moderation").map(({ by }: ModerationChange) => by)).toEqual(["ada", "ben", "mia"]);
+  });
+
+  it("muted users and readers give none, and nobody in a read-only room but moderators", async () => {
+    const { room, mia, ada, ben } = await cast();
+    const rita = await room.join({ user: "rita", role: "reader" });
+    await mia.ask("mute", { user: "ada", seconds: 60 });
+    expect(await ada.ask("describe", { name: "Mine" })).toEqual(refusalOf("MUTED"));
+    expect(await rita.ask("describe", { name: "Mine" })).toEqual(refusalOf("FORBIDDEN"));
+    await mia.ask("read-only", { on: true });
+    expect(await ben.ask("describe", { name: "Mine" })).toEqual(refusalOf("ROOM_READ_ONLY"));
+    expect(await mia.ask("describe", { name: "News" })).toEqual(OK);
   });
 });

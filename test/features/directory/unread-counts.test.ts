@@ -322,6 +322,19 @@ describe("while somebody looks", () => {
     expect(reporting.take()).toEqual([]);
   });
 
+  it("hears of another name of a room", async () => {
+    const all = new Deployment();
+    await all.reporting.room.join("ada");
+    await all.rest();
+    all.look("ada");
+    let told = 0;
+    all.lobby.whenChanged("ada", () => told++);
+    await all.reporting.room.ask("describe", { user: "mia", role: "moderator" }, { name: "Coffee & code" });
+    await all.advance(REPORT_WINDOW_WATCHED_MS);
+    expect(told).toBe(1);
+    expect(all.lobby.joined("ada").rooms).toMatchObject([{ room: ROOM, name: "Coffee & code" }]);
+  });
+
   it("hears of a change once, of its own rooms only", async () => {
     const all = new Deployment();
     await all.reporting.room.join("ada");

@@ -7,6 +7,7 @@ import type { Identity } from "../../../protocol/identity.ts";
 import { refuse } from "../../../protocol/refuse.ts";
 import { filesOf } from "../../../protocol/file-key.ts";
 import { PRESENCE } from "../../../protocol/events/people.ts";
+import { modesSchema } from "../../../protocol/events/moderation.ts";
 import { overviewSchema } from "../../../protocol/schemas/presence.ts";
 import { answering, call, done, room, type ApiCall, type ApiRequest } from "../call.ts";
 import { SERVICE, STAFF } from "../access.ts";
@@ -21,7 +22,12 @@ export const ROOM_CALLS: readonly ApiCall[] = [
     description: "A room needs no creating: an unused one is empty.",
     roles: STAFF,
     given: z.object({ room }),
-    answers: { 200: { description: "The room", schema: answering(overviewSchema) } },
+    answers: {
+      200: {
+        description: "The room",
+        schema: answering(z.object({ ...overviewSchema.shape, topic: modesSchema.shape.topic })),
+      },
+    },
     run: async ({ given, roomRpc }) => Response.json({ ok: true, ...(await roomRpc(given.room).overview()) }),
   }),
   call({
