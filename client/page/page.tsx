@@ -2,7 +2,7 @@
 import { render } from "preact";
 import { baseOf, isRoomName } from "parley-rooms/client";
 
-import { App } from "./components/app.tsx";
+import { App, type Parts } from "./components/app.tsx";
 import { keepFilesOut } from "./components/drop-zone.tsx";
 import { leaveInputMethodsTheirKeys } from "./components/keys.ts";
 import { onDemand } from "./components/on-demand.tsx";
@@ -17,7 +17,14 @@ import { Notifier } from "./state/notifier.ts";
 /** Characters shown of an address that names no room. */
 const SHOWN_MAX = 40;
 
-const MentionList = onDemand(async () => (await import("./components/mention-list.tsx")).MentionList);
+const PARTS: Parts = {
+  dialogs: onDemand(loadDialogs),
+  mentions: onDemand(async () => (await import("./components/mention-list.tsx")).MentionList),
+};
+
+// Soon after the reader is there, who may lose the connection: signing out asks, too.
+for (const type of ["pointerdown", "keydown"])
+  addEventListener(type, () => void loadDialogs().catch(() => {}), { once: true });
 
 const root = document.getElementById("app")!;
 
@@ -56,6 +63,10 @@ addEventListener("pagehide", () => {
 
 open();
 
+async function loadDialogs(): Promise<Parts["dialogs"]> {
+  return (await import("./components/page-dialogs.tsx")).PageDialogs;
+}
+
 /** A link to a room opens it at once for a reader whom this browser knows; others give a name first, or sign in. */
 function open(): void {
   const returned = takeReturned();
@@ -92,7 +103,7 @@ function showNews(): void {
 
 function draw(): void {
   showNews();
-  render(<App store={store} room={roomOfHash()} mentions={MentionList} />, root);
+  render(<App store={store} room={roomOfHash()} parts={PARTS} />, root);
   layers.follow();
 }
 

@@ -179,6 +179,7 @@ async function handbook(url: string): Promise<string[]> {
   for (const { id } of [first, reply]) await ask(mia, "pin", { id });
   await ask(ada, "report-message", { id: reply.id, reason: "not kind" });
   await ask(mia, "slow-mode", { seconds: 1 });
+  await ask(mia, "describe", { name: "Apples & pears", topic: "What grows, and who picks it" });
   for (const socket of [ada, ben, tom, mia]) socket.disconnect();
   return [
     room,

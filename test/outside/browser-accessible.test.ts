@@ -47,6 +47,7 @@ async function talk(): Promise<void> {
   await said(mo, "Anything else?");
   for (const id of [question, answer]) await ask(mo, "pin", { id });
   await ask(ben, "report-message", { id: answer, reason: "not his key" });
+  await ask(mo, "describe", { name: "Keys & rooms", topic: "Who has which key, and where the others hang" });
   mo.disconnect();
 }
 
@@ -95,6 +96,15 @@ it("the join form, with and without errors", async () => {
   await passes(ada.page, "an empty room");
   await ada.page.getByTestId("room-menu").click();
   await passes(ada.page, "menu of the room");
+  await ada.page.keyboard.press("Escape");
+  await ada.page.getByTestId("profile").click();
+  await ada.page.getByRole("menuitem", { name: "Change your name" }).waitFor();
+  await passes(ada.page, "menu of the reader");
+  await ada.choose("Change your name");
+  await ada.page.getByTestId("own-name").fill(" ");
+  await ada.page.keyboard.press("Enter");
+  await ada.page.getByText("Enter a name.").waitFor();
+  await passes(ada.page, "another name, with a problem");
   await ada.page.keyboard.press("Escape");
   await ada.page.goto(url);
   await ada.page.getByRole("button", { name: "Continue as Ada" }).waitFor();
@@ -152,8 +162,12 @@ it("the room, its panels, menus and dialogs, online and offline", async () => {
   await passes(page, "reply with a completion");
   await page.keyboard.press("Escape");
 
-  for (const item of ["Moderate this room", "Keyboard shortcuts"]) {
-    await page.getByTestId("room-menu").click();
+  for (const [menu, item] of [
+    ["room-menu", "Moderate this room"],
+    ["room-menu", "About this room"],
+    ["profile", "Keyboard shortcuts"],
+  ] as const) {
+    await page.getByTestId(menu).click();
     await page.getByRole("menuitem", { name: item }).click();
     await dialog.waitFor();
     await passes(page, item);
@@ -168,6 +182,12 @@ it("the room, its panels, menus and dialogs, online and offline", async () => {
   await dialog.waitFor();
   await passes(page, "new room");
   await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.keyboard.press("Control+k");
+  await page.getByTestId("go-to").pressSequentially("e");
+  await page.getByTestId("places").getByRole("option").first().waitFor();
+  await passes(page, "the way to rooms and people");
+  await page.keyboard.press("Control+k");
   await dialog.waitFor({ state: "detached" });
   await passesPanels(mo);
 

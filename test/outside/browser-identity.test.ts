@@ -161,7 +161,7 @@ it("a guest stays the same user in a new tab, which opens a linked room at once;
   await first.choose("Delete");
   await first.page.getByTestId("dialog").getByRole("button", { name: "Cancel" }).click();
 
-  await second.page.getByTestId("room-menu").click();
+  await second.page.getByTestId("profile").click();
   await second.choose("Sign out");
   for (const { page } of tabs) await page.getByTestId("join-form").waitFor();
   expect(await first.page.evaluate(() => Object.keys(localStorage))).toEqual([]);
@@ -173,7 +173,7 @@ it("signing out asks about unsent messages, and leaves nothing for the next user
   const ada = await (await open()).enter(room, "Ada");
   const { page } = ada;
   const signOut = async (): Promise<void> => {
-    await page.getByTestId("room-menu").click();
+    await page.getByTestId("profile").click();
     await ada.choose("Sign out");
   };
   await ada.context.setOffline(true);

@@ -39,13 +39,13 @@ it("a chosen colour scheme survives a reload, colours the bars of the browser, a
     });
   const colours = async (): Promise<string[]> => [await ground(), await bars()];
   const choose = async (item: string): Promise<void> => {
-    await page.getByTestId("room-menu").click();
+    await page.getByTestId("profile").click();
     await page.getByRole("menuitemradio", { name: item }).click();
   };
   const shadowOf = (selector: string): Promise<string> =>
     page.locator(selector).evaluate((element) => getComputedStyle(element).boxShadow);
   const haveShadows = async (): Promise<void> => {
-    await page.getByTestId("room-menu").click();
+    await page.getByTestId("profile").click();
     await vi.waitFor(async () => expect(await shadowOf("[role=menu]")).toContain("28px"), WAIT);
     await ada.choose("Keyboard shortcuts…");
     await vi.waitFor(async () => expect(await shadowOf("dialog")).toContain("28px"), WAIT);
@@ -64,7 +64,7 @@ it("a chosen colour scheme survives a reload, colours the bars of the browser, a
   await page.reload();
   await ada.isConnected();
   await expect.poll(colours).toEqual(dark);
-  await page.getByTestId("room-menu").click();
+  await page.getByTestId("profile").click();
   const chosen = page.getByRole("menuitemradio", { checked: true });
   await expect.poll(() => chosen.allTextContents()).toEqual(["Theme: Dark"]);
   await page.keyboard.press("Escape");
@@ -187,7 +187,7 @@ it("in forced colours what is chosen has an outline, and bubbles and fields have
     await visitor.enter("looks-forced", name);
   await ada.say("hello");
   await ben.message("hello").waitFor();
-  await ada.page.getByTestId("room-menu").click();
+  await ada.page.getByTestId("profile").click();
   await ada.page.getByRole("menuitemradio").first().waitFor();
   const widthOf = (part: Locator, property: "outlineWidth" | "borderTopWidth"): Promise<string> =>
     part.evaluate((part, property) => getComputedStyle(part)[property], property);
@@ -350,7 +350,7 @@ it("an empty room offers a first message and its link", async () => {
   await ada.sees("Hello! 👋");
   await page.getByTestId("say-hello").waitFor({ state: "detached" });
   await page.getByTestId("room-menu").click();
-  await page.getByRole("menuitem", { name: "Copy the link" }).waitFor();
+  await page.getByRole("menuitem", { name: "Copy the invite link" }).waitFor();
   await ada.close();
 });
 

@@ -109,8 +109,8 @@ async function goTo(visitor: Visitor, room: string): Promise<void> {
   await visitor.reads("room-title", room);
   await visitor.isConnected();
 }
-async function chooseOfRoom(visitor: Visitor, item: string): Promise<void> {
-  await visitor.page.getByTestId("room-menu").click();
+async function choose(visitor: Visitor, item: string, menu: "room-menu" | "profile" = "profile"): Promise<void> {
+  await visitor.page.getByTestId(menu).click();
   await visitor.choose(item);
 }
 
@@ -128,8 +128,8 @@ it("a message to the reader makes one notification and one sound over two hidden
 
   // Nothing is asked at load, and nothing told before the reader wants it.
   expect(await toldIn(ada)).toEqual([]);
-  await chooseOfRoom(ada, "Turn on notifications");
-  await ada.page.getByTestId("room-menu").click();
+  await choose(ada, "Turn on notifications");
+  await ada.page.getByTestId("profile").click();
   await ada.page.getByRole("menuitem", { name: "Turn off notifications" }).waitFor();
   await ada.page.keyboard.press("Escape");
   const before = (await tonesIn(ada)) + (await tonesIn(second));
@@ -180,8 +180,8 @@ it("a message to the reader makes one notification and one sound over two hidden
 it("a muted room counts what speaks to the reader alone, and tells of nothing; a conversation does", async () => {
   const [here, loud] = ["mute-here", "mute-loud"];
   const ada = await enterAs("mute-ada", "Ada", loud);
-  await chooseOfRoom(ada, "Turn on notifications");
-  await chooseOfRoom(ada, `Mute #${loud}`);
+  await choose(ada, "Turn on notifications");
+  await choose(ada, `Mute #${loud}`, "room-menu");
   await goTo(ada, here);
   const ben = await person(loud, "mute-ben", "Ben");
   for (const text of ["one", "two", "@mute-ada three"]) await says(ben, text);
@@ -195,7 +195,7 @@ it("a muted room counts what speaks to the reader alone, and tells of nothing; a
   await vi.waitFor(async () => expect(await toldIn(ada)).toEqual([{ title: "Ben", body: "New message" }]), WAIT);
   await titled(ada, `(2) #${here}`);
   await goTo(ada, loud);
-  await chooseOfRoom(ada, `Unmute #${loud}`);
+  await choose(ada, `Unmute #${loud}`, "room-menu");
   await goTo(ada, here);
   await says(ben, "four");
   await titled(ada, `(2) #${here}`);

@@ -146,7 +146,7 @@ const OPENING: Readonly<Record<string, readonly [open: (ada: Visitor) => Promise
   "the menu": [(ada) => tap(ada, "room-menu"), "[role=menu]"],
   "a message's menu": [(ada) => tool(ada, "more"), "[role=menu]"],
   "the reactions": [(ada) => tool(ada, "react"), ".picker"],
-  "the shortcuts": [(ada) => fromMenu(ada, "Keyboard shortcuts"), "dialog"],
+  "what the room is about": [(ada) => fromMenu(ada, "About this room"), "dialog"],
   "the moderation of the room": [(ada) => fromMenu(ada, "Moderate this room"), "dialog"],
   "the question before a message is deleted": [
     async (ada) => {
@@ -179,7 +179,7 @@ it("Back closes whatever is open, what is closed by other means leaves no entry,
   await page.locator(".side-panel").getByRole("button", { name: "Close" }).tap();
   await tap(ada, "rooms-toggle");
   await page.getByRole("button", { name: "Close the list of rooms" }).tap();
-  await fromMenu(ada, "Keyboard shortcuts");
+  await fromMenu(ada, "About this room");
   await page.getByTestId("dialog").waitFor();
   await page.keyboard.press("Escape");
   await page.getByTestId("dialog").waitFor({ state: "detached" });
@@ -207,7 +207,7 @@ it("Back closes whatever is open, what is closed by other means leaves no entry,
   await page.goForward();
   await expect.poll(() => page.evaluate(() => history.state as unknown)).toBe(null);
   expect(await page.getByTestId("search-field").count()).toBe(0);
-  await fromMenu(ada, "Keyboard shortcuts");
+  await fromMenu(ada, "About this room");
   await page.getByTestId("dialog").waitFor();
   await expect.poll(() => page.evaluate(() => history.state as unknown)).not.toBe(null);
   await page.reload();
@@ -243,6 +243,13 @@ it("a dialog over a list closes first, and a room that is chosen there takes the
     await ada.reads("room-title", room);
     expect(await list.count()).toBe(0);
   }
+  // The phone's own sheet invites people.
+  await page.evaluate(() => {
+    navigator.share = async (invitation) => void Object.assign(globalThis, { invitation });
+  });
+  await fromMenu(ada, "Invite people");
+  const invitation = { title: "#back-one", url: `${url}/#back-one` };
+  await expect.poll(() => page.evaluate("globalThis.invitation")).toEqual(invitation);
   await leaves(ada);
   await ada.close();
 });

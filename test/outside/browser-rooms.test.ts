@@ -1,4 +1,4 @@
-// Rooms and their people in a real Chromium: the list of rooms with its badges, conversations between two people, members, pinned and
+// Rooms and their people in a real Chromium: the list of rooms with its badges and sections, names and topics, conversations between two people, members, pinned and
 // found messages, and a crowd.
 import { expect, inject, it, vi } from "vitest";
 
@@ -161,6 +161,94 @@ it("a conversation is begun from a name, by mouse, keyboard or touch, has the ot
   await vi.waitFor(async () => expect(await badges(ada)).toMatchObject({ Cid: "1" }), WAIT);
   await phone.close();
   await ada.close();
+});
+
+it("rooms have names and topics, a list in sections that marks drafts, and a way to each by Ctrl K; a guest may choose another name", async () => {
+  const [lobby, room, elsewhere] = ["named-lobby", "named-room", "named-elsewhere"];
+  const cyd = await person(elsewhere, "cyd", "Cyd");
+  await ask(cyd, "chat-message", { content: "hello" });
+  await person(lobby, "named-ben", "Benedict");
+  const ada = await (await Visitor.open(browser, url)).enter(lobby, "Ada");
+  const { page } = ada;
+  // Who makes a room names it.
+  await page.getByTestId("new-room").click();
+  await page.getByTestId("new-room-name").fill("Named Room");
+  await page.getByText(`Enters #${room}`).waitFor();
+  await page.keyboard.press("Enter");
+  await ada.reads("room-title", "#Named Room");
+  await expect.poll(() => page.url()).toBe(`${url}/#${room}`);
+  await page.getByTestId("set-topic").click();
+  await page.getByTestId("room-topic").fill("What we brew");
+  await page.getByTestId("dialog-submit").click();
+  await ada.reads("topic", "What we brew");
+  await ada.say("mine");
+  await ada.sees("mine");
+
+  const mo = await enterAs("named-mo", "Mo", room, url, "moderator");
+  await mo.reads("room-title", "#Named Room");
+  await mo.page.getByTestId("topic").click();
+  await mo.page.getByTestId("room-name").fill("Coffee & code");
+  await mo.page.getByTestId("dialog-submit").click();
+  await ada.reads("room-title", "#Coffee & code");
+  await ada.reads("notice", "Mo set the name of the room to “Coffee & code”");
+  const dialog = page.getByTestId("dialog");
+  await page.getByTestId("topic").click();
+  await dialog.getByText("What we brew").waitFor();
+  await dialog.getByText(`#${room}`).waitFor();
+  expect(await dialog.locator("input").count()).toBe(0);
+  await page.keyboard.press("Escape");
+
+  const rowsOf = (section: string) => page.getByTestId(`section-${section}`).locator(".room-name");
+  const lists = (section: string, ...names: string[]): Promise<void> =>
+    vi.waitFor(async () => expect(await rowsOf(section).allTextContents()).toEqual(names), WAIT);
+  await page.getByTestId("composer").fill("half a thought");
+  await goTo(ada, lobby);
+  await lists("yours", "Coffee & code", lobby);
+  const coffee = page.getByTestId("room-item").filter({ hasText: "Coffee & code" });
+  await coffee.getByRole("img", { name: "draft" }).waitFor();
+  // By name or id; folded rooms are found, too.
+  await page.getByTestId("room-filter").fill("named-el");
+  await lists("discover", elsewhere);
+  await page.getByTestId("room-filter").fill("");
+  const fold = page.getByRole("button", { name: "Discover" });
+  await fold.click();
+  await rowsOf("discover").first().waitFor({ state: "hidden" });
+  await page.reload();
+  await ada.isConnected();
+  await expect.poll(() => fold.getAttribute("aria-expanded")).toBe("false");
+
+  const go = async (typed: string, title: string): Promise<void> => {
+    await page.getByTestId("composer").press("Control+k");
+    await page.getByTestId("go-to").pressSequentially(typed);
+    await page.getByTestId("places").getByRole("option").first().waitFor();
+    await page.keyboard.press("Enter");
+    await ada.reads("room-title", title);
+    await ada.isConnected();
+  };
+  await ada.countsMembers(2);
+  await go("cfcd", "#Coffee & code");
+  await ada.drafts("half a thought");
+  await go("named-lob", `#${lobby}`);
+  await go("benedict", "Benedict");
+  await lists("direct", "Benedict");
+  await go(room, "#Coffee & code");
+
+  const tab = await ada.tab();
+  await tab.page.goto(`${url}/#${lobby}`);
+  await tab.isConnected();
+  await page.getByTestId("profile").click();
+  await ada.choose("Change your name…");
+  await page.getByTestId("own-name").fill("Ada L.");
+  await page.keyboard.press("Enter");
+  for (const one of [page, tab.page])
+    await vi.waitFor(async () => expect(await one.locator(".me").textContent()).toBe("Ada L."), WAIT);
+  await ada.isConnected();
+  await ada.drafts("half a thought");
+  await expect.poll(() => page.locator("[data-testid=message].own").count()).toBe(1);
+  await ada.say("under another name");
+  await mo.message("Ada L.").filter({ hasText: "under another name" }).waitFor();
+  expect(ada.complaints).toEqual([]);
+  await Promise.all([ada.close(), mo.close()]);
 });
 
 it("a moderator sees each member's role, in the order of names, the actions for each, and which of two of the same name a dialog means", async () => {

@@ -147,7 +147,7 @@ it("a visitor signs in and comes back to the room of the link; no address, histo
   expect(ada.complaints).toEqual([]);
 
   // The sign-in page still knows the visitor.
-  await page.getByTestId("room-menu").click();
+  await page.getByTestId("profile").click();
   await ada.choose("Sign out");
   await page.getByTestId("sign-in").click();
   await ada.isConnected();
@@ -247,7 +247,7 @@ it("expired: signing in again leads back into the room, and the draft is still t
 
 it("with guests, the form for a name stands beside the button; with neither, it asks for a token at once, and shows an error only after a try", async () => {
   const ada = await (await Visitor.open(browser, guests.url)).enter(freshRoom(), "Ada");
-  await ada.page.getByTestId("room-menu").click();
+  await ada.page.getByTestId("profile").click();
   await ada.choose("Sign out");
   await ada.page.getByTestId("name").waitFor();
   await ada.page.getByTestId("sign-in").waitFor();

@@ -15,6 +15,8 @@ import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const ROOM = "attacked";
+/** A name with characters that turn the text around. */
+const TURNED = "<b>\u202Etuo \u2066edisni";
 /** So high that every row of the room is in the document. */
 const VIEW = { width: 1200, height: 14_000 };
 
@@ -63,8 +65,17 @@ async function attack(): Promise<Message[]> {
     if (!("ok" in answer)) throw new Error(`${payload}: ${answer.error.message}`);
     before = answer.id;
   }
+  await Promise.all(PAGE_PAYLOADS.map((payload, at) => describe(`named-${at}`, payload)));
+  await describe(ROOM, TURNED);
   const { messages } = await ask<{ messages: Message[] }>(socket!, "history", { limit: PAGE_PAYLOADS.length });
   return messages;
+}
+
+/** In the list of rooms while a moderator is there. */
+async function describe(room: string, text: string): Promise<void> {
+  const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { role: "moderator" }) } });
+  expect(await ask(mo, "describe", { name: text, topic: `${text} ${"x".repeat(150)}` })).toEqual({ ok: true });
+  if (room === ROOM) mo.disconnect();
 }
 
 async function upload(token: string, name: string): Promise<Attachment> {
@@ -186,13 +197,26 @@ it("there are more than forty payloads", () => {
   expect(posted.map(({ name }) => name)).toEqual(PAGE_PAYLOADS);
 });
 
-it("on the page: names, messages, mentions, quotes, files, members, search results, typing", async () => {
+it("on the page: names, rooms and their topics, messages, mentions, quotes, files, members, search results, typing", async () => {
   const context = await browser.newContext({ viewport: VIEW });
   const watch = await Watch.open(context);
   const { page } = watch;
   await page.goto(url);
   await enter(page);
   await standsAsText(page);
+  await expect.poll(() => page.getByTestId("room-title").textContent()).toBe("#<b>tuo edisni");
+  await expect.poll(() => page.getByTestId("topic").textContent()).toMatch(/^<b>tuo edisni x+$/);
+  expect(await page.title()).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);
+  const listed = (): Promise<string[]> => page.locator("[data-room^=named-] .room-name").allTextContents();
+  await vi.waitFor(async () => expect(new Set(await listed())).toEqual(new Set(SHOWN_NAMES)), WAIT);
+  await page.getByTestId("topic").click();
+  await page.getByTestId("dialog").getByText("#attacked").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByTestId("switcher").click();
+  await page.getByTestId("go-to").pressSequentially("alert");
+  await page.getByTestId("places").getByText("<svg onload=alert(1)>").waitFor();
+  await watch.sawNothing();
+  await page.keyboard.press("Escape");
 
   await page.getByRole("button", { name: /members$/ }).click();
   const members = page.getByTestId("members").locator(".member-name bdi");

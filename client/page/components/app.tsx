@@ -8,7 +8,6 @@ import { PinnedBar, ReportsBar } from "./bars.tsx";
 import type { ChatProps } from "./chat-props.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
-import { Dialogs } from "./dialogs.tsx";
 import { DropZone } from "./drop-zone.tsx";
 import { JoinForm } from "./join-form.tsx";
 import { MemberList } from "./member-list.tsx";
@@ -23,22 +22,29 @@ import { NoticeLine, StatusLine } from "./status-line.tsx";
 /** A reader who looks at another tab for a moment misses nothing. */
 const OUT_OF_VIEW_MS = 20_000;
 
+/** Parts whose code the page loads when they are opened; an embedded chat, of one room, has the dialogs alone. */
+export interface Parts {
+  readonly dialogs: FunctionComponent<ChatProps>;
+  /** The list of messages that mention the reader. */
+  readonly mentions?: FunctionComponent<ChatProps>;
+}
+
 interface AppProps {
   readonly store: ChatStore;
   /** The room that the address names. */
   readonly room?: string | undefined;
-  /** The list of messages that mention the reader; an embedded chat, of one room, has none. */
-  readonly mentions?: FunctionComponent<ChatProps> | undefined;
+  readonly parts: Parts;
 }
 
-export function App({ store, room, mentions }: AppProps) {
+export function App({ store, room, parts }: AppProps) {
   const { view } = store;
   if (!view) return store.isEmbedded ? null : <JoinForm store={store} room={room} />;
-  return <Chat store={store} view={view} mentions={mentions} />;
+  return <Chat store={store} view={view} parts={parts} />;
 }
 
-function Chat({ store, view, mentions: MentionList }: ChatProps & Pick<AppProps, "mentions">) {
+function Chat({ store, view, parts }: ChatProps & Pick<AppProps, "parts">) {
   const { panel, isEmbedded } = store;
+  const { mentions: MentionList, dialogs: Dialogs } = parts;
   const chat = useRef<HTMLDivElement>(null);
   useSubscriptionLevel(view);
   useEffect(() => {
@@ -55,10 +61,7 @@ function Chat({ store, view, mentions: MentionList }: ChatProps & Pick<AppProps,
       data-testid="chat"
     >
       {!isEmbedded && <RoomList store={store} view={view} />}
-      <main
-        class="talk"
-        aria-label={view.kind === "room" ? `Room ${store.heading || view.room}` : `Conversation with ${store.title}`}
-      >
+      <main class="talk" aria-label={view.kind === "room" ? `Room ${store.label}` : `Conversation with ${store.title}`}>
         <ChatHeader store={store} view={view} />
         <div class="lines">
           <StatusLine store={store} view={view} />
@@ -75,7 +78,7 @@ function Chat({ store, view, mentions: MentionList }: ChatProps & Pick<AppProps,
       {panel === "members" && <MemberList store={store} view={view} />}
       {panel === "mentions" && MentionList && <MentionList store={store} view={view} />}
       {panel === "search" && <SearchPanel key={view.room} store={store} view={view} />}
-      <Dialogs store={store} view={view} />
+      {store.ui.dialog && <Dialogs store={store} view={view} />}
       <div class="unseen" role="log" aria-live="polite" aria-label="New messages">
         {store.announcements.map(({ id, text }) => (
           <p key={id}>{saidNow(text)}</p>

@@ -1,10 +1,11 @@
-// The bar above the messages: the room's name and modes, and the buttons for rooms, search, members and the menu. The app draws it.
+// The bar above the messages: the room's name, topic and modes, and the buttons for rooms, search, members and the menu. The app draws it.
+import { bare } from "../state/names.ts";
 import type { ChatProps } from "./chat-props.ts";
-import { IconButton } from "./controls.tsx";
+import { Button, IconButton } from "./controls.tsx";
 
 export function ChatHeader({ store, view }: ChatProps) {
   const count = store.memberCount;
-  const { slowModeSeconds, readOnly } = view.state.modes;
+  const { slowModeSeconds, readOnly, topic = "" } = view.state.modes;
   const isNamed = view.kind === "room" && store.heading === "";
   const hints = [slowModeSeconds > 0 && `slow mode ${slowModeSeconds} s`, readOnly && "read-only"].filter(Boolean);
   return (
@@ -23,8 +24,13 @@ export function ChatHeader({ store, view }: ChatProps) {
         <h1 class="room-title" data-testid="room-title">
           {/* The mark of a room is for the eye alone. */}
           {isNamed && <span aria-hidden="true">#</span>}
-          <bdi>{isNamed ? view.room : store.title}</bdi>
+          <bdi>{store.label}</bdi>
         </h1>
+        {topic !== "" && !store.isEmbedded && (
+          <Button class="topic" testId="topic" onClick={() => store.set({ dialog: { kind: "about-room" } })}>
+            <bdi>{bare(topic)}</bdi>
+          </Button>
+        )}
         {hints.length > 0 && <span class="modes">{hints.join(", ")}</span>}
       </div>
       <IconButton

@@ -1,12 +1,9 @@
-// The dialogs of the page, one of which may be open.
-import { useState } from "preact/hooks";
+// The dialogs of a room, one of which may be open. The app draws them: the page loads them when it needs them, the embed has them.
 import { lineOf } from "parley-rooms/client";
 
 import { named } from "../state/names.ts";
-import { ROOM_NAME_RULE, roomNameOf } from "../state/room-items.ts";
 import type { Unfinished } from "../state/stored-data.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
-import { VERBATIM } from "./controls.tsx";
 import { isTouched } from "./keys.ts";
 import { DetailsDialog } from "./details-dialog.tsx";
 import { FormDialog, InfoDialog } from "./modal.tsx";
@@ -19,12 +16,8 @@ export function Dialogs({ store, view }: ChatProps) {
   const { dialog } = store.ui;
   const close = (): void => store.set({ dialog: undefined });
   switch (dialog?.kind) {
-    case undefined:
-      return null;
     case "shortcuts":
       return <Shortcuts isEmbedded={store.isEmbedded} onClose={close} />;
-    case "new-room":
-      return <NewRoom store={store} onClose={close} />;
     case "room":
       return <RoomDialog store={store} view={view} onClose={close} />;
     case "moderate":
@@ -39,6 +32,8 @@ export function Dialogs({ store, view }: ChatProps) {
       return <SignOut store={store} unfinished={dialog.unfinished} onClose={close} />;
     case "image":
       return <Viewer view={view} first={dialog.key} onClose={close} />;
+    default:
+      return null;
   }
 }
 
@@ -51,10 +46,12 @@ const SENDING_BY_TOUCH = [
   ["Enter", "New line"],
 ] as const;
 const ROOM_KEYS = "Alt ↑ / Alt ↓";
+const GO_KEYS = "Ctrl K";
 const SHORTCUTS: ReadonlyArray<readonly [keys: string, what: string]> = [
   ["↑", "In an empty field: edit your last message"],
   ["Esc", "Cancel a reply or an edit, close what is open, read what you marked as unread"],
   [ROOM_KEYS, "Previous or next room"],
+  [GO_KEYS, "Go to a room or a person"],
   ["Ctrl Shift F", "Search"],
   ["Ctrl Shift M", "Members"],
   ["Ctrl Shift Space", "Jump to the newest message"],
@@ -74,7 +71,7 @@ interface DialogProps {
 function Shortcuts({ isEmbedded, onClose }: DialogProps & { readonly isEmbedded: boolean }) {
   // An embedded chat has one room only.
   const shown = [...(isTouched() ? SENDING_BY_TOUCH : SENDING), ...SHORTCUTS].filter(
-    ([keys]) => !isEmbedded || keys !== ROOM_KEYS,
+    ([keys]) => !isEmbedded || (keys !== ROOM_KEYS && keys !== GO_KEYS),
   );
   return (
     <InfoDialog title="Keyboard shortcuts" onClose={onClose}>
@@ -109,37 +106,6 @@ function SignOut({ store, unfinished: { unsent, drafts }, onClose }: SignOutProp
   return (
     <FormDialog title="Sign out?" submit="Sign out" isGrave onSubmit={signOut} onClose={onClose}>
       <p data-testid="unfinished">Signing out deletes {parts.join(" and ")} from this browser.</p>
-    </FormDialog>
-  );
-}
-
-function NewRoom({ store, onClose }: DialogProps & { readonly store: ChatProps["store"] }) {
-  const [room, setRoom] = useState("");
-  const [isWrong, setWrong] = useState(false);
-  const name = roomNameOf(room);
-  const create = (): void => {
-    if (!store.enterNamed(room)) return setWrong(true);
-    onClose();
-  };
-  return (
-    <FormDialog title="New room" submit="Create" onSubmit={create} onClose={onClose}>
-      <label for="new-room-name">Name</label>
-      <input
-        id="new-room-name"
-        data-testid="new-room-name"
-        maxLength={64}
-        {...VERBATIM}
-        value={room}
-        aria-invalid={isWrong}
-        aria-describedby="new-room-note"
-        onInput={({ currentTarget }) => {
-          setRoom(currentTarget.value);
-          setWrong(false);
-        }}
-      />
-      <p id="new-room-note" class={isWrong ? "problem" : "hint"} role={isWrong ? "alert" : undefined}>
-        {isWrong ? ROOM_NAME_RULE : `Enters ${name === undefined ? "it" : `#${name}`}, if it is there already.`}
-      </p>
     </FormDialog>
   );
 }

@@ -64,7 +64,8 @@ export function JoinForm({ store, room }: JoinFormProps) {
     setTried(true);
     const wrong = Object.entries(problems).find(([, problem]) => problem !== "");
     if (wrong) form.current?.querySelector<HTMLElement>(`#${wrong[0]}`)?.focus();
-    else if (!isJoining) void store.join({ name: user?.name ?? name.trim(), room: goal!, token: token.trim() });
+    else if (!isJoining)
+      void store.join({ name: user?.name ?? name.trim(), room: goal!, typed: wanted, token: token.trim() });
   };
   const field = (id: keyof typeof problems, value: string, onText: (text: string) => void) => ({
     id,

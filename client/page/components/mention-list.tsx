@@ -49,10 +49,6 @@ export function MentionList({ store, view }: ChatProps) {
     if (coversMessages()) store.open(undefined);
     store.goTo(room, seq);
   };
-  // A conversation that is on the screen may not be in the list yet.
-  const others = [...(store.directory?.own ?? []), { room: view.room, direct: view.direct }];
-  const whereOf = (room: string): string =>
-    titleOf(room, others.find((one) => one.room === room && one.direct)?.direct);
   return (
     <SidePanel store={store} title="Mentions">
       <p class="muted none" role="status" data-testid="mentions-status">
@@ -64,7 +60,8 @@ export function MentionList({ store, view }: ChatProps) {
             <button type="button" onClick={() => go(message)}>
               <Avatar user={message.sender} name={message.name} small />
               <span class="found-head">
-                <bdi>{bare(message.name)}</bdi> <span class="tag">{whereOf(message.room)}</span>{" "}
+                <bdi>{bare(message.name)}</bdi>{" "}
+                <span class="tag">{titleOf(message.room, store.known(message.room))}</span>{" "}
                 <time title={exactTime(message.timestamp)}>{shortTime(message.timestamp, view.store.now())}</time>
               </span>
               <span class="excerpt" dir="auto">

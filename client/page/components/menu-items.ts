@@ -1,15 +1,16 @@
-// Lists the actions of the open menu in groups: on a message, on a person, or of the room. The menu draws them.
+// Lists the actions of the open menu in groups: on a message, on a person, of the room, or of the reader. The menu draws them.
 import type { Message, Person } from "parley-rooms/client";
 
 import { named } from "../state/names.ts";
 import type { ChatProps, MenuItem } from "./chat-props.ts";
 import { copyText } from "./clipboard.ts";
 import { featureItems } from "./feature-items.ts";
-import { notificationItems, unreadItem } from "./notification-items.ts";
+import { isTouched } from "./keys.ts";
+import { muteItem, notificationItems, unreadItem } from "./notification-items.ts";
 import { themeItems } from "./theme.ts";
 
 export function menuItems({ store, view }: ChatProps): MenuItem[][] {
-  const { anchor, message: id, person } = store.ui.menu!;
+  const { anchor, message: id, person, isOwn } = store.ui.menu!;
   const message = id === undefined ? undefined : view.messageOf(id);
   // Until it is known, and once it is deleted, there is nothing to do with it.
   if (id !== undefined && !message) return [];
@@ -17,7 +18,9 @@ export function menuItems({ store, view }: ChatProps): MenuItem[][] {
     ? itemsOfMessage({ store, view }, message, anchor)
     : person
       ? itemsOfPerson({ store, view }, person)
-      : itemsOfRoom({ store, view }, anchor);
+      : isOwn
+        ? itemsOfReader({ store, view }, anchor)
+        : itemsOfRoom({ store, view }, anchor);
   return groups.map((items) => items.filter((item) => item !== false)).filter((items) => items.length > 0);
 }
 
@@ -54,8 +57,9 @@ async function copyWords({ view }: ChatProps, { content }: Message, anchor: Elem
   view.show("The browser did not copy the text. Select it in the message, and copy it from there.");
 }
 
-/** Copies the address of the room for somebody else. */
-export async function copyLink({ store, view }: ChatProps, anchor: Element): Promise<void> {
+/** Gives the address of the room to the phone's own sheet, or copies it, for somebody else. */
+export async function invite({ store, view }: ChatProps, anchor: Element): Promise<void> {
+  if (canShare()) return navigator.share({ title: store.title, url: location.href }).catch(() => {});
   const isCopied = await copyText(location.href, anchor);
   view.show(
     isCopied
@@ -93,22 +97,44 @@ function itemsOfPerson({ store, view }: ChatProps, person: Person): Groups {
   ];
 }
 
+const canShare = (): boolean => isTouched() && "share" in navigator;
+export const inviteLabel = (): string => (canShare() ? "Invite people…" : "Copy the invite link");
+
 function itemsOfRoom({ store, view }: ChatProps, anchor: Element): Groups {
-  const ask = (kind: "room" | "shortcuts") => (): void => store.set({ dialog: { kind } });
+  const { isEmbedded, hasLink } = store;
   return [
     [
-      view.state.me.isModerator && { label: "Moderate this room…", icon: "shield", act: ask("room") },
-      store.hasLink && { label: "Copy the link", icon: "link", act: () => void copyLink({ store, view }, anchor) },
-      { label: "Keyboard shortcuts…", icon: "keys", act: ask("shortcuts") },
+      view.state.me.isModerator && { label: "Moderate this room…", icon: "shield", act: asking(store, "room") },
+      hasLink && { label: "About this room…", icon: "info", act: asking(store, "about-room") },
+      hasLink && { label: inviteLabel(), icon: "link", act: () => void invite({ store, view }, anchor) },
+      isEmbedded && shortcutsItem(store),
     ],
-    notificationItems({ store, view }),
-    themeItems(anchor),
+    isEmbedded ? themeItems(anchor) : [],
     [
-      !store.isEmbedded && { label: `Leave the ${view.kind}`, icon: "leave", act: () => store.forget() },
-      !store.isEmbedded && { label: "Sign out", icon: "kick", act: () => store.signOut() },
+      muteItem({ store, view }),
+      !isEmbedded && { label: `Leave the ${view.kind}`, icon: "leave", act: () => store.forget() },
     ],
   ];
 }
+
+/** What is the reader's own, in whichever room they are. */
+function itemsOfReader({ store, view }: ChatProps, anchor: Element): Groups {
+  return [
+    [store.mayRename && { label: "Change your name…", icon: "edit", act: asking(store, "rename") }],
+    notificationItems({ store, view }),
+    themeItems(anchor),
+    [shortcutsItem(store), { label: "Sign out", icon: "kick", act: () => store.signOut() }],
+  ];
+}
+
+const asking = (store: ChatProps["store"], kind: "room" | "shortcuts" | "about-room" | "rename") => (): void =>
+  store.set({ dialog: { kind } });
+
+const shortcutsItem = (store: ChatProps["store"]): MenuItem => ({
+  label: "Keyboard shortcuts…",
+  icon: "keys",
+  act: asking(store, "shortcuts"),
+});
 
 /** What a moderator may decide on a person. */
 function decisions(store: ChatProps["store"], user: string, name = ""): MenuItem[] {

@@ -31,7 +31,7 @@ interface ModalProps {
   readonly children: ComponentChildren;
 }
 
-function Modal({ title, onClose, children }: ModalProps) {
+export function Modal({ title, onClose, children }: ModalProps) {
   const dialog = useModal();
   return (
     <dialog

@@ -4,21 +4,23 @@ import type { Message } from "parley-rooms/client";
 import type { ChatProps, MenuItem } from "./chat-props.ts";
 
 /** In the menu of the room. */
+export function muteItem({ store: { notifier, title }, view: { room } }: ChatProps): MenuItem | false {
+  if (!notifier) return false;
+  const isMuted = notifier.muted.has(room);
+  const label = isMuted ? `Unmute ${title}` : `Mute ${title}`;
+  return { label, icon: "muted", act: () => notifier.setMuted(room, !isMuted) };
+}
+
+/** In the menu of the reader. */
 export function notificationItems({ store, view }: ChatProps): MenuItem[] {
   const { notifier } = store;
   if (!notifier) return [];
   const { notifications, sound } = notifier.choices;
-  const isMuted = notifier.muted.has(view.room);
   const notify = async (): Promise<void> => {
     if (notifications) notifier.turnOffNotifications();
     else view.show(await notifier.turnOnNotifications());
   };
   return [
-    {
-      label: isMuted ? `Unmute ${store.title}` : `Mute ${store.title}`,
-      icon: "muted",
-      act: () => notifier.setMuted(view.room, !isMuted),
-    },
     ...(notifier.canNotify
       ? [
           {

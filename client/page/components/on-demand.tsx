@@ -14,6 +14,7 @@ export function onDemand(load: () => Promise<FunctionComponent<ChatProps>>): Fun
         setLoaded(true);
       } catch {
         // Offline, or the server has a newer page by now.
+        props.store.closeTo(0);
         props.view.show("This part of the page could not be loaded. Try again, or reload the page.");
       }
     };

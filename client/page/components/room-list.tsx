@@ -1,32 +1,43 @@
-// Draws the list of rooms at the side: the current one, visited ones with their unread counts, and others that the lobby lists. The
-// app draws it.
+// Draws the list of rooms at the side: the reader's rooms and conversations with their unread counts and drafts, and others that the lobby
+// lists. Below them is the reader, with a menu of their own. The app draws it.
 import { useRef, useState } from "preact/hooks";
 
 import { bare } from "../state/names.ts";
-import type { RoomItem } from "../state/room-items.ts";
+import { labelOf, SECTIONS, type RoomItem } from "../state/room-items.ts";
+import { briefTime } from "../state/times.ts";
 import type { ChatStore } from "../state/chat-store.ts";
 import { countText } from "../state/news.ts";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps } from "./chat-props.ts";
-import { IconButton, SearchField } from "./controls.tsx";
+import { Button, IconButton, SearchField } from "./controls.tsx";
 import { Icon } from "./icons.tsx";
+
+const TITLES = { yours: "Your rooms", direct: "Direct messages", discover: "Discover" } as const;
 
 export function RoomList({ store, view }: ChatProps) {
   const [filter, setFilter] = useState("");
-  const list = useRef<HTMLUListElement>(null);
-  const shown = useRef<readonly string[]>([]);
+  const list = useRef<HTMLDivElement>(null);
+  const shown = useRef<readonly RoomItem[]>([]);
   const { directory } = store;
   const { user, name, role } = store.reader;
   if (!directory) return null;
   const held = list.current?.matches(":hover, :focus-within") ? shown.current : [];
   const items = store.roomItems({ filter, held });
-  shown.current = items.map(({ room }) => room);
+  shown.current = items;
+  const { drafted } = store;
+  const isFolded = directory.isFolded && filter === "";
   return (
     <nav class="rooms" aria-label="Rooms" data-testid="rooms">
       <header class="bar">
         <img src="favicon.svg" alt="" width="24" height="24" />
         <h2>Parley</h2>
         <span class="spring" />
+        <IconButton
+          icon="go"
+          label="Go to a room or a person"
+          testId="switcher"
+          onClick={() => store.set({ dialog: { kind: "switcher" } })}
+        />
         <IconButton
           icon="at"
           label="Mentions"
@@ -49,19 +60,52 @@ export function RoomList({ store, view }: ChatProps) {
       </header>
       {/* Shown for few rooms, too: otherwise its appearance would move the list. */}
       <SearchField label="Find a room" testId="room-filter" value={filter} onText={setFilter} />
-      <ul ref={list}>
-        {items.map((item) => (
-          <li key={item.room}>
-            <RoomButton store={store} item={item} isCurrent={item.room === view.room} />
-          </li>
-        ))}
-      </ul>
+      <div ref={list} class="sections">
+        {SECTIONS.map((section) => {
+          const rooms = items.filter((item) => item.section === section);
+          if (rooms.length === 0) return null;
+          const isHidden = section === "discover" && isFolded;
+          return (
+            <section key={section} aria-label={TITLES[section]} data-testid={`section-${section}`}>
+              <h3>
+                {section === "discover" ? (
+                  <Button class="fold" aria-expanded={!isHidden} onClick={() => directory.fold(!directory.isFolded)}>
+                    {TITLES.discover} <Icon name="next" />
+                  </Button>
+                ) : (
+                  TITLES[section]
+                )}
+              </h3>
+              <ul hidden={isHidden}>
+                {rooms.map((item) => (
+                  <li key={item.room}>
+                    <RoomButton
+                      store={store}
+                      item={item}
+                      isCurrent={item.room === view.room}
+                      isDrafted={drafted.has(item.room)}
+                    />
+                  </li>
+                ))}
+              </ul>
+            </section>
+          );
+        })}
+      </div>
       {items.length === 0 && <p class="muted none">No room of that name. Create it with +.</p>}
       {directory.isListable === false && <p class="muted none">Only rooms you have been in are listed here.</p>}
       <footer>
-        <Avatar user={user} name={name} small />
-        <bdi class="me">{bare(name)}</bdi>
-        {role !== "member" && <span class="role">{role}</span>}
+        <Button
+          class="self"
+          testId="profile"
+          aria-haspopup="menu"
+          onClick={({ currentTarget }) => store.set({ menu: { anchor: currentTarget, isOwn: true } })}
+        >
+          <Avatar user={user} name={name} small />
+          <bdi class="me">{bare(name)}</bdi>
+          {role !== "member" && <span class="role">{role}</span>}
+          <Icon name="more" label="Your menu" />
+        </Button>
       </footer>
     </nav>
   );
@@ -71,10 +115,11 @@ interface RoomButtonProps {
   readonly store: ChatStore;
   readonly item: RoomItem;
   readonly isCurrent: boolean;
+  readonly isDrafted: boolean;
 }
 
-function RoomButton({ store, item, isCurrent }: RoomButtonProps) {
-  const { room, members, unread, mentions, isMuted, direct, tag } = item;
+function RoomButton({ store, item, isCurrent, isDrafted }: RoomButtonProps) {
+  const { room, members, unread, mentions, isMuted, direct, tag, lastActivity } = item;
   return (
     <button
       type="button"
@@ -92,11 +137,11 @@ function RoomButton({ store, item, isCurrent }: RoomButtonProps) {
         </span>
       )}
       <bdi class="room-name">
-        {direct ? bare(direct.name) : room}
+        {labelOf(item)}
         {tag !== undefined && <span class="tag"> {tag}</span>}
       </bdi>
-      {isMuted && <Icon name="muted" />}
-      {isMuted && <span class="unseen"> muted </span>}
+      {isDrafted && <Icon name="edit" label="draft" />}
+      {isMuted && <Icon name="muted" label="muted" />}
       {unread > 0 ? (
         <span class={`badge ${mentions > 0 ? "to-me" : ""}`} data-testid="unread">
           {countText(unread)}
@@ -106,8 +151,9 @@ function RoomButton({ store, item, isCurrent }: RoomButtonProps) {
             {mentions > 0 && !direct && `, ${countText(mentions)} to you`}
           </span>
         </span>
+      ) : direct ? (
+        lastActivity && <time class="present">{briefTime(lastActivity, Date.now())}</time>
       ) : (
-        !direct &&
         members !== undefined &&
         members > 0 && (
           <span class="present" title={`${members} here now`}>

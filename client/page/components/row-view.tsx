@@ -4,7 +4,7 @@ import type { Row } from "../state/rows.ts";
 import { dayTitle } from "../state/times.ts";
 import type { ChatProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
-import { copyLink } from "./menu-items.ts";
+import { invite, inviteLabel } from "./menu-items.ts";
 import { MessageRow } from "./message-row.tsx";
 import { OutgoingRow } from "./outgoing-row.tsx";
 
@@ -90,9 +90,14 @@ function FirstSteps({ store, view }: ChatProps) {
           <Button
             class="plain edged"
             testId="copy-link"
-            onClick={({ currentTarget }) => void copyLink({ store, view }, currentTarget)}
+            onClick={({ currentTarget }) => void invite({ store, view }, currentTarget)}
           >
-            Copy the link
+            {inviteLabel()}
+          </Button>
+        )}
+        {store.hasLink && !view.state.modes.topic && view.mayDescribe("topic") && (
+          <Button class="plain edged" testId="set-topic" onClick={() => store.set({ dialog: { kind: "about-room" } })}>
+            Set a topic
           </Button>
         )}
       </p>

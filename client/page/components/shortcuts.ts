@@ -10,9 +10,12 @@ export function onShortcut(event: KeyboardEvent, store: ChatStore): void {
 
 function actionOf(event: KeyboardEvent, store: ChatStore): (() => void) | undefined {
   const { key, altKey, shiftKey } = event;
+  const { dialog } = store.ui;
   const isCommand = event.ctrlKey || event.metaKey;
   if (altKey && key === "ArrowUp" && !store.isEmbedded) return () => store.step(-1);
   if (altKey && key === "ArrowDown" && !store.isEmbedded) return () => store.step(1);
+  if (isCommand && !shiftKey && !altKey && key.toLowerCase() === "k" && !store.isEmbedded)
+    return () => store.set({ dialog: dialog?.kind === "switcher" ? undefined : (dialog ?? { kind: "switcher" }) });
   if (isCommand && key === "/") return () => store.set({ dialog: { kind: "shortcuts" } });
   if (isCommand && shiftKey && key.toLowerCase() === "f") return () => store.open("search");
   if (isCommand && shiftKey && key.toLowerCase() === "m") return () => store.open("members");

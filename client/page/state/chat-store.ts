@@ -1,24 +1,43 @@
 // The page's state as a whole: the reader, the room on the screen, open panels and dialogs. Components draw it and call it;
 // each change is drawn once per frame.
-import { claimsOf, labelledIn, lineOf, relabelled, unreadOf, type Message, type Outgoing } from "parley-rooms/client";
+import {
+  claimsOf,
+  unreadOf,
+  type JoinedRoom,
+  type Message,
+  type Outgoing,
+  type RoomOverview,
+} from "parley-rooms/client";
 
 import { RoomView, type Announcement } from "./room-view.ts";
-import { type Identity, ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
+import { type Identity, isGuest, ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
+import { draftedRooms, moveDrafts, writerOf } from "./drafts.ts";
 import { keep, local } from "./json-storage.ts";
-import { bare, named } from "./names.ts";
 import { OpenParts } from "./open-parts.ts";
 import { fetchEntrance, goToSignIn, roomOfState, type Entrance, type Returned } from "./sign-in.ts";
 import { clearStoredData, countUnfinished, joinKey, rememberedAt, type Owner } from "./stored-data.ts";
 import { RoomDirectory } from "./room-directory.ts";
 import type { Notifier } from "./notifier.ts";
-import { countIn, countOf, type News, NewlySpoken, type MutedRooms, titleText } from "./news.ts";
-import { isDirect, neighbour, roomItems, roomNameOf, titleOf, type DirectPerson, type RoomItem } from "./room-items.ts";
+import { SpokenNotices } from "./spoken-notices.ts";
+import { countIn, countOf, type News, type MutedRooms, titleText } from "./news.ts";
+import {
+  isDirect,
+  labelOf,
+  neighbour,
+  roomItems,
+  roomNameOf,
+  titleOf,
+  type DirectPerson,
+  type RoomItem,
+} from "./room-items.ts";
 
 const ANNOUNCEMENTS_MAX = 5;
 
 export interface Joining {
   readonly name: string;
   readonly room: string;
+  /** The room as the visitor typed it. */
+  readonly typed?: string;
   /** Empty unless the visitor was asked for one. */
   readonly token: string;
 }
@@ -80,9 +99,11 @@ export class ChatStore extends OpenParts {
   #user = "";
   /** People with whom the reader began a conversation: the room may not know their names yet. */
   readonly #begun = new Map<string, DirectPerson>();
-  #spoken = new NewlySpoken();
+  readonly #notices = new SpokenNotices(this);
   /** A message that the reader wants to see, in a room that they come into. */
   #wanted: { readonly room: string; readonly seq: number } | undefined;
+  /** A room that the reader makes, and the name that they typed for it. */
+  #naming: { readonly room: string; readonly name: string } | undefined;
   /** The list said that something is new in the room on the screen although all of it is read. */
   #wasBehind = false;
 
@@ -143,7 +164,7 @@ export class ChatStore extends OpenParts {
     return this.view !== undefined;
   }
 
-  async join({ name, room, token }: Joining): Promise<void> {
+  async join({ name, room, typed = room, token }: Joining): Promise<void> {
     this.isJoining = true;
     this.problem = "";
     this.changed();
@@ -152,6 +173,7 @@ export class ChatStore extends OpenParts {
       const { user } = this.entrance ?? {};
       if (token !== "" || user) this.#identity.keep({ name, token });
       await this.#token();
+      this.#naming = { room, name: typed };
       this.#enterAs(this.#identity.kept, room);
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
@@ -173,8 +195,10 @@ export class ChatStore extends OpenParts {
   /** Enters a room whose name was typed. @returns `false` where that is no name of a room */
   enterNamed(typed: string): boolean {
     const room = roomNameOf(typed);
-    if (room !== undefined) this.enter(room);
-    return room !== undefined;
+    if (room === undefined) return false;
+    this.#naming = { room, name: typed };
+    this.enter(room);
+    return true;
   }
 
   enter(room: string): void {
@@ -188,7 +212,7 @@ export class ChatStore extends OpenParts {
       inherit: (user) => this.#identity.inheritanceOf(user),
       changed: () => this.#onViewChanged(),
       announce: (text) => this.announce(text),
-      spoken: (message) => this.#notifyHere(message),
+      spoken: (message) => this.#notices.notifyHere(message),
     });
     void this.view.add(this.#files.get(room) ?? []);
     this.announcements = [];
@@ -217,12 +241,35 @@ export class ChatStore extends OpenParts {
     return { user: this.#user || (claims?.user ?? ""), name: this.name, role: claims?.role ?? "member" };
   }
 
+  /** Whether the reader may choose another name: a guest has no other account. */
+  get mayRename(): boolean {
+    return this.#identity.kept?.isGuest === true;
+  }
+
+  /** The reader goes on under another name. @returns why not; empty if it is done */
+  async rename(name: string): Promise<string> {
+    const { base } = this.#ports;
+    try {
+      await this.#identity.rename(name);
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+    const { view, reader } = this;
+    this.#leaveRoom();
+    // A guest's drafts are kept by the name.
+    const { user } = reader;
+    if (isGuest(user)) moveDrafts(base, writerOf({ user, name: this.name }), writerOf({ user, name }));
+    this.name = name;
+    keep(local, this.#joinKey, { name, ...(view && { room: view.room }) });
+    if (view) this.enter(view.room);
+    return "";
+  }
+
   /** How many members the room on the screen has; until it answers, as the list of rooms says. */
   get memberCount(): number | undefined {
-    const { view, directory } = this;
+    const { view } = this;
     if (view?.state.welcome) return view.state.presence.count;
-    const known = [...(directory?.own ?? []), ...(directory?.listed ?? [])];
-    return known.find(({ room }) => room === view?.room)?.members;
+    return view && this.#listed(view.room)?.members;
   }
 
   /** Shows a message, in whichever room it is; none to a reader who has signed out. */
@@ -259,7 +306,7 @@ export class ChatStore extends OpenParts {
     this.#files.clear();
     this.directory?.close();
     this.directory = undefined;
-    this.#spoken = new NewlySpoken();
+    this.#notices.forget();
     this.panel = undefined;
     this.ui = {};
     this.#ports.entered?.(undefined);
@@ -298,17 +345,26 @@ export class ChatStore extends OpenParts {
     this.isTokenAsked = this.isTokenNeeded = false;
   }
 
-  /** Another tab has changed the browser's storage: a reader who signed out there is signed out here, too. */
+  /** Another tab has changed the browser's storage: a reader who signed out there, or has another name, has done so here, too. */
   onKept({ key, newValue }: StorageEvent): void {
-    if (key === this.#joinKey && newValue === null) this.signOutNow();
+    if (key !== this.#joinKey) return;
+    if (newValue === null) return this.signOutNow();
+    const name = this.view && this.#identity.adoptName();
+    if (name === undefined) return;
+    this.name = name;
+    this.#comeBackTo(this.view);
   }
 
   /** After an end that only the reader can go on from, or instead of waiting. */
   comeBack(): void {
     const { view } = this;
     if (!view?.isOver) return view?.store.connect();
+    this.#comeBackTo(view);
+  }
+
+  #comeBackTo(view: RoomView | undefined): void {
     this.#leaveRoom();
-    this.enter(view.room);
+    if (view) this.enter(view.room);
   }
 
   /** Sends a failed message again; where the view is over, with the next view. */
@@ -326,13 +382,14 @@ export class ChatStore extends OpenParts {
   }
 
   /** The list of rooms. */
-  roomItems(more: { readonly filter?: string; readonly held?: readonly string[] } = {}): RoomItem[] {
+  roomItems(more: Partial<Pick<Parameters<typeof roomItems>[0], "filter" | "held">> = {}): RoomItem[] {
     const { view, directory } = this;
     if (!view || !directory) return [];
     const { listed, own, entered } = directory;
     const members = this.memberCount;
     const rules = this.#rules;
     const here = this.#newsHere;
+    const { name } = this.known(view.room);
     return roomItems({ listed, joined: own, entered, current: view.room, rules, ...more }).map((item) =>
       // The connected room's own facts are fresher than the lobby's.
       item.room === view.room
@@ -340,10 +397,19 @@ export class ChatStore extends OpenParts {
             ...item,
             ...(here && { unread: countIn(here, rules), mentions: here.mentions }),
             ...(members !== undefined && { members }),
+            ...(name !== undefined && { name }),
             ...(view.direct && { direct: view.direct }),
           }
         : item,
     );
+  }
+
+  /** Rooms, besides the one on the screen, in which the reader has begun to write. */
+  get drafted(): ReadonlySet<string> {
+    const { view } = this;
+    const drafted = new Set(draftedRooms(this.#ports.base, view?.writing.writer));
+    drafted.delete(view?.room ?? "");
+    return drafted;
   }
 
   /** How much is new for the reader, in all of their rooms. */
@@ -375,9 +441,30 @@ export class ChatStore extends OpenParts {
     const { view } = this;
     if (!view) return "Parley";
     if (this.heading !== "") return this.heading;
-    const listed = this.directory?.own.find(({ room }) => room === view.room)?.direct;
     const { tag } = (isDirect(view.room) && this.roomItems().find(({ room }) => room === view.room)) || {};
-    return titleOf(view.room, view.direct ?? this.#begun.get(view.room) ?? listed, tag);
+    return titleOf(view.room, { ...this.known(view.room), tag });
+  }
+
+  /** The same beside the mark of a room. */
+  get label(): string {
+    const { view, heading, title } = this;
+    return view?.kind === "room" && heading === "" ? labelOf({ room: view.room, ...this.known(view.room) }) : title;
+  }
+
+  /** What the page knows of a room: the other one of a conversation, and the name that moderators gave it. */
+  known(room: string): { readonly direct?: DirectPerson | undefined; readonly name?: string | undefined } {
+    const { view } = this;
+    const listed = this.#listed(room);
+    const here = view?.room === room && view.state.welcome ? view : undefined;
+    return {
+      direct: here?.direct ?? this.#begun.get(room) ?? listed?.direct,
+      name: (here ? here.state.modes.name : listed?.name) || undefined,
+    };
+  }
+
+  #listed(room: string): (RoomOverview & Pick<Partial<JoinedRoom>, "direct">) | undefined {
+    const { own = [], listed = [] } = this.directory ?? {};
+    return [...own, ...listed].find((one) => one.room === room);
   }
 
   /** Whether the page's address leads others into the room on the screen. */
@@ -439,7 +526,18 @@ export class ChatStore extends OpenParts {
     this.closeGone();
     this.#user = this.view?.self || this.#user;
     this.#restorePlace();
+    this.#nameRoom();
     this.changed();
+  }
+
+  /** Who makes a room names it. */
+  #nameRoom(): void {
+    const { view } = this;
+    const { room, name = "" } = this.#naming ?? {};
+    if (view?.room !== room || !view?.state.welcome) return;
+    this.#naming = undefined;
+    const isNew = view.state.reading.lastSeq === 0 && !view.state.modes.name && view.mayDescribe("name");
+    if (isNew && name.trim() !== room) void view.store.moderate("describe", { name });
   }
 
   #restorePlace(): void {
@@ -464,35 +562,8 @@ export class ChatStore extends OpenParts {
     const isBehind = listed !== undefined && listed.unread > 0 && readSeq === lastSeq && lastSeq === listed.lastSeq;
     if (isBehind && this.#wasBehind) void view!.store.ask("read", { seq: lastSeq });
     this.#wasBehind = isBehind;
-    // Until the server has answered there is no list to compare the next one with.
-    if (directory?.joined) for (const news of this.#spoken.take(directory.own)) this.#notify(news);
+    this.#notices.notifyOthers();
     this.changed();
-  }
-
-  /** A message of the room on the screen speaks to the reader. */
-  #notifyHere({ id, seq, name }: Message): void {
-    const { view, title } = this;
-    if (!view) return;
-    const who = view.direct ? named(name) : `${named(name)} in ${title}`;
-    void this.notifier?.notify({ room: view.room, seq, title: who, text: () => lineOf(view.wordsOf(id)) });
-  }
-
-  /** One of another room does, of which the list knows no more. */
-  #notify({ room, mentionSeq: seq = 0 }: News): void {
-    const direct = this.directory?.own.find((joined) => joined.room === room)?.direct;
-    const where = titleOf(room, direct);
-    const title = direct ? where : `You were mentioned in ${where}`;
-    void this.notifier?.notify({ room, seq, title, text: () => (direct ? "New message" : this.#newestMention(room)) });
-  }
-
-  async #newestMention(room: string): Promise<string> {
-    const found = await this.directory?.mentions({ room, limit: 1 });
-    const [message] = found && "ok" in found ? found.messages : [];
-    const { user, name } = this.reader;
-    const labelOf = (id: string): string | undefined => (id === user ? bare(name) : undefined);
-    return message
-      ? `${named(message.name)}: ${lineOf(relabelled(message.content, labelledIn(message.content, labelOf)))}`
-      : "";
   }
 
   get #owner(): Owner {

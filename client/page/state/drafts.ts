@@ -3,7 +3,7 @@
 import type { Attachment, Claims } from "parley-rooms/client";
 
 import { isGuest } from "./reader-identity.ts";
-import { keep, local, ofTab, readJson } from "./json-storage.ts";
+import { keep, keysOf, local, ofTab, readJson } from "./json-storage.ts";
 
 /** Uploads can be sent for an hour (FILE-2). Older ones are not shown, because the room would refuse them. */
 export const UPLOADED_MAX_MS = 55 * 60_000;
@@ -67,6 +67,20 @@ export function readDraft(place: DraftPlace): KeptDraft {
     aside: listOf(kept?.aside).filter(isEdit),
     uploaded: readUploaded(kept?.uploaded),
   };
+}
+
+/** The rooms in which a writer has begun something. */
+export function draftedRooms(base: string, writer: string | undefined): readonly string[] {
+  const prefix = draftPrefix(base, writer);
+  return writer === undefined ? [] : keysOf(local, prefix).map((key) => key.slice(prefix.length));
+}
+
+/** The same person writes under another name from now on. */
+export function moveDrafts(base: string, from: string, to: string): void {
+  for (const room of draftedRooms(base, from)) {
+    keep(local, keyOf({ base, room, writer: to }), readJson(local, keyOf({ base, room, writer: from })));
+    keep(local, keyOf({ base, room, writer: from }), undefined);
+  }
 }
 
 export function keepDraft(place: DraftPlace, draft: KeptDraft): void {

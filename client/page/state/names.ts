@@ -14,8 +14,11 @@ export const bare = (name: string): string => name.replaceAll(TURNING, "");
 /** What a reader can see of the name: the same for names that look the same. */
 export const visible = (name: string): string => name.replaceAll(/[\p{Cf}\p{DI}]/gu, "");
 
+/** For comparisons with what a person types: without accents, in small letters. */
+export const plain = (text: string): string => text.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
+
 /** The name as a part of a sentence. */
 export function named(name: string): string {
-  const plain = bare(name) || "?";
-  return RIGHT_TO_LEFT.test(plain) ? ISOLATE + plain + END : plain;
+  const shown = bare(name) || "?";
+  return RIGHT_TO_LEFT.test(shown) ? ISOLATE + shown + END : shown;
 }

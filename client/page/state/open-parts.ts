@@ -7,16 +7,20 @@ import type { Unfinished } from "./stored-data.ts";
 /** The panel beside the messages; on a phone, over them. */
 export type Panel = "rooms" | "members" | "search" | "mentions" | undefined;
 
-/** A menu of actions on a message or a person; otherwise of the room. */
+/** A menu of actions on a message or a person, or of the reader; otherwise of the room. */
 interface Menu {
   readonly anchor: Element;
   /** The `id` of a message. */
   readonly message?: string;
   readonly person?: Person;
+  readonly isOwn?: true;
 }
 
+/** Dialogs about the names of rooms and of the reader. */
+type Naming = "new-room" | "about-room" | "rename";
+
 export type Dialog =
-  | { readonly kind: "shortcuts" | "new-room" | "room" }
+  | { readonly kind: "shortcuts" | "room" | "switcher" | Naming }
   | { readonly kind: "sign-out"; readonly unfinished: Unfinished }
   | { readonly kind: "moderate"; readonly action: "kick" | "mute" | "ban"; readonly user: string }
   | { readonly kind: "delete" | "report" | "details"; readonly message: string }

@@ -61,9 +61,8 @@ export class ReaderIdentity {
     keep(local, this.#key, identity);
   }
 
-  /** Stores the token of a guest. Their former user under this name is remembered as theirs, with its unsent messages. */
-  keepGuest(name: string, token: string): void {
-    const kept = this.guest(name);
+  /** Stores the token of a guest. Their former user is remembered as theirs, with its unsent messages. */
+  keepGuest(name: string, token: string, kept = this.guest(name)): void {
     const before = kept && claimsOf(kept.token)?.user;
     const isOther = before !== undefined && before !== claimsOf(token)?.user;
     const formerly = [...(kept?.formerly ?? []), ...(isOther ? [before] : [])].slice(-FORMER_MAX);
@@ -84,6 +83,21 @@ export class ReaderIdentity {
   forget(): void {
     this.#current = undefined;
     keep(local, this.#key, undefined);
+  }
+
+  /** A guest goes on under another name, as the same user where the server still knows them. The message of a rejection is fit to be shown. */
+  async rename(name: string): Promise<void> {
+    const { kept } = this;
+    this.keepGuest(name, await fetchGuestToken(this.#base, name, kept?.token), kept);
+  }
+
+  /** The guest has chosen another name in another tab. @returns that name */
+  adoptName(): string | undefined {
+    const [kept, newest] = [this.#current, this.#read()];
+    const isSame = kept?.isGuest && newest?.isGuest && claimsOf(kept.token)?.user === claimsOf(newest.token)?.user;
+    if (!isSame || kept.name === newest.name) return undefined;
+    this.#current = newest;
+    return newest.name;
   }
 
   /** Another token for the reader of that name: another tab's newer one, or a new guest token. @throws TokenNeeded */

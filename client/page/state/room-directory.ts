@@ -14,6 +14,7 @@ import { keep, keyAt, local, readJson } from "./json-storage.ts";
 
 export const SEEN_NAME = "parley.seen";
 export const LEFT_NAME = "parley.left";
+export const FOLDED_NAME = "parley.folded";
 const LIST_EVERY_MS = 15_000;
 /** Messages that mention the reader, in one answer. */
 export const MENTIONS_LIMIT = 30;
@@ -35,6 +36,8 @@ export class RoomDirectory {
   listed: readonly RoomOverview[] = [];
   /** Whether the server lets this reader list rooms at all; unknown before it answered. */
   isListable: boolean | undefined;
+  /** Whether the reader has folded away the rooms in which they have never been. */
+  isFolded: boolean;
   readonly #ports: DirectoryPorts;
   readonly #joined: OwnRooms;
   #seen: Remembered;
@@ -45,6 +48,7 @@ export class RoomDirectory {
   constructor(ports: DirectoryPorts) {
     this.#ports = ports;
     [this.#seen, this.#left] = [this.#read(SEEN_NAME), this.#read(LEFT_NAME)];
+    this.isFolded = readJson(local, keyAt(ports.base, FOLDED_NAME)) === true;
     this.#joined = followRooms(ports.base, ports);
     this.#joined.subscribe(() => ports.changed());
     document.addEventListener("visibilitychange", () => this.#look(), { signal: this.#life.signal });
@@ -78,6 +82,12 @@ export class RoomDirectory {
     const listed = this.joined?.find((joined) => joined.room === room)?.lastSeq ?? 0;
     this.#seen = this.#kept(SEEN_NAME, without(this.#seen, room));
     this.#left = this.#kept(LEFT_NAME, withRoom(this.#left, room, Math.max(lastSeq, listed)));
+    this.#ports.changed();
+  }
+
+  fold(isFolded: boolean): void {
+    this.isFolded = isFolded;
+    keep(local, keyAt(this.#ports.base, FOLDED_NAME), isFolded || undefined);
     this.#ports.changed();
   }
 

@@ -1,8 +1,8 @@
-// Builds the list of rooms: the reader's own with what is new there, and others that the lobby lists. Pure; the room list and the chat store
-// call it.
+// Builds the list of rooms in its sections: the reader's own with what is new there, their conversations, and others that the lobby lists. Pure;
+// the room list and the chat store call it.
 import { isRoomName, type JoinedRoom, type RoomOverview } from "parley-rooms/client";
 
-import { bare, named, visible } from "./names.ts";
+import { bare, named, plain, visible } from "./names.ts";
 import { idTagOf } from "./people.ts";
 import { countIn, type MutedRooms } from "./news.ts";
 
@@ -12,8 +12,15 @@ export interface DirectPerson {
   readonly name: string;
 }
 
+export const SECTIONS = ["yours", "direct", "discover"] as const;
+
 export interface RoomItem {
   readonly room: string;
+  readonly section: (typeof SECTIONS)[number];
+  /** What moderators call it. */
+  readonly name?: string;
+  /** When its newest message was posted; absent where the lobby does not know. */
+  readonly lastActivity?: number | null;
   /** Absent where the lobby does not know the room. */
   readonly members?: number;
   /** Messages of others that the reader has not read; in a muted room, those alone that speak to the reader. */
@@ -35,8 +42,8 @@ interface Known {
   readonly rules: MutedRooms;
   /** The part of a name that the reader types to find a room. */
   readonly filter?: string;
-  /** The shown order while the reader points at the list: new rooms come below, and gone ones keep their places. */
-  readonly held?: readonly string[];
+  /** The shown ones while the reader points at the list: new rooms come below, and gone ones keep their places. */
+  readonly held?: ReadonlyArray<Pick<RoomItem, "room" | "section">>;
 }
 
 /** Server and page name such rooms so. */
@@ -47,43 +54,68 @@ export const isDirect = (room: string): boolean => room.startsWith(DIRECT_PREFIX
 /** A room's name as people write it: "My Room" is `my-room`. @returns `undefined` where characters are left that no room's name has */
 export function roomNameOf(typed: string): string | undefined {
   const name = typed.trim();
-  const plain = name.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase().replaceAll(/\s+/g, "-");
-  return [name, plain].find(isRoomName);
+  return [name, plain(name).replaceAll(/\s+/g, "-")].find(isRoomName);
 }
 
 export const ROOM_NAME_RULE = "A room's name has letters, digits and _ . ~ - alone, and begins with a letter or digit.";
 
-/** The room in words for titles, labels and sentences: the other one's name, or `#` and the room's. */
-export function titleOf(room: string, direct: DirectPerson | undefined, tag = ""): string {
+interface Titled {
+  readonly direct?: DirectPerson | undefined;
+  readonly name?: string | undefined;
+  readonly tag?: string | undefined;
+}
+
+/** The room in words for titles, labels and sentences: the other one's name, or the room's, or `#` and its id. */
+export function titleOf(room: string, { direct, name = "", tag = "" }: Titled = {}): string {
   if (direct) return `${named(direct.name)} ${tag}`.trimEnd();
+  if (name !== "") return named(name);
   return isDirect(room) ? "Direct message" : `#${room}`;
 }
 
-/** The reader's own rooms come first; both parts are sorted by name, so that the list does not move under the pointer. */
+/** The same beside a mark or a face. */
+export const labelOf = ({ room, direct, name }: Titled & Pick<RoomItem, "room">): string =>
+  bare(direct?.name ?? name ?? (isDirect(room) ? titleOf(room) : room));
+
+/** Whether the texts of an item have that part. */
+function isWanted(item: RoomItem, wanted: string): boolean {
+  const texts = item.direct ? [labelOf(item)] : [labelOf(item), item.room];
+  return texts.some((text) => plain(text).includes(wanted));
+}
+
+/** The reader's own rooms are sorted by name; in the other sections those with the newest messages come first. */
 export function roomItems({ listed, joined, entered, current, rules, filter = "", held = [] }: Known): RoomItem[] {
-  const places = new Map(held.map((room, at) => [room, at]));
-  const byName = new Map<string, RoomItem>();
+  const places = new Map(held.map(({ room, section }, at) => [room, { at, section }]));
+  const byRoom = new Map<string, Omit<RoomItem, "section">>();
   const own = new Set([...entered, current]);
-  const plain = (room: string) => ({ room, unread: 0, mentions: 0, isMuted: rules.muted.has(room) });
-  for (const room of [...held, ...own]) byName.set(room, plain(room));
-  for (const { room, members } of listed) byName.set(room, { ...plain(room), members });
+  const blank = (room: string) => ({ room, unread: 0, mentions: 0, isMuted: rules.muted.has(room) });
+  for (const room of [...places.keys(), ...own]) byRoom.set(room, blank(room));
+  const known = ({ room, members, lastActivity, name }: RoomOverview) => ({
+    ...blank(room),
+    members,
+    lastActivity,
+    ...(name !== undefined && { name }),
+  });
+  for (const overview of listed) byRoom.set(overview.room, known(overview));
   for (const news of joined) {
-    const { room, members, lastSeq, mentions, direct } = news;
+    const { room, lastSeq, mentions, direct } = news;
     // The other one has opened it, and not written yet.
     if (direct && lastSeq === 0 && !own.has(room)) continue;
     own.add(room);
-    const known = { ...plain(room), members, ...(direct && { direct }) };
-    byName.set(room, room === current ? known : { ...known, unread: countIn(news, rules), mentions });
+    const counts = room === current ? {} : { unread: countIn(news, rules), mentions };
+    byRoom.set(room, { ...known(news), ...(direct && { direct }), ...counts });
   }
-  const sortName = ({ room, direct }: RoomItem): string => (direct ? bare(direct.name) : room);
-  const wanted = filter.trim().toLowerCase();
-  return withTags([...byName.values()])
-    .filter((item) => sortName(item).toLowerCase().includes(wanted))
+  const sectionOf = (room: string): RoomItem["section"] =>
+    places.get(room)?.section ?? (isDirect(room) ? "direct" : own.has(room) ? "yours" : "discover");
+  const newest = ({ section, lastActivity }: RoomItem): number => (section === "yours" ? 0 : (lastActivity ?? 0));
+  const wanted = plain(filter.trim());
+  return withTags([...byRoom.values()].map((item) => ({ ...item, section: sectionOf(item.room) })))
+    .filter((item) => isWanted(item, wanted))
     .sort(
       (a, b) =>
-        (places.get(a.room) ?? Infinity) - (places.get(b.room) ?? Infinity) ||
-        Number(own.has(b.room)) - Number(own.has(a.room)) ||
-        (sortName(a) < sortName(b) ? -1 : 1),
+        SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section) ||
+        (places.get(a.room)?.at ?? Infinity) - (places.get(b.room)?.at ?? Infinity) ||
+        newest(b) - newest(a) ||
+        (labelOf(a) < labelOf(b) ? -1 : 1),
     );
 }
 
@@ -97,8 +129,9 @@ function withTags(items: readonly RoomItem[]): RoomItem[] {
   );
 }
 
-/** The next room above (-1) or below (1) the current one, all around. */
+/** The next of the reader's rooms above (-1) or below (1) the current one, all around. */
 export function neighbour(items: readonly RoomItem[], current: string, step: 1 | -1): string | undefined {
-  const at = items.findIndex(({ room }) => room === current);
-  return items.at((at + step) % items.length)?.room;
+  const own = items.filter(({ section }) => section !== "discover");
+  const at = own.findIndex(({ room }) => room === current);
+  return own.at((at + step) % own.length)?.room;
 }

@@ -140,6 +140,13 @@ export class RoomView {
     return direct && { user: direct.user, name: names.get(direct.user) ?? direct.name };
   }
 
+  /** Whether the reader may set that text: moderators, and who makes a room (MOD-12). */
+  mayDescribe(what: "name" | "topic"): boolean {
+    const { me, modes, reading, welcome } = this.state;
+    if (this.kind === "conversation" || !welcome) return false;
+    return me.isModerator || (this.blocked === "" && reading.lastSeq === 0 && !modes[what]);
+  }
+
   /** Why nothing can be written here at all; empty when it can. */
   get blocked(): string {
     const { blocked } = this.state.me;
@@ -340,7 +347,9 @@ export class RoomView {
   }
 
   #onModeration(change: ModerationChange): void {
-    const { action, user } = change;
+    const { action, user, by } = change;
+    // They see it where they wrote it.
+    if (action === "describe" && by === this.self) return;
     // The notice before the end of the connection tells the reader.
     if (user === this.self && (action === "kick" || action === "ban")) return;
     const text = describeModeration(change, (id) => (id === this.self ? "you" : named(this.people.nameOf(id))));

@@ -4,7 +4,7 @@ import { isRoomName, unsentOf } from "parley-rooms/client";
 
 import { draftPrefix } from "./drafts.ts";
 import { keep, keyAt, keysOf, local, ofTab, readJson } from "./json-storage.ts";
-import { LEFT_NAME, SEEN_NAME } from "./room-directory.ts";
+import { FOLDED_NAME, LEFT_NAME, SEEN_NAME } from "./room-directory.ts";
 import { begunKey } from "./sign-in.ts";
 
 const JOIN_NAME = "parley.join";
@@ -40,8 +40,8 @@ export function countUnfinished(owner: Owner): Unfinished {
 export function clearStoredData(owner: Owner): void {
   const { base, user } = owner;
   unsentOf(base, user).forget();
-  for (const key of [...draftsOf(owner), keyAt(base, SEEN_NAME), keyAt(base, LEFT_NAME), joinKey(base), begunKey(base)])
-    keep(local, key, undefined);
+  const kept = [SEEN_NAME, LEFT_NAME, FOLDED_NAME].map((name) => keyAt(base, name));
+  for (const key of [...draftsOf(owner), ...kept, joinKey(base), begunKey(base)]) keep(local, key, undefined);
   // Drafts that were typed before their writer was known.
   for (const key of keysOf(ofTab, draftPrefix(base))) keep(ofTab, key, undefined);
 }

@@ -6,6 +6,7 @@ const DAY_MS = 24 * 3600_000;
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
 const weekday = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
+const monthDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const withYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
 
 export const clockTime = (at: number): string => timeOfDay.format(at);
@@ -24,6 +25,10 @@ export function shortTime(at: number, now: number): string {
   const day = dayTitle(at, now);
   return day === "Today" ? timeOfDay.format(at) : day;
 }
+
+/** The time of today, or the day: where there is hardly any place. */
+export const briefTime = (at: number, now: number): string =>
+  midnight(at) === midnight(now) ? timeOfDay.format(at) : monthDay.format(at);
 
 /** "07:12", "yesterday, 07:12". */
 export function sinceTime(at: number, now: number): string {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { suggestionsFor, withMention } from "../../../client/page/state/completion.ts";
 import { openMentionIn } from "../../../src/protocol/text/mentions.ts";
 import { describeModeration } from "../../../client/page/state/describe-moderation.ts";
-import { neighbour, roomItems, titleOf } from "../../../client/page/state/room-items.ts";
+import { labelOf, neighbour, roomItems, titleOf } from "../../../client/page/state/room-items.ts";
 import { describeFailure, mayRetry } from "../../../client/page/state/room-answers.ts";
 import { statusOf, type ShownConnection } from "../../../client/page/state/shown-connection.ts";
 import { typingLine } from "../../../client/page/state/typing-line.ts";
@@ -62,11 +62,12 @@ describe("the list of rooms", () => {
       { ...overview("beta", 3), unread: 2, mentions: 1 },
     ];
     const known = { listed, joined, entered: ["alone"], current: "beta" };
+    const seen = { members: 2, lastActivity: 1, ...plain };
     const [alone, beta, zebra, alpha] = [
-      { room: "alone", ...plain },
-      { room: "beta", members: 2, ...plain },
-      { room: "zebra", members: 2, ...plain, unread: 5, mentions: 2 },
-      { room: "alpha", members: 2, ...plain },
+      { room: "alone", section: "yours", ...plain },
+      { room: "beta", section: "yours", ...seen },
+      { room: "zebra", section: "yours", ...seen, unread: 5, mentions: 2 },
+      { room: "alpha", section: "discover", ...seen },
     ];
     expect(roomItems({ ...known, rules })).toEqual([alone, beta, zebra, alpha]);
     const muted = { muted: new Set(["zebra"]) };
@@ -82,15 +83,15 @@ describe("the list of rooms", () => {
     });
     const joined = [direct("cleo", 2), direct("ben", 0), direct("dan", 0)];
     const items = roomItems({ rules, listed: [], joined, entered: ["dm~dan"], current: "delta" });
-    expect(items.map(({ room, unread }) => [room, unread])).toEqual([
-      ["dm~cleo", 2],
-      ["dm~dan", 0],
-      ["delta", 0],
+    expect(items.map(({ room, section, unread }) => [room, section, unread])).toEqual([
+      ["delta", "yours", 0],
+      ["dm~cleo", "direct", 2],
+      ["dm~dan", "direct", 0],
     ]);
     const found = roomItems({ rules, listed: [], joined, entered: [], current: "delta", filter: "leo" });
     expect(found.map(({ room }) => room)).toEqual(["dm~cleo"]);
-    expect(titleOf("dm~cleo", direct("cleo", 2).direct)).toBe("CLEO <b>");
-    expect([titleOf("dm~x", undefined), titleOf("general", undefined)]).toEqual(["Direct message", "#general"]);
+    expect(titleOf("dm~cleo", { direct: direct("cleo", 2).direct })).toBe("CLEO <b>");
+    expect([titleOf("dm~x"), titleOf("general")]).toEqual(["Direct message", "#general"]);
   });
 
   it("tells people apart whose names look the same", () => {
@@ -107,18 +108,40 @@ describe("the list of rooms", () => {
       ["u3", undefined],
       ["guest-00000000000a1b2c", "#1b2c"],
     ]);
-    expect(titleOf("dm~u1", { user: "u1", name: "Ada" }, "#u1")).toBe("Ada #u1");
+    expect(titleOf("dm~u1", { direct: { user: "u1", name: "Ada" }, tag: "#u1" })).toBe("Ada #u1");
   });
 
-  it("can be looked through, and walked around", () => {
-    const items = roomItems({ ...none, listed, current: "beta", filter: " A" });
-    expect(items.map(({ room }) => room)).toEqual(["beta", "alpha", "zebra"]);
+  it("can be looked through; the reader's own rooms can be walked around", () => {
+    const items = roomItems({ ...none, listed, entered: ["zebra"], current: "beta", filter: " A" });
+    expect(items.map(({ room }) => room)).toEqual(["beta", "zebra", "alpha"]);
     expect(neighbour(items, "zebra", 1)).toBe("beta");
     expect(neighbour(items, "beta", -1)).toBe("zebra");
   });
 
+  it("shows rooms by the names that they were given, and finds them by name and id; what is new comes first elsewhere", () => {
+    const café = { ...overview("coffee", 3), name: "Café \u202E& <b>", lastActivity: 2 };
+    const direct = (user: string, lastActivity: number) => ({
+      ...overview(`dm~${user}`, 1),
+      lastActivity,
+      unread: 0,
+      mentions: 0,
+      direct: { user, name: user },
+    });
+    const known = {
+      ...none,
+      joined: [direct("ada", 1), direct("ben", 9)],
+      listed: [...listed, café],
+      entered: ["zebra"],
+    };
+    const items = roomItems({ ...known, current: "beta" });
+    expect(items.map(labelOf)).toEqual(["beta", "zebra", "ben", "ada", "Café & <b>", "alpha"]);
+    const found = (filter: string) => roomItems({ ...known, current: "beta", filter }).map(({ room }) => room);
+    expect([found("CAFE"), found("offe")]).toEqual([["coffee"], ["coffee"]]);
+    expect([titleOf("coffee", café), titleOf("coffee", { name: "" })]).toEqual(["Café & <b>", "#coffee"]);
+  });
+
   it("does not move under the pointer: new rooms come below, visited and gone ones keep their places", () => {
-    const held = roomItems({ ...none, listed, current: "beta" }).map(({ room }) => room);
+    const held = roomItems({ ...none, listed, current: "beta" });
     const later = [overview("zebra", 9), overview("alder", 1), overview("beta", 3)];
     const names = (also: object) =>
       roomItems({ ...none, listed: later, entered: ["beta"], current: "zebra", ...also }).map(({ room }) => room);
@@ -129,7 +152,7 @@ describe("the list of rooms", () => {
 
   it("a room named like a property of every object was not visited for that", () => {
     const items = roomItems({ ...none, listed: [overview("constructor", 7)], current: "beta" });
-    expect(items.at(-1)).toEqual({ room: "constructor", members: 2, ...plain });
+    expect(items.at(-1)).toMatchObject({ room: "constructor", section: "discover", members: 2, ...plain });
   });
 });
 

@@ -1,0 +1,168 @@
+// The dialogs of the page, which it loads when one of them is opened: besides those that an embed has, too, the way to rooms and people, and those
+// about names: of a new room, of a room with its topic, and of the reader.
+import type { ComponentProps } from "preact";
+import { useState } from "preact/hooks";
+
+import { bare } from "../state/names.ts";
+import { ROOM_NAME_RULE, roomNameOf } from "../state/room-items.ts";
+import type { ChatProps } from "./chat-props.ts";
+import { VERBATIM } from "./controls.tsx";
+import { Dialogs } from "./dialogs.tsx";
+import { FormDialog, InfoDialog } from "./modal.tsx";
+import { Switcher } from "./switcher.tsx";
+
+/** Characters; the server takes no more. */
+const NAME_LENGTH_MAX = 64;
+const TOPIC_LENGTH_MAX = 250;
+
+export function PageDialogs({ store, view }: ChatProps) {
+  const close = (): void => store.set({ dialog: undefined });
+  switch (store.ui.dialog?.kind) {
+    case "switcher":
+      return <Switcher store={store} view={view} />;
+    case "new-room":
+      return <NewRoom store={store} onClose={close} />;
+    case "about-room":
+      return <AboutRoom store={store} view={view} onClose={close} />;
+    case "rename":
+      return <Rename store={store} onClose={close} />;
+    default:
+      return <Dialogs store={store} view={view} />;
+  }
+}
+
+interface DialogProps extends Pick<ChatProps, "store"> {
+  readonly onClose: () => void;
+}
+
+function NewRoom({ store, onClose }: DialogProps) {
+  const [room, setRoom] = useState("");
+  const [isWrong, setWrong] = useState(false);
+  const id = roomNameOf(room);
+  const create = (): void => {
+    if (!store.enterNamed(room)) return setWrong(true);
+    onClose();
+  };
+  return (
+    <FormDialog title="New room" submit="Create" onSubmit={create} onClose={onClose}>
+      <Field
+        id="new-room-name"
+        label="Name"
+        value={room}
+        onText={(text) => {
+          setRoom(text);
+          setWrong(false);
+        }}
+        problem={isWrong ? ROOM_NAME_RULE : ""}
+        hint={`Enters ${id === undefined ? "it" : `#${id}`}, if it is there already.`}
+        {...VERBATIM}
+      />
+    </FormDialog>
+  );
+}
+
+function AboutRoom({ store, view, onClose }: DialogProps & ChatProps) {
+  const { room, actions, state } = view;
+  const [nameNow, topicNow] = [state.modes.name, state.modes.topic].map((text = "") => bare(text)) as [string, string];
+  const [name, setName] = useState(nameNow);
+  const [topic, setTopic] = useState(topicNow);
+  const [mayName, mayTopic] = [view.mayDescribe("name"), view.mayDescribe("topic")];
+  const title = `About ${store.title}`;
+  const save = async (): Promise<void> => {
+    const texts = { ...(name !== nameNow && { name }), ...(topic !== topicNow && { topic }) };
+    if (await actions.moderate("describe", texts)) onClose();
+  };
+  const facts = (
+    <dl class="details">
+      {!mayTopic && topicNow !== "" && (
+        <div>
+          <dt>Topic</dt>
+          <dd dir="auto">{topicNow}</dd>
+        </div>
+      )}
+      <div>
+        <dt>Address</dt>
+        <dd>#{room}</dd>
+      </div>
+    </dl>
+  );
+  if (!mayName && !mayTopic)
+    return (
+      <InfoDialog title={title} onClose={onClose}>
+        {facts}
+      </InfoDialog>
+    );
+  return (
+    <FormDialog title={title} submit="Save" onSubmit={() => void save()} onClose={onClose}>
+      {mayName && <Field id="room-name" label="Name" value={name} onText={setName} placeholder={room} />}
+      {mayTopic && (
+        <Field id="room-topic" label="Topic" value={topic} onText={setTopic} rows={3} placeholder="What is it about?" />
+      )}
+      {facts}
+    </FormDialog>
+  );
+}
+
+function Rename({ store, onClose }: DialogProps) {
+  const [name, setName] = useState(store.name);
+  const [problem, setProblem] = useState("");
+  const rename = async (): Promise<void> => {
+    const refusal = name.trim() === "" ? "Enter a name." : await store.rename(name.trim());
+    if (refusal === "") onClose();
+    else setProblem(refusal);
+  };
+  return (
+    <FormDialog title="Change your name" submit="Save" onSubmit={() => void rename()} onClose={onClose}>
+      <Field
+        id="own-name"
+        label="Your name"
+        value={name}
+        onText={setName}
+        problem={problem}
+        hint="What you have written keeps the name that you had."
+        autocomplete="nickname"
+      />
+    </FormDialog>
+  );
+}
+
+interface FieldProps extends Pick<
+  ComponentProps<"input">,
+  "autocomplete" | "autocapitalize" | "placeholder" | "spellcheck"
+> {
+  /** Of the element, for its label and for tests. */
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly onText: (text: string) => void;
+  /** Why it cannot be saved; empty if it can. */
+  readonly problem?: string;
+  readonly hint?: string;
+  /** Of a text that may be longer than a line. */
+  readonly rows?: number;
+}
+
+function Field({ id, label, onText, problem = "", hint = "", rows, ...rest }: FieldProps) {
+  const control = {
+    id,
+    "data-testid": id,
+    dir: "auto",
+    "aria-invalid": problem !== "",
+    "aria-describedby": `${id}-note`,
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => onText(currentTarget.value),
+    ...rest,
+  } as const;
+  return (
+    <>
+      <label for={id}>{label}</label>
+      {rows === undefined ? (
+        <input maxLength={NAME_LENGTH_MAX} {...control} />
+      ) : (
+        <textarea rows={rows} maxLength={TOPIC_LENGTH_MAX} {...control} />
+      )}
+      <p id={`${id}-note`} class={problem === "" ? "hint" : "problem"} role={problem === "" ? undefined : "alert"}>
+        {problem || hint}
+      </p>
+    </>
+  );
+}
