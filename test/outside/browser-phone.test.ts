@@ -276,15 +276,20 @@ it("Back closes a dialog of the operator page, and leaves the view afterwards", 
   await ada.close();
 });
 
-it("the modes of a room, and a long name of it, take nothing from its name and the composer", async () => {
+it("the topic and the modes of a room, and a long name of it, take nothing from its name and the composer", async () => {
   const room = "phone-modes";
   const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { role: "moderator", name: "Mo" }) } });
   const ada = await enter(room);
   const { page } = ada;
   const modes = page.locator(".modes");
+  await ask(mo, "describe", { topic: "What is said here, and what is not" });
+  const [topic, title] = [page.getByTestId("topic"), page.getByTestId("room-title")];
   for (const size of [NARROW_PHONE, PHONE.viewport!]) {
     await page.setViewportSize(size);
-    const name = page.getByTestId("room-title").locator("bdi");
+    const name = title.locator("bdi");
+    await topic.waitFor();
+    const [line, heading] = [(await topic.boundingBox())!, (await title.boundingBox())!];
+    expect(line.y).toBeGreaterThanOrEqual(heading.y + heading.height - 1);
     const before = (await name.boundingBox())!.width;
     await ask(mo, "slow-mode", { seconds: 900 });
     await ask(mo, "read-only", { on: true });
@@ -292,6 +297,7 @@ it("the modes of a room, and a long name of it, take nothing from its name and t
     expect((await name.boundingBox())!.width).toBeGreaterThanOrEqual(before);
     const bar = (await page.locator(".talk .bar").boundingBox())!;
     const chip = (await modes.boundingBox())!;
+    expect((await title.boundingBox())!.y).toBeGreaterThanOrEqual(bar.y);
     expect(chip.y + chip.height).toBeLessThanOrEqual(bar.y + bar.height);
     if (size !== NARROW_PHONE) expect(await modes.evaluate((chip) => chip.scrollWidth <= chip.clientWidth)).toBe(true);
     await ask(mo, "slow-mode", { seconds: 0 });
