@@ -1,15 +1,13 @@
 // A folder with the installed package, and nothing else of this repository but the samples of the documents: made once in a run of
 // the tests. Called by tests of the package and of the samples.
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-import type { V4WorkerOptions } from "miniflare";
-import { unstable_getMiniflareWorkerOptions } from "wrangler";
-
+import { serveBundle } from "./bundle-server.ts";
 import { linkPackages } from "./installation.ts";
 import { once } from "./once.ts";
 import { execute } from "./packages.ts";
-import { PROJECT_ROOT, startServer, type TestServer } from "./servers.ts";
+import { PROJECT_ROOT, type TestServer } from "./servers.ts";
 import { packPackages } from "./tarballs.ts";
 
 /** The example that is a project of its own, with a tsconfig.json for where it is copied to. */
@@ -26,10 +24,7 @@ export interface Consumer {
   run(project: string, program: string, ...args: string[]): Promise<string>;
   /** What `wrangler deploy --dry-run` prints for a project. */
   deployed(project: string): Promise<string>;
-  /**
-   * Runs the Worker of a project in workerd, as `wrangler deploy` has built it. Not with `wrangler dev`: on a busy machine its proxy
-   * loses the connection to the Worker, and answers 500 to a POST that is on its way.
-   */
+  /** Runs the Worker of a project in workerd, as `wrangler deploy` has built it. */
   serve(project: string, variables: Readonly<Record<string, string>>): Promise<TestServer>;
 }
 
@@ -49,26 +44,7 @@ export async function consumer(): Promise<Consumer> {
     tarball,
     run: (project, program, ...args) => execute([programOf(program), ...args], { cwd: path.join(folder, project) }),
     deployed: async (project) => readFileSync(path.join(await bundleOf(project), PRINTED), "utf8"),
-    serve: async (project, variables) => {
-      const bundle = await bundleOf(project);
-      const deploymentFile = path.join(bundle, "deployment.json");
-      writeFileSync(deploymentFile, JSON.stringify(deploymentOf(path.join(folder, project), bundle, variables)));
-      return startServer({ deploymentFile });
-    },
-  };
-}
-
-function deploymentOf(root: string, bundle: string, variables: Readonly<Record<string, string>>): object {
-  const configFile = ["wrangler.toml", "wrangler.jsonc"].map((name) => path.join(root, name)).find(existsSync)!;
-  const { modulesRules: _, ...options } = unstable_getMiniflareWorkerOptions(configFile)
-    .workerOptions as V4WorkerOptions & { modulesRules?: unknown };
-  return {
-    ...options,
-    name: path.basename(root),
-    modules: true,
-    script: readFileSync(path.join(bundle, "index.js"), "utf8"),
-    entrypoint: "default",
-    bindings: { ...options.bindings, ...variables },
+    serve: async (project, variables) => serveBundle(path.join(folder, project), await bundleOf(project), variables),
   };
 }
 

@@ -56,7 +56,9 @@ export function prepare(name: LanguageName): Promise<string | undefined> {
 
 /** Runs a program to its end. Rejects with all it printed if it ends badly or hangs. */
 export async function run(name: LanguageName, args: readonly string[]): Promise<Step[]> {
-  const stdout = await execute([...LANGUAGES[name].run, ...args] as unknown as Command);
+  // Also where the environment says otherwise, Python keeps the modules that the first program compiles, for all that follow.
+  const env = { PYTHONDONTWRITEBYTECODE: "" };
+  const stdout = await execute([...LANGUAGES[name].run, ...args] as unknown as Command, { env });
   return stdout
     .trimEnd()
     .split("\n")
