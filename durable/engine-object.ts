@@ -16,7 +16,7 @@ import { EngineServer } from "../src/stock/engine-server.ts";
 import type { Written } from "../src/stock/engine-socket.ts";
 import { StockLayer, type StockSession } from "../src/stock/layer.ts";
 import { EngineRequest, EngineResponse } from "../src/stock/node-request.ts";
-import { bringBack, openRecovery, recoveryOf } from "../src/stock/opening.ts";
+import { restoreAsleep, openRecovery, recoveryOf } from "../src/stock/opening.ts";
 import {
   readObjectOptions,
   readStockOptions,
@@ -203,7 +203,7 @@ export abstract class EngineObject<Env = Cloudflare.Env> extends SocketObject<En
       server,
       limits,
       admit: (request, facts) => this.#admit(request, facts, served, { server, leaveIfEmpty }),
-      ...(sleep && { settle: () => bringBack(sleep, served.registration(), { server, layer, ports, after }) }),
+      ...(sleep && { settle: () => restoreAsleep(sleep, served.registration(), { server, layer, ports, after }) }),
     };
   }
 

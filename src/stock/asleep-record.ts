@@ -1,4 +1,4 @@
-// Reads from a socket the record that a wake of its object needs, and puts it back: the request that opened its connection, its handshake, and the
+// Reads from a socket the record by which it is restored after a sleep of its object, and puts that into it: the request that opened its connection, its handshake, and the
 // plain data that the application gave it. Called by sleep.ts and socket-rows.ts.
 import { fingerprint } from "../storage/fingerprint.ts";
 import { EngineRequest } from "./node-request.ts";
@@ -11,7 +11,7 @@ interface RequestRecord {
   readonly address: string;
 }
 
-/** What a socket needs besides, to come back from a sleep of its object as if nothing had happened. */
+/** What a socket needs besides, to be restored after a sleep of its object as if nothing had happened. */
 export interface AsleepRecord {
   /** The id of its connection. */
   readonly session: string;
@@ -49,14 +49,17 @@ export function keysOf(owner: object): Set<string | symbol> {
   return new Set(Reflect.ownKeys(owner).filter((key) => Object.prototype.propertyIsEnumerable.call(owner, key)));
 }
 
+/** @returns the names of the properties that the application gave it */
+export const givenKeys = (owner: object, usual: ReadonlySet<string | symbol>): Array<string | symbol> =>
+  [...keysOf(owner)].filter((key) => !usual.has(key));
+
 /**
  * @param usual the properties that it has without the application
  * @param isNot called with the name of each that is no plain data
  */
 export function plainOf(owner: object, usual: ReadonlySet<string | symbol>, isNot: (name: string) => void): Own {
   const plain: Record<string, unknown> = {};
-  for (const key of keysOf(owner)) {
-    if (usual.has(key)) continue;
+  for (const key of givenKeys(owner, usual)) {
     const value = (owner as Record<string | symbol, unknown>)[key];
     if (typeof key === "string" && isPlain(value)) plain[key] = value;
     else isNot(String(key));
@@ -86,12 +89,40 @@ export function isPlain(value: unknown, above: readonly unknown[] = []): boolean
   if (typeof value === "function" || typeof value === "symbol") return false;
   if (typeof value !== "object" || value === null) return true;
   if (above.includes(value)) return false;
-  const within = (part: unknown): boolean => isPlain(part, [...above, value]);
+  const path = [...above, value];
+  const within = (part: unknown): boolean => isPlain(part, path);
   if (Array.isArray(value)) return value.every(within);
   if (value instanceof Set) return [...(value as Set<unknown>)].every(within);
   if (value instanceof Map) return [...(value as Map<unknown, unknown>)].flat().every(within);
   if (ArrayBuffer.isView(value) || COPIED.some((Type) => value instanceof Type)) return true;
   return isPlainObject(value) && Object.values(value).every(within);
+}
+
+/** @returns the objects in a value, itself included, each once */
+function partsOf(value: unknown, found = new Set<object>()): Set<object> {
+  if (typeof value !== "object" || value === null || found.has(value)) return found;
+  found.add(value);
+  const parts = value instanceof Map || value instanceof Set ? [...value].flat() : Object.values(value);
+  for (const part of parts) partsOf(part, found);
+  return found;
+}
+
+/** Knows which socket has an object: after a sleep of the object each socket has its own. */
+export class Owners {
+  /** The ids of sockets, by the objects that they have. */
+  readonly #all = new WeakMap<object, string>();
+
+  /** @returns whether another socket, of those that are connected, has a part of the value */
+  isShared(value: unknown, id: string, isPresent: (id: string) => boolean): boolean {
+    let isShared = false;
+    for (const part of partsOf(value)) {
+      const owner = this.#all.get(part);
+      // What cannot be changed stays the same in both.
+      isShared ||= owner !== undefined && owner !== id && isPresent(owner) && !Object.isFrozen(part);
+      this.#all.set(part, id);
+    }
+    return isShared;
+  }
 }
 
 /** The objects that a wake has put into sockets. Others are the application's, which may use one for several sockets. */
@@ -100,10 +131,7 @@ export class GivenParts {
 
   /** Notes a value, and all parts of it. */
   add(value: unknown): void {
-    if (typeof value !== "object" || value === null || this.#all.has(value)) return;
-    this.#all.add(value);
-    const parts = value instanceof Map || value instanceof Set ? [...value].flat() : Object.values(value);
-    for (const part of parts) this.add(part);
+    for (const part of partsOf(value)) this.#all.add(part);
   }
 
   /**

@@ -3,7 +3,7 @@ import { POLL_QUEUE_BYTES_MAX } from "../socketio/engine/poll-queue.ts";
 import type { Frame } from "../socketio/wire/engine-io.ts";
 import type { EngineServer, EngineTransportName } from "./engine-server.ts";
 import type { EngineRequest } from "./node-request.ts";
-import { isRejoining } from "./timers.ts";
+import { isRestoring } from "./timers.ts";
 import { WatchedEmitter } from "./watched-emitter.ts";
 
 /** A packet on its way. */
@@ -114,8 +114,8 @@ export class EngineSocket extends WatchedEmitter {
   /** Sends a message. `sent` is called when it has left. */
   write(data: Written, options: WriteOptions | Sent = {}, sent?: Sent): this {
     if (typeof options === "function") return this.write(data, {}, options);
-    // Its client has got before the sleep what a socket is sent that comes back.
-    if (this.readyState !== "open" || isRejoining()) return this;
+    // Its client has got before the sleep what a socket is sent that is restored.
+    if (this.readyState !== "open" || isRestoring()) return this;
     if (sent) this.#sent.push(sent);
     const frame = frameOf(data);
     // So an event to many passes here with each of them.

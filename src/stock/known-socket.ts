@@ -14,6 +14,7 @@ export interface StockSocket {
   readonly handshake: { auth: unknown; issued: number; time: string };
   /** The callbacks that wait for answers of the client. */
   readonly acks: ReadonlyMap<number, unknown>;
+  readonly client: object;
   readonly conn: {
     readonly id: string;
     readonly request: EngineRequest;
@@ -71,7 +72,7 @@ interface Here {
   readonly unwatch: () => void;
 }
 
-/** Its connection is over, and its client may come back, or is on its way. */
+/** Its connection is over, and its client may come back, or is recovering. */
 export interface Away {
   readonly is: "away";
   readonly rooms: readonly string[];
@@ -103,8 +104,8 @@ export class KnownSocket {
   life: string;
   readonly history: ChannelHistory;
   #place: Here | Away | Nowhere;
-  /** Its connection slept with the object, and code runs that brings it back: what that does to it is not stored. */
-  isWaking = false;
+  /** Its connection slept with the object, and code runs that restores it: what that does to it is not stored. */
+  isRestoring = false;
   /** Of a socket that is gone, too: as long as the object lives, its data are the application's own. */
   #held: { data: unknown };
 
@@ -134,7 +135,7 @@ export class KnownSocket {
 
   /** Whether its row follows what is done to it. */
   get isStored(): boolean {
-    return this.#place.is !== "nowhere" && !this.isWaking;
+    return this.#place.is !== "nowhere" && !this.isRestoring;
   }
 
   get rooms(): readonly string[] {
@@ -169,7 +170,7 @@ export class KnownSocket {
     socket.conn.on("heartbeat", looked);
     this.#place = { is: "here", socket, unwatch: () => socket.conn.off("heartbeat", looked) };
     // Otherwise each wake would write a row of each socket.
-    if (!this.isWaking) this.life = life;
+    if (!this.isRestoring) this.life = life;
   }
 
   /** Called when its connection is over. */
@@ -185,7 +186,7 @@ export class KnownSocket {
   #go(place: Away | Nowhere): void {
     if (this.#place.is === "here") this.#place.unwatch();
     this.#place = place;
-    this.isWaking = false;
+    this.isRestoring = false;
   }
 
   /** Whether the packet at a position was sent to it. */
@@ -221,7 +222,7 @@ export function newcomer(nsp: string, { id, pid = "", data }: StockSocket, begun
  * A socket that an earlier instance of the object knew. If that one crashed, the time of its client begins now.
  * @param last the last packet that was stored
  */
-export function returned(
+export function knownFrom(
   [pid, record]: readonly [pid: string, record: SocketRecord],
   nowMs: number,
   last: { readonly atMs: number; readonly life: string | undefined },

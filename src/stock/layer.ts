@@ -23,8 +23,8 @@ export class StockSession extends Session {
   readonly request: EngineRequest | undefined;
   /** Absent while a session that slept is not back. */
   conn: EngineSocket | undefined;
-  /** Whether its sockets are on their way back from a sleep. */
-  isComingBack = false;
+  /** Whether its sockets are being restored after a sleep. */
+  isRestoring = false;
   /** The one that is to take over, once its probe is answered. */
   upgrading: EngineTransport | undefined;
   /** Whether it is in no namespace yet. */
@@ -100,7 +100,7 @@ export class StockLayer implements Layer<StockSession> {
   }
 
   /** Called for a session that slept. @returns passes on what its client would send to be in its namespaces */
-  reopen(session: StockSession, request: EngineRequest): (message: Written) => void {
+  restore(session: StockSession, request: EngineRequest): (message: Written) => void {
     const conn = this.#connect(session, request);
     session.isUnjoined = false;
     this.#caught(() => this.#server.opened(conn));

@@ -55,10 +55,10 @@ export function openRecovery(
 }
 
 /**
- * Brings back those whose connections slept.
+ * Restores the sockets of connections that slept.
  * @param registered done when `register` is
  */
-export async function bringBack(
+export async function restoreAsleep(
   sleep: Sleep,
   registered: Promise<unknown>,
   {
@@ -73,14 +73,14 @@ export async function bringBack(
 ): Promise<void> {
   const restart = (session: StockSession): void => server.close(session, CLOSINGS.restart);
   try {
-    await sleep.wake(server.sessions.values(), registered, {
+    await sleep.restore(server.sessions.values(), registered, {
       ...ports,
-      reopen: (session, request) => layer.reopen(session, request),
+      restore: (session, request) => layer.restore(session, request),
       restart,
       after,
     });
   } catch (error) {
-    ports.report("connections that slept could not be brought back", error);
+    ports.report("connections that slept could not be restored", error);
     for (const session of server.sessions.values()) if (!session.conn) restart(session);
   }
 }

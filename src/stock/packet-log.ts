@@ -131,7 +131,8 @@ export class PacketLog extends WindowTables {
   #positionOf(offset: string, begun: Position): number | undefined {
     if (offset === NO_OFFSET) return begun.seq;
     const position = positionIn(offset);
-    if (!position) return undefined;
+    // No incarnation is later than this one.
+    if (!position || position.life > this.incarnation) return undefined;
     // Until its first packet, a client names that of an earlier socket.
     if (position.life < begun.life || (position.life === begun.life && position.seq < begun.seq)) return begun.seq;
     const life = this.lifeAt(position.seq);

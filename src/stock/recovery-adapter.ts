@@ -4,9 +4,9 @@ import type { Frame } from "../socketio/wire/engine-io.ts";
 import { frameOf, type Written } from "./engine-socket.ts";
 import { NO_OFFSET, type StockSocket } from "./known-socket.ts";
 import { override, watchListeners, type Emitter } from "./methods.ts";
-import type { Recovery, RestoredSession } from "./recovery.ts";
+import type { Recovery, RecoveredSession } from "./recovery.ts";
 import type { Sleep } from "./sleep.ts";
-import { isRejoining, unmuted } from "./timers.ts";
+import { isRestoring, unmuted } from "./timers.ts";
 
 interface Packet {
   readonly type: number;
@@ -103,11 +103,11 @@ export function recoverable(Base: AdapterClass, recovery: Recovery, sleep?: Slee
       super(nsp);
       const { encoder } = this;
       this.encoder = { encode: (packet) => this.#stored(packet, encoder.encode(packet)) };
-      watchReturns(this, recovery, sleep);
+      watchRecoveries(this, recovery, sleep);
     }
 
     override addAll(id: string, rooms: ReadonlySet<string>): unknown {
-      if (isRejoining() && recovery.isPresent(id)) return undefined;
+      if (isRestoring() && recovery.isPresent(id)) return undefined;
       const before = this.socketRooms(id);
       const added = [...rooms].filter((room) => !before?.has(room));
       const result = super.addAll(id, rooms);
@@ -125,7 +125,7 @@ export function recoverable(Base: AdapterClass, recovery: Recovery, sleep?: Slee
       });
       // Acks do not pass the adapter.
       override(socket, "packet", (send) => (packet, options) => {
-        if (isRejoining() && packet.type !== DISCONNECT) return;
+        if (isRestoring() && packet.type !== DISCONNECT) return;
         recovery.active();
         recovery.sending(socket.id);
         unmuted(() => send(packet, options));
@@ -134,7 +134,7 @@ export function recoverable(Base: AdapterClass, recovery: Recovery, sleep?: Slee
     }
 
     override del(id: string, room: string): unknown {
-      if (isRejoining()) return undefined;
+      if (isRestoring()) return undefined;
       const wasIn = this.socketRooms(id)?.has(room);
       const result = super.del(id, room);
       if (wasIn) recovery.exited(id, room);
@@ -150,12 +150,12 @@ export function recoverable(Base: AdapterClass, recovery: Recovery, sleep?: Slee
       recovery.broke(sid, rooms);
     }
 
-    restoreSession(pid: string, offset: string): Promise<RestoredSession | null> {
-      return Promise.resolve(recovery.restore(this.nsp.name, pid, offset));
+    restoreSession(pid: string, offset: string): Promise<RecoveredSession | null> {
+      return Promise.resolve(recovery.recover(this.nsp.name, pid, offset));
     }
 
     override broadcast(packet: Packet, options: BroadcastOptions): unknown {
-      if (isRejoining()) return packet.id === undefined ? undefined : sleep?.asked();
+      if (isRestoring()) return packet.id === undefined ? undefined : sleep?.asked();
       recovery.active();
       if (options.rooms.size === 1) for (const room of options.rooms) recovery.sending(room);
       if (!super.addOffsetIfNecessary || options.flags?.local) this.addOffsetIfNecessary(packet, options);
@@ -187,7 +187,7 @@ export function recoverable(Base: AdapterClass, recovery: Recovery, sleep?: Slee
  * The package asks for the session only of a client that names an offset: one that got no packet names none. It does not say when a client goes
  * that comes back and is still in the hands of middlewares.
  */
-function watchReturns(adapter: Adapter, recovery: Recovery, sleep: Sleep | undefined): void {
+function watchRecoveries(adapter: Adapter, recovery: Recovery, sleep: Sleep | undefined): void {
   const { nsp } = adapter;
   override(nsp, "_createSocket", (create) => async (client, auth) => {
     const isWithoutOffset = auth["pid"] !== undefined && auth["offset"] === undefined;
@@ -206,16 +206,16 @@ function watchReturns(adapter: Adapter, recovery: Recovery, sleep: Sleep | undef
   // An answer to a question from before a sleep is none to another one. Clients read ids below 2^31.
   nsp._ids = Math.floor(Math.random() * 2 ** 30);
   watchListeners(nsp as unknown as Emitter, (result) => timers.goesOn(result));
-  const isWaking = ({ id }: StockSocket): boolean => recovery.waking(id) !== undefined;
+  const hasSlept = ({ id }: StockSocket): boolean => recovery.restoring(id) !== undefined;
   // They have let it in before the sleep.
-  override(nsp, "run", (run) => (socket, done) => (isWaking(socket) ? done() : run(socket, done)));
+  override(nsp, "run", (run) => (socket, done) => (hasSlept(socket) ? done() : run(socket, done)));
   override(nsp, "_doConnect", (connect) => (socket, done) => {
-    if (!isWaking(socket)) return connect(socket, done);
-    const unmute = timers.rejoin(() => connect(socket, done));
+    if (!hasSlept(socket)) return connect(socket, done);
+    const unmute = timers.restore(() => connect(socket, done));
     const { conn } = socket.client;
     const heard = ({ type }: { readonly type: string }): void => {
       // The wake itself sends CONNECTs for the client's other namespaces.
-      if (type !== "message" || isRejoining()) return;
+      if (type !== "message" || isRestoring()) return;
       conn.off("packet", heard);
       unmute();
     };

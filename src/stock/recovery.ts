@@ -8,7 +8,7 @@ import {
   ASLEEP_OFFSET,
   newcomer,
   offsetOf,
-  returned,
+  knownFrom,
   type Away,
   type KnownSocket,
   type SocketRecord,
@@ -41,7 +41,7 @@ export interface RecoveryTimes {
 }
 
 /** What the package gets back of a socket. */
-export interface RestoredSession {
+export interface RecoveredSession {
   readonly sid: string;
   readonly pid: string;
   readonly rooms: readonly string[];
@@ -50,8 +50,8 @@ export interface RestoredSession {
   readonly missedPackets: readonly [];
 }
 
-/** A socket on its way back. */
-interface Returning {
+/** A socket that is not yet in its namespace again: its client has come back, or it slept and is being restored. */
+interface Recovering {
   readonly known: KnownSocket;
   /** Also what comes while its middlewares run; nothing once its connection is over. */
   missed: Frame[][] | undefined;
@@ -71,8 +71,8 @@ export class Recovery {
   readonly #known = new Map<string, KnownSocket>();
   /** Connected ones, by their ids. */
   readonly #present = new Map<string, KnownSocket>();
-  readonly #returning = new Map<string, Returning>();
-  /** Until the object has started, and while sockets are coming back whose connections slept: what code does then is undone. */
+  readonly #recovering = new Map<string, Recovering>();
+  /** Until the object has started, and while sockets are restored whose connections slept: what code does then is undone. */
   #isStarting = true;
   #isDue = false;
   #hasReported = false;
@@ -102,9 +102,9 @@ export class Recovery {
     this.#log = log;
     this.#rows = rows;
     this.#isStarting = hasSlept;
-    for (const all of [this.#known, this.#present, this.#returning]) all.clear();
+    for (const all of [this.#known, this.#present, this.#recovering]) all.clear();
     const last = { atMs: log.newestAtMs, life: log.newestLife };
-    for (const row of records) this.#known.set(row[0], returned(row, nowMs, last));
+    for (const row of records) this.#known.set(row[0], knownFrom(row, nowMs, last));
     const newestAtMs = Math.max(log.newestAtMs, ...records.map(([, { goneAtMs = 0 }]) => goneAtMs));
     this.#packetsAtMs = log.isForgotten ? undefined : hasSlept ? newestAtMs : nowMs;
   }
@@ -131,7 +131,7 @@ export class Recovery {
   append(recipients: Recipients, frames: readonly Frame[]): void {
     const nowMs = this.#ports.now();
     this.#shielded(() => this.#log.append(recipients, frames, nowMs));
-    for (const { known, missed } of this.#returning.values())
+    for (const { known, missed } of this.#recovering.values())
       if (missed && known.isAmong(recipients, this.#log.lastSeq)) missed.push([...frames]);
     this.#packetsAtMs = nowMs;
     this.#ports.sweepAt(nowMs + this.#keptMs + 1);
@@ -147,15 +147,15 @@ export class Recovery {
   /** Called when a socket is in its namespace, before its client gets the answer to its CONNECT. @returns the packets that it missed */
   entered(nsp: string, socket: StockSocket): readonly Frame[][] {
     const position = { life: this.#log.incarnation, seq: this.#log.lastSeq };
-    const returning = this.#returning.get(socket.id);
-    this.#returning.delete(socket.id);
-    const known = returning?.known ?? newcomer(nsp, socket, position);
+    const recovering = this.#recovering.get(socket.id);
+    this.#recovering.delete(socket.id);
+    const known = recovering?.known ?? newcomer(nsp, socket, position);
     known.enter(socket, position, { read: () => this.#rows.used(known), looked: () => this.#rows.touch(known) });
     this.#known.set(known.pid, known);
     this.#present.set(known.sid, known);
     this.#rows.touch(known);
-    returning?.settle();
-    return returning?.missed ?? [];
+    recovering?.settle();
+    return recovering?.missed ?? [];
   }
 
   /** Called when code of the application runs, or has sent something. */
@@ -177,28 +177,28 @@ export class Recovery {
     return Map.groupBy(away, ({ asleep }) => asleep!.session);
   }
 
-  /** Called when one is about to come back. It gets what is sent meanwhile. @returns done when it is in its namespace */
-  wakes(known: KnownSocket): Promise<void> {
-    known.isWaking = true;
-    return new Promise((settle) => this.#returning.set(known.sid, { known, missed: [], settle }));
+  /** Called when one is about to be restored. It gets what is sent meanwhile. @returns done when it is in its namespace */
+  beginRestoring(known: KnownSocket): Promise<void> {
+    known.isRestoring = true;
+    return new Promise((settle) => this.#recovering.set(known.sid, { known, missed: [], settle }));
   }
 
-  /** @returns as what the socket with an id was stored, if it is on its way back from a sleep */
-  waking(id: string): AsleepRecord | undefined {
-    const known = this.#returning.get(id)?.known;
-    return known?.isWaking ? known.asleep : undefined;
+  /** @returns as what the socket with an id was stored, if it is being restored */
+  restoring(id: string): AsleepRecord | undefined {
+    const known = this.#recovering.get(id)?.known;
+    return known?.isRestoring ? known.asleep : undefined;
   }
 
-  /** Called when it is back, or was not in time. @returns as what it is stored, if it is there */
-  woken(known: KnownSocket): SocketRecord | undefined {
-    this.#returning.delete(known.sid);
-    known.isWaking = false;
+  /** Called when it is restored, or was not in time. @returns as what it is stored, if it is there */
+  endRestoring(known: KnownSocket): SocketRecord | undefined {
+    this.#recovering.delete(known.sid);
+    known.isRestoring = false;
     this.#rows.touch(known);
     return known.socket && this.#rows.read(known.pid);
   }
 
-  /** Called when all are back that came: the others are gone since now. */
-  allWoken(nowMs: number): void {
+  /** Called when all are restored that could be: the others are gone since now. */
+  allRestored(nowMs: number): void {
     this.#isStarting = false;
     for (const known of this.#known.values()) if (known.asleep) this.#rows.later(known);
     this.sweep(nowMs);
@@ -224,8 +224,8 @@ export class Recovery {
   broke(id: string, rooms: readonly string[]): void {
     const known = this.#present.get(id);
     if (!known) return;
-    // Its client is back, over another connection, before `woken` has undone what listeners for `connection` did.
-    if (known.isWaking) known.data = this.#rows.read(known.pid)?.data;
+    // Its client is back, over another connection, before what listeners for `connection` did is undone.
+    if (known.isRestoring) known.data = this.#rows.read(known.pid)?.data;
     known.leave(rooms, this.#ports.now());
     this.#present.delete(id);
     this.#known.delete(known.pid);
@@ -234,45 +234,45 @@ export class Recovery {
     this.#ports.sweepAt(this.#ports.now() + this.#times.windowMs + 1);
     if (this.#known.size - this.#present.size <= GONE_MAX) return;
     for (const first of this.#known.values())
-      if (first.away && !this.#returning.has(first.sid)) return this.#drop(first);
+      if (first.away && !this.#recovering.has(first.sid)) return this.#drop(first);
   }
 
   /**
-   * Called when a socket is on its way back: a middleware may hold it for ever.
+   * Called when a socket is recovering: a middleware may hold it for ever.
    * @returns to be called when its connection is over
    */
   givesUp(id: string): () => void {
-    const returning = this.#returning.get(id);
+    const recovering = this.#recovering.get(id);
     return () => {
-      if (!returning) return;
-      returning.missed = undefined;
-      returning.settle();
+      if (!recovering) return;
+      recovering.missed = undefined;
+      recovering.settle();
     };
   }
 
   /** Called when a socket is over, perhaps after `broke`. */
   ended(id: string): void {
-    // It was refused on its way back, and may try again.
-    this.#returning.delete(id);
+    // It was refused while it was recovering, and may try again.
+    this.#recovering.delete(id);
     const known = this.#present.get(id);
     if (known) this.#drop(known);
   }
 
   /** @returns the socket of a client that comes back, if all that it missed is known */
-  restore(nsp: string, pid: string, offset: string): RestoredSession | null {
+  recover(nsp: string, pid: string, offset: string): RecoveredSession | null {
     const known = this.#known.get(pid);
     if (known?.nsp !== nsp) return null;
     const { sid } = known;
-    // One that comes back already does so once.
-    const isReturning =
+    // One that is recovering does so once.
+    const isRecovering =
       offset === ASLEEP_OFFSET
-        ? this.waking(sid) !== undefined
-        : !this.#returning.has(sid) && this.#returns(known, offset);
-    return isReturning ? { sid, pid, rooms: known.rooms, data: known.data, missedPackets: [] } : null;
+        ? this.restoring(sid) !== undefined
+        : !this.#recovering.has(sid) && this.#recovers(known, offset);
+    return isRecovering ? { sid, pid, rooms: known.rooms, data: known.data, missedPackets: [] } : null;
   }
 
   /** @returns whether all that it missed is known; otherwise it is forgotten */
-  #returns(known: KnownSocket, offset: string): boolean {
+  #recovers(known: KnownSocket, offset: string): boolean {
     // Nobody has noticed that its connection broke.
     known.socket?.conn.close(true);
     const { away } = known;
@@ -281,7 +281,7 @@ export class Recovery {
     this.flush();
     const sinceMs = away.brokeAtMs - this.#times.unnoticedMs;
     const missed = this.#isOver(away) ? undefined : this.#log.missedBy(known, offset, sinceMs);
-    if (missed) this.#returning.set(known.sid, { known, missed, settle: () => {} });
+    if (missed) this.#recovering.set(known.sid, { known, missed, settle: () => {} });
     else this.#drop(known);
     return missed !== undefined;
   }
@@ -308,7 +308,7 @@ export class Recovery {
   #drop(known: KnownSocket): void {
     known.forget();
     this.#known.delete(known.pid);
-    for (const bySid of [this.#present, this.#returning]) bySid.delete(known.sid);
+    for (const bySid of [this.#present, this.#recovering]) bySid.delete(known.sid);
     this.#shielded(() => this.#rows.delete(known));
     if (!this.isAwaiting) this.#ports.onEmpty();
   }
@@ -327,7 +327,7 @@ export class Recovery {
       const { away } = known;
       if (!away) continue;
       if (!this.#isOver(away)) nextMs = Math.min(nextMs, away.goneAtMs + windowMs + 1);
-      else if (this.#returning.get(known.sid)?.missed) nextMs = Math.min(nextMs, nowMs + windowMs + 1);
+      else if (this.#recovering.get(known.sid)?.missed) nextMs = Math.min(nextMs, nowMs + windowMs + 1);
       else this.#drop(known);
     }
     this.#shielded(() => this.#sweepPackets(nowMs));

@@ -2,12 +2,14 @@
 // recovers: `register` runs again, and each socket enters its namespaces again, with its id, rooms, data and handshake, and with the plain
 // properties that the application gave it. Its client notices nothing. Made by durable/engine-object.ts, called by
 // opening.ts and by the adapters of namespaces (recovery-adapter.ts).
-// While code brings sockets back (`isRejoining` of timers.ts), these do nothing: writes to a connection (engine-socket.ts), joins, leaves, broadcasts
-// and packets (recovery-adapter.ts). Data and properties it may change: `#putBack` undoes that.
+// While code restores sockets (`isRestoring` of timers.ts), these do nothing: writes to a connection (engine-socket.ts), joins, leaves, broadcasts
+// and packets (recovery-adapter.ts). Data and properties it may change: `#undo` undoes that.
 import {
+  givenKeys,
   GivenParts,
   isPlain,
   keysOf,
+  Owners,
   plainOf,
   REQUEST_USUAL,
   requestFrom,
@@ -40,14 +42,14 @@ interface SleepParts {
 export interface SleepPorts {
   now(): number;
   /** Gives the server of the package a connection that slept. @returns gives it a message as if from its client */
-  reopen(session: StockSession, request: EngineRequest): (message: Written) => void;
+  restore(session: StockSession, request: EngineRequest): (message: Written) => void;
   /** Ends a connection in such a way that its client comes back. */
   restart(session: StockSession): void;
   readonly after: After;
 }
 
 /** So long the namespaces have time to take their sockets back: functions of the application may decide about them. */
-const BACK_MS = 5000;
+const NAMESPACES_MS = 5000;
 
 /** So long events wait for listeners for `connection` that go on after an `await`: they may add listeners then. */
 const LISTENERS_MS = 2000;
@@ -70,6 +72,10 @@ export class Sleep {
   #usual: ReadonlySet<string | symbol> = new Set();
   /** Those that it gives a handshake. */
   #handshakeUsual: ReadonlySet<string | symbol> = new Set();
+  /** Those of a client, and of a connection: what listeners of `io.engine` gave it, they give it again. */
+  #clientUsual: ReadonlySet<string | symbol> = new Set();
+  #connUsual: ReadonlySet<string | symbol> = new Set();
+  readonly #owners = new Owners();
   readonly #given = new GivenParts();
 
   constructor({ recovery, timers, encoder, warn }: SleepParts) {
@@ -86,6 +92,8 @@ export class Sleep {
     const isNot = (what: string, then: string): void =>
       this.warn(`socket.${what} is no plain data: after a sleep it is ${then}`);
     if (!isPlain(data)) isNot("data", "a structured clone of what it was");
+    const own = plainOf(socket, this.#usual, (name) => isNot(name, "as `connection` sets it"));
+    this.#nameLost(socket, { data, ...own });
     return {
       session: conn.id,
       request: requestRecord(conn.request),
@@ -93,12 +101,21 @@ export class Sleep {
       auth: handshake.auth,
       handshakeOwn: plainOf(handshake, this.#handshakeUsual, (name) => isNot(`handshake.${name}`, "gone")),
       issued: handshake.issued,
-      own: plainOf(socket, this.#usual, (name) => isNot(name, "as `connection` sets it")),
+      own,
       events: socket
         .eventNames()
         .filter((name) => typeof name === "string")
         .toSorted(),
     };
+  }
+
+  /** Names what an application gave a socket, and will miss after a sleep. */
+  #nameLost({ id, client, conn }: StockSocket, given: Readonly<Record<string, unknown>>): void {
+    for (const key of givenKeys(client, this.#clientUsual)) this.warn(goneWith(`client.${String(key)}`));
+    for (const key of givenKeys(conn, this.#connUsual)) this.warn(goneWith(`conn.${String(key)}`));
+    for (const [name, value] of Object.entries(given))
+      if (this.#owners.isShared(value, id, (other) => this.#recovery.isPresent(other)))
+        this.warn(`socket.${name} has an object that another socket has, too: after a sleep each has its own`);
   }
 
   // ---- called by the adapters of namespaces ---------------------------------------------------------------------
@@ -108,9 +125,11 @@ export class Sleep {
     if (this.#usual.size === 0) {
       this.#usual = new Set([...keysOf(socket), ...LATER]);
       this.#handshakeUsual = keysOf(socket.handshake);
+      this.#clientUsual = keysOf(socket.client);
+      this.#connUsual = keysOf(socket.conn);
     }
     watchListeners(socket as unknown as Emitter, (result) => this.timers.goesOn(result));
-    const asleep = this.#recovery.waking(socket.id);
+    const asleep = this.#recovery.restoring(socket.id);
     if (!asleep) return;
     const { auth, handshakeOwn, issued, own } = asleep;
     Object.assign(socket.handshake, handshakeOwn, { auth, issued, time: String(new Date(issued)) });
@@ -123,7 +142,7 @@ export class Sleep {
     });
   }
 
-  /** Called when code that brings a socket back asks a client, which gets nothing. */
+  /** Called when code that restores a socket asks a client, which gets nothing. */
   asked(): void {
     this.warn("`connection` asks a client: after a sleep it gets no answer");
   }
@@ -131,54 +150,54 @@ export class Sleep {
   // ---- a wake -------------------------------------------------------------------------------------------------
 
   /**
-   * Brings back the sockets of connections that slept. Called when these are restored.
+   * Restores the sockets of connections that slept. Called when the engine has restored these.
    * @param sessions all of the server: another closing may wake it meanwhile
    * @param registered done when `register` is
    * @returns done when all are in their namespaces, or ended
    */
-  async wake(sessions: Iterable<StockSession>, registered: Promise<unknown>, ports: SleepPorts): Promise<void> {
+  async restore(sessions: Iterable<StockSession>, registered: Promise<unknown>, ports: SleepPorts): Promise<void> {
     const recovery = this.#recovery;
     try {
       const asleep = recovery.asleep();
-      const slept = [...sessions].filter(({ conn, isComingBack }) => !conn && !isComingBack);
-      for (const session of slept) session.isComingBack = true;
-      const waking = slept.map((session) => ({ session, sockets: asleep.get(session.sid) ?? [] }));
-      const all = waking.flatMap(({ sockets }) => sockets);
-      if (all.length > 0) await this.#bringBack(waking, registered, ports);
-      for (const known of all) this.#putBack(known);
-      for (const { session, sockets } of waking)
+      const slept = [...sessions].filter(({ conn, isRestoring }) => !conn && !isRestoring);
+      for (const session of slept) session.isRestoring = true;
+      const connections = slept.map((session) => ({ session, sockets: asleep.get(session.sid) ?? [] }));
+      const all = connections.flatMap(({ sockets }) => sockets);
+      if (all.length > 0) await this.#restoreAll(connections, registered, ports);
+      for (const known of all) this.#undo(known);
+      for (const { session, sockets } of connections)
         if (sockets.length === 0 || sockets.some(({ asleep: isAway }) => isAway)) ports.restart(session);
     } finally {
-      recovery.allWoken(ports.now());
+      recovery.allRestored(ports.now());
     }
   }
 
-  async #bringBack(waking: readonly Connection[], registered: Promise<unknown>, ports: SleepPorts): Promise<void> {
+  async #restoreAll(connections: readonly Connection[], registered: Promise<unknown>, ports: SleepPorts): Promise<void> {
     const { timers } = this;
     if (!(await isDone(registered, REGISTER_MS, ports))) return;
-    const backs = waking.flatMap(({ sockets }) => sockets.map((known) => this.#recovery.wakes(known)));
-    timers.beginRejoining();
-    timers.rejoin(() => {
+    const restored = connections.flatMap(({ sockets }) => sockets.map((known) => this.#recovery.beginRestoring(known)));
+    timers.beginRestoring();
+    timers.restore(() => {
       const passes = new Map<string, (message: Written) => void>();
-      for (const { session, sockets } of waking)
-        if (sockets[0]) passes.set(session.sid, ports.reopen(session, requestFrom(sockets[0].asleep!)));
+      for (const { session, sockets } of connections)
+        if (sockets[0]) passes.set(session.sid, ports.restore(session, requestFrom(sockets[0].asleep!)));
       // In the order in which they came: applications see it in lists of sockets.
-      const all = waking.flatMap(({ sockets }) => sockets.map(({ nsp, pid, asleep }) => ({ nsp, pid, ...asleep! })));
+      const all = connections.flatMap(({ sockets }) => sockets.map(({ nsp, pid, asleep }) => ({ nsp, pid, ...asleep! })));
       for (const { session, nsp, pid, auth } of all.toSorted((one, other) => one.issued - other.issued)) {
         const data = { ...(auth as object), pid, offset: ASLEEP_OFFSET };
         for (const message of this.#encoder().encode({ type: CONNECT, nsp, data })) passes.get(session)!(message);
       }
     });
-    await isDone(Promise.all(backs), BACK_MS, ports);
-    if (!(await isDone(timers.rejoined(), LISTENERS_MS, ports)))
+    await isDone(Promise.all(restored), NAMESPACES_MS, ports);
+    if (!(await isDone(timers.restored(), LISTENERS_MS, ports)))
       this.warn(
         `a listener for \`connection\` was not done ${LISTENERS_MS} ms after a sleep: events had to wait for it`,
       );
   }
 
   /** Undoes what listeners for `connection` did to a socket that they took for a new one. */
-  #putBack(known: KnownSocket): void {
-    const stored = this.#recovery.woken(known);
+  #undo(known: KnownSocket): void {
+    const stored = this.#recovery.endRestoring(known);
     const { socket } = known;
     // It was late, or a listener has ended it.
     if (!socket || !stored?.asleep) return;
@@ -201,6 +220,9 @@ export class Sleep {
       if (!events.includes(name)) this.warn(`a socket has no listener for "${name}" after a sleep, and had one before`);
   }
 }
+
+const goneWith = (what: string): string =>
+  `socket.${what} is gone after a sleep: properties of the socket itself come back`;
 
 /** A connection that slept, with its sockets. */
 interface Connection {

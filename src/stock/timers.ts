@@ -1,12 +1,12 @@
 // Knows whose code runs, because timers are one for all objects of an isolate. Names an interval that keeps an object awake and billed without
-// need, reports what a timer throws, which the platform tells no listener, and says whether code runs only to bring sockets back from a sleep.
+// need, reports what a timer throws, which the platform tells no listener, and says whether code runs only to restore sockets after a sleep.
 // Called by durable/engine-object.ts and the files of src/stock.
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /** So long after its last client has gone, or after its last input, an object might sleep: a client that reconnects is back by then. */
 export const QUIET_MS = 10_000;
 
-/** So long after a wake, code that brings sockets back is taken for what it was when they came first. */
+/** So long after a wake, code that restores sockets is taken for what it was when they came first. */
 const MUTED_MS = 10_000;
 
 interface TimersPorts {
@@ -30,8 +30,8 @@ export class Timers {
   #quietSinceMs = Infinity;
   #isReported = false;
   readonly #own: Owner = { timers: this, mutedUntilMs: 0 };
-  #rejoining: Owner = this.#own;
-  /** What listeners that bring sockets back are at. */
+  #restoring: Owner = this.#own;
+  /** What listeners that restore sockets are at. */
   #work: Array<Promise<unknown>> = [];
 
   constructor(ports: TimersPorts) {
@@ -53,28 +53,28 @@ export class Timers {
     if (!(result instanceof Promise)) return end();
     // The platform reports a promise that is rejected and left alone, as without this line.
     void result.finally(end);
-    if (isRejoining()) this.#work.push(result.then(end, end));
+    if (isRestoring()) this.#work.push(result.then(end, end));
   }
 
-  /** Begins to bring sockets back. */
-  beginRejoining(): void {
-    hasRejoined = true;
-    this.#rejoining = { timers: this, mutedUntilMs: this.#ports.now() + MUTED_MS };
+  /** Begins to restore sockets. */
+  beginRestoring(): void {
+    hasRestored = true;
+    this.#restoring = { timers: this, mutedUntilMs: this.#ports.now() + MUTED_MS };
     this.#work = [];
   }
 
   /**
-   * Runs code that brings a socket back, with all that it awaits: nothing that it sends leaves, and rooms stay as they were.
+   * Runs code that restores a socket, with all that it awaits: nothing that it sends leaves, and rooms stay as they were.
    * @returns to be called with the first message of the socket: what the code does after that is no repetition
    */
-  rejoin(code: () => void): () => void {
-    const owner = { ...this.#rejoining };
+  restore(code: () => void): () => void {
+    const owner = { ...this.#restoring };
     owners.run(owner, code);
     return () => (owner.mutedUntilMs = 0);
   }
 
-  /** Done when the listeners that bring sockets back are. */
-  rejoined(): Promise<unknown> {
+  /** Done when the listeners that restore sockets are. */
+  restored(): Promise<unknown> {
     return Promise.all(this.#work);
   }
 
@@ -93,7 +93,7 @@ export class Timers {
   }
 
   /**
-   * The timers of code that brings a socket back are muted with it, and stay so when the socket is heard: they repeat what they did before.
+   * The timers of code that restores a socket are muted with it, and stay so when the socket is heard: they repeat what they did before.
    * @param began called before each run
    */
   shielded(callback: Callback, began: () => void): Callback {
@@ -122,7 +122,7 @@ export class Timers {
   }
 }
 
-/** Whose code runs, and for how long it only brings sockets back. */
+/** Whose code runs, and for how long it only restores sockets. */
 interface Owner {
   readonly timers: Timers;
   mutedUntilMs: number;
@@ -131,11 +131,11 @@ interface Owner {
 const owners = new AsyncLocalStorage<Owner | undefined>();
 
 /** Mostly false, and each packet asks. */
-let hasRejoined = false;
+let hasRestored = false;
 
-/** Whether the running code brings sockets back from a sleep. */
-export function isRejoining(): boolean {
-  if (!hasRejoined) return false;
+/** Whether the running code restores sockets after a sleep. */
+export function isRestoring(): boolean {
+  if (!hasRestored) return false;
   const { timers, mutedUntilMs = 0 } = owners.getStore() ?? {};
   return mutedUntilMs > 0 && timers!.isMuted(mutedUntilMs);
 }
@@ -145,7 +145,7 @@ export const outside = <Result>(code: () => Result): Result => owners.run(undefi
 
 /** Runs what has to happen even so. */
 export const unmuted = <Result>(code: () => Result): Result =>
-  isRejoining() ? owners.getStore()!.timers.run(code) : code();
+  isRestoring() ? owners.getStore()!.timers.run(code) : code();
 
 const NAMES = ["setTimeout", "setInterval", "setImmediate"] as const;
 type SetTimer = (callback: unknown, ...rest: readonly unknown[]) => unknown;

@@ -179,10 +179,10 @@ it("one socket more than may come back takes the place of the one that left firs
     const socket = { id, pid: `pid-${at}`, data: {}, rooms: new Set([id]), conn, ...rest };
     recovery.entered("/", socket);
     recovery.broke(id, [id]);
-    if (at === GONE_MAX - 1) expect(recovery.restore("/", "pid-0", NO_OFFSET)?.sid).toBe("id-0");
+    if (at === GONE_MAX - 1) expect(recovery.recover("/", "pid-0", NO_OFFSET)?.sid).toBe("id-0");
     if (at === GONE_MAX - 1) recovery.ended("id-0");
   }
-  expect([0, 1, GONE_MAX].map((at) => recovery.restore("/", `pid-${at}`, NO_OFFSET)?.sid)).toEqual([
+  expect([0, 1, GONE_MAX].map((at) => recovery.recover("/", `pid-${at}`, NO_OFFSET)?.sid)).toEqual([
     undefined,
     "id-1",
     `id-${GONE_MAX}`,

@@ -89,6 +89,20 @@ describe.each([
     expect([ada.recovered, ada.got]).toEqual([true, ["within", "within, too"]]);
   });
 
+  it.each(["zzzzzzzzzz.0", "zzzzzzzzzz.zz", "asleep", "nonsense"])(
+    "one that names an offset which no packet can have had (%s) starts afresh",
+    async (offset) => {
+      const object = new RecoveringObject();
+      const ada = await new Client(object).connect();
+      const { pid } = object.socketOf(ada) as unknown as { pid: string };
+      object.io.emit("said", "hello");
+      await settled();
+      cut(object, ada);
+      const forged = await new Client(object, "/", { auth: { pid, offset } }).connect();
+      expect([forged.recovered, forged.got]).toEqual([false, []]);
+    },
+  );
+
   it("binary packets come whole", async () => {
     const object = new RecoveringObject();
     const ada = await new Client(object).connect();

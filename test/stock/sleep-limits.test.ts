@@ -95,6 +95,8 @@ describe("is named in the log", () => {
         })()),
       "socket.data is no plain data",
     ],
+    ["a property of its client", ({ client }) => Object.assign(client, { tenant: 1 }), "socket.client.tenant is gone"],
+    ["one of its connection", ({ conn }) => Object.assign(conn, { tenant: 1 }), "socket.conn.tenant is gone"],
     ["a question of `connection`", (socket) => void socket.emit("question", () => {}), "`connection` asks a client"],
     [
       "one that waits for a while",
@@ -107,6 +109,28 @@ describe("is named in the log", () => {
       () => {},
     );
     expect(warnings).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it("an object that two connected sockets have, and that can be changed: after a sleep each has its own", async () => {
+    const limits = Object.freeze({ members: 5 });
+    const object = sleeper((io) => {
+      const room = { members: 0 };
+      io.on("connection", (socket) => {
+        socket.data.limits = limits;
+        socket.on("enter", () => void (socket.data.at = { room }));
+      });
+    });
+    const enter = async (client: Client): Promise<void> => {
+      client.emit("enter");
+      await settled();
+    };
+    const [ada, ben] = [await new Client(object).connect(), await new Client(object).connect()];
+    await enter(ada);
+    ada.leave();
+    await enter(ben);
+    expect(object.warnings).toEqual([]);
+    await enter(await new Client(object).connect());
+    expect(new Set(object.warnings)).toEqual(new Set([expect.stringMatching(/^socket\.data has an object that another/)]));
   });
 
   it("a listener that was there before the sleep, and is not after it", async () => {

@@ -127,6 +127,26 @@ describe("what code sets is as if the object had never slept", () => {
     expect(object.warnings).toEqual([expect.stringContaining("`connection` sets an object in socket.data")]);
   });
 
+  it("an object that a socket has twice is one after a sleep, too", async () => {
+    const object = sleeper((io) =>
+      io.on("connection", (socket) =>
+        socket.on("set", () => {
+          const part = { n: [1, , 3] };
+          Object.assign(socket, { part, data: { part, list: [part] } });
+        }),
+      ),
+    );
+    const ada = await new Client(object).connect();
+    ada.emit("set");
+    await settled();
+    for (let rounds = 0; rounds < 2; rounds++) {
+      await object.sleep();
+      const socket = object.socketOf(ada) as unknown as Own;
+      const data = socket.data as { part: { n: unknown[] }; list: unknown[] };
+      expect([data.list[0] === data.part, socket["part"] === data.part, 1 in data.part.n]).toEqual([true, true, false]);
+    }
+  });
+
   it("a property that an event has deleted stays away", async () => {
     const object = sleeper((io) =>
       io.on("connection", (socket) => {

@@ -193,11 +193,11 @@ export class RecoveringObject {
     // As the platform: the youngest first.
     const isLeaving = ({ client }: Link): boolean => leaving.some((one) => one === client);
     for (const [session, link] of slept.toReversed()) if (!isLeaving(link)) this.#restore(session, link);
-    await this.#bringBack();
+    await this.#restoreAll();
     // The platform does not name a connection that closes.
     const lose = async ([session, link]: (typeof slept)[number]): Promise<void> => {
       this.#restore(session, link);
-      await this.#bringBack();
+      await this.#restoreAll();
       link.client?.break();
     };
     await Promise.all(slept.filter(([, link]) => isLeaving(link)).map(lose));
@@ -209,11 +209,11 @@ export class RecoveringObject {
     this.#links.set(link.end.session, link);
   }
 
-  async #bringBack(): Promise<void> {
+  async #restoreAll(): Promise<void> {
     const { stock, sleep, registered } = this.#instance;
-    await sleep!.wake(stock.server.sessions.values(), registered, {
+    await sleep!.restore(stock.server.sessions.values(), registered, {
       now: () => this.nowMs,
-      reopen: (session, request) => stock.layer.reopen(session, request),
+      restore: (session, request) => stock.layer.restore(session, request),
       restart: (session) => stock.server.close(session, CLOSINGS.restart),
       after: (_ms, run) => {
         const timer = setTimeout(run, this.#lateMs);
@@ -275,7 +275,7 @@ export class RecoveringObject {
     this.storage.crash(0);
     this.#problems.push(...this.#instance.stock.problems);
     this.#instance = this.#start(this.nowMs + deadMs, { hasSlept: false });
-    if (this.#sleeps) this.#instance.recovery.allWoken(this.nowMs);
+    if (this.#sleeps) this.#instance.recovery.allRestored(this.nowMs);
   }
 
   /** Time passes. */
