@@ -18,10 +18,8 @@ import { StockLayer, type StockSession } from "../src/stock/layer.ts";
 import { EngineRequest, EngineResponse } from "../src/stock/node-request.ts";
 import { restoreAsleep, openRecovery, recoveryOf } from "../src/stock/opening.ts";
 import {
-  readObjectOptions,
-  readStockOptions,
-  SIBLINGS_MISUSED,
-  SLEEP_MISUSED,
+  readServeOptions,
+  siblingsMisused,
   UNREAD_BYTES_MAX,
   type EngineObjectOptions,
   type ObjectLimits,
@@ -91,16 +89,12 @@ export abstract class EngineObject<Env = Cloudflare.Env> extends SocketObject<En
     own: EngineObjectOptions = {},
   ): Io {
     if (this.#served) throw new Error(`${this.constructor.name}: serve: it serves one server only`);
-    const engineOptions = readStockOptions(options);
-    const limits = readObjectOptions(own, options);
-    if (own.siblings && (options as { readonly adapter?: unknown }).adapter)
-      throw new Error("serve: siblings: the option adapter is given, too");
+    const { engine: engineOptions, limits, windowMs } = readServeOptions({ Server, options, register, own });
     const engine = new EngineServer(engineOptions, {
       newId,
       report: (problem, error) => logProblem("application.error", problem, error),
     });
-    const recovery = recoveryOf(options, engine);
-    if (own.sleep && !recovery) throw new Error(SLEEP_MISUSED);
+    const recovery = recoveryOf(windowMs, engine);
     const timers = new Timers({
       now: () => Date.now(),
       report: (problem, place) => writeLog("warn", "application.interval", { problem, ...errorFacts(place) }),
@@ -142,7 +136,7 @@ export abstract class EngineObject<Env = Cloudflare.Env> extends SocketObject<En
       after,
     });
     // Of JavaScript, where it may be the function that lists them.
-    if (!met.adapter) throw new Error(SIBLINGS_MISUSED);
+    if (!met.adapter) throw siblingsMisused();
     return met;
   }
 

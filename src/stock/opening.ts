@@ -4,7 +4,6 @@ import type { SessionPorts, SessionServer } from "../socketio/engine/session-ser
 import { CLOSINGS } from "../socketio/wire/closings.ts";
 import type { EngineServer } from "./engine-server.ts";
 import type { StockLayer, StockSession } from "./layer.ts";
-import { readRecoveryWindow } from "./options.ts";
 import { Recovery, type RecoveryPorts } from "./recovery.ts";
 import type { Sleep, SleepPorts } from "./sleep.ts";
 
@@ -22,8 +21,7 @@ interface Opening {
 }
 
 /** @returns nothing if clients do not recover, or by an adapter of the application's */
-export function recoveryOf(options: object, { opts }: EngineServer): Recovery | undefined {
-  const windowMs = readRecoveryWindow(options);
+export function recoveryOf(windowMs: number | undefined, { opts }: EngineServer): Recovery | undefined {
   if (windowMs === undefined) return undefined;
   // A ping proves what came before the one that it answers; the next one may wait for its interval, and is then given up.
   return new Recovery({ windowMs, unnoticedMs: opts.pingInterval + 2 * opts.pingTimeout });

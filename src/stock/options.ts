@@ -1,4 +1,5 @@
-// Checks the options of a server of socket.io that concern its engine, and those of its object. Called by durable/engine-object.ts.
+// Checks what an application gives to `serve`: the options of a server of socket.io, as far as they concern an object, and those of the object.
+// Called by durable/engine-object.ts.
 import type { EngineServerOptions } from "./engine-server.ts";
 import type { PacketLimitOptions } from "./packet-limits.ts";
 import type { MeetSiblings } from "./sibling-adapter.ts";
@@ -12,18 +13,63 @@ const MAX = 2 ** 31 - 1;
 /** That of the package. */
 const WINDOW_MS = 120_000;
 
-const NUMBERS = ["pingInterval", "pingTimeout", "upgradeTimeout", "maxHttpBufferSize"] as const;
+const NUMBERS = ["pingInterval", "pingTimeout", "upgradeTimeout", "connectTimeout", "maxHttpBufferSize"] as const;
 
-/** @throws Error that names the option which is wrong */
-export function readStockOptions(options: object): EngineServerOptions {
-  if (typeof options !== "object") throw new Error("serve: the options of the server must be an object");
-  const given = options as EngineServerOptions & Readonly<Record<string, unknown>>;
-  if (given["allowEIO3"]) throw new Error("serve: allowEIO3: clients of Socket.IO 2 are not served");
-  for (const name of NUMBERS) checkNumber(name, given[name], 1);
-  const { transports = [] } = given;
-  if (!Array.isArray(transports) || transports.some((name) => name !== "polling" && name !== "websocket"))
-    throw new Error("serve: transports: must list polling, websocket or both");
-  return given;
+/** Those of the server that this file reads. */
+interface ServerOptions extends EngineServerOptions {
+  readonly connectTimeout?: number;
+  readonly connectionStateRecovery?: { readonly maxDisconnectionDuration?: number };
+  readonly allowEIO3?: boolean;
+  readonly adapter?: unknown;
+  readonly parser?: unknown;
+}
+
+/** The arguments of `serve`: of JavaScript, where each may be anything. */
+interface Given {
+  readonly Server: unknown;
+  readonly options: ServerOptions;
+  readonly register: unknown;
+  readonly own: EngineObjectOptions;
+}
+
+interface ServeOptions {
+  readonly engine: EngineServerOptions;
+  readonly limits: ObjectLimits;
+  /** How long clients may be away, in milliseconds; `undefined` if they do not recover, or an adapter of the application's sees to it. */
+  readonly windowMs: number | undefined;
+}
+
+/** @throws Error that names the argument or the option which is wrong */
+export function readServeOptions({ Server, options, register, own }: Given): ServeOptions {
+  if (typeof Server !== "function") throw misused("Server: must be the class of the package socket.io");
+  if (!isObject(options)) throw misused(`options: must be an object, not ${String(options)}`);
+  if ("listen" in options) throw misused("options: must be those of the server, not an HTTP server");
+  if (typeof register !== "function") throw misused(`register: must be a function, not ${String(register)}`);
+  if (!isObject(own)) throw misused(`the options of the object: must be an object, not ${String(own)}`);
+  const windowMs = readRecoveryWindow(options);
+  const limits = readObjectOptions(own);
+  if (own.siblings && options.adapter) throw misused("siblings: the option adapter is given, too");
+  if (own.sleep && own.siblings) throw misused("sleep: not together with siblings, which each wake would wake");
+  if (own.sleep && windowMs === undefined)
+    throw misused(
+      "sleep: it needs the option connectionStateRecovery of the server, and no adapter of the application's",
+    );
+  if (own.bundles && options.parser) throw misused("bundles: not together with a parser of the application's");
+  return { engine: readEngineOptions(options), limits, windowMs };
+}
+
+const misused = (problem: string): Error => new Error(`serve: ${problem}`);
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+function readEngineOptions(options: ServerOptions): EngineServerOptions {
+  if (options.allowEIO3) throw misused("allowEIO3: clients of Socket.IO 2 are not served");
+  for (const name of NUMBERS) checkNumber(name, options[name], 1);
+  const { transports = ["polling"] } = options;
+  const isKnown = (name: unknown): boolean => name === "polling" || name === "websocket";
+  if (!Array.isArray(transports) || transports.length === 0 || !transports.every(isKnown))
+    throw misused("transports: must list polling, websocket or both");
+  return options;
 }
 
 /** The options of the object, which socket.io has not. 0 is no limit. */
@@ -51,42 +97,23 @@ const OBJECT_LIMITS = {
 
 export type ObjectLimits = Readonly<Record<keyof typeof OBJECT_LIMITS, number>>;
 
-export const SIBLINGS_MISUSED = "serve: siblings: must be what the function `siblings` of this package returns";
+export const siblingsMisused = (): Error =>
+  misused("siblings: must be what the function `siblings` of this package returns");
 
-export const SLEEP_MISUSED =
-  "serve: sleep: it needs the option connectionStateRecovery of the server, and no adapter of the application's";
-
-/**
- * @param server the options of the server
- * @throws Error that names the option which is wrong
- */
-export function readObjectOptions(
-  given: EngineObjectOptions,
-  server: { readonly parser?: unknown } = {},
-): ObjectLimits {
-  const { siblings, sleep, bundles, ...limits } = given;
-  // Of JavaScript, where it may be the list itself.
-  if (siblings && typeof siblings !== "function") throw new Error(SIBLINGS_MISUSED);
-  if (sleep && siblings) throw new Error("serve: sleep: not together with siblings, which each wake would wake");
-  if (bundles && server.parser) throw new Error("serve: bundles: not together with a parser of the application's");
+export function readObjectOptions({ siblings, sleep, bundles, ...limits }: EngineObjectOptions): ObjectLimits {
+  if (siblings && typeof siblings !== "function") throw siblingsMisused();
+  for (const [name, value] of Object.entries({ sleep, bundles }))
+    if (value !== undefined && typeof value !== "boolean") throw misused(`${name}: must be true or false`);
   const names = [...Object.keys(OBJECT_LIMITS), "siblings", "sleep", "bundles"];
   for (const [name, value] of Object.entries(limits)) {
-    if (!names.includes(name)) throw new Error(`serve: there is no option "${name}"; there are ${names.join(", ")}`);
+    if (!names.includes(name)) throw misused(`there is no option "${name}"; there are ${names.join(", ")}`);
     checkNumber(name, value, 0);
   }
   const set = Object.entries(limits).filter(([, value]) => value !== undefined);
   return { ...OBJECT_LIMITS, ...Object.fromEntries(set) };
 }
 
-/**
- * @returns how long clients may be away, in milliseconds; `undefined` if they do not recover, or an adapter of the application's sees to it
- * @throws Error for another time
- */
-export function readRecoveryWindow(options: object): number | undefined {
-  const { connectionStateRecovery, adapter } = options as {
-    readonly connectionStateRecovery?: { readonly maxDisconnectionDuration?: number };
-    readonly adapter?: unknown;
-  };
+function readRecoveryWindow({ connectionStateRecovery, adapter }: ServerOptions): number | undefined {
   if (!connectionStateRecovery || adapter) return undefined;
   const { maxDisconnectionDuration = WINDOW_MS } = connectionStateRecovery;
   checkNumber("connectionStateRecovery: maxDisconnectionDuration", maxDisconnectionDuration, 1);
@@ -95,5 +122,5 @@ export function readRecoveryWindow(options: object): number | undefined {
 
 function checkNumber(name: string, value: number | undefined, min: number): void {
   if (value === undefined || (Number.isSafeInteger(value) && value >= min && value <= MAX)) return;
-  throw new Error(`serve: ${name}: must be a whole number from ${min} to ${MAX}, not ${String(value)}`);
+  throw misused(`${name}: must be a whole number from ${min} to ${MAX}, not ${String(value)}`);
 }

@@ -172,7 +172,11 @@ export class Sleep {
     }
   }
 
-  async #restoreAll(connections: readonly Connection[], registered: Promise<unknown>, ports: SleepPorts): Promise<void> {
+  async #restoreAll(
+    connections: readonly Connection[],
+    registered: Promise<unknown>,
+    ports: SleepPorts,
+  ): Promise<void> {
     const { timers } = this;
     if (!(await isDone(registered, REGISTER_MS, ports))) return;
     const restored = connections.flatMap(({ sockets }) => sockets.map((known) => this.#recovery.beginRestoring(known)));
@@ -182,7 +186,9 @@ export class Sleep {
       for (const { session, sockets } of connections)
         if (sockets[0]) passes.set(session.sid, ports.restore(session, requestFrom(sockets[0].asleep!)));
       // In the order in which they came: applications see it in lists of sockets.
-      const all = connections.flatMap(({ sockets }) => sockets.map(({ nsp, pid, asleep }) => ({ nsp, pid, ...asleep! })));
+      const all = connections.flatMap(({ sockets }) =>
+        sockets.map(({ nsp, pid, asleep }) => ({ nsp, pid, ...asleep! })),
+      );
       for (const { session, nsp, pid, auth } of all.toSorted((one, other) => one.issued - other.issued)) {
         const data = { ...(auth as object), pid, offset: ASLEEP_OFFSET };
         for (const message of this.#encoder().encode({ type: CONNECT, nsp, data })) passes.get(session)!(message);

@@ -4,7 +4,6 @@ import { afterEach, describe, expect, it } from "vitest";
 import { cookieOf } from "../../src/stock/cookie.ts";
 import { EngineServer, type EngineServerOptions } from "../../src/stock/engine-server.ts";
 import { EngineRequest, EngineResponse } from "../../src/stock/node-request.ts";
-import { readRecoveryWindow, readStockOptions } from "../../src/stock/options.ts";
 import { StockObject } from "./host/stock-object.ts";
 
 const URL_OF = "https://app.example/rooms/a/socket.io/?EIO=4&transport=polling";
@@ -201,48 +200,6 @@ describe("the cookie with the session's id", () => {
     ],
   ])("%s", (_how, options, cookie) => {
     expect(cookieOf("a b", options)).toBe(cookie);
-  });
-});
-
-describe("options", () => {
-  it.each([
-    ["pingInterval", { pingInterval: 0 }],
-    ["pingTimeout", { pingTimeout: 1.5 }],
-    ["maxHttpBufferSize", { maxHttpBufferSize: 2 ** 31 }],
-    ["upgradeTimeout", { upgradeTimeout: "10" }],
-    ["transports", { transports: ["polling", "webtransport"] }],
-    ["transports", { transports: "websocket" }],
-    ["allowEIO3", { allowEIO3: true }],
-    ["the options of the server", () => {}],
-    ["the options of the server", undefined as never],
-  ])("that cannot be kept are named: %s", (name, options) => {
-    expect(() => readStockOptions(options)).toThrow(name);
-  });
-
-  it("of Engine.IO's defaults and the bounds are taken", () => {
-    const options = {
-      pingInterval: 1,
-      pingTimeout: 2 ** 31 - 1,
-      transports: ["websocket"],
-      allowEIO3: false,
-      serveClient: false,
-    };
-    expect(readStockOptions(options)).toMatchObject({ pingInterval: 1, transports: ["websocket"] });
-  });
-
-  it.each([
-    ["nothing asks for it", {}, undefined],
-    ["it is off", { connectionStateRecovery: false }, undefined],
-    ["an adapter of the application's sees to it", { connectionStateRecovery: {}, adapter: Object }, undefined],
-    ["no time is given", { connectionStateRecovery: {} }, 120_000],
-    ["a time is given", { connectionStateRecovery: { maxDisconnectionDuration: 1 } }, 1],
-  ])("of recovery: %s", (_case, options, windowMs) => {
-    expect(readRecoveryWindow(options)).toBe(windowMs);
-  });
-
-  it.each([0, -1, 1.5, Infinity, 2 ** 31])("of recovery: %d ms cannot be kept", (maxDisconnectionDuration) => {
-    const options = { connectionStateRecovery: { maxDisconnectionDuration } };
-    expect(() => readRecoveryWindow(options)).toThrow("connectionStateRecovery: maxDisconnectionDuration");
   });
 });
 

@@ -2,7 +2,6 @@
 import type { Server } from "socket.io";
 import { describe, expect, it } from "vitest";
 
-import { readObjectOptions } from "../../src/stock/options.ts";
 import { COUNT_WINDOW_MS } from "../../src/socketio/engine/session-flood.ts";
 import { settle, StockObject, type StockClient } from "./host/stock-object.ts";
 
@@ -170,14 +169,4 @@ describe("connections of an address that have joined nothing", () => {
     clients[1]!.leave();
     expect(isFull()).toBe(false);
   });
-});
-
-it.each<[own: object, message: string]>([
-  [{ maxPackets: -1 }, "maxPackets: must be a whole number from 0 to 2147483647, not -1"],
-  [{ maxPackets: 1.5 }, "maxPackets: must be a whole number from 0 to 2147483647, not 1.5"],
-  [{ siblings: [] }, "siblings: must be what the function `siblings` of this package returns"],
-  [{ bundles: true }, "bundles: not together with a parser of the application's"],
-  [{ maxNonsense: 1 }, 'there is no option "maxNonsense"; there are maxConnectionsPerIp, '],
-])("%j is refused", (own, message) => {
-  expect(() => readObjectOptions(own, { parser: {} })).toThrow(message);
 });

@@ -130,7 +130,9 @@ describe("is named in the log", () => {
     await enter(ben);
     expect(object.warnings).toEqual([]);
     await enter(await new Client(object).connect());
-    expect(new Set(object.warnings)).toEqual(new Set([expect.stringMatching(/^socket\.data has an object that another/)]));
+    expect(new Set(object.warnings)).toEqual(
+      new Set([expect.stringMatching(/^socket\.data has an object that another/)]),
+    );
   });
 
   it("a listener that was there before the sleep, and is not after it", async () => {

@@ -131,7 +131,8 @@ describe("what code sets is as if the object had never slept", () => {
     const object = sleeper((io) =>
       io.on("connection", (socket) =>
         socket.on("set", () => {
-          const part = { n: [1, , 3] };
+          const part: { n: number[] } = { n: [] };
+          part.n[2] = 3;
           Object.assign(socket, { part, data: { part, list: [part] } });
         }),
       ),
