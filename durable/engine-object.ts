@@ -16,7 +16,7 @@ import { EngineServer } from "../src/stock/engine-server.ts";
 import type { Written } from "../src/stock/engine-socket.ts";
 import { StockLayer, type StockSession } from "../src/stock/layer.ts";
 import { EngineRequest, EngineResponse } from "../src/stock/node-request.ts";
-import { restoreAsleep, openRecovery, recoveryOf } from "../src/stock/opening.ts";
+import { openRecovery, recoveryOf } from "../src/stock/opening.ts";
 import {
   readServeOptions,
   siblingsMisused,
@@ -197,7 +197,9 @@ export abstract class EngineObject<Env = Cloudflare.Env> extends SocketObject<En
       server,
       limits,
       admit: (request, facts) => this.#admit(request, facts, served, { server, leaveIfEmpty }),
-      ...(sleep && { settle: () => restoreAsleep(sleep, served.registration(), { server, layer, ports, after }) }),
+      ...(sleep && {
+        settle: () => sleep.restore({ ...ports, server, layer, registered: served.registration(), after }),
+      }),
     };
   }
 

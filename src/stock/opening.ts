@@ -1,11 +1,10 @@
-// Opens the recovery of a stock server, and its sleep, when its object starts: ties them to the deadlines, the storage and the sessions of the object.
+// Makes the recovery of a stock server, and opens it when its object starts: ties it to the deadlines and the storage of the object.
 // Called by durable/engine-object.ts.
 import type { SessionPorts, SessionServer } from "../socketio/engine/session-server.ts";
-import { CLOSINGS } from "../socketio/wire/closings.ts";
 import type { EngineServer } from "./engine-server.ts";
 import type { StockLayer, StockSession } from "./layer.ts";
 import { Recovery, type RecoveryPorts } from "./recovery.ts";
-import type { Sleep, SleepPorts } from "./sleep.ts";
+import type { Sleep } from "./sleep.ts";
 
 interface Opening {
   readonly engine: EngineServer;
@@ -50,35 +49,4 @@ export function openRecovery(
   return () => {
     if (atNextWake.atMs !== undefined) onTime.pull(atNextWake.atMs);
   };
-}
-
-/**
- * Restores the sockets of connections that slept.
- * @param registered done when `register` is
- */
-export async function restoreAsleep(
-  sleep: Sleep,
-  registered: Promise<unknown>,
-  {
-    server,
-    ports,
-    layer,
-    after,
-  }: Pick<Opening, "server" | "ports"> & {
-    readonly layer: StockLayer;
-    readonly after: SleepPorts["after"];
-  },
-): Promise<void> {
-  const restart = (session: StockSession): void => server.close(session, CLOSINGS.restart);
-  try {
-    await sleep.restore(server.sessions.values(), registered, {
-      ...ports,
-      restore: (session, request) => layer.restore(session, request),
-      restart,
-      after,
-    });
-  } catch (error) {
-    ports.report("connections that slept could not be restored", error);
-    for (const session of server.sessions.values()) if (!session.conn) restart(session);
-  }
 }

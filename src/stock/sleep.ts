@@ -1,9 +1,11 @@
 // Lets an object sleep while clients of its stock server are connected. For the application a wake is a restart from which every client
 // recovers: `register` runs again, and each socket enters its namespaces again, with its id, rooms, data and handshake, and with the plain
-// properties that the application gave it. Its client notices nothing. Made by durable/engine-object.ts, called by
-// opening.ts and by the adapters of namespaces (recovery-adapter.ts).
+// properties that the application gave it. Its client notices nothing. Made and called by durable/engine-object.ts, called by the adapters of
+// namespaces, too (recovery-adapter.ts).
 // While code restores sockets (`isRestoring` of timers.ts), these do nothing: writes to a connection (engine-socket.ts), joins, leaves, broadcasts
 // and packets (recovery-adapter.ts). Data and properties it may change: `#undo` undoes that.
+import type { SessionServer } from "../socketio/engine/session-server.ts";
+import { CLOSINGS } from "../socketio/wire/closings.ts";
 import {
   givenKeys,
   GivenParts,
@@ -18,10 +20,9 @@ import {
 } from "./asleep-record.ts";
 import type { Written } from "./engine-socket.ts";
 import { ASLEEP_OFFSET, type KnownSocket, type StockSocket } from "./known-socket.ts";
-import type { StockSession } from "./layer.ts";
+import type { StockLayer, StockSession } from "./layer.ts";
 import { override, watchListeners, type Emitter } from "./methods.ts";
 import { inTime, type After } from "./in-time.ts";
-import type { EngineRequest } from "./node-request.ts";
 import type { Recovery } from "./recovery.ts";
 import type { Timers } from "./timers.ts";
 
@@ -38,13 +39,14 @@ interface SleepParts {
   readonly warn: (problem: string) => void;
 }
 
-/** The server under the one of the package. */
-export interface SleepPorts {
+/** What a wake needs of the object. */
+export interface WakeParts {
+  readonly server: SessionServer<StockSession, StockLayer>;
+  readonly layer: StockLayer;
+  /** Done when `register` is. */
+  readonly registered: Promise<unknown>;
   now(): number;
-  /** Gives the server of the package a connection that slept. @returns gives it a message as if from its client */
-  restore(session: StockSession, request: EngineRequest): (message: Written) => void;
-  /** Ends a connection in such a way that its client comes back. */
-  restart(session: StockSession): void;
+  report(problem: string, error: unknown): void;
   readonly after: After;
 }
 
@@ -150,41 +152,45 @@ export class Sleep {
   // ---- a wake -------------------------------------------------------------------------------------------------
 
   /**
-   * Restores the sockets of connections that slept. Called when the engine has restored these.
-   * @param sessions all of the server: another closing may wake it meanwhile
-   * @param registered done when `register` is
+   * Restores the sockets of connections that slept. Called when the engine has restored these, and again if a closing wakes the object meanwhile.
    * @returns done when all are in their namespaces, or ended
    */
-  async restore(sessions: Iterable<StockSession>, registered: Promise<unknown>, ports: SleepPorts): Promise<void> {
-    const recovery = this.#recovery;
+  async restore(parts: WakeParts): Promise<void> {
+    const { server } = parts;
     try {
-      const asleep = recovery.asleep();
-      const slept = [...sessions].filter(({ conn, isRestoring }) => !conn && !isRestoring);
-      for (const session of slept) session.isRestoring = true;
-      const connections = slept.map((session) => ({ session, sockets: asleep.get(session.sid) ?? [] }));
-      const all = connections.flatMap(({ sockets }) => sockets);
-      if (all.length > 0) await this.#restoreAll(connections, registered, ports);
-      for (const known of all) this.#undo(known);
-      for (const { session, sockets } of connections)
-        if (sockets.length === 0 || sockets.some(({ asleep: isAway }) => isAway)) ports.restart(session);
-    } finally {
-      recovery.allRestored(ports.now());
+      await this.#restoreSockets(parts);
+    } catch (error) {
+      parts.report("connections that slept could not be restored", error);
+      for (const session of server.sessions.values()) if (!session.conn) server.close(session, CLOSINGS.restart);
     }
+    this.#recovery.allRestored(parts.now());
   }
 
-  async #restoreAll(
-    connections: readonly Connection[],
-    registered: Promise<unknown>,
-    ports: SleepPorts,
-  ): Promise<void> {
+  async #restoreSockets(parts: WakeParts): Promise<void> {
+    const { server } = parts;
+    const asleep = this.#recovery.asleep();
+    const slept = [...server.sessions.values()].filter(({ conn, isRestoring }) => !conn && !isRestoring);
+    for (const session of slept) session.isRestoring = true;
+    const connections = slept.map((session) => ({ session, sockets: asleep.get(session.sid) ?? [] }));
+    const all = connections.flatMap(({ sockets }) => sockets);
+    if (all.length > 0) await this.#enterAll(connections, parts);
+    for (const known of all) this.#undo(known);
+    // Their clients come back.
+    for (const { session, sockets } of connections)
+      if (sockets.length === 0 || sockets.some(({ asleep: isAway }) => isAway)) server.close(session, CLOSINGS.restart);
+  }
+
+  /** Has all enter their namespaces again. */
+  async #enterAll(connections: readonly Connection[], parts: WakeParts): Promise<void> {
     const { timers } = this;
-    if (!(await isDone(registered, REGISTER_MS, ports))) return;
+    const { layer, registered } = parts;
+    if (!(await isDone(registered, REGISTER_MS, parts))) return;
     const restored = connections.flatMap(({ sockets }) => sockets.map((known) => this.#recovery.beginRestoring(known)));
     timers.beginRestoring();
     timers.restore(() => {
       const passes = new Map<string, (message: Written) => void>();
       for (const { session, sockets } of connections)
-        if (sockets[0]) passes.set(session.sid, ports.restore(session, requestFrom(sockets[0].asleep!)));
+        if (sockets[0]) passes.set(session.sid, layer.restore(session, requestFrom(sockets[0].asleep!)));
       // In the order in which they came: applications see it in lists of sockets.
       const all = connections.flatMap(({ sockets }) =>
         sockets.map(({ nsp, pid, asleep }) => ({ nsp, pid, ...asleep! })),
@@ -194,8 +200,8 @@ export class Sleep {
         for (const message of this.#encoder().encode({ type: CONNECT, nsp, data })) passes.get(session)!(message);
       }
     });
-    await isDone(Promise.all(restored), NAMESPACES_MS, ports);
-    if (!(await isDone(timers.restored(), LISTENERS_MS, ports)))
+    await isDone(Promise.all(restored), NAMESPACES_MS, parts);
+    if (!(await isDone(timers.restored(), LISTENERS_MS, parts)))
       this.warn(
         `a listener for \`connection\` was not done ${LISTENERS_MS} ms after a sleep: events had to wait for it`,
       );
@@ -240,7 +246,7 @@ interface Asking {
   onack?(packet: { readonly id: number }): void;
 }
 
-const isDone = (promise: Promise<unknown>, ms: number, { after }: SleepPorts): Promise<boolean> =>
+const isDone = (promise: Promise<unknown>, ms: number, { after }: WakeParts): Promise<boolean> =>
   inTime(promise, ms, after).then(
     () => true,
     () => false,

@@ -6,7 +6,6 @@ import { Server, type ServerOptions, type Socket } from "socket.io";
 import { Decoder, Encoder, PacketType, type Packet } from "socket.io-parser";
 
 import type { Session } from "../../../src/socketio/engine/session.ts";
-import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
 import type { Frame } from "../../../src/socketio/wire/engine-io.ts";
 import { adapterOf, recoverable } from "../../../src/stock/recovery-adapter.ts";
 import { Recovery } from "../../../src/stock/recovery.ts";
@@ -211,10 +210,13 @@ export class RecoveringObject {
 
   async #restoreAll(): Promise<void> {
     const { stock, sleep, registered } = this.#instance;
-    await sleep!.restore(stock.server.sessions.values(), registered, {
+    const { server, layer } = stock;
+    await sleep!.restore({
+      server,
+      layer,
+      registered,
       now: () => this.nowMs,
-      restore: (session, request) => stock.layer.restore(session, request),
-      restart: (session) => stock.server.close(session, CLOSINGS.restart),
+      report: (problem, error) => this.#problems.push(`${problem}: ${String(error)}`),
       after: (_ms, run) => {
         const timer = setTimeout(run, this.#lateMs);
         return () => clearTimeout(timer);
