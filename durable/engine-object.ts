@@ -294,8 +294,9 @@ function answerOf(response: EngineResponse): Response {
 }
 
 function withHeaders(answer: Response, response: EngineResponse): Response {
-  for (const name of response.getHeaderNames()) answer.headers.delete(name);
-  for (const [name, value] of response.headerLines()) answer.headers.append(name, value);
+  const lines = response.headerLines();
+  for (const [name] of lines) answer.headers.delete(name);
+  for (const [name, value] of lines) answer.headers.append(name, value);
   return answer;
 }
 

@@ -25,7 +25,7 @@ export interface UpgradeFacts {
   /** The answer to each CONNECT of the connection, if it is refused: a WebSocket client cannot read that of an upgrade. */
   readonly refusal?: { readonly message: string; readonly data: { readonly code: string } } | undefined;
   /** The client knows connection state recovery. */
-  readonly canRecover?: boolean;
+  readonly canRecover?: boolean | undefined;
   /** The WebSocket carries the extensions (EXT-1). */
   readonly isExtended?: true;
   /** A browser or another JavaScript runtime sent the request: its polls may hold any number of packets (EIO-8). */

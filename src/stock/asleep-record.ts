@@ -49,17 +49,14 @@ export function keysOf(owner: object): Set<string | symbol> {
   return new Set(Reflect.ownKeys(owner).filter((key) => Object.prototype.propertyIsEnumerable.call(owner, key)));
 }
 
-/** @returns the names of the properties that the application gave it */
-export const givenKeys = (owner: object, usual: ReadonlySet<string | symbol>): Array<string | symbol> =>
-  [...keysOf(owner)].filter((key) => !usual.has(key));
-
 /**
  * @param usual the properties that it has without the application
  * @param isNot called with the name of each that is no plain data
  */
 export function plainOf(owner: object, usual: ReadonlySet<string | symbol>, isNot: (name: string) => void): Own {
   const plain: Record<string, unknown> = {};
-  for (const key of givenKeys(owner, usual)) {
+  for (const key of keysOf(owner)) {
+    if (usual.has(key)) continue;
     const value = (owner as Record<string | symbol, unknown>)[key];
     if (typeof key === "string" && isPlain(value)) plain[key] = value;
     else isNot(String(key));
@@ -82,44 +79,45 @@ export function withoutProxies(value: unknown, above: readonly unknown[] = []): 
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, within(part)]));
 }
 
-const COPIED = [Date, RegExp, ArrayBuffer];
+const COPIED = [Array, Set, Map, Date, RegExp, ArrayBuffer];
 
 /** Whether a structured clone of it is the same. */
-export function isPlain(value: unknown, above: readonly unknown[] = []): boolean {
-  if (typeof value === "function" || typeof value === "symbol") return false;
-  if (typeof value !== "object" || value === null) return true;
-  if (above.includes(value)) return false;
-  const path = [...above, value];
-  const within = (part: unknown): boolean => isPlain(part, path);
-  if (Array.isArray(value)) return value.every(within);
-  if (value instanceof Set) return [...(value as Set<unknown>)].every(within);
-  if (value instanceof Map) return [...(value as Map<unknown, unknown>)].flat().every(within);
-  if (ArrayBuffer.isView(value) || COPIED.some((Type) => value instanceof Type)) return true;
-  return isPlainObject(value) && Object.values(value).every(within);
+export const isPlain = (value: unknown): boolean => [...partsOf(value)].every(isCopied);
+
+function isCopied(part: unknown): boolean {
+  return isPlainObject(part) || ArrayBuffer.isView(part) || COPIED.some((Type) => part instanceof Type);
 }
 
-/** @returns the objects in a value, itself included, each once */
-function partsOf(value: unknown, found = new Set<object>()): Set<object> {
-  if (typeof value !== "object" || value === null || found.has(value)) return found;
+/** @returns what a value consists of besides primitives that have a clone, itself included, each part once */
+function partsOf(value: unknown, found = new Set<unknown>()): ReadonlySet<unknown> {
+  if ((Object(value) !== value && typeof value !== "symbol") || found.has(value)) return found;
   found.add(value);
-  const parts = value instanceof Map || value instanceof Set ? [...value].flat() : Object.values(value);
+  let parts: Iterable<unknown> = [];
+  if (value instanceof Map) parts = [...value.keys(), ...value.values()];
+  else if (value instanceof Set) parts = value;
+  else if (Array.isArray(value) || isPlainObject(value)) parts = Object.values(value);
   for (const part of parts) partsOf(part, found);
   return found;
 }
 
-/** Knows which socket has an object: after a sleep of the object each socket has its own. */
-export class Owners {
-  /** The ids of sockets, by the objects that they have. */
-  readonly #all = new WeakMap<object, string>();
+/** A socket. */
+interface Owner {
+  readonly connected: boolean;
+}
 
-  /** @returns whether another socket, of those that are connected, has a part of the value */
-  isShared(value: unknown, id: string, isPresent: (id: string) => boolean): boolean {
+/** Knows which socket has an object: after a sleep each has its own. */
+export class Owners {
+  /** Sockets, by the objects that they have. */
+  readonly #all = new WeakMap<object, Owner>();
+
+  /** @returns whether another socket that is connected has a part of the value, too, which can be changed */
+  isShared(value: unknown, by: Owner): boolean {
     let isShared = false;
     for (const part of partsOf(value)) {
-      const owner = this.#all.get(part);
-      // What cannot be changed stays the same in both.
-      isShared ||= owner !== undefined && owner !== id && isPresent(owner) && !Object.isFrozen(part);
-      this.#all.set(part, id);
+      if (Object.isFrozen(part)) continue;
+      const owner = this.#all.get(part as object);
+      isShared ||= owner !== by && owner?.connected === true;
+      this.#all.set(part as object, by);
     }
     return isShared;
   }
@@ -131,7 +129,7 @@ export class GivenParts {
 
   /** Notes a value, and all parts of it. */
   add(value: unknown): void {
-    for (const part of partsOf(value)) this.#all.add(part);
+    for (const part of partsOf(value)) this.#all.add(part as object);
   }
 
   /**

@@ -22,16 +22,18 @@ export function cookieOf(sid: string, options: CookieOptions): string {
     sameSite: "lax" as const,
     ...options,
   };
-  const site = sameSite === true ? "strict" : sameSite;
-  const parts = [
-    `${name}=${encodeURIComponent(sid)}`,
-    maxAge !== undefined && `Max-Age=${Math.floor(maxAge)}`,
-    domain !== undefined && `Domain=${domain}`,
-    path !== undefined && `Path=${path}`,
-    expires && `Expires=${expires.toUTCString()}`,
-    httpOnly && "HttpOnly",
-    secure && "Secure",
-    site && `SameSite=${site[0]!.toUpperCase()}${site.slice(1)}`,
-  ];
-  return parts.filter((part) => typeof part === "string").join("; ");
+  const attributes = Object.entries({
+    "Max-Age": maxAge !== undefined && Math.floor(maxAge),
+    Domain: domain,
+    Path: path,
+    Expires: expires?.toUTCString(),
+    HttpOnly: httpOnly,
+    Secure: secure,
+    SameSite: sameSite === true ? "Strict" : sameSite && sameSite[0]!.toUpperCase() + sameSite.slice(1),
+  });
+  const given = attributes.flatMap(([attribute, value]) => {
+    if (value === undefined || value === false) return [];
+    return value === true ? attribute : `${attribute}=${value}`;
+  });
+  return [`${name}=${encodeURIComponent(sid)}`, ...given].join("; ");
 }

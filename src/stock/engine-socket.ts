@@ -42,30 +42,20 @@ export interface Line {
 
 export class EngineTransport extends WatchedEmitter {
   readonly name: EngineTransportName;
-  readonly sid: string;
-  readonly protocol = 4;
-  readonly supportsBinary: boolean;
   readyState: "open" | "closed" = "open";
-  discarded = false;
   /** Whether packets are on their way to it: until they have left, it takes no further ones. */
   isSending = false;
   readonly #line: Line;
 
-  constructor(name: EngineTransportName, sid: string, line: Line) {
+  constructor(name: EngineTransportName, line: Line) {
     super();
     this.name = name;
-    this.sid = sid;
-    this.supportsBinary = name === "websocket";
     this.#line = line;
   }
 
   /** A volatile event is sent only where this is true. */
   get writable(): boolean {
     return this.readyState === "open" && !this.isSending && (this.name === "websocket" || this.#line.isPollWaiting());
-  }
-
-  discard(): void {
-    this.discarded = true;
   }
 
   closed(): void {
@@ -103,7 +93,7 @@ export class EngineSocket extends WatchedEmitter {
     this.server = server;
     this.request = request;
     this.remoteAddress = request.connection.remoteAddress;
-    this.transport = new EngineTransport(transport, id, line);
+    this.transport = new EngineTransport(transport, line);
     this.#line = line;
   }
 
@@ -171,10 +161,8 @@ export class EngineSocket extends WatchedEmitter {
     if (this.readyState === "closed" || (this.readyState === "closing" && !discard)) return;
     const { writable, name } = this.transport;
     this.readyState = "closing";
-    if (discard) {
-      this.transport.discard();
-      this.#line.close(true, true);
-    } else if (writable || (name === "websocket" && this.writeBuffer.length === 0)) this.#line.close(false);
+    if (discard) this.#line.close(true, true);
+    else if (writable || (name === "websocket" && this.writeBuffer.length === 0)) this.#line.close(false);
     // While packets wait, `close` returns before the application is notified of the end, as on Node.
     else if (name === "websocket" || this.#line.isPollWaiting()) void Promise.resolve().then(() => this.#end());
     // Otherwise the next poll ends it, or the upgrade, or a ping without an answer.

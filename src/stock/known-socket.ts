@@ -14,7 +14,7 @@ export interface StockSocket {
   readonly handshake: { auth: unknown; issued: number; time: string };
   /** The callbacks that wait for answers of the client. */
   readonly acks: ReadonlyMap<number, unknown>;
-  readonly client: object;
+  readonly connected: boolean;
   readonly conn: {
     readonly id: string;
     readonly request: EngineRequest;

@@ -36,9 +36,6 @@ export class StockSession extends Session {
   }
 }
 
-/** So soon after its time is over a client is closed for that, and not for another reason. */
-const LATE_MS = 1000;
-
 /** The type of a Socket.IO packet by which the server lets a client into a namespace: its first character. */
 const CONNECT = "0";
 
@@ -142,7 +139,7 @@ export class StockLayer implements Layer<StockSession> {
         case "pong":
           return conn.received({ type: "pong" });
         case "upgrading":
-          session.upgrading = new EngineTransport("websocket", session.sid, this.#lineOf(session));
+          session.upgrading = new EngineTransport("websocket", this.#lineOf(session));
           return void conn.emit("upgrading", session.upgrading);
         case "upgrade":
           return conn.upgradedTo(session.upgrading!);
@@ -230,7 +227,7 @@ export class StockLayer implements Layer<StockSession> {
   #close(session: StockSession, isLate: boolean, discard = false): void {
     if (session.closed) return;
     const lateMs = this.#ports.now() - session.handshake.issued - this.#parts.connectTimeoutMs;
-    if (session.isUnjoined && lateMs >= 0 && lateMs < LATE_MS) this.#parts.onUnjoined?.();
+    if (session.isUnjoined && lateMs >= 0) this.#parts.onUnjoined?.();
     if (discard)
       for (const outgoing of this.#outgoing) outgoing.sessions = outgoing.sessions.filter((one) => one !== session);
     this.#flush();

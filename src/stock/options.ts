@@ -39,13 +39,16 @@ interface ServeOptions {
   readonly windowMs: number | undefined;
 }
 
+const TYPES = { Server: "function", options: "object", register: "function", own: "object" } as const;
+
 /** @throws Error that names the argument or the option which is wrong */
-export function readServeOptions({ Server, options, register, own }: Given): ServeOptions {
-  if (typeof Server !== "function") throw misused("Server: must be the class of the package socket.io");
-  if (!isObject(options)) throw misused(`options: must be an object, not ${String(options)}`);
+export function readServeOptions(given: Given): ServeOptions {
+  for (const [name, type] of Object.entries(TYPES)) {
+    const value = given[name as keyof Given];
+    if (typeof value !== type || !value) throw misused(`${name}: must be of the type ${type}, not ${String(value)}`);
+  }
+  const { options, own } = given;
   if ("listen" in options) throw misused("options: must be those of the server, not an HTTP server");
-  if (typeof register !== "function") throw misused(`register: must be a function, not ${String(register)}`);
-  if (!isObject(own)) throw misused(`the options of the object: must be an object, not ${String(own)}`);
   const windowMs = readRecoveryWindow(options);
   const limits = readObjectOptions(own);
   if (own.siblings && options.adapter) throw misused("siblings: the option adapter is given, too");
@@ -59,8 +62,6 @@ export function readServeOptions({ Server, options, register, own }: Given): Ser
 }
 
 const misused = (problem: string): Error => new Error(`serve: ${problem}`);
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 function readEngineOptions(options: ServerOptions): EngineServerOptions {
   if (options.allowEIO3) throw misused("allowEIO3: clients of Socket.IO 2 are not served");
@@ -100,17 +101,23 @@ export type ObjectLimits = Readonly<Record<keyof typeof OBJECT_LIMITS, number>>;
 export const siblingsMisused = (): Error =>
   misused("siblings: must be what the function `siblings` of this package returns");
 
-export function readObjectOptions({ siblings, sleep, bundles, ...limits }: EngineObjectOptions): ObjectLimits {
+export function readObjectOptions({
+  siblings,
+  sleep: _sleep,
+  bundles: _bundles,
+  ...limits
+}: EngineObjectOptions): ObjectLimits {
   if (siblings && typeof siblings !== "function") throw siblingsMisused();
-  for (const [name, value] of Object.entries({ sleep, bundles }))
-    if (value !== undefined && typeof value !== "boolean") throw misused(`${name}: must be true or false`);
-  const names = [...Object.keys(OBJECT_LIMITS), "siblings", "sleep", "bundles"];
+  const read = { ...OBJECT_LIMITS };
   for (const [name, value] of Object.entries(limits)) {
-    if (!names.includes(name)) throw misused(`there is no option "${name}"; there are ${names.join(", ")}`);
+    if (!Object.hasOwn(read, name))
+      throw misused(
+        `there is no option "${name}"; there are ${Object.keys(read).join(", ")}, siblings, sleep and bundles`,
+      );
     checkNumber(name, value, 0);
+    if (value !== undefined) read[name as keyof ObjectLimits] = value;
   }
-  const set = Object.entries(limits).filter(([, value]) => value !== undefined);
-  return { ...OBJECT_LIMITS, ...Object.fromEntries(set) };
+  return read;
 }
 
 function readRecoveryWindow({ connectionStateRecovery, adapter }: ServerOptions): number | undefined {

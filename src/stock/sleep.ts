@@ -7,7 +7,6 @@
 import type { SessionServer } from "../socketio/engine/session-server.ts";
 import { CLOSINGS } from "../socketio/wire/closings.ts";
 import {
-  givenKeys,
   GivenParts,
   isPlain,
   keysOf,
@@ -74,9 +73,6 @@ export class Sleep {
   #usual: ReadonlySet<string | symbol> = new Set();
   /** Those that it gives a handshake. */
   #handshakeUsual: ReadonlySet<string | symbol> = new Set();
-  /** Those of a client, and of a connection: what listeners of `io.engine` gave it, they give it again. */
-  #clientUsual: ReadonlySet<string | symbol> = new Set();
-  #connUsual: ReadonlySet<string | symbol> = new Set();
   readonly #owners = new Owners();
   readonly #given = new GivenParts();
 
@@ -95,7 +91,9 @@ export class Sleep {
       this.warn(`socket.${what} is no plain data: after a sleep it is ${then}`);
     if (!isPlain(data)) isNot("data", "a structured clone of what it was");
     const own = plainOf(socket, this.#usual, (name) => isNot(name, "as `connection` sets it"));
-    this.#nameLost(socket, { data, ...own });
+    for (const [name, value] of Object.entries({ data, ...own }))
+      if (this.#owners.isShared(value, socket))
+        this.warn(`socket.${name} has an object that another socket has, too: after a sleep each has its own`);
     return {
       session: conn.id,
       request: requestRecord(conn.request),
@@ -111,15 +109,6 @@ export class Sleep {
     };
   }
 
-  /** Names what an application gave a socket, and will miss after a sleep. */
-  #nameLost({ id, client, conn }: StockSocket, given: Readonly<Record<string, unknown>>): void {
-    for (const key of givenKeys(client, this.#clientUsual)) this.warn(goneWith(`client.${String(key)}`));
-    for (const key of givenKeys(conn, this.#connUsual)) this.warn(goneWith(`conn.${String(key)}`));
-    for (const [name, value] of Object.entries(given))
-      if (this.#owners.isShared(value, id, (other) => this.#recovery.isPresent(other)))
-        this.warn(`socket.${name} has an object that another socket has, too: after a sleep each has its own`);
-  }
-
   // ---- called by the adapters of namespaces ---------------------------------------------------------------------
 
   /** Called with each socket before middlewares get it. */
@@ -127,8 +116,6 @@ export class Sleep {
     if (this.#usual.size === 0) {
       this.#usual = new Set([...keysOf(socket), ...LATER]);
       this.#handshakeUsual = keysOf(socket.handshake);
-      this.#clientUsual = keysOf(socket.client);
-      this.#connUsual = keysOf(socket.conn);
     }
     watchListeners(socket as unknown as Emitter, (result) => this.timers.goesOn(result));
     const asleep = this.#recovery.restoring(socket.id);
@@ -188,16 +175,14 @@ export class Sleep {
     const restored = connections.flatMap(({ sockets }) => sockets.map((known) => this.#recovery.beginRestoring(known)));
     timers.beginRestoring();
     timers.restore(() => {
-      const passes = new Map<string, (message: Written) => void>();
-      for (const { session, sockets } of connections)
-        if (sockets[0]) passes.set(session.sid, layer.restore(session, requestFrom(sockets[0].asleep!)));
+      const all = connections.flatMap(({ session, sockets }) => {
+        const pass = sockets[0] && layer.restore(session, requestFrom(sockets[0].asleep!));
+        return sockets.map(({ nsp, pid, asleep }) => ({ pass: pass!, nsp, pid, ...asleep! }));
+      });
       // In the order in which they came: applications see it in lists of sockets.
-      const all = connections.flatMap(({ sockets }) =>
-        sockets.map(({ nsp, pid, asleep }) => ({ nsp, pid, ...asleep! })),
-      );
-      for (const { session, nsp, pid, auth } of all.toSorted((one, other) => one.issued - other.issued)) {
+      for (const { pass, nsp, pid, auth } of all.toSorted((one, other) => one.issued - other.issued)) {
         const data = { ...(auth as object), pid, offset: ASLEEP_OFFSET };
-        for (const message of this.#encoder().encode({ type: CONNECT, nsp, data })) passes.get(session)!(message);
+        for (const message of this.#encoder().encode({ type: CONNECT, nsp, data })) pass(message);
       }
     });
     await isDone(Promise.all(restored), NAMESPACES_MS, parts);
@@ -232,9 +217,6 @@ export class Sleep {
       if (!events.includes(name)) this.warn(`a socket has no listener for "${name}" after a sleep, and had one before`);
   }
 }
-
-const goneWith = (what: string): string =>
-  `socket.${what} is gone after a sleep: properties of the socket itself come back`;
 
 /** A connection that slept, with its sockets. */
 interface Connection {

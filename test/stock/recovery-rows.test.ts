@@ -175,7 +175,12 @@ it("one socket more than may come back takes the place of the one that left firs
     const id = `id-${at}`;
     const request = new EngineRequest({ method: "GET", url: "/", headers: [], address: "" });
     const conn = { id, request, close: none, on: none, off: none };
-    const rest = { client: {}, handshake: { auth: {}, issued: 0, time: "" }, acks: new Map(), eventNames: () => [] };
+    const rest = {
+      connected: true,
+      handshake: { auth: {}, issued: 0, time: "" },
+      acks: new Map(),
+      eventNames: () => [],
+    };
     const socket = { id, pid: `pid-${at}`, data: {}, rooms: new Set([id]), conn, ...rest };
     recovery.entered("/", socket);
     recovery.broke(id, [id]);

@@ -95,8 +95,6 @@ describe("is named in the log", () => {
         })()),
       "socket.data is no plain data",
     ],
-    ["a property of its client", ({ client }) => Object.assign(client, { tenant: 1 }), "socket.client.tenant is gone"],
-    ["one of its connection", ({ conn }) => Object.assign(conn, { tenant: 1 }), "socket.conn.tenant is gone"],
     ["a question of `connection`", (socket) => void socket.emit("question", () => {}), "`connection` asks a client"],
     [
       "one that waits for a while",

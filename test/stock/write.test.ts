@@ -26,7 +26,7 @@ function connection(transport: EngineTransportName = "websocket") {
     poll.isWaiting = true;
     conn.polled();
   };
-  const upgrades = (): void => conn.upgradedTo(new EngineTransport("websocket", "1", line));
+  const upgrades = (): void => conn.upgradedTo(new EngineTransport("websocket", line));
   return { conn, server, messages, closings, polls, upgrades };
 }
 

@@ -11,6 +11,7 @@ import { EXTENDED_QUERY, UNKNOWN_SESSIONS_PER_CONNECT, type EngineEndpoint } fro
 import { Placement } from "./placement.ts";
 import { pagesOf } from "./polling-cors.ts";
 import { KnownSessions } from "./known-sessions.ts";
+import { knowsRecovery } from "./recovery-clients.ts";
 
 /** What an application adds to the query of its clients is nothing to a chat, however long it is. */
 const READ: ReadonlySet<string> = new Set([
@@ -38,6 +39,7 @@ export function chatEndpoint(deployment: Parts): EngineEndpoint {
     unknownSessions: new ConnectRate(UNKNOWN_SESSIONS_PER_CONNECT * settings.connectRatePerIp),
     knownSessions: new KnownSessions(),
     identify: (request, room, inQuery) => identify(request, room, findToken(request, inQuery).token, deployment),
+    canRecover: knowsRecovery,
     placement: (request) => placement.factsOf(request),
     object: (room, sid) => placement.objectOf(room, sid),
   };

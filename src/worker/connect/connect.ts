@@ -22,6 +22,7 @@ import {
 import { refuseAddress } from "./no-address.ts";
 import { pagesOf } from "./polling-cors.ts";
 import { KnownSessions } from "./known-sessions.ts";
+import { knowsRecovery } from "./recovery-clients.ts";
 import { readUser, type VouchedUser } from "./vouched-user.ts";
 
 export interface ConnectOptions {
@@ -154,6 +155,7 @@ function endpointOf({ object, authenticate, connectsPerMinute = 0, ...given }: C
     identify: (request, room, inQuery) =>
       authenticate &&
       identify(asTrusted(allowedOrigins, request), { room, ...findToken(request, inQuery) }, authenticate),
+    canRecover: knowsRecovery,
     object: async (room) => (await object(room)) ?? undefined,
   };
 }

@@ -3,7 +3,7 @@
 import { tcpHost } from "../../rpc/tcp-connections.ts";
 import { encodeUpgradeFacts, INNER_ORIGIN, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";
 import { ENGINE_REVISION } from "../../socketio/wire/engine-io.ts";
-import { isJavaScriptAgent, knowsRecovery } from "./recovery-clients.ts";
+import { isJavaScriptAgent } from "./recovery-clients.ts";
 import { DEFAULT_ROOM, isRoomName } from "../../protocol/room-name.ts";
 import { addressOf, isFromBrowser } from "../http/request-origin.ts";
 import type { Pages } from "./polling-cors.ts";
@@ -62,6 +62,11 @@ export interface EngineEndpoint {
     room: string,
     inQuery: string | null,
   ): Promise<VouchedIdentity | Response | undefined> | VouchedIdentity | Response | undefined;
+  /**
+   * Whether the client of a new connection knows recovery. Absent if the objects ask nobody.
+   * @param asked what it says in its address
+   */
+  canRecover?(request: Request, asked: string | undefined): boolean;
   /** The facts about a new connection by which the object may bring it to another one. */
   placement?(request: Request): Pick<UpgradeFacts, "region">;
   /**
@@ -206,7 +211,7 @@ async function open(
       address: addressOf(request),
       query: isLong ? {} : query,
       refusal: isLong ? { message: `Bad request: ${TOO_LONG}`, data: { code: "TOO_LONG" } } : undefined,
-      canRecover: knowsRecovery(query["recovery"] ?? null, userAgent, request.headers.get("Sec-WebSocket-Extensions")),
+      canRecover: endpoint.canRecover?.(request, query["recovery"]),
       ...extensions(query, endpoint),
       ...endpoint.placement?.(request),
       isJavaScript: isFromBrowser(request) || isJavaScriptAgent(userAgent) || undefined,

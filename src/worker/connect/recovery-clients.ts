@@ -1,4 +1,4 @@
-// Tells from request headers which clients know connection state recovery (REC-2, EIO-8). Called by engine-endpoint.ts. Clients that know it take
+// Tells from request headers which clients know connection state recovery (REC-2, EIO-8). Called by engine-endpoint.ts and the endpoints. Clients that know it take
 // the string at the end of every event for an offset. Other clients hand that string to their handlers, and a Python handler with one
 // parameter fails on it. No client names its kind.
 
@@ -16,14 +16,11 @@ export function isJavaScriptAgent(userAgent: string | null): boolean {
   return userAgent !== null && JAVASCRIPT_AGENT.test(userAgent);
 }
 
-/**
- * @param asked `?recovery=on` or `off`, which wins
- * @param userAgent of the request, `null` where it has none
- * @param extensions its `Sec-WebSocket-Extensions`
- */
-export function knowsRecovery(asked: string | null, userAgent: string | null, extensions: string | null): boolean {
+/** @param asked `?recovery=on` or `off`, which wins */
+export function knowsRecovery({ headers }: Request, asked: string | undefined): boolean {
   // Any other value is an application's, for something of its own.
   if (asked === "on" || asked === "off") return asked === "on";
+  const userAgent = headers.get("User-Agent");
   if (userAgent !== null) return isJavaScriptAgent(userAgent);
-  return extensions?.includes(WS_EXTENSION) ?? false;
+  return headers.get("Sec-WebSocket-Extensions")?.includes(WS_EXTENSION) ?? false;
 }
