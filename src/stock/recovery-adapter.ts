@@ -84,6 +84,8 @@ export const adapterOf = (Server: ServerClass): AdapterClass =>
 const ADAPTER_PROBLEM =
   "`io.adapter` has set another adapter, which stores no sockets: each sleep ends all connections";
 
+const QUESTION_PROBLEM = "`connection` asks a client: after a sleep it gets no answer";
+
 /** The type of a packet that ends a socket. */
 const DISCONNECT = 1;
 
@@ -155,7 +157,7 @@ export function recoverable(Base: AdapterClass, recovery: Recovery, sleep?: Slee
     }
 
     override broadcast(packet: Packet, options: BroadcastOptions): unknown {
-      if (isRestoring()) return packet.id === undefined ? undefined : sleep?.asked();
+      if (isRestoring()) return packet.id === undefined ? undefined : sleep?.warn(QUESTION_PROBLEM);
       recovery.active();
       if (options.rooms.size === 1) for (const room of options.rooms) recovery.sending(room);
       if (!super.addOffsetIfNecessary || options.flags?.local) this.addOffsetIfNecessary(packet, options);

@@ -131,11 +131,6 @@ export class Sleep {
     });
   }
 
-  /** Called when code that restores a socket asks a client, which gets nothing. */
-  asked(): void {
-    this.warn("`connection` asks a client: after a sleep it gets no answer");
-  }
-
   // ---- a wake -------------------------------------------------------------------------------------------------
 
   /**
