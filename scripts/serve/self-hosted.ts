@@ -32,6 +32,8 @@ const SOURCES = {
     "wrangler.toml",
   ],
 };
+/** Link cards: a name that leads to an inner address is not reached, whoever made it lead there (CARD-2). */
+const PUBLIC_WEB = { network: { allow: ["public"], tlsOptions: { trustBrowserCas: true } } };
 const BUNDLE_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
@@ -50,7 +52,7 @@ export async function serveAlone(state: string): Promise<void> {
   const compatibilityFlags = withCompression(worker.compatibilityFlags ?? [], compression);
   collectGarbageLessOften();
   const runtime = await startRuntime(
-    { ...worker, bindings, compatibilityFlags },
+    { ...worker, bindings, compatibilityFlags, serviceBindings: { PUBLIC_WEB } },
     { address, entrypoint: "direct", stateDir },
   );
   let stopping: Promise<void> | undefined;

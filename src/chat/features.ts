@@ -134,7 +134,7 @@ type EventsOf<Each> = Each extends { readonly operations: ReadonlyArray<Operatio
 type FieldsOf<Each> = Each extends { welcome(client: Client): infer Part } ? keyof Part : never;
 
 /** Features that are handed in fill the others. */
-type FieldOfFeatures = Exclude<keyof Welcome, keyof RoomWelcome | "direct">;
+type FieldOfFeatures = Exclude<keyof Welcome, keyof RoomWelcome | "direct" | "linkCards">;
 
 /** Features that are handed in answer the others. */
 type EventOfChat = Exclude<ChatEvent, "search" | "open-dm">;

@@ -11,6 +11,7 @@ export type { BeforePost, PostContext, PostDraft, PostRules, PostVerdict } from 
 export { announcements } from "../features/announcements/index.ts";
 export { directMessages } from "../features/direct-messages/index.ts";
 export { directory } from "../features/directory/index.ts";
+export { linkCards } from "../features/link-cards/index.ts";
 export { pins } from "../features/pins/index.ts";
 export { relay } from "../features/relay/index.ts";
 export { reports } from "../features/reports/index.ts";

@@ -4,6 +4,7 @@ import type { Feature } from "../extension/extension.ts";
 import { announcements } from "./announcements/index.ts";
 import { directMessages } from "./direct-messages/index.ts";
 import { directory } from "./directory/index.ts";
+import { linkCards } from "./link-cards/index.ts";
 import { relay } from "./relay/index.ts";
 import { search } from "./search/index.ts";
 import { webhooks } from "./webhooks/index.ts";
@@ -14,5 +15,6 @@ export const defaultFeatures = (): Feature[] => [
   relay(),
   announcements(),
   webhooks(),
+  linkCards(),
   directory(),
 ];

@@ -104,6 +104,12 @@ export interface DirectWelcome {
   readonly direct?: { readonly user: string; readonly name: string };
 }
 
+/** The part of `welcome` about link cards. */
+export interface LinkCardsWelcome {
+  /** The server fetches them; absent: there are none. */
+  readonly linkCards?: true;
+}
+
 /** The part of `welcome` about typing. */
 export interface TypingWelcome {
   /** Others who are typing; the first few of them where there are many. */
@@ -151,7 +157,8 @@ export interface RoomWelcome {
 
 /** The first event after CONNECT. Each feature fills its part (RoomPart.welcome). */
 export interface Welcome
-  extends RoomWelcome, ChangesWelcome, DirectWelcome, FilesWelcome, ReadingWelcome, TypingWelcome {
+  extends
+    RoomWelcome, ChangesWelcome, DirectWelcome, FilesWelcome, LinkCardsWelcome, ReadingWelcome, TypingWelcome {
   readonly presence: { readonly count: number };
   readonly moderation: ModerationWelcome;
 }

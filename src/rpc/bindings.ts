@@ -19,7 +19,7 @@ export interface Objects<Rpc> {
   ): Rpc & Pick<Fetcher, "fetch">;
 }
 
-/** Only the room's is needed. Without another one, its part of the chat is off. */
+/** Only the room's is needed. Without another one, its part of the chat is off, if its comment does not say otherwise. */
 export interface Bindings {
   readonly CHAT_ROOM: Objects<RoomRpc & ListedRpc & RelayRpc & AnnounceRpc & DirectRpc & SequencerRpc>;
   /** Holds the sockets that a big room has no place for. */
@@ -36,6 +36,8 @@ export interface Bindings {
   readonly ANNOUNCEMENTS?: Objects<AnnouncementsRpc>;
   /** Keeps batches that no room could take. */
   readonly DEAD_LETTERS?: Objects<DeadLettersRpc>;
+  /** Reaches the public web, and no inner address. Without it link cards are fetched as everything else is. */
+  readonly PUBLIC_WEB?: Pick<Fetcher, "fetch">;
   readonly [setting: string]: unknown;
 }
 
@@ -51,6 +53,7 @@ const NAMES = {
   webhooksDead: "WEBHOOKS_DEAD",
   relayQueue: "RELAY_QUEUE",
   analytics: "ANALYTICS",
+  publicWeb: "PUBLIC_WEB",
 } as const;
 
 type Use = keyof typeof NAMES;

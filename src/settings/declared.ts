@@ -142,6 +142,7 @@ const OPERATION = {
   lobbies: setting("LOBBIES", kinds.integer(1, LOBBIES_MAX), { default: 1 }),
   relay: setting("RELAY", kinds.oneOf("queue", "direct", "off"), { default: "queue" }),
   metricsToken: optional("METRICS_TOKEN", kinds.secret(SECRET_BYTES_MIN)),
+  linkCards: setting("LINK_CARDS", kinds.onOff, { default: true, inDevelopment: false }),
   logLevel: setting("LOG_LEVEL", kinds.oneOf(...LOG_LEVELS), { default: "info" }),
   logSampling: setting("LOG_SAMPLING", kinds.number(0, 1), { default: 1 }),
   webhookUrl: optional("WEBHOOK_URL", kinds.urlWithUser),

@@ -24,6 +24,7 @@ const WELCOME_FIELDS: Readonly<Record<keyof Welcome, true>> = {
   now: true,
   rests: true,
   direct: true,
+  linkCards: true,
   settings: true,
   rev: true,
   files: true,
