@@ -33,7 +33,7 @@ async function serve(): Promise<void> {
     "development",
     // As in serve/runtime.ts.
     ...(date === undefined ? [] : ["--compatibility-date", date]),
-    // They take the place of those in wrangler.toml, which are one.
+    // They take the place of those in wrangler.toml, of which no other concerns this machine.
     ...withCompression([], compression).flatMap((flag) => ["--compatibility-flags", flag]),
     ...variables.flatMap((variable) => ["--var", variable]),
   ];

@@ -154,8 +154,7 @@ export const TEXTS: Readonly<Record<keyof Declared, SettingText>> = {
       "`GET /metrics` asks for this token. Without it any client may read the metrics. See [operations.md](operations.md).",
   },
   linkCards: {
-    meaning:
-      "Whether the server fetches pages that messages link to, for their [link cards](features.md#link-cards).",
+    meaning: "Whether the server fetches pages that messages link to, for their [link cards](features.md#link-cards).",
   },
   logLevel: { meaning: "The server logs lines of this level and above." },
   logSampling: { meaning: "The share of lines below `warn` that the server logs; 1 is all." },

@@ -14,6 +14,7 @@ import type {
   ServerToClientEvents,
   Welcome,
 } from "../../src/protocol/chat-events.ts";
+import type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 import type { AnswerOf, FeatureEvents, PayloadOf, SentEvents } from "./feature-events.ts";
 
 /**
@@ -226,6 +227,13 @@ export interface Room<Own extends FeatureEvents = FeatureEvents> {
   upload(file: FileBytes, options?: UploadOptions): Promise<Attachment>;
   /** A file of this room: for an image, make a URL of it with `URL.createObjectURL`. */
   download(attachment: Pick<Attachment, "key">, options?: DownloadOptions): Promise<FileBytes>;
+  /**
+   * What the page at an address says of itself, fetched by the server, while `welcome` has `linkCards`. Rejects with a `FileError`.
+   * @returns nothing for an address without a card
+   */
+  linkCard(url: string): Promise<LinkCard | undefined>;
+  /** The bytes at `picture` of a link card. */
+  linkPicture(url: string, options?: DownloadOptions): Promise<FileBytes>;
   /** Sends a failed message again, with the same `clientMsgId`. */
   retry(clientMsgId: string): Promise<SentAnswer>;
   /** Forgets a message that is waiting or failed. @returns false when it is in flight, or unknown */

@@ -1,7 +1,8 @@
-// Uploads and downloads files of a room. Retries rate limits, network errors and expired tokens; rejects with the server's text
+// Uploads and downloads files of a room, and fetches link cards. Retries rate limits, network errors and expired tokens; rejects with the server's text
 // otherwise. Room calls it.
 import { isAboutToken, RETRY_AFTER, type TokenCode } from "../../src/protocol/failures.ts";
 import type { Attachment } from "../../src/protocol/chat-events.ts";
+import type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 import type { DownloadOptions, UploadOptions } from "./api.ts";
 import { readRetryAfterMs, retryDelayMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
@@ -57,6 +58,20 @@ export class Files {
 
   download(key: string, { signal }: DownloadOptions = {}): Promise<Blob> {
     return this.#ask({ method: "GET", url: `${this.#ports.base}/files/${encodeURIComponent(key)}` }, signal);
+  }
+
+  /** @returns nothing for an address without a card */
+  async linkCard(url: string): Promise<LinkCard | undefined> {
+    const body = await this.#get("api/link-card", url);
+    return (JSON.parse(await body.text()) as { readonly card?: LinkCard }).card;
+  }
+
+  linkPicture(url: string, { signal }: DownloadOptions = {}): Promise<Blob> {
+    return this.#get("api/link-card/picture", url, signal);
+  }
+
+  #get(path: string, url: string, signal?: AbortSignal): Promise<Blob> {
+    return this.#ask({ method: "GET", url: `${this.#ports.base}/${path}?url=${encodeURIComponent(url)}` }, signal);
   }
 
   close(): void {

@@ -9,6 +9,7 @@ import type {
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
+import type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import type {
   Connection,
@@ -201,6 +202,14 @@ class ConnectedRoom implements Room {
 
   download({ key }: Pick<Attachment, "key">, options?: DownloadOptions): Promise<Blob> {
     return this.#files.download(key, options);
+  }
+
+  linkCard(url: string): Promise<LinkCard | undefined> {
+    return this.#files.linkCard(url);
+  }
+
+  linkPicture(url: string, options?: DownloadOptions): Promise<Blob> {
+    return this.#files.linkPicture(url, options);
   }
 
   retry(clientMsgId: string): Promise<SentAnswer> {

@@ -14,6 +14,7 @@ export {
 } from "../core/own-rooms.ts";
 export { unsentOf, type UnsentMessages } from "../core/unsent.ts";
 export { settledNow } from "../store/answers.ts";
+export { linkIn } from "../store/link-cards.ts";
 export { blocksOf, lineOf, parseMarkup, type Block, type Inline } from "../store/markup.ts";
 export { readersOf } from "../store/read-marks.ts";
 export { createRoomStore } from "../store/room-store.ts";
@@ -38,6 +39,7 @@ export type * from "../core/feature-events.ts";
 export type * from "../store/api.ts";
 export type * from "../store/state.ts";
 export type * from "../../src/protocol/chat-events.ts";
+export type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 export type { JoinedRoom } from "../../src/protocol/schemas/unread.ts";
 
 // For operators: the use of rooms, and the namespace in which one watches a room.

@@ -5,6 +5,7 @@ export * from "../react/hooks.ts";
 export { useRooms, type RoomsState } from "../react/use-rooms.ts";
 export { hooksFor, type OwnHooks } from "../react/custom-hooks.ts";
 export { useRoomState } from "../react/use-part.ts";
+export { linkIn } from "../store/link-cards.ts";
 export { parseMarkup, type Block, type Inline } from "../store/markup.ts";
 export { canonicalEmoji } from "../../src/protocol/text/characters.ts";
 export { initialsOf } from "../../src/protocol/text/initials.ts";
@@ -12,6 +13,7 @@ export type { MessageItem, OutgoingItem, StoredItem } from "../store/message-ite
 export type { RoomHandle, RoomOptions } from "../store/shared-rooms.ts";
 export type { Unread } from "../store/unread.ts";
 export type { MentionsAnswer, MentionsQuery } from "../core/own-rooms.ts";
+export type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 export type { JoinedRoom } from "../../src/protocol/schemas/unread.ts";
 export type * from "../core/api.ts";
 export type * from "../core/feature-events.ts";

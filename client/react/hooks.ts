@@ -10,6 +10,7 @@ import type {
   RoomModes,
   Typist,
 } from "../../src/protocol/chat-events.ts";
+import type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 import type { Connection, RoomEvents } from "../core/api.ts";
 import type { Outcome } from "../store/api.ts";
 import { itemsOf, type MessageItem } from "../store/message-items.ts";
@@ -170,6 +171,12 @@ export function useAbilities(message: Message, given?: RoomHandle): Abilities {
 export function useQuoted(id: string, given?: RoomHandle): Message | null | undefined {
   const room = useGivenRoom(given, "useQuoted");
   return usePart(room, () => room.quoted(id));
+}
+
+/** What the page at an address says of itself: `null` without a card, `undefined` until the server has answered. `linkIn` finds the address. */
+export function useLinkCard(url: string, given?: RoomHandle): LinkCard | null | undefined {
+  const room = useGivenRoom(given, "useLinkCard");
+  return usePart(room, () => room.linkCard(url));
 }
 
 export interface Moderation {

@@ -8,6 +8,7 @@ import type {
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
+import type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 import type { Draft, Room, SendFailure, SendOptions, SentAnswer } from "../core/api.ts";
 import type { AnswerOf, FeatureEvents, PayloadOf, SentEvents } from "../core/feature-events.ts";
 import type { Clock } from "../core/clock.ts";
@@ -58,6 +59,11 @@ export interface RoomStore<Own extends FeatureEvents = FeatureEvents> {
    * not loaded is asked for, and subscribers hear of the answer. Keep ids and look messages up: a copy does not follow edits and deletions.
    */
   quoted(id: string): Message | null | undefined;
+  /**
+   * What the page at an address says of itself: `null` if there is no card, or the server has none at all, `undefined` until it is known. It is
+   * asked for once, and subscribers hear of the answer. `linkIn` finds the address in a message.
+   */
+  linkCard(url: string): LinkCard | null | undefined;
   /** The actions that the user may take on a message now. */
   abilitiesOf(message: Message): Abilities;
   /** Whether the user, a moderator, ranks above another one, as far as the list of members tells. */

@@ -9,6 +9,7 @@ import { settled } from "./answers.ts";
 import type { RoomStoreOptions } from "./api.ts";
 import { History } from "./history.ts";
 import { Holds, RoomClock } from "./hold.ts";
+import { LinkCards } from "./link-cards.ts";
 import { Names } from "./names.ts";
 import { Presence } from "./presence.ts";
 import { ReadMarks } from "./read-marks.ts";
@@ -29,6 +30,7 @@ export class RoomParts {
   protected readonly signals: Signals;
   protected readonly timeline = new Timeline();
   protected readonly uploads: Uploads;
+  protected readonly linkCards: LinkCards;
   protected readonly names = new Names();
   #problem: Problem | undefined;
   readonly #holds: Holds;
@@ -64,6 +66,7 @@ export class RoomParts {
     this.reading = new Reading({ ...shared, signals, history, opensAtUnread, failed: failing("jump") });
     const rules = (): Welcome["files"] | null => (this.#welcome ? this.#welcome.files : null);
     this.uploads = new Uploads({ upload: (file, options) => room.upload(file, options), rules, changed });
+    this.linkCards = new LinkCards({ ...shared, isOn: () => this.#welcome?.linkCards === true });
     this.#listen(room, failing("room"));
     for (const unsent of room.unsent) this.#onMessageState(unsent);
   }

@@ -6,6 +6,7 @@ import type {
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
+import type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 import type { Draft, Room, SendOptions, SentAnswer } from "../core/api.ts";
 import type { FeatureEvents } from "../core/feature-events.ts";
 import { draftOf } from "../core/outbox-storage.ts";
@@ -75,6 +76,10 @@ class ConnectedStore extends RoomParts implements RoomStore {
 
   quoted(id: string): Message | null | undefined {
     return this.history.quoted(id);
+  }
+
+  linkCard(url: string): LinkCard | null | undefined {
+    return this.linkCards.of(url);
   }
 
   abilitiesOf(message: Message): Abilities {

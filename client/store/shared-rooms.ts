@@ -7,6 +7,7 @@ import type {
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
+import type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 import type { ConnectOptions, Draft, Room, SendOptions, SentAnswer, Token } from "../core/api.ts";
 import type { FeatureEvents } from "../core/feature-events.ts";
 import { systemClock } from "../core/clock.ts";
@@ -126,6 +127,10 @@ export class SharedRoom extends Shared<RoomState, RoomStore> implements RoomHand
   /** Opens nothing: it is called while drawing. */
   quoted(id: string): Message | null | undefined {
     return this.current?.quoted(id);
+  }
+
+  linkCard(url: string): LinkCard | null | undefined {
+    return this.current?.linkCard(url);
   }
 
   abilitiesOf(message: Message): Abilities {

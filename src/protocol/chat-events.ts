@@ -157,8 +157,7 @@ export interface RoomWelcome {
 
 /** The first event after CONNECT. Each feature fills its part (RoomPart.welcome). */
 export interface Welcome
-  extends
-    RoomWelcome, ChangesWelcome, DirectWelcome, FilesWelcome, LinkCardsWelcome, ReadingWelcome, TypingWelcome {
+  extends RoomWelcome, ChangesWelcome, DirectWelcome, FilesWelcome, LinkCardsWelcome, ReadingWelcome, TypingWelcome {
   readonly presence: { readonly count: number };
   readonly moderation: ModerationWelcome;
 }

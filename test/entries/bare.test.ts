@@ -12,6 +12,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   "direct-messages": ["direct-names", "openDm"],
   announcements: ["an announcement could not be delivered", "getAnnouncement"],
   webhooks: ["webhook events could not be queued", "-webhooks"],
+  "link-cards": ["getLinkPicture", "twitter:title"],
   directory: ["the report to the lobby failed", "listUnread"],
   "dead-letters": ["listDeadLetters", "-relay-dead"],
   relay: ["relay:links", "linkRooms", "relay.retry"],

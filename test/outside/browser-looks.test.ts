@@ -554,3 +554,43 @@ it("nothing jumps when a history arrives after unsent messages, be it short or l
   await staysPut(page);
   await ada.close();
 });
+
+it("a link's card fills a place that is there before it comes, and nothing moves; an address without a card keeps its place", async () => {
+  const room = "cards";
+  const ada = await Visitor.open(browser, url, SIZES[0][1]);
+  const { page } = ada;
+  const held: Array<() => void> = [];
+  await page.route("**/api/link-card?*", async (route) => {
+    await new Promise<void>((go) => held.push(go));
+    await route.continue();
+  });
+  await ada.enter(room, "Ada");
+  const texts = ["See https://example.com/keys", "and https://nobody.example/a?b=1", ...Array.from("abcdef")];
+  for (const text of texts) await ada.say(text);
+  await ada.sees(...texts);
+  const cards = page.getByTestId("link-card");
+  await vi.waitFor(() => expect(held).toHaveLength(2), WAIT);
+  const boxes = () =>
+    page
+      .locator("[data-testid=message], [data-testid=link-card]")
+      .evaluateAll((all) => all.map((one) => Object.values(one.getBoundingClientRect().toJSON() as object)));
+  const before = await boxes();
+  expect(await cards.allInnerTexts()).toEqual([
+    "example.com\nexample.com/keys",
+    "nobody.example\nnobody.example/a?b=1",
+  ]);
+  for (const go of held) go();
+  await cards.first().locator("img").waitFor();
+  expect(await cards.allInnerTexts()).toEqual([
+    "Example · example.com\nWhere the keys are\nEach room has a drawer, each drawer a key, and each key a room.",
+    "nobody.example\nnobody.example/a?b=1",
+  ]);
+  const picture = cards.first().locator("img");
+  await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(64);
+  expect(await picture.getAttribute("src")).toMatch(/^blob:/);
+  expect(await boxes()).toEqual(before);
+  expect(await cards.first().getAttribute("href")).toBe("https://example.com/keys");
+
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});

@@ -204,6 +204,9 @@ it("on the page: names, rooms and their topics, messages, mentions, quotes, file
   await page.goto(url);
   await enter(page);
   await standsAsText(page);
+  const card = page.getByTestId("link-card").filter({ hasText: "alert(1)" });
+  expect(await card.locator("strong").textContent()).toBe(PAGE_PAYLOADS[0]);
+  expect(await card.getAttribute("href")).toBe("http://evil.example/");
   await expect.poll(() => page.getByTestId("room-title").textContent()).toBe("#<b>tuo edisni");
   await expect.poll(() => page.getByTestId("topic").textContent()).toMatch(/^<b>tuo edisni x+$/);
   expect(await page.title()).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import type { V4WorkerOptions } from "miniflare";
 
 import { startRuntime, type Runtime, type WriteLine } from "../../scripts/serve/runtime.ts";
+import { answerOfWeb } from "./web.ts";
 
 export const HOST = "127.0.0.1";
 
@@ -21,11 +22,12 @@ export function runDeployment(
   settings: Readonly<Record<string, string>>,
   { port, stateDir, write }: Place,
 ): Promise<Runtime> {
-  const { entrypoint = "direct", beside = [], ...worker } = JSON.parse(readFileSync(file, "utf8")) as Deployment;
+  const { entrypoint = "direct", beside = [], ...given } = JSON.parse(readFileSync(file, "utf8")) as Deployment;
   const withSettings = (options: V4WorkerOptions): V4WorkerOptions => ({
     ...options,
     bindings: { ...options.bindings, ...settings },
   });
+  const worker = { ...given, serviceBindings: { ...given.serviceBindings, PUBLIC_WEB: answerOfWeb } };
   const address = { host: HOST, port };
   return startRuntime(
     withSettings(worker),

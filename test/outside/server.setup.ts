@@ -24,8 +24,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env[DEPLOYMENT_FILE] = path.join(folder, "deployment.json");
   writeFileSync(process.env[DEPLOYMENT_FILE], JSON.stringify(await readDeployment("development")));
   const [server, fast] = await Promise.all([
-    startServer(),
-    startServer({ settings: { MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" } }),
+    startServer({ settings: { LINK_CARDS: "on" } }),
+    startServer({ settings: { LINK_CARDS: "on", MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" } }),
   ]);
   project.provide("serverUrl", server.url);
   project.provide("fastServerUrl", fast.url);

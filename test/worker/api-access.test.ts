@@ -66,6 +66,8 @@ const ask = (
 
 /** Not for staff only: they have tests of their own (files-*.test.ts). */
 const FOR_MEMBERS = ["GET /api/rooms", "GET /files/{key}", "POST /api/guest", "POST /api/rooms/{room}/files"];
+/** link-cards.test.ts. */
+const OF_THE_WEB = ["GET /api/link-card", "GET /api/link-card/picture"];
 /** http.test.ts. */
 const FOR_ALL = ["GET /api/guest/entrance"];
 
@@ -118,6 +120,7 @@ it("the list of calls here is that of the document: API-12", async () => {
     [
       ...CALLS.map(([method, path]) => `${method} ${path}`),
       ...FOR_MEMBERS,
+      ...OF_THE_WEB,
       ...FOR_ALL,
       ...OF_RELAY,
       ...OF_ALL_ROOMS,

@@ -9,6 +9,7 @@ import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { AttachmentView } from "./attachment.tsx";
 import { Avatar } from "./avatar.tsx";
 import { Content } from "./content.tsx";
+import { LinkCardView } from "./link-card.tsx";
 import { Reactions } from "./reactions.tsx";
 import { Tag } from "./tag.tsx";
 import { Tools } from "./tools.tsx";
@@ -54,6 +55,7 @@ export function MessageRow(props: MessageRowProps) {
               />
             )}
             {message.attachment && <AttachmentView store={store} view={view} attachment={message.attachment} />}
+            <LinkCardView view={view} message={message} />
           </>
         )}
         {readers.length > 0 && <SeenBy view={view} readers={readers} />}

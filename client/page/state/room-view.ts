@@ -70,6 +70,8 @@ export interface Given {
 }
 
 export class RoomView {
+  /** The chat's address. */
+  readonly base: string;
   readonly room: string;
   /** What sentences call it. */
   readonly kind: "room" | "conversation";
@@ -99,6 +101,7 @@ export class RoomView {
   readonly #places = new Map<string, number>();
 
   constructor(base: string, room: string, token: TokenSource, hooks: RoomViewHooks) {
+    this.base = base;
     this.room = room;
     this.kind = isDirect(room) ? "conversation" : "room";
     this.#token = token;

@@ -27,11 +27,12 @@ const TOP = /\.([a-z]{2,}|xn--[a-z0-9-]+)$/;
  * Ends of names that are no public ones: of RFC 6761, 6762, 7686, 8375 and 9476, those that ICANN keeps out of the root because networks use
  * them inside, and those of clusters.
  */
-const INNER = new Set([
-  ...["alt", "arpa", "invalid", "local", "localhost", "onion", "test"],
-  ...["corp", "home", "internal", "mail"],
-  ...["cluster", "consul", "domain", "intra", "intranet", "lan", "localdomain", "private", "svc", "workgroup"],
-]);
+const INNER = new Set(
+  (
+    "alt arpa invalid local localhost onion test corp home internal mail " +
+    "cluster consul domain intra intranet lan localdomain private svc workgroup"
+  ).split(" "),
+);
 
 /**
  * @param base of a relative address

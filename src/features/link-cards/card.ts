@@ -1,4 +1,4 @@
-// Makes a link card of the tags of a page (CARD-1, CARD-4). The pages are anybody's: their texts are cleaned and cut here. Called by http-page.ts.
+// Makes a link card of the tags of a page (CARD-1, CARD-4). The pages are anybody's: their texts are cleaned and cut here. Called by http-web.ts.
 import type { LinkCard } from "../../protocol/schemas/link-card.ts";
 import { publicAddress, type Address } from "./address.ts";
 
@@ -56,19 +56,21 @@ function cleaned(text: string, lengthMax: number): string {
 }
 
 /** Those that titles have. Any other name stays as it is written. */
-const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00A0" },
-  ...{ hellip: "…", mdash: "—", ndash: "–", middot: "·", bull: "•", laquo: "«", raquo: "»" },
-  ...{ lsquo: "‘", rsquo: "’", sbquo: "‚", ldquo: "“", rdquo: "”", bdquo: "„", shy: "" },
-  ...{ copy: "©", reg: "®", trade: "™", deg: "°", euro: "€", pound: "£", times: "×", szlig: "ß" },
-  ...{ auml: "ä", ouml: "ö", uuml: "ü", Auml: "Ä", Ouml: "Ö", Uuml: "Ü", eacute: "é", egrave: "è", agrave: "à" },
-};
+const ENTITIES: ReadonlyMap<string, string> = new Map(
+  (
+    "amp=& lt=< gt=> quot=\" apos=' nbsp=\u00A0 shy= hellip=… mdash=— ndash=– middot=· bull=• laquo=« raquo=» " +
+    "lsquo=‘ rsquo=’ sbquo=‚ ldquo=“ rdquo=” bdquo=„ copy=© reg=® trade=™ deg=° euro=€ pound=£ times=× " +
+    "auml=ä ouml=ö uuml=ü Auml=Ä Ouml=Ö Uuml=Ü szlig=ß agrave=à ccedil=ç eacute=é egrave=è"
+  )
+    .split(" ")
+    .map((pair) => pair.split("=", 2) as [string, string]),
+);
 
 const CODE_POINT_MAX = 0x10_ff_ff;
 
 function decodeEntities(text: string): string {
   return text.replaceAll(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w{2,8}));/gi, (whole, hex, decimal, name) => {
-    if (name !== undefined) return Object.hasOwn(ENTITIES, name) ? ENTITIES[name]! : whole;
+    if (name !== undefined) return ENTITIES.get(name) ?? whole;
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
     return code > 0 && code <= CODE_POINT_MAX ? String.fromCodePoint(code) : "";
   });

@@ -14,8 +14,8 @@ export const WEB_MS_MAX = 5000;
 /** Of a page, as far as its head may reach. */
 export const PAGE_BYTES_MAX = 512 * 1024;
 export const PICTURE_BYTES_MAX = 2 * 1024 * 1024;
-/** A browser needs four bytes for each, however few the picture has itself. */
-const PICTURE_PIXELS_MAX = 25_000_000;
+/** A browser needs four bytes for each, however few the picture has itself: 4,000 by 3,000. */
+const PICTURE_PIXELS_MAX = 12_000_000;
 /** Characters of a tag as it stands in the page. */
 const TAG_LENGTH_MAX = 4096;
 /** Characters of one chunk that the next one may complete to the end of the head. */

@@ -68,6 +68,19 @@ it("downloads a file by its key", async () => {
   expect(asked).toMatchObject([{ method: "GET", url: "https://chat.test/files/lobby!e1!x!y" }]);
 });
 
+it("fetches link cards and their pictures by address, and knows an address without a card", async () => {
+  const card = { url: "https://news.example.org/", title: "Tea" };
+  const { files, asked } = world([answer(200, { ok: true, card }), answer(200, { ok: true }), answer(200, "bytes")]);
+  expect(await files.linkCard("https://news.example.org/?a=b&c")).toEqual(card);
+  expect(await files.linkCard("https://none.example.org/")).toBe(undefined);
+  expect(await (await files.linkPicture("https://news.example.org/a.png")).text()).toBe("bytes");
+  expect(asked.map(({ url }) => url)).toEqual([
+    "https://chat.test/api/link-card?url=https%3A%2F%2Fnews.example.org%2F%3Fa%3Db%26c",
+    "https://chat.test/api/link-card?url=https%3A%2F%2Fnone.example.org%2F",
+    "https://chat.test/api/link-card/picture?url=https%3A%2F%2Fnews.example.org%2Fa.png",
+  ]);
+});
+
 it("retries temporary failures: a rate limit after its time, a broken connection, an unreachable storage", async () => {
   const troubles = [
     refusal(429, "RATE_LIMITED", { retryAfterMs: 5000 }),
