@@ -33,7 +33,7 @@ const SOURCES = {
   ],
 };
 /** Link cards: a name that leads to an inner address is not reached, whoever made it lead there (CARD-2). */
-const PUBLIC_WEB = { network: { allow: ["public"], tlsOptions: { trustBrowserCas: true } } };
+export const PUBLIC_WEB = { network: { allow: ["public"], tlsOptions: { trustBrowserCas: true } } };
 const BUNDLE_BYTES_MAX = 64 * 1024 * 1024;
 
 /**

@@ -582,7 +582,7 @@ it("a link's card fills a place that is there before it comes, and nothing moves
   for (const go of held) go();
   await cards.first().locator("img").waitFor();
   expect(await cards.allInnerTexts()).toEqual([
-    "Example · example.com\nWhere the keys are\nEach room has a drawer, each drawer a key, and each key a room.",
+    "example.com · Example\nWhere the keys are\nEach room has a drawer, each drawer a key, and each key a room.",
     "nobody.example\nnobody.example/a?b=1",
   ]);
   const picture = cards.first().locator("img");

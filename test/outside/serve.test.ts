@@ -1,13 +1,15 @@
 // `npm run serve` for people who host the server on their own machine.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { get, type IncomingMessage } from "node:http";
-import { createServer } from "node:net";
+import { createServer as createHttpServer, get, type IncomingMessage } from "node:http";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
+import { startRuntime } from "../../scripts/serve/runtime.ts";
+import { PUBLIC_WEB } from "../../scripts/serve/self-hosted.ts";
 import type { HistoryAnswer } from "../../src/protocol/chat-events.ts";
 import { RawLine } from "./raw-line.ts";
 import { freePort, HOST, isListening, ProcessGroup, TEST_SECRET } from "./servers.ts";
@@ -225,4 +227,40 @@ describe.concurrent("npm run serve", () => {
     expect(misspelt.output).toMatch(/Unknown option '--sate'/);
     for (const { output } of [taken, wrong, misspelt, nowhere, unset]) expect(output).not.toMatch(/^ +at /m);
   });
+});
+
+it("CARD-2: the network for link cards refuses inner addresses, which the server itself reaches", async () => {
+  const inner = createHttpServer((_request, response) => response.end("inner"));
+  await new Promise<void>((resolve) => void inner.listen(0, HOST, resolve));
+  const { port: innerPort } = inner.address() as AddressInfo;
+  const script = `export const direct = { async fetch(request, env) {
+    const { searchParams } = new URL(request.url);
+    const network = searchParams.get("network") === "public" ? env.PUBLIC_WEB : globalThis;
+    return network.fetch(searchParams.get("of")).catch(() => new Response("refused"));
+  } }; export default direct;`;
+  const port = await freePort();
+  const runtime = await startRuntime(
+    { name: "asking", modules: true, script, compatibilityDate: "2026-08-01", serviceBindings: { PUBLIC_WEB } },
+    { address: { host: HOST, port }, entrypoint: "direct", stateDir: newStateDir(), write: () => {} },
+  );
+  const from = async (network: string, host: string): Promise<string> => {
+    const of = encodeURIComponent(`http://${host}:${innerPort}/`);
+    return (await fetch(`http://${HOST}:${port}/?network=${network}&of=${of}`)).text();
+  };
+  for (const host of ["127.0.0.1", "localhost", "2130706433", "[::ffff:127.0.0.1]"]) {
+    expect(await from("all", host)).toBe("inner");
+    expect(await from("public", host)).toBe("refused");
+  }
+  for (const host of [
+    "10.0.0.1",
+    "192.168.0.1",
+    "172.16.0.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "[fd00::1]",
+    "[fe80::1]",
+  ])
+    expect(await from("public", host)).toBe("refused");
+  await runtime.stop();
+  inner.close();
 });

@@ -25,8 +25,8 @@ function Card({ view, href }: ViewProps & { readonly href: string }) {
       {/* Another element once the texts are others: a translator of the browser may have put its own into this one. */}
       <span key={card?.title} class="link-card-text">
         <span class="link-card-site">
-          {card?.site !== undefined && <bdi>{card.site} · </bdi>}
-          <bdi>{host}</bdi>
+          {host}
+          {card?.site !== undefined && <bdi> · {card.site}</bdi>}
         </span>
         <strong dir="auto">{card?.title ?? href.replace(/^https?:\/\//, "")}</strong>
         {card?.description !== undefined && (
