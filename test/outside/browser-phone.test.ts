@@ -47,7 +47,7 @@ it("the first tap on a link, a quote or an author does what it says; each bubble
     await page.getByTestId("composer").tap();
     await newest.getByTestId("react").waitFor({ state: "detached" });
   };
-  await newest.locator("a").tap();
+  await newest.locator(".content a").tap();
   await vi.waitFor(async () => expect(await page.evaluate("followed")).toEqual(["https://chat.example/page"]), WAIT);
   await newest.getByTestId("react").waitFor();
   await leave();

@@ -234,7 +234,10 @@ describe("CARD-3: bounds", () => {
   it("nothing is read after the head of a page", async () => {
     const parts = ["<title>Tea</title></HE", "AD><body>"];
     const cancel = vi.fn();
-    const endless = stream({ pull: (controller: ReadableStreamDefaultController) => controller.enqueue(bytes(parts.shift()!)), cancel });
+    const endless = stream({
+      pull: (controller: ReadableStreamDefaultController) => controller.enqueue(bytes(parts.shift()!)),
+      cancel,
+    });
     expect((await cardFrom(() => html(endless))).card).toMatchObject({ title: "Tea" });
     expect([parts, cancel.mock.calls.length]).toEqual([[], 1]);
   });
