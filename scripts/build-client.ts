@@ -4,9 +4,10 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promise
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 
-import { build, type BuildOptions } from "esbuild";
+import { build, type BuildOptions, type Plugin } from "esbuild";
 
 import { clientTypes } from "./client-types.ts";
+import { emojiData } from "./emoji-data.ts";
 import { helpOf } from "./help.ts";
 import { readOptions } from "./options.ts";
 
@@ -19,12 +20,17 @@ const CLIENT = "core/client.ts";
 const OF_PAGES = ["page/page.css", "page/theme.js", "admin/admin.tsx", "admin/admin.css"];
 /** Parts of it are scripts of their own, which the browser loads when the reader opens them. */
 const CHAT_PAGE = "page/page.tsx";
+const APP = "page/components/app.tsx";
+/** The pages and the embed load it when somebody looks for an emoji. */
+const EMOJI = "page/state/emoji-data.ts";
 const EMBED = "embed/embed.tsx";
 const EMBED_STYLES = "embed/embed.css";
 const PAGES = ["page/index.html", "admin/admin.html"];
 const COPIED = ["favicon.svg", "_headers"];
 /** In a page: the file that it loads. */
 const LOADED = /(?<=(?:href|src)=")[\w/-]+\.(?:js|css|svg)(?=")/g;
+
+const HASHED = "assets/[name]-[hash]";
 
 const OPTIONS = {
   bundle: true,
@@ -33,19 +39,20 @@ const OPTIONS = {
   platform: "browser",
   conditions: ["parley-source", "module"],
   target: "es2022",
+  charset: "utf8",
   jsx: "automatic",
   jsxImportSource: "preact",
   legalComments: "none",
   logLevel: "warning",
   write: false,
+  outdir: target,
 } satisfies BuildOptions & { write: false };
 
 export async function buildClient(): Promise<void> {
   await mkdir(path.join(target, "assets"), { recursive: true });
   await Promise.all([
-    bundle({ ...OPTIONS, entryPoints: [path.join(source, CLIENT)], outdir: target }),
-    buildPages(),
-    buildEmbed(),
+    bundle({ ...OPTIONS, entryPoints: [path.join(source, CLIENT)] }),
+    buildEmoji().then((emoji) => Promise.all([buildPages(emoji), buildEmbed(emoji)])),
     clientTypes().then((types) => put("client.d.ts", types)),
     ...COPIED.map(async (name) => put(name, await readFile(path.join(source, name)))),
   ]);
@@ -54,10 +61,19 @@ export async function buildClient(): Promise<void> {
   await Promise.all(names.filter((name) => !written.has(name)).map((name) => rm(name, { force: true })));
 }
 
-async function buildPages(): Promise<void> {
-  const names = "assets/[name]-[hash]";
-  const options = { ...OPTIONS, entryNames: names, chunkNames: names, outdir: target };
-  const chat = await bundle({ ...options, entryPoints: [entryOf(CHAT_PAGE)], splitting: true });
+/** @returns its name, which the pages and the embed have in them */
+async function buildEmoji(): Promise<string> {
+  const define = { EMOJI_DATA: JSON.stringify(emojiData()) };
+  const { hashed } = await bundle({ ...OPTIONS, entryNames: HASHED, entryPoints: [path.join(source, EMOJI)], define });
+  return [...hashed.values()][0]!;
+}
+
+/** @param emoji its address from the folder of the file that loads it */
+const loading = (emoji: string) => ({ external: [emoji], define: { EMOJI_MODULE: JSON.stringify(emoji) } });
+
+async function buildPages(emoji: string): Promise<void> {
+  const options = { ...OPTIONS, entryNames: HASHED, chunkNames: HASHED, ...loading(`./${path.basename(emoji)}`) };
+  const chat = await bundle({ ...options, entryPoints: [entryOf(CHAT_PAGE)], splitting: true, plugins: [ONE_SCRIPT] });
   const others = await bundle({ ...options, entryPoints: OF_PAGES.map(entryOf) });
   const hashed = new Map([...chat.hashed, ...others.hashed]);
   // What it shares with its later parts is a script, too, of which the browser would hear only from the script that needs it.
@@ -71,6 +87,26 @@ async function buildPages(): Promise<void> {
     );
   }
 }
+
+/**
+ * Makes each part on demand need the whole app: otherwise esbuild puts what every two of them share into a script of its own, and
+ * small scripts compress badly.
+ */
+const ONE_SCRIPT: Plugin = {
+  name: "one-script",
+  setup(build) {
+    const parts = new Set<string>();
+    build.onResolve({ filter: /./ }, ({ kind, path: name, resolveDir }) => {
+      if (kind === "dynamic-import") parts.add(path.resolve(resolveDir, name));
+      return undefined;
+    });
+    build.onLoad({ filter: /\.tsx$/ }, async ({ path: file }) => {
+      if (!parts.has(file)) return undefined;
+      const contents = `${await readFile(file, "utf8")}\nexport * from ${JSON.stringify(path.join(source, APP))};`;
+      return { contents, loader: "tsx" };
+    });
+  },
+};
 
 const entryOf = (name: string): { in: string; out: string } => ({
   in: path.join(source, name),
@@ -111,10 +147,11 @@ async function put(name: string, contents: Uint8Array | string): Promise<void> {
 }
 
 /** One file: the style sheet of its shadow root is in it. */
-async function buildEmbed(): Promise<void> {
+async function buildEmbed(emoji: string): Promise<void> {
   const styles = await build({ ...OPTIONS, entryPoints: [path.join(source, EMBED_STYLES)] });
-  const define = { EMBED_CSS: JSON.stringify(styles.outputFiles[0]!.text) };
-  await bundle({ ...OPTIONS, entryPoints: [path.join(source, EMBED)], define, outdir: target });
+  const { external, define } = loading(`./${emoji}`);
+  const defined = { ...define, EMBED_CSS: JSON.stringify(styles.outputFiles[0]!.text) };
+  await bundle({ ...OPTIONS, entryPoints: [path.join(source, EMBED)], external, define: defined });
 }
 
 /** Compressed sizes in bytes: all of client.js, and its part that is not socket.io-client. */

@@ -5,6 +5,7 @@ import { baseOf, isRoomName, unreadOf } from "parley-rooms/client";
 
 import { App } from "../page/components/app.tsx";
 import { Dialogs } from "../page/components/dialogs.tsx";
+import { EmojiPicker } from "../page/components/emoji-picker.tsx";
 import { isTouched, keepFieldEventsInside, leaveInputMethodsTheirKeys } from "../page/components/keys.ts";
 import { giveTextsElements } from "../page/components/texts.ts";
 import { applyChosenTheme } from "../page/components/theme.ts";
@@ -163,7 +164,7 @@ class ParleyRoom extends HTMLElement {
       <>
         {!isShown && <Launcher title={this.title} unread={this.#unread} onOpen={() => this.#toggle(true)} />}
         <div class="frame" hidden={!isShown}>
-          {store && <App store={store} parts={{ dialogs: Dialogs }} />}
+          {store && <App store={store} parts={{ dialogs: Dialogs, picker: EmojiPicker }} />}
         </div>
       </>,
       this.#mount,

@@ -20,6 +20,7 @@ const SHOWN_MAX = 40;
 const PARTS: Parts = {
   dialogs: onDemand(loadDialogs),
   mentions: onDemand(async () => (await import("./components/mention-list.tsx")).MentionList),
+  picker: onDemand(async () => (await import("./components/emoji-picker.tsx")).EmojiPicker),
 };
 
 // Soon after the reader is there, who may lose the connection: signing out asks, too.

@@ -141,8 +141,11 @@ it("the room, its panels, menus and dialogs, online and offline", async () => {
   await passes(page, "room with pinned messages");
   await mo.message("Who has the key").focus();
   await page.keyboard.press("+");
-  await page.getByTestId("emoji-heart").waitFor();
-  await passes(page, "message with the focus and a reaction picker");
+  await page.getByRole("group", { name: "Food & drink" }).waitFor();
+  await passes(page, "message with the focus and the emoji");
+  await page.keyboard.type("no such emoji");
+  await page.getByText("No emoji found.").waitFor();
+  await passes(page, "no emoji found");
   await page.keyboard.press("Escape");
   const dialog = page.getByTestId("dialog");
   await mo.use("Who has the key", "more");
@@ -160,6 +163,9 @@ it("the room, its panels, menus and dialogs, online and offline", async () => {
   await page.getByTestId("composer").fill("hm @b");
   await page.getByTestId("suggestions").waitFor();
   await passes(page, "reply with a completion");
+  await page.getByTestId("composer").fill("hm :th");
+  await page.getByRole("listbox", { name: "Emoji" }).waitFor();
+  await passes(page, "reply with a code of an emoji");
   await page.keyboard.press("Escape");
 
   for (const [menu, item] of [
@@ -204,6 +210,11 @@ it("on a phone: the room, the list of rooms, and what covers the room", async ()
   const { page } = mo;
   await mo.message("Who has the key").locator(".content").tap();
   await passes(page, "room, with the tools of a message");
+  await page.getByTestId("emoji").tap();
+  await page.getByRole("group", { name: "Food & drink" }).waitFor();
+  await passes(page, "the emoji");
+  await page.keyboard.press("Escape");
+  await page.locator(".picker").waitFor({ state: "detached" });
   await page.getByTestId("rooms-toggle").click();
   await passes(page, "list of rooms");
   await page.getByRole("button", { name: "Close the list of rooms" }).click();
@@ -321,7 +332,7 @@ it("the focus returns when a dialog, a menu, a picker or a panel closes; the inn
   const { keyboard } = page;
   for (const text of ["one", "two"]) await ada.say(text);
   await ada.sees("one", "two");
-  const [dialog, heart] = [page.getByTestId("dialog"), page.getByTestId("emoji-heart")];
+  const [dialog, heart] = [page.getByTestId("dialog"), page.getByTestId("emoji-❤️").first()];
   /** On a wide screen with a mouse, panels and dialogs have no entry in the history. */
   const entries = await page.evaluate(() => history.length);
 

@@ -168,6 +168,65 @@ it("typing replaces a selection; a suggestion that was taken can be undone, and 
   await ada.close();
 });
 
+it("emoji: by codes while they are typed, and by the picker where the caret is, with what was taken last before all others", async () => {
+  const ada = await enter("composer-emoji");
+  const { page } = ada;
+  const { keyboard } = page;
+  const composer = page.getByTestId("composer");
+  const focused = page.locator(":focus");
+  await composer.focus();
+  await keyboard.type("so :tad");
+  await page.getByRole("listbox", { name: "Emoji" }).waitFor();
+  await keyboard.press("Enter");
+  await ada.drafts("so 🎉 ");
+  await keyboard.type("at 10:30:45 `:smile:` and :smile:");
+  await ada.drafts("so 🎉 at 10:30:45 `:smile:` and 😄");
+  await keyboard.press("Control+z");
+  await ada.drafts("so 🎉 at 10:30:45 `:smile:` and :smile:");
+  await keyboard.press("Control+a");
+  await keyboard.type("no :such: code");
+  await ada.drafts("no :such: code");
+
+  for (let letter = 0; letter < "code".length; letter++) await keyboard.press("ArrowLeft");
+  const button = page.getByTestId("emoji");
+  await button.click();
+  const often = page.getByRole("group", { name: "Often used" }).getByRole("button");
+  await page.getByRole("group", { name: "Smileys & emotion" }).waitFor();
+  expect((await often.allTextContents()).slice(0, 2)).toEqual(["😄", "🎉"]);
+  expect(await focused.getAttribute("data-testid")).toBe("emoji-search");
+  // Down from the row of eight, to the right, and back up to the field.
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowRight"]) await keyboard.press(key);
+  expect(await focused.getAttribute("aria-label")).toBe("grinning face with big eyes");
+  for (const key of ["ArrowUp", "ArrowUp"]) await keyboard.press(key);
+  expect(await focused.getAttribute("data-testid")).toBe("emoji-search");
+  await page.getByRole("button", { name: "medium dark", exact: true }).click();
+  // Letters go to the search, wherever the focus is.
+  await focused.press("ArrowDown");
+  await keyboard.type("clapping");
+  await page.getByTestId("emoji-👏").waitFor();
+  await keyboard.press("Shift+Enter");
+  await keyboard.press("Enter");
+  await page.locator(".picker").waitFor({ state: "detached" });
+  await ada.drafts("no :such: 👏🏾👏🏾code");
+  expect(await focused.getAttribute("data-testid")).toBe("composer");
+  await keyboard.press("Control+z");
+  await ada.drafts("no :such: 👏🏾code");
+
+  await page.reload();
+  await button.click();
+  await expect.poll(async () => (await often.allTextContents())[0]).toBe("👏🏾");
+  await keyboard.press("Escape");
+  await page.locator(".picker").waitFor({ state: "detached" });
+  expect(await focused.getAttribute("data-testid")).toBe("emoji");
+  // The button that opened it closes it.
+  await button.click();
+  await page.locator(".picker").waitFor();
+  await button.click();
+  await page.locator(".picker").waitFor({ state: "detached" });
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
 /** As Safari reports the key that ends a composition: after `compositionend`, with the code of an input method. */
 async function pressInInputMethod({ context, page }: Visitor, ...keys: readonly string[]): Promise<void> {
   const devtools = await context.newCDPSession(page);

@@ -80,6 +80,12 @@ it("a user of the embed and a stock client meet in one room", async () => {
   );
   ben.emit("chat-message", { content: "from elsewhere" });
   await page.getByText("from elsewhere").first().waitFor();
+  // All emoji come from there, too.
+  await page.getByTestId("emoji").click();
+  await page.getByTestId("emoji-search").fill("lemon");
+  await page.getByTestId("emoji-🍋").click();
+  await expect.poll(() => composer.inputValue()).toBe("🍋");
+  await composer.fill("");
 });
 
 it("styles of page and embed do not affect each other", async () => {

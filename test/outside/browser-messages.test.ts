@@ -40,7 +40,7 @@ it("two people chat, reply, edit, react and delete, see each other type, read, c
   await ben.reads("quote", /better words/);
 
   await ben.use("better words", "react");
-  await ben.page.getByTestId("emoji-thumbs-up").click();
+  await ben.page.getByTestId("emoji-👍").first().click();
   await ada.reads("reaction", "1");
   await ada.page.getByTestId("reaction").click();
   await ben.reads("reaction", "2");

@@ -97,6 +97,24 @@ it("the first tap on a link, a quote or an author does what it says; each bubble
     ]);
   }, WAIT);
   await page.getByTestId("dialog").getByRole("button", { name: "Close" }).tap();
+  await details.waitFor({ state: "detached" });
+  // A long press on a reaction names who gave it, and a tap gives it, too.
+  const reaction = row.getByTestId("reaction");
+  const { x, y } = (await reaction.boundingBox())!;
+  const finger = await ada.context.newCDPSession(page);
+  const touch = (type: "touchStart" | "touchEnd", touchPoints: Array<{ x: number; y: number }>) =>
+    finger.send("Input.dispatchTouchEvent", { type, touchPoints });
+  await touch("touchStart", [{ x: x + 5, y: y + 5 }]);
+  await details.getByText("Eve").first().waitFor();
+  await touch("touchEnd", []);
+  await page.getByTestId("dialog").getByRole("button", { name: "Close" }).tap();
+  expect(await reaction.textContent()).toBe("👍 1");
+  await reaction.tap();
+  await ada.reads("reaction", "👍 2");
+  // One more of their own.
+  await row.getByTestId("add-reaction").tap();
+  await page.getByTestId("emoji-🔥").first().tap();
+  await vi.waitFor(async () => expect(await reaction.allTextContents()).toEqual(["👍 2", "🔥 1"]), WAIT);
   // The reader alone has seen it.
   await say(ben, "three");
   const third = ada.message("three");

@@ -357,7 +357,7 @@ it("edits, reactions, deletions, counts and new messages are whole in a translat
   const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
   const { page } = ada;
   const at = (seq: number, inside: string): string => `[data-seq="${seq}"] ${inside}`;
-  await page.locator(at(2, ".reaction")).waitFor();
+  await page.locator(at(2, "[data-testid=reaction]")).waitFor();
   await page.locator(".members-toggle").click();
   await page.getByTestId("composer").fill("draft");
   await translate(page);

@@ -1,8 +1,9 @@
 // The built client as applications get it: its size, and its behaviour in Node against a real server.
-import { readdir, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
 
 import type { Socket } from "socket.io-client";
 import { afterAll, beforeAll, describe, expect, inject, it, vi, type TestContext } from "vitest";
@@ -17,6 +18,8 @@ import { ask, join, tokenFor } from "./stock-clients.ts";
 const BUILT = path.join(PROJECT_ROOT, "dist", "client");
 const SIZE_MAX_BYTES = 40_000;
 const FIRST_LOAD_MAX_BYTES = 100_000;
+const EMOJI_MAX_BYTES = 40_000;
+const PART_MAX_BYTES = 20_000;
 const WAIT = { interval: 20 };
 
 interface ClientModule {
@@ -72,6 +75,21 @@ describe("dist/client", () => {
 
   it(`a first visit of the chat page loads less than ${FIRST_LOAD_MAX_BYTES} bytes, compressed`, async () => {
     expect(await measureFirstLoad()).toBeLessThan(FIRST_LOAD_MAX_BYTES);
+  });
+
+  it(`the emoji are at most ${EMOJI_MAX_BYTES} bytes, compressed, and other parts on demand ${PART_MAX_BYTES}`, async () => {
+    const pages = await Promise.all(
+      ["index.html", "admin.html"].map((page) => readFile(path.join(BUILT, page), "utf8")),
+    );
+    const names = await readdir(path.join(BUILT, "assets"));
+    const parts = names.filter((name) => name.endsWith(".js") && !pages.some((page) => page.includes(name)));
+    expect(parts.map((name) => name.replace(/-\w{8}\.js$/, "")).toSorted()).toEqual(
+      expect.arrayContaining(["emoji-data", "emoji-picker", "mention-list"]),
+    );
+    for (const part of parts) {
+      const { length } = gzipSync(await readFile(path.join(BUILT, "assets", part)));
+      expect(length, part).toBeLessThan(part.startsWith("emoji-data") ? EMOJI_MAX_BYTES : PART_MAX_BYTES);
+    }
   });
 
   // Every server that is started builds, and others serve the same files meanwhile.

@@ -13,7 +13,6 @@ import { JoinForm } from "./join-form.tsx";
 import { MemberList } from "./member-list.tsx";
 import { MessageList } from "./message-list.tsx";
 import { MenuPopover } from "./popover.tsx";
-import { ReactionPicker } from "./reaction-picker.tsx";
 import { RoomList } from "./room-list.tsx";
 import { SearchPanel } from "./search-panel.tsx";
 import { onShortcut } from "./shortcuts.ts";
@@ -22,10 +21,12 @@ import { NoticeLine, StatusLine } from "./status-line.tsx";
 /** A reader who looks at another tab for a moment misses nothing. */
 const OUT_OF_VIEW_MS = 20_000;
 
-/** Parts whose code the page loads when they are opened; an embedded chat, of one room, has the dialogs alone. */
+/** Parts whose code the page loads when they are opened; an embedded chat has them at once. */
 export interface Parts {
   readonly dialogs: FunctionComponent<ChatProps>;
-  /** The list of messages that mention the reader. */
+  /** Picks an emoji. */
+  readonly picker: FunctionComponent<ChatProps>;
+  /** The list of messages that mention the reader; an embedded chat, of one room, has none. */
   readonly mentions?: FunctionComponent<ChatProps>;
 }
 
@@ -44,7 +45,7 @@ export function App({ store, room, parts }: AppProps) {
 
 function Chat({ store, view, parts }: ChatProps & Pick<AppProps, "parts">) {
   const { panel, isEmbedded } = store;
-  const { mentions: MentionList, dialogs: Dialogs } = parts;
+  const { mentions: MentionList, dialogs: Dialogs, picker: Picker } = parts;
   const chat = useRef<HTMLDivElement>(null);
   useSubscriptionLevel(view);
   useEffect(() => {
@@ -71,7 +72,7 @@ function Chat({ store, view, parts }: ChatProps & Pick<AppProps, "parts">) {
         <PinnedBar view={view} />
         <MessageList key={`list ${view.room}`} store={store} view={view} />
         <MenuPopover store={store} view={view} />
-        <ReactionPicker store={store} view={view} />
+        {store.ui.picking && <Picker store={store} view={view} />}
         <Composer key={`composer ${view.room}`} store={store} view={view} />
       </main>
       <DropZone view={view} within={isEmbedded ? chat : undefined} />

@@ -10,10 +10,11 @@ import { typingLine } from "../state/typing-line.ts";
 import { About } from "./about.tsx";
 import type { ChatProps } from "./chat-props.ts";
 import { pastedFilesOf } from "./clipboard.ts";
+import { replaceCode, Suggestions, useCompletion } from "./completion.tsx";
 import { Button, IconButton, submitting } from "./controls.tsx";
 import { useNow } from "./hooks.ts";
 import { isTouched } from "./keys.ts";
-import { completionOf, Suggestions } from "./mention-completion.tsx";
+import { typeInto } from "./type-into.ts";
 import { UploadList } from "./uploads.tsx";
 
 /** The composer shows the count of characters left from this many on. */
@@ -36,15 +37,9 @@ export function Composer({ store, view }: ChatProps) {
   const [reason, time] = holdText(me.hold, view.store.now());
   const typed = typingLine(typing, typingCount);
   const speaks = typed + reason + remaining(left) === "" ? "" : "speaks";
-  const completed = (from: number, to: number, mention: string): void => {
-    const { current } = field;
-    current!.focus();
-    current!.setSelectionRange(from, to);
-    // As if it were typed: the browser can undo it, and reports it with `input`.
-    document.execCommand("insertText", false, mention);
-  };
-  const completion = completionOf({ view, text, caret, chosen, choose, completed });
-  const isSuggesting = completion.people.length > 0;
+  const replace = (from: number, to: number, text: string): void => typeInto(field.current!, text, from, to);
+  const completion = useCompletion({ store, view, text, caret, chosen, choose, replace });
+  const isSuggesting = completion.suggestions.length > 0;
   // A failed file keeps nothing back: it stays above the field with its reason.
   const isWaiting = edit
     ? edit.isSaving
@@ -108,7 +103,7 @@ export function Composer({ store, view }: ChatProps) {
     <form class="composer" onSubmit={submitting(submit)}>
       <About view={view} />
       <UploadList view={view} />
-      <Suggestions view={view} completion={completion} />
+      <Suggestions completion={completion} />
       <div class="composer-row">
         <textarea
           ref={field}
@@ -126,9 +121,10 @@ export function Composer({ store, view }: ChatProps) {
           aria-autocomplete="list"
           aria-controls={isSuggesting ? "suggestions" : undefined}
           aria-activedescendant={isSuggesting ? `suggestion-${chosen}` : undefined}
-          onInput={({ currentTarget }) => {
+          onInput={({ currentTarget, inputType }) => {
             write(currentTarget.value);
             setCaret(currentTarget.selectionStart);
+            if (/^insert.*Text$/.test(inputType)) void replaceCode(currentTarget, store.liked);
           }}
           onKeyDown={onKeyDown}
           onKeyUp={noteCaret}
@@ -136,6 +132,12 @@ export function Composer({ store, view }: ChatProps) {
           onPaste={onPaste}
         />
         {me.canAttach && <AttachButton isOff={edit !== undefined} onFiles={(files) => view.attach({ files })} />}
+        <IconButton
+          icon="smile"
+          label="Emoji"
+          testId="emoji"
+          onClick={({ currentTarget }) => store.set({ picking: { anchor: currentTarget } })}
+        />
         <IconButton
           type="submit"
           icon="send"

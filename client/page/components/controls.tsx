@@ -47,18 +47,21 @@ interface SearchFieldProps extends Pick<
   /** What is looked for: shown while the field is empty, and read aloud. */
   readonly label: string;
   readonly testId: string;
+  /** Escape empties a field for searches: not where it is to close what the field is in. */
+  readonly type?: "search" | "text";
   readonly value: string;
   readonly onText: (text: string) => void;
   readonly field?: RefObject<HTMLInputElement | null>;
 }
 
-export function SearchField({ label, testId, value, onText, field, ...rest }: SearchFieldProps) {
+export function SearchField({ label, testId, type = "search", value, onText, field, ...rest }: SearchFieldProps) {
   return (
     <span class="search-field">
       <Icon name="search" />
       <input
         {...(field && { ref: field })}
-        type="search"
+        // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- Preact's types know one of the two at a time
+        type={type as "search"}
         aria-label={label}
         placeholder={label}
         data-testid={testId}

@@ -49,6 +49,7 @@ const ROOM_KEYS = "Alt ↑ / Alt ↓";
 const GO_KEYS = "Ctrl K";
 const SHORTCUTS: ReadonlyArray<readonly [keys: string, what: string]> = [
   ["↑", "In an empty field: edit your last message"],
+  [":", "And two letters: suggests emoji"],
   ["Esc", "Cancel a reply or an edit, close what is open, read what you marked as unread"],
   [ROOM_KEYS, "Previous or next room"],
   [GO_KEYS, "Go to a room or a person"],

@@ -1,6 +1,8 @@
-// Hooks that components share: a clock to draw by, whether something happened just now, whether the browser has a network, a picture's bytes.
+// Hooks that components share: a clock to draw by, whether something happened just now, whether the browser has a network, all emoji,
+// a picture's bytes.
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import { emojiData, loadEmoji, type EmojiData } from "../state/emoji.ts";
 import { fetchPicture, urlOf, type Picture } from "../state/pictures.ts";
 import type { RoomView } from "../state/room-view.ts";
 
@@ -38,6 +40,16 @@ export function useOnline(): boolean {
     return () => watching.abort();
   }, []);
   return isOnline;
+}
+
+/** The names and codes of all emoji, loaded if they are wanted. */
+export function useEmoji(isWanted: boolean, failed?: () => void): EmojiData | undefined {
+  const [data, setData] = useState(emojiData);
+  useEffect(() => {
+    // Without them the text stays as it was typed.
+    if (isWanted && !data) loadEmoji().then(setData, () => failed?.());
+  }, [isWanted]);
+  return data;
 }
 
 /** A picture from the room: fetched once, and its address then, or that it cannot be had. */

@@ -269,7 +269,7 @@ const rowOf = (event: Event): string =>
 const isHovering = (): boolean => matchMedia("(hover: hover)").matches;
 
 /** A menu, picker or dialog that a row opened gives the focus back to it. */
-const isBorrowed = ({ ui }: ChatStore): boolean => Boolean(ui.menu ?? ui.reacting ?? ui.dialog);
+const isBorrowed = ({ ui }: ChatStore): boolean => Boolean(ui.menu ?? ui.picking ?? ui.dialog);
 
 function loadMore({ scrollTop, scrollHeight, clientHeight }: HTMLElement, view: RoomView): void {
   if (scrollTop < LOAD_AHEAD) void view.store.loadEarlier();

@@ -60,7 +60,7 @@ export function MessageRow(props: MessageRowProps) {
         )}
         {readers.length > 0 && <SeenBy view={view} readers={readers} />}
       </div>
-      {!message.deleted && message.reactions && <Reactions view={view} message={message} />}
+      {!message.deleted && message.reactions && <Reactions {...{ store, view, message, hasFocus }} />}
       {isActive && !message.deleted && <Tools {...{ store, view, message, hasFocus }} />}
     </>
   );

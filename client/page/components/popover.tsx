@@ -6,7 +6,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ChatProps } from "./chat-props.ts";
 import { focusKeeper } from "./focus.ts";
 import { Icon } from "./icons.tsx";
-import { keepEscape } from "./keys.ts";
+import { isTouched, keepEscape } from "./keys.ts";
 import { menuItems } from "./menu-items.ts";
 
 const MARGIN = 8;
@@ -27,10 +27,15 @@ export function Popover({ anchor, label, onClose, children, class: extra = "", r
     if (!current) return undefined;
     current.showPopover();
     place(current, anchor.getBoundingClientRect());
-    current.querySelector("button")?.focus();
+    // On a touch screen a field would open the keyboard.
+    current.querySelector<HTMLElement>(isTouched() ? "button" : "input, button")?.focus();
+    const button = anchor instanceof HTMLButtonElement ? anchor : undefined;
+    // The next press on it closes what this one has opened.
+    if (button) button.popoverTargetElement = current;
     const giveBack = focusKeeper(current, anchor);
     const letEscapeGo = keepEscape();
     return () => {
+      if (button) button.popoverTargetElement = null;
       letEscapeGo();
       giveBack();
     };

@@ -1,11 +1,20 @@
-// Draws the reactions below a message. The message row calls it.
+// Draws the reactions below a message, and the button for one more. The message row calls it.
 import type { Message } from "parley-rooms/client";
 
 import { named } from "../state/names.ts";
-import type { ViewProps } from "./chat-props.ts";
+import type { ChatProps } from "./chat-props.ts";
+import { Icon } from "./icons.tsx";
+import { longPress } from "./long-press.ts";
 
-export function Reactions({ view, message }: ViewProps & { readonly message: Message }) {
+interface ReactionsProps extends ChatProps {
+  readonly message: Message;
+  /** Whether the message has the focus: Tab passes by the button of another one. */
+  readonly hasFocus: boolean;
+}
+
+export function Reactions({ store, view, message, hasFocus }: ReactionsProps) {
   const { react } = view.store.abilitiesOf(message);
+  const { id } = message;
   return (
     <div class="reactions">
       {message.reactions?.map(({ emoji, count, users }) => {
@@ -21,13 +30,27 @@ export function Reactions({ view, message }: ViewProps & { readonly message: Mes
             aria-pressed={isOwn}
             aria-label={label}
             title={label}
-            disabled={!react}
-            onClick={() => void view.actions.react(message.id, emoji, !isOwn)}
+            aria-disabled={!react}
+            onClick={() => react && void view.actions.react(id, emoji, !isOwn)}
+            {...longPress(() => store.set({ dialog: { kind: "details", message: id } }))}
           >
             <span class="emoji">{emoji}</span> {count}
           </button>
         );
       })}
+      {react && (
+        <button
+          type="button"
+          class="reaction add"
+          data-testid="add-reaction"
+          aria-label="Add a reaction"
+          title="Add a reaction"
+          tabIndex={hasFocus ? 0 : -1}
+          onClick={({ currentTarget }) => store.set({ picking: { anchor: currentTarget, message: id } })}
+        >
+          <Icon name="smile" />
+        </button>
+      )}
     </div>
   );
 }

@@ -15,7 +15,7 @@ export function onRowKey(event: KeyboardEvent, { store, view }: ChatProps): void
   const actions: Readonly<Record<string, (() => void) | false>> = {
     r: can.reply && (() => view.writing.reply(message.id)),
     e: can.edit && (() => store.edit(message)),
-    "+": can.react && (() => store.set({ reacting: { anchor: row, message: message.id } })),
+    "+": can.react && (() => store.set({ picking: { anchor: row, message: message.id } })),
     Delete: can.remove && (() => store.set({ dialog: { kind: "delete", message: message.id } })),
   };
   const action = actions[event.key];

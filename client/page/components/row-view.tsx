@@ -7,6 +7,7 @@ import { Button } from "./controls.tsx";
 import { invite, inviteLabel } from "./menu-items.ts";
 import { MessageRow } from "./message-row.tsx";
 import { OutgoingRow } from "./outgoing-row.tsx";
+import { typeInto } from "./type-into.ts";
 
 interface RowViewProps extends ChatProps {
   readonly row: Row;
@@ -79,8 +80,7 @@ function FirstSteps({ store, view }: ChatProps) {
             onClick={({ currentTarget }) => {
               const field = currentTarget.closest(".talk")!.querySelector<HTMLTextAreaElement>(".draft")!;
               field.focus();
-              // As if it were typed.
-              if (field.value === "") document.execCommand("insertText", false, "Hello! 👋");
+              if (field.value === "") typeInto(field, "Hello! 👋");
             }}
           >
             Say hello

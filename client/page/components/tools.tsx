@@ -23,7 +23,7 @@ export function Tools({ store, view, message, hasFocus }: ToolsProps) {
   );
   return (
     <div class="tools" role="group" aria-label="Actions of this message">
-      {can.react && tool("smile", "react", "React", (anchor) => store.set({ reacting: { anchor, message: id } }))}
+      {can.react && tool("smile", "react", "React", (anchor) => store.set({ picking: { anchor, message: id } }))}
       {can.reply && tool("reply", "reply", "Reply", () => view.writing.reply(id))}
       {tool("more", "more", "More actions", (anchor) => store.set({ menu: { anchor, message: id } }))}
     </div>

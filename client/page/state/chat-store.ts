@@ -12,6 +12,7 @@ import {
 import { RoomView, type Announcement } from "./room-view.ts";
 import { type Identity, isGuest, ReaderIdentity, TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { draftedRooms, moveDrafts, writerOf } from "./drafts.ts";
+import { LikedEmoji } from "./emoji.ts";
 import { keep, local } from "./json-storage.ts";
 import { OpenParts } from "./open-parts.ts";
 import { fetchEntrance, goToSignIn, roomOfState, type Entrance, type Returned } from "./sign-in.ts";
@@ -81,6 +82,7 @@ export class ChatStore extends OpenParts {
   /** The reader's, as they gave it. */
   name = "";
   readonly isEmbedded: boolean;
+  readonly liked: LikedEmoji;
   readonly notifier: Notifier | undefined;
   /** What the page around an embedded chat calls it; empty where it says nothing. */
   heading = "";
@@ -114,6 +116,7 @@ export class ChatStore extends OpenParts {
     this.#joinKey = joinKey(ports.base);
     this.isEmbedded = ports.token !== undefined;
     this.notifier = ports.notifier;
+    this.liked = new LikedEmoji(ports.base);
     this.dismiss = ports.dismissed;
   }
 

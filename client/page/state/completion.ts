@@ -1,5 +1,5 @@
-// Completes a mention while it is written: finds the people who fit, and the completed text. Pure;
-// mention-completion.tsx calls it.
+// Completes what is being written: finds the people who fit a mention, and the completed text. Pure; completion.tsx
+// calls it.
 import type { Person } from "parley-rooms/client";
 
 export const SUGGESTIONS_MAX = 6;
@@ -15,14 +15,13 @@ export function suggestionsFor(query: string, people: readonly Person[]): Person
 /** Letters alike, however a keyboard or an input method writes them. */
 const folded = (text: string): string => text.normalize("NFKC").toLocaleLowerCase();
 
-/** The text with the mention, and the new place of the caret. @param label the name of the person in the field */
-export function withMention(
+/** The text with what was chosen in the place of what was typed from there on, and the new place of the caret. */
+export function completed(
   text: string,
   caret: number,
   from: number,
-  label: string,
+  chosen: string,
 ): { readonly text: string; readonly caret: number } {
-  const mention = `@${label} `;
   const rest = text.slice(caret).replace(/^ /, "");
-  return { text: text.slice(0, from) + mention + rest, caret: from + mention.length };
+  return { text: `${text.slice(0, from)}${chosen} ${rest}`, caret: from + chosen.length + 1 };
 }

@@ -19,6 +19,13 @@ interface Menu {
 /** Dialogs about the names of rooms and of the reader. */
 type Naming = "new-room" | "about-room" | "rename";
 
+/** An emoji is picked for the field, or as a reaction to a message. */
+interface Picking {
+  readonly anchor: Element;
+  /** Its `id`. */
+  readonly message?: string;
+}
+
 export type Dialog =
   | { readonly kind: "shortcuts" | "room" | "switcher" | Naming }
   | { readonly kind: "sign-out"; readonly unfinished: Unfinished }
@@ -30,7 +37,7 @@ export type Dialog =
 export interface Overlays {
   readonly dialog?: Dialog | undefined;
   readonly menu?: Menu | undefined;
-  readonly reacting?: { readonly anchor: Element; readonly message: string } | undefined;
+  readonly picking?: Picking | undefined;
 }
 
 export abstract class OpenParts {
@@ -69,11 +76,11 @@ export abstract class OpenParts {
 
   /** Closes what is open about a message that somebody deleted. */
   closeGone(): void {
-    const { dialog, menu, reacting } = this.ui;
+    const { dialog, menu, picking } = this.ui;
     const isGone = (part: object | undefined): boolean =>
       part !== undefined && "message" in part && this.view?.messageOf(part.message as string) === null;
     if (isGone(menu)) this.ui = { ...this.ui, menu: undefined };
-    if (isGone(reacting)) this.ui = { ...this.ui, reacting: undefined };
+    if (isGone(picking)) this.ui = { ...this.ui, picking: undefined };
     if (!isGone(dialog)) return;
     this.ui = { ...this.ui, dialog: undefined };
     this.view?.show("That message was deleted.");

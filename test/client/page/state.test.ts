@@ -1,7 +1,7 @@
 // Tests the smaller parts of the page's state: people, rooms, times, and the connection.
 import { describe, expect, it } from "vitest";
 
-import { suggestionsFor, withMention } from "../../../client/page/state/completion.ts";
+import { completed, suggestionsFor } from "../../../client/page/state/completion.ts";
 import { openMentionIn } from "../../../src/protocol/text/mentions.ts";
 import { describeModeration } from "../../../client/page/state/describe-moderation.ts";
 import { labelOf, neighbour, roomItems, titleOf } from "../../../client/page/state/room-items.ts";
@@ -43,8 +43,8 @@ describe("completing a mention", () => {
   });
 
   it("writes the name, and a space after it", () => {
-    expect(withMention("hey @be", 7, 4, "Ben")).toEqual({ text: "hey @Ben ", caret: 9 });
-    expect(withMention("hey @be!", 7, 4, "Ben Ito")).toEqual({ text: "hey @Ben Ito !", caret: 13 });
+    expect(completed("hey @be", 7, 4, "@Ben")).toEqual({ text: "hey @Ben ", caret: 9 });
+    expect(completed("hey @be!", 7, 4, "@Ben Ito")).toEqual({ text: "hey @Ben Ito !", caret: 13 });
   });
 });
 
