@@ -1,6 +1,7 @@
 // The Durable Object of one chat room: the shell of Socket.IO (src/socketio/object/socket-object.ts), with the chat in it (create-chat.ts) and
 // the RPC calls of the Worker and of other objects. Each call runs as a turn of the object.
-import type { FileOfLog, OutsideCaller, RoomRpc } from "../src/rpc/room.ts";
+import type { FileOfLog } from "../src/protocol/file-key.ts";
+import type { OutsideCaller, RoomRpc } from "../src/rpc/room.ts";
 import { Meter } from "../src/metrics/meter.ts";
 import { maybeLog, type LogFacts } from "../src/settings/log.ts";
 import type { UploadAnswer } from "../src/chat/files/attachments.ts";
@@ -10,7 +11,13 @@ import type { ExportPosition, ChunkAnswer } from "../src/chat/messages/exporting
 import type { PostContext, PostDraft, PostRules, PostVerdict } from "../src/chat/room/post-decision.ts";
 import type { Reply } from "../src/chat/room/operation.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/room/notices.ts";
-import type { Answer, AnswerTo, ClientToServerEvents, ErrorAnswer } from "../src/protocol/chat-events.ts";
+import type {
+  Answer,
+  AnswerTo,
+  ClientToServerEvents,
+  ErrorAnswer,
+  FilePassGiven,
+} from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/socketio/wire/closings.ts";
 import type { Shards } from "../src/chat/shards/shards.ts";
 import type { LogPosition, ShardItem, ShardReport } from "../src/protocol/shards.ts";
@@ -128,6 +135,16 @@ export class ChatRoom<Own = Cloudflare.Env> extends SocketObject<Own> implements
   /** @internal */
   async permitReading(caller: OutsideCaller, file: FileOfLog): Promise<Answer<object>> {
     return this.#internals.turn(() => this.#chat.calls.permitReading(caller, file), "read-file");
+  }
+
+  /** @internal */
+  async passTo(caller: OutsideCaller, file: FileOfLog): Promise<Answer<FilePassGiven>> {
+    return this.#internals.turn(() => this.#chat.calls.passTo(caller, file), "read-file");
+  }
+
+  /** @internal */
+  async permitPass(pass: string, file: FileOfLog): Promise<Answer<object>> {
+    return this.#internals.turn(() => this.#chat.calls.permitPass(pass, file), "read-file");
   }
 
   /** @internal */

@@ -77,6 +77,8 @@ export interface SendOptions {
   readonly clientMsgId?: string;
   /** A file that was uploaded; the content may be empty then. */
   readonly attachment?: Attachment;
+  /** Several such files, in place of `attachment`; ten at most. */
+  readonly attachments?: readonly Attachment[];
 }
 
 /** A `Blob` or `File`, in a project that has the types of neither browsers nor Node as far as one needs it. */
@@ -98,6 +100,8 @@ export interface UploadProgress {
 export interface UploadOptions {
   /** The name of the file. Default: that of a `File`. */
   readonly name?: string;
+  /** A small picture of the file, for lists; uploaded before it, and left out if the server does not take it. */
+  readonly preview?: FileBytes | undefined;
   /** Called while a browser sends bytes; once at the end where there is no `XMLHttpRequest`. */
   readonly onProgress?: (progress: UploadProgress) => void;
   /** Rejects with its reason. */
@@ -138,7 +142,10 @@ export interface Draft {
   readonly clientMsgId: string;
   readonly content: string;
   readonly replyTo?: string;
+  /** Its file, or the first of several. */
   readonly attachment?: Attachment;
+  /** All its files, if it has several. */
+  readonly attachments?: readonly Attachment[];
 }
 
 export type MessageState = Draft &
@@ -234,6 +241,11 @@ export interface Room<Own extends FeatureEvents = FeatureEvents> {
   linkCard(url: string): Promise<LinkCard | undefined>;
   /** The bytes at `picture` of a link card. */
   linkPicture(url: string, options?: DownloadOptions): Promise<FileBytes>;
+  /**
+   * An address of a file that needs no token and lasts for an hour, for a player: `<video src>` loads what it plays, and skips. Whoever has it can
+   * read the file while the user may.
+   */
+  link(attachment: Pick<Attachment, "key">, options?: DownloadOptions): Promise<string>;
   /** Sends a failed message again, with the same `clientMsgId`. */
   retry(clientMsgId: string): Promise<SentAnswer>;
   /** Forgets a message that is waiting or failed. @returns false when it is in flight, or unknown */

@@ -1,7 +1,7 @@
 // Uploads and downloads files of a room, and fetches link cards. Retries rate limits, network errors and expired tokens; rejects with the server's text
 // otherwise. Room calls it.
 import { isAboutToken, RETRY_AFTER, type TokenCode } from "../../src/protocol/failures.ts";
-import type { Attachment } from "../../src/protocol/chat-events.ts";
+import type { Attachment, FilePassGiven } from "../../src/protocol/chat-events.ts";
 import type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 import type { DownloadOptions, UploadOptions } from "./api.ts";
 import { readRetryAfterMs, retryDelayMs } from "./backoff.ts";
@@ -48,12 +48,25 @@ export class Files {
     this.#ports = ports;
   }
 
-  async upload(file: Blob, { name, onProgress, signal }: UploadOptions = {}): Promise<Attachment> {
+  async upload(file: Blob, options: UploadOptions = {}): Promise<Attachment> {
+    const { preview: picture, onProgress, ...rest } = options;
+    const { name = (file as { readonly name?: string }).name ?? "", signal } = rest;
+    const preview = picture && (await this.#uploadPreview(picture, { ...rest, name }));
     const { base, room } = this.#ports;
-    const called = name ?? (file as { readonly name?: string }).name ?? "";
-    const url = `${base}/api/rooms/${room}/files?name=${encodeURIComponent(called)}`;
+    const url = `${base}/api/rooms/${room}/files?name=${encodeURIComponent(name)}`;
     const body = await this.#ask({ method: "POST", url, body: file, onProgress }, signal);
-    return (JSON.parse(await body.text()) as { readonly attachment: Attachment }).attachment;
+    const { attachment } = JSON.parse(await body.text()) as { readonly attachment: Attachment };
+    return preview ? { ...attachment, preview } : attachment;
+  }
+
+  /** The file goes without it if it is refused. */
+  async #uploadPreview(picture: Blob, options: UploadOptions): Promise<Attachment | undefined> {
+    try {
+      return await this.upload(picture, options);
+    } catch {
+      options.signal?.throwIfAborted();
+      return undefined;
+    }
   }
 
   download(key: string, { signal }: DownloadOptions = {}): Promise<Blob> {
@@ -72,6 +85,13 @@ export class Files {
 
   #get(path: string, url: string, signal?: AbortSignal): Promise<Blob> {
     return this.#ask({ method: "GET", url: `${this.#ports.base}/${path}?url=${encodeURIComponent(url)}` }, signal);
+  }
+
+  async link(key: string, { signal }: DownloadOptions = {}): Promise<string> {
+    const url = `${this.#ports.base}/files/${encodeURIComponent(key)}`;
+    const body = await this.#ask({ method: "GET", url: `${url}/link` }, signal);
+    const { pass } = JSON.parse(await body.text()) as FilePassGiven;
+    return `${url}?pass=${pass}`;
   }
 
   close(): void {

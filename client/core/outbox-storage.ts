@@ -1,5 +1,6 @@
 // Keeps messages that are not sent yet across reloads: one key per message, so that tabs of one browser never overwrite each
 // other's. Without a usable storage (blocked, full, or none) messages are in memory only.
+import { attachmentsOf, withFiles } from "../../src/protocol/message-files.ts";
 import type { Draft, KeyValueStorage, SendFailure } from "./api.ts";
 
 export interface StoredMessage extends Draft {
@@ -91,7 +92,7 @@ function parse(text: string): StoredMessage | undefined {
   try {
     const { v, ...message } = JSON.parse(text) as StoredMessage & { readonly v: unknown };
     if (v !== VERSION) return undefined;
-    const { clientMsgId, content, replyTo, attachment, order, user, triedBy, failure } = message;
+    const { clientMsgId, content, replyTo, attachment, attachments, order, user, triedBy, failure } = message;
     if (typeof clientMsgId !== "string" || typeof content !== "string" || typeof order !== "number") return undefined;
     return {
       clientMsgId,
@@ -99,7 +100,7 @@ function parse(text: string): StoredMessage | undefined {
       order,
       ...(typeof replyTo === "string" && { replyTo }),
       // The room checks its fields by the signature in the key.
-      ...(typeof attachment === "object" && attachment !== null && { attachment }),
+      ...withFiles(attachmentsOf({ attachment, attachments: listOf(attachments) }).filter(isObject)),
       ...(typeof user === "string" && { user }),
       ...triedOf(message),
       ...(typeof triedBy === "string" && { triedBy }),
@@ -127,9 +128,13 @@ function readFailure(failure: unknown): SendFailure {
   return isOurs ? { code, message } : { code: "NO_ANSWER", message: "The reason is not known any more." };
 }
 
-export function draftOf({ clientMsgId, content, replyTo, attachment }: Draft): Draft {
-  return { clientMsgId, content, ...(replyTo !== undefined && { replyTo }), ...(attachment && { attachment }) };
+export function draftOf({ clientMsgId, content, replyTo, ...files }: Draft): Draft {
+  return { clientMsgId, content, ...(replyTo !== undefined && { replyTo }), ...withFiles(attachmentsOf(files)) };
 }
+
+const listOf = <Item>(given: readonly Item[] | undefined): readonly Item[] | undefined =>
+  Array.isArray(given) ? given : undefined;
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
 type Tried = Pick<StoredMessage, "triedAtMs" | "triedAfterSeq">;
 

@@ -9,6 +9,7 @@ import type {
   SearchAnswer,
   SearchPayload,
 } from "../../src/protocol/chat-events.ts";
+import { attachmentsOf, withFiles } from "../../src/protocol/message-files.ts";
 import type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import type {
@@ -186,13 +187,13 @@ class ConnectedRoom implements Room {
   }
 
   send(content: string, options: SendOptions = {}): Promise<SentAnswer> {
-    const { replyTo, attachment, clientMsgId = newMessageId() } = options;
+    const { replyTo, clientMsgId = newMessageId() } = options;
     if (typeof content !== "string") throw new TypeError(`content must be a string, not ${typeof content}`);
     return this.#post({
       clientMsgId,
       content,
       ...(replyTo !== undefined && { replyTo }),
-      ...(attachment && { attachment }),
+      ...withFiles(attachmentsOf(options)),
     });
   }
 
@@ -210,6 +211,10 @@ class ConnectedRoom implements Room {
 
   linkPicture(url: string, options?: DownloadOptions): Promise<Blob> {
     return this.#files.linkPicture(url, options);
+  }
+
+  link({ key }: Pick<Attachment, "key">, options?: DownloadOptions): Promise<string> {
+    return this.#files.link(key, options);
   }
 
   retry(clientMsgId: string): Promise<SentAnswer> {

@@ -20,6 +20,8 @@ export { readersOf } from "../store/read-marks.ts";
 export { createRoomStore } from "../store/room-store.ts";
 export { speaksTo, unreadOf, type Unread } from "../store/unread.ts";
 export { normalContent } from "../../src/protocol/content.ts";
+export { attachmentsOf, fileNamesOf } from "../../src/protocol/message-files.ts";
+export { MESSAGE_FILES_MAX } from "../../src/protocol/limits.ts";
 export { DEFAULT_ROOM, isRoomName } from "../../src/protocol/room-name.ts";
 export { canonicalEmoji } from "../../src/protocol/text/characters.ts";
 export { initialsOf } from "../../src/protocol/text/initials.ts";

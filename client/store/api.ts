@@ -20,6 +20,8 @@ export type Outcome<Good extends object = object> = ({ readonly ok: true } & Goo
 export interface RoomStoreOptions {
   /** The part of the history that is loaded first: the newest messages, or those from the first unread one on. Default: `newest`. */
   readonly openAt?: "newest" | "unread";
+  /** Makes the small picture that is uploaded with a file of `addFiles`; `undefined` for a file that needs none. */
+  readonly previewOf?: ((file: File) => Promise<Blob | undefined>) | undefined;
   /** Default: the device's. */
   readonly clock?: Clock;
 }

@@ -47,7 +47,7 @@ export class RoomParts {
   #isTelling = false;
   readonly #listeners = new Set<() => void>();
 
-  constructor(room: Room, { openAt, clock = systemClock }: RoomStoreOptions) {
+  constructor(room: Room, { openAt, previewOf, clock = systemClock }: RoomStoreOptions) {
     this.room = room;
     this.clock = new RoomClock(clock);
     const { timeline, names } = this;
@@ -65,7 +65,7 @@ export class RoomParts {
     const opensAtUnread = openAt === "unread";
     this.reading = new Reading({ ...shared, signals, history, opensAtUnread, failed: failing("jump") });
     const rules = (): Welcome["files"] | null => (this.#welcome ? this.#welcome.files : null);
-    this.uploads = new Uploads({ upload: (file, options) => room.upload(file, options), rules, changed });
+    this.uploads = new Uploads({ upload: (file, options) => room.upload(file, options), previewOf, rules, changed });
     this.linkCards = new LinkCards({ ...shared, isOn: () => this.#welcome?.linkCards === true });
     this.#listen(room, failing("room"));
     for (const unsent of room.unsent) this.#onMessageState(unsent);

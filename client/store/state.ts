@@ -145,6 +145,8 @@ export interface Upload {
   readonly state: "uploading" | "done" | "failed";
   /** From 0 to 1. */
   readonly progress: number;
+  /** The small picture of it that was made, if there is one. */
+  readonly preview?: Blob;
   readonly attachment?: Attachment;
   readonly error?: SendFailure;
 }

@@ -2,10 +2,15 @@
 // it.
 import type { FilesWelcome } from "../../src/protocol/chat-events.ts";
 import type { FileError, Room, SendFailure, UploadProgress } from "../core/api.ts";
+import type { RoomStoreOptions } from "./api.ts";
 import type { Upload } from "./state.ts";
+
+/** Files that are on their way at a time: the others wait, so that no upload uses up its tries on the limits of the room. */
+export const UPLOADS_AT_ONCE = 3;
 
 interface UploadPorts {
   readonly upload: Room["upload"];
+  readonly previewOf: RoomStoreOptions["previewOf"];
   /** The room's rules for files: `undefined` where it takes none, `null` before the welcome. */
   readonly rules: () => FilesWelcome["files"] | null;
   readonly changed: () => void;
@@ -20,6 +25,9 @@ export class Uploads {
   /** Uploads that wait for the welcome, which has the rules for files. */
   #waiting: (() => void)[] = [];
   #count = 0;
+  #free = UPLOADS_AT_ONCE;
+  /** Uploads that wait for their turn. */
+  readonly #queue: (() => void)[] = [];
 
   constructor(ports: UploadPorts) {
     this.#ports = ports;
@@ -53,10 +61,24 @@ export class Uploads {
     if (signal.aborted) return;
     const error = errorOf(file.size, this.#ports.rules());
     if (error) return this.#change(id, { state: "failed", error });
+    if (this.#free === 0) await new Promise<void>((resolve) => this.#queue.push(resolve));
+    else this.#free--;
+    await this.#transfer(id, file, signal);
+    const next = this.#queue.shift();
+    if (next) next();
+    else this.#free++;
+  }
+
+  async #transfer(id: number, file: File, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
     try {
+      const { previewOf } = this.#ports;
+      // A file of which no picture can be made goes without.
+      const preview = previewOf && (await previewOf(file).catch(() => undefined));
+      if (preview) this.#change(id, { preview });
       const onProgress = ({ loaded, total }: UploadProgress): void =>
         this.#change(id, { progress: total === 0 ? 0 : loaded / total });
-      const attachment = await this.#ports.upload(file, { signal, onProgress });
+      const attachment = await this.#ports.upload(file, { preview, signal, onProgress });
       this.#change(id, { state: "done", progress: 1, attachment });
     } catch (error) {
       const { code, message, retryAfterMs } = error as FileError;

@@ -1,6 +1,7 @@
 // Calls of a chat room from outside besides events (room/requests.ts): the HTTP API and other objects by RPC (durable/chat-room.ts), and
 // the watchers of the room (watching.ts).
-import type { Answer, ErrorAnswer, Notice, RoomModes, RoomOverview } from "../protocol/chat-events.ts";
+import type { Answer, ErrorAnswer, FilePassGiven, Notice, RoomModes, RoomOverview } from "../protocol/chat-events.ts";
+import type { FileOfLog } from "../protocol/file-key.ts";
 import type { Identity } from "../protocol/identity.ts";
 import type { Refusal } from "../socketio/server/namespace.ts";
 import type { Features } from "./features.ts";
@@ -41,15 +42,24 @@ export class RoomCalls {
   }
 
   /** FILE-4: allows or refuses to read a file. Files of an earlier log of the room, and of deleted messages, are not found. */
-  permitReading(
-    { user, role }: Bearer,
-    { key, epoch }: { readonly key: string; readonly epoch: string },
-  ): Answer<object> {
+  permitReading({ user, role }: Pick<Bearer, "user" | "role">, { key, epoch }: FileOfLog): Answer<object> {
     const isGone = epoch !== this.#room.log.epoch || this.#features.files.isDiscarded(key);
     if (isGone) return refuse("NOT_FOUND", "No such file");
     const refusal = this.refuseBearer({ user, role });
     const { retryAfterMs } = (refusal?.data ?? {}) as { readonly retryAfterMs?: number };
     return refusal ? refuse("FORBIDDEN", refusal.message, retryAfterMs) : { ok: true };
+  }
+
+  /** FILE-10: a pass to a file, for a user who may read it. */
+  passTo(bearer: Bearer, file: FileOfLog): Answer<FilePassGiven> {
+    const answer = this.permitReading(bearer, file);
+    return "error" in answer ? answer : { ok: true, ...this.#features.attachments.passTo(file.key, bearer) };
+  }
+
+  /** FILE-10: allows or refuses to read a file with a pass. */
+  permitPass(pass: string, file: FileOfLog): Answer<object> {
+    const holder = this.#features.attachments.holderOf(file.key, pass);
+    return holder ? this.permitReading(holder, file) : refuse("UNAUTHORIZED", "The pass is not valid, or has ended");
   }
 
   /** Refuses a connection before it is opened, where its token's user is known by then. */

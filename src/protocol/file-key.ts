@@ -14,6 +14,12 @@ export interface FileKey {
   readonly mac: string;
 }
 
+/** A file of a room: its key, and the epoch of the log whose messages hold it. */
+export interface FileOfLog {
+  readonly key: string;
+  readonly epoch: string;
+}
+
 /** Characters of a time in base 36: enough until the year 5188, and all of one length, so that they sort. */
 const TIME_CHARS = 9;
 const KEY = /^([^!]{1,64})!([0-9a-z]{1,40})!([0-9a-z]{9})([0-9a-z]{1,40})!([0-9a-f]{32})$/;

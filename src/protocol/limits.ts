@@ -16,6 +16,12 @@ export const REASON_LENGTH_MAX = 300;
 /** FILE-2: how long after its upload a file may be posted; one that was not is deleted soon after. No upload takes longer. */
 export const POST_WINDOW_MS = 3_600_000;
 
+/** FILE-10: how long a pass opens its file. */
+export const PASS_MS = 3_600_000;
+
+/** Files of one message, their previews not counted. */
+export const MESSAGE_FILES_MAX = 10;
+
 /** Messages of a page of history. */
 export const HISTORY_LIMIT_DEFAULT = 50;
 export const HISTORY_LIMIT_MAX = 200;

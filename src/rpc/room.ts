@@ -9,7 +9,9 @@ import type {
   Role,
   RoomModes,
   RoomOverview,
+  FilePassGiven,
 } from "../protocol/chat-events.ts";
+import type { FileOfLog } from "../protocol/file-key.ts";
 import type { RoomStats, StatsQuery } from "../protocol/watching.ts";
 
 /** The user for whom the Worker calls. */
@@ -19,12 +21,6 @@ export interface OutsideCaller {
   readonly role: Role;
   /** Of a guest: names all guests of the network, who count as one user. */
   readonly guests?: string;
-}
-
-/** A file of a room: its key, and the epoch of the log whose messages hold it. */
-export interface FileOfLog {
-  readonly key: string;
-  readonly epoch: string;
 }
 
 export interface RoomRpc<Position = unknown> {
@@ -46,6 +42,12 @@ export interface RoomRpc<Position = unknown> {
 
   /** Permits a user to read a file, and with it the other files of that log of the room. */
   permitReading(caller: OutsideCaller, file: FileOfLog): Promise<Answer<object>>;
+
+  /** Gives a user who may read a file a pass to it. */
+  passTo(caller: OutsideCaller, file: FileOfLog): Promise<Answer<FilePassGiven>>;
+
+  /** Permits whoever has the pass to read its file. */
+  permitPass(pass: string, file: FileOfLog): Promise<Answer<object>>;
 
   /** @returns the refusal where the caller is no moderator of this room */
   refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined>;

@@ -57,6 +57,8 @@ const PROTOTYPES: HostileEvent[] = ALL.map((event) => ({
 const field = (event: string, code: string, cases: Readonly<Record<string, string>>): HostileEvent[] =>
   Object.entries(cases).map(([name, payload]) => ({ name: `${event}: ${name}`, event, payload, code }));
 
+const FILE = '{"key":"k","name":"n","type":"image/png","size":1}';
+
 const FIELDS: HostileEvent[] = [
   ...field("chat-message", "INVALID_PAYLOAD", {
     "content that is null": '{"content":null}',
@@ -71,6 +73,9 @@ const FIELDS: HostileEvent[] = [
     "an attachment that is text": '{"content":"x","attachment":"https://evil.example/x.png"}',
     "an attachment with an address": '{"content":"x","attachment":{"url":"https://evil.example/x.png"}}',
     "an attachment that is a list": '{"content":"x","attachment":[]}',
+    "attachments that are none": '{"content":"x","attachments":{"length":1,"0":"x"}}',
+    "attachments with a preview that is text": `{"content":"x","attachments":[${FILE.replace("}", ',"preview":"https://evil.example"}')}]}`,
+    "a hundred attachments": `{"content":"x","attachments":[${Array.from({ length: 100 }, () => FILE).join(",")}]}`,
   }),
   ...field("chat-message", "TOO_LONG", {
     "content of 1,001 characters": `{"content":"${"x".repeat(1001)}"}`,

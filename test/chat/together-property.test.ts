@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 
 import type { Durability } from "../../src/chat/room/room.ts";
 import type { Message, SearchAnswer } from "../../src/protocol/chat-events.ts";
+import { storedFilesOf } from "../../src/protocol/message-files.ts";
 import type { RoomReport } from "../../src/protocol/room-list.ts";
 import { UNLIMITED } from "../host/chat-room.ts";
 import { EPOCH } from "../host/memory-log.ts";
@@ -137,11 +138,14 @@ class Life {
   }
 
   async #postFile(): Promise<void> {
-    const { attachment } = await this.#room.permit("ada");
+    const permitted = [await this.#room.permit("ada"), await this.#room.permit("ada")];
+    const [attachment, second] = permitted.flatMap(({ attachment }) => attachment ?? []);
     if (attachment) {
-      this.#room.files.keys.add(attachment.key);
       const n = ++this.#count;
-      this.#room.call("chat-message", "ada", { content: n % 2 ? "" : `w2 x${n}`, attachment }, "member");
+      const files = { attachment: second && n % 3 === 0 ? { ...attachment, preview: second } : attachment };
+      const all = second && n % 3 === 1 ? { attachments: [attachment, second] } : files;
+      for (const { key } of storedFilesOf(all)) this.#room.files.keys.add(key);
+      this.#room.call("chat-message", "ada", { content: n % 2 ? "" : `w2 x${n}`, ...all }, "member");
     }
     await this.#pass(0);
   }
@@ -197,8 +201,8 @@ class Life {
 
   /** FILE-6. */
   checkFiles(): void {
-    const carried = this.#room.log.messages.flatMap(({ attachment }) => attachment?.key ?? []);
-    for (const key of carried) expect(this.#room.files.keys).toContain(key);
+    const carried = this.#room.log.messages.flatMap(storedFilesOf);
+    for (const { key } of carried) expect(this.#room.files.keys).toContain(key);
   }
 
   /** Everything is back, and had time. */
@@ -220,7 +224,7 @@ class Life {
   #checkDeleted(): void {
     const { log, files, index } = this.#room;
     const isDeleted = ({ seq }: Message): boolean => log.changes.get(seq)?.change.deletedBy !== undefined;
-    for (const { attachment } of log.appended.filter(isDeleted)) expect(files.keys).not.toContain(attachment?.key);
+    for (const { key } of log.appended.filter(isDeleted).flatMap(storedFilesOf)) expect(files.keys).not.toContain(key);
     const said = new Set(log.messages.flatMap(({ content }) => content.split(" ")));
     for (const term of index.terms.filter((each) => /^x\d+$/.test(each))) expect(said).toContain(term);
   }

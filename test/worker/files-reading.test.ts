@@ -262,3 +262,56 @@ describe("permission to read a file: FILE-4", () => {
     expect(await callApi("GET", new URL("/files", ORIGIN).pathname)).toMatchObject({ status: 404 });
   });
 });
+
+describe("a pass to a file: FILE-10", () => {
+  const passTo = async (key: string, as = { user: "ben", role: "reader" }): Promise<string> =>
+    (await (await read(`${key}/link`, { as })).json<{ pass: string }>()).pass;
+
+  it("opens that file without a token, also in part and for players in pages of other origins", async () => {
+    const { key } = await uploaded(freshRoom(), text("0123456789"), { type: "video/mp4" });
+    const linked = await read(`${key}/link`, { as: { user: "grün 😀", role: "reader" } });
+    const { ok, pass, until } = await linked.json<{ ok: boolean; pass: string; until: number }>();
+    expect([linked.status, ok, until > Date.now(), encodeURIComponent(pass)]).toEqual([200, true, true, pass]);
+    const whole = await read(`${key}?pass=${pass}`, { as: null });
+    expect([whole.status, await whole.text()]).toEqual([200, "0123456789"]);
+    expect(whole.headers.get("Cross-Origin-Resource-Policy")).toBe("cross-origin");
+    expect(whole.headers.get("Content-Security-Policy")).toBe("sandbox; default-src 'none'");
+    const headers = { Range: "bytes=4-5", Origin: "https://foreign.test" };
+    const part = await read(`${key}?pass=${pass}`, { as: null, headers });
+    expect([part.status, await part.text()]).toEqual([206, "45"]);
+  });
+
+  it("opens no other file, no call but this one, and nothing once it is changed", async () => {
+    const room = freshRoom();
+    const [{ key }, other] = [await uploaded(room, png(1, 1)), await uploaded(room, png(2, 2))];
+    const pass = await passTo(key);
+    const [until, role, user, mac] = pass.split(".") as [string, string, string, string];
+    const refused = [
+      `${other.key}?pass=${pass}`,
+      `${key}?pass=`,
+      `${key}?pass=${[`${until}0`.slice(1), role, user, mac].join(".")}`,
+      `${key}?pass=${[until, "service", user, mac].join(".")}`,
+      `${key}?pass=${[until, role, "0061", mac].join(".")}`,
+      `${key}?pass=${[until, role, user, "0".repeat(32)].join(".")}`,
+      `${key}?pass=${encodeURIComponent('"><script>')}`,
+      `${key}/link?pass=${pass}`,
+    ];
+    for (const path of refused) expect([path, (await read(path, { as: null })).status]).toEqual([path, 401]);
+    expect((await read(`${key}?pass=${pass}`, { as: null })).status).toBe(200);
+    await env.FILES.delete(key);
+    expect((await read(`${key}?pass=${pass}`, { as: null })).status).toBe(404);
+  });
+
+  it("is for users who may read the file", async () => {
+    const room = freshRoom();
+    const { key } = await uploaded(room, png(1, 1));
+    expect((await read(`${key}/link`, { as: null })).status).toBe(401);
+    expect((await read(`${key}/link`, { as: { rooms: ["elsewhere"] } })).status).toBe(404);
+    const mona = await RawClient.open({ room });
+    await mona.connect({ token: await tokenFor("mona", { role: "moderator" }) });
+    const pass = await passTo(key);
+    await mona.ask("ban", { user: "ben", seconds: 60 });
+    expect((await read(`${key}/link`, { as: { user: "ben" } })).status).toBe(403);
+    expect((await read(`${key}?pass=${pass}`, { as: null })).status).toBe(403);
+  });
+});

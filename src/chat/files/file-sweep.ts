@@ -1,9 +1,10 @@
 // Deletes the files of deleted messages, of deleted rooms, of messages that the room no longer keeps, and those that were not posted
 // (FILE-5, FILE-6). Keys sort by age, so the oldest files are listed first and the room needs no list of uploads. One deadline runs all; the
 // keys left to delete are stored, so they outlive sleep and crashes, and are tried again where the storage of files fails.
-import type { Attachment } from "../../protocol/chat-events.ts";
+import type { StoredFile } from "../../protocol/chat-events.ts";
 import { filesOf, filesSince, parseFileKey } from "../../protocol/file-key.ts";
 import { POST_WINDOW_MS } from "../../protocol/limits.ts";
+import { storedFilesOf } from "../../protocol/message-files.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
 import type { RoomPart, StoreAfterErase } from "../room/feature.ts";
@@ -118,10 +119,12 @@ export class FileSweep implements RoomPart {
       : this.#keepPlan({ atMs: nowMs + this.#keptInAllMs, isAll: true, unposted });
   }
 
-  /** The message of the file is deleted in this turn; both deletions are stored, or neither is. */
-  discard({ key, size }: Attachment): void {
-    if (!this.#store) return;
-    this.#attempt("the deletion of a file could not be planned", () => this.#room.state.put(DISCARDED + key, size));
+  /** The message of the files is deleted in this turn; all deletions are stored, or none is. */
+  discard(files: readonly StoredFile[]): void {
+    if (!this.#store || files.length === 0) return;
+    this.#attempt("the deletion of a file could not be planned", () => {
+      for (const { key, size } of files) this.#room.state.put(DISCARDED + key, size);
+    });
     this.#schedule();
   }
 
@@ -260,9 +263,9 @@ export class FileSweep implements RoomPart {
   #compare(search: Search): boolean {
     this.#room.catchUp();
     let left = MESSAGES_AT_ONCE;
-    for (const { seq, attachment } of search.sizes.size > 0 ? this.#room.log.ascending(search.seq) : []) {
-      search.seq = seq;
-      if (attachment) search.sizes.delete(attachment.key);
+    for (const message of search.sizes.size > 0 ? this.#room.log.ascending(search.seq) : []) {
+      search.seq = message.seq;
+      for (const { key } of storedFilesOf(message)) search.sizes.delete(key);
       if (search.sizes.size === 0) return true;
       if (--left === 0) return false;
     }

@@ -2,15 +2,17 @@
 // `decodeBatch`.
 //
 //   batch       [1, timestampMs, [message, …], life?]: the incarnation of the log in which they were posted
-//   message     {s, n?, c, t?, m?, r?, a?, o?, w?}: sender, name where it is not the sender's id, content, milliseconds after
-//               the batch's own timestamp where there are any, clientMsgId, replyTo, attachment, origin, the author's role where
-//               that was "moderator" or "service"
-//   attachment  [key, name, type, size, width?, height?]
+//   message     {s, n?, c, t?, m?, r?, a?, f?, p?, o?, w?}: sender, name where it is not the sender's id, content, milliseconds after
+//               the batch's own timestamp where there are any, clientMsgId, replyTo, the first file, its
+//               further files, the previews of all files in their order (0 where a file has none), origin, the author's role
+//               where that was "moderator" or "service"
+//   file        [key, name, type, size, width?, height?]
 //   origin      [room, seq, epoch, hops, via?]: where a mirrored message began, and how it came from there
 //
 // A reader derives the rest: room and epoch are the log's, `seq` and `id` follow from the position of
 // the batch. A new optional key needs no new version; a key that changes what another one means does.
-import type { Attachment, Message, Origin, Role } from "../../protocol/chat-events.ts";
+import type { Attachment, Message, Origin, Role, StoredFile } from "../../protocol/chat-events.ts";
+import { attachmentsOf, withFiles } from "../../protocol/message-files.ts";
 import { isStaff, type StaffRole } from "../../protocol/roles.ts";
 import { UNNAMED_INCARNATION } from "../../storage/incarnations.ts";
 import { messageId } from "../../protocol/message-id.ts";
@@ -26,14 +28,16 @@ interface StoredMessage {
   readonly t?: number | undefined;
   readonly m?: string | undefined;
   readonly r?: string | undefined;
-  readonly a?: StoredAttachment | undefined;
+  readonly a?: FileAtRest | undefined;
+  readonly f?: readonly FileAtRest[] | undefined;
+  readonly p?: ReadonlyArray<FileAtRest | 0> | undefined;
   readonly o?: StoredOrigin | undefined;
   readonly w?: StaffRole | undefined;
 }
 
 type StoredOrigin = readonly [room: string, seq: number, epoch: string, hops: number, ...via: [] | readonly [string]];
 
-type StoredAttachment = readonly [
+type FileAtRest = readonly [
   key: string,
   name: string,
   type: string,
@@ -73,7 +77,9 @@ export function incarnationOfBatch(text: string): string {
 }
 
 function toStored(message: Message, startMs: number): StoredMessage {
-  const { sender, name, content, timestamp, clientMsgId, replyTo, attachment, origin } = message;
+  const { sender, name, content, timestamp, clientMsgId, replyTo, origin } = message;
+  const files = attachmentsOf(message);
+  const [first, ...further] = files;
   return {
     s: sender,
     n: name === sender ? undefined : name,
@@ -81,7 +87,11 @@ function toStored(message: Message, startMs: number): StoredMessage {
     t: timestamp === startMs ? undefined : timestamp - startMs,
     m: clientMsgId,
     r: replyTo,
-    a: attachment && storedAttachment(attachment),
+    a: first && fileAtRest(first),
+    f: further.length > 0 ? further.map(fileAtRest) : undefined,
+    p: files.some(({ preview }) => preview)
+      ? files.map(({ preview }) => (preview ? fileAtRest(preview) : 0))
+      : undefined,
     o: origin && storedOrigin(origin),
     w: staffRoleOf(message),
   };
@@ -96,12 +106,20 @@ function toOrigin([room, seq, epoch, hops, via]: StoredOrigin): Origin {
   return makeOrigin(room, seq, { epoch, hops, ...(via !== undefined && { via }) });
 }
 
-function storedAttachment({ key, name, type, size, width, height }: Attachment): StoredAttachment {
+function fileAtRest({ key, name, type, size, width, height }: StoredFile): FileAtRest {
   return width === undefined || height === undefined ? [key, name, type, size] : [key, name, type, size, width, height];
 }
 
-function toAttachment([key, name, type, size, width, height]: StoredAttachment): Attachment {
+function toFile([key, name, type, size, width, height]: FileAtRest): StoredFile {
   return { key, name, type, size, ...(width !== undefined && height !== undefined && { width, height }) };
+}
+
+function toAttachments({ a, f = [], p = [] }: StoredMessage): Attachment[] {
+  if (!a) return [];
+  return [a, ...f].map((file, at) => {
+    const preview = p[at];
+    return { ...toFile(file), ...(preview && { preview: toFile(preview) }) };
+  });
 }
 
 /** @throws UnreadableBatch */
@@ -120,16 +138,21 @@ export function decodeBatch(text: string, position: BatchPosition): Message[] {
 /** Checks the shape of a stored message: whole JSON may still be of something else. */
 function isWhole(stored: StoredMessage | null): stored is StoredMessage {
   if (stored === null || typeof stored !== "object") return false;
-  const { s, n, c, t, m, r, a, o, w } = stored;
+  const { s, n, c, t, m, r, a, f, p, o, w } = stored;
   return (
     [s, c].every((text) => typeof text === "string") &&
     [n, m, r].every((text) => text === undefined || typeof text === "string") &&
     (t === undefined || Number.isFinite(t)) &&
-    (a === undefined || isListOf(a, ["string", "string", "string", "number", "number", "number"], 4)) &&
+    (a === undefined || isFile(a)) &&
+    (f === undefined || (Array.isArray(f) && f.every(isFile))) &&
+    (p === undefined || (Array.isArray(p) && p.every((preview) => preview === 0 || isFile(preview)))) &&
     (o === undefined || isListOf(o, ["string", "number", "string", "number", "string"], 4)) &&
     (w === undefined || isStaff(w))
   );
 }
+
+const isFile = (stored: unknown): boolean =>
+  isListOf(stored, ["string", "string", "string", "number", "number", "number"], 4);
 
 function parseBatch(text: string, { firstSeq, lastSeq }: BatchPosition): { startMs: number; stored: StoredMessage[] } {
   const [version, startMs, stored] = parseList(text, firstSeq) as [unknown, number, StoredMessage[]];
@@ -161,11 +184,8 @@ function parseList(text: string, firstSeq: number): unknown[] {
   throw new UnreadableBatch(`the batch at seq ${firstSeq} is no list`);
 }
 
-function toMessage(
-  { s, n, c, t, m, r, a, o, w }: StoredMessage,
-  startMs: number,
-  position: Pick<Message, "room" | "seq" | "id">,
-): Message {
+function toMessage(stored: StoredMessage, startMs: number, position: Pick<Message, "room" | "seq" | "id">): Message {
+  const { s, n, c, t, m, r, o, w } = stored;
   const message = {
     ...position,
     sender: s,
@@ -174,7 +194,7 @@ function toMessage(
     timestamp: startMs + (t ?? 0),
     ...(m !== undefined && { clientMsgId: m }),
     ...(r !== undefined && { replyTo: r }),
-    ...(a && { attachment: toAttachment(a) }),
+    ...withFiles(toAttachments(stored)),
     ...(o && { origin: toOrigin(o) }),
   };
   return writtenAs(message, w);

@@ -20,6 +20,7 @@ import { UNCHANGED, withChange, type Change, type Kept } from "../log/change.ts"
 import { fitLast } from "../room/fitting.ts";
 import type { FileSweep } from "../files/file-sweep.ts";
 import type { MessageChanges } from "./message-changes.ts";
+import { storedFilesOf } from "../../protocol/message-files.ts";
 import { mentionsIn } from "../../protocol/text/mentions.ts";
 import { handler, type Caller, type Reply } from "../room/operation.ts";
 import type { GuestRates } from "../room/guests.ts";
@@ -99,9 +100,8 @@ export class Editing implements RoomPart {
     if (problem) return problem;
     const found = this.#parts.changes.findUndeleted(payload.id);
     if ("error" in found) return found;
-    const { attachment } = found.posted;
-    const refusal =
-      refuseContent(content, maxContentLength, attachment !== undefined) ?? this.#refuseEdit(caller, found.posted);
+    const hasFiles = found.posted.attachment !== undefined;
+    const refusal = refuseContent(content, maxContentLength, hasFiles) ?? this.#refuseEdit(caller, found.posted);
     if (refusal) return refusal;
     const message = withChange(found.posted, found.change);
     // Nothing to change: perhaps a retry.
@@ -172,12 +172,12 @@ export class Editing implements RoomPart {
 
   /** Stores a deletion that passed every rule, and sends it to everyone. */
   keepDeletion(posted: Message, maker: ChangeMaker, rootRev?: number): Answer<object> {
-    const { id, seq, attachment } = posted;
+    const { id, seq } = posted;
     const { user: by } = maker;
     const change = { ...UNCHANGED, deletedBy: by, ...(rootRev !== undefined && { rootRev }) };
     const failure = this.#parts.changes.rewrite(seq, change);
     if (failure) return failure;
-    if (attachment) this.#parts.files.discard(attachment);
+    this.#parts.files.discard(storedFilesOf(posted));
     const { clientRev, lastRev } = this.#parts.changes;
     this.#room.deliverChange(["message-deleted", { id, seq, by, rev: clientRev }], maker, lastRev);
     this.#room.changed({ kind: "deleted", posted, change });

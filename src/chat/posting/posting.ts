@@ -4,6 +4,7 @@ import { CHAT_MESSAGE } from "../../protocol/events/messages.ts";
 import type { ErrorAnswer, PostAnswer } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuseContent } from "../../protocol/content.ts";
+import { attachmentsOf, withFiles } from "../../protocol/message-files.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { Attachments } from "../files/attachments.ts";
 import { GuestRates } from "../room/guests.ts";
@@ -92,16 +93,17 @@ export class Posting implements RoomPart {
     return this.#takeToken(caller) ?? this.guestRates.refuse(caller.client);
   }
 
-  #problem(caller: Caller, { content, replyTo, attachment }: Payload): ErrorAnswer | undefined {
+  #problem(caller: Caller, payload: Payload): ErrorAnswer | undefined {
+    const hasFiles = attachmentsOf(payload).length > 0;
     return (
-      refuseContent(content, this.#room.settings.maxContentLength, attachment !== undefined) ??
-      (attachment && this.#attachments.problem(attachment, caller)) ??
-      this.#replyProblem(replyTo)
+      refuseContent(payload.content, this.#room.settings.maxContentLength, hasFiles) ??
+      this.#attachments.problem(payload, caller) ??
+      this.#replyProblem(payload.replyTo)
     );
   }
 
   #say(caller: Caller, payload: Payload, reply: (answer: PostAnswer) => void): void {
-    const { clientMsgId, replyTo, attachment } = payload;
+    const { clientMsgId, replyTo } = payload;
     const refusal = this.#problem(caller, payload);
     if (refusal) return reply(refusal);
     this.posts.post(
@@ -112,7 +114,7 @@ export class Posting implements RoomPart {
         role: caller.tokenRole,
         ...(clientMsgId !== undefined && { clientMsgId }),
         ...(replyTo !== undefined && { replyTo }),
-        ...(attachment && { attachment }),
+        ...withFiles(attachmentsOf(payload)),
       },
       reply,
     );

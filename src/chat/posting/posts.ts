@@ -1,6 +1,7 @@
 // Group commit: posts that arrive while a batch is open share one append and one fan-out (CHAT-2). The commit (commit.ts) stores and
 // delivers them (CHAT-7). Called by posting.ts; scripts/measure/bill.ts knows the rate of batches.
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
+import { storedFilesOf } from "../../protocol/message-files.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import {
   BATCH_CHARS_MAX,
@@ -51,7 +52,7 @@ export function batchRate(
 
 /** Posts in one batch at most, so that a burst cannot delay its first post. */
 export const BATCH_POSTS_MAX = 64;
-/** Characters that a message costs besides what people wrote: keys, quotes, times. */
+/** Characters that a message, and each of its files, costs besides what people wrote: keys, quotes, times. */
 const MESSAGE_CHARS = 64;
 
 export class Posts implements Writer {
@@ -185,10 +186,13 @@ export class Posts implements Writer {
 
 const notStored = (): PostAnswer => refuse("INTERNAL", "The message could not be stored; try again.");
 
-function charsOf({ sender, name, content, clientMsgId = "", replyTo = "", attachment }: Draft): number {
-  const ofAttachment = attachment ? attachment.key.length + attachment.name.length + attachment.type.length : 0;
+function charsOf(draft: Draft): number {
+  const { sender, name, content, clientMsgId = "", replyTo = "" } = draft;
+  const ofFiles = storedFilesOf(draft).map(
+    ({ key, name, type }) => key.length + name.length + type.length + MESSAGE_CHARS,
+  );
   const written = sender.length + name.length + content.length + clientMsgId.length + replyTo.length;
-  return written + ofAttachment + MESSAGE_CHARS;
+  return ofFiles.reduce((sum, chars) => sum + chars, written + MESSAGE_CHARS);
 }
 
 /** @param waitedMs of each message of a batch, until it was stored */

@@ -5,6 +5,7 @@ import type { Meter } from "../../metrics/meter.ts";
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { isPromise } from "../../socketio/server/failures.ts";
 import { postKey } from "../log/posted-ids.ts";
+import { attachmentsOf, withFiles } from "../../protocol/message-files.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import type { RoomPart } from "./feature.ts";
 import { type ForeignCall, ForeignCalls } from "./foreign-calls.ts";
@@ -254,8 +255,12 @@ function keyOf(user: string, payload: unknown): string | undefined {
 }
 
 function draftOf(payload: unknown): PostDraft {
-  const { attachment, ...others } = payload as PostDraft;
-  return { ...others, ...(attachment && { attachment: { ...attachment } }) };
+  const { attachment: _first, attachments: _all, ...others } = payload as PostDraft;
+  const copies = attachmentsOf(payload as PostDraft).map(({ preview, ...file }) => ({
+    ...file,
+    ...(preview && { preview: { ...preview } }),
+  }));
+  return { ...others, ...withFiles(copies) };
 }
 
 /** @param waitedMs from the request to the decision of the moderation hook */

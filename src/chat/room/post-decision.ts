@@ -14,7 +14,10 @@ export interface PostDraft {
   readonly clientMsgId?: string;
   /** The id of the message that it answers. */
   readonly replyTo?: string;
+  /** Its file, or the first of several. */
   readonly attachment?: Attachment;
+  /** All its files, if it has several. */
+  readonly attachments?: readonly Attachment[];
   /** Of an edit: the id of the message. */
   readonly id?: string;
 }
@@ -29,8 +32,8 @@ export interface PostContext {
   readonly room: string;
 }
 
-/** Replaces parts of the post; a part that it does not name stays. */
-export type PostReplacement = Partial<Pick<PostDraft, "content" | "replyTo" | "attachment">>;
+/** Replaces parts of the post; a part that it does not name stays. `attachment` and `attachments` are one part: the files. */
+export type PostReplacement = Partial<Pick<PostDraft, "content" | "replyTo" | "attachment" | "attachments">>;
 
 /** Nothing accepts; `reject` is the reason that the sender reads. */
 export type PostVerdict = undefined | null | { readonly reject: string } | PostReplacement;
@@ -63,7 +66,9 @@ export type PostDecision =
   | { readonly type: "rejected"; readonly answer: ErrorAnswer }
   | { readonly type: "failed"; readonly error: unknown };
 
-const REPLACEABLE = ["content", "replyTo", "attachment"] as const;
+const REPLACEABLE = ["content", "replyTo", "attachment", "attachments"] as const;
+
+const NO_FILES = { attachment: undefined, attachments: undefined };
 
 /** RULE-2. @param payload the post or edit, as `schema` gave it */
 export function readDecision(
@@ -84,10 +89,11 @@ export function readDecision(
   const fields: PostReplacement = Object.fromEntries(
     replaced.map((field) => [field, (given as PostReplacement)[field]]),
   );
-  const { replyTo, attachment } = fields;
-  if (kind === "edit" && (replyTo !== undefined || attachment !== undefined))
-    return failed("beforePost: replyTo, attachment: an edit can be given another content only");
-  const parsed = readAs(schema, { ...payload, ...fields });
+  const { replyTo, attachment, attachments } = fields;
+  if (kind === "edit" && [replyTo, attachment, attachments].some((field) => field !== undefined))
+    return failed("beforePost: replyTo, attachment, attachments: an edit can be given another content only");
+  const hasOtherFiles = "attachment" in fields || "attachments" in fields;
+  const parsed = readAs(schema, { ...payload, ...(hasOtherFiles && NO_FILES), ...fields });
   if (!parsed.success) return failed(`beforePost returned a message that is none: ${describeIssues(parsed.error)}`);
   return { type: "replaced", payload: parsed.data };
 }

@@ -166,7 +166,8 @@ export class Pins extends RoomFeature<PinsSent> {
   }
 }
 
-function pinOf(stored: StoredPin, { sender, name, content, attachment }: Message): Pin {
+function pinOf(stored: StoredPin, { sender, name, content, attachment, attachments }: Message): Pin {
   const text = Array.from(content).slice(0, TEXT_LENGTH_MAX).join("");
-  return { ...stored, sender, name, text, ...(attachment && { file: attachment.name }) };
+  const file = attachments?.map(({ name }) => name).join(", ") ?? attachment?.name;
+  return { ...stored, sender, name, text, ...(file !== undefined && { file }) };
 }

@@ -1,6 +1,7 @@
 // One link to another room: packs the messages and changes behind its mark into batches, and moves the mark (RLY-2). Used by links.ts.
 import { hasPassed } from "../../clock/rates.ts";
 import type { Message } from "../../protocol/chat-events.ts";
+import { fileNamesOf } from "../../protocol/message-files.ts";
 import { RELAY_VERSION } from "../../protocol/relay-batch.ts";
 import type {
   LinkInfo,
@@ -252,5 +253,5 @@ export class Link {
 
 const contentToPassOn = (kept: Kept): string => textOf(kept.posted, editToPassOn(kept)?.content ?? kept.posted.content);
 
-/** Files stay in their room; a file without text is its name in brackets. */
-const textOf = ({ attachment }: Message, content: string): string => content || `[${attachment?.name ?? ""}]`;
+/** Files stay in their room; files without text are their names in brackets. */
+const textOf = (message: Message, content: string): string => content || `[${fileNamesOf(message)}]`;

@@ -1,7 +1,13 @@
 // The events about messages: posting, history, edits, deletions, reactions. Their handlers: src/chat/posting and src/chat/messages.
 import * as z from "zod/mini";
 
-import { CLIENT_MSG_ID_LENGTH_MAX, EMOJI_LENGTH_MAX, HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../limits.ts";
+import {
+  CLIENT_MSG_ID_LENGTH_MAX,
+  EMOJI_LENGTH_MAX,
+  HISTORY_LIMIT_DEFAULT,
+  HISTORY_LIMIT_MAX,
+  MESSAGE_FILES_MAX,
+} from "../limits.ts";
 import { canonicalEmoji } from "../text/characters.ts";
 import { defineEvent, emitted, type AnswerOf } from "../event.ts";
 import { described, named } from "../schemas/described.ts";
@@ -30,6 +36,7 @@ export const CHAT_MESSAGE = defineEvent({
     clientMsgId: z.optional(z.string().check(z.minLength(1), z.maxLength(CLIENT_MSG_ID_LENGTH_MAX))),
     replyTo: z.optional(messageId),
     attachment: z.optional(attachmentSchema),
+    attachments: z.optional(z.array(attachmentSchema).check(z.minLength(1), z.maxLength(MESSAGE_FILES_MAX))),
   }),
   good: z.object({
     id: z.string(),

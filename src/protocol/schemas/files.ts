@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 
 import { FILE_KEY_LENGTH_MAX } from "../file-key.ts";
 import { FILE_NAME_LENGTH_MAX } from "../media-type.ts";
-import type { Sent } from "./fields.ts";
+import { atMs, type Sent } from "./fields.ts";
 import { described, named } from "./described.ts";
 
 const TYPE_LENGTH_MAX = 127;
@@ -20,8 +20,7 @@ const facts = {
   height: pixels,
 };
 
-/** Refuses values that cannot be attachments; the room checks the key's signature. */
-export const attachmentSchema = z.object({
+const storedFileSchema = z.object({
   key: z
     .string()
     .check(z.minLength(1), z.maxLength(FILE_KEY_LENGTH_MAX))
@@ -29,8 +28,27 @@ export const attachmentSchema = z.object({
   ...facts,
 });
 
-/** A file that a message carries: the answer of an upload, unchanged. `GET /files/KEY` reads it. */
+/** A file in the storage, as its upload described it. */
+export type StoredFile = Sent<typeof storedFileSchema>;
+
+/** Refuses values that cannot be attachments; the room checks the key's signature. */
+export const attachmentSchema = z.object({
+  ...storedFileSchema.shape,
+  preview: z
+    .exactOptional(storedFileSchema)
+    .apply(described, "A small picture of it, uploaded before as a file of its own"),
+});
+
+/** A file that a message carries: the answer of an upload, unchanged, and its preview. `GET /files/KEY` reads it. */
 export type Attachment = Sent<typeof attachmentSchema>;
+
+export const passSchema = z.object({
+  pass: z.string().apply(described, "For `?pass=` of the file"),
+  until: atMs("When it ends"),
+});
+
+/** A pass to a file. */
+export type FilePassGiven = Sent<typeof passSchema>;
 
 export const uploadedSchema = z.object({ attachment: attachmentSchema.apply(named, "Attachment") });
 

@@ -38,7 +38,10 @@ export const messageSchema = z
     deletedBy: z.exactOptional(z.string()).apply(described, "Who deleted it, if not the author"),
     reactions: z.exactOptional(reactionsSchema),
     mentions: z.exactOptional(z.array(z.string())).apply(described, "User ids that its content speaks to as `@user`"),
-    attachment: z.exactOptional(uploadedSchema.shape.attachment),
+    attachment: z.exactOptional(uploadedSchema.shape.attachment).apply(described, "Its file, or the first of several"),
+    attachments: z
+      .exactOptional(z.array(uploadedSchema.shape.attachment))
+      .apply(described, "All its files, if it has several"),
     origin: z.exactOptional(originSchema).apply(described, "Of a mirrored message: where it began"),
   })
   .apply(named, "Message");

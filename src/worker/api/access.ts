@@ -26,6 +26,9 @@ export const STAFF: readonly Role[] = ["service", "moderator"];
 export const MEMBERS: readonly Role[] = ["moderator", "member", "reader"];
 export const EVERYONE: readonly Role[] = ROLES;
 
+/** Who comes with a pass: requests count by the network, as those of guests. */
+export const NOBODY: Identity = { user: "", name: "", role: "reader", isGuest: true };
+
 /** On whose behalf a service acts. */
 export const actingAs = z
   .union([userSchema, z.object({ user: userSchema, name: z.optional(nameSchema) })])
@@ -40,18 +43,26 @@ export const actingAsUser = userSchema.apply(
 /** @returns the identity of the caller, or the first refusal of 403 for a foreign page, 401, 429 (API-11) and 403 */
 export async function identify(
   request: Request,
-  call: Pick<ApiCall, "roles" | "path" | "isLinked">,
+  call: Pick<ApiCall, "roles" | "path" | "isLinked" | "takesPass">,
   deployment: Deployment,
 ): Promise<Identity | Response> {
   const token = bearerOf(request.headers.get("Authorization"));
+  if (call.takesPass && token === undefined && new URL(request.url).searchParams.has("pass"))
+    return refuseTooMany(holderOf(request, NOBODY), deployment) ?? NOBODY;
   const identity = await identityOf(request, { token }, deployment, call.isLinked);
   if (identity === undefined)
     return refuseUnauthenticated("UNAUTHORIZED", "A token is required: Authorization: Bearer");
   if (identity instanceof Response) return identity;
-  const taking = deployment.apiRequests.take(identity.user, Date.now());
-  if (!taking.ok) return refuseForNow("RATE_LIMITED", "Rate limit exceeded: too many requests.", taking.retryAfterMs);
+  const refusal = refuseTooMany(identity.user, deployment);
+  if (refusal) return refusal;
   if (call.roles.includes(identity.role) || isForRoomStaff(call)) return identity;
   return refuseRole(call);
+}
+
+function refuseTooMany(holder: string, { apiRequests }: Deployment): Response | undefined {
+  const taking = apiRequests.take(holder, Date.now());
+  if (taking.ok) return undefined;
+  return refuseForNow("RATE_LIMITED", "Rate limit exceeded: too many requests.", taking.retryAfterMs);
 }
 
 export function refuseRole({ roles }: Pick<ApiCall, "roles">): Response {

@@ -70,6 +70,8 @@ export interface ApiCall<Schema extends GivenSchema = GivenSchema> {
   readonly ofDirectRooms?: readonly Role[];
   /** Links on pages of other sites may lead there. */
   readonly isLinked?: true;
+  /** A `pass` in the query takes the place of a token. `run` checks it: `identity` is nobody's then. */
+  readonly takesPass?: true;
   /** Bytes of the body, where they differ from those of a frame. */
   readonly bodyBytesMax?: number;
   /** By status. */

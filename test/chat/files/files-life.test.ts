@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Attachment } from "../../../src/protocol/chat-events.ts";
-import { POST_WINDOW_MS } from "../../../src/protocol/limits.ts";
+import { PASS_MS, POST_WINDOW_MS } from "../../../src/protocol/limits.ts";
 import type { RoomReport } from "../../../src/protocol/room-list.ts";
 import { SWEEP_RETRY_MS, UNPOSTED_EVERY_MS_MIN, UNPOSTED_MS } from "../../../src/chat/files/file-sweep.ts";
 import { fileKey, parseFileKey } from "../../../src/protocol/file-key.ts";
@@ -55,6 +55,19 @@ describe("FILE-5: the file of a deleted message", () => {
     expect(read(other)).toEqual({ ok: true });
   });
 
+  it("may not be read with a pass, which ends after an hour by itself: FILE-10", async () => {
+    const { room, ada, attachment } = await posted();
+    const file = { key: attachment.key, epoch: EPOCH };
+    const give = () => (room.chat.calls.passTo(identityOf("ben"), file) as { pass: string }).pass;
+    const first = give();
+    expect(room.chat.calls.permitPass(first, file)).toEqual({ ok: true });
+    room.shell.advance(PASS_MS);
+    expect(room.chat.calls.permitPass(first, file)).toMatchObject({ error: { code: "UNAUTHORIZED" } });
+    const second = give();
+    await ada.ask("delete-message", { id: `${EPOCH}-1` });
+    expect(room.chat.calls.permitPass(second, file)).toMatchObject({ error: { code: "NOT_FOUND" } });
+  });
+
   it("is deleted too where a moderator deleted it; files of other messages stay", async () => {
     const { room, ada, attachment } = await posted();
     const other = await room.upload("ada");
@@ -67,6 +80,21 @@ describe("FILE-5: the file of a deleted message", () => {
     await room.pass(0);
     expect(room.files.keys).toEqual(new Set([other.key]));
     expect(room.files.keys).not.toContain(attachment.key);
+  });
+
+  it("goes with all others of its message, and their previews, also after a crash in between", async () => {
+    const { room, attachment, ada } = await roomWithFile();
+    const [second, preview, other] = await Promise.all(["ada", "ada", "ada"].map((user) => room.upload(user)));
+    await ada.ask("chat-message", { content: "", attachments: [attachment, { ...second!, preview: preview! }] });
+    room.quiet();
+    await ada.ask("chat-message", { content: "", attachment: other! });
+    room.files.failure = new Error("R2 is away");
+    await ada.ask("delete-message", { id: `${EPOCH}-1` });
+    room.shell.crash();
+    room.files.failure = undefined;
+    await room.pass(SWEEP_RETRY_MS);
+    expect(room.files.keys).toEqual(new Set([other!.key]));
+    expect(JSON.stringify(room.log.batches[0])).not.toContain("me.png");
   });
 
   it("a deletion without a file makes no call to the storage", async () => {
@@ -91,16 +119,19 @@ describe("FILE-6: files that no message can refer to any more", () => {
   });
 
   it("are deleted some minutes after they can't be posted any more; those that were posted stay, however many messages follow", async () => {
-    const { room, attachment } = await quietRoomWithFile();
+    const room = new FileRoom(new MemoryFiles(10));
+    const [first, second, preview] = [await room.upload("ada"), await room.upload("ada"), await room.upload("ada")];
+    const posted = [first, second, preview].map(({ key }) => key);
     const forgotten = await room.upload("ben");
     room.shell.advance(POST_WINDOW_MS);
-    await room.ask("chat-message", "ada", { content: "in the last moment", attachment });
+    const attachments = [first, { ...second, preview }];
+    await room.ask("chat-message", "ada", { content: "in the last moment", attachments });
     const later = await room.upload("ben");
     await room.pass(UNPOSTED_MS - POST_WINDOW_MS + UNPOSTED_EVERY_MS_MIN);
-    expect(room.files.keys).toEqual(new Set([attachment.key, later.key]));
+    expect(room.files.keys).toEqual(new Set([...posted, later.key]));
     expect(room.files.keys).not.toContain(forgotten.key);
     await room.pass(UNPOSTED_MS + UNPOSTED_EVERY_MS_MIN);
-    expect(room.files.keys).toEqual(new Set([attachment.key]));
+    expect(room.files.keys).toEqual(new Set(posted));
   });
 
   it("are deleted through sleep, a crash and a storage that is away, and counted in bytes", async () => {

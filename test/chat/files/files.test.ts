@@ -2,8 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { UPLOAD_COST } from "../../../src/chat/files/attachments.ts";
-import { POST_WINDOW_MS } from "../../../src/protocol/limits.ts";
-import { REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
+import { MESSAGE_FILES_MAX, POST_WINDOW_MS, REQUEST_LIMIT } from "../../../src/protocol/limits.ts";
 import { fileKey, parseFileKey } from "../../../src/protocol/file-key.ts";
 import { ChatRoom } from "../../host/chat-room.ts";
 import { EPOCH } from "../../host/memory-log.ts";
@@ -107,6 +106,83 @@ describe("FILE-2: an attachment", () => {
     });
     expect(room.log.messages).toMatchObject([{ content: "", attachment }, { content: "words" }]);
     expect(await ada.ask("changes", { after: 0 })).toMatchObject({ messages: [{ content: "", attachment }] });
+  });
+});
+
+describe("FILE-2: several files of one message", () => {
+  const FILES = ["1.png", "2.png", "3.pdf"];
+
+  /** The first has a preview. */
+  async function roomWithFiles() {
+    const room = new FileRoom();
+    const ada = await room.join("ada");
+    const [first, ...further] = await Promise.all(
+      FILES.map(async (name) => (await room.permit("ada", { name })).attachment!),
+    );
+    const preview = (await room.permit("ada", { name: "1.png", size: 20 })).attachment!;
+    return { room, ada, attachments: [{ ...first!, preview }, ...further] as const };
+  }
+
+  it("are in it with their previews for everyone and in the history, also after a sleep; `attachment` is the first", async () => {
+    const { room, ada, attachments } = await roomWithFiles();
+    const ben = await room.join("ben");
+    expect(await ada.ask("chat-message", { content: "", attachments: [...attachments] })).toMatchObject({ ok: true });
+    const message = { content: "", attachment: attachments[0], attachments };
+    expect(ben.received("chat-message")).toMatchObject([message]);
+    room.quiet();
+    room.shell.evict();
+    expect(await ben.ask("history", {})).toMatchObject({ messages: [message] });
+    expect(await ada.ask("edit-message", { id: `${EPOCH}-1`, content: "words" })).toMatchObject({ ok: true });
+    expect(await ada.ask("edit-message", { id: `${EPOCH}-1`, content: "" })).toMatchObject({ ok: true });
+    expect(await ben.ask("changes", { after: 0 })).toMatchObject({ messages: [message] });
+  });
+
+  it("may be given as messages have them; a list of one file is the same as that file", async () => {
+    const { room, ada, attachments } = await roomWithFiles();
+    const [one, two, three] = attachments;
+    await ada.ask("chat-message", { content: "", attachment: one, attachments: [one, two] });
+    room.quiet();
+    await ada.ask("chat-message", { content: "", attachments: [three] });
+    expect(room.log.messages).toMatchObject([{ attachment: one, attachments: [one, two] }, { attachment: three }]);
+    expect(room.log.messages[1]).not.toHaveProperty("attachments");
+  });
+
+  it("are at most ten, each once, all of them the user's own, as they were signed", async () => {
+    const { room, ada, attachments } = await roomWithFiles();
+    const [one, two] = attachments;
+    const bens = (await room.permit("ben")).attachment!;
+    const refused: ReadonlyArray<readonly [object, RegExp]> = [
+      [{ attachments: [] }, /^attachments: /],
+      [{ attachments: Array.from({ length: MESSAGE_FILES_MAX + 1 }, () => two) }, /^attachments: /],
+      [{ attachments: [two, two] }, /^attachments: a file can be in a message once/],
+      [{ attachments: [two, { ...one, preview: two }] }, /^attachments: a file can be in a message once/],
+      [{ attachments: [two, bens] }, /^attachments\.1: not an upload of yours/],
+      [{ attachments: [{ ...two, preview: bens }] }, /^attachments\.0\.preview: not an upload of yours/],
+      [{ attachments: [one, { ...two, name: "2.exe" }] }, /^attachments\.1: not an upload of yours/],
+      [{ attachment: { ...two, preview: { ...one.preview, size: 21 } } }, /^attachment\.preview: not an upload/],
+      [{ attachment: two, attachments: [one, two] }, /^attachment: beside attachments/],
+    ];
+    for (const [files, message] of refused)
+      expect(await ada.ask("chat-message", { content: "x", ...files }), JSON.stringify(files)).toMatchObject({
+        error: { code: "INVALID_PAYLOAD", message: expect.stringMatching(message) },
+      });
+    expect(room.log.lastSeq).toBe(0);
+    const ten = await Promise.all(
+      Array.from({ length: MESSAGE_FILES_MAX }, async () => {
+        room.shell.advance(1000);
+        return (await room.permit("ada")).attachment!;
+      }),
+    );
+    expect(await ada.ask("chat-message", { content: "", attachments: ten })).toMatchObject({ ok: true });
+  });
+
+  it("may each be posted for an hour", async () => {
+    const { room, ada, attachments } = await roomWithFiles();
+    room.shell.advance(POST_WINDOW_MS + 1000);
+    const late = (await room.permit("ada")).attachment!;
+    expect(await ada.ask("chat-message", { content: "", attachments: [late, ...attachments] })).toMatchObject({
+      error: { message: "attachments.1: uploaded too long ago; upload it again" },
+    });
   });
 });
 

@@ -4,28 +4,35 @@ import { describe, expect, it } from "vitest";
 import { decodeBatch, encodeBatch, incarnationOfBatch, UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
 import { messageId } from "../../../src/protocol/message-id.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
+import { withFiles } from "../../../src/protocol/message-files.ts";
 import { fc } from "../../host/properties.ts";
 
 const PLACE = { room: "plaza", epoch: "e1" };
 const text = fc.string({ unit: "binary" });
 
-const attachment = fc.oneof(
+const file = fc.oneof(
   fc.record({ key: text, name: text, type: text, size: fc.nat() }),
   fc.record({ key: text, name: text, type: text, size: fc.nat(), width: fc.nat(), height: fc.nat() }),
 );
-
-const message = fc.record(
-  {
-    sender: text,
-    name: text,
-    content: text,
-    timestamp: fc.nat(2 ** 45),
-    clientMsgId: text,
-    replyTo: text,
-    attachment,
-  },
-  { requiredKeys: ["sender", "name", "content", "timestamp"] },
+const attachment = fc.oneof(
+  file,
+  fc.tuple(file, file).map(([one, preview]) => ({ ...one, preview })),
 );
+
+const message = fc
+  .record(
+    {
+      sender: text,
+      name: text,
+      content: text,
+      timestamp: fc.nat(2 ** 45),
+      clientMsgId: text,
+      replyTo: text,
+      files: fc.array(attachment, { maxLength: 3 }),
+    },
+    { requiredKeys: ["sender", "name", "content", "timestamp"] },
+  )
+  .map(({ files = [], ...written }) => ({ ...written, ...withFiles(files) }));
 
 const batch = fc
   .tuple(fc.array(message, { minLength: 1, maxLength: 20 }), fc.nat(2 ** 40))

@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 
 import { REASON_LENGTH_MAX, DECISION_MS_MAX, type PostVerdict } from "../../../src/chat/room/post-decision.ts";
+import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import { expiresIn } from "../../host/chat-room.ts";
 import type { Call, Client } from "../../host/harness.ts";
 import { OK, refusalOf, SERVICE } from "../../host/moderated-room.ts";
@@ -102,20 +103,46 @@ describe("a decision", () => {
     expect(await ada.ask("chat-message", { content: "long" })).toMatchObject(refusalOf("TOO_LONG"));
   });
 
-  it.each([{ attachment: { id: "x" } }, { replyTo: "nope" }, { content: "other", replyTo: "nope" }])(
-    "RULE-2: fails where it gives an edit what only a post has: %j",
-    async (given) => {
-      const { room, ada } = await cast();
-      room.answerAtOnce("fine", undefined);
-      const { id } = await ada.ask("chat-message", { content: "fine" });
-      room.answerAtOnce("better", given as unknown as PostVerdict);
-      expect(await ada.ask("edit-message", { id, content: "better" })).toMatchObject(refusalOf("INTERNAL"));
-      expect(room.contents).toEqual(["fine"]);
-      expect(room.shell.problems.map(({ error }) => String(error))).toEqual([
-        expect.stringContaining("an edit can be given another content only"),
-      ]);
-    },
-  );
+  it("RULE-2: gets the files of a post as a message has them, in whichever form they were posted, and may replace them", async () => {
+    const { room, ada } = await cast();
+    const upload = async (id: number): Promise<Attachment> => {
+      const answer = Promise.withResolvers<object>();
+      const facts = { id: String(id).padStart(20, "0"), name: "a.png", type: "image/png", size: 1 };
+      await room.chat.calls.permitUpload({ user: "ada", name: "Ada", role: "member" }, facts, answer.resolve);
+      return ((await answer.promise) as { readonly attachment: Attachment }).attachment;
+    };
+    const [one, two] = [await upload(1), await upload(2)];
+    room.answerAtOnce("two", undefined);
+    await ada.ask("chat-message", { content: "two", attachments: [one, two] });
+    expect(room.about("two").message).toMatchObject({ attachment: one, attachments: [one, two] });
+    room.answerAtOnce("one", { attachment: two });
+    await ada.ask("chat-message", { content: "one", attachments: [one, two] });
+    room.answerAtOnce("list", { attachments: [two, one] });
+    await ada.ask("chat-message", { content: "list", attachment: one });
+    const files = room.log.messages.map(({ attachment, attachments }) => ({ attachment, attachments }));
+    expect(files).toEqual([
+      { attachment: one, attachments: [one, two] },
+      { attachment: two },
+      { attachment: two, attachments: [two, one] },
+    ]);
+  });
+
+  it.each([
+    { attachment: { id: "x" } },
+    { attachments: [] },
+    { replyTo: "nope" },
+    { content: "other", replyTo: "nope" },
+  ])("RULE-2: fails where it gives an edit what only a post has: %j", async (given) => {
+    const { room, ada } = await cast();
+    room.answerAtOnce("fine", undefined);
+    const { id } = await ada.ask("chat-message", { content: "fine" });
+    room.answerAtOnce("better", given as unknown as PostVerdict);
+    expect(await ada.ask("edit-message", { id, content: "better" })).toMatchObject(refusalOf("INTERNAL"));
+    expect(room.contents).toEqual(["fine"]);
+    expect(room.shell.problems.map(({ error }) => String(error))).toEqual([
+      expect.stringContaining("an edit can be given another content only"),
+    ]);
+  });
 
   it("RULE-2: rejects with the reason, without an ack callback as event `error`", async () => {
     const { room, ada, ben } = await cast();

@@ -62,6 +62,25 @@ it("uploads a file under its name, and returns the attachment", async () => {
   expect(new URL(asked[1]!.url).searchParams.get("name")).toBe("Grüße/😀?.txt");
 });
 
+it("uploads a preview before its file, as a file of the same name; where it is refused, the file goes without it", async () => {
+  const preview = new Blob(["small"], { type: "image/webp" });
+  const small = { ...ATTACHMENT, key: "lobby!e1!p!y" };
+  const { files, asked } = world([answer(201, { ok: true, attachment: small }), GOOD]);
+  expect(await files.upload(PICTURE, { preview })).toEqual({ ...ATTACHMENT, preview: small });
+  expect(asked.map(({ url, body }) => [url.split("?")[1], body])).toEqual([
+    ["name=me.png", preview],
+    ["name=me.png", PICTURE],
+  ]);
+  const refused = world([refusal(415, "UNSUPPORTED_MEDIA_TYPE"), GOOD]);
+  expect(await refused.files.upload(PICTURE, { preview })).toEqual(ATTACHMENT);
+});
+
+it("gives an address of a file with a pass", async () => {
+  const { files, asked } = world([answer(200, { ok: true, pass: "t.member.0061.f", until: 1 })]);
+  expect(await files.link(ATTACHMENT.key)).toBe("https://chat.test/files/lobby!e1!x!y?pass=t.member.0061.f");
+  expect(asked).toMatchObject([{ method: "GET", url: "https://chat.test/files/lobby!e1!x!y/link", token: "token-1" }]);
+});
+
 it("downloads a file by its key", async () => {
   const { files, asked } = world([answer(200, "bytes")]);
   expect(await (await files.download(ATTACHMENT.key)).text()).toBe("bytes");
@@ -156,11 +175,17 @@ it("ends when it is called off, before, between two tries, or by the room's end"
   expect(asked).toHaveLength(1);
 });
 
-it("a message that waits keeps its file across a reload", () => {
+it("messages that wait keep their files across a reload; what another script left in place of files is none", () => {
   const storage = new FakeLocalStorage();
-  const message = { clientMsgId: "c1", content: "", attachment: ATTACHMENT, order: 1 };
-  new OutboxStorage(storage, "https://chat.test", "lobby").put(message);
-  expect(new OutboxStorage(storage, "https://chat.test", "lobby").load()).toEqual([message]);
+  const outbox = (): OutboxStorage => new OutboxStorage(storage, "https://chat.test", "lobby");
+  const one = { clientMsgId: "c1", content: "", attachment: ATTACHMENT, order: 1 };
+  const attachments = [ATTACHMENT, { ...ATTACHMENT, key: "lobby!e1!z!y", preview: ATTACHMENT }];
+  const several = { ...one, clientMsgId: "c2", attachments, order: 2 };
+  const broken = { ...one, clientMsgId: "c3", attachments: { length: 1 } as never, order: 3 };
+  const mixed = { ...one, clientMsgId: "c4", attachments: ["x", null, ATTACHMENT] as never, order: 4 };
+  for (const message of [one, several, broken, mixed]) outbox().put(message);
+  const rest = [3, 4].map((order) => ({ ...one, clientMsgId: `c${order}`, order }));
+  expect(outbox().load()).toEqual([one, several, ...rest]);
 });
 
 it("a file that cannot be read fails by itself: nothing is asked of the server", async () => {

@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 
 import type { UploadOptions } from "../../../client/core/api.ts";
+import type { RoomStoreOptions } from "../../../client/store/api.ts";
 import { Uploads } from "../../../client/store/uploads.ts";
 import type { Attachment, FilesWelcome } from "../../../src/protocol/chat-events.ts";
 
@@ -16,7 +17,7 @@ interface Asked {
   readonly done: PromiseWithResolvers<Attachment>;
 }
 
-function begin(rules: FilesWelcome["files"] | null) {
+function begin(rules: FilesWelcome["files"] | null, previewOf?: RoomStoreOptions["previewOf"]) {
   const asked: Asked[] = [];
   const now = { rules };
   const uploads = new Uploads({
@@ -25,6 +26,7 @@ function begin(rules: FilesWelcome["files"] | null) {
       asked.push({ name: (file as File).name, options, done });
       return done.promise;
     },
+    previewOf,
     rules: () => now.rules,
     changed: () => {},
   });
@@ -40,6 +42,26 @@ it("shows the progress of each file, and keeps their order whichever arrives fir
   asked[1]!.done.resolve(attachmentOf("two"));
   await turn();
   expect([states(), uploads.state[1]!.attachment]).toEqual([["one uploading", "two done"], attachmentOf("two")]);
+});
+
+it("no more than three are on their way at a time, and one that is removed takes no turn", async () => {
+  const { uploads, asked } = begin(RULES);
+  for (const name of ["one", "two", "three", "four", "five"]) void uploads.add(fileOf(name));
+  const names = (): string[] => asked.map(({ name }) => name);
+  expect([names(), uploads.state.length]).toEqual([["one", "two", "three"], 5]);
+  uploads.remove(4);
+  asked[1]!.done.resolve(attachmentOf("two"));
+  await turn();
+  expect(names()).toEqual(["one", "two", "three", "five"]);
+});
+
+it("a file has its preview, before it is there; one of which none can be made goes without", async () => {
+  const preview = new Blob(["small"]);
+  const { uploads, asked } = begin(RULES, async ({ name }) => (name === "photo" ? preview : undefined));
+  for (const name of ["photo", "words"]) void uploads.add(fileOf(name));
+  await turn();
+  expect(uploads.state.map((upload) => upload.preview)).toEqual([preview, undefined]);
+  expect(asked.map(({ options }) => options.preview)).toEqual([preview, undefined]);
 });
 
 it("a failed one stays, with the reason", async () => {

@@ -3,20 +3,23 @@ import * as z from "zod/mini";
 
 import { userSchema } from "../../../settings/tokens/claims.ts";
 import { FILE_KEY_LENGTH_MAX, parseFileKey } from "../../../protocol/file-key.ts";
+import { PASS_LENGTH_MAX } from "../../../protocol/file-pass.ts";
 import { described, DESCRIPTIONS } from "../../../protocol/schemas/described.ts";
-import { uploadedSchema } from "../../../protocol/schemas/files.ts";
+import { passSchema, uploadedSchema } from "../../../protocol/schemas/files.ts";
 import { atMs, count, limitOf } from "../../../protocol/schemas/fields.ts";
 import { pageAnswers } from "../pages.ts";
 import { listFiles } from "../files/listing.ts";
 import { answering, call, room, type ApiCall } from "../call.ts";
 import { EVERYONE, MEMBERS, SERVICE } from "../access.ts";
-import { noSuchFile, readFile } from "../files/reading.ts";
+import { linkFile, noSuchFile, readFile } from "../files/reading.ts";
 import { uploadFile } from "../files/upload.ts";
 
 /** UTF-16 units of a given name; a longer text is no name. */
 const NAME_GIVEN_LENGTH_MAX = 1024;
 
 const BYTES = z.string().register(DESCRIPTIONS, { format: "binary" });
+
+const key = z.string().apply(described, "Of an attachment");
 
 const FILES_LIMIT_DEFAULT = 100;
 const FILES_LIMIT_MAX = 500;
@@ -80,7 +83,13 @@ export const FILE_CALLS: readonly ApiCall[] = [
     summary: "Read a file",
     description: "For everyone whose token opens its room. `Range` asks for a part.",
     roles: EVERYONE,
-    given: z.object({ key: z.string().apply(described, "Of an attachment") }),
+    takesPass: true,
+    given: z.object({
+      key,
+      pass: z
+        .optional(z.string().check(z.maxLength(PASS_LENGTH_MAX)))
+        .apply(described, "In place of a token; `GET /files/KEY/link` gives one"),
+    }),
     answers: {
       200: {
         description: "The file",
@@ -104,6 +113,22 @@ export const FILE_CALLS: readonly ApiCall[] = [
     run: async (asked) => {
       const key = parseFileKey(asked.given.key);
       return key ? readFile(asked, key) : noSuchFile();
+    },
+  }),
+  call({
+    id: "linkFile",
+    method: "get",
+    path: "/files/{key}/link",
+    summary: "Get a pass to a file",
+    description:
+      "For everyone who may read the file. `/files/KEY?pass=PASS` is an address that needs no token, for an hour: for players, " +
+      "which load a part after the other.",
+    roles: EVERYONE,
+    given: z.object({ key }),
+    answers: { 200: { description: "The pass", schema: answering(passSchema) } },
+    run: async (asked) => {
+      const key = parseFileKey(asked.given.key);
+      return key ? linkFile(asked, key) : noSuchFile();
     },
   }),
 ];
