@@ -1,5 +1,5 @@
-// Pictures for the tests of files: of any size with few bytes, a GIF that lies about its size, and a photo. Called by
-// browser-files.test.ts and browser-phone.test.ts.
+// Pictures for the tests of files: of any size with few bytes, a GIF that lies about its size, a photo, a film and a sound. Called by
+// browser-files.test.ts, browser-albums.test.ts and browser-phone.test.ts.
 import { crc32, deflateSync } from "node:zlib";
 
 import type { Page } from "playwright-core";
@@ -53,4 +53,44 @@ export async function photo(page: Page, width: number, height: number, orientati
   const entry = [1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0];
   const body = [...Buffer.from("Exif\0\0MM\0*"), 0, 0, 0, 8, 0, 1, ...entry, 0, 0, 0, 0];
   return Buffer.concat([jpeg.subarray(0, 2), Buffer.from([0xff, 0xe1, 0, body.length + 2, ...body]), jpeg.subarray(2)]);
+}
+
+/** A second of film, 640 by 360, as browsers record it. */
+export async function film(page: Page): Promise<Buffer> {
+  const base64 = await page.evaluate(async () => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 640, height: 360 });
+    const draw = canvas.getContext("2d")!;
+    let frames = 0;
+    const drawing = setInterval(() => {
+      draw.fillStyle = `hsl(${frames++ * 15} 60% 50%)`;
+      draw.fillRect(0, 0, 640, 360);
+    }, 40);
+    const recorder = new MediaRecorder(canvas.captureStream(25), { mimeType: "video/webm" });
+    const recorded = new Promise<Blob>((done) => (recorder.ondataavailable = ({ data }) => done(data)));
+    recorder.start();
+    setTimeout(() => recorder.stop(), 1000);
+    const bytes = new Uint8Array(await (await recorded).arrayBuffer());
+    clearInterval(drawing);
+    return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  });
+  return Buffer.from(base64, "base64");
+}
+
+/** Three seconds of a tone, as WAV of 8 bits. */
+export function sound(): Buffer {
+  const [rate, count] = [8000, 24_000];
+  const head = Buffer.alloc(44);
+  head.write("RIFF");
+  head.writeUInt32LE(36 + count, 4);
+  head.write("WAVEfmt ", 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(rate, 28);
+  head.writeUInt16LE(1, 32);
+  head.writeUInt16LE(8, 34);
+  head.write("data", 36);
+  head.writeUInt32LE(count, 40);
+  return Buffer.concat([head, Buffer.from(Array.from({ length: count }, (_, at) => 128 + 60 * Math.sin(at / 4)))]);
 }

@@ -1,5 +1,6 @@
 // Open reports of abuse: the queue over all rooms, and the part of it that is a room's own. The app draws the queue, the room page its
 // part.
+import { fileNamesOf } from "parley-rooms/client";
 import type { Report, Reporter } from "parley-rooms/features";
 
 import { useNow } from "../../page/components/hooks.ts";
@@ -145,13 +146,15 @@ function Said({ report: { message, name } }: { readonly report: Report }) {
         <bdi>{message.deletedBy ?? name}</bdi> deleted the message. The room keeps no text of deleted messages.
       </p>
     );
-  const { content, attachment } = message;
+  const { content } = message;
+  const files = fileNamesOf(message);
   return (
     <blockquote class="reported" dir="auto" data-testid="reported">
       {content}
-      {attachment && (
+      {files !== "" && (
         <span class="muted">
-          {content !== "" && " "}File: {attachment.name}
+          {content !== "" && " "}
+          {message.attachments ? "Files" : "File"}: {files}
         </span>
       )}
     </blockquote>

@@ -1,5 +1,6 @@
 // The dialogs in which an operator acts on a report: delete the message, mute or ban its author. confirm-dialogs.tsx draws them.
 import { useState } from "preact/hooks";
+import { fileNamesOf } from "parley-rooms/client";
 
 import { FormDialog } from "../../page/components/modal.tsx";
 import { PersonDialog } from "../../page/components/person-dialog.tsx";
@@ -21,9 +22,9 @@ export function ResolveDialog({ store, dialog: { action, room, report } }: Resol
     return (
       <FormDialog title="Delete this message?" submit="Delete" isGrave onSubmit={remove} onClose={close}>
         <blockquote class="excerpt" dir="auto">
-          {message?.content !== "" ? message?.content : message?.attachment?.name}
+          {message && (message.content || fileNamesOf(message))}
         </blockquote>
-        <p class="muted">It is deleted for everybody, with its reactions and its file. This cannot be undone.</p>
+        <p class="muted">It is deleted for everybody, with its reactions and its files. This cannot be undone.</p>
       </FormDialog>
     );
   }

@@ -1,6 +1,6 @@
 // The lines above the composer's field: the message that the draft replies to, or the message that is being edited. The composer draws
 // them.
-import { lineOf, normalContent } from "parley-rooms/client";
+import { fileNamesOf, lineOf, normalContent } from "parley-rooms/client";
 
 import { bare } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
@@ -37,7 +37,7 @@ export function About({ view }: ViewProps) {
         {writing.isEditWaiting && "Your edit waits · "}Replying to{" "}
         {isGone ? "a message that was deleted" : <bdi class="author">{quoted && bare(quoted.name)}</bdi>}{" "}
         <span class="muted" dir="auto">
-          {quoted && (lineOf(view.people.withNames(quoted.content)) || quoted.attachment?.name)}
+          {quoted && (lineOf(view.people.withNames(quoted.content)) || fileNamesOf(quoted))}
         </span>
       </p>
       <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />

@@ -1,6 +1,6 @@
 // The bars above the list. For moderators: the oldest open report of abuse, which they look at and dismiss; what else they do about it they
 // do at the message and the person. For all: a pinned message; a press leads to it, and the bar goes on to the next one. The app draws them.
-import { lineOf } from "parley-rooms/client";
+import { fileNamesOf, lineOf } from "parley-rooms/client";
 import type { Report } from "parley-rooms/features";
 
 import { bare, named } from "../state/names.ts";
@@ -68,5 +68,5 @@ function textOf(view: RoomView, { message, name }: Report): string {
   if (!message) return "the message cannot be read just now";
   if (message.deleted)
     return `deleted by ${message.deletedBy ? bare(view.people.nameOf(message.deletedBy)) : bare(name)}; the room keeps no text of deleted messages`;
-  return lineOf(view.people.withNames(message.content)) || (message.attachment?.name ?? "");
+  return lineOf(view.people.withNames(message.content)) || fileNamesOf(message);
 }

@@ -1,7 +1,7 @@
 // The field for a new message: Enter sends and Shift+Enter begins a line; on a touch screen Enter begins a line. The room's drafts
 // keep the text until it is sent. The app draws one for each room.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { normalContent, type Attachment } from "parley-rooms/client";
+import { MESSAGE_FILES_MAX, normalContent, type Attachment } from "parley-rooms/client";
 
 import { holdText } from "../state/hold-words.ts";
 import type { RoomView } from "../state/room-view.ts";
@@ -211,12 +211,11 @@ function AttachButton({ isOff, onFiles }: AttachButtonProps) {
   );
 }
 
-/** A message carries one file: the first goes with the words. */
+/** Files beyond those that one message carries follow in further ones. */
 function post(view: RoomView, content: string, files: readonly Attachment[], replyTo: string | undefined): void {
-  const [first, ...rest] = files;
   const reply = replyTo === undefined ? {} : { replyTo };
-  view.post(content, { ...reply, ...(first && { attachment: first }) });
-  for (const attachment of rest) view.post("", { attachment });
+  view.post(content, { ...reply, attachments: files.slice(0, MESSAGE_FILES_MAX) });
+  if (files.length > MESSAGE_FILES_MAX) post(view, "", files.slice(MESSAGE_FILES_MAX), undefined);
 }
 
 function editLast({ store, view }: ChatProps): void {

@@ -146,7 +146,7 @@ function DeleteDialog({ view, message, onClose }: DeleteDialogProps) {
       <blockquote class="excerpt" dir="auto">
         {lineOf(view.wordsOf(message))}
       </blockquote>
-      <p class="muted">It is deleted for everybody, with its reactions and its file. This cannot be undone.</p>
+      <p class="muted">It is deleted for everybody, with its reactions and its files. This cannot be undone.</p>
     </FormDialog>
   );
 }

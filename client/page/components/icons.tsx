@@ -18,6 +18,7 @@ const PATHS = {
   down: "M12 5v14M6 13l6 6 6-6",
   download: "M12 4v12M6 10l6 6 6-6M5 20h14",
   file: "M6 3h8l5 5v13H6zM14 3v5h5",
+  play: "M8 5v14l11-7z",
   previous: "M15 5l-7 7 7 7",
   next: "M9 5l7 7-7 7",
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",

@@ -1,12 +1,12 @@
 // Draws one message: author, time, text, file, reactions, and its tools while the reader points at it. row-view.tsx calls it.
-import { lineOf, type Message } from "parley-rooms/client";
+import { fileNamesOf, lineOf, type Message } from "parley-rooms/client";
 
 import { bare, named } from "../state/names.ts";
 import { hueOf } from "../state/hue.ts";
 import { clockTime, exactTime } from "../state/times.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
-import { AttachmentView } from "./attachment.tsx";
+import { Attachments } from "./attachment.tsx";
 import { Avatar } from "./avatar.tsx";
 import { Content } from "./content.tsx";
 import { LinkCardView } from "./link-card.tsx";
@@ -54,7 +54,7 @@ export function MessageRow(props: MessageRowProps) {
                 edited={editedText(view, message)}
               />
             )}
-            {message.attachment && <AttachmentView store={store} view={view} attachment={message.attachment} />}
+            <Attachments store={store} view={view} message={message} />
             <LinkCardView view={view} message={message} />
           </>
         )}
@@ -131,7 +131,7 @@ function Quote({ view, id }: ViewProps & { readonly id: string }) {
       onClick={() => void view.store.jumpTo(quoted.seq)}
     >
       <bdi class="author">{bare(quoted.name)}</bdi>{" "}
-      <span dir="auto">{lineOf(view.people.withNames(quoted.content)) || quoted.attachment?.name}</span>
+      <span dir="auto">{lineOf(view.people.withNames(quoted.content)) || fileNamesOf(quoted)}</span>
     </button>
   );
 }

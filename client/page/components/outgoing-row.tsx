@@ -5,6 +5,7 @@ import { waitText } from "../state/hold-words.ts";
 import { hueOf } from "../state/hue.ts";
 import { bare, named } from "../state/names.ts";
 import { describeFailure, mayRetry } from "../state/room-answers.ts";
+import { Attachments } from "./attachment.tsx";
 import { Avatar } from "./avatar.tsx";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
 import { Button } from "./controls.tsx";
@@ -17,7 +18,7 @@ interface OutgoingRowProps extends ChatProps {
 }
 
 export function OutgoingRow({ store, view, outgoing, isHead }: OutgoingRowProps) {
-  const { content, attachment, state, error } = outgoing;
+  const { content, state, error } = outgoing;
   const { reader } = store;
   const name = bare(reader.name) || "You";
   return (
@@ -33,11 +34,8 @@ export function OutgoingRow({ store, view, outgoing, isHead }: OutgoingRowProps)
         ) : (
           <span class="unseen">{named(name)}: </span>
         )}
-        <Content
-          view={view}
-          id={outgoing.clientMsgId}
-          content={view.people.withNames(content) || (attachment?.name ?? "")}
-        />
+        {content !== "" && <Content view={view} id={outgoing.clientMsgId} content={view.people.withNames(content)} />}
+        <Attachments store={store} view={view} message={outgoing} />
       </div>
       {state !== "failed" ? (
         <Waiting view={view} clientMsgId={outgoing.clientMsgId} />

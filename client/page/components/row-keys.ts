@@ -60,7 +60,7 @@ export function onRowsCopied(event: ClipboardEvent, { view }: ViewProps): void {
 
 /** A selection of a whole message may end at the author of the next. */
 function isTextIn(row: HTMLElement, range: Range): boolean {
-  const text = row.querySelector(".content, .gone, .file, .preview") ?? row;
+  const text = row.querySelector(".content, .gone, .file, .preview, .player") ?? row;
   if (!range.intersectsNode(text)) return false;
   const part = document.createRange();
   part.selectNodeContents(text);

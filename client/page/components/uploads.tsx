@@ -1,14 +1,17 @@
-// Draws the files of the draft: uploaded ones, and those under way with their progress. The app draws it in the composer.
+// Draws the files of the draft, pictures and films as small pictures: uploaded ones, and those under way with their progress. The app draws it in the composer.
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
-import type { SendFailure, Welcome } from "parley-rooms/client";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Attachment, SendFailure, Welcome } from "parley-rooms/client";
 
+import { isDrawn } from "../state/image-file.ts";
 import { named } from "../state/names.ts";
+import { smallOf, type Picture } from "../state/pictures.ts";
 import { describeFailure, mayRetry } from "../state/room-answers.ts";
 import { bytesText } from "../state/times.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { Button, IconButton } from "./controls.tsx";
 import { focusKeeper } from "./focus.ts";
+import { usePicture } from "./hooks.ts";
 import { Icon } from "./icons.tsx";
 
 export function UploadList({ view }: ViewProps) {
@@ -25,23 +28,28 @@ export function UploadList({ view }: ViewProps) {
       )}
       <ul class="uploads" data-testid="uploads">
         {[
-          ...writing.files.map(({ key, name, size }) => (
+          ...writing.files.map((file) => (
             // That of its upload, so that a button which is being pressed when the upload ends stays there.
             <Chip
-              key={view.uploadOf(key) ?? key}
-              name={name}
-              note={bytesText(size)}
-              onRemove={() => writing.detach(key)}
-            />
+              key={view.uploadOf(file.key) ?? file.key}
+              name={file.name}
+              note={bytesText(file.size)}
+              type={file.type}
+              onRemove={() => writing.detach(file.key)}
+            >
+              <UploadedPicture view={view} file={file} />
+            </Chip>
           )),
-          ...uploads.map(({ id, name, size, progress, error }) => (
+          ...uploads.map(({ id, file, name, size, progress, preview, error }) => (
             <Chip
               key={id}
               name={name}
               note={error ? problemOf(error, size, welcome) : bytesText(size)}
+              type={file.type}
               isFailed={error !== undefined}
               onRemove={() => view.removeUpload(id)}
             >
+              {preview && !error && <PictureOf bytes={preview} />}
               {!error && <progress max={1} value={progress} aria-label={`Uploading ${named(name)}`} />}
               {error && size > 0 && mayRetry(error) && (
                 <Button aria-label={`Try again to upload ${named(name)}`} onClick={() => store.retryUpload(id)}>
@@ -70,21 +78,46 @@ function problemOf(error: SendFailure, size: number, welcome: Welcome | undefine
   return size > bytesMax ? `The file is larger than ${bytesText(bytesMax)}.` : describeFailure(error);
 }
 
+function UploadedPicture({ view, file }: ViewProps & { readonly file: Attachment }) {
+  const picture = smallOf(file);
+  return picture ? <Thumb view={view} picture={picture} /> : null;
+}
+
+function Thumb({ view, picture }: ViewProps & { readonly picture: Picture }) {
+  const { url } = usePicture(view, picture);
+  return url === undefined ? null : <img src={url} alt="" />;
+}
+
+/** A picture that is not in the room yet. */
+function PictureOf({ bytes }: { readonly bytes: Blob }) {
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    const url = URL.createObjectURL(bytes);
+    setUrl(url);
+    return () => URL.revokeObjectURL(url);
+  }, [bytes]);
+  return url === undefined ? null : <img src={url} alt="" />;
+}
+
 interface ChipProps {
   readonly name: string;
   /** Its size, or the reason of its failure. */
   readonly note: string;
+  /** A picture or film stands there as a small picture. */
+  readonly type: string | undefined;
   readonly isFailed?: boolean;
   readonly onRemove: () => void;
   readonly children?: ComponentChildren;
 }
 
-function Chip({ name, note, isFailed = false, onRemove, children }: ChipProps) {
+function Chip({ name, note, type = "", isFailed = false, onRemove, children }: ChipProps) {
+  const isFilm = type.startsWith("video/");
+  const look = isDrawn(type) || isFilm ? "thumb" : "";
   const chip = useRef<HTMLLIElement>(null);
   useLayoutEffect(() => focusKeeper(chip.current!), []);
   return (
-    <li ref={chip} class={isFailed ? "failed" : ""}>
-      <Icon name="file" />
+    <li ref={chip} class={isFailed ? "failed" : look} title={name}>
+      <Icon name={isFilm ? "play" : "file"} />
       <span class="file-name" dir="auto">
         {name}
       </span>

@@ -2,7 +2,7 @@
 // it.
 import { useEffect, useState } from "preact/hooks";
 
-import { picturesOf, type Picture } from "../state/pictures.ts";
+import { picturesOf, smallOf, urlOf, type Picture } from "../state/pictures.ts";
 import type { ViewProps } from "./chat-props.ts";
 import { usePicture } from "./hooks.ts";
 import { IconButton } from "./controls.tsx";
@@ -80,5 +80,13 @@ export function Viewer({ view, first, onClose }: ViewerProps) {
 function Large({ view, picture }: ViewProps & { readonly picture: Picture }) {
   const { url, isLost } = usePicture(view, picture);
   if (isLost) return <p>This picture cannot be shown.</p>;
-  return url === undefined ? <p role="status">Loading…</p> : <img src={url} alt={picture.name} />;
+  // Until all of it is there, the small one stands in its place.
+  const shown = url ?? urlOf(smallOf(picture)!);
+  if (shown === undefined) return <p role="status">Loading…</p>;
+  const { name, width, height } = picture;
+  const box = {
+    width: `min(100%, ${width}px, (100dvh - 4.75rem) * ${width / height})`,
+    aspectRatio: `${width / height}`,
+  };
+  return <img src={shown} alt={name} style={box} aria-busy={url === undefined} />;
 }

@@ -7,6 +7,7 @@ import {
   type Connection,
   connectRoom,
   createRoomStore,
+  fileNamesOf,
   type Inheritance,
   type Message,
   type MessageState,
@@ -26,7 +27,7 @@ import { describeModeration } from "./describe-moderation.ts";
 import { TokenNeeded, type TokenSource } from "./reader-identity.ts";
 import { bare, named } from "./names.ts";
 import { People } from "./people.ts";
-import { fitPhoto } from "./pictures.ts";
+import { fitPhoto, notePicture, previewOf } from "./pictures.ts";
 import { Pinned } from "./pinned.ts";
 import { Reported } from "./reported.ts";
 import { describeFailure } from "./room-answers.ts";
@@ -114,7 +115,7 @@ export class RoomView {
       token: (refused) => this.#findToken(refused),
       inherit: (user) => hooks.inherit(user),
     });
-    this.store = createRoomStore(connected, { openAt: "unread" });
+    this.store = createRoomStore(connected, { openAt: "unread", previewOf });
     this.actions = new Actions({ store: this.store, failed: (text) => this.show(text) });
     this.pinned = new Pinned(this, hooks);
     this.reported = new Reported(this, hooks);
@@ -170,10 +171,10 @@ export class RoomView {
     return message?.deleted ? null : message;
   }
 
-  /** The words of a message for people, or the name of its file; empty for a deleted one. */
+  /** The words of a message for people, or the names of its files; empty for a deleted one. */
   wordsOf(id: string): string {
     const message = this.messageOf(id);
-    return message ? this.people.withNames(message.content) || (message.attachment?.name ?? "") : "";
+    return message ? this.people.withNames(message.content) || fileNamesOf(message) : "";
   }
 
   post(content: string, options?: SendOptions): void {
@@ -292,7 +293,11 @@ export class RoomView {
         const message = this.messageOf(id);
         return message && this.people.withNames(message.content);
       });
-    for (const { id, attachment } of uploads) if (attachment) this.#adopt(id, attachment);
+    for (const { id, attachment, preview } of uploads) {
+      if (!attachment) continue;
+      if (attachment.preview && preview) notePicture(attachment.preview, preview);
+      this.#adopt(id, attachment);
+    }
     this.#hooks.changed();
   }
 

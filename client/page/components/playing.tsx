@@ -1,0 +1,52 @@
+// Plays sound or a film from the room, part by part. player.tsx loads it when the reader presses Play.
+import { useEffect, useState } from "preact/hooks";
+import type { Attachment } from "parley-rooms/client";
+
+import type { ViewProps } from "./chat-props.ts";
+
+/** As `HTMLMediaElement.error` has it. */
+const NETWORK_FAILED = 2;
+
+interface PlayingProps extends ViewProps {
+  readonly file: Attachment;
+  /** It cannot be had just now. */
+  readonly onLost: (error: unknown) => void;
+  /** This browser cannot play it at all. */
+  readonly onUnplayable: () => void;
+}
+
+interface Source {
+  readonly url: string;
+  /** Where it goes on, in seconds. */
+  readonly at: number;
+}
+
+export function Playing({ view, file, onLost, onUnplayable }: PlayingProps) {
+  const [source, setSource] = useState<Source>();
+  const find = async (at: number): Promise<void> => {
+    try {
+      setSource({ url: await view.store.room.link(file), at });
+    } catch (error) {
+      onLost(error);
+    }
+  };
+  useEffect(() => void find(0), []);
+  if (!source) return null;
+  const element = {
+    src: source.url,
+    controls: true,
+    autoplay: true,
+    preload: "metadata",
+    "aria-label": file.name,
+    onLoadedMetadata: ({ currentTarget }: { readonly currentTarget: HTMLMediaElement }) => {
+      if (source.at > 0) currentTarget.currentTime = source.at;
+    },
+    onError: ({ currentTarget: { error, currentTime } }: { readonly currentTarget: HTMLMediaElement }) => {
+      if (error?.code !== NETWORK_FAILED) onUnplayable();
+      // The address does not last as long as a reader may.
+      else if (currentTime > source.at) void find(currentTime);
+      else onLost(new Error("The connection broke."));
+    },
+  } as const;
+  return file.type.startsWith("video/") ? <video {...element} playsInline /> : <audio {...element} />;
+}
