@@ -12,7 +12,7 @@ use serde_json::{json, Value};
 
 const CONTENTS: [&str; 2] = ["plain", "Grüße 👋🏽, 日本語,   \"quoted\" \\ \u{2028} \u{1e}"];
 const CONTENT_AFTERWARDS: &str = "still here ⏳";
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
