@@ -21,8 +21,11 @@ const OF_PAGES = ["page/page.css", "page/theme.js", "admin/admin.tsx", "admin/ad
 /** Parts of it are scripts of their own, which the browser loads when the reader opens them. */
 const CHAT_PAGE = "page/page.tsx";
 const APP = "page/components/app.tsx";
-/** The pages and the embed load it when somebody looks for an emoji. */
-const EMOJI = "page/state/emoji-data.ts";
+/** What the pages and the embed load when a reader first needs it, by the name in their code that stands for its address. */
+const LATER: Readonly<Record<string, string>> = {
+  EMOJI_MODULE: "page/state/emoji-data.ts",
+  COLOURS_MODULE: "page/state/coloured-code.ts",
+};
 const EMBED = "embed/embed.tsx";
 const EMBED_STYLES = "embed/embed.css";
 const PAGES = ["page/index.html", "admin/admin.html"];
@@ -52,7 +55,7 @@ export async function buildClient(): Promise<void> {
   await mkdir(path.join(target, "assets"), { recursive: true });
   await Promise.all([
     bundle({ ...OPTIONS, entryPoints: [path.join(source, CLIENT)] }),
-    buildEmoji().then((emoji) => Promise.all([buildPages(emoji), buildEmbed(emoji)])),
+    buildLater().then((later) => Promise.all([buildPages(later), buildEmbed(later)])),
     clientTypes().then((types) => put("client.d.ts", types)),
     ...COPIED.map(async (name) => put(name, await readFile(path.join(source, name)))),
   ]);
@@ -61,18 +64,25 @@ export async function buildClient(): Promise<void> {
   await Promise.all(names.filter((name) => !written.has(name)).map((name) => rm(name, { force: true })));
 }
 
-/** @returns its name, which the pages and the embed have in them */
-async function buildEmoji(): Promise<string> {
+async function buildLater(): Promise<Bundled["hashed"]> {
   const define = { EMOJI_DATA: JSON.stringify(emojiData()) };
-  const { hashed } = await bundle({ ...OPTIONS, entryNames: HASHED, entryPoints: [path.join(source, EMOJI)], define });
-  return [...hashed.values()][0]!;
+  const entryPoints = Object.values(LATER).map(entryOf);
+  return (await bundle({ ...OPTIONS, entryNames: HASHED, entryPoints, define })).hashed;
 }
 
-/** @param emoji its address from the folder of the file that loads it */
-const loading = (emoji: string) => ({ external: [emoji], define: { EMOJI_MODULE: JSON.stringify(emoji) } });
+/** @param folder that of the file which loads it */
+function loading(later: Bundled["hashed"], folder: string) {
+  const addressOf = (file: string): string =>
+    `./${path.posix.relative(folder, later.get(`${path.parse(file).name}.js`)!)}`;
+  const addresses = Object.entries(LATER).map(([name, file]) => [name, addressOf(file)] as const);
+  return {
+    external: addresses.map(([, address]) => address),
+    define: Object.fromEntries(addresses.map(([name, address]) => [name, JSON.stringify(address)])),
+  };
+}
 
-async function buildPages(emoji: string): Promise<void> {
-  const options = { ...OPTIONS, entryNames: HASHED, chunkNames: HASHED, ...loading(`./${path.basename(emoji)}`) };
+async function buildPages(later: Bundled["hashed"]): Promise<void> {
+  const options = { ...OPTIONS, entryNames: HASHED, chunkNames: HASHED, ...loading(later, "assets") };
   const chat = await bundle({ ...options, entryPoints: [entryOf(CHAT_PAGE)], splitting: true, plugins: [ONE_SCRIPT] });
   const others = await bundle({ ...options, entryPoints: OF_PAGES.map(entryOf) });
   const hashed = new Map([...chat.hashed, ...others.hashed]);
@@ -147,9 +157,9 @@ async function put(name: string, contents: Uint8Array | string): Promise<void> {
 }
 
 /** One file: the style sheet of its shadow root is in it. */
-async function buildEmbed(emoji: string): Promise<void> {
+async function buildEmbed(later: Bundled["hashed"]): Promise<void> {
   const styles = await build({ ...OPTIONS, entryPoints: [path.join(source, EMBED_STYLES)] });
-  const { external, define } = loading(`./${emoji}`);
+  const { external, define } = loading(later, ".");
   const defined = { ...define, EMBED_CSS: JSON.stringify(styles.outputFiles[0]!.text) };
   await bundle({ ...OPTIONS, entryPoints: [path.join(source, EMBED)], external, define: defined });
 }

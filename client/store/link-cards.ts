@@ -3,7 +3,7 @@
 import type { LinkCard } from "../../src/protocol/schemas/link-card.ts";
 import type { FileError, Room } from "../core/api.ts";
 import type { Clock } from "../core/clock.ts";
-import { blocksOf, type Inline } from "./markup.ts";
+import { type Block, blocksOf, type Inline } from "./markup.ts";
 
 /** The server fetches so many for a user (CARD-6), pictures among them. */
 const AT_A_TIME = 4;
@@ -67,8 +67,13 @@ export class LinkCards {
 
 /** The first link to a web page in a message, outside code and quotes: the one whose card is shown. */
 export function linkIn(content: string, mentions: readonly string[] = []): string | undefined {
-  const nodes = blocksOf(content, mentions).flatMap((block) => (block.kind === "text" ? block.children : []));
-  return firstLink(nodes);
+  return firstLink(blocksOf(content, mentions).flatMap(wordsOf));
+}
+
+function wordsOf(block: Block): readonly Inline[] {
+  if (block.kind === "list")
+    return block.items.flatMap(({ children, lists }) => [...children, ...lists.flatMap(wordsOf)]);
+  return block.kind === "text" ? block.children : [];
 }
 
 function firstLink(nodes: readonly Inline[]): string | undefined {

@@ -1,6 +1,6 @@
-// Parses a message's text into a tree of plain data: code, quotes, links, mentions and simple emphasis. Any input yields only
-// these kinds of nodes, and only http(s) addresses. The page draws the tree, and shows the message that a reply or a dialog is about in one
-// line; applications draw it with elements of their own.
+// Parses a message's text into a tree of plain data: code, quotes, lists, links, mentions and simple emphasis. Any input yields only these
+// kinds of nodes, and only addresses of the web and of mail. The page draws the tree, and shows the message that a reply or a dialog is about
+// in one line; applications draw it with elements of their own.
 import { characterAt, characterBefore, isUnspaced, isWord } from "../../src/protocol/text/characters.ts";
 import { linksIn, type Link } from "../../src/protocol/text/links.ts";
 import { mentionPlaces, type Mention } from "../../src/protocol/text/mentions.ts";
@@ -14,7 +14,21 @@ export type Inline =
 
 export type Block =
   | { readonly kind: "text" | "quote"; readonly children: readonly Inline[] }
-  | { readonly kind: "pre"; readonly text: string; readonly language?: string };
+  | { readonly kind: "pre"; readonly text: string; readonly language?: string }
+  | List;
+
+interface List {
+  readonly kind: "list";
+  /** The number of the first item; a list without numbers has none. */
+  readonly start?: number;
+  readonly items: readonly ListItem[];
+}
+
+interface ListItem {
+  readonly children: readonly Inline[];
+  /** Those inside the item. */
+  readonly lists: readonly List[];
+}
 
 /** Levels of emphasis in emphasis; deeper marks stay text. */
 const DEPTH_MAX = 3;
@@ -22,7 +36,12 @@ const DEPTH_MAX = 3;
 const MARKS_MAX = 6;
 
 const FENCE = "```";
-const SPECIAL = /[`*_~@＠h]/gi;
+const SPECIAL = /[`*_~@＠]/g;
+const QUOTE = /^> ?/;
+/** A line that begins an item of a list. */
+const ITEM = /^([ \t]*)(?:[-*]|(\d{1,9})\.)[ \t]+(\S.*)$/s;
+/** A line that goes on with the item above it. */
+const OF_ITEM = /^[ \t]{2,}\S/;
 
 /** @param mentions ids of the users whom the message mentions, from the room */
 export function parseMarkup(content: string, mentions: readonly string[] = []): Block[] {
@@ -41,8 +60,19 @@ export function parseMarkup(content: string, mentions: readonly string[] = []): 
 
 /** A message's text without marks, in one line. */
 function plainText(content: string): string {
-  const texts = parseMarkup(content).map((block) => (block.kind === "pre" ? block.text : textOf(block.children)));
-  return texts.join(" ").replaceAll(/\s+/g, " ").trim();
+  return parseMarkup(content).map(blockText).join(" ").replaceAll(/\s+/g, " ").trim();
+}
+
+function blockText(block: Block): string {
+  if (block.kind === "pre") return block.text;
+  if (block.kind !== "list") return textOf(block.children);
+  const { start, items } = block;
+  const texts = items.flatMap(({ children, lists }, at) => [
+    start === undefined ? "•" : `${start + at}.`,
+    textOf(children),
+    ...lists.map(blockText),
+  ]);
+  return texts.join(" ");
 }
 
 const CACHED_MAX = 500;
@@ -87,20 +117,47 @@ function codeBlock(part: string): Block {
 function pushText(blocks: Block[], text: string, users: ReadonlySet<string>, isAfterCode: boolean): void {
   const trimmed = isAfterCode ? text.replace(/^\n/, "") : text;
   let run: string[] = [];
-  let isQuote = false;
+  let kind: "text" | "quote" | "list" = "text";
   const flush = (): void => {
     const joined = run.join("\n");
+    if (kind === "list") blocks.push(...listsOf(run, users));
+    else if (joined.trim() !== "") blocks.push({ kind, children: parseParagraphs(joined, users) });
     run = [];
-    if (joined.trim() === "") return;
-    blocks.push({ kind: isQuote ? "quote" : "text", children: parseParagraphs(joined, users) });
   };
   for (const line of trimmed.split("\n")) {
-    const quoted = /^> ?/.test(line);
-    if (quoted !== isQuote) flush();
-    isQuote = quoted;
-    run.push(quoted ? line.replace(/^> ?/, "") : line);
+    const isMore = kind === "list" && OF_ITEM.test(line) && !ITEM.test(line);
+    if (isMore) {
+      run.push(`${run.pop()}\n${line.trim()}`);
+      continue;
+    }
+    const next = QUOTE.test(line) ? "quote" : ITEM.test(line) ? "list" : "text";
+    if (next !== kind) flush();
+    kind = next;
+    run.push(line.replace(QUOTE, ""));
   }
   flush();
+}
+
+interface GrowingList extends List {
+  readonly items: Array<ListItem & { readonly lists: GrowingList[] }>;
+}
+
+/** Items that are indented more than the first one belong to the item above them: one level. Another kind of mark begins another list. */
+function listsOf(items: readonly string[], users: ReadonlySet<string>): List[] {
+  const lists: GrowingList[] = [];
+  let least = Infinity;
+  for (const line of items) {
+    const [, indent, number, text] = ITEM.exec(line) as unknown as [string, string, string | undefined, string];
+    const width = indent.replaceAll("\t", "    ").length;
+    least = Math.min(least, width);
+    const above = width > least + 1 ? lists.at(-1)?.items.at(-1)?.lists : undefined;
+    const siblings = above ?? lists;
+    const start = number === undefined ? {} : { start: Number(number) };
+    const last = siblings.at(-1);
+    if (!last || "start" in last !== "start" in start) siblings.push({ kind: "list", ...start, items: [] });
+    siblings.at(-1)!.items.push({ children: parseInline(text, users, 0), lists: [] });
+  }
+  return lists;
 }
 
 /** Parses each paragraph by itself: marks do not reach across an empty line. */
@@ -114,14 +171,13 @@ function parseInline(text: string, users: ReadonlySet<string>, depth: number): I
   const nodes: Inline[] = [];
   let textFrom = 0;
   const around = surroundingsOf(text, users, depth);
-  const special = new RegExp(SPECIAL);
-  for (let match = special.exec(text); match; match = special.exec(text)) {
-    const found = nodeAt(text, match.index, around);
+  const marks = Array.from(text.matchAll(SPECIAL), ({ index }) => index);
+  for (const at of [...marks, ...around.links.keys()].toSorted((one, other) => one - other)) {
+    const found = at < textFrom ? undefined : nodeAt(text, at, around);
     if (!found) continue;
-    if (match.index > textFrom) nodes.push({ kind: "text", text: text.slice(textFrom, match.index) });
+    if (at > textFrom) nodes.push({ kind: "text", text: text.slice(textFrom, at) });
     nodes.push(found.node);
-    textFrom = match.index + found.length;
-    special.lastIndex = textFrom;
+    textFrom = at + found.length;
   }
   if (textFrom < text.length) nodes.push({ kind: "text", text: text.slice(textFrom) });
   return nodes;
@@ -133,7 +189,7 @@ interface Surroundings {
   /** Marks that were looked for in vain: nothing later closes them either. */
   readonly unclosed: Set<string>;
   /** By their places. */
-  readonly links: ReadonlyMap<number, Link>;
+  readonly links: ReadonlyMap<number, ShownLink>;
   readonly mentions: ReadonlyMap<number, Mention>;
   /**
    * The text without the marks that are characters of an address, and the same with those at its end, which may close emphasis that began
@@ -142,11 +198,23 @@ interface Surroundings {
   readonly masked: readonly [string, string];
 }
 
+/** A link as the text has it: an address, or `[label](address)`. */
+interface ShownLink extends Link {
+  readonly label: string;
+}
+
 function surroundingsOf(text: string, users: ReadonlySet<string>, depth: number): Surroundings {
-  const links = linksIn(text);
+  const addresses = linksIn(text).map((link): ShownLink => ({ ...link, label: text.slice(link.from, link.to) }));
+  const labelled: ShownLink[] = [];
+  for (const [index, address] of addresses.entries()) {
+    const link = labelledLink(text, address, addresses[index - 1]);
+    if (link) labelled.push(link);
+  }
   const mentions = users.size > 0 ? mentionPlaces(text) : [];
   let [masked, loose, at] = ["", "", 0];
-  for (const { from, to } of links) {
+  for (const { from, to } of [...addresses, ...labelled].toSorted((one, other) => one.from - other.from)) {
+    // An address of a label.
+    if (from < at) continue;
     const [marks = ""] = /[*_~]*$/.exec(text.slice(Math.max(from, to - MARKS_MAX), to)) ?? [];
     const hidden = "x".repeat(to - from - marks.length);
     const isPaired = text.slice(from, to).split(marks[0] ?? "").length % 2 === 1;
@@ -158,10 +226,29 @@ function surroundingsOf(text: string, users: ReadonlySet<string>, depth: number)
     users,
     depth,
     unclosed: new Set(),
-    links: new Map(links.map((link) => [link.from, link])),
+    links: new Map([...addresses, ...labelled].map((link) => [link.from, link])),
     mentions: new Map(mentions.map((mention) => [mention.from, mention])),
     masked: [masked + text.slice(at), loose + text.slice(at)],
   };
+}
+
+/** @param before the address before, which is in the label only if the label is that address and leads where it says */
+function labelledLink(text: string, { from, to, href }: Link, before: Link | undefined): ShownLink | undefined {
+  const end = from - 2;
+  if (text[end] !== "]" || text[from - 1] !== "(" || text[to] !== ")") return undefined;
+  const isSame = before?.to === end && before.href === href && text[before.from - 1] === "[";
+  const begin = isSame ? before.from - 1 : bracketBefore(text, end, before?.to ?? 0);
+  const label = begin === undefined ? "" : text.slice(begin + 1, end);
+  return label.replaceAll(UNSEEN, "").trim() === "" ? undefined : { from: begin!, to: to + 1, href, label };
+}
+
+/** The place of the bracket that the one at `end` closes, in its line. */
+function bracketBefore(text: string, end: number, after: number): number | undefined {
+  for (let at = end - 1, open = 0; at >= after && text[at] !== "\n"; at--) {
+    if (text[at] === "]") open++;
+    else if (text[at] === "[" && open-- === 0) return at;
+  }
+  return undefined;
 }
 
 interface Found {
@@ -170,12 +257,11 @@ interface Found {
 }
 
 function nodeAt(text: string, at: number, around: Surroundings): Found | undefined {
+  const link = around.links.get(at);
+  if (link) return linkNode(link, around);
   switch (text[at]) {
     case "`":
       return codeAt(text, at, around.unclosed);
-    case "h":
-    case "H":
-      return linkAt(text, at, around);
     case "@":
     case "＠":
       return mentionAt(at, around);
@@ -198,12 +284,32 @@ function codeAt(text: string, at: number, unclosed: Set<string>): Found | undefi
   return { node: { kind: "code", text: code }, length: end + 1 - at };
 }
 
-function linkAt(text: string, at: number, { links }: Surroundings): Found | undefined {
-  const link = links.get(at);
-  if (!link) return undefined;
-  const { to, href } = link;
-  return { node: { kind: "link", href, text: text.slice(at, to) }, length: to - at };
+function linkNode({ from, to, href, label }: ShownLink, { users, depth }: Surroundings): Found {
+  const isLabelled = to - from > label.length;
+  const text = isLabelled ? honest(textOf(parseInline(label, users, depth)), href) : label;
+  return { node: { kind: "link", href, text }, length: to - from };
 }
+
+/** Characters that turn text around. */
+const TURNING = /[\u202A-\u202E\u2066-\u2069]/g;
+/** Characters that have no width of their own. */
+const UNSEEN = /[\p{Cf}\p{M}]/gu;
+
+/** The label, followed by where its link leads if the label names another host. */
+function honest(label: string, href: string): string {
+  const text = label.replaceAll(TURNING, "").replaceAll(/\s+/g, " ").trim();
+  const { host, pathname } = new URL(href);
+  const words = text
+    .normalize("NFKC")
+    .replaceAll(UNSEEN, "")
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}.-]+/u);
+  const isOther = (word: string): boolean => /\.\p{L}{2}/u.test(word) && bareHost(word) !== bareHost(host);
+  return words.some(isOther) ? `${text} (${host || pathname})` : text;
+}
+
+/** Without the dots of the sentence. */
+const bareHost = (host: string): string => host.replace(/^www\.|^\.+/, "").replace(/(?<!\.)\.+$/, "");
 
 function mentionAt(at: number, { mentions, users }: Surroundings): Found | undefined {
   const mention = mentions.get(at);

@@ -35,12 +35,16 @@ async function talk(): Promise<void> {
     return answer.id;
   };
   const question = await said(ben, "Who has **the key** to `room 4`? See https://example.com/keys, @mo.");
-  const answer = await said(mo, "I do.\n> the key\n```\nleft drawer\n```", question);
+  const answer = await said(
+    mo,
+    "I do.\n> the key\n1. room 4\n   - the drawer\n```js\nconst key = 'left'; // drawer\n```",
+    question,
+  );
   await ask(ben, "react", { id: answer, emoji: "❤", on: true });
   await ask(mo, "react", { id: answer, emoji: "❤", on: true });
   await ask(ben, "edit-message", {
     id: question,
-    content: "Who has **the key** to `room 4`? https://example.com, @mo",
+    content: "Who has **the key** to `room 4`? See [the plan](www.example.com), @mo",
   });
   const wrong = await said(ben, "not this one");
   await ask(ben, "delete-message", { id: wrong });
@@ -118,6 +122,7 @@ async function enter(view: BrowserContextOptions): Promise<Visitor> {
   await mo.isConnected();
   await mo.message("Anything else?").waitFor();
   await mo.page.getByTestId("pinned").waitFor();
+  await mo.page.locator(".code-keyword").waitFor();
   return mo;
 }
 

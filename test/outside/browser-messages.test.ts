@@ -1,5 +1,6 @@
 // Messages in a real Chromium against the real server: two people talk, and what the page shows, copies and reads aloud of a message
 // follows its edits and its deletion.
+import type { Locator } from "playwright-core";
 import { expect, inject, it, vi } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
@@ -109,6 +110,95 @@ it("guests keep their names in mentions while they type and after they left; two
   await page.keyboard.press("Enter");
   await ada.sees("my words", "hello @Ben!");
   await ada.message("hello").locator(".mention").waitFor();
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("keys mark what is selected and can be undone, an address becomes a link of a text, and lists, links and code with colours are drawn", async () => {
+  const room = "messages-marks";
+  const ada = await (await open()).enter(room, "Ada");
+  const ben = await (await open()).enter(room, "Ben");
+  const { page } = ada;
+  const field = page.getByTestId("composer");
+  const press = async (...keys: readonly string[]): Promise<void> => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  await field.pressSequentially("a word");
+  await press("Control+Shift+ArrowLeft", "Control+b");
+  await ada.drafts("a **word**");
+  await press("Control+b", "Control+i");
+  await ada.drafts("a _word_");
+  await press("Control+z");
+  await ada.drafts("a word");
+  await press("Control+Shift+x");
+  await ada.drafts("a ~~word~~");
+  // At a caret: the mark's end by the same key.
+  await press("End", "Space", "Control+e");
+  await page.keyboard.type("code");
+  await press("Control+e", "Space", "Control+b", "Control+b");
+  await ada.drafts("a ~~word~~ `code` ");
+  await page.keyboard.type("docs");
+  await press("Control+Shift+ArrowLeft");
+  await paste(field, "https://docs.example/x");
+  await ada.drafts("a ~~word~~ `code` [docs](https://docs.example/x)");
+  await press("Control+z");
+  await ada.drafts("a ~~word~~ `code` docs");
+  await paste(field, "https://docs.example/x");
+  await press("Control+/");
+  await page.getByText("Ctrl B / Ctrl I").waitFor();
+  await press("Escape", "Enter");
+  const words = ben.page.locator(".content");
+  const link = words.getByRole("link", { name: "docs" });
+  await link.waitFor();
+  expect(await link.getAttribute("href")).toBe("https://docs.example/x");
+
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await ben.page.route("**/assets/coloured-code-*.js", (route) => held.then(() => route.continue()));
+  await ada.say("Mail ada@a.example:\n3. three\n4. four\n   - below\n```ts\nconst four = 4; // not 5\n```");
+  const [list, code] = [ben.page.locator(".content ol"), ben.page.locator(".content pre")];
+  await code.waitFor();
+  expect(await words.getByRole("link", { name: "ada@a.example" }).getAttribute("href")).toBe("mailto:ada@a.example");
+  expect([await list.getAttribute("start"), await list.locator("> li").count()]).toEqual(["3", 2]);
+  expect(await list.locator("ul li").allTextContents()).toEqual(["below"]);
+  // The text is there, and moves nothing when its colours come.
+  const place = async (): Promise<number[]> => Object.values((await code.boundingBox())!).map(Math.round);
+  const before = await place();
+  expect(await code.textContent()).toBe("const four = 4; // not 5");
+  release();
+  await ben.page.locator(".code-keyword").filter({ hasText: "const" }).waitFor();
+  expect(await code.textContent()).toBe("const four = 4; // not 5");
+  expect(await place()).toEqual(before);
+  expect([...ada.complaints, ...ben.complaints]).toEqual([]);
+  await ben.close();
+  await ada.close();
+});
+
+const paste = (field: Locator, text: string): Promise<void> =>
+  field.evaluate((field, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    field.dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData }));
+  }, text);
+
+it("a pasted text that is too long for a message becomes a file with a note; in an edit it stays text", async () => {
+  const ada = await (await open()).enter("messages-long", "Ada");
+  const field = ada.page.getByTestId("composer");
+  const note = ada.page.locator("#composer-note");
+  await ada.say("first");
+  await ada.sees("first");
+  const text = "long ".repeat(250);
+  await paste(field, text);
+  await ada.reads("uploads", /pasted\.txt/);
+  await vi.waitFor(async () => expect(await note.textContent()).toContain("attached as pasted.txt"), WAIT);
+  await ada.drafts("");
+  await ada.page.getByRole("button", { name: "Remove pasted.txt" }).click();
+  await vi.waitFor(async () => expect(await note.textContent()).toBe(""), WAIT);
+  await paste(field, text);
+  await ada.page.locator(".uploads progress").waitFor({ state: "detached" });
+  await ada.page.getByTestId("send").click();
+  await ada.page.getByTestId("attachment").filter({ hasText: "pasted.txt" }).waitFor();
+  await vi.waitFor(async () => expect(await note.textContent()).toBe(""), WAIT);
   expect(ada.complaints).toEqual([]);
   await ada.close();
 });

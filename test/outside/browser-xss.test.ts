@@ -253,6 +253,47 @@ it("on the page: names, rooms and their topics, messages, mentions, quotes, file
   await context.close();
 });
 
+it("on the page: items of lists, code with colours, and links with a text", async () => {
+  const room = "attacked-marks";
+  const mallory = await join(url, room, "mallory");
+  const post = async (lines: readonly string[]): Promise<void> => {
+    const answer = await ask<PostAnswer>(mallory, "chat-message", { content: lines.join("\n") });
+    expect(answer).toHaveProperty("ok");
+  };
+  const thirds = [PAGE_PAYLOADS.slice(0, 21), PAGE_PAYLOADS.slice(21, 42), PAGE_PAYLOADS.slice(42)];
+  /** Those that do not end the text of a link, and name no address. */
+  const plain = PAGE_PAYLOADS.filter((payload) => !/[[\]]|http:/.test(payload));
+  for (const third of thirds) await post(third.map((payload) => `- ${payload}`));
+  for (const language of ["html", "js", "css", "md"])
+    for (const third of thirds) await post([`\`\`\`${language}`, ...third, "```"]);
+  for (let at = 0; at < plain.length; at += 10)
+    await post(plain.slice(at, at + 10).map((payload) => `[${payload}](https://a.example/x)`));
+  const context = await browser.newContext({ viewport: VIEW });
+  const watch = await Watch.open(context);
+  const { page } = watch;
+  await page.goto(`${url}/#${room}`);
+  await page.getByTestId("name").fill("Ada");
+  await page.getByTestId("join").click();
+  const texts = (selector: string): Promise<string[]> => page.locator(`.content ${selector}`).allTextContents();
+  await vi.waitFor(async () => expect(await texts("li")).toHaveLength(PAGE_PAYLOADS.length), WAIT);
+  expect(await texts("li")).toEqual(PAGE_PAYLOADS.map((payload) => payload.replace(/^__(\w+)__$/, "$1")));
+  await page.locator(".content [class^=code-]").first().waitFor();
+  const code = thirds.map((third) => third.join("\n"));
+  expect(await texts("pre")).toEqual([...code, ...code, ...code, ...code]);
+  const shown = await texts("a[href='https://a.example/x']");
+  expect(shown.map((text) => text.replace(/ \(a\.example\)$/, ""))).toEqual(
+    plain.map((payload) =>
+      payload
+        .replaceAll(/^__(?=\w+__$)|(?<=^__\w+)__$|\u202e/g, "")
+        .replaceAll(/\s+/g, " ")
+        .trim(),
+    ),
+  );
+  await watch.sawNothing();
+  mallory.disconnect();
+  await context.close();
+});
+
 it("in the address and in the form, as a room's name", async () => {
   const context = await browser.newContext();
   const watch = await Watch.open(context);

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { MESSAGE_FILES_MAX, normalContent, type Attachment } from "parley-rooms/client";
 
 import { holdText } from "../state/hold-words.ts";
+import { linkTo, marked, type Mark } from "../state/marks.ts";
 import type { RoomView } from "../state/room-view.ts";
 import { statusOf } from "../state/shown-connection.ts";
 import { typingLine } from "../state/typing-line.ts";
@@ -13,13 +14,18 @@ import { pastedFilesOf } from "./clipboard.ts";
 import { replaceCode, Suggestions, useCompletion } from "./completion.tsx";
 import { Button, IconButton, submitting } from "./controls.tsx";
 import { useNow } from "./hooks.ts";
-import { isTouched } from "./keys.ts";
+import { isTouched, markOf } from "./keys.ts";
 import { typeInto } from "./type-into.ts";
 import { UploadList } from "./uploads.tsx";
 
 /** The composer shows the count of characters left from this many on. */
 const WARN_LEFT = 100;
 const ROWS_MAX = 8;
+
+/** The name of a file with a text that was pasted. */
+const PASTED = "pasted.txt";
+const PASTED_NOTE = `Too long for a message: attached as ${PASTED}`;
+const fileOf = (pasted: string): File => new File([pasted], PASTED, { type: "text/plain" });
 
 export function Composer({ store, view }: ChatProps) {
   const { writing, blocked } = view;
@@ -31,12 +37,15 @@ export function Composer({ store, view }: ChatProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const isDrawn = useRef(false);
   const max = welcome?.settings.maxContentLength ?? Infinity;
-  const left = max - Array.from(view.people.withIds(normalContent(text))).length;
+  const leftOf = (text: string): number => max - Array.from(view.people.withIds(normalContent(text))).length;
+  const left = leftOf(text);
+  const isTooLong = (pasted: string): boolean => view.mayAttach && leftOf(pasted) < 0;
   // Counted down.
   useNow(me.hold ? 1000 : 0);
   const [reason, time] = holdText(me.hold, view.store.now());
   const typed = typingLine(typing, typingCount);
-  const speaks = typed + reason + remaining(left) === "" ? "" : "speaks";
+  const filed = [...uploads, ...files].some(({ name }) => name === PASTED) ? PASTED_NOTE : "";
+  const speaks = typed + reason + filed + remaining(left) === "" ? "" : "speaks";
   const replace = (from: number, to: number, text: string): void => typeInto(field.current!, text, from, to);
   const completion = useCompletion({ store, view, text, caret, chosen, choose, replace });
   const isSuggesting = completion.suggestions.length > 0;
@@ -81,20 +90,34 @@ export function Composer({ store, view }: ChatProps) {
     redraw((count) => count + 1);
     field.current?.focus();
   };
+  const mark = (mark: Mark): void => {
+    const { value, selectionStart, selectionEnd } = field.current!;
+    const { from, to, text, selected } = marked(value, { from: selectionStart, to: selectionEnd }, mark);
+    replace(from, to, text);
+    field.current!.setSelectionRange(selected.from, selected.to);
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (completion.onKey(event)) return;
+    const wanted = markOf(event);
     const isSending = event.ctrlKey || event.metaKey || !(event.shiftKey || isTouched());
-    if (event.key === "Enter" && isSending) submit();
+    if (wanted) mark(wanted);
+    else if (event.key === "Enter" && isSending) submit();
     else if (event.key === "Escape" && (replyTo !== undefined || edit)) writing.cancel();
     else if (event.key === "ArrowUp" && !event.altKey && text === "") editLast({ store, view });
     else return;
     event.preventDefault();
   };
   const onPaste = (event: ClipboardEvent): void => {
-    const given = event.clipboardData && pastedFilesOf(event.clipboardData);
-    if (!given) return;
+    const { clipboardData } = event;
+    if (!clipboardData) return;
+    const pasted = clipboardData.getData("text/plain");
+    const { value, selectionStart, selectionEnd } = event.currentTarget as HTMLTextAreaElement;
+    const given = pastedFilesOf(clipboardData) ?? (isTooLong(pasted) ? { files: [fileOf(pasted)] } : undefined);
+    const link = given ? undefined : linkTo(pasted, value.slice(selectionStart, selectionEnd));
+    if (given) view.attach(given);
+    else if (link !== undefined) replace(selectionStart, selectionEnd, link);
+    else return;
     event.preventDefault();
-    view.attach(given);
   };
   const noteCaret = (): void => setCaret(field.current!.selectionStart);
 
@@ -155,6 +178,7 @@ export function Composer({ store, view }: ChatProps) {
           <span role="status">{reason}</span>
           {time}
         </span>
+        <span role="status">{filed}</span>
         <span>{remaining(left)}</span>
       </p>
     </form>

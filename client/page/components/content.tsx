@@ -1,10 +1,12 @@
 // Draws a message's text. Only the parser's nodes become elements; everything else stays text. Message rows call it.
+import type { ComponentChildren, VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { blocksOf, type Inline, type Message } from "parley-rooms/client";
+import { type Block, blocksOf, type Inline, type Message } from "parley-rooms/client";
 
 import { named } from "../state/names.ts";
 import type { RoomView } from "../state/room-view.ts";
 import type { ViewProps } from "./chat-props.ts";
+import { CodeBlock } from "./code-block.tsx";
 import { Button } from "./controls.tsx";
 
 /** A few emoji and nothing else. As a string: not all readers of this file know the flag. */
@@ -30,7 +32,6 @@ export function Content({ view, id, content, mentions, time, edited = "" }: Cont
   useLayoutEffect(() => {
     if (!isOpen) setLong(endsEarly(box.current!));
   }, [content]);
-  const draw = (node: Inline, at: number) => drawInline(node, at, view);
   return (
     <>
       <div
@@ -41,20 +42,7 @@ export function Content({ view, id, content, mentions, time, edited = "" }: Cont
         // A link that the cut hides got the keyboard's focus: the whole text opens.
         onFocusIn={(event) => isCut && (event.target as Element).matches(":focus-visible") && view.open(id)}
       >
-        {blocksOf(content, mentions ?? []).map((block, at) => {
-          if (block.kind === "pre")
-            return (
-              <pre key={at} tabIndex={0} data-language={block.language}>
-                <code>{block.text}</code>
-              </pre>
-            );
-          const children = block.children.map((child, index) => draw(child, index));
-          return block.kind === "quote" ? (
-            <blockquote key={at}>{children}</blockquote>
-          ) : (
-            <span key={at}>{children}</span>
-          );
-        })}
+        {blocksOf(content, mentions ?? []).map((block, at) => drawBlock(block, at, view))}
         {edited !== "" && <span class="edited" title={edited} />}
       </div>
       {isCut && (
@@ -84,7 +72,31 @@ function endsEarly(box: HTMLElement): boolean {
   return scrollHeight > clientHeight + 1 && offsetHeight + 1 >= parseFloat(getComputedStyle(box).maxHeight);
 }
 
-function drawInline(node: Inline, key: number, view: RoomView) {
+function drawBlock(block: Block, key: number, view: RoomView): VNode {
+  if (block.kind === "pre") return <CodeBlock key={key} text={block.text} language={block.language} />;
+  if (block.kind !== "list") {
+    const Tag = block.kind === "quote" ? "blockquote" : "span";
+    return <Tag key={key}>{drawAll(block.children, view)}</Tag>;
+  }
+  const { start, items } = block;
+  const drawn = items.map(({ children, lists }, at) => (
+    <li key={at}>
+      {drawAll(children, view)}
+      {lists.map((list, at) => drawBlock(list, at, view))}
+    </li>
+  ));
+  return start === undefined ? (
+    <ul key={key}>{drawn}</ul>
+  ) : (
+    <ol key={key} start={start}>
+      {drawn}
+    </ol>
+  );
+}
+
+const drawAll = (nodes: readonly Inline[], view: RoomView) => nodes.map((node, at) => drawInline(node, at, view));
+
+function drawInline(node: Inline, key: number, view: RoomView): ComponentChildren {
   switch (node.kind) {
     case "text":
       return node.text;
@@ -104,7 +116,7 @@ function drawInline(node: Inline, key: number, view: RoomView) {
       );
     default: {
       const Tag = node.kind;
-      return <Tag key={key}>{node.children.map((child, at) => drawInline(child, at, view))}</Tag>;
+      return <Tag key={key}>{drawAll(node.children, view)}</Tag>;
     }
   }
 }

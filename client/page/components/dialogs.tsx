@@ -4,7 +4,7 @@ import { lineOf } from "parley-rooms/client";
 import { named } from "../state/names.ts";
 import type { Unfinished } from "../state/stored-data.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
-import { isTouched } from "./keys.ts";
+import { COMMAND, isTouched } from "./keys.ts";
 import { DetailsDialog } from "./details-dialog.tsx";
 import { FormDialog, InfoDialog } from "./modal.tsx";
 import { PersonDialog } from "./person-dialog.tsx";
@@ -50,6 +50,8 @@ const GO_KEYS = "Ctrl K";
 const SHORTCUTS: ReadonlyArray<readonly [keys: string, what: string]> = [
   ["↑", "In an empty field: edit your last message"],
   [":", "And two letters: suggests emoji"],
+  [`${COMMAND} B / ${COMMAND} I`, "In the field: bold, italic"],
+  [`${COMMAND} Shift X / ${COMMAND} E`, "In the field: strikethrough, code"],
   ["Esc", "Cancel a reply or an edit, close what is open, read what you marked as unread"],
   [ROOM_KEYS, "Previous or next room"],
   [GO_KEYS, "Go to a room or a person"],

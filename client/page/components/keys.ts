@@ -1,6 +1,8 @@
 // Rules for events of keys and fields. Two are kept once at the root, so that no handler has to know them: the entries of the chat
 // page, the operator page and the embed install those. Dialogs and popovers keep Escape. The composer asks what Enter does.
 
+import type { Mark } from "../state/marks.ts";
+
 const KEYS = ["keydown", "keypress", "keyup"] as const;
 /** What a field sends besides, and what leaves a shadow root. */
 const OF_FIELDS = [...KEYS, "beforeinput", "input", "compositionstart", "compositionupdate", "compositionend"] as const;
@@ -11,6 +13,21 @@ const keptDown = new Map<string, boolean>();
 
 /** A keyboard on glass has no Shift+Enter: there Enter begins a line, and the button sends. */
 export const isTouched = (): boolean => matchMedia("(pointer: coarse)").matches;
+
+/** On a Mac, Ctrl with a letter moves the caret. */
+const isMac = /Mac|iP/.test(navigator.platform);
+/** As the list of shortcuts names the key of commands. */
+export const COMMAND = isMac ? "⌘" : "Ctrl";
+
+const MARKS: Readonly<Record<string, Mark>> = { b: "**", i: "_", e: "`", "shift x": "~~" };
+
+/** The mark that the reader wants around what they selected. */
+export function markOf({ key, code, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): Mark | undefined {
+  if (altKey || !(isMac ? metaKey : ctrlKey)) return undefined;
+  // Keyboards of other scripts have the letter in its place.
+  const letter = /^[a-z]$/i.test(key) ? key : code.replace(/^Key/, "");
+  return MARKS[(shiftKey ? "shift " : "") + letter.toLowerCase()];
+}
 
 /** Keys of an input method (Chinese, Japanese …) reach no handler: Enter accepts a word there, and Escape discards it. */
 export function leaveInputMethodsTheirKeys(root: EventTarget): void {

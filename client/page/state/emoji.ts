@@ -1,6 +1,6 @@
 // Emoji in what the reader writes: when a code is one, the data on demand, and which emoji the reader likes. The composer, the picker and the
 // completion call it.
-import { blocksOf, type Inline } from "parley-rooms/client";
+import { type Block, blocksOf, type Inline } from "parley-rooms/client";
 
 import { keep, keyAt, local, readJson } from "./json-storage.ts";
 
@@ -47,9 +47,15 @@ function codeBefore(text: string, caret: number, end: "" | ":"): Code | undefine
 const isProse = (text: string, end: string): boolean =>
   ["", "`", "\n```"].every((closing) => {
     const last = blocksOf(text.replace(/:$/, "") + closing, []).at(-1);
-    const leaf = last && (last.kind === "pre" ? last : leafOf(last.children));
+    const leaf = last && (last.kind === "pre" ? last : leafOf(lastWords(last)));
     return !leaf || leaf.kind === "text" || !("text" in leaf) || !leaf.text.endsWith(end);
   });
+
+function lastWords(block: Exclude<Block, { readonly kind: "pre" }>): readonly Inline[] {
+  if (block.kind !== "list") return block.children;
+  const { children, lists } = block.items.at(-1)!;
+  return lists.length > 0 ? lastWords(lists.at(-1)!) : children;
+}
 
 function leafOf(nodes: readonly Inline[]): Exclude<Inline, { readonly children: unknown }> | undefined {
   const last = nodes.at(-1);

@@ -1,6 +1,6 @@
-// Finds web addresses in prose of any script. Called by the page's parser of a message's text, by the rule of mentions, and by
-// applications. An address is one with `http://` or `https://`, in upper or lower case.
-import { isUnspaced, UNSPACED } from "./characters.ts";
+// Finds addresses in prose of any script. Called by the page's parser of a message's text, by the rule of mentions, and by applications. An
+// address begins with `http://`, `https://` or `www.`, in upper or lower case, or is a mail address.
+import { characterBefore, isUnspaced, UNSPACED } from "./characters.ts";
 
 /** An address in a text: its UTF-16 positions, and what a browser makes of it. */
 export interface Link {
@@ -12,11 +12,15 @@ export interface Link {
 /** Every runtime has it; the types of this folder are those of the language alone. */
 declare const URL: new (address: string) => { readonly href: string };
 
-const SCHEME = /https?:\/\//gi;
+const BEGIN = /https?:\/\/|www\.|@/gi;
 /** A separator and the next address of a list. */
-const NEXT_ADDRESS = /^[,;']https?:\/\//i;
+const NEXT_ADDRESS = /^[,;'](?:https?:\/\/|www\.)/i;
 /** Characters before `https` that make another word or scheme of it. */
 const SCHEME_GOES_ON = /[A-Za-z0-9]/;
+/** Those before `www.` and before a mail address that make a part of something longer of it. */
+const NAME_GOES_ON = /[A-Za-z0-9.@%/-]/;
+/** A host with a dot in it, and no name before it that looks like one. */
+const WWW = /^www\.[^./?#:@]+\.[^./?#@][^/?#@]*(?:[/?#]|$)/i;
 
 /** Characters of a name and a password, a host and a port. A longer one is no address, so that each attempt to read one is short. */
 const HOST_LENGTH_MAX = 320;
@@ -45,17 +49,51 @@ const PART_BEGIN = /[/=&#\-_+~%@]/;
 /** All addresses in the text, in order. The steps grow with its length. */
 export function linksIn(text: string): Link[] {
   const links: Link[] = [];
-  const scheme = new RegExp(SCHEME);
-  for (let match = scheme.exec(text); match; match = scheme.exec(text)) {
-    const from = match.index;
-    if (from > 0 && SCHEME_GOES_ON.test(text[from - 1]!)) continue;
-    const to = endOf(text, from + match[0].length);
-    const href = to === undefined ? undefined : hrefOf(text.slice(from, to));
-    if (href === undefined) continue;
-    links.push({ from, to: to!, href });
-    scheme.lastIndex = to!;
+  const begin = new RegExp(BEGIN);
+  for (let match = begin.exec(text); match; match = begin.exec(text)) {
+    const { index } = match;
+    const link =
+      match[0] === "@" ? mailAt(text, index, links.at(-1)?.to ?? 0) : webAt(text, index, index + match[0].length);
+    if (!link) continue;
+    links.push(link);
+    begin.lastIndex = link.to;
   }
   return links;
+}
+
+/** @param begun after the scheme or `www.` */
+function webAt(text: string, from: number, begun: number): Link | undefined {
+  const isBare = text[begun - 1] === ".";
+  if (from > 0 && (isBare ? NAME_GOES_ON : SCHEME_GOES_ON).test(text[from - 1]!)) return undefined;
+  const to = endOf(text, begun);
+  if (to === undefined) return undefined;
+  const address = text.slice(from, to);
+  if (isBare && !WWW.test(address)) return undefined;
+  const href = hrefOf(isBare ? `https://${address}` : address);
+  return href === undefined ? undefined : { from, to, href };
+}
+
+/** A letter or a digit of a mail address: the sentence goes on around it in scripts without spaces. */
+const MAIL_LETTER = String.raw`(?![${UNSPACED}])[\p{L}\p{N}]`;
+const MAILBOX = new RegExp(String.raw`(?:mailto:)?(${MAIL_LETTER}(?:[._+-]*${MAIL_LETTER})*)$`, "iu");
+/** Characters of a mailbox and of `mailto:`. */
+const MAILBOX_LENGTH_MAX = 71;
+const MAIL_HOST = new RegExp(
+  String.raw`(?:${MAIL_LETTER}(?:${MAIL_LETTER}|-)*\.)+(?:(?![${UNSPACED}])\p{L}){2,}(?!${MAIL_LETTER}|@)`,
+  "uy",
+);
+
+/** @param after the end of the address before, which is no part of this one */
+function mailAt(text: string, at: number, after: number): Link | undefined {
+  const host = new RegExp(MAIL_HOST);
+  host.lastIndex = at + 1;
+  const [domain] = host.exec(text) ?? [];
+  if (domain === undefined) return undefined;
+  const [written, mailbox] = MAILBOX.exec(text.slice(Math.max(after, at - MAILBOX_LENGTH_MAX), at)) ?? [];
+  if (written === undefined) return undefined;
+  const from = at - written.length;
+  const href = NAME_GOES_ON.test(characterBefore(text, from)) ? undefined : hrefOf(`mailto:${mailbox}@${domain}`);
+  return href === undefined ? undefined : { from, to: at + 1 + domain.length, href };
 }
 
 /** @param from after the scheme */
@@ -120,7 +158,9 @@ const SCHEMELESS = new RegExp(
 /** The text with each address, also one without a scheme, replaced by as many line feeds: places in it stay. */
 export function withoutAddresses(text: string): string {
   let [rest, at] = ["", 0];
-  for (const { from, to } of linksIn(text)) {
+  for (const { from, to, href } of linksIn(text)) {
+    // No `@` in or behind a mail address mentions anybody.
+    if (href.startsWith("mailto:")) continue;
     rest += text.slice(at, from) + "\n".repeat(to - from);
     at = to;
   }

@@ -74,6 +74,12 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
   warn: ["warn-ground", "ground"],
   bad: ["ground", "surface", "raised", "hover", "bad-ground"],
   "on-bad": ["bad-strong"],
+  "code-keyword": ["sunken"],
+  "code-string": ["sunken"],
+  "code-value": ["sunken"],
+  "code-name": ["sunken"],
+  "code-comment": ["sunken"],
+  "code-removed": ["sunken"],
 };
 
 describe.each(SCHEMES)("%s", (scheme) => {

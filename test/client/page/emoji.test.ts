@@ -82,6 +82,8 @@ describe("a code in the field", () => {
     ["`a :smi", undefined],
     ["```\n:smi", undefined],
     ["```\na\n```\n:smi", { from: 10, query: "smi" }],
+    ["- a\n  - b :smi", { from: 10, query: "smi" }],
+    ["- `:smi", undefined],
     [":smile:", undefined],
   ])("%j is open: %j", (text, expected) => {
     expect(openCodeIn(text, text.length)).toEqual(expected);

@@ -71,6 +71,8 @@ it("nothing is asked for where the server has no link cards", () => {
 });
 
 it.each([
+  ["- one\n  1. [two](www.a.example/x)", "https://www.a.example/x"],
+  ["ada@a.example https://a.example/", "https://a.example/"],
   ["see https://a.example/x, and https://b.example", "https://a.example/x"],
   ["**bold _and https://a.example/x_**", "https://a.example/x"],
   ["`https://a.example` ```https://b.example``` https://c.example", "https://c.example/"],

@@ -9,10 +9,15 @@ import { parseMarkup, lineOf, type Block, type Inline } from "../../../client/st
 function drawn(content: string, mentions?: readonly string[]): string {
   return parseMarkup(content, mentions).map(drawBlock).join("|");
 }
-const drawBlock = (block: Block): string =>
-  block.kind === "pre"
-    ? `pre(${block.language ? `${block.language}: ` : ""}${block.text})`
-    : `${block.kind === "quote" ? ">" : ""}${block.children.map(drawInline).join("")}`;
+function drawBlock(block: Block): string {
+  if (block.kind === "pre") return `pre(${block.language ? `${block.language}: ` : ""}${block.text})`;
+  if (block.kind === "list") {
+    const { start, items } = block;
+    const drawn = items.map(({ children, lists }) => [...children.map(drawInline), ...lists.map(drawBlock)].join(""));
+    return `${start ?? ""}[${drawn.join(";")}]`;
+  }
+  return `${block.kind === "quote" ? ">" : ""}${block.children.map(drawInline).join("")}`;
+}
 function drawInline(node: Inline): string {
   if (node.kind === "text") return node.text;
   if (node.kind === "code") return `code(${node.text})`;
@@ -21,12 +26,19 @@ function drawInline(node: Inline): string {
   return `${node.kind}(${node.children.map(drawInline).join("")})`;
 }
 
-/** All that there is to read in a block. */
-const textOf = (block: Block): string =>
-  block.kind === "pre" ? `${block.language ?? ""}\n${block.text}` : block.children.map(textIn).join("");
+/** All that there is to read in a block, and where its links lead. */
+function textOf(block: Block): string {
+  if (block.kind === "pre") return `${block.language ?? ""}\n${block.text}`;
+  return inlinesOf(block).map(textIn).join("");
+}
 function textIn(node: Inline): string {
   if (node.kind === "mention") return node.user;
   return "children" in node ? node.children.map(textIn).join("") : node.text;
+}
+function inlinesOf(block: Block): readonly Inline[] {
+  if (block.kind === "pre") return [];
+  if (block.kind !== "list") return block.children;
+  return block.items.flatMap(({ children, lists }) => [...children, ...lists.flatMap(inlinesOf)]);
 }
 
 describe("markup", () => {
@@ -61,27 +73,129 @@ describe("markup", () => {
     ["data:text/html,<script>alert(1)</script>", "data:text/html,<script>alert(1)</script>"],
     ["https:// alone", "https:// alone"],
     ["**https://a.example/**", "strong(link(https://a.example/))"],
+    [
+      "www.example.org, ada@a.example",
+      "link(www.example.org → https://www.example.org/), link(ada@a.example → mailto:ada@a.example)",
+    ],
+    [
+      "_ada_l@a.example_ *www.example.org*",
+      "em(link(ada_l@a.example → mailto:ada_l@a.example)) em(link(www.example.org → https://www.example.org/))",
+    ],
   ])("%j", (content, expected) => {
+    expect(drawn(content)).toBe(expected);
+  });
+
+  it.each([
+    ["see [the docs](https://a.example/x).", "see link(the docs → https://a.example/x)."],
+    [
+      "[site](www.example.org) [ada](ada@a.example) [ben](mailto:ben@a.example)",
+      "link(site → https://www.example.org/) link(ada → mailto:ada@a.example) link(ben → mailto:ben@a.example)",
+    ],
+    [
+      "[a **b** `c`](https://a.example/_x_(y)) **[d](https://a.example/)**",
+      "link(a b c → https://a.example/_x_(y)) strong(link(d → https://a.example/))",
+    ],
+    ["![picture](https://a.example/p.png)", "!link(picture → https://a.example/p.png)"],
+    [
+      "[see [1]](https://a.example/) [[2]](https://a.example/)",
+      "link(see [1] → https://a.example/) link([2] → https://a.example/)",
+    ],
+    ["*x [a* b](https://a.example/*)", "*x link(a* b → https://a.example/*)"],
+    [
+      "`[a](https://a.example/)` `[b`](https://a.example/)",
+      "code([a](https://a.example/)) code([b)](link(https://a.example/))",
+    ],
+    ["[https://a.example/](https://a.example/)", "link(https://a.example/)"],
+    ["- [a](https://a.example/)", "[link(a → https://a.example/)]"],
+    // No link, or none with that text.
+    [
+      "[a](javascript:alert(1)) [b](data:text/html,x) [c](/x) [d](//a.example)",
+      "[a](javascript:alert(1)) [b](data:text/html,x) [c](/x) [d](//a.example)",
+    ],
+    [
+      "[a] (https://a.example/) [b](https://a.example/ x) [c](https://a.example/",
+      "[a] (link(https://a.example/)) [b](link(https://a.example/) x) [c](link(https://a.example/)",
+    ],
+    [
+      "[](https://a.example/) [ \u200B\u202E](https://a.example/) a](https://a.example/)",
+      "[](link(https://a.example/)) [ \u200B\u202E](link(https://a.example/)) a](link(https://a.example/))",
+    ],
+    ["[two\nlines](https://a.example/)", "[two\nlines](link(https://a.example/))"],
+    // A text that names another place: an address stands beside the one to which it is written, and a host is followed by the one.
+    ["[https://bank.example/](https://evil.example/)", "[link(https://bank.example/)](link(https://evil.example/))"],
+    [
+      "[ada@bank.example](https://evil.example/)",
+      "[link(ada@bank.example → mailto:ada@bank.example)](link(https://evil.example/))",
+    ],
+    [
+      "[bank.example](https://evil.example/x) [at Bank.example.](https://www.bank.example/x)",
+      "link(bank.example (evil.example) → https://evil.example/x) link(at Bank.example. → https://www.bank.example/x)",
+    ],
+    [
+      "[bank.example:443/x@evil.example](https://evil.example/)",
+      "link(bank.example:443/x@evil.example (evil.example) → https://evil.example/)",
+    ],
+    [
+      "[bank\uFF0Eexample](https://evil.example/) [bank\u200B.exa\u0301mple](https://evil.example/)",
+      "link(bank\uFF0Eexample (evil.example) → https://evil.example/) link(bank\u200B.exa\u0301mple (evil.example) → https://evil.example/)",
+    ],
+    [
+      "[\u202Eelpmaxe.knab](https://evil.example/) [v1.2, e.g. this](https://a.example/)",
+      "link(elpmaxe.knab (evil.example) → https://evil.example/) link(v1.2, e.g. this → https://a.example/)",
+    ],
+    [
+      "[bank.example       x](mailto:ada@evil.example)",
+      "link(bank.example x (ada@evil.example) → mailto:ada@evil.example)",
+    ],
+  ])("a link with a text: %j", (content, expected) => {
+    expect(drawn(content)).toBe(expected);
+  });
+
+  it.each([
+    ["- a", "[a]"],
+    ["* a *b*\n* c", "[a em(b);c]"],
+    ["to do:\n- a\n- b\ndone", "to do:|[a;b]|done"],
+    ["3. a\n4. b", "3[a;b]"],
+    ["1. a\n- b\n2. c", "1[a]|[b]|2[c]"],
+    ["- a\n  - b\n    1. c\n- d", "[a[b]1[c];d]"],
+    ["1. a\n\t- b\n\t- c\n2. d", "1[a[b;c];d]"],
+    ["  - a\n  - b", "[a;b]"],
+    ["- a\n  more of **it**\n- b", "[a\nmore of strong(it);b]"],
+    ["- a\n\n- b", "[a]|[b]"],
+    ["> - a", ">- a"],
+    ["- a\n> b", "[a]|>b"],
+    ["- *a\n- b*", "[*a;b*]"],
+    ["1. a ```x``` b", "1[a ]|pre(x)| b"],
+    ["-5 degrees\n- \n-\n---\n1.5 l\n1.\n*a*", "-5 degrees\n- \n-\n---\n1.5 l\n1.\nem(a)"],
+  ])("a list: %j", (content, expected) => {
     expect(drawn(content)).toBe(expected);
   });
 
   it("shows the room's mentions as mentions, and no others", () => {
     expect(drawn("@ben @ben2 @<Ada L> a@ben.example", ["ben", "ben2", "Ada L"])).toBe(
-      "mention(ben) mention(ben2) mention(Ada L) a@ben.example",
+      "mention(ben) mention(ben2) mention(Ada L) link(a@ben.example → mailto:a@ben.example)",
     );
     expect(drawn("@ben", [])).toBe("@ben");
     expect(drawn("请＠ben:看 ＠cleo", ["ben"])).toBe("请mention(ben):看 ＠cleo");
     expect(drawn("你好@benさん _@ben_ https://x.example/@ben ben@ben.example", ["ben"])).toBe(
-      "你好mention(ben)さん em(mention(ben)) link(https://x.example/@ben) ben@ben.example",
+      "你好mention(ben)さん em(mention(ben)) link(https://x.example/@ben) link(ben@ben.example → mailto:ben@ben.example)",
     );
   });
 
   it("in one line, for quotes", () => {
     expect(lineOf("> said\n**bold** `code`\n\n```js\nx\n```")).toBe("said bold code x");
+    expect(lineOf("to do\n2. [a](https://a.example/)\n   - b\n3. c")).toBe("to do 2. a • b 3. c");
   });
 
-  it("keeps all text, and links http(s) addresses only", () => {
+  it("keeps all text, and links addresses of the web and of mail only", () => {
     const pieces = constantFrom(
+      "- ",
+      "1. ",
+      "  ",
+      "[",
+      "](",
+      "www.a.example",
+      "a@a.example",
       "*",
       "**",
       "_",
@@ -104,14 +218,16 @@ describe("markup", () => {
     assert(
       property(array(pieces, { maxLength: 60 }), (parts) => {
         const content = parts.join("");
-        const links: string[] = [];
+        const links: Array<Inline & { kind: "link" }> = [];
         const walk = (node: Inline): void => {
-          if (node.kind === "link") links.push(node.href);
+          if (node.kind === "link") links.push(node);
           if ("children" in node) node.children.forEach(walk);
         };
         const blocks = parseMarkup(content, ["a"]);
-        for (const block of blocks) if (block.kind !== "pre") block.children.forEach(walk);
-        expect(links.filter((href) => !/^https?:\/\//.test(href))).toEqual([]);
+        blocks.flatMap(inlinesOf).forEach(walk);
+        expect(links.filter(({ href }) => !/^(?:https?:\/\/|mailto:[^?]+$)/.test(href))).toEqual([]);
+        // A text in place of the address takes its letters away.
+        if (links.some(({ text }) => !content.includes(text) || content.includes(`[${text}](`))) return;
         const letters = (text: string): string => text.replaceAll(/[^a-z]/g, "");
         expect(letters(blocks.map(textOf).join(""))).toBe(letters(content));
         // The language stands beside the code, not in its first line.
@@ -135,6 +251,16 @@ describe("markup", () => {
     ")",
     "*a |",
     "**a |x** ",
+    "[",
+    "[a](",
+    "[[a]](https://a.a)",
+    "](https://a.a)",
+    "[a.a.",
+    "www.a.a)",
+    "a@a.aa ",
+    "- a\n",
+    " - ",
+    "1. \n",
   ])("takes steps that grow with the text, and no faster: %j again and again", (unit) => {
     // Each mark looks for its end, which is in another paragraph.
     expect(growsWithText(unit, (text) => void parseMarkup(`https://a${text}\n\nx*`, ["a"]))).toBe(true);

@@ -65,6 +65,25 @@ describe("an address", () => {
     ],
     ["https://en.example/Bose–Einstein_condensate", ["https://en.example/Bose–Einstein_condensate"]],
     ["https:// http://。 https://(( https://%/x", []],
+    // Without a scheme: `www.` and a host with a dot in it.
+    [
+      "www.example.org, WWW.example.org/x_(y) (www.a.example:80?q). 詳細はwww.日本語.jpを見て",
+      ["www.example.org", "WWW.example.org/x_(y)", "www.a.example:80?q", "www.日本語.jp"],
+    ],
+    ["_www.a.example_ www.a.example,www.b.example", ["www.a.example_", "www.a.example", "www.b.example"]],
+    ["www. www.a www.a. wwww.a.example a-www.a.example x.www.a.example //www.a.example", []],
+    // No host stands before it that is not the one it leads to.
+    ["www.bank.example:x@evil.example/x", ["x@evil.example"]],
+    // Mail, in the prose of any script, and nothing that only looks like it.
+    [
+      "ada@example.org, (mailto:ada.l+x@mail.example.org)! _b_c@a.example_ иван@пример.рф",
+      ["ada@example.org", "mailto:ada.l+x@mail.example.org", "b_c@a.example", "иван@пример.рф"],
+    ],
+    ["詳細はada@example.orgまで 请写信给ada@example.org。", ["ada@example.org", "ada@example.org"]],
+    ["ada@example ada@ @example.org ada@x.1 ada@x.y ada+@a.example a%b@a.example //ada@a.example", []],
+    ["ada@a.example@b.example ada@b.example.@c", ["ada@b.example"]],
+    [`${"a".repeat(64)}@a.example ${"a".repeat(72)}@a.example`, [`${"a".repeat(64)}@a.example`]],
+    ["https://a.example/?to=ada@a.example", ["https://a.example/?to=ada@a.example"]],
   ])("%j has %j", (text, addresses) => {
     expect(found(text)).toEqual(addresses);
   });
@@ -74,10 +93,17 @@ describe("an address", () => {
       "https://xn--wgv71a119e.jp/",
       "https://xn--mller-kva.example/",
     ]);
+    expect(linksIn("www.Example.org/x Mailto:Ada@example.org").map(({ href }) => href)).toEqual([
+      "https://www.example.org/x",
+      "mailto:Ada@example.org",
+    ]);
   });
 
-  it("is a part of the text, http(s), and beside the others, in any text", () => {
+  it("is a part of the text, http(s) or mail, and beside the others, in any text", () => {
     const units = [
+      "www.",
+      "ada@",
+      "mailto:",
       "https://",
       "Http://",
       "a",
@@ -100,8 +126,8 @@ describe("an address", () => {
         let end = 0;
         for (const { from, to, href } of linksIn(text)) {
           expect(from).toBeGreaterThanOrEqual(end);
-          expect(text.slice(from, to)).toMatch(/^https?:\/\/\S/i);
-          expect(href).toMatch(/^https?:\/\//);
+          expect(text.slice(from, to)).toMatch(/^(?:(?:https?:\/\/|www\.)\S|\S+@\S)/i);
+          expect(href).toMatch(/^(?:https?:\/\/|mailto:[^?]+$)/);
           end = to;
         }
       }),
@@ -125,8 +151,14 @@ const HOSTILE = [
   "a.",
   "a.-/",
   "`@",
+  "www.",
+  "www.a",
+  "www.a.",
+  "a@a.",
+  "a.a@",
+  "a@a.aa",
 ];
 
 it.each(HOSTILE)("takes steps that grow with the text, and no faster: %s again and again", (unit) => {
-  expect(growsWithText(unit, (text) => void mentionPlaces(text))).toBe(true);
+  expect(growsWithText(unit, (text) => void [linksIn(text), mentionPlaces(text)])).toBe(true);
 });
