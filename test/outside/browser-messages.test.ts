@@ -181,7 +181,7 @@ const paste = (field: Locator, text: string): Promise<void> =>
     field.dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData }));
   }, text);
 
-it("a pasted text that is too long for a message becomes a file with a note; in an edit it stays text", async () => {
+it("a pasted text that is too long for a message becomes a file, and a note says so while it is there", async () => {
   const ada = await (await open()).enter("messages-long", "Ada");
   const field = ada.page.getByTestId("composer");
   const note = ada.page.locator("#composer-note");
