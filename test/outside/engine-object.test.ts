@@ -485,7 +485,9 @@ describe("a server with options of its own", () => {
     const polled = await ask(`room=cat&sid=${encodeURIComponent(handshake.sid)}`);
     const answer = await polled.text();
     // On a slow machine the poll itself may come too late.
-    expect(polled.ok ? answer : JSON.parse(answer)).toEqual(polled.ok ? "1" : { code: 1, message: "Session ID unknown" });
+    expect(polled.ok ? answer : JSON.parse(answer)).toEqual(
+      polled.ok ? "1" : { code: 1, message: "Session ID unknown" },
+    );
   });
 
   it("is not at another path", async () => {
