@@ -24,6 +24,16 @@ export function storedFilesOf(message: WithFiles): StoredFile[] {
   return attachmentsOf(message).flatMap((file) => (file.preview ? [file, file.preview] : [file]));
 }
 
+/** Characters that each file costs besides what people wrote: quotes, numbers. */
+const FILE_CHARS = 64;
+
+/** Characters that the files of a message take in it. */
+export const fileCharsOf = (message: WithFiles): number =>
+  storedFilesOf(message).reduce(
+    (chars, { key, name, type }) => chars + key.length + name.length + type.length + FILE_CHARS,
+    0,
+  );
+
 /** What stands for the files of a message in a line of text. */
 export const fileNamesOf = (message: WithFiles): string =>
   attachmentsOf(message)

@@ -2,6 +2,7 @@
 // stores and decides. Used by src/shards, src/chat/shards and src/rpc.
 import type { Answer, Message, Notice, Role, Welcome } from "./chat-events.ts";
 import type { Identity } from "./identity.ts";
+import { fileCharsOf } from "./message-files.ts";
 
 /** The name of a shard's object. No room has a slash in its name. */
 export const shardName = (room: string, shard: number): string => `${room}/${shard}`;
@@ -33,8 +34,11 @@ export const STAFF_CHANNEL = "staff";
 /** Whether a channel is one of those in shards. The others are sockets of the room itself. */
 export const isShardChannel = (channel: string): boolean => channel === STAFF_CHANNEL || channel.startsWith(USER);
 
-/** SHD-4: characters of the texts that a shard keeps, and gets after a gap. `MISSED_MESSAGES_MAX` bounds their number. */
+/** SHD-4: characters of the messages that a shard keeps, and gets after a gap. `MISSED_MESSAGES_MAX` bounds their number. */
 export const MISSED_CHARS_MAX = 500_000;
+
+/** What a message adds to these. */
+export const missedCharsOf = (message: Message): number => message.content.length + fileCharsOf(message);
 
 /** A position in the log of a room: after its newest message, and its latest change. */
 export interface LogPosition {

@@ -3,7 +3,7 @@
 import type { Message } from "../protocol/chat-events.ts";
 import { MISSED_MESSAGES_MAX } from "../protocol/limits.ts";
 import { parseMessageId } from "../protocol/message-id.ts";
-import { MISSED_CHARS_MAX, type LogPosition } from "../protocol/shards.ts";
+import { MISSED_CHARS_MAX, missedCharsOf, type LogPosition } from "../protocol/shards.ts";
 import type { MissedEvent, RecoveryLog } from "../socketio/recovery/recovery.ts";
 
 export class ShardLog implements RecoveryLog {
@@ -71,12 +71,12 @@ export class ShardLog implements RecoveryLog {
       if (seq !== before + 1) this.#forget(life);
       else {
         this.#delivered.push(message);
-        this.#chars += message.content.length;
+        this.#chars += missedCharsOf(message);
       }
     }
     while (this.#delivered.length > MISSED_MESSAGES_MAX || this.#chars > MISSED_CHARS_MAX) {
       const first = this.#delivered.shift()!;
-      this.#chars -= first.content.length;
+      this.#chars -= missedCharsOf(first);
       this.#incarnationBefore = this.#incarnationOf(first);
     }
   }

@@ -50,6 +50,7 @@ it("pictures, films, sound and a PDF are one message: small pictures in draft an
     async () => expect(await clip.evaluate((film: HTMLVideoElement) => film.currentTime)).toBeGreaterThan(0.1),
     WAIT,
   );
+  expect(await clip.evaluate((film) => film === document.activeElement)).toBe(true);
   const [part] = await Promise.all([
     page.waitForResponse((response) => response.url().includes("pass=")),
     page.getByRole("button", { name: "Play tone.wav" }).click(),
@@ -108,5 +109,30 @@ it("pictures, films, sound and a PDF are one message: small pictures in draft an
   const filled = areas.reduce((sum, area) => sum + area) / (before.width * before.height);
   expect(filled).toBeGreaterThan(0.97);
   expect(ada.complaints).toEqual([]);
+
+  // A picture that cannot be had stands in the album as a file, as wide as it.
+  await page.unroute("**/files/*");
+  await page.route("**/files/*", (route) => route.fulfill({ status: 404, json: { error: { code: "NOT_FOUND" } } }));
+  await page.reload();
+  const lost = album.locator(".file").first();
+  await lost.waitFor();
+  expect((await lost.boundingBox())!.width).toBeGreaterThan(100);
+
+  // Messages that are copied together have the names of all their files.
+  await page
+    .getByTestId("file-input")
+    .setInputFiles(["1.txt", "2.txt"].map((name) => ({ name, mimeType: "text/plain", buffer: Buffer.from("text") })));
+  await vi.waitFor(async () => expect(await chips.count()).toBe(2), WAIT);
+  await vi.waitFor(async () => expect(await page.locator(".uploads progress").count()).toBe(0), WAIT);
+  await ada.say("");
+  await vi.waitFor(async () => expect(await page.locator("li[data-seq]").count()).toBe(2), WAIT);
+  const copied = await page.getByTestId("messages").evaluate((list) => {
+    getSelection()!.selectAllChildren(list);
+    const clipboardData = new DataTransfer();
+    const copy = new ClipboardEvent("copy", { bubbles: true, cancelable: true, clipboardData });
+    list.querySelector("li[data-seq]")!.dispatchEvent(copy);
+    return clipboardData.getData("text/plain");
+  });
+  expect(copied).toMatch(/from the trip\n1\.txt, 2\.txt$/);
   await ada.close();
 });

@@ -20,6 +20,21 @@ const messageOf = (seq: number, life: string): Message => ({
   timestamp: 0,
 });
 
+it("keeps no more characters of descriptions of files than of texts: SHD-4", () => {
+  const file = { key: "k".repeat(150), name: "n".repeat(200), type: "image/png", size: 1 };
+  const attachments = Array.from({ length: 10 }, () => ({ ...file, preview: file }));
+  const messages = Array.from({ length: 100 }, (_, at) => ({
+    ...messageOf(at + 1, NEW),
+    content: "",
+    attachment: attachments[0]!,
+    attachments,
+  }));
+  const log = new ShardLog();
+  log.move(positionAt(0, NEW));
+  log.deliver(messages);
+  expect([log.hasAllAfter(0), log.hasAllAfter(90)]).toEqual([false, true]);
+});
+
 describe("the incarnation at the position from which a client recovers", () => {
   it("is known where the shard has shown all messages behind it", () => {
     const log = new ShardLog();

@@ -19,7 +19,11 @@ function countingWorker(): { fetcher: ReturnType<typeof workerWith>; asked: Retu
         asked(name);
         return stub.permitReading(...args);
       };
-      return { permitReading };
+      const passTo: ChatRoom["passTo"] = (...args) => {
+        asked(name);
+        return stub.passTo(...args);
+      };
+      return { permitReading, passTo };
     },
   };
   return { fetcher: workerWith({ CHAT_ROOM }), asked };
@@ -187,6 +191,7 @@ describe("permission to read a file: FILE-4", () => {
     const { key } = await uploaded(freshRoom(), png(1, 1));
     expect((await read(key.replace(/.{4}$/, "0000"), { fetcher })).status).toBe(404);
     expect((await read(key.replace(/^[^!]+/, "never-used"), { fetcher })).status).toBe(404);
+    expect((await read(`${key.replace(/.{4}$/, "0000")}/link`, { fetcher })).status).toBe(404);
     expect(asked).not.toHaveBeenCalled();
   });
 
@@ -300,6 +305,7 @@ describe("a pass to a file: FILE-10", () => {
     expect((await read(`${key}?pass=${pass}`, { as: null })).status).toBe(200);
     await env.FILES.delete(key);
     expect((await read(`${key}?pass=${pass}`, { as: null })).status).toBe(404);
+    expect((await read(`${key}/link`, { as: { user: "ben" } })).status).toBe(404);
   });
 
   it("is for users who may read the file", async () => {

@@ -1,5 +1,5 @@
 // Plays sound or a film from the room, part by part. player.tsx loads it when the reader presses Play.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Attachment } from "parley-rooms/client";
 
 import type { ViewProps } from "./chat-props.ts";
@@ -31,8 +31,15 @@ export function Playing({ view, file, onLost, onUnplayable }: PlayingProps) {
     }
   };
   useEffect(() => void find(0), []);
+  const player = useRef<HTMLVideoElement & HTMLAudioElement>(null);
+  // The button that was pressed is gone, and its focus is around the player, unless the reader has moved on.
+  useEffect(() => {
+    const root = player.current?.getRootNode() as Document | ShadowRoot | undefined;
+    if (root?.activeElement?.contains(player.current) ?? true) player.current?.focus({ preventScroll: true });
+  }, [source === undefined]);
   if (!source) return null;
   const element = {
+    ref: player,
     src: source.url,
     controls: true,
     autoplay: true,

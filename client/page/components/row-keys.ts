@@ -1,5 +1,7 @@
 // Handles keys on messages: up and down lead to the neighbours of a focused one, letters to its actions, and copying several keeps their
 // authors. The message list calls it.
+import { fileNamesOf } from "parley-rooms/client";
+
 import { bare } from "../state/names.ts";
 import { clockTime } from "../state/times.ts";
 import type { ChatProps, ViewProps } from "./chat-props.ts";
@@ -48,10 +50,11 @@ export function onRowsCopied(event: ClipboardEvent, { view }: ViewProps): void {
   let author = "";
   const lines = stored
     .filter(({ seq }) => seqs.has(seq))
-    .map(({ sender, name, timestamp, content, attachment, deleted }) => {
+    .map((message) => {
+      const { sender, name, timestamp, content, deleted } = message;
       const head = sender === author ? "" : `${author === "" ? "" : "\n"}${bare(name)}, ${clockTime(timestamp)}\n`;
       author = sender;
-      const text = deleted ? "Message deleted" : view.people.withNames(content) || (attachment?.name ?? "");
+      const text = deleted ? "Message deleted" : view.people.withNames(content) || fileNamesOf(message);
       return head + text;
     });
   event.clipboardData?.setData("text/plain", lines.join("\n"));

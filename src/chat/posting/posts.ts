@@ -1,7 +1,7 @@
 // Group commit: posts that arrive while a batch is open share one append and one fan-out (CHAT-2). The commit (commit.ts) stores and
 // delivers them (CHAT-7). Called by posting.ts; scripts/measure/bill.ts knows the rate of batches.
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
-import { storedFilesOf } from "../../protocol/message-files.ts";
+import { fileCharsOf } from "../../protocol/message-files.ts";
 import { refuse } from "../../protocol/refuse.ts";
 import {
   BATCH_CHARS_MAX,
@@ -52,7 +52,7 @@ export function batchRate(
 
 /** Posts in one batch at most, so that a burst cannot delay its first post. */
 export const BATCH_POSTS_MAX = 64;
-/** Characters that a message, and each of its files, costs besides what people wrote: keys, quotes, times. */
+/** Characters that a message costs besides what people wrote: keys, quotes, times. */
 const MESSAGE_CHARS = 64;
 
 export class Posts implements Writer {
@@ -188,11 +188,8 @@ const notStored = (): PostAnswer => refuse("INTERNAL", "The message could not be
 
 function charsOf(draft: Draft): number {
   const { sender, name, content, clientMsgId = "", replyTo = "" } = draft;
-  const ofFiles = storedFilesOf(draft).map(
-    ({ key, name, type }) => key.length + name.length + type.length + MESSAGE_CHARS,
-  );
   const written = sender.length + name.length + content.length + clientMsgId.length + replyTo.length;
-  return ofFiles.reduce((sum, chars) => sum + chars, written + MESSAGE_CHARS);
+  return written + fileCharsOf(draft) + MESSAGE_CHARS;
 }
 
 /** @param waitedMs of each message of a batch, until it was stored */

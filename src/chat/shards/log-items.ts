@@ -1,6 +1,6 @@
 // The messages of the log that shards lack: after a gap in their stream, and for connections that recover. Made by shards.ts.
 import { MISSED_MESSAGES_MAX } from "../../protocol/limits.ts";
-import { MISSED_CHARS_MAX, type LogPosition, type ShardItem } from "../../protocol/shards.ts";
+import { MISSED_CHARS_MAX, missedCharsOf, type LogPosition, type ShardItem } from "../../protocol/shards.ts";
 import type { Message, ServerToClientEvents } from "../../protocol/chat-events.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { Room } from "../room/room.ts";
@@ -69,7 +69,7 @@ function earlierItem(log: MessageLog, lastSeq: number, seqs: readonly number[]):
 /** As many of them as a shard keeps. */
 function newest(messages: readonly Message[]): readonly Message[] {
   let chars = 0;
-  const first = messages.findLastIndex(({ content }) => (chars += content.length) > MISSED_CHARS_MAX);
+  const first = messages.findLastIndex((message) => (chars += missedCharsOf(message)) > MISSED_CHARS_MAX);
   return messages.slice(first + 1);
 }
 

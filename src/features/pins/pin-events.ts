@@ -14,7 +14,7 @@ export interface Pin {
   readonly name: string;
   /** The beginning of its text, 200 characters at most, as it stood when this was sent. */
   readonly text: string;
-  /** The name of its file. */
+  /** The names of its files, the first 200 characters. */
   readonly file?: string;
 }
 

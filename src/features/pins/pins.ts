@@ -167,7 +167,14 @@ export class Pins extends RoomFeature<PinsSent> {
 }
 
 function pinOf(stored: StoredPin, { sender, name, content, attachment, attachments }: Message): Pin {
-  const text = Array.from(content).slice(0, TEXT_LENGTH_MAX).join("");
   const file = attachments?.map(({ name }) => name).join(", ") ?? attachment?.name;
-  return { ...stored, sender, name, text, ...(file !== undefined && { file }) };
+  return {
+    ...stored,
+    sender,
+    name,
+    text: beginningOf(content),
+    ...(file !== undefined && { file: beginningOf(file) }),
+  };
 }
+
+const beginningOf = (text: string): string => Array.from(text).slice(0, TEXT_LENGTH_MAX).join("");

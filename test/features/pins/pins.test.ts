@@ -5,6 +5,7 @@ import { Pins, PINS_MAX_DEFAULT, TEXT_LENGTH_MAX, type PinsOptions } from "../..
 import type { ChatSettings } from "../../../src/chat/room/room.ts";
 import type { Client } from "../../host/harness.ts";
 import { CustomRoom } from "../../host/custom-room.ts";
+import { FileRoom } from "../../host/file-room.ts";
 import { refusalOf, sleep } from "../../host/moderated-room.ts";
 
 const OK = { ok: true };
@@ -47,6 +48,20 @@ describe("PIN-1: pinning", () => {
     expect(await pinsIn(room)).toEqual([pin]);
     sleep(room);
     expect(await pinsIn(room), "also after sleep").toEqual([pin]);
+  });
+
+  it("names the files of its message, as far as it has room for text", async () => {
+    const room = new FileRoom(undefined, { flushWindowMs: 0 }, { features: (handle) => [new Pins(handle)] });
+    const mia = await room.join({ user: "mia", role: "moderator" });
+    const named = async (name: string) => (await room.permit("mia", { name })).attachment!;
+    const [first, second] = [await named("a.png"), await named("b".repeat(TEXT_LENGTH_MAX))];
+    const pinned = async (post: object) => {
+      const { id } = await mia.ask("chat-message", { content: "", ...post });
+      await mia.ask("pin", { id });
+      return (mia.received("pinned").at(-1) as { file?: string }).file;
+    };
+    expect(await pinned({ attachment: first })).toBe("a.png");
+    expect(await pinned({ attachments: [first, second] })).toBe(`a.png, ${"b".repeat(TEXT_LENGTH_MAX - 7)}`);
   });
 
   it("stores a row, before any member hears of it, and comes behind earlier posts", async () => {

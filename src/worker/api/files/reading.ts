@@ -84,10 +84,13 @@ function partOf(found: R2Object | R2ObjectBody, range: Range | undefined, header
   return new Response(found.body, { status: 206, headers });
 }
 
-/** FILE-10 */
+/** FILE-10. As for a reading, the storage is asked first. */
 export async function linkFile({ identity, env, given, roomRpc }: Asked, file: FileKey): Promise<Response> {
   if (!roomAllowed(identity.rooms, file.room)) return noSuchFile();
   if (!env.FILES) return refuseWithout("FILES");
+  const found = await find(env.FILES, given.key, undefined).catch(refuseForTrouble);
+  if (!found) return noSuchFile();
+  if (found instanceof Response) return found;
   return respond(await roomRpc(file.room).passTo(identity, { key: given.key, epoch: file.epoch }));
 }
 
