@@ -71,12 +71,16 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** A copy with plain objects and lists in place of proxies for them, which have no clone: the Admin UI makes one of each `socket.data`. */
-export function withoutProxies(value: unknown, above: readonly unknown[] = []): unknown {
-  if (above.includes(value)) return value;
-  const within = (part: unknown): unknown => withoutProxies(part, [...above, value]);
-  if (Array.isArray(value)) return value.map(within);
-  if (!isPlainObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, within(part)]));
+export function withoutProxies(value: unknown, above = new Set<unknown>()): unknown {
+  if (above.has(value)) return value;
+  const within = (part: unknown): unknown => withoutProxies(part, above);
+  let copy = value;
+  above.add(value);
+  if (Array.isArray(value)) copy = value.map(within);
+  else if (isPlainObject(value))
+    copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, within(part)]));
+  above.delete(value);
+  return copy;
 }
 
 const COPIED = [Array, Set, Map, Date, RegExp, ArrayBuffer];

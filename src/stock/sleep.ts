@@ -175,16 +175,25 @@ export class Sleep {
         return sockets.map(({ nsp, pid, asleep }) => ({ pass: pass!, nsp, pid, ...asleep! }));
       });
       // In the order in which they came: applications see it in lists of sockets.
-      for (const { pass, nsp, pid, auth } of all.toSorted((one, other) => one.issued - other.issued)) {
-        const data = { ...(auth as object), pid, offset: ASLEEP_OFFSET };
-        for (const message of this.#encoder().encode({ type: CONNECT, nsp, data })) pass(message);
-      }
+      for (const { pass, nsp, pid, auth } of all.toSorted((one, other) => one.issued - other.issued))
+        for (const message of this.#connectOf(nsp, { pid, offset: ASLEEP_OFFSET }, auth)) pass(message);
     });
     await isDone(Promise.all(restored), NAMESPACES_MS, parts);
     if (!(await isDone(timers.restored(), LISTENERS_MS, parts)))
       this.warn(
         `a listener for \`connection\` was not done ${LISTENERS_MS} ms after a sleep: events had to wait for it`,
       );
+  }
+
+  #connectOf(nsp: string, data: object, auth: unknown): readonly Written[] {
+    const encoded = (given: unknown): Written[] =>
+      this.#encoder().encode({ type: CONNECT, nsp, data: { ...(given as object), ...data } });
+    try {
+      return encoded(auth);
+    } catch {
+      // A middleware has put something into `auth` that no packet carries, such as a bigint. The socket gets it by `made`.
+      return encoded({});
+    }
   }
 
   /** Undoes what listeners for `connection` did to a socket that they took for a new one. */

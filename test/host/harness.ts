@@ -227,8 +227,9 @@ export class FakeShell {
     return (this.#server.deadlines.next() ?? Infinity) - this.nowMs;
   }
 
-  /** Whether the platform could put the room to sleep now: nothing happened for a second, nor will in the next. */
+  /** Whether the platform could put the room to sleep now: no handler is busy, nothing happened for a second, nor will in the next. */
   get canSleep(): boolean {
+    if (this.#work.size > 0) return false;
     const isIdle = this.nowMs - this.activeAtMs >= SLEEPY_MS && this.quietMs > SLEEPY_MS;
     return isIdle && this.#server.deadlines.nextAwake() === undefined;
   }

@@ -180,6 +180,31 @@ describe("what code sets is as if the object had never slept", () => {
     expect([(object.socketOf(ada).request as unknown as Own)["user"], runs]).toEqual([{ id: 7 }, 1]);
   });
 
+  it("what they put into `auth` does so, too, if no packet carries it, and ends no connection", async () => {
+    const object = sleeper((io) => {
+      io.use(({ handshake }, next) => {
+        Object.assign(handshake.auth, { id: 5n, self: handshake.auth });
+        next();
+      });
+      tell(io);
+    });
+    const clients = [
+      await new Client(object, "/", { auth: { name: "Ada" } }).connect(),
+      await new Client(object).connect(),
+    ];
+    await object.sleep();
+    const { auth } = object.socketOf(clients[0]!).handshake;
+    expect(auth).toMatchObject({ name: "Ada", id: 5n });
+    expect(auth["self"]).toBe(auth);
+    clients[1]!.emit("say", "after");
+    await settled();
+    expect(clients.map(({ got, closings }) => [got, closings])).toEqual([
+      [["after"], []],
+      [["after"], []],
+    ]);
+    expect(object.problems).toEqual([]);
+  });
+
   it("what they gave its handshake does so as well", async () => {
     const object = sleeper((io) =>
       io.use((socket, next) => {

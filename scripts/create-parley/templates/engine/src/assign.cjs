@@ -1,0 +1,2 @@
+// Stands for the package object-assign, by which socket.io's `cors` copies options: wrangler.jsonc names it.
+module.exports = Object.assign;
