@@ -65,7 +65,13 @@ const ask = (
   });
 
 /** Not for staff only: they have tests of their own (files-*.test.ts). */
-const FOR_MEMBERS = ["GET /api/rooms", "GET /files/{key}", "POST /api/guest", "POST /api/rooms/{room}/files"];
+const FOR_MEMBERS = [
+  "GET /api/rooms",
+  "GET /files/{key}",
+  "GET /files/{key}/link",
+  "POST /api/guest",
+  "POST /api/rooms/{room}/files",
+];
 /** link-cards.test.ts. */
 const OF_THE_WEB = ["GET /api/link-card", "GET /api/link-card/picture"];
 /** http.test.ts. */
