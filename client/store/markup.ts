@@ -1,6 +1,7 @@
 // Parses a message's text into a tree of plain data: code, quotes, lists, links, mentions and simple emphasis. Any input yields only these
 // kinds of nodes, and only addresses of the web and of mail. The page draws the tree, and shows the message that a reply or a dialog is about
 // in one line; applications draw it with elements of their own.
+import { isVisible } from "../../src/protocol/content.ts";
 import { characterAt, characterBefore, isUnspaced, isWord } from "../../src/protocol/text/characters.ts";
 import { linksIn, type Link } from "../../src/protocol/text/links.ts";
 import { mentionPlaces, type Mention } from "../../src/protocol/text/mentions.ts";
@@ -38,8 +39,8 @@ const MARKS_MAX = 6;
 const FENCE = "```";
 const SPECIAL = /[`*_~@＠]/g;
 const QUOTE = /^> ?/;
-/** A line that begins an item of a list. */
-const ITEM = /^([ \t]*)(?:[-*]|(\d{1,9})\.)[ \t]+(\S.*)$/s;
+/** A line that begins an item of a list. A year begins a sentence, and a zero would be lost. */
+const ITEM = /^([ \t]*)(?:[-*]|(\d|[1-9]\d{1,2})\.)[ \t]+(\S.*)$/s;
 /** A line that goes on with the item above it. */
 const OF_ITEM = /^[ \t]{2,}\S/;
 
@@ -142,7 +143,10 @@ interface GrowingList extends List {
   readonly items: Array<ListItem & { readonly lists: GrowingList[] }>;
 }
 
-/** Items that are indented more than the first one belong to the item above them: one level. Another kind of mark begins another list. */
+/**
+ * Items that are indented more than the first one belong to the item above them: one level. Another kind of mark begins another list, and so
+ * does a number that is not the next one: each item is shown with the number that it was written with.
+ */
 function listsOf(items: readonly string[], users: ReadonlySet<string>): List[] {
   const lists: GrowingList[] = [];
   let least = Infinity;
@@ -152,9 +156,10 @@ function listsOf(items: readonly string[], users: ReadonlySet<string>): List[] {
     least = Math.min(least, width);
     const above = width > least + 1 ? lists.at(-1)?.items.at(-1)?.lists : undefined;
     const siblings = above ?? lists;
-    const start = number === undefined ? {} : { start: Number(number) };
+    const start = number === undefined ? undefined : Number(number);
     const last = siblings.at(-1);
-    if (!last || "start" in last !== "start" in start) siblings.push({ kind: "list", ...start, items: [] });
+    const next = last?.start === undefined ? undefined : last.start + last.items.length;
+    if (!last || start !== next) siblings.push({ kind: "list", ...(start !== undefined && { start }), items: [] });
     siblings.at(-1)!.items.push({ children: parseInline(text, users, 0), lists: [] });
   }
   return lists;
@@ -239,7 +244,7 @@ function labelledLink(text: string, { from, to, href }: Link, before: Link | und
   const isSame = before?.to === end && before.href === href && text[before.from - 1] === "[";
   const begin = isSame ? before.from - 1 : bracketBefore(text, end, before?.to ?? 0);
   const label = begin === undefined ? "" : text.slice(begin + 1, end);
-  return label.replaceAll(UNSEEN, "").trim() === "" ? undefined : { from: begin!, to: to + 1, href, label };
+  return isVisible(label.replaceAll(UNSEEN, "")) ? { from: begin!, to: to + 1, href, label } : undefined;
 }
 
 /** The place of the bracket that the one at `end` closes, in its line. */
@@ -293,7 +298,9 @@ function linkNode({ from, to, href, label }: ShownLink, { users, depth }: Surrou
 /** Characters that turn text around. */
 const TURNING = /[\u202A-\u202E\u2066-\u2069]/g;
 /** Characters that have no width of their own. */
-const UNSEEN = /[\p{Cf}\p{M}]/gu;
+const UNSEEN = /[\p{Cf}\p{DI}\p{M}]/gu;
+/** A word that names a host: `bank.example`, `192.0.2.1`. */
+const HOST = /\.\p{L}{2}|^\d+(?:\.\d+){3}\.*$/u;
 
 /** The label, followed by where its link leads if the label names another host. */
 function honest(label: string, href: string): string {
@@ -304,7 +311,7 @@ function honest(label: string, href: string): string {
     .replaceAll(UNSEEN, "")
     .toLowerCase()
     .split(/[^\p{L}\p{N}.-]+/u);
-  const isOther = (word: string): boolean => /\.\p{L}{2}/u.test(word) && bareHost(word) !== bareHost(host);
+  const isOther = (word: string): boolean => HOST.test(word) && bareHost(word) !== bareHost(host);
   return words.some(isOther) ? `${text} (${host || pathname})` : text;
 }
 

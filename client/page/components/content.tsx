@@ -88,7 +88,7 @@ function drawBlock(block: Block, key: number, view: RoomView): VNode {
   return start === undefined ? (
     <ul key={key}>{drawn}</ul>
   ) : (
-    <ol key={key} start={start}>
+    <ol key={key} start={start} style={{ "--digits": String(start + items.length - 1).length }}>
       {drawn}
     </ol>
   );

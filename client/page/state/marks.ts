@@ -17,7 +17,7 @@ interface Change extends Range {
 }
 
 /** A line: what it begins with as a quote or an item of a list, the words, spaces. */
-const LINE = /^([ \t]*(?:> ?)?(?:(?:[-*]|\d{1,9}\.)[ \t]+)?)(.*?)(\s*)$/;
+const LINE = /^([ \t]*(?:> ?)?(?:(?:[-*]|(?:\d|[1-9]\d{1,2})\.)[ \t]+)?)(.*?)(\s*)$/;
 
 /** Puts the mark around what is selected in the field, or takes it away; at a caret begins marked text, or ends it. */
 export function marked(value: string, { from, to }: Range, mark: Mark): Change {

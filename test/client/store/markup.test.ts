@@ -120,6 +120,10 @@ describe("markup", () => {
       "[](https://a.example/) [ \u200B\u202E](https://a.example/) a](https://a.example/)",
       "[](link(https://a.example/)) [ \u200B\u202E](link(https://a.example/)) a](link(https://a.example/))",
     ],
+    [
+      "[\u3164](https://a.example/) [\u2800\u0301](https://a.example/)",
+      "[\u3164](link(https://a.example/)) [\u2800\u0301](link(https://a.example/))",
+    ],
     ["[two\nlines](https://a.example/)", "[two\nlines](link(https://a.example/))"],
     // A text that names another place: an address stands beside the one to which it is written, and a host is followed by the one.
     ["[https://bank.example/](https://evil.example/)", "[link(https://bank.example/)](link(https://evil.example/))"],
@@ -144,6 +148,11 @@ describe("markup", () => {
       "link(elpmaxe.knab (evil.example) → https://evil.example/) link(v1.2, e.g. this → https://a.example/)",
     ],
     [
+      "[bank.\u2065example](https://evil.example/) [192.0.2.1](https://evil.example/) [v1.2.3](https://a.example/)",
+      "link(bank.\u2065example (evil.example) → https://evil.example/) link(192.0.2.1 (evil.example) → https://evil.example/) link(v1.2.3 → https://a.example/)",
+    ],
+    ["[192.0.2.1.](https://192.0.2.1/x)", "link(192.0.2.1. → https://192.0.2.1/x)"],
+    [
       "[bank.example       x](mailto:ada@evil.example)",
       "link(bank.example x (ada@evil.example) → mailto:ada@evil.example)",
     ],
@@ -158,6 +167,10 @@ describe("markup", () => {
     ["3. a\n4. b", "3[a;b]"],
     ["1. a\n- b\n2. c", "1[a]|[b]|2[c]"],
     ["- a\n  - b\n    1. c\n- d", "[a[b]1[c];d]"],
+    // Each number is that of the writer.
+    ["3. a\n2. b\n3. c\n3. d", "3[a]|2[b;c]|3[d]"],
+    ["99. a\n100. b\n0. c", "99[a;b]|0[c]"],
+    ["2026. Then\n01. January\n000. x", "2026. Then\n01. January\n000. x"],
     ["1. a\n\t- b\n\t- c\n2. d", "1[a[b;c];d]"],
     ["  - a\n  - b", "[a;b]"],
     ["- a\n  more of **it**\n- b", "[a\nmore of strong(it);b]"],
