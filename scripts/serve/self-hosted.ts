@@ -1,6 +1,7 @@
 // Serves the production bundle in workerd, with settings from the environment or .dev.vars. Called by self-host.ts, and by a server of the
 // bench; keep-release.ts and tests build their deployments with it.
 import { execFile } from "node:child_process";
+import { rmSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 
@@ -47,6 +48,8 @@ export async function serveAlone(state: string): Promise<void> {
   await assertPortFree(address.port, address.host, "npm run serve");
   const stateDir = path.resolve(PROJECT_ROOT, state);
   takeStateDirectory(stateDir);
+  // The Worker knows, and deletes, only what it cached in this run (CARD-5).
+  rmSync(path.join(stateDir, "cache"), { recursive: true, force: true });
   const worker = await readDeployment(ENVIRONMENT);
   const bindings = { ...worker.bindings, ...RELAY_DEFAULT, ...readLocalVariables(ENVIRONMENT) };
   const compatibilityFlags = withCompression(worker.compatibilityFlags ?? [], compression);

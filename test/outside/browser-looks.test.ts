@@ -565,11 +565,12 @@ it("a link's card fills a place that is there before it comes, and nothing moves
     await route.continue();
   });
   await ada.enter(room, "Ada");
-  const texts = ["See https://example.com/keys", "and https://nobody.example/a?b=1", ...Array.from("abcdef")];
+  const links = ["See https://example.com/keys", "and https://nobody.example/a?b=1", "or https://evil.example/moved"];
+  const texts = [...links, ...Array.from("abcdef")];
   for (const text of texts) await ada.say(text);
   await ada.sees(...texts);
   const cards = page.getByTestId("link-card");
-  await vi.waitFor(() => expect(held).toHaveLength(2), WAIT);
+  await vi.waitFor(() => expect(held).toHaveLength(3), WAIT);
   const boxes = () =>
     page
       .locator("[data-testid=message], [data-testid=link-card]")
@@ -578,12 +579,17 @@ it("a link's card fills a place that is there before it comes, and nothing moves
   expect(await cards.allInnerTexts()).toEqual([
     "example.com\nexample.com/keys",
     "nobody.example\nnobody.example/a?b=1",
+    "evil.example\nevil.example/moved",
   ]);
   for (const go of held) go();
   await cards.first().locator("img").waitFor();
+  await cards.last().locator("img").waitFor();
+  const about = "Where the keys are\nEach room has a drawer, each drawer a key, and each key a room.";
   expect(await cards.allInnerTexts()).toEqual([
-    "example.com · Example\nWhere the keys are\nEach room has a drawer, each drawer a key, and each key a room.",
+    `example.com · Example\n${about}`,
     "nobody.example\nnobody.example/a?b=1",
+    // The server is led to another site; a reader may not be.
+    `evil.example · Example\n${about}`,
   ]);
   const picture = cards.first().locator("img");
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(64);

@@ -1,6 +1,6 @@
 // `npm run serve` for people who host the server on their own machine.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, get, type IncomingMessage } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -80,8 +80,12 @@ describe.concurrent("npm run serve", () => {
     await first.exit();
     await vi.waitFor(async () => expect(await isListening(port)).toBe(false));
 
+    const cached = path.join(stateDir, "cache", "default");
+    mkdirSync(cached, { recursive: true });
     const second = serve(port, stateDir);
     await second.prints(/Ready on/);
+    // CARD-5: nobody would delete what an earlier run cached.
+    expect(existsSync(cached)).toBe(false);
     const ben = await join(url, "general", "ben", { reconnection: false });
     expect(await ask<HistoryAnswer>(ben, "history", {})).toMatchObject({
       messages: [{ seq: 1, sender: "ada", content: "remember me" }],

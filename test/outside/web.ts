@@ -27,6 +27,8 @@ export function answerOfWeb({ url }: Request): Response {
       site_name: "Example",
       image: "/keys.png",
     });
+  if (hostname === "evil.example" && pathname === "/moved")
+    return new Response(null, { status: 302, headers: { location: "https://example.com/keys" } });
   if (hostname === "evil.example")
     return pageOf({
       title: PAGE_PAYLOADS[0]!,

@@ -1,8 +1,9 @@
 // Link cards by the HTTP API: what is fetched of the web, and within which bounds.
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { FETCHES, FETCHES_AT_A_TIME } from "../../src/features/link-cards/http.ts";
+import { CACHED_BYTES_MAX, FETCHES, FETCHES_AT_A_TIME } from "../../src/features/link-cards/http.ts";
 import {
+  CHUNKS_MAX,
   PAGE_BYTES_MAX,
   PICTURE_BYTES_MAX,
   REDIRECTS_MAX,
@@ -242,6 +243,23 @@ describe("CARD-3: bounds", () => {
     expect([parts, cancel.mock.calls.length]).toEqual([[], 1]);
   });
 
+  it("so many parts of a body are read", async () => {
+    const inParts = (parts: ReadonlyArray<Uint8Array>): ReadableStream => {
+      let at = 0;
+      return stream({
+        pull: (controller: ReadableStreamDefaultController) =>
+          at < parts.length ? controller.enqueue(parts[at++]) : controller.close(),
+      });
+    };
+    const page = (crumbs: number) =>
+      html(inParts([...Array.from({ length: crumbs }, () => bytes(" ")), bytes("<title>Tea</title>")]));
+    expect((await cardFrom(() => page(CHUNKS_MAX - 1))).card).toMatchObject({ title: "Tea" });
+    expect((await cardFrom(() => page(CHUNKS_MAX + 1))).card).toBe(undefined);
+    const picture = png(1, 1, CHUNKS_MAX + 100);
+    const crumbs = Array.from(picture, (byte) => Uint8Array.of(byte));
+    expect((await pictureFrom(() => html(inParts(crumbs), "image/png"))).status).toBe(404);
+  });
+
   it("a page takes so long, and then there is none", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
@@ -312,6 +330,23 @@ describe("CARD-5: what was fetched", () => {
       expect(picture.headers.get("Content-Type")).toBe("image/png");
     }
     expect(asked).toHaveLength(3);
+  });
+
+  it("is deleted from the cache where it would hold too much, the oldest first", async () => {
+    const { origin, asked, PUBLIC_WEB } = webOf(() => html(png(1, 1, PICTURE_BYTES_MAX), "image/png"));
+    const fetcher = on({ PUBLIC_WEB });
+    const ask = async (at: number): Promise<void> => {
+      const as = { user: "collector", role: "member" };
+      const response = await request("GET", pathOf(`${origin}/${at}`, "/picture"), { as, fetcher });
+      expect([response.status, (await response.arrayBuffer()).byteLength]).toEqual([200, PICTURE_BYTES_MAX]);
+    };
+    const count = CACHED_BYTES_MAX / PICTURE_BYTES_MAX;
+    for (let at = 0; at < count; at++) await ask(at);
+    expect(asked).toHaveLength(count);
+    await ask(count - 1);
+    expect(asked).toHaveLength(count);
+    await ask(0);
+    expect(asked).toHaveLength(count + 1);
   });
 
   it("is fetched once, however many ask at the same moment", async () => {

@@ -18,8 +18,8 @@ function Card({ view, href }: ViewProps & { readonly href: string }) {
   // Without a card it keeps its place until the row is drawn anew.
   const [isPlaced] = useState(card !== null);
   if (!isPlaced) return null;
-  // Its own words say anything; only the host is sure.
-  const { host } = new URL(card?.url ?? href);
+  // Its own words say anything; only the host is sure: the one that the link opens. Its redirects may lead the server elsewhere than a reader.
+  const { host } = new URL(href);
   return (
     <a class="link-card" href={href} target="_blank" rel="noopener noreferrer nofollow ugc" data-testid="link-card">
       {/* Another element once the texts are others: a translator of the browser may have put its own into this one. */}

@@ -14,6 +14,8 @@ export const WEB_MS_MAX = 5000;
 /** Of a page, as far as its head may reach. */
 export const PAGE_BYTES_MAX = 512 * 1024;
 export const PICTURE_BYTES_MAX = 2 * 1024 * 1024;
+/** Parts that a body comes in: each costs time, however small it is. Packets of the usual size make 1,500 of the largest picture. */
+export const CHUNKS_MAX = 2048;
 /** A browser needs four bytes for each, however few the picture has itself: 4,000 by 3,000. */
 const PICTURE_PIXELS_MAX = 12_000_000;
 /** Characters of a tag as it stands in the page. */
@@ -122,9 +124,10 @@ async function bytesOf(
   try {
     for (let chunk = await timed.next(); chunk; chunk = await timed.next()) {
       chunks.push(chunk);
-      if (timed.bytes > bytesMax && !end) return undefined;
+      const isFull = timed.bytes > bytesMax || chunks.length > CHUNKS_MAX;
+      if (isFull && !end) return undefined;
       const text = end ? tail + new TextDecoder("latin1").decode(chunk) : "";
-      if (timed.bytes > bytesMax || end?.test(text)) break;
+      if (isFull || end?.test(text)) break;
       tail = text.slice(-TAIL_LENGTH);
     }
     return joined(chunks, Math.min(bytesMax, timed.bytes));

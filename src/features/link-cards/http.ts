@@ -16,6 +16,10 @@ import { fetchCard, fetchPicture, WEB_MS_MAX, type Web } from "./http-web.ts";
 const CARD_SECONDS = 3600;
 const NO_CARD_SECONDS = 300;
 const PICTURE_SECONDS = 86_400;
+/** Of what this isolate cached last; older entries are deleted. The cache of `npm run serve` is on the disk, and deletes nothing by itself. */
+export const CACHED_BYTES_MAX = 32 * 1024 * 1024;
+/** That an entry takes besides its body and key. */
+const ENTRY_BYTES = 4096;
 
 /** CARD-6: addresses that are fetched for one user. */
 export const FETCHES = { perSecond: 2, burst: 100 };
@@ -42,6 +46,10 @@ const NO_PICTURE: Answer = { type: "text/plain", body: "", seconds: NO_CARD_SECO
 
 /** By key of the cache. A link in a large room is fetched once, however many see it at the same moment (CARD-5). */
 const underWay = new Map<string, { readonly making: Promise<Answer>; readonly beganAtMs: number }>();
+
+/** Bytes of what this isolate has cached, by key, the oldest first. */
+const kept = new Map<string, number>();
+let keptBytes = 0;
 
 type Asked = ApiRequest<{ readonly url: string }>;
 
@@ -144,10 +152,23 @@ async function makeAndCache(key: string, make: () => Promise<Answer>): Promise<A
   const made = await make();
   const { type, body, seconds } = made;
   const headers = { "Content-Type": type, "Cache-Control": `public, max-age=${seconds}` };
-  await caches.default
-    .put(key, new Response(body, { headers }))
-    .catch((error: unknown) => logProblem("link-card.uncached", "a link card could not be cached", error));
+  await keep(key, new Response(body, { headers }), ENTRY_BYTES + key.length + body.length).catch((error: unknown) =>
+    logProblem("link-card.uncached", "a link card could not be cached", error),
+  );
   return made;
+}
+
+async function keep(key: string, response: Response, bytes: number): Promise<void> {
+  keptBytes += bytes - (kept.get(key) ?? 0);
+  kept.delete(key);
+  kept.set(key, bytes);
+  await caches.default.put(key, response);
+  for (const [oldest, itsBytes] of kept) {
+    if (keptBytes <= CACHED_BYTES_MAX) break;
+    keptBytes -= itsBytes;
+    kept.delete(oldest);
+    await caches.default.delete(oldest);
+  }
 }
 
 function within<Value>(ms: number, value: Promise<Value>): Promise<Value | undefined> {

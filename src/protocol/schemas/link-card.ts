@@ -9,7 +9,9 @@ export const linkCardSchema = z
     url: z.string().apply(described, "Where the page was found, after redirects"),
     title: z.string(),
     description: z.exactOptional(z.string()),
-    site: z.exactOptional(z.string()).apply(described, "What the page calls its site; only the host of `url` is sure"),
+    site: z
+      .exactOptional(z.string())
+      .apply(described, "What the page calls its site; show the host of the asked address with it"),
     picture: z
       .exactOptional(z.string())
       .apply(described, "The address of its picture: `GET /api/link-card/picture?url=` has the bytes"),
