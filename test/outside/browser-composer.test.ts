@@ -174,7 +174,21 @@ it("emoji: by codes while they are typed, and by the picker where the caret is, 
   const { keyboard } = page;
   const composer = page.getByTestId("composer");
   const focused = page.locator(":focus");
+  const held = Promise.withResolvers<void>();
+  await page.route("**/emoji-data-*", async (route) => {
+    await held.promise;
+    await route.continue();
+  });
   await composer.focus();
+  // Late emoji come into no other room.
+  await keyboard.type(":smile:");
+  await page.getByTestId("new-room").click();
+  await page.getByTestId("new-room-name").fill("composer-emoji-b");
+  await keyboard.press("Enter");
+  await ada.drafts("");
+  await ada.isConnected();
+  await composer.focus();
+  held.resolve();
   await keyboard.type("so :tad");
   await page.getByRole("listbox", { name: "Emoji" }).waitFor();
   await keyboard.press("Enter");

@@ -100,7 +100,15 @@ it("the first tap on a link, a quote or an author does what it says; each bubble
   await details.waitFor({ state: "detached" });
   // A long press on a reaction names who gave it, and a tap gives it, too.
   const reaction = row.getByTestId("reaction");
-  const { x, y } = (await reaction.boundingBox())!;
+  const { x, y, width, height } = (await reaction.boundingBox())!;
+  // 44 px are enough for a finger.
+  const isHit = (down: number): Promise<boolean> =>
+    reaction.evaluate((button, [x, y]) => document.elementFromPoint(x, y) === button, [
+      x + width / 2,
+      y + height / 2 + down,
+    ] as const);
+  expect(width).toBeGreaterThanOrEqual(44);
+  expect(await Promise.all([-21, 21].map(isHit))).toEqual([true, true]);
   const finger = await ada.context.newCDPSession(page);
   const touch = (type: "touchStart" | "touchEnd", touchPoints: Array<{ x: number; y: number }>) =>
     finger.send("Input.dispatchTouchEvent", { type, touchPoints });

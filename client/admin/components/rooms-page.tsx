@@ -4,6 +4,7 @@ import { isRoomName } from "parley-rooms/client";
 
 import { SearchField, submitting, VERBATIM } from "../../page/components/controls.tsx";
 import { useNow } from "../../page/components/hooks.ts";
+import { bare } from "../../page/state/names.ts";
 import { exactTime } from "../../page/state/times.ts";
 import { ROOMS_LISTED_MAX, type Sort } from "../state/admin-api.ts";
 import type { ListedRoom } from "../state/answers.ts";
@@ -139,11 +140,11 @@ function Tools({ store, shown }: { readonly store: AdminStore; readonly shown: n
 }
 
 function RoomCell({ listed }: { readonly listed: ListedRoom }) {
-  const { room } = listed;
+  const { room, name = "" } = listed;
   const open = openReportsOf(listed);
   return (
     <>
-      <a href={hashOf({ view: "room", room })}>{room}</a>
+      <a href={hashOf({ view: "room", room })}>{room}</a> {name !== "" && <bdi class="hint">{bare(name)}</bdi>}
       {open > 0 && (
         <span class="tag reported-tag" data-testid="open-reports">
           {numberOf(open, "report")}

@@ -99,10 +99,10 @@ export function sumsOf(rooms: readonly ListedRoom[]): Sums {
   };
 }
 
-/** The rooms whose names contain the wanted text, in any case. */
+/** The rooms whose id or display name contains the wanted text, in any case. */
 export function matching(rooms: readonly ListedRoom[], wanted: string): readonly ListedRoom[] {
   const text = wanted.trim().toLowerCase();
-  return text === "" ? rooms : rooms.filter(({ room }) => room.toLowerCase().includes(text));
+  return text === "" ? rooms : rooms.filter(({ room, name = "" }) => `${room}\n${name}`.toLowerCase().includes(text));
 }
 
 /** Whether the administrator typed the room's name, as dialogs ask before an action that cannot be undone. */

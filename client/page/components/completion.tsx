@@ -79,8 +79,9 @@ export async function replaceCode(field: HTMLTextAreaElement, liked: LikedEmoji)
   // Before the next letter is typed, if they are there.
   const emoji = emojiData ?? (await loadEmoji().catch(() => undefined));
   const found = emoji?.ofCode(code.query);
-  // Meanwhile the reader may have written on.
-  if (found === undefined || field.value !== value || field.selectionStart !== caret) return;
+  // Meanwhile the reader may have written on, or gone to another field or room.
+  if (found === undefined || field.value !== value || field.selectionStart !== caret || !field.matches(":focus"))
+    return;
   liked.take(found.emoji);
   typeInto(field, emoji!.inTone(found, liked.tone), code.from, caret);
 }

@@ -64,12 +64,14 @@ function NewRoom({ store, onClose }: DialogProps) {
 function AboutRoom({ store, view, onClose }: DialogProps & ChatProps) {
   const { room, actions, state } = view;
   const [nameNow, topicNow] = [state.modes.name, state.modes.topic].map((text = "") => bare(text)) as [string, string];
+  // What others change meanwhile stays, unless the reader changes it, too.
+  const [before] = useState({ name: nameNow, topic: topicNow });
   const [name, setName] = useState(nameNow);
   const [topic, setTopic] = useState(topicNow);
   const [mayName, mayTopic] = [view.mayDescribe("name"), view.mayDescribe("topic")];
   const title = `About ${store.title}`;
   const save = async (): Promise<void> => {
-    const texts = { ...(name !== nameNow && { name }), ...(topic !== topicNow && { topic }) };
+    const texts = { ...(name !== before.name && { name }), ...(topic !== before.topic && { topic }) };
     if (await actions.moderate("describe", texts)) onClose();
   };
   const facts = (

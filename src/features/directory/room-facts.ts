@@ -79,8 +79,8 @@ export class RoomFacts {
     const nowMs = this.#room.now();
     this.#madeAtMs = this.#madeAtMs - nowMs <= OVERTAKEN_MS_MAX ? Math.max(nowMs, this.#madeAtMs) : nowMs;
     const direct = this.#sources.direct();
-    // DM-3: rooms between two people are in no list of operators.
     const displayName = this.#sources.displayName();
+    // DM-3: rooms between two people are in no list of operators.
     const facts = direct ? undefined : this.#sources.numbers();
     const showsPeople = wantsPeople || members.count <= PEOPLE_UNASKED_MAX;
     return {

@@ -119,8 +119,10 @@ describe("figures", () => {
     expect(sumsOf(rooms)).toEqual({ rooms: 2, occupied: 1, members: 1, connections: 2, ...unpriced });
     const priced = roomCalled("c", { monthlyCost: cost, lately: { ...LATELY, monthlyCost: { ...cost, total: 1 } } });
     expect(sumsOf([...rooms, priced])).toMatchObject({ monthlyCost: 2, monthlyCostLately: 1 });
-    expect(matching([roomCalled("General"), roomCalled("other")], " gen ").map(({ room }) => room)).toEqual([
+    const named = roomCalled("r-7", { name: "Regeneration" });
+    expect(matching([roomCalled("General"), roomCalled("other"), named], " gen ").map(({ room }) => room)).toEqual([
       "General",
+      "r-7",
     ]);
   });
 
