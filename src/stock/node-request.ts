@@ -22,6 +22,7 @@ export class EngineRequest extends EventEmitter {
   readonly method: string;
   /** Path and query. */
   readonly url: string;
+  readonly httpVersion = "1.1";
   /** By their names in lower case. */
   readonly headers: Record<string, string>;
   /** Parameters of the URL. */
@@ -49,11 +50,16 @@ type Body = string | Uint8Array<ArrayBuffer>;
 /** Collects what middlewares say about the answer. */
 export class EngineResponse extends EventEmitter {
   statusCode = 200;
+  statusMessage = "";
   headersSent = false;
   writableEnded = false;
   /** Names with their values, by names in lower case. */
   readonly #headers = new Map<string, [name: string, value: HeaderValue]>();
   readonly body: Body[] = [];
+
+  get finished(): boolean {
+    return this.writableEnded;
+  }
 
   /** express-session looks whether the head is written. */
   get _header(): string | null {
@@ -77,8 +83,24 @@ export class EngineResponse extends EventEmitter {
     return this.#headers.get(name.toLowerCase())?.[1];
   }
 
+  getHeaders(): Record<string, HeaderValue> {
+    return Object.fromEntries([...this.#headers].map(([name, [, value]]) => [name, value]));
+  }
+
+  getHeaderNames(): string[] {
+    return [...this.#headers.keys()];
+  }
+
+  hasHeader(name: string): boolean {
+    return this.#headers.has(name.toLowerCase());
+  }
+
   removeHeader(name: string): void {
     this.#headers.delete(name.toLowerCase());
+  }
+
+  flushHeaders(): void {
+    this.writeHead(this.statusCode);
   }
 
   /** Middlewares replace it, to set their headers at the last moment. */

@@ -175,6 +175,19 @@ describe("middlewares", () => {
     expect(saved).toEqual([request.url]);
     expect([response.headersSent, response.writableEnded]).toEqual([true, true]);
   });
+
+  it("know by `finished` whether the answer is complete, as loggers of requests do", async () => {
+    const server = serverOf();
+    const known: boolean[] = [];
+    server.use((_request, response, next) => {
+      known.push(response.finished, response.hasHeader("x-log"));
+      response.on("finish", () => known.push(response.finished));
+      next();
+    });
+    const { request, response } = await decide(server);
+    server.finish(request, response, 200, "fresh");
+    expect(known).toEqual([false, false, true]);
+  });
 });
 
 describe("the cookie with the session's id", () => {
