@@ -103,7 +103,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
       expect(await stubOf(room).takeAnnounced([said])).toMatchObject([{ ok: true, isHeard: true }]);
       await ada.receives("announcement");
     },
-  "a ban, a mute, slow mode, a grant":
+  "a ban, a mute, slow mode, a grant, a topic":
     async ({ mia }) =>
     () =>
       good(mia.ask("ban", { user: "zoe" })),
