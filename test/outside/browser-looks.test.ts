@@ -105,8 +105,12 @@ const usedIn = (page: Page): Promise<Used[]> =>
     const probe = document.createElement("div");
     (host?.shadowRoot ?? document).querySelector(".parley")!.append(probe);
     const computed = getComputedStyle(probe);
-    // Those of some elements only; components set `--hue`.
-    const local = new Map([["--hue", "180"]]);
+    // Those of some elements only. Components set these.
+    const local = new Map([
+      ["--hue", "180"],
+      ["--rows", "5"],
+      ["--digits", "2"],
+    ]);
     for (const text of declared) {
       const [, name, value] = /^(--[\w-]+):\s*(.*)$/s.exec(text) ?? [];
       if (name !== undefined) local.set(name, value!);
