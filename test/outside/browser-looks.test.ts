@@ -106,11 +106,7 @@ const usedIn = (page: Page): Promise<Used[]> =>
     (host?.shadowRoot ?? document).querySelector(".parley")!.append(probe);
     const computed = getComputedStyle(probe);
     // Those of some elements only. Components set these.
-    const local = new Map([
-      ["--hue", "180"],
-      ["--rows", "5"],
-      ["--digits", "2"],
-    ]);
+    const local = new Map(["--hue", "--rows", "--digits"].map((name): [string, string] => [name, "5"]));
     for (const text of declared) {
       const [, name, value] = /^(--[\w-]+):\s*(.*)$/s.exec(text) ?? [];
       if (name !== undefined) local.set(name, value!);
