@@ -16,20 +16,32 @@ async function calm(room: string): Promise<void> {
 /** The rows that a room writes during `life`, until it is quiet again. */
 async function cost(room: string, life: (soFar: () => Counted) => Promise<unknown>) {
   await calm(room);
+  let tookMs = 0;
   const { rows, alarms } = await rowsWritten(room, async (soFar) => {
+    const startMs = performance.now();
     await life(soFar);
+    tookMs = performance.now() - startMs;
     await calm(room);
   });
-  return { values: rows - alarms, alarms };
+  return { values: rows - alarms, alarms, tookMs };
+}
+
+/** What happens within a second costs less: on a slow machine, tries again in another room. */
+async function costAtOnce(life: (room: string) => Promise<Awaited<ReturnType<typeof cost>>>) {
+  for (;;) {
+    const { tookMs, ...counted } = await life(freshRoom());
+    if (tookMs < 1000) return counted;
+  }
 }
 
 it.concurrent("reading writes one row for all users who read within five seconds", async () => {
-  const room = freshRoom();
-  const readers = await enter(room, "ada", "ben", "cleo");
-  for (let i = 0; i < 4; i++) await readers[0]!.ask("chat-message", { content: `${i}` });
-  const rows = await cost(room, async () => {
-    // At once: a slow machine would make pauses of them, and after a second of quiet a room sets an alarm.
-    await Promise.all([1, 2, 3, 4].flatMap((seq) => readers.map((reader) => reader.ask("read", { seq }))));
+  const rows = await costAtOnce(async (room) => {
+    const readers = await enter(room, "ada", "ben", "cleo");
+    for (let i = 0; i < 4; i++) await readers[0]!.ask("chat-message", { content: `${i}` });
+    return cost(room, async () => {
+      // At once: a slow machine would make pauses of them, and after a second of quiet a room sets an alarm.
+      await Promise.all([1, 2, 3, 4].flatMap((seq) => readers.map((reader) => reader.ask("read", { seq }))));
+    });
   });
   expect(rows).toEqual({ values: 1, alarms: 0 });
 });
@@ -44,17 +56,18 @@ it.concurrent("users who leave together cost an alarm, the heartbeat's that it p
     cleo!.close();
     await ada!.until("the farewells", () => departuresTo(ada!).length === 2 || undefined);
   });
-  expect(rows).toEqual({ values: 1, alarms: 2 });
+  expect(rows).toMatchObject({ values: 1, alarms: 2 });
 });
 
 it.concurrent("a reload costs the same two alarms", async () => {
-  const room = freshRoom();
-  const [, ben] = await enter(room, "ada", "ben");
-  const reload = await cost(room, async (soFar) => {
-    ben!.close();
-    // Long enough for the alarm of the grace period to be set.
-    await vi.waitFor(() => expect(soFar().alarms).toBe(1));
-    await join(room, "ben");
+  const reload = await costAtOnce(async (room) => {
+    const [, ben] = await enter(room, "ada", "ben");
+    return cost(room, async (soFar) => {
+      ben!.close();
+      // Long enough for the alarm of the grace period to be set.
+      await vi.waitFor(() => expect(soFar().alarms).toBe(1));
+      await join(room, "ben");
+    });
   });
   expect(reload).toEqual({ values: 0, alarms: 2 });
 });

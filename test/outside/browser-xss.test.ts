@@ -65,7 +65,7 @@ async function attack(): Promise<Message[]> {
     if (!("ok" in answer)) throw new Error(`${payload}: ${answer.error.message}`);
     before = answer.id;
   }
-  await Promise.all(PAGE_PAYLOADS.map((payload, at) => describe(`named-${at}`, payload)));
+  await Promise.all(PAGE_PAYLOADS.map((payload, at) => describe(`attacked-name-${at}`, payload)));
   await describe(ROOM, TURNED);
   const { messages } = await ask<{ messages: Message[] }>(socket!, "history", { limit: PAGE_PAYLOADS.length });
   return messages;
@@ -210,7 +210,7 @@ it("on the page: names, rooms and their topics, messages, mentions, quotes, file
   await expect.poll(() => page.getByTestId("room-title").textContent()).toBe("#<b>tuo edisni");
   await expect.poll(() => page.getByTestId("topic").textContent()).toMatch(/^<b>tuo edisni x+$/);
   expect(await page.title()).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);
-  const listed = (): Promise<string[]> => page.locator("[data-room^=named-] .room-name").allTextContents();
+  const listed = (): Promise<string[]> => page.locator("[data-room^=attacked-name-] .room-name").allTextContents();
   await vi.waitFor(async () => expect(new Set(await listed())).toEqual(new Set(SHOWN_NAMES)), WAIT);
   await page.getByTestId("topic").click();
   await page.getByTestId("dialog").getByText("#attacked").waitFor();
