@@ -17,7 +17,7 @@ try {
 const tsc = path.join(PROJECT_ROOT, "node_modules", ".bin", "tsc");
 // What was checked without the library is checked again: the compiler does not notice that a package can be found now.
 const again = hadLibrary ? [] : ["--force"];
-// Each checker of a project works out its types anew: two projects side by side take a third less time of processors than several checkers for each.
+// The compiler builds two projects at a time with one checker each: further checkers of a project repeat its work, and cost a third more CPU time.
 const { status } = spawnSync(tsc, ["-b", "--checkers", "1", "--builders", "2", ...again], {
   cwd: PROJECT_ROOT,
   stdio: "inherit",

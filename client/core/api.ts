@@ -242,8 +242,8 @@ export interface Room<Own extends FeatureEvents = FeatureEvents> {
   /** The bytes at `picture` of a link card. */
   linkPicture(url: string, options?: DownloadOptions): Promise<FileBytes>;
   /**
-   * An address of a file that needs no token and lasts for an hour, for a player: `<video src>` loads what it plays, and skips. Whoever has it can
-   * read the file while the user may.
+   * Asks the room for an address that opens one file for an hour without a token, for players such as `<video src>`. Everyone who has the address
+   * can read the file while this user may read it.
    */
   link(attachment: Pick<Attachment, "key">, options?: DownloadOptions): Promise<string>;
   /** Sends a failed message again, with the same `clientMsgId`. */

@@ -38,7 +38,7 @@ const SOURCES = {
  * translate to inner ones (NAT64, 6to4), and site-local ones.
  */
 const NOT_PUBLIC = ["0.0.0.0/8", "198.18.0.0/15", "::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "fec0::/10"];
-/** Link cards: a name that leads to an inner address is not reached, whoever made it lead there (CARD-2). */
+/** The Worker fetches link cards over this network: workerd connects to no name that resolves to an inner address (CARD-2). */
 export const PUBLIC_WEB = { network: { allow: ["public"], deny: NOT_PUBLIC, tlsOptions: { trustBrowserCas: true } } };
 const BUNDLE_BYTES_MAX = 64 * 1024 * 1024;
 

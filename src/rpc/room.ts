@@ -46,7 +46,7 @@ export interface RoomRpc<Position = unknown> {
   /** Gives a user who may read a file a pass to it. */
   passTo(caller: OutsideCaller, file: FileOfLog): Promise<Answer<FilePassGiven>>;
 
-  /** Permits whoever has the pass to read its file. */
+  /** Checks a pass to a file: its bearer may read the file while the user of the pass may. */
   permitPass(pass: string, file: FileOfLog): Promise<Answer<object>>;
 
   /** @returns the refusal where the caller is no moderator of this room */

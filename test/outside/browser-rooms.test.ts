@@ -188,7 +188,7 @@ it("rooms have names and topics, a list in sections that marks drafts, and a way
   await ada.say("mine");
   await ada.sees("mine");
 
-  // Whoever has the dialog open overwrites only what they change.
+  // A moderator who saves the open dialog overwrites only the field that they changed.
   await mo.reads("topic", "What we brew");
   await mo.page.getByTestId("dialog-submit").click();
   await ada.reads("room-title", "#Coffee & code");

@@ -1,4 +1,4 @@
-// What is made from sources is kept until they change: client.d.ts, and the Worker and the page of `npm run serve`.
+// Tests of kept-text.ts, the build cache of client.d.ts and `npm run serve`: it returns a built text only while its sources are unchanged.
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

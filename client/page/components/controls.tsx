@@ -47,7 +47,7 @@ interface SearchFieldProps extends Pick<
   /** What is looked for: shown while the field is empty, and read aloud. */
   readonly label: string;
   readonly testId: string;
-  /** Escape empties a field for searches: not where it is to close what the field is in. */
+  /** The browser empties a search field on Escape. Give `text` if Escape has to close the part around the field. */
   readonly type?: "search" | "text";
   readonly value: string;
   readonly onText: (text: string) => void;

@@ -15,7 +15,7 @@ export function LinkCardView({ view, message }: ViewProps & { readonly message: 
 
 function Card({ view, href }: ViewProps & { readonly href: string }) {
   const card = view.store.linkCard(href);
-  // Without a card it keeps its place until the row is drawn anew.
+  // If the server finds no card, the row keeps the empty place until the page draws the row again: nothing moves under the reader.
   const [isPlaced] = useState(card !== null);
   if (!isPlaced) return null;
   // Its own words say anything; only the host is sure: the one that the link opens. Its redirects may lead the server elsewhere than a reader.

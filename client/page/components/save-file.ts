@@ -8,7 +8,7 @@ import type { RoomView } from "../state/room-view.ts";
 /** The longest time a browser takes to begin a download, or to read a PDF; it needs the bytes until then. */
 const SAVING_MS = 60_000;
 
-/** Whatever the bytes are, a browser takes what has this type for a PDF, which cannot reach the page. */
+/** The browser opens every file of this type in its PDF viewer, which cannot reach the page. */
 const PDF = "application/pdf";
 
 /** Browsers of some phones have no viewer. */

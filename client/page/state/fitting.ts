@@ -37,7 +37,7 @@ export async function fitPhoto(file: File): Promise<File> {
   }).catch(() => file);
 }
 
-/** Draws a small picture of a picture or film. It has nothing of what a camera wrote into the file. @returns `undefined` where none is needed */
+/** Makes the preview of a picture or video, without the metadata (EXIF) of the file. @returns `undefined` if the file needs no preview */
 export async function previewOf(file: File): Promise<Blob | undefined> {
   const isFilm = file.type.startsWith("video/");
   // A still picture would stand for one that moves.

@@ -1,5 +1,5 @@
-// What browsers draw as a picture, and the bounds of that. pictures.ts and fitting.ts call it; the second is loaded on demand, so this file
-// imports nothing.
+// The image types and sizes that the page draws, and the loader of an image element. pictures.ts, fitting.ts and the draft's uploads call it. It imports
+// nothing, because the browser loads fitting.ts on demand.
 
 /** Images that the server knew by their bytes; none of them can carry a script. */
 const DRAWN = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"]);

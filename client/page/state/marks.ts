@@ -1,5 +1,5 @@
-// What the composer writes into its field for the reader: marks around what they selected, and a link in place of an address that they
-// paste over a text. Pure; the composer calls it.
+// Text edits for the composer's keys: marks such as `**` around a selection, and a link from an address pasted over a selection. Pure functions;
+// the composer calls them.
 import { parseMarkup } from "parley-rooms/client";
 
 export type Mark = "**" | "_" | "~~" | "`";

@@ -7,7 +7,7 @@ import type { MutedRooms } from "./news.ts";
 
 const MUTED_NAME = "parley.muted";
 const CHOICES_NAME = "parley.notifications";
-/** How long the tab that notified of a message keeps the others from it: tabs hear of it at different times. */
+/** The tab that shows a notification holds a lock for this long, so that tabs which hear of the message later show none. */
 const NOTIFIED_MS = 30_000;
 /** Rooms that are remembered as muted. */
 const MUTED_MAX = 200;
@@ -75,7 +75,7 @@ export class Notifier implements MutedRooms {
 
   /**
    * The first notification says that they are on; the sound comes with them, unless the reader turned it off.
-   * @returns why they are not; empty where they are
+   * @returns the reason why notifications stay off, or an empty text if they are on
    */
   async turnOnNotifications(): Promise<string> {
     const permission = await Notification.requestPermission();

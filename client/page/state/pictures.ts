@@ -48,17 +48,20 @@ export async function fetchPicture(view: RoomView, picture: Picture, signal: Abo
     URL.revokeObjectURL(url);
     throw error;
   }
-  hold(picture.key, url);
-  return url;
+  return hold(picture.key, url);
 }
 
-function hold(key: string, url: string): void {
-  urls.set(key, url);
+/** Another row may have fetched the same picture meanwhile: its URL stays. */
+function hold(key: string, url: string): string {
+  const known = urls.get(key);
+  if (known !== undefined) URL.revokeObjectURL(url);
+  urls.set(key, known ?? url);
   for (const [oldest, old] of urls) {
     if (urls.size <= URLS_MAX) break;
     urls.delete(oldest);
     URL.revokeObjectURL(old);
   }
+  return known ?? url;
 }
 
 async function expectSmall(url: string): Promise<void> {
@@ -77,7 +80,7 @@ export async function fitPhoto(file: File): Promise<File> {
   );
 }
 
-/** The small picture that is uploaded with a picture or film; `undefined` where none is needed. */
+/** The preview that the page uploads with a picture or video; `undefined` if the file needs none. */
 export async function previewOf(file: File): Promise<Blob | undefined> {
   return MADE_SMALL.test(file.type) ? (await import("./fitting.ts")).previewOf(file) : undefined;
 }

@@ -26,7 +26,7 @@ export function shortTime(at: number, now: number): string {
   return day === "Today" ? timeOfDay.format(at) : day;
 }
 
-/** The time of today, or the day: where there is hardly any place. */
+/** The clock time of a moment of today, otherwise its day, in the shortest form. */
 export const briefTime = (at: number, now: number): string =>
   midnight(at) === midnight(now) ? timeOfDay.format(at) : monthDay.format(at);
 

@@ -6,7 +6,7 @@ import type { RoomState } from "../../storage/room-state.ts";
 /** Some 10,000 users. The page after so many takes the place of the oldest, whose users begin at 0 again (READ-4). */
 export const READ_MARK_PAGES_MAX = 40;
 
-/** A mark that its user set back, and has not passed since, is stored as a number below 0: devices that were away hear of it (READ-7). */
+/** If a user set their mark back and has not read past it since, the room stores a negative number, and tells devices that were away (READ-7). */
 const setBack = (seq: number): number => -1 - seq;
 const seqOf = (stored: number): number => (stored < 0 ? -1 - stored : stored);
 

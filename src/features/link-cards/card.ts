@@ -19,7 +19,7 @@ export const TAGS: ReadonlySet<string> = new Set(Object.values(SOURCES).flat());
 
 /**
  * @param tags as they stand in the page, with entities
- * @param page where it was found at last
+ * @param page the address of the page, after redirects
  * @param own the name of the server itself
  * @returns `undefined` for a page without a title
  */

@@ -37,7 +37,7 @@ export interface Picture extends Pick<ImageFacts, "type"> {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** @returns nothing for an address without a card, for whatever reason */
+/** @returns `undefined` if the address has no card, or if the fetch fails */
 export async function fetchCard(address: Address, web: Web): Promise<LinkCard | undefined> {
   const found = await fetchBytes(address, web, PAGE);
   return found && cardOf(await tagsOf(textOf(found)), found.address, web.own);
@@ -92,7 +92,7 @@ async function fetchBytes(address: Address, web: Web, wanted: Wanted): Promise<F
   }
 }
 
-/** Follows redirects, each of which is judged anew. @returns the answer with what is wanted */
+/** Follows redirects, and checks the address of each. @returns the answer that has the wanted type */
 async function follow(
   first: Address,
   { env, own }: Web,

@@ -1,4 +1,4 @@
-// Code in colours: which part of a text is what, and that no text is lost, whatever it is.
+// Tests of coloured-code.ts: it names the kinds of tokens in code, and loses no character of any text.
 import { array, assert, constantFrom, property } from "fast-check";
 import { describe, expect, it } from "vitest";
 

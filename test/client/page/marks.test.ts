@@ -1,4 +1,4 @@
-// What the composer writes for the reader: marks around a selection, and links over it.
+// Tests of marks.ts: marks around a selection, and links made from a pasted address.
 import { describe, expect, it } from "vitest";
 
 import { linkTo, marked, type Mark } from "../../../client/page/state/marks.ts";
