@@ -7,6 +7,9 @@ import { type Block, blocksOf, type Inline } from "./markup.ts";
 
 /** The server fetches so many for a user (CARD-6), pictures among them. */
 const AT_A_TIME = 4;
+/** The store keeps so many, and asks for so many later: a list that is scrolled far may have thousands. It forgets the oldest until they are drawn again. */
+export const CARDS_MAX = 500;
+export const WAITING_MAX = 50;
 /** The wait after a failure. */
 const REST_MS = 30_000;
 /** The server will not say anything else of that address. */
@@ -37,6 +40,8 @@ export class LinkCards {
       this.#cards.set(url, undefined);
       this.#waiting.push(url);
       this.#goOn();
+      if (this.#waiting.length > WAITING_MAX) this.#cards.delete(this.#waiting.shift()!);
+      if (this.#cards.size > CARDS_MAX) this.#cards.delete(this.#cards.keys().next().value!);
     }
     return this.#cards.get(url);
   }

@@ -1,7 +1,7 @@
 // Link cards in the store of a room: which link of a message, each asked for once, few at a time.
 import { expect, it } from "vitest";
 
-import { LinkCards, linkIn } from "../../../client/store/link-cards.ts";
+import { CARDS_MAX, LinkCards, linkIn, WAITING_MAX } from "../../../client/store/link-cards.ts";
 import type { LinkCard } from "../../../src/protocol/schemas/link-card.ts";
 import { VirtualClock } from "../../host/virtual-clock.ts";
 
@@ -52,6 +52,21 @@ it("four are asked for at a time, then the last ones first: those are in view", 
   await answers[1]!(undefined);
   await answers[0]!(new Error("lost"));
   expect(asked.slice(4)).toEqual(["https://7/", "https://6/"]);
+});
+
+it("of a list that is scrolled far, the oldest addresses wait no longer, and the oldest cards are asked for again", async () => {
+  const { cards, asked, answers } = world();
+  const draw = (at: number): LinkCard | null | undefined => cards.of(`https://${at}/`);
+  for (let at = 0; at < CARDS_MAX; at++) draw(at);
+  for (let at = 0; at < answers.length; at++) await answers[at]!(cardAt(asked[at]!));
+  expect(asked).toHaveLength(4 + WAITING_MAX);
+  for (let at = CARDS_MAX; at < 2 * CARDS_MAX; at++) {
+    draw(at);
+    await answers.at(-1)!(undefined);
+  }
+  expect(draw(2 * CARDS_MAX - 1)).toBe(null);
+  expect(draw(0)).toBe(undefined);
+  expect(asked.filter((url) => url === "https://0/")).toHaveLength(2);
 });
 
 it("an address that is refused has no card; after another failure it is asked for again, but not at each draw", async () => {
